@@ -1,0 +1,3 @@
+#!/bin/sh
+# Appends the session's id to the notes.
+cat >> notes.txt

@@ -1,0 +1,153 @@
+//! `cargo metadata`, as far as the checks need it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+/// What `cargo metadata` says of the workspace.
+pub(crate) struct Metadata {
+    json: Value,
+}
+
+impl Metadata {
+    /// Asks cargo.
+    pub(crate) fn read() -> Result<Self> {
+        #[expect(clippy::disallowed_methods, reason = "this program starts cargo and nothing else")]
+        let (cargo, output) = {
+            let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+            let output = Command::new(&cargo)
+                .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
+                .current_dir(root())
+                .output();
+            (cargo, output)
+        };
+        let output = output.with_context(|| format!("start {cargo} metadata"))?;
+        if !output.status.success() {
+            bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(Self { json: serde_json::from_slice(&output.stdout).context("read cargo metadata")? })
+    }
+
+    /// All packages, of the workspace and from outside.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = Package<'_>> {
+        array(&self.json, "packages").iter().map(Package)
+    }
+
+    /// The packages of the workspace.
+    pub(crate) fn members(&self) -> impl Iterator<Item = Package<'_>> {
+        let members: BTreeSet<&str> =
+            array(&self.json, "workspace_members").iter().filter_map(Value::as_str).collect();
+        self.packages().filter(move |package| members.contains(package.id()))
+    }
+
+    /// `[workspace.metadata.<key>]`.
+    pub(crate) fn workspace(&self, key: &str) -> Result<BTreeMap<String, BTreeSet<String>>> {
+        let table = self
+            .json
+            .pointer(&format!("/metadata/{key}"))
+            .and_then(Value::as_object)
+            .with_context(|| format!("Cargo.toml has no [workspace.metadata.{key}]"))?;
+        Ok(table
+            .iter()
+            .map(|(name, list)| {
+                let names = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+                (name.clone(), names.map(str::to_owned).collect())
+            })
+            .collect())
+    }
+}
+
+/// The packages that a package needs to be built on this platform with default features, dev-dependencies left out.
+pub(crate) fn closure(package: &Package<'_>) -> BTreeSet<String> {
+    tree(package.name()).into_iter().filter(|name| name != package.name()).collect()
+}
+
+/// `cargo tree` in its default form for this platform: normal and build edges, default features.
+fn tree(package: &str) -> BTreeSet<String> {
+    #[expect(clippy::disallowed_methods, reason = "this program starts cargo and nothing else")]
+    let output = Command::new("cargo")
+        .args([
+            "tree",
+            "--locked",
+            "-p",
+            package,
+            "-e",
+            "normal,build",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ])
+        .current_dir(root())
+        .output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+/// The folder of the workspace.
+pub(crate) fn root() -> &'static std::path::Path {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// Reads a file of the repository.
+pub(crate) fn text(name: &str) -> Result<String> {
+    #[expect(clippy::disallowed_methods, reason = "a repository check reads the repository")]
+    let text = std::fs::read_to_string(root().join(name));
+    text.with_context(|| format!("read {name}"))
+}
+
+fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// One package.
+pub(crate) struct Package<'a>(&'a Value);
+
+impl<'a> Package<'a> {
+    fn str(&self, key: &str) -> &'a str {
+        self.0.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(crate) fn id(&self) -> &'a str {
+        self.str("id")
+    }
+
+    pub(crate) fn name(&self) -> &'a str {
+        self.str("name")
+    }
+
+    pub(crate) fn version(&self) -> &'a str {
+        self.str("version")
+    }
+
+    pub(crate) fn license(&self) -> &'a str {
+        self.str("license")
+    }
+
+    pub(crate) fn rust_version(&self) -> &'a str {
+        self.str("rust_version")
+    }
+
+    /// Where it comes from; empty for a package of the workspace.
+    pub(crate) fn source(&self) -> &'a str {
+        self.str("source")
+    }
+
+    /// The folder's name: the crate's name in DESIGN's table.
+    pub(crate) fn folder(&self) -> &'a str {
+        let mut parts = self.str("manifest_path").rsplit(['/', '\\']);
+        parts.nth(1).unwrap_or_default()
+    }
+
+    /// Names of its normal and build dependencies.
+    pub(crate) fn edges(&self) -> BTreeSet<&'a str> {
+        array(self.0, "dependencies")
+            .iter()
+            .filter(|dep| dep.get("kind").and_then(Value::as_str) != Some("dev"))
+            .filter_map(|dep| dep.get("name").and_then(Value::as_str))
+            .collect()
+    }
+}
