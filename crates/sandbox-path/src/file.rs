@@ -1,0 +1,143 @@
+//! What an open hands out.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use crate::error::{Fail, OpenErrorKind};
+use crate::imp;
+use crate::meta::Metadata;
+
+/// A regular file that was opened below a jail.
+///
+/// # Guarantees
+/// The handle leads to the object that the checks were made on. Its content may change, and its name may lead
+/// elsewhere by the time anybody looks. `O_NONBLOCK` stays set, which has no effect on a regular file.
+#[derive(Debug)]
+#[must_use = "read it, or drop it to close it"]
+pub struct SandboxedFile {
+    file: File,
+    opened: Metadata,
+}
+
+/// One piece of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a piece of a file is its bytes and whether they are the last")]
+pub struct Chunk {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Whether the file ended with them when they were read.
+    pub end: bool,
+}
+
+impl SandboxedFile {
+    pub(crate) const fn new(file: File, opened: Metadata) -> Self {
+        Self { file, opened }
+    }
+
+    /// Gives what the system said of the file when it was opened.
+    #[must_use]
+    pub const fn opened(&self) -> &Metadata {
+        &self.opened
+    }
+
+    /// Asks the system about the file, through the handle.
+    ///
+    /// Taken before and after a read it shows a change in between; [`SandboxedFile::opened`] serves as the first.
+    ///
+    /// # Errors
+    /// The system's own error.
+    pub fn meta(&self) -> io::Result<Metadata> {
+        imp::file_meta(&self.file)
+    }
+
+    /// Reads up to `max` bytes from `offset`, without moving the position that [`Read`] uses.
+    ///
+    /// Beyond the end it gives no bytes and `end`.
+    ///
+    /// # Errors
+    /// The system's own error.
+    pub fn read_chunk(&self, offset: u64, max: usize) -> io::Result<Chunk> {
+        let room = self.opened.len().saturating_sub(offset).saturating_add(1);
+        let room = usize::try_from(room).unwrap_or(usize::MAX).min(max);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(room).map_err(|_full| io::ErrorKind::OutOfMemory)?;
+        let mut piece = [0_u8; 16 * 1024];
+        let mut at = offset;
+        while bytes.len() < max {
+            let wanted = max.saturating_sub(bytes.len()).min(piece.len());
+            let Some(space) = piece.get_mut(..wanted) else { break };
+            let read = imp::read_at(&self.file, space, at)?;
+            let Some(got) = space.get(..read).filter(|got| !got.is_empty()) else {
+                return Ok(Chunk { bytes, end: true });
+            };
+            bytes.extend_from_slice(got);
+            at = at.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        }
+        let end = imp::read_at(&self.file, &mut [0], at)? == 0;
+        Ok(Chunk { bytes, end })
+    }
+
+    /// Reads from the start to the end, counting bytes, and refuses at one byte more than `limit`.
+    pub(crate) fn read_all(&self, limit: u64) -> Result<Vec<u8>, Fail> {
+        let room = self.opened.len().min(limit).saturating_add(1);
+        // A stated length is a hint: a sparse file of many gigabytes costs no memory before it is read.
+        let room = usize::try_from(room).unwrap_or(usize::MAX).min(1 << 20);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(room).map_err(|_full| crate::error::PathEscapeKind::Exhausted)?;
+        let cap = usize::try_from(limit).unwrap_or(usize::MAX);
+        loop {
+            if bytes.len() == bytes.capacity() {
+                let more = bytes.len().max(8192).min(cap.saturating_add(1).saturating_sub(bytes.len()));
+                bytes.try_reserve_exact(more).map_err(|_full| crate::error::PathEscapeKind::Exhausted)?;
+            }
+            match imp::read_into(&self.file, &mut bytes) {
+                Ok(0) => return Ok(bytes),
+                Ok(_) if bytes.len() > cap => return Err(OpenErrorKind::TooLarge { limit }.into()),
+                Ok(_) => {}
+                Err(no) => return Err(no.into()),
+            }
+        }
+    }
+
+    /// Hands the file over.
+    #[must_use]
+    pub fn into_std(self) -> File {
+        self.file
+    }
+}
+
+impl Read for SandboxedFile {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        self.file.read(space)
+    }
+}
+
+impl Write for SandboxedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for SandboxedFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for SandboxedFile {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+#[cfg(windows)]
+impl std::os::windows::io::AsHandle for SandboxedFile {
+    fn as_handle(&self) -> std::os::windows::io::BorrowedHandle<'_> {
+        self.file.as_handle()
+    }
+}

@@ -1,0 +1,200 @@
+//! A path below a jail, as bytes that went through the gate.
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::Path;
+
+use crate::error::PathEscape;
+use crate::gate::{Form, gate};
+use crate::policy::Policy;
+
+/// A relative path that went through the gate: no empty part, no `.`, and `..` only under `Parents::Resolve`.
+///
+/// It is a name, not a claim about what is there. It borrows the bytes that it was made from unless a `.` or a
+/// doubled separator had to be dropped. There is no way from here to a [`Path`] to open: the calls of a jail take it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RelPath<'a> {
+    pub(crate) bytes: Cow<'a, [u8]>,
+    pub(crate) depth: usize,
+    pub(crate) parents: bool,
+}
+
+impl<'a> RelPath<'a> {
+    /// Sends the bytes of a name through the gate, without any system call.
+    ///
+    /// `.` alone is the jail's own folder. A trailing separator is refused; [`RelPath::parse_folder`] accepts it.
+    ///
+    /// # Errors
+    /// The first of these that applies, in this order: `path/empty`, `path/nul`, `path/too-long` (4,095 bytes),
+    /// `path/absolute` or `path/prefix`; then for each component from the left `path/too-long` (255 bytes),
+    /// `path/parent`, `path/dotfile`, `path/reserved-name` or `path/alternate-stream`; then
+    /// `path/trailing-separator`.
+    pub fn parse(bytes: &'a [u8], policy: &Policy) -> Result<Self, PathEscape> {
+        gate(bytes, *policy, Form::Name).map_err(|no| PathEscape::new("parse", bytes, no))
+    }
+
+    /// Sends the bytes of a folder's name through the gate: as [`RelPath::parse`], with trailing separators dropped.
+    ///
+    /// # Errors
+    /// As [`RelPath::parse`], without `path/trailing-separator`.
+    pub fn parse_folder(bytes: &'a [u8], policy: &Policy) -> Result<Self, PathEscape> {
+        gate(bytes, *policy, Form::Folder).map_err(|no| PathEscape::new("parse", bytes, no))
+    }
+
+    /// The jail's own folder.
+    #[must_use]
+    pub const fn jail() -> RelPath<'static> {
+        RelPath { bytes: Cow::Borrowed(b""), depth: 0, parents: false }
+    }
+
+    /// Tells whether this is the jail's own folder.
+    #[must_use]
+    pub fn is_jail(&self) -> bool {
+        self.depth == 0
+    }
+
+    /// Gives the bytes: components joined by `/`; empty for the jail's own folder.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Counts the components.
+    #[must_use]
+    pub const fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Gives the components from the left; none for the jail's own folder.
+    #[must_use]
+    pub fn components(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        self.bytes.split(|byte| *byte == b'/').filter(|part| !part.is_empty())
+    }
+
+    /// Gives the text where the bytes are UTF-8.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        std::str::from_utf8(&self.bytes).ok()
+    }
+
+    /// Makes a copy that owns its bytes.
+    #[must_use]
+    pub fn into_owned(self) -> RelPath<'static> {
+        RelPath { bytes: Cow::Owned(self.bytes.into_owned()), depth: self.depth, parents: self.parents }
+    }
+
+    /// Gives the same path, borrowed.
+    #[must_use]
+    pub fn as_borrowed(&self) -> RelPath<'_> {
+        RelPath { bytes: Cow::Borrowed(&self.bytes), depth: self.depth, parents: self.parents }
+    }
+
+    /// Splits into the folder's path and the last name; `None` for the jail's own folder.
+    #[expect(dead_code, reason = "for the calls that make and remove names")]
+    pub(crate) fn split_last(&self) -> Option<(RelPath<'_>, &[u8])> {
+        if self.depth == 0 {
+            return None;
+        }
+        let (parent, name) = match self.bytes.iter().rposition(|byte| *byte == b'/') {
+            Some(at) => {
+                let (parent, rest) = self.bytes.split_at_checked(at)?;
+                (parent, rest.get(1..)?)
+            }
+            None => (&[][..], &self.bytes[..]),
+        };
+        let depth = self.depth.saturating_sub(1);
+        Some((RelPath { bytes: Cow::Borrowed(parent), depth, parents: self.parents }, name))
+    }
+
+    /// Joins one name that came out of a listing.
+    pub(crate) fn child(&self, name: &[u8]) -> RelPath<'static> {
+        let mut bytes = Vec::with_capacity(self.bytes.len().saturating_add(name.len()).saturating_add(1));
+        if self.depth > 0 {
+            bytes.extend_from_slice(&self.bytes);
+            bytes.push(b'/');
+        }
+        bytes.extend_from_slice(name);
+        RelPath { bytes: Cow::Owned(bytes), depth: self.depth.saturating_add(1), parents: self.parents }
+    }
+}
+
+/// Shows the path with control and bidirectional characters, and bytes that are not UTF-8, escaped.
+impl fmt::Display for RelPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.depth == 0 { f.write_str(".") } else { escape(&self.bytes, f) }
+    }
+}
+
+/// Writes bytes so that they take no part in the layout of the text around them.
+pub(crate) fn escape(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    use fmt::Write as _;
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if hidden(character) {
+                write!(f, "{}", character.escape_unicode())?;
+            } else {
+                f.write_char(character)?;
+            }
+        }
+        for byte in chunk.invalid() {
+            write!(f, "\\x{byte:02x}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Characters that move, hide or reorder the text around them.
+fn hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\\' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// What can be given as a path below a jail: text, bytes, an [`OsStr`], a [`Path`] or a [`RelPath`].
+///
+/// Whatever comes in goes through the gate of the jail's own policy, a `RelPath` too: it may come from another jail.
+/// The bytes that pass the gate are the bytes that are opened.
+pub trait Relative {
+    /// Gives the bytes of the path. They are asked for once a call.
+    fn name_bytes(&self) -> &[u8];
+}
+
+macro_rules! relative {
+    ($($kind:ty => $bytes:expr),* $(,)?) => {$(
+        impl Relative for $kind {
+            fn name_bytes(&self) -> &[u8] {
+                let bytes: fn(&$kind) -> &[u8] = $bytes;
+                bytes(self)
+            }
+        }
+    )*};
+}
+relative! {
+    str => |text| text.as_bytes(),
+    String => |text| text.as_bytes(),
+    [u8] => |bytes| bytes,
+    Vec<u8> => |bytes| bytes,
+    OsStr => |name| name.as_encoded_bytes(),
+    OsString => |name| name.as_encoded_bytes(),
+    Path => |path| path.as_os_str().as_encoded_bytes(),
+}
+
+impl Relative for RelPath<'_> {
+    fn name_bytes(&self) -> &[u8] {
+        if self.depth == 0 { b"." } else { &self.bytes }
+    }
+}
+
+impl<const N: usize> Relative for [u8; N] {
+    fn name_bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+impl<T: Relative + ?Sized> Relative for &T {
+    fn name_bytes(&self) -> &[u8] {
+        (**self).name_bytes()
+    }
+}

@@ -1,0 +1,39 @@
+//! Tier K: one `openat2` from the jail's handle.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{self, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::sys::retry;
+use crate::policy::Mounts;
+
+/// What every lookup of this crate asks of the kernel.
+const STRICT: ResolveFlags =
+    ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::NO_SYMLINKS);
+
+/// Tells whether `openat2` answers, by one look at the jail itself.
+///
+/// # Errors
+/// What is neither an answer nor a clear sign that the call is not there.
+pub(crate) fn answers(jail: impl AsFd) -> Result<bool, Errno> {
+    match open(jail, Mounts::Allow, b".", super::sys::PATH | OFlags::DIRECTORY, Mode::empty()) {
+        Ok(_) => Ok(true),
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::TOOBIG) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+pub(crate) fn open(
+    jail: impl AsFd,
+    mounts: Mounts,
+    path: &[u8],
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    let resolve = match mounts {
+        Mounts::Allow => STRICT,
+        Mounts::Refuse => STRICT | ResolveFlags::NO_XDEV,
+    };
+    retry(|| fs::openat2(&jail, path, flags | OFlags::CLOEXEC, mode, resolve))
+}

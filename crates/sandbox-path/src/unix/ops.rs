@@ -1,0 +1,150 @@
+//! The calls of a jail, in terms of handles.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
+
+use rustix::buffer::spare_capacity;
+
+use super::open::{Want, open, regular};
+use super::root::Root;
+use super::{dir, sys};
+use crate::error::{No, PathEscapeKind};
+use crate::meta::{FileKind, Metadata, Stamp};
+use crate::policy::{HardLinks, Policy};
+use crate::rel::RelPath;
+
+/// A folder, opened to be listed.
+pub(crate) type FolderHandle = OwnedFd;
+/// An object that is held so that its number cannot be given to another.
+pub(crate) type PinHandle = OwnedFd;
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mean {
+    Read,
+    Write,
+    Append,
+}
+
+pub(crate) fn open_file(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    mean: Mean,
+    names: HardLinks,
+) -> Result<(File, Metadata), No> {
+    let want = match mean {
+        Mean::Read => Want::READ,
+        Mean::Write => Want::WRITE,
+        Mean::Append => Want::APPEND,
+    };
+    if rel.is_jail() {
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+    }
+    let fd = open(root, policy, rel, want)?;
+    let meta = regular(&fd, names)?;
+    Ok((File::from(fd), meta))
+}
+
+/// Holds what a path leads to, which must be a regular file.
+pub(crate) fn pin(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(PinHandle, Metadata), No> {
+    if rel.is_jail() {
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+    }
+    let fd = open(root, policy, rel, Want::PIN)?;
+    let meta = regular(&fd, HardLinks::Allow)?;
+    Ok((fd, meta))
+}
+
+pub(crate) fn metadata(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Metadata, No> {
+    let fd = open(root, policy, rel, Want::PIN)?;
+    sys::meta(&fd).map_err(sys::no)
+}
+
+pub(crate) fn read_link(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Vec<u8>, No> {
+    let fd = open(root, policy, rel, Want::LINK)?;
+    match sys::meta(&fd).map_err(sys::no)?.kind {
+        FileKind::Symlink => sys::target(&fd, c"").map_err(sys::no),
+        is => Err(PathEscapeKind::NotRegular { is }.into()),
+    }
+}
+
+pub(crate) fn open_folder(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<FolderHandle, No> {
+    open(root, policy, rel, Want::LIST)
+}
+
+pub(crate) fn folder_meta(folder: &FolderHandle) -> io::Result<Metadata> {
+    Ok(sys::meta(folder)?)
+}
+
+pub(crate) fn pin_meta(pin: &PinHandle) -> io::Result<Metadata> {
+    Ok(sys::meta(pin)?)
+}
+
+pub(crate) fn file_meta(file: &File) -> io::Result<Metadata> {
+    Ok(sys::meta(file)?)
+}
+
+pub(crate) fn pin_birth(pin: &PinHandle) -> Option<Stamp> {
+    sys::birth(pin)
+}
+
+pub(crate) fn file_birth(file: &File) -> Option<Stamp> {
+    sys::birth(file)
+}
+
+/// Cuts the content off, on the handle.
+pub(crate) fn cut_off(file: &File) -> Result<(), No> {
+    sys::retry(|| rustix::fs::ftruncate(file, 0)).map_err(sys::no)
+}
+
+pub(crate) fn entries(
+    folder: &FolderHandle,
+    buffer: &mut Vec<u8>,
+    visit: impl FnMut(&[u8], FileKind) -> std::ops::ControlFlow<()>,
+) -> Result<(), No> {
+    dir::rewind(folder).and_then(|()| dir::entries(folder, buffer, visit)).map_err(sys::no)
+}
+
+pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<usize> {
+    // Beyond what an offset can say there is no byte.
+    if i64::try_from(offset).is_err() {
+        return Ok(0);
+    }
+    loop {
+        match file.read_at(space, offset) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+/// Reads once into the free room of a buffer.
+pub(crate) fn read_into(file: &File, bytes: &mut Vec<u8>) -> Result<usize, No> {
+    loop {
+        match rustix::io::read(file, spare_capacity(bytes)) {
+            Err(rustix::io::Errno::INTR) => {}
+            done => return done.map_err(sys::no),
+        }
+    }
+}
+
+/// Opens a folder to list, by a path that came out of a listing: nothing is followed, under any policy.
+pub(crate) fn open_folder_unfollowed(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+) -> Result<FolderHandle, No> {
+    if rel.bytes.len() > crate::gate::PATH_MAX {
+        return Err(PathEscapeKind::TooLong.into());
+    }
+    super::open::strict(root, policy, &rel.bytes, Want::LIST)
+}
+
+/// Opens a folder below as a root of its own.
+pub(crate) fn subroot(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Root, No> {
+    let fd = open(root, policy, rel, Want::FOLDER)?;
+    root.below(fd, rel, policy)
+}

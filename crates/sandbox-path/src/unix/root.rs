@@ -1,0 +1,188 @@
+//! The jail's own folder, held open.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::sys::{self, PATH};
+use crate::error::{No, PathEscapeKind};
+use crate::guarantee::{CaseFolding, Guarantee, JailPlace};
+use crate::jail_error::{JailError, JailErrorKind};
+use crate::meta::{FileId, FileKind};
+use crate::policy::{Mounts, Policy, Symlinks};
+use crate::rel::RelPath;
+
+/// How lookups below the folder are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tier {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    Kernel,
+    Walk,
+}
+
+/// The handle of the folder, who it is, and how lookups below it are made.
+#[derive(Debug)]
+pub(crate) struct Root {
+    fd: OwnedFd,
+    pub(crate) id: FileId,
+    pub(crate) mount: Option<u64>,
+    pub(crate) tier: Tier,
+    pub(crate) path: Option<Box<Path>>,
+}
+
+/// Whether a link is accepted as the last part of the jail's own path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastLink {
+    Refuse,
+    Follow,
+}
+
+/// Whether the root of the file system is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TopFolder {
+    Refuse,
+    Accept,
+}
+
+impl Root {
+    pub(crate) fn open(
+        path: &Path,
+        policy: Policy,
+        link: LastLink,
+        top: TopFolder,
+    ) -> Result<Self, JailError> {
+        let fd = open_path(path, link)?;
+        Self::from_fd(fd, Some(path.into()), policy, top)
+    }
+
+    pub(crate) fn from_fd(
+        fd: OwnedFd,
+        path: Option<Box<Path>>,
+        policy: Policy,
+        top: TopFolder,
+    ) -> Result<Self, JailError> {
+        let meta = sys::meta(&fd).map_err(jail_error)?;
+        if meta.kind != FileKind::Folder {
+            return Err(JailError::new(JailErrorKind::NotADirectory));
+        }
+        if top == TopFolder::Refuse && sys::look_through(&fd, b"..").is_ok_and(|up| up.id == meta.id) {
+            return Err(JailError::new(JailErrorKind::IsRoot));
+        }
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let tier = if super::kernel::answers(&fd).map_err(jail_error)? { Tier::Kernel } else { Tier::Walk };
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        let tier = Tier::Walk;
+        Self { fd, id: meta.id, mount: None, tier, path }.holding(policy)
+    }
+
+    /// Makes sure that the policy can be held on this tier.
+    fn holding(mut self, policy: Policy) -> Result<Self, JailError> {
+        if policy.mounts == Mounts::Refuse && self.mount.is_none() {
+            self.mount = sys::mount_id(&self.fd, b"").map_err(jail_error)?;
+            if self.mount.is_none() && self.tier == Tier::Walk {
+                return Err(JailError::new(JailErrorKind::PolicyUnsupported));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Gives the same folder with lookups made by the walk.
+    pub(crate) fn walking(&self, policy: Policy) -> Result<Self, JailError> {
+        let fd = self
+            .fd
+            .try_clone()
+            .map_err(|error| JailError::os(JailErrorKind::Io, error.raw_os_error().unwrap_or_default()))?;
+        let copy = Self { fd, id: self.id, mount: self.mount, tier: Tier::Walk, path: self.path.clone() };
+        copy.holding(policy)
+    }
+
+    /// Makes a root of a folder below this one, on the same tier.
+    pub(crate) fn below(&self, fd: OwnedFd, rel: &RelPath<'_>, policy: Policy) -> Result<Self, No> {
+        let id = sys::meta(&fd).map_err(sys::no)?.id;
+        let name = std::ffi::OsStr::from_bytes(&rel.bytes);
+        // A path with `..` or a link in it would not name the folder for `strip`.
+        let plain = !rel.parents && policy.symlinks == Symlinks::Refuse;
+        let path = self.path.as_ref().filter(|_| plain).map(|path| path.join(name).into());
+        let below = Self { fd, id, mount: None, tier: self.tier, path };
+        below.holding(policy).map_err(|_refused| PathEscapeKind::Io.into())
+    }
+
+    pub(crate) fn handle(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    pub(crate) fn guarantee(&self) -> Guarantee {
+        match self.tier {
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            Tier::Kernel => Guarantee::AtOpenKernel,
+            Tier::Walk => Guarantee::AtOpenWalk,
+        }
+    }
+
+    /// Tells whether the folder was removed.
+    pub(crate) fn is_gone(&self) -> bool {
+        sys::meta(&self.fd).is_ok_and(|meta| meta.links == 0)
+    }
+
+    pub(crate) fn place(&self) -> Result<JailPlace, JailError> {
+        if self.is_gone() {
+            return Ok(JailPlace::Gone);
+        }
+        let Some(path) = &self.path else { return Ok(JailPlace::Moved) };
+        match sys::look_through(CWD, cut(path.as_os_str().as_bytes())) {
+            Ok(meta) if meta.id == self.id => Ok(JailPlace::Same),
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(JailPlace::Moved),
+            Err(errno) => Err(jail_error(errno)),
+        }
+    }
+
+    pub(crate) fn case_folding(&self) -> CaseFolding {
+        super::dir::case_folding(self)
+    }
+}
+
+/// Cuts what would make the kernel follow a link in spite of `O_NOFOLLOW`: separators and `/.` at the end.
+pub(crate) fn cut(path: &[u8]) -> &[u8] {
+    let mut rest = path;
+    loop {
+        rest = match rest {
+            [b'/' | b'.'] => return rest,
+            [head @ .., b'/'] if !head.is_empty() => head,
+            [head @ .., b'/', b'.'] => {
+                if head.is_empty() {
+                    return b"/";
+                }
+                head
+            }
+            _ => return rest,
+        };
+    }
+}
+
+fn open_path(path: &Path, link: LastLink) -> Result<OwnedFd, JailError> {
+    let given = path.as_os_str().as_bytes();
+    let (name, follow) = match link {
+        LastLink::Refuse => (cut(given), OFlags::NOFOLLOW),
+        LastLink::Follow => (given, OFlags::empty()),
+    };
+    sys::openat(CWD, name, PATH | OFlags::DIRECTORY | follow, Mode::empty()).map_err(|errno| {
+        let is_link = matches!(errno, Errno::NOTDIR | Errno::LOOP | Errno::MLINK)
+            && link == LastLink::Refuse
+            && sys::look(CWD, name).is_ok_and(|meta| meta.kind == FileKind::Symlink);
+        if is_link { JailError::os(JailErrorKind::Symlink, errno.raw_os_error()) } else { jail_error(errno) }
+    })
+}
+
+pub(crate) fn jail_error(errno: Errno) -> JailError {
+    let kind = match errno {
+        Errno::NOENT => JailErrorKind::NotFound,
+        Errno::NOTDIR => JailErrorKind::NotADirectory,
+        Errno::EXIST => JailErrorKind::Exists,
+        Errno::ACCESS | Errno::PERM => JailErrorKind::Denied,
+        _ => JailErrorKind::Io,
+    };
+    JailError::os(kind, errno.raw_os_error())
+}

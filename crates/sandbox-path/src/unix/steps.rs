@@ -1,0 +1,188 @@
+//! Tier W: one open per component, each from the handle of the folder before it.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::open::Want;
+use super::root::Root;
+use super::sys::{self, PATH, TRIES, YIELD_AFTER};
+use crate::error::{No, PathEscapeKind};
+use crate::meta::FileKind;
+use crate::policy::Mounts;
+
+/// How many `../` one look upwards takes at most, so that it stays below the kernel's limit of 4,095 bytes.
+const UPS: usize = 1300;
+/// A folder on the way.
+const STEP: OFlags = PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
+
+/// Why one walk ended.
+enum Stop {
+    /// With an answer.
+    No(No),
+    /// Something changed between two looks: the walk says nothing.
+    Again,
+}
+
+impl From<No> for Stop {
+    fn from(no: No) -> Self {
+        Self::No(no)
+    }
+}
+
+/// Opens a path without `..`, walking again while others change it.
+pub(crate) fn open(root: &Root, mounts: Mounts, path: &[u8], want: Want) -> Result<OwnedFd, No> {
+    for round in 0..TRIES {
+        match walk(root, mounts, path, want) {
+            Ok(found) => return Ok(found),
+            Err(Stop::No(no)) => return Err(no),
+            Err(Stop::Again) if round > YIELD_AFTER => std::thread::yield_now(),
+            Err(Stop::Again) => {}
+        }
+    }
+    Err(PathEscapeKind::Contended.into())
+}
+
+fn walk(root: &Root, mounts: Mounts, path: &[u8], want: Want) -> Result<OwnedFd, Stop> {
+    let mut held: Option<OwnedFd> = None;
+    let mut names = path.split(|byte| *byte == b'/').enumerate().peekable();
+    while let Some((above, name)) = names.next() {
+        let number = above.saturating_add(1);
+        let at = held.as_ref().map_or(root.handle(), AsFd::as_fd);
+        if names.peek().is_some() {
+            let next = sys::openat(at, name, STEP, Mode::empty())
+                .map_err(|errno| explain(at, name, number, errno, FileKind::Folder))?;
+            same_mount(root, mounts, &next, number)?;
+            held = Some(next);
+        } else {
+            return last(root, mounts, (at, name, number), want);
+        }
+    }
+    Err(No::from(PathEscapeKind::Empty).into())
+}
+
+/// Opens the last name, with the look upwards that notices a folder carried out of the jail.
+fn last(
+    root: &Root,
+    mounts: Mounts,
+    (at, name, number): (BorrowedFd<'_>, &[u8], usize),
+    want: Want,
+) -> Result<OwnedFd, Stop> {
+    let above = number.saturating_sub(1);
+    let name = if name.is_empty() { b"." } else { name };
+    if want.makes() {
+        still_below(root, at, above)?;
+    }
+    let flags = if want.link_itself() { want.flags } else { want.flags | OFlags::NOFOLLOW };
+    let expected = if flags.contains(OFlags::DIRECTORY) { FileKind::Folder } else { FileKind::File };
+    let found = sys::openat(at, name, flags, want.mode)
+        .map_err(|errno| explain(at, name, number, errno, expected))?;
+    let after = still_below(root, at, above).and_then(|()| same_mount(root, mounts, &found, number));
+    if let Err(stop) = after {
+        if want.makes() {
+            // What was made in a folder that is no longer below is taken back, if it is still ours.
+            let ours =
+                sys::meta(&found).ok().zip(sys::look(at, name).ok()).is_some_and(|(a, b)| a.id == b.id);
+            if ours {
+                let _gone = rustix::fs::unlinkat(at, name, rustix::fs::AtFlags::empty()).is_ok();
+            }
+            return Err(No::from(PathEscapeKind::Outside).into());
+        }
+        return Err(stop);
+    }
+    Ok(found)
+}
+
+/// Looks up from a folder, `depth` levels below the jail, whether the jail is still there.
+fn still_below(root: &Root, folder: BorrowedFd<'_>, depth: usize) -> Result<(), Stop> {
+    if depth == 0 {
+        return Ok(());
+    }
+    let mut left = depth;
+    let mut held: Option<OwnedFd> = None;
+    while left > UPS {
+        let at = held.as_ref().map_or(folder, AsFd::as_fd);
+        let up =
+            sys::openat(at, &ups(UPS), STEP, Mode::empty()).map_err(|errno| moved(root, folder, errno))?;
+        held = Some(up);
+        left = left.saturating_sub(UPS);
+    }
+    let at = held.as_ref().map_or(folder, AsFd::as_fd);
+    let mut path = [0_u8; 256];
+    let short = left.checked_mul(3).and_then(|len| path.get_mut(..len));
+    let seen = match short {
+        Some(path) => {
+            path.chunks_mut(3).for_each(|part| part.copy_from_slice(b"../"));
+            sys::look_through(at, path)
+        }
+        None => sys::look_through(at, &ups(left)),
+    };
+    match seen {
+        Ok(meta) if meta.id == root.id => Ok(()),
+        Ok(_) => Err(climb(root, folder)),
+        Err(errno) => Err(moved(root, folder, errno)),
+    }
+}
+
+fn ups(count: usize) -> Vec<u8> {
+    b"../".repeat(count)
+}
+
+/// Names a look upwards that failed: a removed folder has no `..`, and above the jail access may end.
+fn moved(root: &Root, folder: BorrowedFd<'_>, errno: Errno) -> Stop {
+    match errno {
+        Errno::NOENT | Errno::ACCESS | Errno::PERM | Errno::NOTDIR => climb(root, folder),
+        _ => Stop::No(sys::no(errno)),
+    }
+}
+
+/// Goes up level by level: below the jail at another depth means that it moved inside, and the walk starts again.
+fn climb(root: &Root, folder: BorrowedFd<'_>) -> Stop {
+    let outside = || Stop::No(PathEscapeKind::Outside.into());
+    let mut held: Option<OwnedFd> = None;
+    let Ok(mut last) = sys::meta(folder) else { return outside() };
+    // A folder without any name was removed during the walk, which says nothing about where it led.
+    if last.links == 0 {
+        return Stop::Again;
+    }
+    for _ in 0..crate::gate::PATH_MAX {
+        let at = held.as_ref().map_or(folder, AsFd::as_fd);
+        let Ok(up) = sys::openat(at, b"..", STEP, Mode::empty()) else { return outside() };
+        let Ok(meta) = sys::meta(&up) else { return outside() };
+        if meta.id == root.id {
+            return Stop::Again;
+        }
+        if meta.id == last.id {
+            return outside();
+        }
+        last = meta;
+        held = Some(up);
+    }
+    outside()
+}
+
+/// Names an open that failed by a look at what is there.
+fn explain(at: BorrowedFd<'_>, name: &[u8], number: usize, errno: Errno, expected: FileKind) -> Stop {
+    let named = |errno: Errno| Stop::No(No { component: Some(number), ..sys::no(errno) });
+    match errno {
+        // A link has one error number here, whichever the flags of the open made of it.
+        Errno::LOOP | Errno::MLINK => named(Errno::LOOP),
+        Errno::NOTDIR => match sys::look(at, name).map(|meta| meta.kind) {
+            Ok(FileKind::Symlink) => named(Errno::LOOP),
+            Ok(kind) if kind == expected => Stop::Again,
+            Ok(_) => named(Errno::NOTDIR),
+            Err(Errno::NOENT) => Stop::Again,
+            Err(errno) => named(errno),
+        },
+        _ => named(errno),
+    }
+}
+
+fn same_mount(root: &Root, mounts: Mounts, found: &OwnedFd, number: usize) -> Result<(), Stop> {
+    if mounts == Mounts::Allow {
+        return Ok(());
+    }
+    let id = sys::mount_id(found, b"").map_err(sys::no)?;
+    if id.is_some() && id == root.mount { Ok(()) } else { Err(No::at(PathEscapeKind::Mount, number).into()) }
+}

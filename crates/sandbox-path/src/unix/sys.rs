@@ -1,0 +1,153 @@
+//! The system's answers in the words of this crate.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::error::{No, PathEscapeKind};
+use crate::meta::{FileId, FileKind, Metadata, Stamp};
+
+/// Opens a name for its identity alone where the system can; no permission on the object is needed then.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+pub(crate) const PATH: OFlags = OFlags::PATH;
+/// Elsewhere a look is an ordinary open that does not wait.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+pub(crate) const PATH: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
+
+/// How often a call that others disturb is tried.
+pub(crate) const TRIES: u32 = 128;
+/// After how many tries the processor is given up in between.
+pub(crate) const YIELD_AFTER: u32 = 32;
+
+/// Repeats an interrupted call, and up to [`TRIES`] times one that was disturbed.
+pub(crate) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    let mut disturbed = 0_u32;
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if disturbed < TRIES => {
+                disturbed = disturbed.saturating_add(1);
+                if disturbed > YIELD_AFTER {
+                    std::thread::yield_now();
+                }
+            }
+            done => return done,
+        }
+    }
+}
+
+pub(crate) fn openat(at: impl AsFd, name: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    retry(|| fs::openat(&at, name, flags | OFlags::CLOEXEC, mode))
+}
+
+/// Looks at a name without following it.
+pub(crate) fn look(at: impl AsFd, name: &[u8]) -> Result<Metadata, Errno> {
+    retry(|| fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW)).map(|stat| metadata(&stat))
+}
+
+/// Looks at a name that has no link in it (`.`, `..`, `../..`), or that is a name of the host.
+pub(crate) fn look_through(at: impl AsFd, name: &[u8]) -> Result<Metadata, Errno> {
+    retry(|| fs::statat(&at, name, AtFlags::empty())).map(|stat| metadata(&stat))
+}
+
+pub(crate) fn meta(fd: impl AsFd) -> Result<Metadata, Errno> {
+    retry(|| fs::fstat(&fd)).map(|stat| metadata(&stat))
+}
+
+pub(crate) fn metadata(stat: &Stat) -> Metadata {
+    Metadata {
+        kind: kind(FileType::from_raw_mode(stat.st_mode)),
+        id: FileId { dev: unsigned(stat.st_dev), ino: unsigned(stat.st_ino) },
+        len: u64::try_from(stat.st_size).unwrap_or(0),
+        links: unsigned(stat.st_nlink),
+        mode: u32::try_from(unsigned(stat.st_mode) & 0o7777).unwrap_or(0),
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        modified: stamp(stat.st_mtime, stat.st_mtime_nsec),
+        changed: stamp(stat.st_ctime, stat.st_ctime_nsec),
+    }
+}
+
+pub(crate) fn stamp(seconds: impl Into<i128>, nanos: impl Into<i128>) -> Stamp {
+    Stamp {
+        seconds: i64::try_from(seconds.into()).unwrap_or(i64::MAX),
+        nanos: u32::try_from(nanos.into()).unwrap_or(0),
+    }
+}
+
+/// Takes the bits of a number whose width and sign differ between systems.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the bits are an identity, not an amount"
+)]
+fn unsigned(number: impl Into<i128>) -> u64 {
+    number.into() as u64
+}
+
+pub(crate) fn kind(kind: FileType) -> FileKind {
+    match kind {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Folder,
+        FileType::Symlink => FileKind::Symlink,
+        FileType::Fifo => FileKind::Fifo,
+        FileType::Socket => FileKind::Socket,
+        FileType::CharacterDevice => FileKind::CharDevice,
+        FileType::BlockDevice => FileKind::BlockDevice,
+        FileType::Unknown => FileKind::Other,
+    }
+}
+
+/// Reads the target of a link: of a name, or of the link's own handle with an empty name.
+pub(crate) fn target(at: impl AsFd, name: &CStr) -> Result<Vec<u8>, Errno> {
+    fs::readlinkat(at, name, Vec::new()).map(std::ffi::CString::into_bytes)
+}
+
+/// Gives the number that tells two mounts apart even where the device is the same.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn mount_id(at: impl AsFd, name: &[u8]) -> Result<Option<u64>, Errno> {
+    use rustix::fs::StatxFlags;
+    let flags = AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    let found = retry(|| fs::statx(&at, name, flags, StatxFlags::MNT_ID))?;
+    let told = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
+    Ok(told.then_some(found.stx_mnt_id))
+}
+
+/// Tells that this system has no such number.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn mount_id(_: impl AsFd, _: &[u8]) -> Result<Option<u64>, Errno> {
+    Ok(None)
+}
+
+/// Gives the time of birth, where the file system keeps one.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn birth(fd: impl AsFd) -> Option<Stamp> {
+    use rustix::fs::StatxFlags;
+    let found = retry(|| fs::statx(&fd, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME)).ok()?;
+    let told = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
+    told.then(|| stamp(found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
+}
+
+/// Tells that this is not asked on this system.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn birth(_: impl AsFd) -> Option<Stamp> {
+    None
+}
+
+/// Names an error that does not depend on what the name leads to.
+pub(crate) fn no(errno: Errno) -> No {
+    let kind = match errno {
+        Errno::NOENT => PathEscapeKind::NotFound,
+        Errno::LOOP => PathEscapeKind::Symlink,
+        Errno::NOTDIR => PathEscapeKind::NotADirectory,
+        Errno::NAMETOOLONG => PathEscapeKind::TooLong,
+        Errno::ACCESS | Errno::PERM => PathEscapeKind::Denied,
+        Errno::AGAIN => PathEscapeKind::Contended,
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM => PathEscapeKind::Exhausted,
+        Errno::OPNOTSUPP => PathEscapeKind::Unsupported,
+        _ => PathEscapeKind::Io,
+    };
+    No { kind, component: None, errno: Some(errno.raw_os_error()) }
+}

@@ -1,0 +1,173 @@
+//! Reading, listing and walking on both tiers.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+
+use plugward_sandbox_path::{FileKind, Policy, RaceCause, RelPath, SandboxedPath, WalkLimits};
+
+use crate::world::World;
+
+const LIMIT: u64 = 1 << 20;
+const WALK: WalkLimits = WalkLimits { entries: 100_000, depth: 64 };
+
+#[test]
+fn reads_what_is_there_and_names_what_is_not() {
+    let world = World::new();
+    world.file("a/b/f", "text").link("f", "a/b/l").link("b", "a/d").folder("e");
+    for jail in world.jails(Policy::standard()) {
+        assert_eq!(jail.read("a/b/f", LIMIT).unwrap(), b"text");
+        assert_eq!(jail.read("./a//b/./f", 4).unwrap(), b"text");
+        for (path, code, component) in [
+            ("a/b/f", "path/too-large", None),
+            ("a/b/l", "path/symlink", Some(3)),
+            ("a/d/f", "path/symlink", Some(2)),
+            ("a/x/f", "path/not-found", Some(2)),
+            ("a/b/f/x", "path/not-a-directory", Some(3)),
+            ("e", "path/not-regular", None),
+            (".", "path/not-regular", None),
+            ("../outside/f", "path/parent", Some(1)),
+        ] {
+            let error = jail.read(path, 3).unwrap_err();
+            assert_eq!((error.code(), error.component()), (code, component), "{path} {:?}", jail.guarantee());
+            assert!(!error.help().is_empty());
+        }
+    }
+}
+
+#[test]
+fn names_that_are_not_utf8_come_through() {
+    let world = World::new();
+    let odd = OsStr::from_bytes(b"n\xff");
+    fs::write(world.at("").join(odd), "odd").unwrap();
+    symlink(OsStr::from_bytes(b"to\xfe"), world.at("link")).unwrap();
+    for jail in world.jails(Policy::standard()) {
+        let names: Vec<_> = jail.list(".", 10).unwrap().entries().iter().map(|e| e.name().to_vec()).collect();
+        assert_eq!(names, [b"link".to_vec(), b"n\xff".to_vec()]);
+        assert_eq!(jail.read(odd, LIMIT).unwrap(), b"odd");
+        assert_eq!(jail.read(b"n\xff", LIMIT).unwrap(), b"odd");
+        assert_eq!(jail.read_link("link").unwrap(), b"to\xfe");
+        let walked: Vec<_> =
+            jail.walk(".", WALK).unwrap().map(|e| e.unwrap().path().as_bytes().to_vec()).collect();
+        assert_eq!(walked, [b"link".to_vec(), b"n\xff".to_vec()]);
+        assert_eq!(
+            jail.read(b"m\xff", LIMIT).unwrap_err().to_string(),
+            "read m\\xff: component 1 does not exist"
+        );
+    }
+}
+
+#[test]
+fn a_folder_lists_again_and_a_file_is_compared() {
+    let world = World::new();
+    world.file("d/one", "1");
+    for jail in world.jails(Policy::standard()) {
+        let mut folder = jail.open_folder("d").unwrap();
+        let before = folder.list(100).unwrap();
+        assert_eq!(before.entries().len(), 1);
+        world.file("d/two", "22");
+        let after = folder.list(100).unwrap();
+        assert_ne!(before, after);
+        assert_eq!(after.entries()[1].name_str(), Some("two"));
+        fs::remove_file(world.at("d/two")).unwrap();
+
+        let mut file = jail.open_read("d/one").unwrap();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(*file.opened(), file.meta().unwrap());
+        assert_eq!(
+            (file.opened().kind(), file.opened().len(), file.opened().links()),
+            (FileKind::File, 1, 1)
+        );
+        fs::write(world.at("d/one"), "changed").unwrap();
+        assert_ne!(*file.opened(), file.meta().unwrap());
+        fs::write(world.at("d/one"), "1").unwrap();
+    }
+}
+
+#[test]
+fn a_walk_is_sorted_bounded_and_goes_round_what_it_cannot_open() {
+    let world = World::new();
+    world.file("a/x", "").file("a-b", "").file("b/c/d/e", "").link("a", "l").folder("empty");
+    for jail in world.jails(Policy::standard()) {
+        let walked: Vec<_> =
+            jail.walk(".", WALK).unwrap().map(|entry| entry.unwrap().path().to_string()).collect();
+        assert_eq!(walked, ["a", "a/x", "a-b", "b", "b/c", "b/c/d", "b/c/d/e", "empty", "l"]);
+
+        let flat = WalkLimits { depth: 1, ..WALK };
+        let items: Vec<_> = jail.walk(".", flat).unwrap().collect();
+        let (good, bad): (Vec<_>, Vec<_>) = items.into_iter().partition(Result::is_ok);
+        assert_eq!(good.len(), 5);
+        assert!(bad.iter().all(|error| error.as_ref().unwrap_err().code() == "path/too-deep"));
+        assert_eq!(bad.len(), 3);
+
+        let few = WalkLimits { entries: 5, ..WALK };
+        let last = jail.walk(".", few).unwrap().last().unwrap();
+        assert_eq!(last.unwrap_err().code(), "path/too-large");
+        assert_eq!(jail.walk("l", WALK).unwrap_err().code(), "path/symlink");
+    }
+}
+
+#[test]
+fn what_create_saw_is_what_open_gives() {
+    let world = World::new();
+    for jail in world.jails(Policy::standard()) {
+        world.file("d/f", "first");
+        let seen = SandboxedPath::create(&jail, "d/f").unwrap();
+        let mut text = String::new();
+        seen.open().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "first");
+
+        let cause = |seen: &SandboxedPath| seen.open().unwrap_err().race().unwrap().cause();
+        fs::rename(world.at("d"), world.at("gone")).unwrap();
+        assert_eq!(cause(&seen), RaceCause::Vanished);
+        symlink("gone", world.at("d")).unwrap();
+        assert_eq!(cause(&seen), RaceCause::SymlinkAppeared);
+        assert_eq!(seen.open().unwrap_err().raw_os_error(), Some(rustix::io::Errno::LOOP.raw_os_error()));
+        fs::remove_file(world.at("d")).unwrap();
+        world.file("d", "a file");
+        assert!(matches!(cause(&seen), RaceCause::KindChanged { .. }));
+        fs::remove_file(world.at("d")).unwrap();
+        world.file("d/f", "second");
+        assert!(matches!(cause(&seen), RaceCause::Replaced { .. }));
+        assert_eq!(seen.open_current().unwrap().opened().len(), 6);
+        fs::remove_dir_all(world.at("d")).unwrap();
+        fs::remove_dir_all(world.at("gone")).unwrap();
+    }
+}
+
+#[test]
+fn links_are_followed_below_the_jail_where_the_policy_says_so() {
+    let world = World::new();
+    world
+        .file("a/f", "in")
+        .link("a", "b")
+        .link("../b/f", "c/l")
+        .link("../outside", "out")
+        .link("self", "self");
+    for jail in world.jails(Policy::resolving()) {
+        for path in ["b/f", "c/l", "c/../b/./f", "b/../a/f"] {
+            assert_eq!(jail.read(path, LIMIT).unwrap(), b"in", "{path}");
+        }
+        for (path, code) in [
+            ("out/f", "path/outside"),
+            ("../jail/a/f", "path/outside"),
+            ("self", "path/too-many-links"),
+            ("b/x", "path/not-found"),
+            ("b/f/../f", "path/not-a-directory"),
+        ] {
+            assert_eq!(jail.read(path, LIMIT).unwrap_err().code(), code, "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_rel_path_shows_itself_escaped() {
+    let policy = Policy::standard();
+    let rel = RelPath::parse("a\n\u{202e}b".as_bytes(), &policy).unwrap();
+    assert_eq!(rel.to_string(), "a\\u{a}\\u{202e}b");
+    assert_eq!(RelPath::parse_folder(b"a/b/", &policy).unwrap().as_bytes(), b"a/b");
+    assert_eq!(RelPath::parse(b"a/b/", &policy).unwrap_err().code(), "path/trailing-separator");
+}
