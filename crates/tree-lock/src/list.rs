@@ -1,0 +1,286 @@
+//! The text that is hashed, which is also the list that a person reviews.
+
+use plugward_types::{Digest, TreeDigest};
+use sha2::{Digest as _, Sha256};
+
+use crate::exclude::Excludes;
+use crate::name;
+
+const FIRST: &str = "plugtree-v1";
+
+/// What an entry of a tree is. Folders are none: they show in the paths of what they hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "a new kind is a new scheme")]
+pub enum EntryKind {
+    /// A file without the owner's execute bit.
+    File,
+    /// A file with the owner's execute bit.
+    Executable,
+    /// A symbolic link.
+    Link,
+}
+
+impl EntryKind {
+    /// Gives the letter that the list uses: `f`, `x`, `l`.
+    #[must_use]
+    pub const fn letter(self) -> char {
+        match self {
+            Self::File => 'f',
+            Self::Executable => 'x',
+            Self::Link => 'l',
+        }
+    }
+}
+
+/// One line of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListLine<'a> {
+    /// What it is.
+    pub kind: EntryKind,
+    /// SHA-256 of the content, or of the link's target.
+    pub digest: Digest,
+    /// Bytes of the content, or of the link's target.
+    pub size: u64,
+    /// The path, relative, with `/`.
+    pub path: &'a str,
+}
+
+impl ListLine<'_> {
+    /// Counts the bytes of the line with its newline.
+    pub(crate) fn len(&self) -> usize {
+        let digits = self.size.checked_ilog10().map_or(0, |log| usize::try_from(log).unwrap_or(0));
+        // Kind, three blanks, 64 digits, the first digit of the size, newline.
+        self.path.len().saturating_add(digits).saturating_add(70)
+    }
+}
+
+/// The list of a tree under `plugtree-v1`: the exact text that is hashed.
+///
+/// # Guarantees
+/// The text is canonical: equal entries and excludes give equal text, and what parses renders to the same text.
+///
+/// # Source
+/// Go's `dirhash` keeps a list that can be reviewed; Nix covers links and execute bits. This does both.
+///
+/// # Example
+/// ```
+/// use plugward_tree_lock::TreeList;
+/// let list = TreeList::parse("plugtree-v1\n")?;
+/// assert_eq!(list.digest().hex(), "398c6f1a75c17261ae0249426e01a17645fbf9976343d61149c79c55eee854a4");
+/// # Ok::<(), plugward_tree_lock::ListError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeList {
+    text: String,
+    digest: TreeDigest,
+}
+
+impl TreeList {
+    /// Renders lines that are in bytewise order of their full paths, and whose paths are valid.
+    pub(crate) fn render<'a>(exclude: &Excludes, lines: impl Iterator<Item = ListLine<'a>> + Clone) -> Self {
+        let head = head(exclude);
+        // The exact size: nothing is copied while it grows.
+        let size = lines.clone().fold(head.len(), |sum, line| sum.saturating_add(line.len()));
+        let mut text = String::with_capacity(size);
+        text.push_str(&head);
+        for line in lines {
+            push_line(&mut text, &line);
+        }
+        Self { digest: hash(&text), text }
+    }
+
+    /// Gives the offset of the first entry's line.
+    pub(crate) fn first_line(&self) -> usize {
+        head(&self.exclude()).len()
+    }
+
+    /// Gives the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Gives the digest of the text.
+    #[must_use]
+    pub const fn digest(&self) -> &TreeDigest {
+        &self.digest
+    }
+
+    /// Reads a list that was kept.
+    ///
+    /// # Errors
+    /// `tree/list` with the line, where the text is not exactly what this crate would write: another first line, a
+    /// name that may not be excluded, a bad path, an order that is not bytewise, a path twice or below a file.
+    pub fn parse(text: &str) -> Result<Self, ListError> {
+        let mut lines = Numbered { rest: text, line: 0 };
+        let first = lines.next().ok_or(ListError::new(1, "the line `plugtree-v1`"))??;
+        if first != FIRST {
+            return Err(ListError::new(1, "the line `plugtree-v1`"));
+        }
+        let mut names = Vec::new();
+        let mut before: Option<String> = None;
+        while let Some(line) = lines.next() {
+            let line = line?;
+            let at = lines.line;
+            if let (Some(name), None) = (line.strip_prefix("exclude "), &before) {
+                if names.last().is_some_and(|last| *last >= name) {
+                    return Err(ListError::new(at, "exclude lines in bytewise order, each once"));
+                }
+                names.push(name);
+                continue;
+            }
+            let line = parse_line(line).ok_or(ListError::new(at, "`KIND SHA256 SIZE PATH`"))?;
+            check_order(before.as_deref(), line.path).map_err(|expected| ListError::new(at, expected))?;
+            before = Some(line.path.to_owned());
+        }
+        let exclude = Excludes::new(names.iter().copied()).map_err(|error| {
+            let at = names.iter().position(|name| *name == error.name()).unwrap_or(0);
+            ListError::new(at.saturating_add(2), "a name that may be excluded")
+        })?;
+        let list = Self { text: text.to_owned(), digest: hash(text) };
+        let mut paths = std::collections::BTreeSet::new();
+        for (index, line) in list.lines().enumerate() {
+            let at = index.saturating_add(2).saturating_add(exclude.iter().count());
+            let root = line.path.split('/').next().unwrap_or_default();
+            if exclude.contains(root) {
+                return Err(ListError::new(at, "no path that is excluded"));
+            }
+            if parents(line.path).any(|parent| paths.contains(parent)) {
+                return Err(ListError::new(at, "no path below a file or link"));
+            }
+            paths.insert(line.path);
+        }
+        Ok(list)
+    }
+
+    /// Gives the excluded names.
+    #[must_use]
+    pub fn exclude(&self) -> Excludes {
+        let names = self.text.lines().skip(1).map_while(|line| line.strip_prefix("exclude "));
+        Excludes::new(names).unwrap_or_default()
+    }
+
+    /// Gives the entries, in order.
+    pub fn lines(&self) -> impl Iterator<Item = ListLine<'_>> {
+        self.text.lines().skip(1).skip_while(|line| line.starts_with("exclude ")).filter_map(parse_line)
+    }
+}
+
+fn head(exclude: &Excludes) -> String {
+    let mut head = format!("{FIRST}\n");
+    for name in exclude.iter() {
+        head.push_str("exclude ");
+        head.push_str(name);
+        head.push('\n');
+    }
+    head
+}
+
+fn hash(text: &str) -> TreeDigest {
+    TreeDigest::from_bytes(Sha256::digest(text.as_bytes()).into())
+}
+
+fn push_line(text: &mut String, line: &ListLine<'_>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    text.push(line.kind.letter());
+    text.push(' ');
+    for byte in line.digest.as_bytes() {
+        for nibble in [byte >> 4, byte & 15] {
+            text.push(HEX.get(usize::from(nibble)).map_or('?', |digit| char::from(*digit)));
+        }
+    }
+    for part in [" ", &line.size.to_string(), " ", line.path, "\n"] {
+        text.push_str(part);
+    }
+}
+
+fn parse_line(line: &str) -> Option<ListLine<'_>> {
+    let (kind, rest) = line.split_once(' ')?;
+    let kind = match kind {
+        "f" => EntryKind::File,
+        "x" => EntryKind::Executable,
+        "l" => EntryKind::Link,
+        _ => return None,
+    };
+    let (hex, rest) = rest.split_once(' ')?;
+    let digest: Digest = format!("sha256:{hex}").parse().ok()?;
+    let (size, path) = rest.split_once(' ')?;
+    // No sign, no leading zero: the text has one form only.
+    let canonical = size.bytes().all(|b| b.is_ascii_digit()) && (size == "0" || !size.starts_with('0'));
+    let size = size.parse().ok().filter(|_| canonical)?;
+    is_path(path).then_some(ListLine { kind, digest, size, path })
+}
+
+fn is_path(path: &str) -> bool {
+    name::text(path.as_bytes()).is_some() && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+fn check_order(before: Option<&str>, path: &str) -> Result<(), &'static str> {
+    if before.is_some_and(|before| before >= path) {
+        return Err("entries in bytewise order of their full paths, each once");
+    }
+    Ok(())
+}
+
+/// Gives the folders above a path, nearest last.
+pub(crate) fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter_map(|(at, _)| path.get(..at))
+}
+
+/// Lines with their numbers; every one must end with LF.
+struct Numbered<'a> {
+    rest: &'a str,
+    line: usize,
+}
+
+impl<'a> Iterator for Numbered<'a> {
+    type Item = Result<&'a str, ListError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        self.line = self.line.saturating_add(1);
+        let Some((line, rest)) = self.rest.split_once('\n') else {
+            return Some(Err(ListError::new(self.line, "a newline at the end")));
+        };
+        self.rest = rest;
+        Some(Ok(line))
+    }
+}
+
+/// A text that is no tree list.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("read the tree list: line {line}: expected {expected}")]
+pub struct ListError {
+    line: usize,
+    expected: &'static str,
+}
+
+impl ListError {
+    const fn new(line: usize, expected: &'static str) -> Self {
+        Self { line, expected }
+    }
+
+    /// Gives the line, from 1.
+    #[must_use]
+    pub const fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Gives the stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        "tree/list"
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub fn help(&self) -> String {
+        format!(
+            "the list must be as `plugward digest --list` wrote it; line {} needs {}",
+            self.line, self.expected
+        )
+    }
+}

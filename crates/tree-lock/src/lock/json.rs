@@ -1,0 +1,298 @@
+//! The JSON lock of codewizard: read, held against its own digest, and left behind.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::LockError;
+use super::file::LockFile;
+use crate::scheme::CodewizardDigest;
+
+/// The most bytes of a JSON lock.
+pub const JSON_LOCK_BYTES: usize = 64 << 10;
+
+const SHAPE: &str = "an object of plugin names and their digests, 64 lower-case hex digits each";
+const NAME: &str = "a plugin name: a-z 0-9 - in three parts joined by `--`, as task--language--build";
+
+/// A lock file in either of its two forms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a third form must stop every host from building")]
+pub enum Lock {
+    /// PLUGINS.lock as this project writes it.
+    Plugins(LockFile),
+    /// The JSON object of codewizard.
+    Json(JsonLock),
+}
+
+impl Lock {
+    /// Reads either form: first byte `{` is the JSON one.
+    ///
+    /// # Errors
+    /// `lock/malformed`, as [`LockFile::parse`] and [`JsonLock::parse`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, LockError> {
+        if bytes.first() == Some(&b'{') {
+            return JsonLock::parse(bytes).map(Self::Json);
+        }
+        LockFile::parse(bytes).map(Self::Plugins)
+    }
+}
+
+/// The JSON lock of codewizard: manifest names and their digests under that loader's own scheme.
+///
+/// It is weak: compiled caches, execute bits and links are not covered (notice `lock/weak-scheme`, see
+/// [`JsonLock::NOTICE`]). Under trust mode `locked` it does not suffice alone.
+///
+/// # Source
+/// SPEC 4.2 and 4.4: every plugin must be in it, and every entry of it must be visited.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JsonLock {
+    entries: BTreeMap<String, CodewizardDigest>,
+}
+
+/// What a JSON lock says of one plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "only `Match` is a match, and a weak one"]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum JsonLockCheck {
+    /// The entry names this tree, as far as that scheme sees.
+    Match,
+    /// The entry names another.
+    Mismatch {
+        /// The entry's digest.
+        expected: CodewizardDigest,
+        /// What is there.
+        actual: CodewizardDigest,
+    },
+    /// The plugin has no entry.
+    Unlisted,
+}
+
+impl JsonLockCheck {
+    /// Gives the stable code; `None` for a match.
+    #[must_use]
+    pub const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Match => None,
+            Self::Mismatch { .. } => Some("lock/mismatch"),
+            Self::Unlisted => Some("lock/unlisted"),
+        }
+    }
+}
+
+impl JsonLock {
+    /// The code of the notice that goes with every use of this form.
+    pub const NOTICE: &'static str = "lock/weak-scheme";
+
+    /// Reads the object.
+    ///
+    /// # Errors
+    /// `lock/malformed` with line and column, about the plugin `<lockfile>`, for any defect: more than
+    /// [`JSON_LOCK_BYTES`], not UTF-8, not one flat object, a name twice or of another shape, another digest.
+    pub fn parse(bytes: &[u8]) -> Result<Self, LockError> {
+        if bytes.len() > JSON_LOCK_BYTES {
+            return Err(LockError::new(format!("at most {JSON_LOCK_BYTES} bytes")));
+        }
+        let text = core::str::from_utf8(bytes).map_err(|error| {
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let before = core::str::from_utf8(valid).unwrap_or_default();
+            LockError::at(before, before.len(), "UTF-8")
+        })?;
+        Reader { text, at: 0 }.object().map(|entries| Self { entries })
+    }
+
+    /// Gives the names and digests, sorted by name.
+    #[must_use]
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &CodewizardDigest)> {
+        self.entries.iter().map(|(name, digest)| (name.as_str(), digest))
+    }
+
+    /// Holds a plugin against its entry: `name` is what its manifest says, not the name of its folder.
+    pub fn check(&self, name: &str, actual: CodewizardDigest) -> JsonLockCheck {
+        match self.entries.get(name) {
+            None => JsonLockCheck::Unlisted,
+            Some(expected) if *expected == actual => JsonLockCheck::Match,
+            Some(expected) => JsonLockCheck::Mismatch { expected: *expected, actual },
+        }
+    }
+
+    /// Gives the entries that no plugin was found for.
+    #[must_use]
+    pub fn unvisited(&self, seen: &BTreeSet<String>) -> Vec<String> {
+        self.entries.keys().filter(|name| !seen.contains(*name)).cloned().collect()
+    }
+}
+
+/// `^[a-z][a-z0-9-]{0,63}--[a-z][a-z0-9-]{0,31}--[a-z][a-z0-9-]{0,31}$`, which has several readings of one text:
+/// a part may itself hold `--`.
+fn is_name(name: &str) -> bool {
+    let part = |text: &str, max: usize| {
+        text.len() <= max
+            && text.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
+            && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    if name.len() > 130 {
+        return false;
+    }
+    let cuts = || (0..name.len()).filter(|at| name.get(*at..).is_some_and(|rest| rest.starts_with("--")));
+    let slice = |from: usize, to: usize| name.get(from..to).unwrap_or_default();
+    cuts().any(|one| {
+        let from = one.saturating_add(2);
+        part(slice(0, one), 64)
+            && cuts().any(|two| {
+                two >= from
+                    && part(slice(from, two), 32)
+                    && part(slice(two.saturating_add(2), name.len()), 32)
+            })
+    })
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn error(&self, at: usize, expected: impl Into<String>) -> LockError {
+        LockError::at(self.text, at, expected)
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at = self.at.saturating_add(1);
+        }
+    }
+
+    fn mark(&mut self, mark: u8, expected: &'static str) -> Result<(), LockError> {
+        self.blanks();
+        if self.peek() != Some(mark) {
+            return Err(self.error(self.at, expected));
+        }
+        self.at = self.at.saturating_add(1);
+        Ok(())
+    }
+
+    fn object(&mut self) -> Result<BTreeMap<String, CodewizardDigest>, LockError> {
+        let mut entries = BTreeMap::new();
+        self.mark(b'{', SHAPE)?;
+        self.blanks();
+        if self.peek() == Some(b'}') {
+            self.at = self.at.saturating_add(1);
+        } else {
+            loop {
+                self.blanks();
+                let start = self.at;
+                let name = self.string(NAME)?;
+                if !is_name(&name) {
+                    return Err(self.error(start, NAME));
+                }
+                if entries.contains_key(&name) {
+                    return Err(self.error(start, "each plugin once"));
+                }
+                self.mark(b':', "`:`")?;
+                self.blanks();
+                let start = self.at;
+                let digest = self.string("a digest: 64 lower-case hex digits in quotes")?;
+                let digest = digest.parse().map_err(|error: plugward_types::ParseError| {
+                    self.error(start, format!("64 lower-case hex digits ({})", error.kind()))
+                })?;
+                entries.insert(name, digest);
+                self.blanks();
+                if self.peek() != Some(b',') {
+                    self.mark(b'}', "`,` or `}`")?;
+                    break;
+                }
+                self.at = self.at.saturating_add(1);
+            }
+        }
+        self.blanks();
+        if self.at < self.text.len() {
+            return Err(self.error(self.at, "nothing after the object"));
+        }
+        Ok(entries)
+    }
+
+    fn string(&mut self, expected: &'static str) -> Result<String, LockError> {
+        let start = self.at;
+        if self.peek() != Some(b'"') {
+            return Err(self.error(start, expected));
+        }
+        let mut out = String::new();
+        let body = self.text.get(start.saturating_add(1)..).unwrap_or_default();
+        let mut chars = body.char_indices();
+        while let Some((index, c)) = chars.next() {
+            let at = start.saturating_add(1).saturating_add(index);
+            match c {
+                '"' => {
+                    self.at = at.saturating_add(1);
+                    return Ok(out);
+                }
+                '\\' => out.push(unescape(&mut chars).ok_or_else(|| self.error(at, "a valid escape"))?),
+                c if c < ' ' => return Err(self.error(at, "no control character in a string")),
+                c => out.push(c),
+            }
+        }
+        Err(self.error(start, "a string that ends"))
+    }
+}
+
+/// Reads what follows a backslash.
+fn unescape(chars: &mut core::str::CharIndices<'_>) -> Option<char> {
+    Some(match chars.next()?.1 {
+        c @ ('"' | '\\' | '/') => c,
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'u' => {
+            let unit = hex4(chars)?;
+            if (0xd800..0xdc00).contains(&unit) {
+                let follows = chars.next()?.1 == '\\' && chars.next()?.1 == 'u';
+                let low = hex4(chars).filter(|low| follows && (0xdc00..0xe000).contains(low))?;
+                return char::decode_utf16([u16::try_from(unit).ok()?, u16::try_from(low).ok()?])
+                    .next()?
+                    .ok();
+            }
+            char::from_u32(unit)?
+        }
+        _ => return None,
+    })
+}
+
+fn hex4(chars: &mut core::str::CharIndices<'_>) -> Option<u32> {
+    (0..4).try_fold(0_u32, |value, _| Some((value << 4) | chars.next()?.1.to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_name;
+
+    #[test]
+    fn names_are_three_parts() {
+        let long = |a: usize, b: usize| format!("{}--{}--x", "a".repeat(a), "b".repeat(b));
+        for good in
+            ["a--b--c", "a-b--c1--d", "a----b--c", "vulnerability-remediation--node--npm", &long(64, 32)]
+        {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in [
+            "",
+            "a",
+            "a--b",
+            "A--b--c",
+            "1--b--c",
+            "a--b--",
+            "--b--c",
+            "a--b--c\n",
+            "a--b--\u{e9}",
+            "a--1--c",
+            &long(65, 1),
+            &long(1, 33),
+            &"a--".repeat(60),
+        ] {
+            assert!(!is_name(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Lock files: PLUGINS.lock, and the JSON lock that came before it.
+
+mod check;
+mod entry;
+mod error;
+mod file;
+mod json;
+mod migrate;
+mod parse;
+mod render;
+
+pub use check::{LockCheck, LockDifference, LockOutcome, LockRule};
+pub use entry::{LockEntry, Source};
+pub use error::LockError;
+pub use file::{LOCK_BYTES, LOCK_ENTRIES, LockFacts, LockFile};
+pub use json::{JSON_LOCK_BYTES, JsonLock, JsonLockCheck, Lock};
+pub use migrate::{Migrant, Migration};

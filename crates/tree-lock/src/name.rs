@@ -1,0 +1,110 @@
+//! Which names a tree may hold, and which two are one on another system.
+
+use caseless::Caseless as _;
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::escape::is_bidi;
+
+/// Takes a name or a link's target as text: UTF-8, without C0 controls, DEL and `\`.
+///
+/// A newline would break the preimage's lines, and `\` is a separator elsewhere.
+pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
+    let text = core::str::from_utf8(bytes).ok()?;
+    let bad = |byte: u8| byte < 0x20 || byte == 0x7f || byte == b'\\';
+    (!text.bytes().any(bad)).then_some(text)
+}
+
+/// Gives the canonical caseless key of a name: NFD(full case fold(NFD(name))).
+///
+/// Two paths have one key exactly where all their parts have, since `/` neither folds nor combines.
+pub(crate) fn collision_key(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
+    name.nfd().default_case_fold().nfd().collect()
+}
+
+/// Says why a name cannot be held by every system, where that is so.
+pub(crate) fn not_portable(name: &str) -> Option<&'static str> {
+    let reserved = |c: char| matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
+    if name.contains(reserved) {
+        return Some("Windows has no such character in names");
+    }
+    if name.ends_with(['.', ' ']) {
+        return Some("Windows drops the dot or blank at its end");
+    }
+    if name.chars().any(|c| is_bidi(c) || ('\u{80}'..='\u{9f}').contains(&c)) {
+        return Some("it holds control or bidirectional characters");
+    }
+    if is_device(name) {
+        return Some("Windows keeps this name for a device");
+    }
+    if name.encode_utf16().count() > 255 || name.len() > 255 {
+        return Some("it is longer than other systems allow");
+    }
+    if !name.is_ascii() && !name.chars().eq(name.nfc()) {
+        return Some("it is not in the normal form that other systems store");
+    }
+    None
+}
+
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
+    let stem = stem.to_uppercase();
+    if matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") {
+        return true;
+    }
+    let number = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
+    let digit = |c: char| c.is_ascii_digit() || matches!(c, '\u{b9}' | '\u{b2}' | '\u{b3}');
+    number.is_some_and(|rest| {
+        let mut rest = rest.chars();
+        rest.next().is_some_and(digit) && rest.next().is_none()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{collision_key, not_portable, text};
+
+    #[test]
+    fn names_that_break_a_line_or_a_path_are_no_text() {
+        for bad in [&b"a\nb"[..], b"a\0", b"\x1b", b"a\x7f", b"a\\b", b"a\xff", b"\xed\xa0\x80"] {
+            assert_eq!(text(bad), None, "{bad:?}");
+        }
+        for good in ["a b", "\u{80}", "\u{202e}", "..a", "\u{e9}", " "] {
+            assert_eq!(text(good.as_bytes()), Some(good));
+        }
+    }
+
+    #[test]
+    fn keys_fold_case_fully_and_canonically() {
+        for (one, other) in [
+            ("README", "readme"),
+            ("stra\u{df}e", "STRASSE"),
+            ("\u{e9}", "e\u{301}"),
+            ("\u{c9}", "e\u{301}"),
+            ("\u{1e9e}", "ss"),
+            ("\u{3a3}", "\u{3c2}"),
+            ("\u{fb01}", "FI"),
+            // A dot below and an acute come in either order.
+            ("a\u{301}\u{323}", "A\u{323}\u{301}"),
+        ] {
+            assert_eq!(collision_key(one), collision_key(other), "{one} {other}");
+        }
+        for (one, other) in [("I", "\u{131}"), ("a", "b"), ("a", "a "), ("\u{ff21}", "A"), ("o", "\u{f8}")] {
+            assert_ne!(collision_key(one), collision_key(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn names_that_another_system_cannot_hold_are_told() {
+        for name in
+            ["a:b", "a.", "a ", "NUL", "nul.txt", "com1", "LPT\u{b9}.x", "e\u{301}", "a\u{85}", "x\u{202e}y"]
+        {
+            assert!(not_portable(name).is_some(), "{name}");
+        }
+        for name in ["NULL", "com", "com10", "a.b", ".a", "\u{e9}", "console", "comb.txt"] {
+            assert_eq!(not_portable(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! A folder that was read once: its bytes, and everything that is answered from them.
+
+use core::fmt;
+
+use plugward_types::{Digest, TreeDigest};
+
+use crate::error::TreeError;
+use crate::exclude::Excludes;
+use crate::links::{Listed, Nodes};
+use crate::list::{EntryKind, ListLine, TreeList};
+use crate::problem::{Notice, TreeProblem, TreeRefusal};
+
+/// What became of a folder that could be read.
+#[derive(Debug)]
+#[must_use = "a refused tree must not be loaded"]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum TreeCheck {
+    /// It is a tree; here are its bytes.
+    Read(Snapshot),
+    /// It is none, for these reasons.
+    Refused(TreeRefusal),
+}
+
+/// What became of digesting a snapshot under a longer exclude list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "a refused tree must not be loaded"]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum ListCheck {
+    /// The list, with its digest.
+    Listed(TreeList),
+    /// A link leads into what the longer list leaves out.
+    Refused(TreeRefusal),
+}
+
+/// Where the kinds `f` and `x` were taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a host must answer for each source")]
+pub enum ExecSource {
+    /// The files' own bits.
+    Modes,
+    /// A recorded list: the file system keeps no bits.
+    Recorded,
+    /// Nowhere, so all are `f`: the digest holds on this machine only and is never put into a lock.
+    Unknown,
+}
+
+/// Where a link leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Landing {
+    Row(u32),
+    Folder(u32),
+    Root,
+}
+
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Where in the list's text the path stands, so that it is kept once.
+    pub(crate) start: usize,
+    pub(crate) len: u32,
+    pub(crate) kind: EntryKind,
+    pub(crate) landing: Landing,
+    pub(crate) digest: Digest,
+    pub(crate) bytes: Box<[u8]>,
+}
+
+/// A folder that was read once: every file's bytes, every link's target, and the digest over all of them.
+///
+/// # Guarantees
+/// The digest is of the bytes in here, whatever has become of the folder since. Each file had one size, one
+/// identity and one set of times from before its first byte was read until after its last, and each folder listed
+/// the same names before and after. A change that keeps size and times, made while a file was read, may go
+/// unnoticed; the bytes here are still the ones that were digested.
+///
+/// # Source
+/// ADR-0011: `PLUGINS.lock`; HyperAgent hashed the disk and not what was audited.
+pub struct Snapshot {
+    pub(crate) list: TreeList,
+    pub(crate) rows: Vec<Row>,
+    /// All folders, empty ones too, sorted; the root is not among them.
+    pub(crate) folders: Vec<Box<str>>,
+    pub(crate) exclude: Excludes,
+    pub(crate) exec: ExecSource,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices_left_out: usize,
+    pub(crate) size: u64,
+}
+
+/// Where a walk along a path stands.
+#[derive(Debug, Clone, Copy)]
+enum Stand<'a> {
+    Folder(&'a str),
+    Row(usize),
+}
+
+fn wide(index: u32) -> usize {
+    usize::try_from(index).unwrap_or(usize::MAX)
+}
+
+/// One file or link of a snapshot.
+#[derive(Clone, Copy)]
+pub struct Entry<'a> {
+    snapshot: &'a Snapshot,
+    row: &'a Row,
+}
+
+/// What a path of a snapshot leads to, links followed.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_enums, reason = "a tree has files and folders")]
+pub enum Place<'a> {
+    /// A file; its own path, which is another than the one asked for if a link was followed.
+    File(Entry<'a>),
+    /// A folder; its own path, empty for the root.
+    Folder(&'a str),
+}
+
+impl<'a> Entry<'a> {
+    /// Gives the path, relative, with `/`; no control character and no `\` is in it.
+    #[must_use]
+    pub fn path(self) -> &'a str {
+        self.snapshot.row_path(self.row)
+    }
+
+    /// Gives the kind.
+    #[must_use]
+    pub const fn kind(self) -> EntryKind {
+        self.row.kind
+    }
+
+    /// Gives the content of a file, or the target of a link.
+    #[must_use]
+    pub const fn bytes(self) -> &'a [u8] {
+        &self.row.bytes
+    }
+
+    /// Gives the SHA-256 of [`Entry::bytes`].
+    #[must_use]
+    pub const fn digest(self) -> &'a Digest {
+        &self.row.digest
+    }
+
+    /// Gives a link's target, as it stands; `None` for a file.
+    #[must_use]
+    pub fn target(self) -> Option<&'a str> {
+        if self.row.kind == EntryKind::Link { core::str::from_utf8(&self.row.bytes).ok() } else { None }
+    }
+
+    /// Says whether it is a file with the owner's execute bit.
+    #[must_use]
+    pub fn is_executable(self) -> bool {
+        self.row.kind == EntryKind::Executable
+    }
+
+    fn line(self) -> ListLine<'a> {
+        ListLine {
+            kind: self.row.kind,
+            digest: self.row.digest,
+            size: u64::try_from(self.row.bytes.len()).unwrap_or(u64::MAX),
+            path: self.path(),
+        }
+    }
+}
+
+impl fmt::Debug for Entry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("path", &self.path())
+            .field("kind", &self.row.kind)
+            .field("digest", &self.row.digest)
+            .field("bytes", &self.row.bytes.len())
+            .finish()
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("digest", self.list.digest())
+            .field("entries", &self.rows.len())
+            .field("bytes", &self.size)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// Gives the digest.
+    #[must_use]
+    pub const fn digest(&self) -> &TreeDigest {
+        self.list.digest()
+    }
+
+    /// Gives the text that was hashed: what `plugward digest --list` prints.
+    #[must_use]
+    pub fn preimage(&self) -> &str {
+        self.list.as_str()
+    }
+
+    /// Gives the list.
+    #[must_use]
+    pub const fn list(&self) -> &TreeList {
+        &self.list
+    }
+
+    /// Gives what the digest leaves out.
+    #[must_use]
+    pub const fn exclude(&self) -> &Excludes {
+        &self.exclude
+    }
+
+    /// Says where execute bits were taken from.
+    #[must_use]
+    pub const fn exec_source(&self) -> ExecSource {
+        self.exec
+    }
+
+    /// Gives what is worth a line in the report: at most 100, ordered by path.
+    #[must_use]
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+
+    /// Says how many more notices there were.
+    #[must_use]
+    pub const fn notices_left_out(&self) -> usize {
+        self.notices_left_out
+    }
+
+    /// Gives the bytes of all files and link targets together.
+    #[must_use]
+    pub const fn total_bytes(&self) -> u64 {
+        self.size
+    }
+
+    /// Gives the number of files and links.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Says whether there is neither file nor link.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    fn row_path(&self, row: &Row) -> &str {
+        self.list.as_str().get(row.start..row.start.saturating_add(wide(row.len))).unwrap_or_default()
+    }
+
+    fn find(&self, path: &str) -> Result<usize, usize> {
+        self.rows.binary_search_by(|row| self.row_path(row).cmp(path))
+    }
+
+    fn entry(&self, index: usize) -> Option<Entry<'_>> {
+        self.rows.get(index).map(|row| Entry { snapshot: self, row })
+    }
+
+    /// Finds the file or link of exactly this path; no link is followed.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<Entry<'_>> {
+        self.entry(self.find(path).ok()?)
+    }
+
+    /// Gives all files and links, in bytewise order of their paths.
+    #[must_use]
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + Clone {
+        self.rows.iter().map(|row| Entry { snapshot: self, row })
+    }
+
+    /// Gives all files and links below a folder, at any depth, in bytewise order; the empty path is the root.
+    ///
+    /// The path is taken as it is: a link to a folder has nothing below it. [`Snapshot::resolve`] follows.
+    pub fn under(&self, folder: &str) -> impl Iterator<Item = Entry<'_>> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let start = self.find(&prefix).unwrap_or_else(|at| at);
+        let rows = self.rows.get(start..).unwrap_or_default();
+        rows.iter()
+            .map(|row| Entry { snapshot: self, row })
+            .take_while(move |entry| entry.path().starts_with(&prefix))
+    }
+
+    /// Gives all folders below the root, empty ones too, in bytewise order. Empty ones have no part in the digest.
+    pub fn folders(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.folders.iter().map(AsRef::as_ref)
+    }
+
+    /// Gives the paths of the files with the execute bit, in bytewise order: `executable` of a lock entry.
+    pub fn executables(&self) -> impl Iterator<Item = &str> {
+        self.entries().filter(|entry| entry.is_executable()).map(Entry::path)
+    }
+
+    /// Finds what a path leads to, inside this snapshot, as a program would that opens it: links are followed, at
+    /// any part; `.` and empty parts are dropped, `..` goes up.
+    ///
+    /// The answer is of the bytes that were read; nothing on the disk is looked at.
+    /// `None` where nothing is there, where a part on the way is a file, and where the path leaves the folder.
+    #[must_use]
+    pub fn resolve(&self, path: &str) -> Option<Place<'_>> {
+        if path.starts_with('/') {
+            return None;
+        }
+        let mut at = Stand::Folder("");
+        for part in path.split('/') {
+            if matches!(part, "" | ".") {
+                continue;
+            }
+            let Stand::Folder(folder) = at else {
+                return None;
+            };
+            at = match part {
+                ".." if folder.is_empty() => return None,
+                ".." => Stand::Folder(folder.rsplit_once('/').map_or("", |(parent, _)| parent)),
+                name => self.step(folder, name)?,
+            };
+        }
+        match at {
+            Stand::Folder(path) => Some(Place::Folder(path)),
+            Stand::Row(index) => self.entry(index).map(Place::File),
+        }
+    }
+
+    fn step(&self, folder: &str, name: &str) -> Option<Stand<'_>> {
+        let joined = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        let folder_at = |index: usize| self.folders.get(index).map(|path| Stand::Folder(path));
+        let Ok(index) = self.find(&joined) else {
+            return folder_at(self.folder(&joined)?);
+        };
+        match self.rows.get(index)? {
+            Row { kind: EntryKind::Link, landing, .. } => match landing {
+                Landing::Root => Some(Stand::Folder("")),
+                Landing::Folder(index) => folder_at(wide(*index)),
+                Landing::Row(index) => Some(Stand::Row(wide(*index))),
+            },
+            _ => Some(Stand::Row(index)),
+        }
+    }
+
+    fn folder(&self, path: &str) -> Option<usize> {
+        self.folders.binary_search_by(|known| known.as_ref().cmp(path)).ok()
+    }
+
+    /// Finds the file that a path leads to; links are followed as in [`Snapshot::resolve`].
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<Entry<'_>> {
+        match self.resolve(path)? {
+            Place::File(entry) => Some(entry),
+            Place::Folder(_) => None,
+        }
+    }
+
+    /// Digests the same bytes under a longer exclude list: where a pin and a lock exclude different names, the
+    /// folder is read with what both leave out, and each digest is taken over its own list.
+    ///
+    /// # Errors
+    /// `tree/not-read` where `exclude` has less on it than the list that the folder was read with.
+    pub fn list_under(&self, exclude: &Excludes) -> Result<ListCheck, TreeError> {
+        if !exclude.covers(&self.exclude) {
+            let missing = Excludes::new(self.exclude.iter().filter(|name| !exclude.contains(name)));
+            return Err(TreeError::not_read(missing.map(|names| names.to_string()).unwrap_or_default()));
+        }
+        let stays = |path: &str| !exclude.contains(path.split('/').next().unwrap_or_default());
+        let problems = self.link_problems(exclude, &stays);
+        if !problems.is_empty() {
+            return Ok(ListCheck::Refused(TreeRefusal::new(problems)));
+        }
+        let lines = self.entries().map(Entry::line).filter(|line| stays(line.path));
+        Ok(ListCheck::Listed(TreeList::render(exclude, lines)))
+    }
+
+    fn link_problems(&self, exclude: &Excludes, stays: &dyn Fn(&str) -> bool) -> Vec<TreeProblem> {
+        let files = self.entries().map(|entry| {
+            let what = match entry.kind() {
+                EntryKind::Link => Listed::Link(entry.target()),
+                EntryKind::File | EntryKind::Executable => Listed::File,
+            };
+            (entry.path(), what)
+        });
+        let mut listed: Vec<_> = files.chain(self.folders().map(|path| (path, Listed::Folder))).collect();
+        listed.retain(|(path, _)| stays(path));
+        listed.sort_unstable_by_key(|(path, _)| *path);
+        let landings = Nodes::new(listed, exclude).landings();
+        let faults = landings.into_iter().filter_map(|(path, landing)| Some((path, landing.err()?)));
+        faults.map(|(path, fault)| TreeProblem::new(path, fault.problem())).collect()
+    }
+}

@@ -1,0 +1,352 @@
+//! Listing: every name below the folder, judged before a byte is read.
+
+use std::collections::BTreeMap;
+
+use plugward_sandbox_path::{
+    FileId, FileKind, Jail, Listing, Metadata, OpenError, OpenErrorKind, PathEscapeKind,
+};
+use plugward_types::Digest;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::TreeError;
+use crate::exclude::Excludes;
+use crate::limits::{Limit, Limits};
+use crate::list::{EntryKind, ListLine};
+use crate::name;
+use crate::problem::{Notice, NoticeKind, TreeProblem, TreeProblemKind};
+
+/// A file or link that was listed.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) path: Box<str>,
+    pub(crate) state: State,
+}
+
+/// How far an item has come.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// A file that is not read yet.
+    Listed,
+    /// A link with its target.
+    Link(Box<[u8]>),
+    /// A file that was read.
+    Read { bytes: Box<[u8]>, digest: [u8; 32], mode: u32 },
+    /// A file that was looked at and not read, since the tree is refused anyway.
+    Seen,
+    /// A file that is at fault.
+    Fault(TreeProblemKind),
+    /// A file that could not be read.
+    Error(Box<TreeError>),
+}
+
+impl Item {
+    /// Gives the digest of the content or target.
+    pub(crate) fn digest(&self) -> Digest {
+        Digest::from_bytes(match &self.state {
+            State::Read { digest, .. } => *digest,
+            State::Link(target) => Sha256::digest(target).into(),
+            State::Listed | State::Seen | State::Fault(_) | State::Error(_) => [0; 32],
+        })
+    }
+
+    /// Gives the line of the list that it makes.
+    pub(crate) fn line(&self, kind: EntryKind) -> ListLine<'_> {
+        let size = match &self.state {
+            State::Read { bytes, .. } | State::Link(bytes) => bytes.len(),
+            State::Listed | State::Seen | State::Fault(_) | State::Error(_) => 0,
+        };
+        ListLine {
+            kind,
+            digest: self.digest(),
+            size: u64::try_from(size).unwrap_or(u64::MAX),
+            path: &self.path,
+        }
+    }
+}
+
+/// A folder with what it held when it was listed.
+#[derive(Debug)]
+pub(crate) struct FolderSeen {
+    pub(crate) path: Box<str>,
+    held: [u8; 32],
+    id: FileId,
+}
+
+/// All names below a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// In bytewise order of the paths.
+    pub(crate) items: Vec<Item>,
+    /// The root first, then in bytewise order.
+    pub(crate) folders: Vec<FolderSeen>,
+    pub(crate) problems: Vec<TreeProblem>,
+    pub(crate) notices: Vec<Notice>,
+    /// Bytes of all link targets.
+    pub(crate) link_bytes: u64,
+    /// Not everything was looked at, so nothing can be said about what links lead to.
+    pub(crate) is_partial: bool,
+    /// The limit on entries was met, so the rest of the names is not even known.
+    pub(crate) is_cut: bool,
+}
+
+/// Lists the folder. Excluded names at the root are neither listed nor counted nor entered.
+pub(crate) fn list(jail: &Jail, limits: &Limits, exclude: &Excludes) -> Result<Listed, TreeError> {
+    let mut walk =
+        Walk { jail, limits, exclude, out: Listed::default(), seen: 0, pending: vec![Box::from("")] };
+    while let Some(folder) = walk.pending.pop() {
+        walk.folder(folder)?;
+        if walk.out.is_cut {
+            break;
+        }
+    }
+    let mut out = walk.out;
+    out.items.sort_unstable_by(|one, two| one.path.cmp(&two.path));
+    out.folders.sort_unstable_by(|one, two| one.path.cmp(&two.path));
+    Ok(out)
+}
+
+struct Walk<'a> {
+    jail: &'a Jail,
+    limits: &'a Limits,
+    exclude: &'a Excludes,
+    out: Listed,
+    seen: usize,
+    pending: Vec<Box<str>>,
+}
+
+/// What the jail says when something is no longer what it was listed as.
+pub(crate) fn is_change(error: &OpenError) -> bool {
+    match error.kind() {
+        OpenErrorKind::Race(_) => true,
+        OpenErrorKind::Path(kind) => matches!(
+            kind,
+            PathEscapeKind::NotFound
+                | PathEscapeKind::Symlink
+                | PathEscapeKind::NotADirectory
+                | PathEscapeKind::NotRegular { .. }
+                | PathEscapeKind::Outside
+        ),
+        _ => false,
+    }
+}
+
+/// The root is `.` to a jail.
+fn at(path: &str) -> &str {
+    if path.is_empty() { "." } else { path }
+}
+
+fn look(jail: &Jail, path: &str, max: usize) -> Result<(Listing, Metadata), OpenErrorOrIo> {
+    let mut folder = jail.open_folder(at(path)).map_err(OpenErrorOrIo::Open)?;
+    let meta = folder.meta().map_err(OpenErrorOrIo::Io)?;
+    let listing = folder.list(max).map_err(OpenErrorOrIo::Open)?;
+    Ok((listing, meta))
+}
+
+#[derive(Debug)]
+enum OpenErrorOrIo {
+    Open(OpenError),
+    Io(std::io::Error),
+}
+
+impl OpenErrorOrIo {
+    fn is_change(&self) -> bool {
+        matches!(self, Self::Open(error) if is_change(error))
+    }
+
+    fn into_tree(self, path: &str) -> TreeError {
+        match self {
+            Self::Open(error) => TreeError::io(path.as_bytes(), error),
+            Self::Io(error) => TreeError::io(path.as_bytes(), error),
+        }
+    }
+}
+
+impl Walk<'_> {
+    fn problem(&mut self, path: impl Into<Vec<u8>>, kind: TreeProblemKind) {
+        self.out.problems.push(TreeProblem::new(path, kind));
+    }
+
+    fn limit(&mut self, path: impl Into<Vec<u8>>, limit: Limit, max: usize) {
+        let max = u64::try_from(max).unwrap_or(u64::MAX);
+        self.problem(path, TreeProblemKind::Limit { limit, max });
+        self.out.is_partial = true;
+    }
+
+    fn folder(&mut self, path: Box<str>) -> Result<(), TreeError> {
+        let is_root = path.is_empty();
+        // One more than may be, so that the limit is seen; what is excluded does not count.
+        let room = self.limits.entries.saturating_sub(self.seen).saturating_add(1);
+        let max = if is_root { room.saturating_add(self.exclude.iter().count()) } else { room };
+        let (listing, meta) = match look(self.jail, &path, max) {
+            Ok(looked) => looked,
+            Err(error) if error.is_change() && !is_root => {
+                self.out.is_partial = true;
+                self.problem(path.as_bytes(), TreeProblemKind::ChangedWhileRead);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into_tree(&path)),
+        };
+        let held = fingerprint(&listing, is_root.then_some(self.exclude));
+        if cfg!(unix) && meta.mode() & 0o002 != 0 {
+            self.out.notices.push(Notice::new(&*path, NoticeKind::WritableByOthers));
+        }
+        let mut keys: BTreeMap<String, Box<str>> = BTreeMap::new();
+        if is_root {
+            // A name that another system takes for an excluded one would be part of the digest on this one only.
+            keys.extend(self.exclude.iter().map(|name| (name::collision_key(name), Box::from(name))));
+        }
+        for entry in listing.entries() {
+            let excluded =
+                |name: &[u8]| core::str::from_utf8(name).is_ok_and(|name| self.exclude.contains(name));
+            if is_root && excluded(entry.name()) {
+                continue;
+            }
+            self.seen = self.seen.saturating_add(1);
+            // Rows are counted in 32 bits.
+            if self.seen > self.limits.entries.min(u32::MAX as usize) {
+                self.limit(Vec::new(), Limit::Entries, self.limits.entries);
+                self.out.is_cut = true;
+                return Ok(());
+            }
+            self.entry(&path, entry.name(), entry.kind(), &mut keys)?;
+        }
+        self.out.folders.push(FolderSeen { path, held, id: meta.id() });
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        folder: &str,
+        name: &[u8],
+        kind: FileKind,
+        keys: &mut BTreeMap<String, Box<str>>,
+    ) -> Result<(), TreeError> {
+        let joined = || {
+            let mut bytes = folder.as_bytes().to_vec();
+            if !folder.is_empty() {
+                bytes.push(b'/');
+            }
+            bytes.extend_from_slice(name);
+            bytes
+        };
+        let Some(text) = name::text(name) else {
+            self.out.is_partial |= kind == FileKind::Folder;
+            self.problem(joined(), TreeProblemKind::Name);
+            return Ok(());
+        };
+        let path = if folder.is_empty() { text.to_owned() } else { format!("{folder}/{text}") };
+        if path.len() > self.limits.path_bytes {
+            self.limit(path, Limit::PathBytes, self.limits.path_bytes);
+            return Ok(());
+        }
+        if path.split('/').count() > self.limits.depth {
+            self.limit(path, Limit::Depth, self.limits.depth);
+            return Ok(());
+        }
+        // Siblings suffice: two paths have one key only where all their parts have. Names come in bytewise order, so
+        // it is the later one that is blamed. An empty folder is no part of the tree, but may be of the next one.
+        match keys.get(&name::collision_key(text)) {
+            Some(other) => {
+                let with = if folder.is_empty() { other.to_string() } else { format!("{folder}/{other}") };
+                self.problem(path.as_str(), TreeProblemKind::Collision { with });
+            }
+            None => {
+                keys.insert(name::collision_key(text), Box::from(text));
+            }
+        }
+        if let Some(why) = name::not_portable(text) {
+            self.out.notices.push(Notice::new(path.as_str(), NoticeKind::NotPortable { why }));
+        }
+        if folder.is_empty() && matches!(text, ".git" | ".hg" | ".jj" | ".svn") {
+            self.out.notices.push(Notice::new(text, NoticeKind::VcsFolder));
+        }
+        self.kind(path, kind)
+    }
+
+    fn kind(&mut self, path: String, kind: FileKind) -> Result<(), TreeError> {
+        let state = match kind {
+            FileKind::File => State::Listed,
+            FileKind::Folder => {
+                self.pending.push(path.into());
+                return Ok(());
+            }
+            FileKind::Symlink => match self.jail.read_link(&path) {
+                Ok(target) => {
+                    let size = u64::try_from(target.len()).unwrap_or(u64::MAX);
+                    self.out.link_bytes = self.out.link_bytes.saturating_add(size);
+                    State::Link(target.into())
+                }
+                Err(error) if is_change(&error) => State::Fault(TreeProblemKind::ChangedWhileRead),
+                Err(error) => return Err(TreeError::io(path.as_bytes(), error)),
+            },
+            other => State::Fault(TreeProblemKind::SpecialFile { what: special(other) }),
+        };
+        self.out.items.push(Item { path: path.into(), state });
+        Ok(())
+    }
+}
+
+fn special(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Fifo => "named pipe",
+        FileKind::Socket => "socket",
+        FileKind::CharDevice => "character device",
+        FileKind::BlockDevice => "block device",
+        _ => "special file of unknown kind",
+    }
+}
+
+/// Digests the names and kinds of a folder, so that they can be compared in little memory.
+fn fingerprint(listing: &Listing, exclude: Option<&Excludes>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for entry in listing.entries() {
+        let name = core::str::from_utf8(entry.name());
+        if exclude.is_some_and(|exclude| name.is_ok_and(|name| exclude.contains(name))) {
+            continue;
+        }
+        let kind: u8 = match entry.kind() {
+            FileKind::File => b'f',
+            FileKind::Folder => b'd',
+            FileKind::Symlink => b'l',
+            _ => b'?',
+        };
+        hash.update(entry.name());
+        hash.update([0, kind]);
+    }
+    hash.finalize().into()
+}
+
+impl Listed {
+    /// Takes every folder's listing and every link's target again; gives the paths that are not as they were.
+    pub(crate) fn changed_since(
+        &self,
+        jail: &Jail,
+        limits: &Limits,
+        exclude: &Excludes,
+    ) -> Result<Vec<TreeProblem>, TreeError> {
+        let mut out = Vec::new();
+        let mut changed = |path: &str| out.push(TreeProblem::new(path, TreeProblemKind::ChangedWhileRead));
+        let max = limits.entries.saturating_add(exclude.iter().count()).saturating_add(1);
+        for folder in &self.folders {
+            let root = folder.path.is_empty().then_some(exclude);
+            match look(jail, &folder.path, max) {
+                Ok((listing, meta))
+                    if meta.id() == folder.id && fingerprint(&listing, root) == folder.held => {}
+                Ok(_) => changed(&folder.path),
+                Err(error) if error.is_change() => changed(&folder.path),
+                Err(error) => return Err(error.into_tree(&folder.path)),
+            }
+        }
+        for item in &self.items {
+            if let State::Link(target) = &item.state {
+                match jail.read_link(&*item.path) {
+                    Ok(again) if *again == **target => {}
+                    Ok(_) => changed(&item.path),
+                    Err(error) if is_change(&error) => changed(&item.path),
+                    Err(error) => return Err(TreeError::io(item.path.as_bytes(), error)),
+                }
+            }
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,18 @@
+//! What the crate promises, on real folders.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::arithmetic_side_effects,
+    reason = "tests build folders, compare with programs, and stop at the first surprise"
+)]
+
+mod hostile;
+mod memory;
+mod notices;
+mod reading;
+mod tree;
+mod vectors;

@@ -1,0 +1,141 @@
+//! Folders built for one test.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use plugward_sandbox_path::{Jail, Policy};
+use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck, TreeError, TreeRefusal};
+
+/// A fresh folder that goes away with the value.
+pub(crate) struct Tree {
+    folder: tempfile::TempDir,
+}
+
+impl Tree {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn place(&self, path: &[u8]) -> PathBuf {
+        let place = self.path().join(OsStr::from_bytes(path));
+        let parent = place.parent().unwrap();
+        if !parent.exists() {
+            fs::create_dir_all(parent).unwrap();
+        }
+        place
+    }
+
+    pub(crate) fn file(&self, path: impl AsRef<[u8]>, bytes: impl AsRef<[u8]>) -> &Self {
+        self.mode(path, bytes, 0o644)
+    }
+
+    pub(crate) fn exec(&self, path: impl AsRef<[u8]>, bytes: impl AsRef<[u8]>) -> &Self {
+        self.mode(path, bytes, 0o755)
+    }
+
+    pub(crate) fn mode(&self, path: impl AsRef<[u8]>, bytes: impl AsRef<[u8]>, mode: u32) -> &Self {
+        let place = self.place(path.as_ref());
+        fs::write(&place, bytes).unwrap();
+        // Set afterwards, so that the umask has no say.
+        fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
+        self
+    }
+
+    pub(crate) fn link(&self, path: impl AsRef<[u8]>, target: impl AsRef<[u8]>) -> &Self {
+        symlink(OsStr::from_bytes(target.as_ref()), self.place(path.as_ref())).unwrap();
+        self
+    }
+
+    pub(crate) fn folder(&self, path: impl AsRef<[u8]>) -> &Self {
+        let place = self.path().join(OsStr::from_bytes(path.as_ref()));
+        fs::create_dir_all(&place).unwrap();
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    pub(crate) fn fifo(&self, path: impl AsRef<[u8]>) -> &Self {
+        let place = self.place(path.as_ref());
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &place,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from(0o644),
+            0,
+        )
+        .unwrap();
+        self
+    }
+
+    pub(crate) fn jail(&self) -> Jail {
+        jail(self.path())
+    }
+
+    pub(crate) fn check(&self) -> TreeCheck {
+        self.check_with(&Limits::standard(), &Excludes::none())
+    }
+
+    pub(crate) fn check_with(&self, limits: &Limits, exclude: &Excludes) -> TreeCheck {
+        self.try_with(limits, exclude, 1).unwrap()
+    }
+
+    pub(crate) fn try_with(
+        &self,
+        limits: &Limits,
+        exclude: &Excludes,
+        jobs: usize,
+    ) -> Result<TreeCheck, TreeError> {
+        Snapshot::read(&self.jail(), limits, exclude, NonZeroUsize::new(jobs).unwrap())
+    }
+
+    pub(crate) fn read(&self) -> Snapshot {
+        read(self.check())
+    }
+
+    pub(crate) fn digest(&self) -> String {
+        self.read().digest().to_string()
+    }
+
+    pub(crate) fn refused(&self) -> Vec<(String, String)> {
+        blames(&refused(self.check()))
+    }
+}
+
+pub(crate) fn jail(path: &Path) -> Jail {
+    Jail::open(path, Policy::standard()).unwrap()
+}
+
+pub(crate) fn read(check: TreeCheck) -> Snapshot {
+    match check {
+        TreeCheck::Read(snapshot) => snapshot,
+        TreeCheck::Refused(why) => panic!("refused: {why}"),
+    }
+}
+
+pub(crate) fn refused(check: TreeCheck) -> TreeRefusal {
+    match check {
+        TreeCheck::Read(snapshot) => panic!("read: {}", snapshot.preimage()),
+        TreeCheck::Refused(why) => why,
+    }
+}
+
+/// Codes with the paths as they are shown.
+pub(crate) fn blames(why: &TreeRefusal) -> Vec<(String, String)> {
+    why.problems().iter().map(|problem| (problem.code().to_owned(), problem.shown_path())).collect()
+}
+
+/// The pairs that a test expects.
+pub(crate) fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(code, path)| ((*code).to_owned(), (*path).to_owned())).collect()
+}
+
+pub(crate) fn excludes(names: &[&str]) -> Excludes {
+    Excludes::new(names.iter().copied()).unwrap()
+}
