@@ -1,0 +1,131 @@
+//! The three lines that anchor a ledger outside itself.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::error::{LedgerError, LedgerErrorKind};
+use crate::sum::{LedgerId, Sum};
+
+const ORIGIN: &str = "plugward/ledger/";
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// What a ledger was at one size: its id, the number of its lines and the tree hash over them.
+///
+/// As text it has three lines, each with its LF: `plugward/ledger/<id>`, the size in decimal, the root in base64. That is the body of a
+/// C2SP tlog checkpoint, without signatures.
+///
+/// # Guarantees
+/// Render and parse are inverse. Kept elsewhere, it shows at `verify` whether one of the first `size` lines was changed or removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    ledger: LedgerId,
+    size: u64,
+    root: Sum,
+}
+
+impl Checkpoint {
+    /// Puts the three parts together.
+    #[must_use]
+    pub const fn new(ledger: LedgerId, size: u64, root: Sum) -> Self {
+        Self { ledger, size, root }
+    }
+
+    /// Names the ledger.
+    #[must_use]
+    pub const fn ledger(&self) -> LedgerId {
+        self.ledger
+    }
+
+    /// Gives the number of lines that it covers.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Gives the tree hash over them.
+    #[must_use]
+    pub const fn root(&self) -> Sum {
+        self.root
+    }
+
+    /// Reads the three lines; a blank line and whatever follows it (signatures, in the form of C2SP) is not looked at.
+    ///
+    /// # Errors
+    /// `ledger/text` for anything else.
+    pub fn parse(text: &str) -> Result<Self, LedgerError> {
+        parse(text).ok_or_else(|| {
+            LedgerError::new(LedgerErrorKind::Text {
+                what: "checkpoint",
+                expected: "three lines: plugward/ledger/<id>, the size in decimal, the root in base64",
+            })
+        })
+    }
+}
+
+impl fmt::Display for Checkpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{ORIGIN}{}\n{}\n{}", self.ledger, self.size, encode(self.root.as_bytes()))
+    }
+}
+
+impl FromStr for Checkpoint {
+    type Err = LedgerError;
+
+    fn from_str(text: &str) -> Result<Self, LedgerError> {
+        Self::parse(text)
+    }
+}
+
+fn parse(text: &str) -> Option<Checkpoint> {
+    let (origin, rest) = text.split_once('\n')?;
+    let (size, rest) = rest.split_once('\n')?;
+    let (root, rest) = rest.split_once('\n')?;
+    if !(rest.is_empty() || rest.starts_with('\n')) {
+        return None;
+    }
+    let ledger = origin.strip_prefix(ORIGIN)?.parse().ok()?;
+    let number: u64 = size.parse().ok()?;
+    if number.to_string() != size {
+        return None;
+    }
+    Some(Checkpoint { ledger, size: number, root: Sum::from_bytes(decode(root)?) })
+}
+
+fn encode(bytes: &[u8; 32]) -> String {
+    let mut out = String::with_capacity(44);
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
+        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for place in 0..4_u32 {
+            let index =
+                usize::try_from((bits >> (18_u32.saturating_sub(place.saturating_mul(6)))) & 63).unwrap_or(0);
+            let digit = BASE64.get(index).copied().map_or('=', char::from);
+            // A group of n bytes has n + 1 digits.
+            out.push(if usize::try_from(place).unwrap_or(4) > group.len() { '=' } else { digit });
+        }
+    }
+    out
+}
+
+fn decode(text: &str) -> Option<[u8; 32]> {
+    let digits = text.strip_suffix('=')?;
+    if digits.len() != 43 {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(33);
+    let (mut bits, mut have) = (0_u32, 0_u32);
+    for digit in digits.bytes() {
+        let value = BASE64.iter().position(|known| *known == digit)?;
+        bits = (bits << 6) | u32::try_from(value).ok()?;
+        have = have.saturating_add(6);
+        if have >= 8 {
+            have = have.saturating_sub(8);
+            bytes.push(u8::try_from((bits >> have) & 255).ok()?);
+        }
+    }
+    // The last digit carries two bits beyond the 32 bytes; one text for one sum.
+    if bits & 3 != 0 {
+        return None;
+    }
+    bytes.try_into().ok()
+}

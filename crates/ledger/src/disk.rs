@@ -1,0 +1,334 @@
+//! The files of a ledger below a folder that was handed in.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use cap_std::fs::Dir;
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::error::{LedgerError, LedgerErrorKind};
+use crate::inner::segment_range;
+use crate::lines::read_range;
+use crate::medium::{ANCHOR, Keep, LIVE, LOCK, Look, Medium, Tape};
+use crate::open::first_of;
+
+/// How long the hold is tried for.
+const PATIENCE: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_micros(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+const CHUNK: usize = 64 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct Disk {
+    folder: OwnedFd,
+    lock: OwnedFd,
+    live: Option<Live>,
+    stuck: Option<Errno>,
+}
+
+#[derive(Debug)]
+struct Live {
+    file: OwnedFd,
+    stat: Stat,
+}
+
+#[derive(Debug)]
+struct File(OwnedFd);
+
+impl Disk {
+    /// Takes the folder and opens the lock file in it.
+    pub(crate) fn open(dir: &Dir) -> Result<Self, LedgerError> {
+        // A handle of our own: the one that was handed in may be good for names only, and a folder must be synced.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::openat(dir, ".", flags, Mode::empty())
+            .map_err(|errno| LedgerError::io("open the state folder", errno.into()))?;
+        let stat = stat_of(&folder, ".")?;
+        check_rights(".", &stat)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let lock = open_ours(&folder, LOCK, flags)?.0;
+        Ok(Self { folder, lock, live: None, stuck: None })
+    }
+
+    fn handle(&self) -> io::Result<&Live> {
+        self.live.as_ref().ok_or_else(|| io::Error::other("the live file is not open"))
+    }
+
+    fn sync_folder(&self, keep: Keep) -> io::Result<()> {
+        if keep == Keep::Synced { Ok(rustix::fs::fsync(&self.folder)?) } else { Ok(()) }
+    }
+
+    fn create(&self, name: &str) -> io::Result<OwnedFd> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(&self.folder, name, flags | OFlags::NONBLOCK, Mode::RUSR | Mode::WUSR)?)
+    }
+}
+
+fn stat_of(fd: impl AsFd, file: &str) -> Result<Stat, LedgerError> {
+    rustix::fs::fstat(fd).map_err(|errno| {
+        let doing = if file == "." { "look at the state folder" } else { "look at a file of the ledger" };
+        LedgerError::io(doing, errno.into())
+    })
+}
+
+fn not_ours(file: &str, why: &'static str) -> LedgerError {
+    LedgerError::new(LedgerErrorKind::NotOurs { file: file.to_owned(), why })
+}
+
+fn check_rights(file: &str, stat: &Stat) -> Result<(), LedgerError> {
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(not_ours(file, "it belongs to another user"));
+    }
+    if Mode::from_raw_mode(stat.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
+        return Err(not_ours(file, "others have rights on it"));
+    }
+    Ok(())
+}
+
+fn open_ours(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<(OwnedFd, Stat), LedgerError> {
+    let file =
+        rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
+            // A link, and a FIFO or device that cannot be opened this way.
+            Errno::LOOP | Errno::NXIO | Errno::ISDIR => not_ours(name, "it is no regular file"),
+            errno => LedgerError::io("open a file of the ledger", errno.into()),
+        })?;
+    let stat = stat_of(&file, name)?;
+    check_file(name, &stat)?;
+    Ok((file, stat))
+}
+
+fn check_file(name: &str, stat: &Stat) -> Result<(), LedgerError> {
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(not_ours(name, "it is no regular file"));
+    }
+    if stat.st_nlink != 1 {
+        return Err(not_ours(name, "it has more than one link"));
+    }
+    check_rights(name, stat)
+}
+
+fn size_of(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
+}
+
+fn live_flags() -> OFlags {
+    OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC
+}
+
+fn data_sync(file: &OwnedFd) -> io::Result<()> {
+    #[cfg(not(target_vendor = "apple"))]
+    rustix::fs::fdatasync(file)?;
+    #[cfg(target_vendor = "apple")]
+    rustix::fs::fcntl_fullfsync(file)?;
+    Ok(())
+}
+
+fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(file, bytes))?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        bytes = bytes.get(written..).unwrap_or(&[]);
+    }
+    Ok(())
+}
+
+impl Tape for File {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::retry_on_intr(|| rustix::io::pread(&self.0, &mut *buf, at))?)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(size_of(&rustix::fs::fstat(&self.0)?))
+    }
+}
+
+impl Tape for Live {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::retry_on_intr(|| rustix::io::pread(&self.file, &mut *buf, at))?)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(size_of(&rustix::fs::fstat(&self.file)?))
+    }
+}
+
+impl Medium for Disk {
+    fn hold(&mut self) -> Result<(), LedgerError> {
+        if let Some(errno) = self.stuck {
+            return Err(LedgerError::io("let go of ledger.lock", errno.into()));
+        }
+        let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
+        loop {
+            match rustix::fs::flock(&self.lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(()),
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+                Err(errno) => return Err(LedgerError::io("get the hold on ledger.lock", errno.into())),
+            }
+            if waited >= PATIENCE {
+                let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+                return Err(LedgerError::new(LedgerErrorKind::Held { millis }));
+            }
+            // A stopped process may have the hold: a pause that ends beats a wait that might not.
+            std::thread::sleep(pause);
+            waited = waited.saturating_add(pause);
+            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn release(&mut self) {
+        // It cannot fail on a handle that is open. If it did, this handle would keep others out: the next hold says so.
+        self.stuck = rustix::fs::flock(&self.lock, FlockOperation::Unlock).err();
+    }
+
+    fn look(&mut self) -> Result<Look, LedgerError> {
+        let stat = match rustix::fs::statat(&self.folder, LIVE, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(Look::Missing),
+            Err(errno) => return Err(LedgerError::io("look at ledger.jsonl", errno.into())),
+        };
+        match &self.live {
+            Some(live) if live.stat.st_ino == stat.st_ino && live.stat.st_dev == stat.st_dev => {
+                check_file(LIVE, &stat)?;
+                Ok(Look::Same(size_of(&stat)))
+            }
+            _ => Ok(Look::Other),
+        }
+    }
+
+    fn open_live(&mut self) -> Result<u64, LedgerError> {
+        let (file, stat) = open_ours(&self.folder, LIVE, live_flags())?;
+        let size = size_of(&stat);
+        self.live = Some(Live { file, stat });
+        Ok(size)
+    }
+
+    fn create_live(&mut self) -> Result<(), LedgerError> {
+        let (file, stat) = open_ours(&self.folder, LIVE, live_flags() | OFlags::CREATE | OFlags::EXCL)?;
+        self.live = Some(Live { file, stat });
+        self.sync_folder(Keep::Synced).map_err(|error| LedgerError::io("sync the state folder", error))
+    }
+
+    fn live(&self) -> Result<&dyn Tape, LedgerError> {
+        let live = self.handle().map_err(|error| LedgerError::io("read ledger.jsonl", error))?;
+        Ok(live)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(&self.handle()?.file, bytes)?)
+    }
+
+    fn cut(&mut self, to: u64) -> io::Result<()> {
+        Ok(rustix::fs::ftruncate(&self.handle()?.file, to)?)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        data_sync(&self.handle()?.file)
+    }
+
+    fn copy_tail(&mut self, from: u64, name: &str) -> io::Result<()> {
+        let copy = self.create(name)?;
+        let live = self.handle()?;
+        let mut buf = vec![0; CHUNK];
+        let mut at = from;
+        loop {
+            let read = live.read_at(at, &mut buf)?;
+            if read == 0 {
+                break;
+            }
+            write_all(&copy, buf.get(..read).unwrap_or(&[]))?;
+            at = at.saturating_add(u64::try_from(read).unwrap_or(0));
+        }
+        data_sync(&copy)?;
+        self.sync_folder(Keep::Synced)
+    }
+
+    fn write_file(&mut self, name: &str, bytes: &[u8], keep: Keep) -> io::Result<()> {
+        let file = self.create(name)?;
+        write_all(&file, bytes)?;
+        if keep == Keep::Synced { data_sync(&file) } else { Ok(()) }
+    }
+
+    fn rename(&mut self, from: &str, to: &str, keep: Keep) -> io::Result<()> {
+        rustix::fs::renameat(&self.folder, from, &self.folder, to)?;
+        self.sync_folder(keep)
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.folder)? {
+            if let Ok(name) = entry?.file_name().to_str() {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    fn open_file(&self, name: &str) -> Result<Box<dyn Tape>, LedgerError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(Box::new(File(open_ours(&self.folder, name, flags)?.0)))
+    }
+}
+
+type Files = Vec<(String, Box<dyn Tape>, u64)>;
+
+/// Opens all segments for reading, whoever they belong to, and reads the checkpoint beside them.
+pub(crate) fn read_files(dir: &Dir) -> Result<(Files, Option<String>), LedgerError> {
+    let doing = |errno: Errno| LedgerError::io("read the state folder", errno.into());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat(dir, ".", flags, Mode::empty()).map_err(doing)?;
+    // The live file first: a segment that is started meanwhile is then the one that is open already.
+    let live = read_file(&folder, LIVE)?;
+    let upto = match &live {
+        Some((file, size)) => first_of(file, *size)?.map_or(u64::MAX, |record| record.seq()),
+        None => u64::MAX,
+    };
+    let mut segments = Vec::new();
+    for entry in rustix::fs::Dir::read_from(&folder).map_err(doing)? {
+        let entry = entry.map_err(doing)?;
+        let name = entry.file_name().to_str().unwrap_or("");
+        if let Some((first, _)) = segment_range(name).filter(|(first, _)| *first < upto) {
+            segments.push((first, name.to_owned()));
+        }
+    }
+    segments.sort();
+    let mut files: Files = Vec::new();
+    for (_, name) in segments {
+        if let Some((file, size)) = read_file(&folder, &name)? {
+            files.push((name, Box::new(file), size));
+        }
+    }
+    if let Some((file, size)) = live {
+        files.push((LIVE.to_owned(), Box::new(file), size));
+    }
+    if files.is_empty() {
+        return Err(doing(Errno::NOENT));
+    }
+    let anchor = match read_file(&folder, ANCHOR)? {
+        Some((file, size)) => {
+            let bytes = read_range(&file, 0, size.min(1_024));
+            let bytes = bytes.map_err(|error| LedgerError::io("read ledger.checkpoint", error))?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        None => None,
+    };
+    Ok((files, anchor))
+}
+
+fn read_file(folder: &OwnedFd, name: &str) -> Result<Option<(File, u64)>, LedgerError> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+        Ok(file) => {
+            let stat = stat_of(&file, name)?;
+            if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+                return Err(not_ours(name, "it is no regular file"));
+            }
+            Ok(Some((File(file), size_of(&stat))))
+        }
+        Err(Errno::NOENT) => Ok(None),
+        Err(Errno::LOOP) => Err(not_ours(name, "it is no regular file")),
+        Err(errno) => Err(LedgerError::io("open a file of the ledger", errno.into())),
+    }
+}

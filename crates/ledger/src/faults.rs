@@ -1,0 +1,200 @@
+//! A folder in memory whose writes fail on demand. For tests.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::LedgerError;
+use crate::fold::Folds;
+use crate::ledger::{Durability, Ledger, Opened};
+use crate::medium::{Keep, Look, Medium, Tape};
+use crate::memory::{Memory, Shared};
+use crate::sum::LedgerId;
+use crate::time::Clock;
+
+/// How a write goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteFault {
+    /// Nothing is written, and the system says so.
+    Refused,
+    /// So many bytes are written, and the system says so.
+    Short(usize),
+    /// Everything is written, but the sync after it fails.
+    NotSynced,
+    /// So many bytes are written, then neither the rest nor the way back works.
+    Stuck(usize),
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    writes: u64,
+    faults: BTreeMap<u64, WriteFault>,
+    sync_fails: usize,
+    cut_fails: usize,
+    anchor_fails: usize,
+}
+
+/// A folder in memory that outlives its ledgers, so that a test can open it again, look at its bytes and change them.
+#[derive(Debug, Clone, Default)]
+pub struct TestFolder {
+    shared: Shared,
+    plan: Arc<Mutex<Plan>>,
+}
+
+impl TestFolder {
+    /// Makes an empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the ledger in it.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::open`].
+    pub fn open(
+        &self,
+        new_id: LedgerId,
+        clock: Box<dyn Clock>,
+        durability: Durability,
+        folds: Folds,
+    ) -> Result<Opened, LedgerError> {
+        let medium = Faulty { inner: Memory::new(self.shared.clone()), folder: self.clone() };
+        Ledger::start(Box::new(medium), new_id, clock, durability, folds)
+    }
+
+    /// Gives the bytes of a file.
+    #[must_use]
+    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+        self.shared.files().get(name).cloned()
+    }
+
+    /// Replaces a file, as another program might.
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        self.shared.files().put(name, bytes.to_vec());
+    }
+
+    /// Lists the files.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        Memory::new(self.shared.clone()).names().unwrap_or_default()
+    }
+
+    /// Says how many appends were tried so far.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.plan().writes
+    }
+
+    /// Lets the append with this number, counted from 0 over all ledgers of the folder, go wrong.
+    pub fn fail_write(&self, number: u64, fault: WriteFault) {
+        self.plan().faults.insert(number, fault);
+    }
+
+    /// Lets the next replacements of `ledger.checkpoint` go wrong.
+    pub fn fail_anchor(&self, times: usize) {
+        self.plan().anchor_fails = times;
+    }
+}
+
+#[derive(Debug)]
+struct Faulty {
+    inner: Memory,
+    folder: TestFolder,
+}
+
+fn refused() -> io::Error {
+    io::ErrorKind::StorageFull.into()
+}
+
+fn used(left: &mut usize) -> io::Result<()> {
+    match left.checked_sub(1) {
+        Some(less) => {
+            *left = less;
+            Err(refused())
+        }
+        None => Ok(()),
+    }
+}
+
+impl Medium for Faulty {
+    fn hold(&mut self) -> Result<(), LedgerError> {
+        self.inner.hold()
+    }
+
+    fn release(&mut self) {
+        self.inner.release();
+    }
+
+    fn look(&mut self) -> Result<Look, LedgerError> {
+        self.inner.look()
+    }
+
+    fn open_live(&mut self) -> Result<u64, LedgerError> {
+        self.inner.open_live()
+    }
+
+    fn create_live(&mut self) -> Result<(), LedgerError> {
+        self.inner.create_live()
+    }
+
+    fn live(&self) -> Result<&dyn Tape, LedgerError> {
+        self.inner.live()
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut plan = self.folder.plan();
+        let number = plan.writes;
+        plan.writes = number.saturating_add(1);
+        let mut part = |count: usize| self.inner.append(bytes.get(..count).unwrap_or(bytes));
+        match plan.faults.get(&number).copied() {
+            None => part(bytes.len()),
+            Some(WriteFault::Refused) => Err(refused()),
+            Some(WriteFault::Short(count)) => part(count),
+            Some(WriteFault::NotSynced) => {
+                plan.sync_fails = 1;
+                part(bytes.len())
+            }
+            Some(WriteFault::Stuck(count)) => {
+                plan.cut_fails = 1;
+                part(count).and_then(|_| Err(refused()))
+            }
+        }
+    }
+
+    fn cut(&mut self, to: u64) -> io::Result<()> {
+        used(&mut self.folder.plan().cut_fails)?;
+        self.inner.cut(to)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        used(&mut self.folder.plan().sync_fails)?;
+        self.inner.sync()
+    }
+
+    fn copy_tail(&mut self, from: u64, name: &str) -> io::Result<()> {
+        self.inner.copy_tail(from, name)
+    }
+
+    fn write_file(&mut self, name: &str, bytes: &[u8], keep: Keep) -> io::Result<()> {
+        used(&mut self.folder.plan().anchor_fails)?;
+        self.inner.write_file(name, bytes, keep)
+    }
+
+    fn rename(&mut self, from: &str, to: &str, keep: Keep) -> io::Result<()> {
+        self.inner.rename(from, to, keep)
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        self.inner.names()
+    }
+
+    fn open_file(&self, name: &str) -> Result<Box<dyn Tape>, LedgerError> {
+        self.inner.open_file(name)
+    }
+}

@@ -1,0 +1,371 @@
+//! One open ledger under its hold: catching up with others, and writing.
+
+use crate::chain::Chain;
+use crate::checkpoint::Checkpoint;
+use crate::error::{LedgerError, LedgerErrorKind, Why};
+use crate::event::Event;
+use crate::fold::Folds;
+use crate::ledger::{Durability, Receipt};
+use crate::medium::{ANCHOR, Keep, LIVE, Look, Medium, NEXT};
+use crate::record::{FORMAT, Record, settled};
+use crate::sum::{LedgerId, Sum};
+use crate::time::{Clock, Timestamp};
+
+/// A checkpoint comes after so many records.
+const CHECKPOINT_EVERY: u64 = 256;
+/// The longest stored counters.
+const MAX_STATE: usize = 64 * 1024;
+const ANCHOR_PART: &str = "ledger.checkpoint.part";
+/// The most records of one append.
+const MAX_EVENTS: usize = 1_024;
+/// Records between two syncs under [`Durability::Decisions`].
+const DECISIONS_EVERY: u64 = 64;
+pub(crate) const SEGMENT: u64 = 64 * 1024 * 1024;
+pub(crate) const TOOL: &str = concat!("plugward-ledger ", env!("CARGO_PKG_VERSION"));
+
+pub(crate) struct Core {
+    pub(crate) medium: Box<dyn Medium>,
+    pub(crate) clock: Box<dyn Clock>,
+    pub(crate) durability: Durability,
+    pub(crate) folds: Folds,
+    pub(crate) chain: Chain,
+    /// The `seq` of the first line of the live file.
+    pub(crate) first_seq: u64,
+    /// The bytes of the live file that were followed.
+    pub(crate) size: u64,
+    pub(crate) segment: u64,
+    /// Records that no sync has covered.
+    unsynced: u64,
+    /// A checkpoint that the file beside the ledger does not have yet.
+    anchor: Option<Checkpoint>,
+    /// A failed sync: what the system keeps of the file is not known any more.
+    stopped: bool,
+    buffer: Vec<u8>,
+}
+
+/// One write: its records and where each of their lines ends.
+struct Batch {
+    records: Vec<(Record, Sum, usize)>,
+    next: u64,
+    head: Sum,
+}
+
+impl Core {
+    pub(crate) fn new(
+        medium: Box<dyn Medium>,
+        clock: Box<dyn Clock>,
+        durability: Durability,
+        folds: Folds,
+    ) -> Self {
+        Self {
+            medium,
+            clock,
+            durability,
+            folds,
+            chain: Chain::start(),
+            first_seq: 0,
+            size: 0,
+            segment: SEGMENT,
+            unsynced: 0,
+            anchor: None,
+            stopped: false,
+            buffer: Vec::new(),
+        }
+    }
+
+    pub(crate) fn usable(&self) -> Result<(), LedgerError> {
+        if self.stopped { Err(LedgerError::new(LedgerErrorKind::Stopped)) } else { Ok(()) }
+    }
+
+    /// What does not fit at the place where the chain stands, in the live file.
+    pub(crate) fn broken(&self, file: &str, first_seq: u64, why: Why) -> LedgerError {
+        let seq = self.chain.next_seq();
+        let line = seq.saturating_sub(first_seq).saturating_add(1);
+        LedgerError::new(LedgerErrorKind::Broken { file: file.to_owned(), line, seq, why })
+    }
+
+    /// Follows one line with its LF.
+    pub(crate) fn follow(&mut self, line: &[u8], file: &str, first_seq: u64) -> Result<(), LedgerError> {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let record = self.chain.check(text).map_err(|why| self.broken(file, first_seq, why))?;
+        if record.version() > FORMAT {
+            let kind = LedgerErrorKind::Version { found: record.version(), ours: FORMAT };
+            return Err(LedgerError::new(kind));
+        }
+        self.folds.apply(&record);
+        self.chain.push(line, &record);
+        Ok(())
+    }
+
+    /// Reads what other processes appended, or follows them to the next segment.
+    pub(crate) fn catch_up(&mut self) -> Result<(), LedgerError> {
+        loop {
+            match self.medium.look()? {
+                Look::Same(size) if size == self.size => return Ok(()),
+                Look::Same(size) if size < self.size => {
+                    return Err(self.broken(LIVE, self.first_seq, Why::Shrunk));
+                }
+                Look::Same(size) => return self.follow_to(size).map(drop),
+                Look::Missing => {
+                    if !self.restore_live()? {
+                        return Err(LedgerError::new(LedgerErrorKind::OtherLedger));
+                    }
+                }
+                Look::Other => {
+                    let size = self
+                        .medium
+                        .live()?
+                        .size()
+                        .map_err(|error| LedgerError::io("read ledger.jsonl", error))?;
+                    self.follow_to(size)?;
+                    return self.follow_segment();
+                }
+            }
+        }
+    }
+
+    /// Goes on in the file that took the place of the one that was open.
+    fn follow_segment(&mut self) -> Result<(), LedgerError> {
+        let id = self.chain.id();
+        let known = self.chain.next_seq();
+        let size = self.medium.open_live()?;
+        let Some(first) = self.first_record(size)? else {
+            return Err(LedgerError::new(LedgerErrorKind::OtherLedger));
+        };
+        let same = match first.event() {
+            Some(Event::LedgerContinued { ledger, .. }) => Some(*ledger) == id,
+            _ => false,
+        };
+        if !same || first.seq() < known {
+            return Err(LedgerError::new(LedgerErrorKind::OtherLedger));
+        }
+        self.first_seq = first.seq();
+        self.size = 0;
+        if first.seq() == known {
+            return self.follow_to(size).map(drop);
+        }
+        // More than one segment went by: start from what the files say, as an open does.
+        self.load(size).map(drop)
+    }
+
+    /// Decides and appends under the hold. The events are those of `f`, after what others appended was read.
+    pub(crate) fn transact<T>(
+        &mut self,
+        f: impl FnOnce(&Folds, Timestamp) -> (Vec<Event>, T),
+    ) -> Result<(T, Option<Receipt>), LedgerError> {
+        self.write_anchor()?;
+        self.catch_up()?;
+        let now = self.clock.now();
+        if self.size >= self.segment {
+            self.rotate(now)?;
+        }
+        let (events, value) = f(&self.folds, now);
+        if let Some(internal) = events.iter().find(|event| event.is_internal()) {
+            let kind = LedgerErrorKind::Reserved { type_name: internal.type_name() };
+            return Err(LedgerError::new(kind));
+        }
+        if events.is_empty() {
+            return Ok((value, None));
+        }
+        let receipt = self.write(events, now)?;
+        self.write_anchor()?;
+        Ok((value, Some(receipt)))
+    }
+
+    /// Appends a checkpoint and replaces the file beside the ledger.
+    pub(crate) fn checkpoint(&mut self) -> Result<Checkpoint, LedgerError> {
+        self.catch_up()?;
+        let now = self.clock.now();
+        let id = self.chain.id().ok_or(LedgerError::new(LedgerErrorKind::Stopped))?;
+        let checkpoint = Checkpoint::new(id, self.chain.next_seq(), self.chain.frontier().root());
+        let event = self.checkpoint_event();
+        self.write(vec![event], now)?;
+        self.sync()?;
+        self.write_anchor()?;
+        Ok(checkpoint)
+    }
+
+    pub(crate) fn checkpoint_event(&self) -> Event {
+        let frontier = self.chain.frontier();
+        Event::Checkpoint {
+            size: frontier.size(),
+            root: frontier.root(),
+            frontier: frontier.subtrees().to_vec(),
+            state: self.folds.snapshot().filter(|state| state.render().len() <= MAX_STATE),
+        }
+    }
+
+    fn render(&mut self, events: Vec<Event>, now: Timestamp) -> Result<Batch, LedgerError> {
+        if events.len() > MAX_EVENTS {
+            let kind = LedgerErrorKind::TooLong { bytes: events.len(), limit: MAX_EVENTS };
+            return Err(LedgerError::new(kind));
+        }
+        let due = self.chain.since_checkpoint() >= CHECKPOINT_EVERY
+            && !events.iter().any(|event| matches!(event, Event::Checkpoint { .. }));
+        let leading = due.then(|| self.checkpoint_event());
+        let mut batch = Batch { records: Vec::new(), next: self.chain.next_seq(), head: self.chain.head() };
+        self.buffer.clear();
+        for event in leading.into_iter().chain(events) {
+            let start = self.buffer.len();
+            let record = Record::new(batch.next, now, batch.head, settled(event));
+            record.render(&mut self.buffer)?;
+            batch.head = Sum::of(self.buffer.get(start..).unwrap_or(&[]));
+            batch.next = batch.next.saturating_add(1);
+            batch.records.push((record, batch.head, self.buffer.len()));
+        }
+        Ok(batch)
+    }
+
+    /// Writes the events as one piece, all or none. A checkpoint that is due goes in front.
+    pub(crate) fn write(&mut self, events: Vec<Event>, now: Timestamp) -> Result<Receipt, LedgerError> {
+        let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
+        let batch = self.render(events, now)?;
+        let written = self.medium.append(&self.buffer);
+        match written {
+            Ok(written) if written == self.buffer.len() => {}
+            Ok(_) => {
+                self.take_back();
+                return Err(LedgerError::append(std::io::ErrorKind::StorageFull.into()));
+            }
+            Err(error) => {
+                self.take_back();
+                return Err(LedgerError::append(error));
+            }
+        }
+        if self.must_sync(&batch)
+            && let Err(error) = self.medium.sync()
+        {
+            // After a failed sync the system may have dropped the pages, and the next sync could say yes all the same.
+            self.stopped = true;
+            self.take_back();
+            return Err(LedgerError::append(error));
+        }
+        self.commit(&batch, count)
+    }
+
+    fn take_back(&mut self) {
+        // Where even that fails, what was written stands: the next catch-up follows what is whole of it and sets the rest
+        // aside. A record without a deed is harmless, and the caller gets the error of the write.
+        drop(self.medium.cut(self.size));
+    }
+
+    fn must_sync(&mut self, batch: &Batch) -> bool {
+        let fresh = u64::try_from(batch.records.len()).unwrap_or(u64::MAX);
+        self.unsynced = self.unsynced.saturating_add(fresh);
+        let events = || batch.records.iter().filter_map(|(record, ..)| record.event());
+        // The checkpoint file must not be ahead of the ledger after a power cut.
+        let anchors = || events().any(|event| matches!(event, Event::Checkpoint { .. }));
+        let due = match self.durability {
+            Durability::Every => true,
+            Durability::Decisions => {
+                self.unsynced >= DECISIONS_EVERY || events().any(Event::is_decision) || anchors()
+            }
+            Durability::Group(size) => self.unsynced >= u64::from(size.get()) || anchors(),
+            Durability::Off => false,
+        };
+        if due {
+            self.unsynced = 0;
+        }
+        due
+    }
+
+    fn commit(&mut self, batch: &Batch, count: u64) -> Result<Receipt, LedgerError> {
+        let buffer = core::mem::take(&mut self.buffer);
+        let mut start = 0;
+        for (record, sum, end) in &batch.records {
+            if let (Some(Event::Checkpoint { size, root, .. }), Some(id)) = (record.event(), self.chain.id())
+            {
+                self.anchor = Some(Checkpoint::new(id, *size, *root));
+            }
+            self.folds.apply(record);
+            self.chain.push_with(buffer.get(start..*end).unwrap_or(&[]), *sum, record.event());
+            start = *end;
+        }
+        self.size = self.size.saturating_add(u64::try_from(buffer.len()).unwrap_or(u64::MAX));
+        self.buffer = buffer;
+        let first_seq = batch.next.saturating_sub(count);
+        let ts = batch.records.last().map(|(record, ..)| record.ts());
+        let ts = ts.ok_or(LedgerError::new(LedgerErrorKind::Stopped))?;
+        Ok(Receipt::new(first_seq, batch.head, ts))
+    }
+
+    pub(crate) fn sync(&mut self) -> Result<(), LedgerError> {
+        self.unsynced = 0;
+        self.medium.sync().map_err(|error| {
+            self.stopped = true;
+            LedgerError::append(error)
+        })
+    }
+
+    /// Replaces the checkpoint file if it is behind. A failure is tried again before the next append.
+    pub(crate) fn write_anchor(&mut self) -> Result<(), LedgerError> {
+        let Some(anchor) = &self.anchor else { return Ok(()) };
+        let keep = if self.durability == Durability::Off { Keep::Unsynced } else { Keep::Synced };
+        let text = anchor.to_string();
+        let medium = &mut self.medium;
+        let written = medium
+            .write_file(ANCHOR_PART, text.as_bytes(), keep)
+            .and_then(|()| medium.rename(ANCHOR_PART, ANCHOR, keep));
+        written.map_err(|error| LedgerError::io("replace ledger.checkpoint", error))?;
+        self.anchor = None;
+        Ok(())
+    }
+
+    /// Gives the live file its segment name and goes on in a new one.
+    fn rotate(&mut self, now: Timestamp) -> Result<(), LedgerError> {
+        let doing = |error| LedgerError::io("start a new segment of the ledger", error);
+        let id = self.chain.id().ok_or(LedgerError::new(LedgerErrorKind::Stopped))?;
+        self.sync()?;
+        let last = self.chain.next_seq().saturating_sub(1);
+        let previous = segment_name(self.first_seq, last);
+        if self.medium.names().map_err(doing)?.contains(&previous) {
+            return Err(doing(std::io::ErrorKind::AlreadyExists.into()));
+        }
+        let opening =
+            Event::LedgerContinued { ledger: id, previous: previous.clone(), head: self.chain.head() };
+        let record = Record::new(self.chain.next_seq(), now, self.chain.head(), opening);
+        let mut bytes = record.to_line()?;
+        // The checkpoint behind it covers the opening record too.
+        let mut chain = self.chain.clone();
+        chain.push(&bytes, &record);
+        let frontier = chain.frontier();
+        let state = self.folds.snapshot().filter(|state| state.render().len() <= MAX_STATE);
+        let checkpoint = Event::Checkpoint {
+            size: frontier.size(),
+            root: frontier.root(),
+            frontier: frontier.subtrees().to_vec(),
+            state,
+        };
+        bytes.extend(Record::new(chain.next_seq(), now, chain.head(), checkpoint).to_line()?);
+        self.medium.write_file(NEXT, &bytes, Keep::Synced).map_err(doing)?;
+        self.medium.rename(LIVE, &previous, Keep::Synced).map_err(doing)?;
+        self.medium.rename(NEXT, LIVE, Keep::Synced).map_err(doing)?;
+        self.first_seq = self.chain.next_seq();
+        self.size = 0;
+        let size = self.medium.open_live()?;
+        self.follow_to(size)?;
+        self.anchor = Some(Checkpoint::new(id, frontier.size(), frontier.root()));
+        self.write_anchor()
+    }
+
+    /// Makes the first record of a ledger in an empty live file.
+    pub(crate) fn first_write(&mut self, id: LedgerId) -> Result<(), LedgerError> {
+        self.chain = Chain::start();
+        self.folds.reset();
+        (self.first_seq, self.size) = (0, 0);
+        let now = self.clock.now();
+        self.write(vec![Event::LedgerOpened { ledger: id, tool: TOOL.to_owned() }], now)?;
+        self.sync()
+    }
+}
+
+pub(crate) fn segment_name(first: u64, last: u64) -> String {
+    format!("ledger-{first}-{last}.jsonl")
+}
+
+/// Reads a segment's name: the numbers of its first and last record.
+pub(crate) fn segment_range(name: &str) -> Option<(u64, u64)> {
+    let (first, last) = name.strip_prefix("ledger-")?.strip_suffix(".jsonl")?.split_once('-')?;
+    let (from, to) = (first.parse().ok()?, last.parse().ok()?);
+    (segment_name(from, to) == name && from <= to).then_some((from, to))
+}

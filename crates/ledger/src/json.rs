@@ -1,0 +1,343 @@
+//! The JSON of a record, written and read by hand: integers, texts, flags, lists and objects, one fixed order of keys.
+
+use std::borrow::Cow;
+
+/// How deep a value may nest, the record itself not counted.
+pub(crate) const MAX_DEPTH: usize = 16;
+/// How deep a line of another writer may nest before it counts as no JSON of ours.
+const MAX_SKIP: usize = 64;
+/// The first integer that a reader with floating-point numbers only could get wrong.
+const TOO_BIG: u64 = 1 << 53;
+
+/// What stands where something else should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct JsonFault {
+    pub(crate) at: usize,
+    pub(crate) expected: &'static str,
+}
+
+/// Collects one line; the first thing without a form is kept as the fault.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    pub(crate) out: Vec<u8>,
+    pub(crate) fault: Option<&'static str>,
+}
+
+impl Writer {
+    pub(crate) fn raw(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    pub(crate) fn number(&mut self, value: u64) {
+        if value >= TOO_BIG {
+            self.fault = self.fault.or(Some("a number of 2^53 or above"));
+        }
+        push_number(&mut self.out, value);
+    }
+
+    pub(crate) fn key(&mut self, key: &str) {
+        self.raw(",\"");
+        self.raw(key);
+        self.raw("\":");
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        push_text(&mut self.out, text);
+    }
+}
+
+pub(crate) fn push_number(out: &mut Vec<u8>, value: u64) {
+    let mut digits = [0_u8; 20];
+    let mut rest = value;
+    let mut used = 0_usize;
+    for slot in digits.iter_mut().rev() {
+        *slot = b'0'.wrapping_add(u8::try_from(rest % 10).unwrap_or(0));
+        rest /= 10;
+        used = used.saturating_add(1);
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend(digits.iter().skip(digits.len().saturating_sub(used)));
+}
+
+/// Whether a terminal or a reader could take the character for something else than a visible one.
+const fn must_escape(c: char) -> bool {
+    matches!(c,
+        '\0'..='\u{1f}' | '"' | '\\' | '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn push_text(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'"' && *byte != b'\\';
+    if text.as_bytes().iter().all(plain) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        for c in text.chars() {
+            match c {
+                '"' => out.extend_from_slice(b"\\\""),
+                '\\' => out.extend_from_slice(b"\\\\"),
+                c if must_escape(c) => {
+                    // All of them lie in the basic plane: one escape each.
+                    let code = u32::from(c).to_be_bytes();
+                    out.extend_from_slice(b"\\u");
+                    crate::sum::push_hex(out, code.get(2..).unwrap_or(&[]));
+                }
+                c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+    }
+    out.push(b'"');
+}
+
+/// Reads one line from its first byte to its last, without the LF.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    /// An object was just opened: its first key has no comma in front.
+    fresh: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(text: &'a str) -> Self {
+        Self { text, at: 0, fresh: false }
+    }
+
+    pub(crate) const fn fault(&self, expected: &'static str) -> JsonFault {
+        JsonFault { at: self.at, expected }
+    }
+
+    fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or(&[])
+    }
+
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    pub(crate) fn since(&self, from: usize) -> &'a str {
+        self.text.get(from..self.at).unwrap_or("")
+    }
+
+    fn step(&mut self, by: usize) {
+        self.at = self.at.saturating_add(by);
+    }
+
+    pub(crate) fn eat(&mut self, text: &str) -> bool {
+        let there = self.bytes().starts_with(text.as_bytes());
+        if there {
+            self.step(text.len());
+        }
+        there
+    }
+
+    pub(crate) fn want(&mut self, text: &str, expected: &'static str) -> Result<(), JsonFault> {
+        if self.eat(text) { Ok(()) } else { Err(self.fault(expected)) }
+    }
+
+    pub(crate) fn open_object(&mut self) -> Result<(), JsonFault> {
+        self.want("{", "an object")?;
+        self.fresh = true;
+        Ok(())
+    }
+
+    /// Eats `,"key":` if it comes next, or `"key":` at the start of an object.
+    pub(crate) fn eat_key(&mut self, key: &str) -> bool {
+        let front: &[u8] = if self.fresh { b"\"" } else { b",\"" };
+        let there = self
+            .bytes()
+            .strip_prefix(front)
+            .and_then(|rest| rest.strip_prefix(key.as_bytes()))
+            .is_some_and(|rest| rest.starts_with(b"\":"));
+        if there {
+            self.step(front.len().saturating_add(key.len()).saturating_add(2));
+            self.fresh = false;
+        }
+        there
+    }
+
+    pub(crate) fn end(&self) -> Result<(), JsonFault> {
+        if self.at == self.text.len() { Ok(()) } else { Err(self.fault("the end of the line")) }
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64, JsonFault> {
+        let start = self.fault("an integer from 0 below 2^53");
+        let mut value = 0_u64;
+        let mut digits = 0_usize;
+        for byte in self.bytes() {
+            if !byte.is_ascii_digit() {
+                break;
+            }
+            value = value.saturating_mul(10).saturating_add(u64::from(byte.wrapping_sub(b'0')));
+            digits = digits.saturating_add(1);
+        }
+        let leading_zero = digits > 1 && self.peek() == Some(b'0');
+        if digits == 0 || leading_zero || value >= TOO_BIG {
+            return Err(start);
+        }
+        self.step(digits);
+        Ok(value)
+    }
+
+    pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, JsonFault> {
+        self.want("\"", "a text")?;
+        let rest = self.bytes();
+        let plain =
+            rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len());
+        let from = self.at;
+        self.step(plain);
+        if self.peek() == Some(b'"') {
+            let text = self.since(from);
+            self.step(1);
+            return Ok(Cow::Borrowed(text));
+        }
+        let mut text = String::from(self.since(from));
+        loop {
+            let rest = self.bytes();
+            let plain =
+                rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len());
+            let from = self.at;
+            self.step(plain);
+            text.push_str(self.since(from));
+            match self.peek() {
+                Some(b'"') => {
+                    self.step(1);
+                    return Ok(Cow::Owned(text));
+                }
+                Some(b'\\') => text.push(self.escape()?),
+                _ => return Err(self.fault("a text without control characters that ends with a quote")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, JsonFault> {
+        let bad = self.fault("an escape of JSON");
+        self.step(1);
+        let c = match self.peek().ok_or(bad)? {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode(bad),
+            _ => return Err(bad),
+        };
+        self.step(1);
+        Ok(c)
+    }
+
+    fn unicode(&mut self, bad: JsonFault) -> Result<char, JsonFault> {
+        let high = self.unit().ok_or(bad)?;
+        if let Some(c) = char::from_u32(high) {
+            return Ok(c);
+        }
+        // Not a character: the first half of a pair, or nothing at all.
+        if high >= 0xdc00 || self.peek() != Some(b'\\') {
+            return Err(bad);
+        }
+        self.step(1);
+        let low = self.unit().filter(|low| (0xdc00..=0xdfff).contains(low)).ok_or(bad)?;
+        let code = 0x1_0000_u32.saturating_add((high & 0x3ff) << 10).saturating_add(low & 0x3ff);
+        char::from_u32(code).ok_or(bad)
+    }
+
+    fn unit(&mut self) -> Option<u32> {
+        let digits = self.bytes().strip_prefix(b"u")?.get(..4)?;
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        let unit = u32::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()?;
+        self.step(5);
+        Some(unit)
+    }
+
+    /// Goes over one value of any JSON, blanks included.
+    pub(crate) fn skip(&mut self) -> Result<(), JsonFault> {
+        self.skip_at(MAX_SKIP)
+    }
+
+    fn blanks(&mut self) {
+        let blanks =
+            self.bytes().iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).count();
+        self.step(blanks);
+    }
+
+    fn skip_at(&mut self, depth: usize) -> Result<(), JsonFault> {
+        let Some(below) = depth.checked_sub(1) else { return Err(self.fault("less nesting")) };
+        self.blanks();
+        match self.peek() {
+            Some(b'{') => self.skip_items(below, "}"),
+            Some(b'[') => self.skip_items(below, "]"),
+            Some(b'"') => self.string().map(drop),
+            Some(b'-' | b'0'..=b'9') => self.skip_number(),
+            _ if self.eat("true") || self.eat("false") || self.eat("null") => Ok(()),
+            _ => Err(self.fault("a value")),
+        }
+    }
+
+    fn skip_items(&mut self, below: usize, close: &'static str) -> Result<(), JsonFault> {
+        self.step(1);
+        self.blanks();
+        if self.eat(close) {
+            return Ok(());
+        }
+        loop {
+            if close == "}" {
+                self.blanks();
+                self.string()?;
+                self.blanks();
+                self.want(":", "a colon")?;
+            }
+            self.skip_at(below)?;
+            self.blanks();
+            if self.eat(close) {
+                return Ok(());
+            }
+            self.want(",", "a comma or the end of the list")?;
+        }
+    }
+
+    fn digits(&mut self) -> Result<usize, JsonFault> {
+        let digits = self.bytes().iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
+            return Err(self.fault("a digit"));
+        }
+        self.step(digits);
+        Ok(digits)
+    }
+
+    fn skip_number(&mut self) -> Result<(), JsonFault> {
+        self.eat("-");
+        let zero = self.peek() == Some(b'0');
+        if self.digits()? > 1 && zero {
+            return Err(self.fault("a number without leading zeros"));
+        }
+        if self.eat(".") {
+            self.digits()?;
+        }
+        if self.eat("e") || self.eat("E") {
+            if !self.eat("+") {
+                self.eat("-");
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the whole line is one JSON object, of whatever fields.
+pub(crate) fn is_object(line: &[u8]) -> bool {
+    let Ok(text) = core::str::from_utf8(line) else { return false };
+    let mut reader = Reader::new(text);
+    reader.blanks();
+    if reader.peek() != Some(b'{') || reader.skip().is_err() {
+        return false;
+    }
+    reader.blanks();
+    reader.end().is_ok()
+}

@@ -1,0 +1,176 @@
+//! A folder that is in memory only, for hosts without a state folder and for tests.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{LedgerError, LedgerErrorKind};
+use crate::medium::{Keep, LIVE, Look, Medium, Tape};
+
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    next: u64,
+    by_name: BTreeMap<String, (u64, Vec<u8>)>,
+    /// Files that lost their name; whoever has one open can still read it.
+    nameless: Vec<(u64, Vec<u8>)>,
+}
+
+impl Files {
+    pub(crate) fn put(&mut self, name: &str, bytes: Vec<u8>) {
+        self.next = self.next.saturating_add(1);
+        let replaced = self.by_name.insert(name.to_owned(), (self.next, bytes));
+        self.nameless.extend(replaced);
+    }
+
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn get(&self, name: &str) -> Option<&Vec<u8>> {
+        self.by_name.get(name).map(|(_, bytes)| bytes)
+    }
+
+    fn by_id(&mut self, id: u64) -> Option<&mut Vec<u8>> {
+        let all = self.by_name.values_mut().chain(&mut self.nameless);
+        all.into_iter().find(|(other, _)| *other == id).map(|(_, bytes)| bytes)
+    }
+}
+
+/// Files that several ledgers may share.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shared(Arc<Mutex<Files>>);
+
+impl Shared {
+    pub(crate) fn files(&self) -> MutexGuard<'_, Files> {
+        // A panic of another test thread leaves whole files behind: each call changes one at a time.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug)]
+struct Handle {
+    shared: Shared,
+    id: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Memory {
+    shared: Shared,
+    live: Option<Handle>,
+}
+
+impl Memory {
+    pub(crate) const fn new(shared: Shared) -> Self {
+        Self { shared, live: None }
+    }
+
+    fn with_live<T>(&self, f: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
+        let id = self.live.as_ref().map(|live| live.id);
+        let mut files = self.shared.files();
+        id.and_then(|id| files.by_id(id)).map(f).ok_or_else(gone)
+    }
+}
+
+fn gone() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+fn length(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}
+
+fn from(bytes: &[u8], at: u64) -> &[u8] {
+    usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or(&[])
+}
+
+impl Tape for Handle {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let mut files = self.shared.files();
+        let bytes = files.by_id(self.id).ok_or_else(gone)?;
+        let rest = from(bytes, at);
+        let count = rest.len().min(buf.len());
+        for (slot, byte) in buf.iter_mut().zip(rest) {
+            *slot = *byte;
+        }
+        Ok(count)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.shared.files().by_id(self.id).map(|bytes| length(bytes)).ok_or_else(gone)
+    }
+}
+
+impl Medium for Memory {
+    fn hold(&mut self) -> Result<(), LedgerError> {
+        Ok(())
+    }
+
+    fn release(&mut self) {}
+
+    fn look(&mut self) -> Result<Look, LedgerError> {
+        let files = self.shared.files();
+        Ok(match (files.by_name.get(LIVE), &self.live) {
+            (None, _) => Look::Missing,
+            (Some((id, bytes)), Some(live)) if *id == live.id => Look::Same(length(bytes)),
+            _ => Look::Other,
+        })
+    }
+
+    fn open_live(&mut self) -> Result<u64, LedgerError> {
+        let files = self.shared.files();
+        let (id, bytes) =
+            files.by_name.get(LIVE).ok_or_else(|| LedgerError::io("open a file of the ledger", gone()))?;
+        let (id, size) = (*id, length(bytes));
+        drop(files);
+        self.live = Some(Handle { shared: self.shared.clone(), id });
+        Ok(size)
+    }
+
+    fn create_live(&mut self) -> Result<(), LedgerError> {
+        self.shared.files().put(LIVE, Vec::new());
+        self.open_live().map(drop)
+    }
+
+    fn live(&self) -> Result<&dyn Tape, LedgerError> {
+        self.live.as_ref().map(|live| live as &dyn Tape).ok_or(LedgerError::new(LedgerErrorKind::Stopped))
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.with_live(|live| live.extend_from_slice(bytes)).map(|()| bytes.len())
+    }
+
+    fn cut(&mut self, to: u64) -> io::Result<()> {
+        self.with_live(|live| live.truncate(usize::try_from(to).unwrap_or(usize::MAX)))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn copy_tail(&mut self, at: u64, name: &str) -> io::Result<()> {
+        let tail = self.with_live(|live| from(live, at).to_vec())?;
+        self.shared.files().put(name, tail);
+        Ok(())
+    }
+
+    fn write_file(&mut self, name: &str, bytes: &[u8], _keep: Keep) -> io::Result<()> {
+        self.shared.files().put(name, bytes.to_vec());
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &str, to: &str, _keep: Keep) -> io::Result<()> {
+        let mut files = self.shared.files();
+        let file = files.by_name.remove(from).ok_or_else(gone)?;
+        let replaced = files.by_name.insert(to.to_owned(), file);
+        // An anchor is replaced often and kept open by nobody.
+        drop(replaced);
+        Ok(())
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        Ok(self.shared.files().by_name.keys().cloned().collect())
+    }
+
+    fn open_file(&self, name: &str) -> Result<Box<dyn Tape>, LedgerError> {
+        let id = self.shared.files().by_name.get(name).map(|(id, _)| *id);
+        let id = id.ok_or_else(|| LedgerError::io("open a file of the ledger", gone()))?;
+        Ok(Box::new(Handle { shared: self.shared.clone(), id }))
+    }
+}

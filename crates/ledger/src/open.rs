@@ -1,0 +1,353 @@
+//! Opening: from the end back to a checkpoint, forward again, and setting a torn tail aside.
+
+use crate::chain::Chain;
+use crate::error::{LedgerError, LedgerErrorKind, Why};
+use crate::event::Event;
+use crate::inner::{Core, segment_range};
+use crate::ledger::Recovered;
+use crate::lines::{each_line, good_end, read_range};
+use crate::medium::{Keep, LIVE, Look, Tape};
+use crate::record::{MAX_LINE, Record};
+use crate::sum::{LedgerId, Sum};
+
+const FIRST_WINDOW: u64 = 128 * 1024;
+const PART: &str = ".part";
+
+fn reading(error: std::io::Error) -> LedgerError {
+    LedgerError::io("read ledger.jsonl", error)
+}
+
+fn saving(error: std::io::Error) -> LedgerError {
+    LedgerError::io("set a torn tail aside", error)
+}
+
+fn bytes_of(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+impl Core {
+    /// Opens what is there, or makes a new ledger where nothing is.
+    pub(crate) fn start(&mut self, new_id: LedgerId) -> Result<Option<Recovered>, LedgerError> {
+        if self.medium.look()? == Look::Missing && !self.restore_live()? {
+            self.medium.create_live()?;
+            return self.first_write(new_id).map(|()| None);
+        }
+        let mut size = self.medium.open_live()?;
+        if size == 0 && self.restore_live()? {
+            size = self.medium.open_live()?;
+        }
+        if size == 0 {
+            return self.first_write(new_id).map(|()| None);
+        }
+        let recovered = self.load_or_begin(size, new_id)?;
+        if recovered.is_some() {
+            return Ok(recovered);
+        }
+        self.finish_parts()
+    }
+
+    fn load_or_begin(&mut self, size: u64, new_id: LedgerId) -> Result<Option<Recovered>, LedgerError> {
+        if good_end(self.medium.live()?, 0, size).map_err(reading)? > 0 {
+            return self.load(size);
+        }
+        // Not one whole record: what is there is set aside, and the ledger begins, or goes on from its last segment.
+        let tail = self.tail_name(0, size)?;
+        let part = format!("{}{PART}", tail.saved_as);
+        self.medium.copy_tail(0, &part).map_err(saving)?;
+        if self.restore_live()? {
+            let size = self.medium.open_live()?;
+            self.load(size)?;
+        } else {
+            self.medium.cut(0).map_err(saving)?;
+            self.first_write(new_id)?;
+        }
+        self.record_tail(&tail, &part).map(Some)
+    }
+
+    /// A crash between the two renames of a new segment leaves no live file: the last segment becomes it again.
+    pub(crate) fn restore_live(&mut self) -> Result<bool, LedgerError> {
+        let Some(last) = self.segments()?.pop() else { return Ok(false) };
+        self.medium.rename(&last.1, LIVE, Keep::Synced).map_err(reading)?;
+        Ok(true)
+    }
+
+    /// Lists the older segments by the number of their first record.
+    fn segments(&self) -> Result<Vec<(u64, String)>, LedgerError> {
+        let names = self.medium.names().map_err(|error| LedgerError::io("list the state folder", error))?;
+        let mut segments: Vec<_> = names
+            .into_iter()
+            .filter_map(|name| segment_range(&name).map(|(first, _)| (first, name)))
+            .collect();
+        segments.sort();
+        Ok(segments)
+    }
+
+    /// Reads the first record of the live file.
+    pub(crate) fn first_record(&self, size: u64) -> Result<Option<Record>, LedgerError> {
+        first_of(self.medium.live()?, size)
+    }
+
+    /// Rebuilds everything from the live file, and from older segments where it must.
+    pub(crate) fn load(&mut self, size: u64) -> Result<Option<Recovered>, LedgerError> {
+        let good = good_end(self.medium.live()?, 0, size).map_err(reading)?;
+        let Some(first) = self.first_record(good)? else {
+            self.chain = Chain::start();
+            return Err(self.broken(LIVE, 0, Why::Opening));
+        };
+        self.first_seq = first.seq();
+        let id = match first.event() {
+            Some(Event::LedgerOpened { ledger, .. } | Event::LedgerContinued { ledger, .. }) => Some(*ledger),
+            _ => None,
+        };
+        let base = match self.find_base(None, LIVE, good, id)? {
+            Some(base) => base,
+            None if first.seq() == 0 => {
+                self.chain = Chain::start();
+                self.folds.reset();
+                0
+            }
+            None => self.replay_segments(first.seq(), id)?,
+        };
+        if let Some(id) = id {
+            self.chain.set_id(id);
+        }
+        self.size = base;
+        self.follow_to(size)
+    }
+
+    /// Finds the last checkpoint whose counters serve all folds, and stands the chain just before it.
+    fn find_base(
+        &mut self,
+        tape: Option<&dyn Tape>,
+        file: &str,
+        end: u64,
+        id: Option<LedgerId>,
+    ) -> Result<Option<u64>, LedgerError> {
+        let mut span = FIRST_WINDOW;
+        loop {
+            let from = end.saturating_sub(span);
+            let window = match tape {
+                Some(tape) => read_range(tape, from, end),
+                None => read_range(self.medium.live()?, from, end),
+            };
+            let window = window.map_err(reading)?;
+            // What comes before the first LF is part of a line, unless it is the start of the file.
+            let begin =
+                if from == 0 { Some(0) } else { window.iter().position(|byte| *byte == b'\n').map(after) };
+            if let Some(begin) = begin
+                && let Some(found) = self.search(window.get(begin..).unwrap_or(&[]), file, id)?
+            {
+                return Ok(Some(from.saturating_add(bytes_of(begin)).saturating_add(bytes_of(found))));
+            }
+            if from == 0 {
+                return Ok(None);
+            }
+            span = span.saturating_mul(4);
+        }
+    }
+
+    /// Looks from the end of some whole lines for a checkpoint that serves. The first line is left out: its predecessor is not there.
+    fn search(
+        &mut self,
+        lines: &[u8],
+        file: &str,
+        id: Option<LedgerId>,
+    ) -> Result<Option<usize>, LedgerError> {
+        let mut end = lines.len();
+        while let Some(start) = line_start(lines, end) {
+            let Some(before) = line_start(lines, start) else { return Ok(None) };
+            let line = lines.get(start..end).unwrap_or(&[]);
+            if names_checkpoint(line)
+                && let Ok(record) = Record::parse(line.strip_suffix(b"\n").unwrap_or(line))
+                && let Some(Event::Checkpoint { state, .. }) = record.event()
+                && self.folds.restore(state.as_ref()).is_some()
+            {
+                let broken = |why| {
+                    let line = record.seq().saturating_sub(self.first_seq).saturating_add(1);
+                    let kind =
+                        LedgerErrorKind::Broken { file: file.to_owned(), line, seq: record.seq(), why };
+                    LedgerError::new(kind)
+                };
+                if Sum::of(lines.get(before..start).unwrap_or(&[])) != record.prev() {
+                    return Err(broken(Why::Prev));
+                }
+                let chain = Chain::before_checkpoint(&record, id).ok_or_else(|| broken(Why::Checkpoint))?;
+                self.chain = chain;
+                return Ok(Some(start));
+            }
+            end = start;
+        }
+        Ok(None)
+    }
+
+    /// Follows older segments up to the live file, which has no checkpoint that serves.
+    fn replay_segments(&mut self, upto: u64, id: Option<LedgerId>) -> Result<u64, LedgerError> {
+        let segments = self.segments()?;
+        let mut from = None;
+        for (index, (first, name)) in segments.iter().enumerate().rev() {
+            if *first >= upto {
+                continue;
+            }
+            let tape = self.medium.open_file(name)?;
+            let size = tape.size().map_err(reading)?;
+            if let Some(base) = self.find_base(Some(tape.as_ref()), name, size, id)? {
+                from = Some((index, base));
+                break;
+            }
+            if *first == 0 {
+                self.chain = Chain::start();
+                self.folds.reset();
+                from = Some((index, 0));
+                break;
+            }
+        }
+        let Some((index, base)) = from else {
+            // The counters cannot be had: the records that they came from are gone.
+            self.chain = Chain::start();
+            return Err(self.broken(LIVE, 0, Why::Opening));
+        };
+        let mut at = base;
+        for (first, name) in segments.iter().skip(index).filter(|(first, _)| *first < upto) {
+            let tape = self.medium.open_file(name)?;
+            let size = tape.size().map_err(reading)?;
+            let mut follow = |line: &[u8]| self.follow(line, name, *first);
+            each_line(tape.as_ref(), at, size, &mut follow).map_err(reading)??;
+            at = 0;
+        }
+        Ok(0)
+    }
+
+    /// Follows the live file from where the chain stands, and sets a torn tail aside.
+    pub(crate) fn follow_to(&mut self, size: u64) -> Result<Option<Recovered>, LedgerError> {
+        let good = good_end(self.medium.live()?, self.size, size).map_err(reading)?;
+        let mut at = self.size;
+        while at < good {
+            // Enough for many lines, and always for one: what is left over is read again with the next piece.
+            let upto = at.saturating_add(FIRST_WINDOW).min(good);
+            let piece = read_range(self.medium.live()?, at, upto).map_err(reading)?;
+            let mut rest = piece.as_slice();
+            while let Some(end) = rest.iter().position(|byte| *byte == b'\n').map(after) {
+                let (line, more) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+                self.follow(line, LIVE, self.first_seq)?;
+                at = at.saturating_add(bytes_of(line.len()));
+                rest = more;
+            }
+            if rest.len() == piece.len() {
+                return Err(self.broken(LIVE, self.first_seq, Why::TooLong));
+            }
+            self.size = at;
+        }
+        if good == size { Ok(None) } else { self.recover(size).map(Some) }
+    }
+
+    fn tail_name(&self, offset: u64, size: u64) -> Result<Recovered, LedgerError> {
+        let sum = sum_of(self.medium.live()?, offset, size)?;
+        let short: String = sum.to_string().chars().take(8).collect();
+        let saved_as = format!("ledger.torn-{offset}-{short}");
+        Ok(Recovered { offset, bytes: size.saturating_sub(offset), sha256: sum, saved_as })
+    }
+
+    /// Copies the tail, cuts the file, records it, and only then gives the copy its name.
+    ///
+    /// Whichever step a crash falls on, the next open finds either the tail or the copy's first name, and goes on from there.
+    fn recover(&mut self, size: u64) -> Result<Recovered, LedgerError> {
+        let tail = self.tail_name(self.size, size)?;
+        let part = format!("{}{PART}", tail.saved_as);
+        self.medium.copy_tail(self.size, &part).map_err(saving)?;
+        self.medium.cut(self.size).map_err(saving)?;
+        self.medium.sync().map_err(saving)?;
+        self.record_tail(&tail, &part)
+    }
+
+    fn record_tail(&mut self, tail: &Recovered, part: &str) -> Result<Recovered, LedgerError> {
+        let event = Event::LedgerRecovered {
+            offset: tail.offset,
+            bytes: tail.bytes,
+            sha256: tail.sha256,
+            saved_as: tail.saved_as.clone(),
+        };
+        let now = self.clock.now();
+        self.write(vec![event], now)?;
+        self.sync()?;
+        self.medium.rename(part, &tail.saved_as, Keep::Synced).map_err(saving)?;
+        Ok(tail.clone())
+    }
+
+    /// Ends a recovery that a crash broke off after the file was cut.
+    fn finish_parts(&mut self) -> Result<Option<Recovered>, LedgerError> {
+        let names = self.medium.names().map_err(|error| LedgerError::io("list the state folder", error))?;
+        let mut done = None;
+        for part in names {
+            let Some(saved_as) = part.strip_suffix(PART).filter(|name| name.starts_with("ledger.torn-"))
+            else {
+                continue;
+            };
+            let Some((offset, short)) = saved_as.trim_start_matches("ledger.torn-").split_once('-') else {
+                continue;
+            };
+            let Ok(offset) = offset.parse::<u64>() else { continue };
+            let tape = self.medium.open_file(&part)?;
+            let size = tape.size().map_err(saving)?;
+            let sum = sum_of(tape.as_ref(), 0, size)?;
+            if !sum.to_string().starts_with(short) || short.len() != 8 {
+                // A copy that was not finished: its tail was set aside again since then, under the same name.
+                continue;
+            }
+            let tail = Recovered { offset, bytes: size, sha256: sum, saved_as: saved_as.to_owned() };
+            if self.was_recorded(&tail)? {
+                self.medium.rename(&part, saved_as, Keep::Synced).map_err(saving)?;
+            } else {
+                done = Some(self.record_tail(&tail, &part)?);
+            }
+        }
+        Ok(done)
+    }
+
+    /// Looks for the record of a recovery right where the tail had been cut off.
+    fn was_recorded(&self, tail: &Recovered) -> Result<bool, LedgerError> {
+        let end = tail.offset.saturating_add(bytes_of(MAX_LINE)).min(self.size);
+        if tail.offset >= end {
+            return Ok(false);
+        }
+        let piece = read_range(self.medium.live()?, tail.offset, end).map_err(reading)?;
+        let named = |line: &[u8]| {
+            matches!(Record::parse(line), Ok(record)
+                if matches!(record.event(), Some(Event::LedgerRecovered { saved_as, .. }) if *saved_as == tail.saved_as))
+        };
+        Ok(piece.split(|byte| *byte == b'\n').any(named))
+    }
+}
+
+const fn after(at: usize) -> usize {
+    at.saturating_add(1)
+}
+
+/// Gives where the line that ends (with its LF) at `end` starts; `None` at the start of the lines.
+fn line_start(lines: &[u8], end: usize) -> Option<usize> {
+    let text = lines.get(..end.checked_sub(1)?)?;
+    Some(text.iter().rposition(|byte| *byte == b'\n').map_or(0, after))
+}
+
+/// Whether the head of a line says that it is a checkpoint; spares reading all the others.
+fn names_checkpoint(line: &[u8]) -> bool {
+    const NAME: &[u8] = b",\"type\":\"checkpoint\",";
+    line.get(..line.len().min(200)).unwrap_or(&[]).windows(NAME.len()).any(|window| window == NAME)
+}
+
+pub(crate) fn first_of(tape: &dyn Tape, size: u64) -> Result<Option<Record>, LedgerError> {
+    let piece = read_range(tape, 0, size.min(4_096)).map_err(reading)?;
+    let line = piece.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
+    Ok(Record::parse(line).ok())
+}
+
+fn sum_of(tape: &dyn Tape, from: u64, to: u64) -> Result<Sum, LedgerError> {
+    use sha2::{Digest as _, Sha256};
+    let mut hasher = Sha256::new();
+    let mut at = from;
+    while at < to {
+        let upto = at.saturating_add(FIRST_WINDOW).min(to);
+        hasher.update(read_range(tape, at, upto).map_err(reading)?);
+        at = upto;
+    }
+    Ok(Sum::from_bytes(hasher.finalize().into()))
+}

@@ -1,0 +1,190 @@
+//! One line of the ledger.
+
+use crate::error::{LedgerError, LedgerErrorKind, Why};
+use crate::event::Event;
+use crate::json::{JsonFault, Reader, Writer, is_object};
+use crate::sum::Sum;
+use crate::time::Timestamp;
+use crate::value::Value;
+
+/// The `v` that this crate writes.
+pub const FORMAT: u64 = 1;
+/// The longest record that a caller may append, in bytes with its LF.
+pub const MAX_RECORD: usize = 64 * 1024;
+/// The longest line of any record; a checkpoint carries up to 64 KiB of counters beside its hashes.
+pub(crate) const MAX_LINE: usize = 96 * 1024;
+
+/// One record as it stands in a ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    version: u64,
+    seq: u64,
+    ts: Timestamp,
+    prev: Sum,
+    body: Body,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Body {
+    Known(Event),
+    Unknown(String),
+}
+
+impl Record {
+    pub(crate) const fn new(seq: u64, ts: Timestamp, prev: Sum, event: Event) -> Self {
+        Self { version: FORMAT, seq, ts, prev, body: Body::Known(event) }
+    }
+
+    /// Gives the version of the format that the record was written in.
+    #[must_use]
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Gives its number, counted from 0 without gaps.
+    #[must_use]
+    pub const fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Gives its moment.
+    #[must_use]
+    pub const fn ts(&self) -> Timestamp {
+        self.ts
+    }
+
+    /// Gives the sum of the line before, its LF included.
+    #[must_use]
+    pub const fn prev(&self) -> Sum {
+        self.prev
+    }
+
+    /// Gives what it says; `None` for a type or a version that this crate does not know.
+    #[must_use]
+    pub const fn event(&self) -> Option<&Event> {
+        match &self.body {
+            Body::Known(event) => Some(event),
+            Body::Unknown(_) => None,
+        }
+    }
+
+    /// Gives the `type`, known or not.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        match &self.body {
+            Body::Known(event) => event.type_name(),
+            Body::Unknown(name) => name,
+        }
+    }
+
+    /// Reads one line without its LF.
+    ///
+    /// # Errors
+    /// Says whether the line is no JSON object at all, or which byte differs from the form of its type.
+    pub fn parse(line: &[u8]) -> Result<Self, Why> {
+        if line.len() >= MAX_LINE {
+            return Err(Why::TooLong);
+        }
+        let Ok(text) = core::str::from_utf8(line) else { return Err(Why::NotJson) };
+        read(text).map_err(
+            |JsonFault { at, expected }| {
+                if is_object(line) { Why::Shape { at, expected } } else { Why::NotJson }
+            },
+        )
+    }
+
+    /// Writes the line with its LF.
+    ///
+    /// # Errors
+    /// `ledger/value` for what the format has no form for, `ledger/too-long` for a line above the limit.
+    pub(crate) fn render(&self, out: &mut Vec<u8>) -> Result<(), LedgerError> {
+        let Body::Known(event) = &self.body else {
+            return Err(LedgerError::new(LedgerErrorKind::Value { what: "an unknown type" }));
+        };
+        let start = out.len();
+        let mut writer = Writer { out: core::mem::take(out), fault: None };
+        writer.raw("{\"v\":");
+        writer.number(self.version);
+        writer.field("seq", &self.seq);
+        writer.field("ts", &self.ts);
+        writer.field("prev", &self.prev);
+        writer.key("type");
+        writer.text(event.type_name());
+        event.write(&mut writer);
+        writer.raw("}\n");
+        *out = writer.out;
+        if let Some(what) = writer.fault {
+            return Err(LedgerError::new(LedgerErrorKind::Value { what }));
+        }
+        let bytes = out.len().saturating_sub(start);
+        let limit = if event.is_internal() { MAX_LINE } else { MAX_RECORD };
+        if bytes > limit {
+            return Err(LedgerError::new(LedgerErrorKind::TooLong { bytes, limit }));
+        }
+        Ok(())
+    }
+
+    /// Writes the line with its LF, as the ledger would.
+    ///
+    /// # Errors
+    /// `ledger/value` for a record of an unknown type or a value without a form, `ledger/too-long` above the limit.
+    pub fn to_line(&self) -> Result<Vec<u8>, LedgerError> {
+        let mut line = Vec::new();
+        self.render(&mut line)?;
+        Ok(line)
+    }
+}
+
+fn read(text: &str) -> Result<Record, JsonFault> {
+    let mut reader = Reader::new(text);
+    reader.want("{\"v\":", "{\"v\": and the version of the format")?;
+    let version = reader.number()?;
+    let seq = reader.field("seq")?;
+    let ts = reader.field("ts")?;
+    let prev = reader.field("prev")?;
+    if !reader.eat_key("type") {
+        return Err(reader.fault("type"));
+    }
+    let name = reader.string()?;
+    let known = if version == FORMAT { Event::read(&name, &mut reader)? } else { None };
+    let body = if let Some(event) = known {
+        Body::Known(event)
+    } else {
+        // A record of a later writer: its fields are any JSON.
+        while reader.eat(",") {
+            reader.string()?;
+            reader.want(":", "a colon")?;
+            reader.skip()?;
+        }
+        Body::Unknown(name.into_owned())
+    };
+    reader.want("}", "the end of the record, or a field in the order of its type")?;
+    reader.end()?;
+    Ok(Record { version, seq, ts, prev, body })
+}
+
+/// Hashes a list of plugins as `plugins_loaded` carries it: the canonical text of the list, without times.
+///
+/// # Guarantees
+/// The same plugins with the same digests and outcomes, in any order, give the same sum.
+#[must_use]
+pub fn registry_digest(plugins: &[crate::event::PluginSeen]) -> Sum {
+    let mut rows: Vec<_> = plugins.iter().map(|seen| (&seen.plugin, &seen.digest, seen.outcome)).collect();
+    rows.sort_unstable();
+    let row = |(plugin, digest, outcome): (&String, &String, crate::event::Verdict)| {
+        Value::object([
+            ("plugin", Value::text(plugin)),
+            ("digest", Value::text(digest)),
+            ("outcome", Value::text(outcome.as_str())),
+        ])
+    };
+    Value::List(rows.into_iter().map(row).collect()).digest()
+}
+
+pub(crate) fn settled(mut event: Event) -> Event {
+    // A checkpoint's counters must come back as they were; all else is for people to read.
+    if !event.is_internal() {
+        event.settle();
+    }
+    event
+}

@@ -1,0 +1,184 @@
+//! Real files.
+#![cfg(unix)]
+#![expect(clippy::disallowed_methods, reason = "the tests play the other programs that touch the files")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use tempfile::TempDir;
+
+use super::{Counter, ID, append, clock, counted, note};
+use crate::{ChainCheck, Durability, Folds, LedgerError, LedgerFiles, Opened, VerifyPlan};
+
+fn folder() -> (TempDir, Dir) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+    let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+    (folder, dir)
+}
+
+fn open_dir(dir: &Dir) -> Result<Opened, LedgerError> {
+    Ledger::open(dir, ID, clock(), Durability::Off, Folds::none().with(Counter::default()))
+}
+
+use crate::Ledger;
+
+#[test]
+fn the_files_are_for_their_owner_alone() {
+    let (folder, dir) = folder();
+    let ledger = open_dir(&dir).unwrap().ledger;
+    ledger.close().unwrap();
+    let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap()).collect();
+    names.sort_by_key(fs::DirEntry::file_name);
+    for entry in &names {
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o7777, 0o600, "{entry:?}");
+    }
+    let names: Vec<_> = names.iter().map(|entry| entry.file_name().into_string().unwrap()).collect();
+    assert_eq!(names, ["ledger.checkpoint", "ledger.jsonl", "ledger.lock"]);
+}
+
+#[test]
+fn any_line_is_checked_by_two_common_programs() {
+    let (folder, dir) = folder();
+    append(&open_dir(&dir).unwrap().ledger, 0..45);
+    let script = "sed -n 41p ledger.jsonl | sha256sum | cut -c1-64; sed -n 42p ledger.jsonl | grep -o '\"prev\":\"[0-9a-f]*' | cut -c9-";
+    let output = Command::new("sh").arg("-c").arg(script).current_dir(folder.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!((lines.len(), lines[0].len()), (2, 64));
+    assert_eq!(lines[0], lines[1]);
+}
+
+fn refused(prepare: impl FnOnce(&Path)) -> String {
+    let (folder, dir) = folder();
+    prepare(folder.path());
+    let error = open_dir(&dir).unwrap_err();
+    assert_eq!(error.code(), "ledger/not-ours", "{error:?}");
+    error.to_string()
+}
+
+#[test]
+fn what_the_ledger_would_not_have_made_is_refused() {
+    let live = |folder: &Path| folder.join("ledger.jsonl");
+    assert_eq!(
+        refused(|folder| symlink("elsewhere", live(folder)).unwrap()),
+        "use ledger.jsonl as a ledger: it is no regular file"
+    );
+    assert_eq!(
+        refused(|folder| fs::create_dir(live(folder)).unwrap()),
+        "use ledger.jsonl as a ledger: it is no regular file"
+    );
+    assert_eq!(
+        refused(|folder| assert!(
+            Command::new("mkfifo").arg(live(folder)).arg("-m").arg("600").status().unwrap().success()
+        )),
+        "use ledger.jsonl as a ledger: it is no regular file"
+    );
+    assert_eq!(
+        refused(|folder| assert!(
+            Command::new("mkfifo").arg(folder.join("ledger.lock")).status().unwrap().success()
+        )),
+        "use ledger.lock as a ledger: it is no regular file"
+    );
+    assert_eq!(
+        refused(|folder| {
+            fs::write(live(folder), "").unwrap();
+            fs::set_permissions(live(folder), Permissions::from_mode(0o640)).unwrap();
+        }),
+        "use ledger.jsonl as a ledger: others have rights on it"
+    );
+    assert_eq!(
+        refused(|folder| {
+            fs::write(live(folder), "").unwrap();
+            fs::set_permissions(live(folder), Permissions::from_mode(0o600)).unwrap();
+            fs::hard_link(live(folder), folder.join("other")).unwrap();
+        }),
+        "use ledger.jsonl as a ledger: it has more than one link"
+    );
+    assert_eq!(
+        refused(|folder| fs::set_permissions(folder, Permissions::from_mode(0o750)).unwrap()),
+        "use . as a ledger: others have rights on it"
+    );
+}
+
+#[test]
+fn what_is_done_to_the_file_under_a_handle_is_seen() {
+    let (folder, dir) = folder();
+    let live = folder.path().join("ledger.jsonl");
+    let ledger = open_dir(&dir).unwrap().ledger;
+    append(&ledger, 0..3);
+    let bytes = fs::read(&live).unwrap();
+    let code = |ledger: &Ledger| ledger.append(&[note(9)]).unwrap_err().code();
+    // Cut.
+    fs::OpenOptions::new().write(true).open(&live).unwrap().set_len(10).unwrap();
+    assert_eq!(code(&ledger), "ledger/broken");
+    fs::write(&live, &bytes).unwrap();
+    append(&ledger, 3..4);
+    // A second link, other rights.
+    fs::hard_link(&live, folder.path().join("link")).unwrap();
+    assert_eq!(code(&ledger), "ledger/not-ours");
+    fs::remove_file(folder.path().join("link")).unwrap();
+    append(&ledger, 4..5);
+    // Moved away.
+    fs::rename(&live, folder.path().join("moved")).unwrap();
+    assert_eq!(code(&ledger), "ledger/other-ledger");
+    fs::rename(folder.path().join("moved"), &live).unwrap();
+    append(&ledger, 5..6);
+    // A torn tail that a crash of another process left.
+    let mut file = fs::OpenOptions::new().append(true).open(&live).unwrap();
+    std::io::Write::write_all(&mut file, b"{\"v\":1,\"seq\":7,\"ts\":\"2026-1").unwrap();
+    append(&ledger, 6..7);
+    assert_eq!(counted(&ledger), 7);
+    let files = LedgerFiles::open(&dir).unwrap();
+    let mut seen = Vec::new();
+    let verified =
+        files.verify(VerifyPlan::new(), &mut |record, _| seen.push(record.type_name().to_owned())).unwrap();
+    assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
+    assert!(seen.contains(&"ledger_recovered".to_owned()));
+}
+
+#[test]
+fn four_handles_write_at_once_and_the_chain_is_whole() {
+    let (_folder, dir) = folder();
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let dir = dir.try_clone().unwrap();
+            std::thread::spawn(move || {
+                let ledger = open_dir(&dir).unwrap().ledger;
+                ledger.set_segment_bytes(200_000);
+                append(&ledger, 0..1_000);
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let files = LedgerFiles::open(&dir).unwrap();
+    assert!(files.names().len() > 3, "{files:?}");
+    let plan = VerifyPlan::new()
+        .folds(Folds::none().with(Counter::default()))
+        .against(files.checkpoint().unwrap().clone());
+    let verified = files.verify(plan, &mut |_, _| ()).unwrap();
+    assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
+    assert_eq!(verified.folds.get::<Counter>().unwrap().notes, 4_000);
+    assert_eq!(verified.anchored.len(), 1);
+    assert_eq!(counted(&open_dir(&dir).unwrap().ledger), 4_000);
+}
+
+#[test]
+fn reading_needs_no_rights_and_follows_no_link() {
+    let (folder, dir) = folder();
+    assert_eq!(LedgerFiles::open(&dir).unwrap_err().code(), "ledger/io");
+    append(&open_dir(&dir).unwrap().ledger, 0..2);
+    fs::set_permissions(folder.path().join("ledger.jsonl"), Permissions::from_mode(0o444)).unwrap();
+    assert!(LedgerFiles::open(&dir).is_ok());
+    fs::write(folder.path().join("ledger.checkpoint"), "nonsense").unwrap();
+    assert_eq!(LedgerFiles::open(&dir).unwrap_err().code(), "ledger/text");
+    fs::rename(folder.path().join("ledger.jsonl"), folder.path().join("a")).unwrap();
+    symlink("a", folder.path().join("ledger.jsonl")).unwrap();
+    assert_eq!(LedgerFiles::open(&dir).unwrap_err().code(), "ledger/not-ours");
+}

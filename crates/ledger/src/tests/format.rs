@@ -1,0 +1,329 @@
+//! The bytes of a record.
+
+use proptest::prelude::*;
+
+use super::samples::samples;
+use crate::field::Field as _;
+use crate::json::is_object;
+use crate::record::settled;
+use crate::{CODES, Checkpoint, Event, LedgerError, Record, Sum, Timestamp, Value, Why};
+
+fn record(event: Event) -> Record {
+    Record::new(41, Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap(), Sum::ZERO, event)
+}
+
+fn line(event: Event) -> String {
+    String::from_utf8(record(event).to_line().unwrap()).unwrap()
+}
+
+#[test]
+fn a_record_is_the_line_of_the_format() {
+    let event = Event::CapabilityUsed {
+        workflow: "wf-7".into(),
+        plugin: "acme/npm".into(),
+        kind: "npm-install".into(),
+        serial: 2,
+        op: "install".into(),
+        detail: "left-pad@1.3.0".into(),
+        units: 1,
+    };
+    let zeros = "0".repeat(64);
+    let expected = format!(
+        "{{\"v\":1,\"seq\":41,\"ts\":\"2026-11-21T21:48:03.123456Z\",\"prev\":\"{zeros}\",\"type\":\"capability_used\",\
+         \"workflow\":\"wf-7\",\"plugin\":\"acme/npm\",\"kind\":\"npm-install\",\"serial\":2,\"op\":\"install\",\
+         \"detail\":\"left-pad@1.3.0\",\"units\":1}}\n"
+    );
+    assert_eq!(line(event), expected);
+}
+
+#[test]
+fn options_that_are_absent_are_left_out() {
+    let ended = |exit| Event::LaunchEnded { launch: 3, exit, signal: None };
+    assert!(line(ended(None)).ends_with("\"type\":\"launch_ended\",\"launch\":3}\n"));
+    assert!(line(ended(Some(0))).ends_with("\"launch\":3,\"exit\":0}\n"));
+    let null = line(ended(Some(0))).replace("\"exit\":0", "\"exit\":null");
+    assert!(matches!(
+        Record::parse(null.trim_end().as_bytes()),
+        Err(Why::Shape { expected: "an integer from 0 below 2^53", .. })
+    ));
+}
+
+#[test]
+fn what_a_terminal_could_take_for_something_else_is_escaped() {
+    let event = super::note(0);
+    let Event::ExceptionUsed { setting, .. } = event else { unreachable!() };
+    let reason = "a\"b\\c\n\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{feff}é😀";
+    let text = line(Event::ExceptionUsed { setting, reason: reason.into() });
+    assert!(text.contains("a\\\"b\\\\c\\u000a\\u001b[2J\\u007f\\u009b\\u202e\\ufeffé😀"), "{text}");
+    assert_eq!(text.trim_end().lines().count(), 1);
+}
+
+#[test]
+fn a_long_text_keeps_its_start_and_its_sum_and_is_shortened_once() {
+    let shorten =
+        |text: &str| match settled(Event::ExceptionUsed { setting: text.into(), reason: String::new() }) {
+            Event::ExceptionUsed { setting, .. } => setting,
+            other => panic!("{other:?}"),
+        };
+    let fits = "x".repeat(1_024);
+    assert_eq!(shorten(&fits), fits);
+    let long = "x".repeat(1_025);
+    let expected = format!("{}…sha256:{}", &long[..960], Sum::of(long.as_bytes()));
+    assert_eq!(shorten(&long), expected);
+    assert_eq!(shorten(&expected), expected);
+    // The cut falls on the start of a character: 959 bytes, then one of two.
+    let wide = format!("{}{}", "x".repeat(959), "é".repeat(100));
+    assert_eq!(shorten(&wide), format!("{}…sha256:{}", &wide[..959], Sum::of(wide.as_bytes())));
+    // Whoever writes the mark into a long text gains nothing.
+    let forged = format!("{}…sha256:{}", "x".repeat(961), Sum::ZERO);
+    assert!(shorten(&forged).ends_with(&Sum::of(forged.as_bytes()).to_string()));
+}
+
+#[test]
+fn what_has_no_form_is_refused() {
+    let code = |event: Event| record(settled(event)).to_line().unwrap_err().code();
+    assert_eq!(code(Event::LaunchEnded { launch: 1 << 53, exit: None, signal: None }), "ledger/value");
+    assert!(record(Event::LaunchEnded { launch: (1 << 53) - 1, exit: None, signal: None }).to_line().is_ok());
+    let many = |count| Event::Decision {
+        workflow: None,
+        plugin: "p".into(),
+        outcome: crate::Verdict::Ask,
+        codes: vec!["x".repeat(1_000); count],
+        digest: None,
+    };
+    assert_eq!(code(many(66)), "ledger/too-long");
+    assert!(record(many(65)).to_line().is_ok());
+    let nest = |depth| (1..depth).fold(Value::Flag(true), |inner, _| Value::List(vec![inner]));
+    let minted = |scope: Value| Event::CapabilityMinted {
+        workflow: "w".into(),
+        plugin: "p".into(),
+        kind: "k".into(),
+        serial: 1,
+        scope_digest: scope.digest(),
+        scope,
+        expires: None,
+        bundle: None,
+        warning: None,
+    };
+    assert_eq!(code(minted(nest(17))), "ledger/value");
+    assert!(Record::parse(line(minted(nest(16))).trim_end().as_bytes()).is_ok());
+}
+
+#[test]
+fn a_line_that_is_no_record_says_where_and_what() {
+    let good = line(super::note(7));
+    let good = good.trim_end();
+    assert_eq!(Record::parse(good.as_bytes()).unwrap(), record(super::note(7)));
+    let shape = |at, expected| Err(Why::Shape { at, expected });
+    for (from, to, expected) in [
+        ("{\"v\"", "{ \"v\"", shape(0, "{\"v\": and the version of the format")),
+        ("\"v\":1", "\"v\":01", Err(Why::NotJson)),
+        ("\"seq\":41", "\"seq\":4.1", shape(14, "ts")),
+        ("\"seq\":41", "\"seq\":9007199254740992", shape(13, "an integer from 0 below 2^53")),
+        ("2026-11-21", "2026-02-30", shape(21, "a moment in UTC with six decimals")),
+        (".123456Z", ".123456+", shape(21, "a moment in UTC with six decimals")),
+        ("\"prev\":\"0", "\"prev\":\"G", shape(58, "64 lower-case hex digits")),
+        ("\"setting\"", "\"settinG\"", shape(148, "setting")),
+        (",\"reason\":\"number 7\"", "", shape(180, "reason")),
+        (
+            "number 7\"",
+            "number 7\",\"x\":1",
+            shape(200, "the end of the record, or a field in the order of its type"),
+        ),
+        ("number 7\"}", "number 7\"", Err(Why::NotJson)),
+        ("number 7", "number\t7", Err(Why::NotJson)),
+        ("number 7", "number \\ud800", Err(Why::NotJson)),
+    ] {
+        assert!(good.contains(from), "{from}");
+        assert_eq!(Record::parse(good.replacen(from, to, 1).as_bytes()), expected, "{to}");
+    }
+    let mut bad = good.as_bytes().to_vec();
+    bad[190] = 0xff;
+    assert_eq!(Record::parse(&bad), Err(Why::NotJson));
+    assert_eq!(Record::parse(&vec![b' '; 96 * 1024]), Err(Why::TooLong));
+}
+
+#[test]
+fn records_of_later_writers_are_kept_and_named() {
+    let zeros = "0".repeat(64);
+    let head = |v: u64| {
+        format!("{{\"v\":{v},\"seq\":5,\"ts\":\"2026-11-21T21:48:03.123456Z\",\"prev\":\"{zeros}\",\"type\":")
+    };
+    for text in [
+        format!("{}\"quota_moved\",\"a\":-1.5e3,\"b\":[null,{{\"c\":{{}}}}]}}", head(1)),
+        format!("{}\"exception_used\",\"entirely\":\"else\"}}", head(2)),
+    ] {
+        let record = Record::parse(text.as_bytes()).unwrap();
+        assert_eq!(record.event(), None);
+        assert!(["quota_moved", "exception_used"].contains(&record.type_name()));
+        assert_eq!(record.to_line().unwrap_err().code(), "ledger/value");
+    }
+    assert!(Record::parse(format!("{}\"quota_moved\",\"a\":}}", head(1)).as_bytes()).is_err());
+}
+
+#[test]
+fn nesting_without_end_is_no_object() {
+    let deep = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+    assert!(is_object(deep(62).as_bytes()));
+    assert!(!is_object(deep(64).as_bytes()));
+    assert!(!is_object(deep(40_000).as_bytes()));
+}
+
+#[test]
+fn moments_are_those_of_the_calendar() {
+    for (micros, text) in [
+        (0, "1970-01-01T00:00:00.000000Z"),
+        (951_782_400_000_000, "2000-02-29T00:00:00.000000Z"),
+        (4_107_542_399_999_999, "2100-02-28T23:59:59.999999Z"),
+        (4_107_542_400_000_000, "2100-03-01T00:00:00.000000Z"),
+        (253_402_300_799_999_999, "9999-12-31T23:59:59.999999Z"),
+    ] {
+        let moment = Timestamp::from_unix_micros(micros).unwrap();
+        assert_eq!(moment.to_string(), text);
+        assert_eq!(text.parse::<Timestamp>().unwrap(), moment);
+    }
+    assert_eq!(Timestamp::from_unix_micros(253_402_300_800_000_000), None);
+    for bad in [
+        "2100-02-29T00:00:00.000000Z",
+        "1969-12-31T23:59:59.999999Z",
+        "2026-11-21T24:00:00.000000Z",
+        "2026-11-21T21:48:60.000000Z",
+        "2026-00-21T21:48:03.000000Z",
+        "2026-11-21 21:48:03.000000Z",
+        "2026-11-21T21:48:03.00000Z",
+    ] {
+        assert_eq!(bad.parse::<Timestamp>().unwrap_err().code(), "ledger/text", "{bad}");
+    }
+}
+
+#[test]
+fn a_checkpoint_is_three_lines() {
+    let checkpoint = Checkpoint::new(super::ID, 256, Sum::of(b"x"));
+    let text =
+        format!("plugward/ledger/{}\n256\nLXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE=\n", "ab".repeat(16));
+    assert_eq!(checkpoint.to_string(), text);
+    assert_eq!(Checkpoint::parse(&text).unwrap(), checkpoint);
+    assert_eq!(Checkpoint::parse(&format!("{text}\n— name c2ln\n")).unwrap(), checkpoint);
+    for (from, to) in [
+        ("plugward/", "Plugward/"),
+        ("\n256", "\n+256"),
+        ("\n256", "\n0256"),
+        ("IE=\n", "IF=\n"),
+        ("IE=\n", "IE\n"),
+        ("IE=\n", "IE="),
+        ("IE=\n", "IE=\nmore"),
+        ("LXE", "L-E"),
+    ] {
+        assert_eq!(Checkpoint::parse(&text.replace(from, to)).unwrap_err().code(), "ledger/text", "{to}");
+    }
+}
+
+#[test]
+fn the_list_of_codes_and_the_errors_agree() {
+    use crate::LedgerErrorKind as Kind;
+    let kinds = [
+        Kind::NotOurs { file: String::new(), why: "" },
+        Kind::Broken { file: String::new(), line: 0, seq: 0, why: Why::Prev },
+        Kind::TooLong { bytes: 0, limit: 0 },
+        Kind::Append,
+        Kind::Version { found: 2, ours: 1 },
+        Kind::OtherLedger,
+        Kind::Held { millis: 0 },
+        Kind::Stopped,
+        Kind::Io { doing: "" },
+        Kind::Reserved { type_name: "" },
+        Kind::Value { what: "" },
+        Kind::Text { what: "", expected: "" },
+        Kind::Unsupported,
+    ];
+    let errors = kinds.map(LedgerError::new);
+    let mut rows: Vec<_> = errors.iter().map(|error| (error.code(), error.help())).collect();
+    rows.push((Why::State.code(), Why::State.help()));
+    assert_eq!(rows, CODES);
+    assert!(CODES.iter().all(|(code, help)| code.starts_with("ledger/") && !help.is_empty()));
+}
+
+#[test]
+fn one_list_of_plugins_has_one_digest_in_any_order() {
+    let seen = |plugin: &str, digest: &str| crate::PluginSeen {
+        plugin: plugin.into(),
+        digest: digest.into(),
+        outcome: crate::Verdict::Load,
+    };
+    let (a, b) = (seen("a", "1"), seen("b", "2"));
+    let one = crate::registry_digest(&[a.clone(), b.clone()]);
+    assert_eq!(one, crate::registry_digest(&[b, a.clone()]));
+    assert_ne!(one, crate::registry_digest(&[a, seen("b", "3")]));
+    assert_eq!(crate::registry_digest(&[]), Sum::of(b"[]"));
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        any::<String>().prop_map(Value::Text),
+        (0..1_u64 << 53).prop_map(Value::Number),
+        any::<bool>().prop_map(Value::Flag),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::List),
+            prop::collection::btree_map(any::<String>(), inner, 0..4).prop_map(Value::Object),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn render_and_parse_are_inverse(text in any::<String>(), number in 0..1_u64 << 53, options in any::<u64>()) {
+        let turn = std::cell::Cell::new(options);
+        for event in samples(&text, number, || { turn.set(turn.get().rotate_left(1)); turn.get() & 1 == 1 }) {
+            let event = settled(event);
+            let line = record(event.clone()).to_line().unwrap();
+            let (lf, body) = line.split_last().unwrap();
+            prop_assert_eq!(*lf, b'\n');
+            prop_assert!(!body.contains(&b'\n'));
+            prop_assert_eq!(Record::parse(body).unwrap(), record(event));
+            // Another reader of JSON sees the same type, and the keys in the same order once.
+            let other: serde_json::Value = serde_json::from_slice(body).unwrap();
+            prop_assert_eq!(other["seq"].as_u64(), Some(41));
+            prop_assert!(is_object(body));
+        }
+    }
+
+    #[test]
+    fn values_are_what_another_reader_of_json_sees(value in value()) {
+        let text = value.render();
+        let other: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let canonical = text.is_ascii();
+        if canonical && !text.contains("\\u00") {
+            // That reader keeps objects sorted too, and escapes fewer characters.
+            prop_assert_eq!(other.to_string(), text.clone());
+        }
+        let mut reader = crate::json::Reader::new(&text);
+        prop_assert_eq!(Value::read(&mut reader).unwrap(), value);
+    }
+
+    #[test]
+    fn an_object_is_what_another_reader_takes_for_one(
+        value in value(), at in any::<prop::sample::Index>(), byte in prop::sample::select(b"{}[],:\"\\e.-+0 \n\x00\xffau".to_vec()),
+    ) {
+        let mut bytes = value.render().into_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let other = serde_json::from_slice::<serde_json::Value>(&bytes);
+        prop_assert_eq!(is_object(&bytes), other.is_ok_and(|other| other.is_object()));
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        prop_assert!(Record::parse(&bytes).is_err());
+        is_object(&bytes);
+    }
+
+    #[test]
+    fn moments_render_and_parse(micros in 0..253_402_300_800_000_000_u64) {
+        let moment = Timestamp::from_unix_micros(micros).unwrap();
+        prop_assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
+    }
+}

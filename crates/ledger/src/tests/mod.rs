@@ -1,0 +1,113 @@
+//! Tests that need the ledger's folder in memory, or its private parts.
+#![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failed test")]
+
+mod disk;
+mod faults;
+mod format;
+mod reopen;
+mod samples;
+mod segments;
+mod verify;
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{
+    ChainCheck, Checkpoint, Clock, Durability, Event, Fold, Folds, Ledger, LedgerError, LedgerId, Record,
+    TestFolder, Timestamp, Value, Verified, Verifier, VerifyPlan,
+};
+
+pub(crate) const ID: LedgerId = LedgerId::from_bytes([0xab; 16]);
+
+/// A clock that moves by one second each time it is asked.
+pub(crate) fn clock() -> Box<dyn Clock> {
+    let next = Arc::new(AtomicU64::new(1_795_297_683_123_456));
+    Box::new(move || Timestamp::from_unix_micros(next.fetch_add(1_000_000, Ordering::Relaxed)).unwrap())
+}
+
+pub(crate) fn note(number: u64) -> Event {
+    Event::ExceptionUsed { setting: "pins.on_store_error".into(), reason: format!("number {number}") }
+}
+
+pub(crate) const fn group(size: u32) -> Durability {
+    Durability::Group(NonZeroU32::new(size).unwrap())
+}
+
+pub(crate) fn open(folder: &TestFolder) -> Result<crate::Opened, LedgerError> {
+    folder.open(ID, clock(), Durability::Off, Folds::none().with(Counter::default()))
+}
+
+/// A folder with a ledger of `count` notes behind its first record.
+pub(crate) fn filled(count: u64) -> TestFolder {
+    let folder = TestFolder::new();
+    let ledger = open(&folder).unwrap().ledger;
+    append(&ledger, 0..count);
+    folder
+}
+
+pub(crate) fn append(ledger: &Ledger, numbers: std::ops::Range<u64>) {
+    for number in numbers {
+        ledger.append(&[note(number)]).unwrap();
+    }
+}
+
+pub(crate) fn live(folder: &TestFolder) -> Vec<u8> {
+    folder.read("ledger.jsonl").unwrap()
+}
+
+pub(crate) fn verify_bytes(bytes: &[u8], against: &[Checkpoint]) -> Verified {
+    let plan = against.iter().cloned().fold(VerifyPlan::new(), VerifyPlan::against);
+    let mut verifier = Verifier::new(plan.folds(Folds::none().with(Counter::default())));
+    verifier.begin("ledger.jsonl");
+    // Odd pieces, so that lines are cut anywhere.
+    for piece in bytes.chunks(977) {
+        verifier.feed(piece, &mut |_, _| ());
+    }
+    verifier.finish()
+}
+
+pub(crate) fn whole(bytes: &[u8]) -> u64 {
+    match verify_bytes(bytes, &[]).check {
+        ChainCheck::Whole { records, .. } => records,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Counts notes, and remembers the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    pub(crate) notes: u64,
+    pub(crate) last: String,
+}
+
+impl Fold for Counter {
+    fn name(&self) -> &'static str {
+        "counter"
+    }
+
+    fn apply(&mut self, record: &Record) {
+        if let Some(Event::ExceptionUsed { reason, .. }) = record.event() {
+            self.notes += 1;
+            self.last.clone_from(reason);
+        }
+    }
+
+    fn snapshot(&self) -> Value {
+        Value::object([("notes", Value::Number(self.notes)), ("last", Value::text(&self.last))])
+    }
+
+    fn restore(&mut self, state: &Value) -> Option<()> {
+        self.notes = state.get("notes")?.as_number()?;
+        self.last = state.get("last")?.as_text()?.to_owned();
+        Some(())
+    }
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+pub(crate) fn counted(ledger: &Ledger) -> u64 {
+    ledger.look(|view| view.folds.get::<Counter>().unwrap().notes).unwrap()
+}

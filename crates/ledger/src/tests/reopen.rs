@@ -1,0 +1,294 @@
+//! What is found at an open, and what becomes of it.
+
+use proptest::prelude::*;
+
+use super::{Counter, ID, append, clock, counted, filled, live, open, whole};
+use crate::{Durability, Event, Folds, Record, TestFolder};
+
+fn line_starts(bytes: &[u8]) -> Vec<usize> {
+    std::iter::once(0)
+        .chain(bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1))
+        .collect()
+}
+
+fn cut_to(folder: &TestFolder, length: usize) -> TestFolder {
+    let copy = TestFolder::new();
+    copy.write("ledger.jsonl", &live(folder)[..length]);
+    copy
+}
+
+fn records(bytes: &[u8]) -> Vec<Record> {
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| Record::parse(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_cut_at_any_byte_reopens_and_keeps_every_whole_record() {
+    let folder = filled(6);
+    let bytes = live(&folder);
+    for length in 0..=bytes.len() {
+        let copy = cut_to(&folder, length);
+        let opened = open(&copy).unwrap();
+        let after = live(&copy);
+        let kept = bytes[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        assert_eq!(&after[..kept], &bytes[..kept], "{length}");
+        if kept == length {
+            assert!(opened.recovered.is_none(), "{length}");
+            assert_eq!(after.len() > kept, length == 0, "{length}");
+        } else {
+            let tail = opened.recovered.unwrap();
+            assert_eq!((tail.offset, tail.bytes), (kept as u64, (length - kept) as u64));
+            assert_eq!(copy.read(&tail.saved_as).unwrap(), &bytes[kept..length]);
+            assert!(copy.names().iter().all(|name| !name.contains(".part")), "{:?}", copy.names());
+            let last = records(&after).pop().unwrap();
+            assert!(
+                matches!(last.event(), Some(Event::LedgerRecovered { offset, sha256, .. })
+                    if *offset == kept as u64 && *sha256 == crate::Sum::of(&bytes[kept..length])),
+                "{last:?}"
+            );
+        }
+        append(&opened.ledger, 100..102);
+        whole(&live(&copy));
+    }
+}
+
+#[test]
+fn torn_tails_of_every_sort_are_set_aside() {
+    let bytes = live(&filled(3));
+    let mut huge = vec![0; 300_000];
+    huge[150_000] = b'x';
+    let tails: [&[u8]; 6] =
+        [b"\0\0\0\0", b"\0\0\0\0\n", b"{\"v\":1,\"seq\":4,\n", b"{\"v\":1}", &huge, b"not json at all\n"];
+    for tail in tails {
+        let folder = TestFolder::new();
+        folder.write("ledger.jsonl", &[&bytes, tail].concat());
+        let opened = open(&folder).unwrap();
+        let recovered = opened.recovered.unwrap();
+        assert_eq!(recovered.bytes, tail.len() as u64);
+        assert_eq!(folder.read(&recovered.saved_as).unwrap(), tail);
+        assert_eq!(counted(&opened.ledger), 3);
+        assert_eq!(whole(&live(&folder)), 5);
+    }
+}
+
+#[test]
+fn a_first_record_that_is_torn_begins_again() {
+    let folder = TestFolder::new();
+    folder.write("ledger.jsonl", b"{\"v\":1,\"seq\":0,\"ts\":\"20");
+    let opened = open(&folder).unwrap();
+    assert_eq!(opened.recovered.unwrap().offset, 0);
+    let types: Vec<_> = records(&live(&folder)).iter().map(|record| record.type_name().to_owned()).collect();
+    assert_eq!(types, ["ledger_opened", "ledger_recovered"]);
+}
+
+#[test]
+fn a_damaged_line_since_the_last_checkpoint_is_refused_and_located() {
+    let folder = filled(6);
+    let bytes = live(&folder);
+    let starts = line_starts(&bytes);
+    let refuse = |changed: Vec<u8>| {
+        let copy = TestFolder::new();
+        copy.write("ledger.jsonl", &changed);
+        let error = open(&copy).unwrap_err();
+        assert_eq!(error.code(), "ledger/broken");
+        // Nothing was appended, cut or set aside.
+        assert_eq!(live(&copy), changed);
+        assert_eq!(copy.names(), ["ledger.jsonl"]);
+        error.to_string()
+    };
+    // No JSON any more, in the middle.
+    let mut changed = bytes.clone();
+    changed[starts[3]] = b'x';
+    assert_eq!(refuse(changed), "read ledger.jsonl line 4: record 3: no JSON object");
+    // Another text of the same length: the next line's prev does not fit.
+    let mut changed = bytes.clone();
+    changed[starts[4] - 4] = b'9';
+    assert_eq!(
+        refuse(changed),
+        "read ledger.jsonl line 5: record 4: prev is not the SHA-256 of the line before"
+    );
+    // A line that is gone.
+    let changed = [&bytes[..starts[2]], &bytes[starts[3]..]].concat();
+    assert_eq!(refuse(changed), "read ledger.jsonl line 3: record 2: seq is 3");
+    // A whole last line with another prev is no torn tail.
+    let mut changed = bytes.clone();
+    let at = starts[6] + 60;
+    changed[at] = if bytes[at] == b'a' { b'b' } else { b'a' };
+    assert_eq!(
+        refuse(changed),
+        "read ledger.jsonl line 7: record 6: prev is not the SHA-256 of the line before"
+    );
+    // A last line that is an object, and no record.
+    let changed = [&bytes[..], b"{}\n"].concat();
+    assert_eq!(
+        refuse(changed),
+        "read ledger.jsonl line 8: record 7: at byte 0: expected {\"v\": and the version of the format"
+    );
+}
+
+#[test]
+fn records_of_a_newer_format_are_never_appended_to() {
+    let folder = filled(2);
+    let bytes = live(&folder);
+    let sum = crate::Sum::of(&bytes[line_starts(&bytes)[2]..]);
+    let newer = format!(
+        "{{\"v\":2,\"seq\":3,\"ts\":\"2026-11-21T21:48:03.123456Z\",\"prev\":\"{sum}\",\"type\":\"exception_used\"}}\n"
+    );
+    let ledger = open(&folder).unwrap().ledger;
+    folder.write("ledger.jsonl", &[&bytes, newer.as_bytes()].concat());
+    assert_eq!(open(&folder).unwrap_err().code(), "ledger/version");
+    // It can still be read.
+    assert_eq!(whole(&live(&folder)), 4);
+    // A handle that was open sees that the file is another one.
+    assert_eq!(ledger.append(&[super::note(1)]).unwrap_err().code(), "ledger/other-ledger");
+}
+
+#[test]
+fn open_goes_on_from_the_last_checkpoint_and_restores_the_folds() {
+    let folder = filled(1_000);
+    let bytes = live(&folder);
+    let checkpoints: Vec<u64> =
+        records(&bytes).iter().filter(|record| record.type_name() == "checkpoint").map(Record::seq).collect();
+    assert_eq!(checkpoints, [256, 512, 768]);
+    assert_eq!(
+        folder.read("ledger.checkpoint").unwrap().split(|byte| *byte == b'\n').nth(1).unwrap(),
+        b"768"
+    );
+    let opened = open(&folder).unwrap();
+    assert_eq!(counted(&opened.ledger), 1_000);
+    append(&opened.ledger, 0..1);
+    assert_eq!(whole(&live(&folder)), 1_005);
+    // Damage before that checkpoint does not show here; it shows at verify.
+    let mut changed = live(&folder);
+    changed[40_000] ^= 1;
+    folder.write("ledger.jsonl", &changed);
+    assert!(open(&folder).is_ok());
+}
+
+#[test]
+fn a_checkpoint_without_the_counters_of_a_fold_is_passed_over() {
+    let folder = filled(300);
+    let plain = folder.open(ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
+    append(&plain, 300..900);
+    let opened = open(&folder).unwrap();
+    assert_eq!(counted(&opened.ledger), 900);
+    assert!(whole(&live(&folder)) > 900);
+}
+
+#[test]
+fn a_last_checkpoint_that_lies_is_refused() {
+    let folder = filled(0);
+    let ledger = open(&folder).unwrap().ledger;
+    append(&ledger, 0..5);
+    ledger.close().unwrap();
+    let text = String::from_utf8(live(&folder)).unwrap();
+    for (from, to, why) in [
+        (
+            "\"type\":\"checkpoint\",\"size\":6",
+            "\"type\":\"checkpoint\",\"size\":5",
+            "the checkpoint is not that of the lines before it",
+        ),
+        ("number 4", "number 5", "prev is not the SHA-256 of the line before"),
+    ] {
+        assert!(text.contains(from));
+        folder.write("ledger.jsonl", text.replace(from, to).as_bytes());
+        let error = open(&folder).unwrap_err();
+        assert_eq!(error.to_string(), format!("read ledger.jsonl line 7: record 6: {why}"));
+    }
+}
+
+#[test]
+fn a_recovery_that_a_crash_broke_off_is_finished() {
+    let folder = filled(3);
+    let bytes = live(&folder);
+    let torn = b"{\"v\":1,\"se";
+    let short: String = crate::Sum::of(torn).to_string().chars().take(8).collect();
+    let name = format!("ledger.torn-{}-{short}", bytes.len());
+    let part = format!("{name}.part");
+    // After the copy, before the cut: the tail is still there.
+    let a = TestFolder::new();
+    a.write("ledger.jsonl", &[&bytes[..], torn].concat());
+    a.write(&part, &torn[..4]);
+    // After the cut, before the record.
+    let b = TestFolder::new();
+    b.write("ledger.jsonl", &bytes);
+    b.write(&part, torn);
+    // After the record, before the copy got its name.
+    let c = TestFolder::new();
+    c.write("ledger.jsonl", &[&bytes[..], torn].concat());
+    open(&c).unwrap();
+    c.write(&part, torn);
+    for folder in [a, b, c] {
+        open(&folder).unwrap();
+        assert_eq!(folder.read(&name).unwrap(), torn);
+        assert!(folder.read(&part).is_none());
+        let recoveries =
+            records(&live(&folder)).iter().filter(|record| record.type_name() == "ledger_recovered").count();
+        assert_eq!(recoveries, 1);
+        assert_eq!(whole(&live(&folder)), 5);
+        open(&folder).unwrap();
+        assert_eq!(whole(&live(&folder)), 5);
+    }
+}
+
+#[test]
+fn two_handles_append_in_turn_and_see_each_other() {
+    let folder = filled(0);
+    let (one, two) = (open(&folder).unwrap().ledger, open(&folder).unwrap().ledger);
+    for round in 0..300 {
+        append(&one, round..round + 1);
+        append(&two, round..round + 1);
+    }
+    assert_eq!((counted(&one), counted(&two)), (600, 600));
+    whole(&live(&folder));
+    // A tail that the other one left behind in a crash is set aside by the next append.
+    let bytes = live(&folder);
+    let folder = TestFolder::new();
+    folder.write("ledger.jsonl", &bytes);
+    let one = open(&folder).unwrap().ledger;
+    one.append(&[super::note(1)]).unwrap();
+}
+
+#[test]
+fn a_file_that_was_cut_or_replaced_under_a_handle_is_refused() {
+    let folder = filled(4);
+    let ledger = open(&folder).unwrap().ledger;
+    let bytes = live(&folder);
+    folder.write("ledger.jsonl", &bytes);
+    assert_eq!(ledger.append(&[super::note(1)]).unwrap_err().code(), "ledger/other-ledger");
+    assert_eq!(live(&folder), bytes);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_sequence_of_appends_closes_and_cuts_stays_whole(
+        steps in prop::collection::vec((0..4_u8, 1..40_usize, any::<prop::sample::Index>()), 1..12),
+    ) {
+        let folder = TestFolder::new();
+        for (kind, count, at) in steps {
+            let ledger = open(&folder).unwrap().ledger;
+            match kind {
+                0 => append(&ledger, 0..count as u64),
+                1 => { ledger.append(&vec![super::note(9); count]).unwrap(); }
+                2 => { ledger.close().unwrap(); }
+                _ => {
+                    // A crash: some of the last line is not there.
+                    append(&ledger, 0..1);
+                    let bytes = live(&folder);
+                    let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+                    let keep = last + at.index(bytes.len() - last);
+                    folder.write("ledger.jsonl", &bytes[..keep]);
+                }
+            }
+        }
+        let ledger = open(&folder).unwrap().ledger;
+        let notes = super::verify_bytes(&live(&folder), &[]).folds.get::<Counter>().unwrap().notes;
+        prop_assert_eq!(notes, counted(&ledger));
+        whole(&live(&folder));
+    }
+}

@@ -1,0 +1,162 @@
+//! A ledger of more than one file.
+
+use super::{append, clock, counted, filled, live, note, open};
+use crate::{ChainCheck, Durability, Folds, Ledger, TestFolder, Verified, Verifier, VerifyPlan, Why};
+
+fn files(folder: &TestFolder) -> Vec<String> {
+    let mut names: Vec<_> = folder
+        .names()
+        .into_iter()
+        .filter_map(|name| crate::inner::segment_range(&name).map(|(first, _)| (first, name)))
+        .collect();
+    names.sort();
+    let mut names: Vec<_> = names.into_iter().map(|(_, name)| name).collect();
+    names.push("ledger.jsonl".into());
+    names
+}
+
+fn verify_files(folder: &TestFolder, names: &[String], plan: VerifyPlan) -> Verified {
+    let mut verifier = Verifier::new(plan.folds(Folds::none().with(super::Counter::default())));
+    for name in names {
+        verifier.begin(name);
+        verifier.feed(&folder.read(name).unwrap(), &mut |_, _| ());
+    }
+    verifier.finish()
+}
+
+fn small(folder: &TestFolder) -> Ledger {
+    let ledger = open(folder).unwrap().ledger;
+    ledger.set_segment_bytes(10_000);
+    ledger
+}
+
+fn segmented(count: u64) -> TestFolder {
+    let folder = filled(0);
+    append(&small(&folder), 0..count);
+    folder
+}
+
+#[test]
+fn segments_go_on_with_the_same_chain() {
+    let folder = segmented(200);
+    let names = files(&folder);
+    assert!(names.len() > 3, "{names:?}");
+    let verified = verify_files(&folder, &names, VerifyPlan::new());
+    assert!(
+        matches!(verified.check, ChainCheck::Whole { records, .. } if records > 200),
+        "{:?}",
+        verified.check
+    );
+    // Each segment's name says which records it has.
+    let (first, last) = crate::inner::segment_range(&names[1]).unwrap();
+    let lines = folder.read(&names[1]).unwrap().split_inclusive(|byte| *byte == b'\n').count();
+    assert_eq!(last - first + 1, lines as u64);
+    let opened = open(&folder).unwrap();
+    assert_eq!(counted(&opened.ledger), 200);
+    append(&opened.ledger, 0..1);
+}
+
+#[test]
+fn a_handle_follows_others_into_new_segments() {
+    let folder = filled(0);
+    let (one, two) = (small(&folder), small(&folder));
+    append(&one, 0..5);
+    append(&two, 5..10);
+    // One new segment, then several, while the other one sleeps.
+    append(&two, 10..50);
+    append(&one, 50..51);
+    append(&two, 51..400);
+    append(&one, 400..401);
+    assert_eq!((counted(&one), counted(&two)), (401, 401));
+    let verified = verify_files(&folder, &files(&folder), VerifyPlan::new());
+    assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
+}
+
+#[test]
+fn a_crash_between_two_renames_is_undone() {
+    let folder = segmented(60);
+    let names = files(&folder);
+    let last = &names[names.len() - 2];
+    // The live file got its segment name, and the new one did not take its place.
+    let crashed = TestFolder::new();
+    for name in names.iter().filter(|name| *name != "ledger.jsonl") {
+        crashed.write(name, &folder.read(name).unwrap());
+    }
+    crashed.write("ledger.next", b"half of a n");
+    let opened = open(&crashed).unwrap();
+    assert!(crashed.read(last).is_none());
+    assert_eq!(live(&crashed), folder.read(last).unwrap());
+    opened.ledger.set_segment_bytes(10_000);
+    append(&opened.ledger, 0..100);
+    let verified = verify_files(&crashed, &files(&crashed), VerifyPlan::new());
+    assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
+    // An open handle does the same.
+    let ledger = small(&folder);
+    let names = files(&folder);
+    let bytes = live(&folder);
+    folder.write("ledger.jsonl", &bytes);
+    assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/other-ledger");
+    assert_eq!(names, files(&folder));
+}
+
+#[test]
+fn a_live_file_without_one_record_goes_on_from_the_last_segment() {
+    for garbage in [b"".as_slice(), b"\0\0\0", b"garbage\n"] {
+        let folder = segmented(60);
+        folder.write("ledger.jsonl", garbage);
+        let opened = open(&folder).unwrap();
+        assert_eq!(opened.recovered.is_some(), !garbage.is_empty());
+        append(&opened.ledger, 0..3);
+        let verified = verify_files(&folder, &files(&folder), VerifyPlan::new());
+        assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
+    }
+}
+
+#[test]
+fn counters_are_replayed_from_older_segments() {
+    let folder = segmented(60);
+    // A program without folds goes on: its checkpoints have no counters.
+    let plain = folder.open(super::ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
+    plain.set_segment_bytes(10_000);
+    append(&plain, 60..200);
+    assert_eq!(counted(&open(&folder).unwrap().ledger), 200);
+    // With the records gone that they come from, they cannot be had.
+    let late = TestFolder::new();
+    late.write("ledger.jsonl", &live(&folder));
+    assert_eq!(open(&late).unwrap_err().code(), "ledger/broken");
+    assert!(late.open(super::ID, clock(), Durability::Off, Folds::none()).is_ok());
+}
+
+#[test]
+fn older_segments_may_be_gone_if_someone_says_so() {
+    let folder = segmented(200);
+    let names = files(&folder);
+    let (first, _) = crate::inner::segment_range(&names[2]).unwrap();
+    let late = &names[2..];
+    let check = |plan| verify_files(&folder, late, plan).check;
+    assert_eq!(check(VerifyPlan::new()), ChainCheck::StartsLate { seq: first });
+    assert_eq!(check(VerifyPlan::new().from(first + 1)), ChainCheck::StartsLate { seq: first });
+    assert!(matches!(check(VerifyPlan::new().from(first)), ChainCheck::Whole { .. }));
+    let root = |check| match check {
+        ChainCheck::Whole { root, .. } => root,
+        other => panic!("{other:?}"),
+    };
+    // The tree is the same as with all of them.
+    assert_eq!(
+        root(check(VerifyPlan::new().from(first))),
+        root(verify_files(&folder, &names, VerifyPlan::new()).check)
+    );
+    // A segment missing in the middle, or twice, does not pass.
+    let gap = [names[0].clone(), names[2].clone()];
+    assert!(matches!(
+        verify_files(&folder, &gap, VerifyPlan::new()).check,
+        ChainCheck::Broken { line: 1, why: Why::Seq { .. }, .. }
+    ));
+    let twice = [names[0].clone(), names[0].clone()];
+    assert!(matches!(verify_files(&folder, &twice, VerifyPlan::new()).check, ChainCheck::Broken { .. }));
+    // Nor does one that is torn, with others behind it.
+    let bytes = folder.read(&names[0]).unwrap();
+    folder.write(&names[0], &bytes[..bytes.len() - 5]);
+    let broken = verify_files(&folder, &names, VerifyPlan::new()).check;
+    assert!(matches!(broken, ChainCheck::Broken { why: Why::NotJson, .. }), "{broken:?}");
+}
