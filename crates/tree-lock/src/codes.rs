@@ -10,6 +10,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("lock/signature-missing", "have PLUGINS.lock signed by somebody who may"),
     #[cfg(feature = "minisign")]
     ("lock/signer", "mend `lock.signers` in your settings"),
+    ("lock/surface-new", "look at what it runs with `plugward info ID`, then write the lock anew"),
     #[cfg(feature = "minisign")]
     ("lock/unknown-key", "add the key to `lock.signers`, if you know whose it is"),
     ("lock/unlisted", "add the plugin with `plugward lock DIR`, or remove it"),

@@ -27,6 +27,7 @@ pub use list::{EntryKind, ListError, ListLine, TreeList};
 pub use lock::{
     JSON_LOCK_BYTES, JsonLock, JsonLockCheck, LOCK_BYTES, LOCK_ENTRIES, Lock, LockCheck, LockDifference,
     LockEntry, LockError, LockFacts, LockFile, LockOutcome, LockRule, Migrant, Migration, Source,
+    SurfaceNotice,
 };
 pub use problem::{Notice, NoticeKind, TreeProblem, TreeProblemKind, TreeRefusal};
 pub use progress::{Progress, Step};

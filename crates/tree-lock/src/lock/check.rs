@@ -188,3 +188,39 @@ impl<T: fmt::Display> fmt::Display for Pair<'_, T> {
         }
     }
 }
+
+/// What a plugin would run differs from what its lock entry explains. The tree decides; this only shows in reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SurfaceNotice {
+    /// Launchers that are there and not in the entry.
+    pub added: Vec<String>,
+    /// Launchers that are in the entry and not there.
+    pub removed: Vec<String>,
+}
+
+impl SurfaceNotice {
+    /// Gives the stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        "lock/surface-new"
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub const fn help(&self) -> &'static str {
+        "look at what it runs with `plugward info ID`, then write the lock anew with `plugward lock DIR`"
+    }
+}
+
+impl fmt::Display for SurfaceNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what it can run is not what the lock entry explains")?;
+        for (sign, names) in [('+', &self.added), ('-', &self.removed)] {
+            for name in names {
+                write!(f, ", {sign}{}", escape(name.as_bytes()))?;
+            }
+        }
+        Ok(())
+    }
+}

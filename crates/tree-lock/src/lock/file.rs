@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, PluginId, TreeDigest};
+use plugward_types::{Digest, PluginId, SurfaceDigest, TreeDigest};
 
-use super::check::{LockCheck, LockDifference};
+use super::check::{LockCheck, LockDifference, SurfaceNotice};
 use super::entry::LockEntry;
 use super::error::LockError;
 use crate::exclude::Excludes;
@@ -115,6 +115,24 @@ impl LockFile {
             return LockCheck::Inconsistent { expected: entry.manifest, actual: facts.manifest.copied() };
         }
         LockCheck::Match
+    }
+
+    /// Compares what a plugin can run with what its entry explains; `None` where they agree, where it has no entry,
+    /// and where the entry explains nothing. A difference is a notice: a newer plugward may see more in the same
+    /// tree.
+    #[must_use]
+    pub fn surface_notice(
+        &self,
+        id: &PluginId,
+        surface: &SurfaceDigest,
+        launchers: &BTreeSet<String>,
+    ) -> Option<SurfaceNotice> {
+        let entry = self.entries.get(id)?;
+        let explained = entry.surface.as_ref()?;
+        let added: Vec<_> = launchers.difference(&entry.launchers).cloned().collect();
+        let removed: Vec<_> = entry.launchers.difference(launchers).cloned().collect();
+        let same = explained == surface && added.is_empty() && removed.is_empty();
+        (!same).then_some(SurfaceNotice { added, removed })
     }
 
     /// Gives the entries that no plugin was found for: each is a [`LockCheck::Missing`].

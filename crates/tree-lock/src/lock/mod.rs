@@ -9,7 +9,7 @@ mod migrate;
 mod parse;
 mod render;
 
-pub use check::{LockCheck, LockDifference, LockOutcome, LockRule};
+pub use check::{LockCheck, LockDifference, LockOutcome, LockRule, SurfaceNotice};
 pub use entry::{LockEntry, Source};
 pub use error::LockError;
 pub use file::{LOCK_BYTES, LOCK_ENTRIES, LockFacts, LockFile};

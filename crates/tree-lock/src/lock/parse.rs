@@ -32,11 +32,27 @@ impl LockFile {
             }
         };
         let document = DeTable::parse(text).map_err(|error| {
+            if let Some(offset) = conflict(text) {
+                return LockError::at(text, offset, "no merge conflict mark: keep the entries of both sides");
+            }
             let offset = error.span().map_or(0, |span| span.start);
             LockError::at(text, offset, format!("TOML: {}", error.message().replace('\n', ", ")))
         })?;
         Reader { text }.file(document.get_ref())
     }
+}
+
+/// Finds the first line that `git` left of a merge. Such a line is a syntax error in TOML, and hard to read as one.
+fn conflict(text: &str) -> Option<usize> {
+    let mark = |line: &str| ["<<<<<<< ", ">>>>>>> ", "||||||| "].iter().any(|mark| line.starts_with(mark));
+    let mut offset = 0_usize;
+    for line in text.split_inclusive('\n') {
+        if mark(line) || line.trim_end() == "=======" {
+            return Some(offset);
+        }
+        offset = offset.saturating_add(line.len());
+    }
+    None
 }
 
 struct Reader<'t> {
@@ -79,8 +95,11 @@ impl Reader<'_> {
                 .parse()
                 .map_err(|error| self.error(key, format!("`[plugin.\"dialect:name@source\"]` ({error})")))?;
             let entry = self.entry(value).map_err(|error| error.of_plugin(id.as_str()))?;
-            let faulty = |error: LockError| self.error(value, error.expected()).of_plugin(id.as_str());
-            file.insert(id.clone(), entry).map_err(faulty)?;
+            if let Some((key, expected)) = entry.fault() {
+                let place = self.table(value)?.get(key).unwrap_or(value);
+                return Err(self.error(place, format!("`{key}`: {expected}")).of_plugin(id.as_str()));
+            }
+            file.insert(id, entry)?;
         }
         Ok(())
     }

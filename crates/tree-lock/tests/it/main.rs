@@ -10,9 +10,16 @@
     reason = "tests build folders, compare with programs, and stop at the first surprise"
 )]
 
+mod codes;
+mod foreign;
 mod hostile;
+mod json;
+mod lock;
 mod memory;
+#[cfg(feature = "minisign")]
+mod minisign;
 mod notices;
 mod reading;
 mod tree;
 mod vectors;
+mod verifier;
