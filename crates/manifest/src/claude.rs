@@ -1,0 +1,464 @@
+//! Claude Code's manifest, and the dialects that go through it: cursor, kimi, grok.
+
+use crate::at::WithoutManifest;
+use crate::code::Code;
+use crate::coverage::Coverage;
+use crate::dialect::Dialect;
+use crate::error::Weight;
+use crate::json::{Limits, Node, Value};
+use crate::manifest::Meta;
+use crate::prompts::Prompts;
+use crate::reader::{Ctx, Doc, Need};
+use crate::runs::{StartsIn, scalar_text};
+use crate::servers::Servers;
+use crate::surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
+use crate::text::escape;
+
+/// The keys of a manifest; a marketplace entry may have them too.
+pub(crate) const KEYS: &[&str] = &[
+    "$schema",
+    "agents",
+    "author",
+    "bin",
+    "category",
+    "channels",
+    "commands",
+    "components",
+    "configuration",
+    "defaultEnabled",
+    "dependencies",
+    "description",
+    "displayName",
+    "experimental",
+    "features",
+    "homepage",
+    "hooks",
+    "installation",
+    "keywords",
+    "license",
+    "logo",
+    "lspServers",
+    "mcpServers",
+    "monitors",
+    "name",
+    "outputStyles",
+    "pricing",
+    "repository",
+    "requirements",
+    "settings",
+    "skills",
+    "tags",
+    "themes",
+    "userConfig",
+    "version",
+    "workflows",
+];
+
+/// Further keys of the dialects that go through this adapter.
+const KIMI_KEYS: &[&str] = &["interface", "sessionStart", "skillInstructions"];
+
+/// Keys that declare something to run or to read.
+pub(crate) const COMPONENTS: &[&str] = &[
+    "agents",
+    "bin",
+    "channels",
+    "commands",
+    "experimental",
+    "hooks",
+    "lspServers",
+    "mcpServers",
+    "monitors",
+    "outputStyles",
+    "skills",
+    "workflows",
+];
+
+pub(crate) const HOOKS: &[&str] = &["hooks/hooks.json"];
+
+/// The standard folders that a layer replaces.
+type Replaced = Vec<Prompts>;
+
+pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
+    let main = ctx.dialect.main_file().unwrap_or_default();
+    let mut replaced = Replaced::default();
+    let file = ctx.files.get(main);
+    let strict = ctx.at.entry.is_none_or(crate::market::Entry::is_strict);
+    match file {
+        Some(file) => {
+            let Some(doc) = ctx.open(main, file.bytes) else { return };
+            manifest(ctx, &doc, meta, &mut replaced);
+            if !strict {
+                conflict(ctx, &doc);
+            }
+            ctx.close(&doc);
+        }
+        None if ctx.at.entry.is_some() => no_manifest(ctx, main),
+        None if ctx.at.without_manifest == WithoutManifest::StandardFolders && ctx.has_standard() => {
+            no_manifest(ctx, main);
+            folder_name(ctx, meta, main);
+        }
+        None => {
+            let message = format!("expected the file {main}");
+            return ctx.error_at(Ctx::whole(main), Code::MissingFile, message);
+        }
+    }
+    entry(ctx, meta, &mut replaced);
+    // Where the entry alone is the definition, a standard folder is still what the host finds.
+    standard(ctx, &replaced);
+}
+
+fn no_manifest(ctx: &mut Ctx<'_>, main: &str) {
+    ctx.say_at(Ctx::whole(main), Code::NoManifest, Weight::Notice, "no manifest: standard folders are read");
+}
+
+fn folder_name(ctx: &mut Ctx<'_>, meta: &mut Meta, main: &str) {
+    let folder = ctx.at.folder.unwrap_or_default();
+    if crate::name::is_name(folder) {
+        meta.name = Some(folder.to_owned());
+    } else {
+        let message = format!(
+            "expected 1 to 128 of A-Z a-z 0-9 . _ - as the folder's name, got `{}`",
+            escape(folder, 128)
+        );
+        ctx.error_at(Ctx::whole(main), Code::Name, message);
+    }
+}
+
+fn manifest(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut Replaced) {
+    let Some(members) = doc.root.members() else {
+        return ctx.wrong(doc, &doc.root, "an object", Need::Error);
+    };
+    let extra = if ctx.dialect == Dialect::Kimi { KIMI_KEYS } else { &[] };
+    let known: Vec<&str> = KEYS.iter().chain(extra).chain(&["mcp", "mcp_servers"]).copied().collect();
+    ctx.keys(doc, members, &known);
+    match doc.root.get("name") {
+        None => ctx.missing(doc, &doc.root, "name"),
+        Some(node) => meta.name = ctx.name(doc, node),
+    }
+    if let Some(node) = doc.root.get("version") {
+        meta.version = ctx.loose_version(doc, node);
+    }
+    ctx.common(doc, meta);
+    components(ctx, doc, meta, replaced);
+}
+
+/// Reads what a layer declares.
+fn components(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut Replaced) {
+    let root = &doc.root;
+    for (key, which) in [
+        ("commands", Prompts::Commands),
+        ("agents", Prompts::Agents),
+        ("skills", Prompts::Skills),
+        ("outputStyles", Prompts::OutputStyles),
+    ] {
+        let Some(node) = root.get(key) else { continue };
+        ctx.prompts_key(doc, node, which);
+        replaced.push(which);
+    }
+    let standard_hooks = if ctx.dialect == Dialect::Cursor { &[] } else { HOOKS };
+    if let Some(node) = root.get("hooks") {
+        ctx.hooks_key(doc, node, standard_hooks);
+    }
+    for (key, which) in
+        [("mcpServers", Servers::Mcp), ("lspServers", Servers::Lsp), ("monitors", Servers::Monitors)]
+    {
+        if let Some(node) = root.get(key) {
+            ctx.servers_key(doc, node, which);
+        }
+    }
+    for key in ["mcp", "mcp_servers"] {
+        if let Some(member) = root.members().and_then(|all| all.iter().find(|member| member.key() == key)) {
+            let message = format!("unknown key `{key}` (did you mean `mcpServers`?)");
+            ctx.unknown_key(doc, member, message);
+            ctx.loose_servers(doc, member.node());
+        }
+    }
+    if let Some(node) = root.get("experimental") {
+        let members = ctx.object(doc, node, Need::Error);
+        ctx.keys(doc, members, &["monitors", "themes"]);
+        if let Some(monitors) = node.get("monitors") {
+            ctx.servers_key(doc, monitors, Servers::Monitors);
+        }
+    }
+    for (key, kind) in [("bin", SurfaceKind::Bin), ("workflows", SurfaceKind::Workflow)] {
+        if let Some(node) = root.get(key) {
+            started_key(ctx, doc, node, kind);
+        }
+    }
+    for key in ["dependencies", "requirements"] {
+        if let Some(node) = root.get(key) {
+            dependencies(ctx, doc, node, meta, key);
+        }
+    }
+    for key in ["userConfig", "settings"] {
+        if let Some(node) = root.get(key) {
+            ctx.settings(doc, node);
+        }
+    }
+    if let Some(node) = root.get("channels") {
+        channels(ctx, doc, node);
+    }
+    kimi(ctx, doc);
+}
+
+/// `bin` and `workflows` as keys: paths of files or folders.
+fn started_key(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, kind: SurfaceKind) {
+    let nodes: Vec<&Node<'_>> = match node.value() {
+        Value::Object(members) => members.iter().map(crate::json::Member::node).collect(),
+        _ => ctx.texts(doc, node, Need::Error),
+    };
+    for node in nodes {
+        let Some(path) = ctx.path(doc, node) else { continue };
+        let place = Ctx::place(doc, node.span());
+        let mut item = SurfaceItem::new(kind, path.path.clone(), place, doc.layer);
+        if path.glob {
+            ctx.glob(doc, node);
+            item.coverage = Coverage::Unresolved;
+            ctx.items.push(item);
+        } else if ctx.files.get(&path.path).is_none() && ctx.has(&path.path) {
+            ctx.started_files(&path.path, kind);
+        } else {
+            ctx.run_file(item, &path.path);
+        }
+    }
+}
+
+/// Names of other plugins: `"name"`, `{name, version}`, `{name: version}`.
+fn dependencies(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, meta: &mut Meta, key: &str) {
+    let mut found: Vec<(String, &Node<'_>)> = Vec::new();
+    match node.value() {
+        Value::Array(items) => {
+            for item in items {
+                match item.as_str().or_else(|| item.get("name")?.as_str()) {
+                    Some(name) => found.push((name.to_owned(), item)),
+                    None => ctx.wrong(doc, item, "a name or an object with name", Need::Notice),
+                }
+            }
+        }
+        Value::Object(members) if key == "dependencies" => {
+            found.extend(members.iter().map(|member| (member.key().to_owned(), member.node())));
+        }
+        _ => return,
+    }
+    for (name, node) in found {
+        let mut item =
+            SurfaceItem::new(SurfaceKind::Dependency, name.clone(), Ctx::place(doc, node.span()), doc.layer);
+        item.facts.insert("as", Fact::Text(scalar_text(node)));
+        ctx.items.push(item);
+        meta.companions.push(name);
+    }
+}
+
+fn channels(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
+    for item in ctx.list(doc, node, Need::Error) {
+        let members = ctx.object(doc, item, Need::Error);
+        ctx.keys(doc, members, &["description", "displayName", "name", "server", "userConfig"]);
+        let Some(server) = item.get("server") else {
+            if item.members().is_some() {
+                ctx.missing(doc, item, "server");
+            }
+            continue;
+        };
+        let Some(name) = ctx.plain(doc, server, Need::Error) else { continue };
+        let mut channel =
+            SurfaceItem::new(SurfaceKind::Channel, name, Ctx::place(doc, server.span()), doc.layer);
+        channel.coverage = Coverage::Unresolved;
+        channel.why = format!("the server {}", escape(name, 128));
+        ctx.items.push(channel);
+        if let Some(config) = item.get("userConfig") {
+            ctx.settings(doc, config);
+        }
+    }
+}
+
+fn kimi(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
+    if ctx.dialect != Dialect::Kimi {
+        return;
+    }
+    if let Some(node) = doc.root.get("skillInstructions") {
+        ctx.prompt_text(doc, node, "skillInstructions");
+    }
+    if let Some(node) = doc.root.get("sessionStart") {
+        let members = ctx.object(doc, node, Need::Error);
+        ctx.keys(doc, members, &["skill"]);
+        if let Some(skill) = node.get("skill")
+            && let Some(name) = ctx.plain(doc, skill, Need::Error)
+        {
+            let mut item = SurfaceItem::new(
+                SurfaceKind::Prompt,
+                "sessionStart",
+                Ctx::place(doc, skill.span()),
+                doc.layer,
+            );
+            item.facts.insert("skill", Fact::Text(name.to_owned()));
+            ctx.items.push(item);
+        }
+    }
+}
+
+/// The marketplace entry, the second layer.
+fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta, replaced: &mut Replaced) {
+    let Some(entry) = ctx.at.entry else { return };
+    let Some(doc) =
+        ctx.open_as(entry.file(), entry.raw().as_bytes(), Layer::Entry, entry.base(), Limits::market())
+    else {
+        return;
+    };
+    if let Some(own) = meta.name.as_ref().filter(|own| own.as_str() != entry.name()) {
+        let message =
+            format!("the manifest says `{}`, the entry `{}`", escape(own, 128), escape(entry.name(), 128));
+        ctx.warning(&doc, doc.root.span(), Code::NameMismatch, message);
+    }
+    // What the manifest says of itself wins; the id is the entry's.
+    let mut second = Meta::default();
+    if let Some(node) = doc.root.get("version") {
+        second.version = ctx.loose_version(&doc, node);
+    }
+    ctx.common(&doc, &mut second);
+    components(ctx, &doc, &mut second, replaced);
+    ctx.close(&doc);
+    merge(meta, second);
+    meta.name = Some(entry.name().to_owned());
+}
+
+fn merge(meta: &mut Meta, second: Meta) {
+    meta.version = meta.version.take().or(second.version);
+    meta.display_name = meta.display_name.take().or(second.display_name);
+    meta.description = meta.description.take().or(second.description);
+    meta.author = meta.author.take().or(second.author);
+    meta.homepage = meta.homepage.take().or(second.homepage);
+    meta.repository = meta.repository.take().or(second.repository);
+    meta.license = meta.license.take().or(second.license);
+    if meta.keywords.is_empty() {
+        meta.keywords = second.keywords;
+    }
+    meta.companions.extend(second.companions);
+    for (key, raw) in second.raw {
+        meta.raw.entry(key).or_insert(raw);
+    }
+}
+
+/// `strict: false`: the entry is the definition, so a manifest with components of its own contradicts it.
+fn conflict(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
+    let Some(entry) = ctx.at.entry else { return };
+    if !entry.has_components() {
+        return;
+    }
+    for member in doc.root.members().unwrap_or_default() {
+        if COMPONENTS.contains(&member.key()) {
+            let message =
+                format!("expected components in the entry alone (`strict` is false), got `{}`", member.key());
+            ctx.error(doc, member.key_span(), Code::EntryConflict, message);
+        }
+    }
+}
+
+/// Standard files and folders, where no key replaces them.
+fn standard(ctx: &mut Ctx<'_>, replaced: &[Prompts]) {
+    if ctx.dialect != Dialect::Cursor {
+        ctx.standard_hooks(HOOKS);
+        ctx.standard_servers(".mcp.json", Servers::Mcp);
+        ctx.standard_servers(".lsp.json", Servers::Lsp);
+        ctx.standard_servers("monitors/monitors.json", Servers::Monitors);
+        ctx.standard_settings("settings.json");
+        for (folder, which) in [
+            ("commands", Prompts::Commands),
+            ("agents", Prompts::Agents),
+            ("skills", Prompts::Skills),
+            ("output-styles", Prompts::OutputStyles),
+        ] {
+            if !replaced.contains(&which) {
+                ctx.prompt_files(folder, which, Origin::Found, Layer::Plugin);
+            }
+        }
+        if ctx.files.get("SKILL.md").is_some() && !replaced.contains(&Prompts::Skills) {
+            ctx.prompt_file("SKILL.md", "skill", Origin::Found, Layer::Plugin);
+        }
+        ctx.started_files("bin", SurfaceKind::Bin);
+        ctx.started_files("workflows", SurfaceKind::Workflow);
+    }
+    check_channels(ctx);
+}
+
+/// A channel names a server of the plugin and has its label.
+fn check_channels(ctx: &mut Ctx<'_>) {
+    let channels: Vec<usize> = (0..ctx.items.len())
+        .filter(|at| ctx.items.get(*at).is_some_and(|item| item.kind == SurfaceKind::Channel))
+        .collect();
+    for at in channels {
+        let Some(channel) = ctx.items.get(at) else { continue };
+        let server =
+            ctx.items.iter().find(|item| item.kind == SurfaceKind::McpServer && item.name == channel.name);
+        match server.map(|server| server.coverage) {
+            Some(coverage) => {
+                if let Some(channel) = ctx.items.get_mut(at) {
+                    channel.coverage = coverage;
+                }
+            }
+            None => {
+                let message =
+                    format!("expected a server of mcpServers, got `{}`", escape(&channel.name, 128));
+                let place = channel.place.clone();
+                ctx.error_at(place, Code::UnknownServer, message);
+            }
+        }
+    }
+}
+
+impl Ctx<'_> {
+    /// Settings by name: whether they are sensitive is a fact, their values are not read.
+    pub(crate) fn settings(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
+        for member in node.members().unwrap_or_default() {
+            self.refuse_hidden(doc, member.key_span(), member.key());
+            let mut item = SurfaceItem::new(
+                SurfaceKind::Settings,
+                member.key(),
+                Self::place(doc, member.node().span()),
+                doc.layer,
+            );
+            let sensitive = member
+                .node()
+                .get("sensitive")
+                .is_some_and(|value| matches!(value.value(), Value::Bool(true)));
+            item.facts.insert("sensitive", Fact::Text(sensitive.to_string()));
+            self.items.push(item);
+        }
+    }
+
+    /// `settings.json`: a status line runs, hooks run, the rest are settings by name.
+    fn standard_settings(&mut self, file: &str) {
+        let Some(view) = self.files.get(file) else { return };
+        let Some(doc) = self.open(file, view.bytes) else { return };
+        for member in self.object(&doc, &doc.root, Need::Error) {
+            let mut item = SurfaceItem::new(
+                SurfaceKind::Settings,
+                member.key(),
+                Self::place(&doc, member.node().span()),
+                Layer::Plugin,
+            );
+            item.origin = Origin::Found;
+            item.facts.insert("value", Fact::Text(scalar_text(member.node())));
+            self.items.push(item);
+            match member.key() {
+                "statusLine" | "subagentStatusLine" => self.status_line(&doc, member.node(), member.key()),
+                "hooks" => self.hooks_value(&doc, member.node(), Origin::Found),
+                _ => {}
+            }
+        }
+        self.close(&doc);
+    }
+
+    fn status_line(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str) {
+        let Some(command) = node.get("command") else { return };
+        if let Some(text) = self.plain(doc, command, Need::Error) {
+            let mut item = SurfaceItem::new(
+                SurfaceKind::StatusLine,
+                name,
+                Self::place(doc, command.span()),
+                Layer::Plugin,
+            );
+            item.origin = Origin::Found;
+            self.run_text(item, text, StartsIn::Default);
+        }
+    }
+}

@@ -1,0 +1,552 @@
+//! The judgement itself.
+
+use std::collections::BTreeSet;
+
+use crate::coverage::Coverage;
+use crate::dialect::{Dialect, Relative};
+use crate::files::Files;
+
+use super::shell::{MAX_DEPTH, Piece, Word, split};
+use super::simple::{Commands, Input, Simple, commands};
+use super::words::{BUILTINS, FETCHERS, WRAPPERS};
+use super::{interpreter, launcher};
+
+/// What is known beside the text of a command.
+#[derive(Clone, Copy)]
+pub struct CommandContext<'a> {
+    pub(super) roots: &'a [&'a str],
+    pub(super) relative: Relative,
+    pub(super) bare_is_file: bool,
+    pub(super) files: Option<&'a dyn Files>,
+}
+
+impl core::fmt::Debug for CommandContext<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("CommandContext")
+            .field("roots", &self.roots)
+            .field("relative", &self.relative)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> CommandContext<'a> {
+    /// Takes the root variables and the meaning of relative paths from a dialect.
+    #[must_use]
+    pub const fn new(dialect: Dialect) -> Self {
+        let relative = dialect.relative();
+        Self {
+            roots: dialect.root_variables(),
+            relative,
+            bare_is_file: matches!(dialect, Dialect::Gnoma),
+            files: None,
+        }
+    }
+
+    /// Adds the plugin's files: a script's first line and lock files are then looked at.
+    #[must_use]
+    pub const fn with_files(self, files: &'a dyn Files) -> Self {
+        Self { files: Some(files), ..self }
+    }
+
+    /// Says that the command starts in the plugin's folder.
+    #[must_use]
+    pub const fn at_root(self) -> Self {
+        Self { relative: Relative::Root, ..self }
+    }
+
+    /// Gives the path in the tree that a word stands for.
+    pub(super) fn in_tree(&self, word: &Word) -> Option<String> {
+        let (path, rooted) = match word.pieces.split_first()? {
+            (Piece::Variable { name, .. }, rest) if self.roots.contains(&name.as_str()) => {
+                let path = Word { pieces: rest.to_vec(), quoted: true }.literal()?;
+                (if path.is_empty() { path } else { path.strip_prefix('/')?.to_owned() }, true)
+            }
+            _ => (word.literal()?, false),
+        };
+        let relative = self.relative == Relative::Root && (path.contains('/') || path == ".");
+        if !rooted && (!relative || path.starts_with(['/', '~'])) {
+            return None;
+        }
+        // A part that goes up may leave the tree; then nothing is claimed.
+        if path.split('/').any(|part| part == "..") || path.contains(['\\', '*', '?', '[']) {
+            return None;
+        }
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        Some(parts.join("/"))
+    }
+
+    /// As [`Self::in_tree`], for an argument: a bare name is a file too, where the tree has it.
+    pub(super) fn script(&self, word: &Word) -> Option<String> {
+        self.in_tree(word).or_else(|| {
+            let name = word.literal().filter(|_| self.relative == Relative::Root)?;
+            self.files?.get(&name).map(|_| name)
+        })
+    }
+
+    pub(super) fn has_any(&self, folder: &str, names: &[&str]) -> bool {
+        self.files.is_some_and(|files| {
+            names.iter().any(|name| files.get(&crate::path::join(folder, name)).is_some())
+        })
+    }
+}
+
+/// One command of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPart {
+    pub(super) words: Vec<String>,
+    pub(super) coverage: Coverage,
+    pub(super) why: String,
+    pub(super) started: Option<String>,
+}
+
+impl CommandPart {
+    /// Gives the words, variables as `${NAME}`.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Gives the label of this command alone.
+    pub const fn coverage(&self) -> Coverage {
+        self.coverage
+    }
+
+    /// Names what the label is about: the program, the script, the reference, the reason.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// Gives the file of the tree that is started; absent where there is none.
+    #[must_use]
+    pub fn started(&self) -> Option<&str> {
+        self.started.as_deref()
+    }
+}
+
+/// What a command text comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandView {
+    pub(super) parts: Vec<CommandPart>,
+    pub(super) coverage: Coverage,
+    pub(super) reads_env: Vec<String>,
+    pub(super) files: Vec<String>,
+    pub(super) unquoted_root: bool,
+}
+
+impl CommandView {
+    /// Gives the commands that are neither builtins nor keywords, those of substitutions among them.
+    #[must_use]
+    pub fn parts(&self) -> &[CommandPart] {
+        &self.parts
+    }
+
+    /// Gives the label of the whole text.
+    ///
+    /// # Guarantees
+    /// Never better than the worst label of the parts.
+    pub const fn coverage(&self) -> Coverage {
+        self.coverage
+    }
+
+    /// Gives the names of the variables in the text, sorted, the root variables left out.
+    #[must_use]
+    pub fn reads_env(&self) -> &[String] {
+        &self.reads_env
+    }
+
+    /// Gives the files of the tree that the text names, sorted.
+    #[must_use]
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Says whether a root variable stands outside of quotes, which breaks where the folder's path has a blank.
+    #[must_use]
+    pub const fn has_unquoted_root(&self) -> bool {
+        self.unquoted_root
+    }
+
+    /// Gives what the labels are about, one text a part.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let mut seen = BTreeSet::new();
+        let whys: Vec<&str> =
+            self.parts.iter().map(|part| part.why.as_str()).filter(|why| seen.insert(*why)).collect();
+        whys.join("; ")
+    }
+}
+
+/// Judges a command text for a POSIX shell, from the text and, where they are at hand, the plugin's files.
+///
+/// # Source
+/// `design/manifest.md`, 2.7.
+#[must_use]
+pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandView {
+    let mut judge =
+        Judge { context, parts: Vec::new(), names: BTreeSet::new(), files: BTreeSet::new(), unquoted: false };
+    let operators = judge.text(text, 0);
+    let coverage = match (judge.parts.as_slice(), operators) {
+        ([], _) => Coverage::InlineShell,
+        ([one], false) => one.coverage,
+        (parts, _) => {
+            let worst = parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
+            let on_path = parts.iter().any(|part| part.coverage == Coverage::PathBinary);
+            if on_path { worst.worst(Coverage::InlineShell) } else { worst }
+        }
+    };
+    judge.finish(coverage)
+}
+
+/// Judges an argument list that a host starts without a shell.
+#[must_use]
+pub fn judge_argv(argv: &[&str], context: &CommandContext<'_>) -> CommandView {
+    let mut judge =
+        Judge { context, parts: Vec::new(), names: BTreeSet::new(), files: BTreeSet::new(), unquoted: false };
+    let words: Vec<Word> = argv.iter().map(|text| plain_argument(text)).collect();
+    for word in &words {
+        judge.note(word);
+    }
+    judge.unquoted = false;
+    judge.simple(&Simple { words, ..Simple::default() }, Upstream::Nothing, 0);
+    let coverage = judge.parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
+    let coverage = if judge.parts.is_empty() { Coverage::InlineShell } else { coverage };
+    judge.finish(coverage)
+}
+
+/// An argument is one word whatever is in it; hosts put variables into it all the same.
+pub(super) fn plain_argument(text: &str) -> Word {
+    let mut word = Word { pieces: Vec::new(), quoted: true };
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let (before, after) = rest.split_at(at);
+        if !before.is_empty() {
+            word.pieces.push(Piece::Text(before.to_owned()));
+        }
+        let tail = after.get(1..).unwrap_or_default();
+        let braced = tail.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        let name = tail.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        if let Some((inner, after)) = braced {
+            let name = inner.split_once(":-").map_or(inner, |(name, _)| name);
+            word.pieces.push(match name {
+                "/" | "pathSeparator" => Piece::Text("/".to_owned()),
+                name => Piece::Variable { name: name.to_owned(), quoted: true },
+            });
+            rest = after;
+        } else if name > 0 && !tail.starts_with(|first: char| first.is_ascii_digit()) {
+            let (name, after) = tail.split_at(name);
+            word.pieces.push(Piece::Variable { name: name.to_owned(), quoted: true });
+            rest = after;
+        } else {
+            word.pieces.push(Piece::Text("$".to_owned()));
+            rest = tail;
+        }
+    }
+    if !rest.is_empty() || word.pieces.is_empty() {
+        word.pieces.push(Piece::Text(rest.to_owned()));
+    }
+    join_texts(word)
+}
+
+fn join_texts(word: Word) -> Word {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for piece in word.pieces {
+        match (pieces.last_mut(), piece) {
+            (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
+            (_, piece) => pieces.push(piece),
+        }
+    }
+    Word { pieces, quoted: word.quoted }
+}
+
+pub(super) struct Judge<'j> {
+    pub(super) context: &'j CommandContext<'j>,
+    parts: Vec<CommandPart>,
+    names: BTreeSet<String>,
+    files: BTreeSet<String>,
+    unquoted: bool,
+}
+
+/// What writes into the pipe that a command reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Upstream {
+    Nothing,
+    Program,
+    Fetcher,
+}
+
+/// What one simple command comes to.
+pub(super) struct Verdict {
+    pub(super) coverage: Coverage,
+    pub(super) why: String,
+    pub(super) started: Option<String>,
+}
+
+impl Verdict {
+    pub(super) fn new(coverage: Coverage, why: impl Into<String>) -> Self {
+        Self { coverage, why: why.into(), started: None }
+    }
+
+    pub(super) fn script(path: String) -> Self {
+        Self { coverage: Coverage::ScriptInterpreterUncovered, why: path.clone(), started: Some(path) }
+    }
+
+    pub(super) fn at_least(self, coverage: Coverage) -> Self {
+        Self { coverage: self.coverage.worst(coverage), ..self }
+    }
+}
+
+impl Judge<'_> {
+    fn finish(self, coverage: Coverage) -> CommandView {
+        CommandView {
+            parts: self.parts,
+            coverage,
+            reads_env: self.names.into_iter().collect(),
+            files: self.files.into_iter().collect(),
+            unquoted_root: self.unquoted,
+        }
+    }
+
+    /// Judges a text; says whether there is an operator in it.
+    pub(super) fn text(&mut self, text: &str, depth: u8) -> bool {
+        if depth > MAX_DEPTH {
+            let why = "commands in commands, too deep to follow".to_owned();
+            self.parts.push(CommandPart {
+                words: Vec::new(),
+                coverage: Coverage::Unresolved,
+                why,
+                started: None,
+            });
+            return true;
+        }
+        let Commands { simple, operators } = commands(split(text));
+        let mut upstream = Upstream::Nothing;
+        for one in &simple {
+            if !one.piped {
+                upstream = Upstream::Nothing;
+            }
+            for word in one.words.iter().chain(&one.beside) {
+                self.note(word);
+                self.inner(word, depth);
+            }
+            if let Input::File(word) = &one.input {
+                self.note(word);
+                self.inner(word, depth);
+            }
+            self.simple(one, upstream, depth);
+            upstream = match upstream {
+                Upstream::Nothing | Upstream::Program if !is_fetcher(one) => Upstream::Program,
+                _ => Upstream::Fetcher,
+            };
+        }
+        operators
+    }
+
+    fn inner(&mut self, word: &Word, depth: u8) {
+        for piece in &word.pieces {
+            if let Piece::Command(text) = piece {
+                self.text(text, depth.saturating_add(1));
+            }
+        }
+    }
+
+    fn note(&mut self, word: &Word) {
+        for piece in &word.pieces {
+            if let Piece::Variable { name, quoted } = piece {
+                if !self.context.roots.contains(&name.as_str()) {
+                    self.names.insert(name.clone());
+                } else if !quoted {
+                    self.unquoted = true;
+                }
+            }
+        }
+        if let Some(path) = self.context.in_tree(word).filter(|path| !path.is_empty()) {
+            self.files.insert(path);
+        }
+    }
+
+    fn simple(&mut self, one: &Simple, upstream: Upstream, depth: u8) {
+        if let Some(verdict) = self.verdict(&one.words, one, upstream, depth) {
+            let verdict = self.with_first_line(verdict);
+            if let Some(started) = verdict.started.as_ref().filter(|path| !path.is_empty()) {
+                self.files.insert(started.clone());
+            }
+            self.parts.push(CommandPart {
+                words: one.words.iter().map(Word::shown).collect(),
+                coverage: verdict.coverage,
+                why: verdict.why,
+                started: verdict.started,
+            });
+        }
+    }
+
+    /// A file that begins with `#!` is started by an interpreter from outside.
+    fn with_first_line(&self, mut verdict: Verdict) -> Verdict {
+        let file = verdict.started.as_deref().and_then(|path| self.context.files?.get(path));
+        let line = file.and_then(|file| file.bytes.strip_prefix(b"#!")).map(|rest| {
+            let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            String::from_utf8_lossy(rest.get(..end.min(128)).unwrap_or_default()).trim().to_owned()
+        });
+        if let (Coverage::Covered, Some(line)) = (verdict.coverage, line) {
+            verdict.coverage = Coverage::ScriptInterpreterUncovered;
+            verdict.why = format!("{} by {line}", verdict.why);
+        }
+        verdict
+    }
+
+    /// Judges one command; `None` for what the shell does by itself.
+    pub(super) fn verdict(
+        &mut self,
+        words: &[Word],
+        one: &Simple,
+        upstream: Upstream,
+        depth: u8,
+    ) -> Option<Verdict> {
+        let (first, rest) = words.split_first()?;
+        if depth > MAX_DEPTH {
+            return Some(Verdict::new(Coverage::Unresolved, "commands in commands, too deep to follow"));
+        }
+        if let Some(path) = self.context.in_tree(first) {
+            return Some(Verdict { coverage: Coverage::Covered, why: path.clone(), started: Some(path) });
+        }
+        let Some(name) = first.literal() else {
+            return Some(Verdict::new(Coverage::Unresolved, format!("the program is {}", first.shown())));
+        };
+        if self.context.bare_is_file
+            && !name.starts_with(['/', '~'])
+            && !name.split('/').any(|part| part == "..")
+        {
+            return Some(Verdict { coverage: Coverage::Covered, why: name.clone(), started: Some(name) });
+        }
+        if name.contains(['*', '?', '[']) && !BUILTINS.contains(&name.as_str()) {
+            return Some(Verdict::new(Coverage::Unresolved, format!("the program is the pattern {name}")));
+        }
+        if BUILTINS.contains(&name.as_str()) {
+            return None;
+        }
+        let base = base_name(&name);
+        match base {
+            "eval" | "trap" => return Some(self.evaluated(rest, base, depth)),
+            "." | "source" => return Some(self.sourced(rest)),
+            _ => {}
+        }
+        if let Some((_, values, skipped)) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == base) {
+            let inner = self.wrapped(rest, values, *skipped, base, one, upstream, depth);
+            return Some(inner.unwrap_or_else(|| Verdict::new(Coverage::PathBinary, name)));
+        }
+        if let Some(verdict) = launcher::judge(self, base, rest) {
+            return Some(verdict);
+        }
+        if let Some(verdict) = interpreter::judge(self, base, rest, one, upstream, depth) {
+            return Some(verdict);
+        }
+        Some(Verdict::new(Coverage::PathBinary, name))
+    }
+
+    /// `eval TEXT`, `trap TEXT`: the text runs.
+    fn evaluated(&mut self, rest: &[Word], name: &str, depth: u8) -> Verdict {
+        let code = if name == "trap" { rest.get(..1).unwrap_or_default() } else { rest };
+        self.code(code, depth)
+    }
+
+    /// Code in arguments: the label is the worse of `inline-shell` and what the code calls.
+    pub(super) fn code(&mut self, words: &[Word], depth: u8) -> Verdict {
+        if words.iter().any(fetches) {
+            return Verdict::new(Coverage::LauncherFloating, "text that is fetched");
+        }
+        let texts: Option<Vec<String>> = words.iter().map(Word::literal).collect();
+        match texts {
+            Some(texts) => {
+                let before = self.parts.len();
+                self.text(&texts.join(" "), depth.saturating_add(1));
+                let calls = self.parts.get(before..).unwrap_or_default();
+                let worst =
+                    calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
+                Verdict::new(worst, "text in an argument")
+            }
+            None if words.iter().any(|word| matches!(word.pieces.first(), Some(Piece::Text(_)))) => {
+                // The program is named and only arguments are put in: read as the shell will read it.
+                let shown: Vec<String> = words.iter().map(Word::shown).collect();
+                let before = self.parts.len();
+                self.text(&shown.join(" "), depth.saturating_add(1));
+                let calls = self.parts.get(before..).unwrap_or_default();
+                let worst =
+                    calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
+                Verdict::new(worst, "text in an argument")
+            }
+            None => Verdict::new(Coverage::Unresolved, "text that comes from a variable"),
+        }
+    }
+
+    fn sourced(&self, rest: &[Word]) -> Verdict {
+        let Some(word) = rest.first() else {
+            return Verdict::new(Coverage::InlineShell, "source of nothing");
+        };
+        if fetches(word) {
+            return Verdict::new(Coverage::LauncherFloating, "text that is fetched");
+        }
+        match (self.context.script(word), word.literal()) {
+            (Some(path), _) => Verdict::script(path),
+            (None, Some(name)) => Verdict::new(Coverage::PathBinary, name),
+            (None, None) => Verdict::new(Coverage::Unresolved, format!("the script is {}", word.shown())),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a wrapper hands on everything that its program needs")]
+    fn wrapped(
+        &mut self,
+        rest: &[Word],
+        values: &[&str],
+        skipped: usize,
+        base: &str,
+        one: &Simple,
+        upstream: Upstream,
+        depth: u8,
+    ) -> Option<Verdict> {
+        let mut words = rest;
+        let mut left = skipped;
+        while let Some((first, after)) = words.split_first() {
+            let text = first.literal().unwrap_or_default();
+            if text == "--" {
+                words = after;
+                break;
+            }
+            if base == "env" && (text == "-S" || text == "--split-string" || text.starts_with("-S")) {
+                return Some(self.code(after, depth).at_least(Coverage::InlineShell));
+            }
+            let assignment = base == "env" && text.contains('=') && !text.starts_with('-');
+            if values.contains(&text.as_str()) {
+                words = after.get(1..).unwrap_or_default();
+            } else if (text.starts_with('-') && text.len() > 1) || assignment {
+                words = after;
+            } else if left > 0 {
+                left = left.saturating_sub(1);
+                words = after;
+            } else {
+                break;
+            }
+        }
+        let inner = self.verdict(words, one, upstream, depth.saturating_add(1))?;
+        let starts_outside = !matches!(base, "exec" | "command" | "builtin");
+        // A file that another program starts is no longer started directly.
+        Some(if starts_outside { inner.at_least(Coverage::ScriptInterpreterUncovered) } else { inner })
+    }
+}
+
+/// The last part of a program's path, without `.exe`.
+pub(super) fn base_name(name: &str) -> &str {
+    let base = name.rsplit_once('/').map_or(name, |(_, base)| base);
+    if base.is_empty() { name } else { base.strip_suffix(".exe").unwrap_or(base) }
+}
+
+/// Says whether a word puts in the output of a program that fetches.
+pub(super) fn fetches(word: &Word) -> bool {
+    word.pieces.iter().any(|piece| match piece {
+        Piece::Command(text) => commands(split(text)).simple.iter().any(is_fetcher),
+        _ => false,
+    })
+}
+
+pub(super) fn is_fetcher(one: &Simple) -> bool {
+    one.words.iter().any(|word| word.literal().is_some_and(|name| FETCHERS.contains(&base_name(&name))))
+}

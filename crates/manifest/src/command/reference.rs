@@ -1,0 +1,90 @@
+//! What a reference to fetched code names: a digest, an exact version, or nothing that stays.
+
+use crate::coverage::Coverage;
+use crate::name::{is_hex, is_semver};
+
+/// A package of npm: `name@1.2.3`, a git URL with `#<40 hex>`.
+pub(super) fn npm(reference: &str) -> Coverage {
+    let is_git = reference.contains("://") || reference.starts_with("git+") || is_short_git(reference);
+    if is_git {
+        return match reference.rsplit_once('#') {
+            Some((_, commit)) if is_hex(commit, 40) => Coverage::LauncherDigest,
+            _ => Coverage::LauncherFloating,
+        };
+    }
+    match reference.get(1..).and_then(|rest| rest.rsplit_once('@')) {
+        Some((_, version)) if is_semver(version) => Coverage::LauncherVersion,
+        _ => Coverage::LauncherFloating,
+    }
+}
+
+/// `owner/repo`, `github:owner/repo`.
+fn is_short_git(reference: &str) -> bool {
+    ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| reference.starts_with(host))
+        || (!reference.starts_with('@') && reference.contains('/'))
+}
+
+/// A package of `PyPI`: `name==1.2.3`, `name@1.2.3`, a git URL with `@<40 hex>`.
+pub(super) fn python(reference: &str) -> Coverage {
+    let reference = reference.trim();
+    if reference.contains("://") {
+        let plain = reference.split_once('#').map_or(reference, |(plain, _)| plain);
+        return match plain.rsplit_once('@') {
+            Some((_, commit)) if is_hex(commit, 40) => Coverage::LauncherDigest,
+            _ => Coverage::LauncherFloating,
+        };
+    }
+    let version =
+        reference.split_once("==").or_else(|| reference.split_once('@')).map(|(_, version)| version.trim());
+    match version {
+        Some(version) if is_exact_python(version) => Coverage::LauncherVersion,
+        _ => Coverage::LauncherFloating,
+    }
+}
+
+/// A version of Python packages without wildcards and lists: `1.2`, `1.2.3rc1`, `2024.1.post2`.
+fn is_exact_python(version: &str) -> bool {
+    version.starts_with(|first: char| first.is_ascii_digit())
+        && version
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'!' | b'-' | b'_'))
+        && version.contains('.')
+}
+
+/// An image: `name@sha256:<64 hex>`, `name:1.2`.
+pub(super) fn image(reference: &str) -> Coverage {
+    if let Some((_, digest)) = reference.rsplit_once("@sha256:") {
+        return if is_hex(digest, 64) { Coverage::LauncherDigest } else { Coverage::LauncherFloating };
+    }
+    let last = reference.rsplit_once('/').map_or(reference, |(_, last)| last);
+    match last.split_once(':') {
+        Some((_, tag)) if tag != "latest" && tag.bytes().any(|byte| byte.is_ascii_digit()) => {
+            Coverage::LauncherVersion
+        }
+        _ => Coverage::LauncherFloating,
+    }
+}
+
+/// A module of Go behind `@`: `v1.2.3`.
+pub(super) fn go(version: &str) -> Coverage {
+    match version.strip_prefix('v') {
+        Some(version) if is_semver(version) => Coverage::LauncherVersion,
+        _ => Coverage::LauncherFloating,
+    }
+}
+
+/// What deno runs: `npm:name@1.2.3`, `jsr:@scope/name@1.2.3`, any URL.
+pub(super) fn deno(reference: &str) -> Coverage {
+    match reference.strip_prefix("npm:").or_else(|| reference.strip_prefix("jsr:")) {
+        Some(package) => {
+            let at = package
+                .get(1..)
+                .and_then(|rest| rest.find('@'))
+                .map_or(package.len(), |at| at.saturating_add(1));
+            let version = package.get(at.saturating_add(1)..).unwrap_or_default();
+            let version = version.split_once('/').map_or(version, |(version, _)| version);
+            if is_semver(version) { Coverage::LauncherVersion } else { Coverage::LauncherFloating }
+        }
+        None => Coverage::LauncherFloating,
+    }
+}

@@ -1,0 +1,175 @@
+//! From words and operators to the commands that would run.
+
+use super::shell::{Token, Word};
+
+/// One simple command: its words, without assignments, redirections and keywords.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Simple {
+    pub(super) words: Vec<Word>,
+    pub(super) input: Input,
+    /// Words that stand in redirections and assignments: nothing runs them, but they may call commands.
+    pub(super) beside: Vec<Word>,
+    /// The command before it in the same pipe.
+    pub(super) piped: bool,
+}
+
+/// What a command reads.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) enum Input {
+    /// What the caller gives it.
+    #[default]
+    Caller,
+    /// Text of a here-document or here-string.
+    Here,
+    /// A file.
+    File(Word),
+}
+
+/// What a text comes to.
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    pub(super) simple: Vec<Simple>,
+    /// There is an operator between commands, so the text is more than one call.
+    pub(super) operators: bool,
+}
+
+const KEYWORDS: &[&str] = &[
+    "!", "do", "done", "elif", "else", "esac", "fi", "function", "if", "in", "then", "time", "until",
+    "while", "{", "}",
+];
+
+/// Puts simple commands together.
+pub(super) fn commands(tokens: Vec<Token>) -> Commands {
+    let mut maker = Maker { cases: Vec::new(), ..Maker::default() };
+    for token in tokens {
+        maker.take(token);
+    }
+    maker.end();
+    Commands { simple: maker.done, operators: maker.operators }
+}
+
+#[derive(Default, PartialEq)]
+enum Mode {
+    #[default]
+    Command,
+    /// The words of `for` up to the next operator.
+    Skip,
+    /// The word of `case`, up to `in`.
+    CaseWord,
+    /// A pattern of `case`, up to `)`.
+    Pattern,
+    /// The word after a redirection.
+    Redirect { reads: bool, here: bool },
+}
+
+#[derive(Default)]
+struct Maker {
+    done: Vec<Simple>,
+    now: Simple,
+    mode: Mode,
+    cases: Vec<()>,
+    operators: bool,
+}
+
+impl Maker {
+    fn take(&mut self, token: Token) {
+        match token {
+            Token::HereDocument => self.now.input = Input::Here,
+            Token::Operator(operator) => self.operator(operator),
+            Token::Word(word) => self.word(word),
+        }
+    }
+
+    fn end(&mut self) {
+        let now = core::mem::take(&mut self.now);
+        if !now.words.is_empty() || !now.beside.is_empty() {
+            self.done.push(now);
+        }
+    }
+
+    fn operator(&mut self, operator: &'static str) {
+        match operator {
+            "<" | "<>" | "<&" => self.mode = Mode::Redirect { reads: true, here: false },
+            "<<<" => self.mode = Mode::Redirect { reads: true, here: true },
+            ">" | ">>" | ">&" | ">|" | "&>" | "&>>" => {
+                self.mode = Mode::Redirect { reads: false, here: false }
+            }
+            _ if self.mode == Mode::Pattern => {
+                if operator == ")" {
+                    self.mode = Mode::Command;
+                }
+            }
+            _ => {
+                self.operators |= operator != "\n" || !self.now.words.is_empty();
+                self.end();
+                self.mode = match operator {
+                    ";;" | ";&" | ";;&" if !self.cases.is_empty() => Mode::Pattern,
+                    _ => Mode::Command,
+                };
+                self.now.piped = matches!(operator, "|" | "|&");
+            }
+        }
+    }
+
+    fn word(&mut self, word: Word) {
+        let plain = if word.quoted { None } else { word.literal() };
+        match self.mode {
+            Mode::Redirect { reads, here } => {
+                self.mode = Mode::Command;
+                match (reads, here) {
+                    (true, true) => {
+                        self.now.input = Input::Here;
+                        self.now.beside.push(word);
+                    }
+                    (true, false) => self.now.input = Input::File(word),
+                    (false, _) => self.now.beside.push(word),
+                }
+            }
+            Mode::Skip => self.now.beside.push(word),
+            Mode::CaseWord => {
+                if plain.as_deref() == Some("in") {
+                    self.mode = Mode::Pattern;
+                } else {
+                    self.now.beside.push(word);
+                }
+            }
+            Mode::Pattern => {
+                if plain.as_deref() == Some("esac") {
+                    self.cases.pop();
+                    self.mode = Mode::Command;
+                }
+            }
+            Mode::Command if self.now.words.is_empty() => self.first_word(word, plain.as_deref()),
+            Mode::Command => self.now.words.push(word),
+        }
+    }
+
+    fn first_word(&mut self, word: Word, plain: Option<&str>) {
+        match plain {
+            Some("for" | "select") => {
+                self.operators = true;
+                self.mode = Mode::Skip;
+            }
+            Some("case") => {
+                self.operators = true;
+                self.cases.push(());
+                self.mode = Mode::CaseWord;
+            }
+            Some("esac") => {
+                self.cases.pop();
+            }
+            Some(keyword) if KEYWORDS.contains(&keyword) => self.operators = true,
+            _ if is_assignment(&word) => self.now.beside.push(word),
+            _ => self.now.words.push(word),
+        }
+    }
+}
+
+/// `NAME=value`, where the name and the sign stand outside of quotes.
+fn is_assignment(word: &Word) -> bool {
+    let Some(super::shell::Piece::Text(text)) = word.pieces.first() else { return false };
+    let Some((name, _)) = text.split_once('=') else { return false };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

@@ -1,0 +1,207 @@
+//! What was read, with the bytes that it was read from.
+
+use std::borrow::Cow;
+
+use plugward_types::Span;
+
+/// One value and its place.
+///
+/// # Guarantees
+/// The span covers the value as written, quotes and brackets included. In an object no key stands twice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node<'a> {
+    pub(super) value: Value<'a>,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// A JSON value.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "RFC 8259 has these and no others")]
+pub enum Value<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as written.
+    Number(Number<'a>),
+    /// A string, its escapes undone.
+    String(Cow<'a, str>),
+    /// A list.
+    Array(Box<[Node<'a>]>),
+    /// An object, in the order of the file.
+    Object(Box<[Member<'a>]>),
+}
+
+/// One key of an object and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member<'a> {
+    pub(super) key: Cow<'a, str>,
+    pub(super) key_start: u32,
+    pub(super) key_end: u32,
+    pub(super) node: Node<'a>,
+}
+
+/// A number that keeps its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Number<'a>(pub(super) &'a str);
+
+const fn span(start: u32, end: u32) -> Span {
+    Span::new(start as usize, end as usize)
+}
+
+impl<'a> Node<'a> {
+    /// Gives the value.
+    #[must_use]
+    pub const fn value(&self) -> &Value<'a> {
+        &self.value
+    }
+
+    /// Gives the bytes of the file that the value was read from.
+    #[must_use]
+    pub const fn span(&self) -> Span {
+        span(self.start, self.end)
+    }
+
+    /// Gives the text of a string.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        if let Value::String(text) = &self.value { Some(text) } else { None }
+    }
+
+    /// Gives the members of an object.
+    #[must_use]
+    pub const fn members(&self) -> Option<&[Member<'a>]> {
+        if let Value::Object(members) = &self.value { Some(members) } else { None }
+    }
+
+    /// Gives the items of a list.
+    #[must_use]
+    pub const fn items(&self) -> Option<&[Self]> {
+        if let Value::Array(items) = &self.value { Some(items) } else { None }
+    }
+
+    /// Gives the value of a key of an object.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.members()?.iter().find(|member| member.key == key).map(Member::node)
+    }
+
+    /// Names the type, with its article.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        match self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "a list",
+            Value::Object(_) => "an object",
+        }
+    }
+
+    /// Says whether the value is `null`.
+    #[must_use]
+    pub const fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null)
+    }
+}
+
+impl<'a> Member<'a> {
+    /// Gives the key, its escapes undone.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Gives the bytes of the key, quotes included.
+    #[must_use]
+    pub const fn key_span(&self) -> Span {
+        span(self.key_start, self.key_end)
+    }
+
+    /// Gives the value.
+    #[must_use]
+    pub const fn node(&self) -> &Node<'a> {
+        &self.node
+    }
+}
+
+impl<'a> Number<'a> {
+    /// Gives the number as written.
+    #[must_use]
+    pub const fn text(self) -> &'a str {
+        self.0
+    }
+
+    /// Gives the integer, where the number is one and below 2^53 in size: `5000`, `5000.0` and `5e3` are.
+    #[must_use]
+    pub fn as_integer(self) -> Option<i64> {
+        let (sign, rest) = self.0.strip_prefix('-').map_or((1_i64, self.0), |rest| (-1, rest));
+        let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits: String = [whole, fraction].concat();
+        let digits = digits.trim_start_matches('0');
+        if digits.is_empty() {
+            return Some(0);
+        }
+        let exponent: i64 = exponent.trim_start_matches('+').parse().ok()?;
+        let kept = digits.trim_end_matches('0');
+        let zeros = i64::try_from(digits.len().checked_sub(kept.len())?).ok()?;
+        let scale = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(zeros)?;
+        if !(0..=16).contains(&scale) || kept.len() > 16 {
+            return None;
+        }
+        let value = kept.parse::<i64>().ok()?.checked_mul(10_i64.checked_pow(u32::try_from(scale).ok()?)?)?;
+        (value < (1 << 53)).then(|| value.saturating_mul(sign))
+    }
+}
+
+/// Gives the JSON pointer of the innermost value that holds the offset; a key belongs to its value.
+pub(crate) fn pointer_to(root: &Node<'_>, offset: usize) -> String {
+    let mut pointer = String::new();
+    let mut node = root;
+    loop {
+        let next = match &node.value {
+            Value::Object(members) => {
+                let at = members.partition_point(|member| member.node.end as usize <= offset);
+                let Some(member) = members.get(at).filter(|member| member.key_start as usize <= offset)
+                else {
+                    return pointer;
+                };
+                push_step(&mut pointer, &member.key);
+                &member.node
+            }
+            Value::Array(items) => {
+                let at = items.partition_point(|item| item.end as usize <= offset);
+                let Some(item) = items.get(at).filter(|item| item.start as usize <= offset) else {
+                    return pointer;
+                };
+                push_step(&mut pointer, &at.to_string());
+                item
+            }
+            _ => return pointer,
+        };
+        // The offset of a value's own first byte names that value and not its first child.
+        if next.start as usize >= offset {
+            return pointer;
+        }
+        node = next;
+    }
+}
+
+/// Adds one step of a JSON pointer (RFC 6901), cut where a key is long.
+pub(super) fn push_step(pointer: &mut String, key: &str) {
+    pointer.push('/');
+    for (count, character) in key.chars().enumerate() {
+        if count == 128 {
+            pointer.push('…');
+            return;
+        }
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            _ => pointer.push(character),
+        }
+    }
+}

@@ -1,0 +1,483 @@
+//! The reader itself.
+
+use std::borrow::Cow;
+
+use plugward_types::Span;
+
+use super::node::push_step;
+use super::position::positions_of;
+use super::text::{Unescaped, unescape};
+use super::{JsonError, JsonErrorKind, JsonErrors, Limits, Member, Node, Number, Position, Syntax, Value};
+
+/// Errors that are listed one by one; the rest is counted.
+const LISTED: usize = 100;
+
+/// Reads exactly one JSON value (RFC 8259) and white space around it.
+///
+/// # Errors
+/// Every code of `manifest/too-large`, `/too-deep`, `/too-many`, `/string-too-long`, `/not-utf8`, `/bom`,
+/// `/syntax`, `/surrogate`, `/duplicate-key`, with place and pointer. The first error of syntax ends the reading;
+/// surrogates and duplicate keys in front of it are reported beside it.
+///
+/// # Guarantees
+/// Any bytes give an answer, in time linear in them but for the sort of an object's keys. The recursion is no
+/// deeper than the limit of depth.
+///
+/// # Source
+/// `design/manifest.md`, 2.2.
+pub fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Node<'a>, JsonErrors> {
+    if bytes.len() > limits.bytes() {
+        let kind = JsonErrorKind::TooLarge { limit: limits.bytes(), actual: bytes.len() };
+        return Err(whole(kind, limits.bytes(), bytes));
+    }
+    let text = match core::str::from_utf8(bytes) {
+        Ok(text) if looks_like_utf16(bytes) && !text.is_empty() => {
+            return Err(whole(JsonErrorKind::NotUtf8 { utf16: true }, 0, bytes));
+        }
+        Ok(text) => text,
+        Err(error) => {
+            let utf16 = looks_like_utf16(bytes);
+            let at = if utf16 { 0 } else { error.valid_up_to() };
+            return Err(whole(JsonErrorKind::NotUtf8 { utf16 }, at, bytes));
+        }
+    };
+    if text.starts_with('\u{feff}') {
+        return Err(whole(JsonErrorKind::Bom, 0, bytes));
+    }
+    let mut reader = Reader::new(text, *limits);
+    match reader.document() {
+        Ok(node) if reader.errors.is_empty() => Ok(node),
+        _ => Err(reader.finish()),
+    }
+}
+
+/// UTF-16 shows by its mark, or by a zero byte beside an opening bracket, which UTF-8 JSON cannot have.
+fn looks_like_utf16(bytes: &[u8]) -> bool {
+    matches!(
+        bytes,
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [b'{' | b'[' | b'"', 0, ..] | [0, b'{' | b'[' | b'"', ..]
+    )
+}
+
+fn whole(kind: JsonErrorKind, at: usize, bytes: &[u8]) -> JsonErrors {
+    let position =
+        positions_of(bytes, vec![at]).into_values().next().unwrap_or(Position { line: 1, column: 1 });
+    let span = Span::new(at, at.saturating_add(1).min(bytes.len()));
+    JsonErrors::new(vec![JsonError { kind, span, position, pointer: String::new(), first: None }], 0)
+}
+
+/// The reading stopped; the error is in the list.
+struct Stop;
+
+enum Step {
+    Key { start: usize, end: usize },
+    Index(usize),
+}
+
+struct Found {
+    kind: JsonErrorKind,
+    span: Span,
+    pointer: String,
+    first: Option<Span>,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    limits: Limits,
+    values: usize,
+    path: Vec<Step>,
+    nodes: Vec<Node<'a>>,
+    members: Vec<Member<'a>>,
+    errors: Vec<Found>,
+    unlisted: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, limits: Limits) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            limits,
+            values: 0,
+            path: Vec::new(),
+            nodes: Vec::new(),
+            members: Vec::new(),
+            errors: Vec::new(),
+            unlisted: 0,
+        }
+    }
+
+    fn finish(self) -> JsonErrors {
+        let offsets = self.errors.iter().flat_map(|error| {
+            [Some(error.span.start), error.first.map(|first| first.start)].into_iter().flatten()
+        });
+        let positions = positions_of(self.bytes, offsets.collect());
+        let at = |offset: usize| positions.get(&offset).copied().unwrap_or(Position { line: 1, column: 1 });
+        let errors = self.errors.into_iter().map(|error| JsonError {
+            position: at(error.span.start),
+            first: error.first.map(|span| (span, at(span.start))),
+            kind: error.kind,
+            span: error.span,
+            pointer: error.pointer,
+        });
+        JsonErrors::new(errors.collect(), self.unlisted)
+    }
+
+    fn document(&mut self) -> Result<Node<'a>, Stop> {
+        self.blanks();
+        if self.at == self.bytes.len() {
+            return Err(self.syntax(Syntax::Empty));
+        }
+        let node = self.value(0)?;
+        self.blanks();
+        match self.peek() {
+            None => Ok(node),
+            Some(b'/') => Err(self.syntax(Syntax::Comment)),
+            Some(_) => Err(self.syntax(Syntax::TrailingText)),
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    #[expect(clippy::arithmetic_side_effects, reason = "the offset is at most the length of the text")]
+    fn skip(&mut self, count: usize) {
+        self.at += count;
+    }
+
+    fn blanks(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+            self.skip(1);
+        }
+    }
+
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for step in &self.path {
+            match step {
+                Step::Index(index) => push_step(&mut pointer, &index.to_string()),
+                Step::Key { start, end } => {
+                    let raw = self.text.get(*start..*end).unwrap_or_default();
+                    match unescape(raw) {
+                        Unescaped::Text(key) | Unescaped::Half(key, _) => push_step(&mut pointer, &key),
+                        Unescaped::Bad(..) => push_step(&mut pointer, raw),
+                    }
+                }
+            }
+        }
+        pointer
+    }
+
+    fn report(&mut self, kind: JsonErrorKind, span: Span, first: Option<Span>) -> Stop {
+        if self.errors.len() < LISTED {
+            let mut pointer = self.pointer();
+            if let JsonErrorKind::DuplicateKey { key } = &kind {
+                push_step(&mut pointer, key);
+            }
+            self.errors.push(Found { kind, span, pointer, first });
+        } else {
+            self.unlisted = self.unlisted.saturating_add(1);
+        }
+        Stop
+    }
+
+    fn syntax_at(&mut self, syntax: Syntax, at: usize) -> Stop {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let width = rest.chars().next().map_or(0, char::len_utf8);
+        let span = Span::new(at, at.saturating_add(width));
+        // What stops the reading is always listed, whatever was found before.
+        if self.errors.len() >= LISTED {
+            self.unlisted = self.unlisted.saturating_add(1);
+            self.errors.pop();
+        }
+        self.report(JsonErrorKind::Syntax(syntax), span, None)
+    }
+
+    fn syntax(&mut self, syntax: Syntax) -> Stop {
+        self.syntax_at(syntax, self.at)
+    }
+
+    fn limit(&mut self, kind: JsonErrorKind) -> Stop {
+        let span = Span::new(self.at, self.at.saturating_add(1).min(self.bytes.len()));
+        self.report(kind, span, None)
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node<'a>, Stop> {
+        self.values = self.values.saturating_add(1);
+        if self.values > self.limits.values() {
+            return Err(self.limit(JsonErrorKind::TooMany { limit: self.limits.values() }));
+        }
+        let start = self.at;
+        let value = match self.peek() {
+            Some(b'"') => Value::String(self.string()?),
+            Some(open @ (b'{' | b'[')) => {
+                if depth >= self.limits.depth() {
+                    return Err(self.limit(JsonErrorKind::TooDeep { limit: self.limits.depth() }));
+                }
+                self.skip(1);
+                if open == b'{' { self.object(depth)? } else { self.array(depth)? }
+            }
+            Some(b'-' | b'0'..=b'9') => Value::Number(self.number()?),
+            _ => self.word()?,
+        };
+        Ok(self.node(value, start))
+    }
+
+    fn node(&self, value: Value<'a>, start: usize) -> Node<'a> {
+        Node { value, start: narrow(start), end: narrow(self.at) }
+    }
+
+    fn word(&mut self) -> Result<Value<'a>, Stop> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let word = rest.get(..length).unwrap_or_default();
+        let value = match word {
+            b"true" => Value::Bool(true),
+            b"false" => Value::Bool(false),
+            b"null" => Value::Null,
+            _ => return Err(self.no_value(word)),
+        };
+        self.skip(length);
+        Ok(value)
+    }
+
+    fn no_value(&mut self, word: &[u8]) -> Stop {
+        let syntax = match self.peek() {
+            None => Syntax::Unclosed,
+            Some(b'\'') => Syntax::SingleQuote,
+            Some(b'/' | b'#') => Syntax::Comment,
+            Some(b'+') => Syntax::PlusSign,
+            Some(b'.') => Syntax::BadNumber,
+            _ if matches!(word, b"NaN" | b"Infinity") => Syntax::NotANumber,
+            _ if !word.is_empty() => Syntax::UnknownWord,
+            _ => Syntax::Unexpected,
+        };
+        self.syntax(syntax)
+    }
+
+    fn number(&mut self) -> Result<Number<'a>, Stop> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.skip(1);
+            if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(b"Infinity")) {
+                return Err(self.syntax_at(Syntax::NotANumber, start));
+            }
+        }
+        let zero = self.peek() == Some(b'0');
+        let whole = self.digits()?;
+        if zero && whole > 1 {
+            return Err(self.syntax_at(Syntax::LeadingZero, start));
+        }
+        if self.peek() == Some(b'.') {
+            self.skip(1);
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.skip(1);
+            if let Some(b'+' | b'-') = self.peek() {
+                self.skip(1);
+            }
+            self.digits()?;
+        }
+        if self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_')) {
+            return Err(self.syntax(Syntax::BadNumber));
+        }
+        Ok(Number(self.text.get(start..self.at).unwrap_or_default()))
+    }
+
+    fn digits(&mut self) -> Result<usize, Stop> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.skip(1);
+        }
+        let count = self.at.saturating_sub(start);
+        if count == 0 { Err(self.syntax(Syntax::BadNumber)) } else { Ok(count) }
+    }
+
+    /// Reads a string; the reader stands on its opening quote.
+    fn string(&mut self) -> Result<Cow<'a, str>, Stop> {
+        let open = self.at;
+        self.skip(1);
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            self.skip(plain_run(self.bytes.get(self.at..).unwrap_or_default()));
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    self.skip(1);
+                    if self.peek().is_some() {
+                        self.skip(1);
+                    }
+                }
+                Some(_) => return Err(self.syntax(Syntax::ControlInString)),
+                None => return Err(self.syntax_at(Syntax::UnclosedString, open)),
+            }
+        }
+        let raw = self.text.get(start..self.at).unwrap_or_default();
+        self.skip(1);
+        let text = if escaped { self.unescaped(raw, start)? } else { Cow::Borrowed(raw) };
+        if text.len() > self.limits.string() {
+            let kind = JsonErrorKind::StringTooLong { limit: self.limits.string() };
+            return Err(self.report(kind, Span::new(open, self.at), None));
+        }
+        Ok(text)
+    }
+
+    fn unescaped(&mut self, raw: &'a str, start: usize) -> Result<Cow<'a, str>, Stop> {
+        match unescape(raw) {
+            Unescaped::Text(text) => Ok(Cow::Owned(text)),
+            Unescaped::Half(text, offset) => {
+                let at = start.saturating_add(offset);
+                let Stop = self.report(JsonErrorKind::Surrogate, Span::new(at, at.saturating_add(6)), None);
+                Ok(Cow::Owned(text))
+            }
+            Unescaped::Bad(syntax, offset) => Err(self.syntax_at(syntax, start.saturating_add(offset))),
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Value<'a>, Stop> {
+        let base = self.nodes.len();
+        self.blanks();
+        if self.peek() == Some(b']') {
+            self.skip(1);
+            return Ok(Value::Array(Box::default()));
+        }
+        let mut index = 0_usize;
+        loop {
+            self.path.push(Step::Index(index));
+            let node = self.value(depth.saturating_add(1))?;
+            self.path.pop();
+            self.nodes.push(node);
+            index = index.saturating_add(1);
+            if self.closed(b']')? {
+                // Taken off a shared stack, so that a list costs its own length and no spare room.
+                return Ok(Value::Array(self.nodes.split_off(base).into_boxed_slice()));
+            }
+        }
+    }
+
+    /// After a value: a comma and then another value (`false`), or the closing bracket (`true`).
+    fn closed(&mut self, close: u8) -> Result<bool, Stop> {
+        self.blanks();
+        match self.peek() {
+            Some(b',') => {
+                let comma = self.at;
+                self.skip(1);
+                self.blanks();
+                match self.peek() {
+                    Some(b']' | b'}') => Err(self.syntax_at(Syntax::TrailingComma, comma)),
+                    _ => Ok(false),
+                }
+            }
+            Some(byte) if byte == close => {
+                self.skip(1);
+                Ok(true)
+            }
+            None => Err(self.syntax(Syntax::Unclosed)),
+            Some(b'/' | b'#') => Err(self.syntax(Syntax::Comment)),
+            Some(_) => Err(self.syntax(Syntax::MissingComma)),
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Value<'a>, Stop> {
+        let base = self.members.len();
+        self.blanks();
+        if self.peek() == Some(b'}') {
+            self.skip(1);
+            return Ok(Value::Object(Box::default()));
+        }
+        loop {
+            let key_start = self.at;
+            if self.peek() != Some(b'"') {
+                return Err(self.no_key());
+            }
+            let key = self.string()?;
+            let key_end = self.at;
+            self.blanks();
+            if self.peek() != Some(b':') {
+                return Err(self.syntax(Syntax::MissingColon));
+            }
+            self.skip(1);
+            self.blanks();
+            self.path.push(Step::Key { start: key_start.saturating_add(1), end: key_end.saturating_sub(1) });
+            let node = self.value(depth.saturating_add(1))?;
+            self.path.pop();
+            let (key_start, key_end) = (narrow(key_start), narrow(key_end));
+            self.members.push(Member { key, key_start, key_end, node });
+            if self.closed(b'}')? {
+                let members = self.members.split_off(base).into_boxed_slice();
+                self.check_keys(&members);
+                return Ok(Value::Object(members));
+            }
+        }
+    }
+
+    fn no_key(&mut self) -> Stop {
+        let syntax = match self.peek() {
+            None => Syntax::Unclosed,
+            Some(b'\'') => Syntax::SingleQuote,
+            Some(b'/' | b'#') => Syntax::Comment,
+            Some(_) => Syntax::UnquotedKey,
+        };
+        self.syntax(syntax)
+    }
+
+    fn check_keys(&mut self, members: &[Member<'a>]) {
+        if members.len() <= 8 {
+            for (index, member) in members.iter().enumerate() {
+                let before = members.get(..index).unwrap_or_default();
+                if let Some(first) = before.iter().find(|other| other.key == member.key) {
+                    self.duplicate(first, member);
+                }
+            }
+            return;
+        }
+        let mut sorted: Vec<&Member<'a>> = members.iter().collect();
+        sorted.sort_by(|one, two| one.key.cmp(&two.key).then(one.key_start.cmp(&two.key_start)));
+        let mut first: Option<&Member<'a>> = None;
+        for member in sorted {
+            match first {
+                Some(other) if other.key == member.key => self.duplicate(other, member),
+                _ => first = Some(member),
+            }
+        }
+    }
+
+    fn duplicate(&mut self, first: &Member<'a>, again: &Member<'a>) {
+        let key = again.key.chars().take(128).collect();
+        let Stop = self.report(JsonErrorKind::DuplicateKey { key }, again.key_span(), Some(first.key_span()));
+    }
+}
+
+fn narrow(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
+/// Counts the bytes up to the next quote, backslash or control character, eight at a time.
+fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let mut count = 0_usize;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let word = u64::from_le_bytes(chunk.try_into().unwrap_or([0; 8]));
+        let quote = word ^ (ONES.wrapping_mul(0x22));
+        let slash = word ^ (ONES.wrapping_mul(0x5C));
+        let hit = (quote.wrapping_sub(ONES) & !quote)
+            | (slash.wrapping_sub(ONES) & !slash)
+            | (word.wrapping_sub(ONES.wrapping_mul(0x20)) & !word);
+        let hit = hit & HIGHS;
+        if hit != 0 {
+            return count.saturating_add((hit.trailing_zeros() / 8) as usize);
+        }
+        count = count.saturating_add(8);
+    }
+    let tail = chunks.remainder().iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1F)).count();
+    count.saturating_add(tail)
+}

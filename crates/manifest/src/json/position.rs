@@ -1,0 +1,54 @@
+//! Byte offsets to lines and columns.
+
+use std::collections::BTreeMap;
+
+/// A line and a column, both from 1. A column counts scalar values; CR, LF and CR LF end a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "two numbers; a third would be another type")]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in scalar values, from 1; an invalid byte counts as one.
+    pub column: u32,
+}
+
+/// Gives the positions of some offsets in one walk over the bytes.
+pub(crate) fn positions_of(bytes: &[u8], mut offsets: Vec<usize>) -> BTreeMap<usize, Position> {
+    offsets.sort_unstable();
+    let mut walk = Walk { bytes, at: 0, here: Position { line: 1, column: 1 } };
+    offsets.into_iter().map(|offset| (offset, walk.to(offset))).collect()
+}
+
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    here: Position,
+}
+
+impl Walk<'_> {
+    fn to(&mut self, offset: usize) -> Position {
+        let end = offset.min(self.bytes.len());
+        let walked = self.bytes.get(self.at..end).unwrap_or_default();
+        for (step, byte) in walked.iter().enumerate() {
+            let at = self.at.saturating_add(step);
+            match byte {
+                b'\n' => self.new_line(),
+                b'\r' if self.bytes.get(at.saturating_add(1)) != Some(&b'\n') => self.new_line(),
+                // A continuation byte belongs to the scalar value before it.
+                0x80..=0xBF if self.continues(at) => {}
+                _ => self.here.column = self.here.column.saturating_add(1),
+            }
+        }
+        self.at = end.max(self.at);
+        self.here
+    }
+
+    fn new_line(&mut self) {
+        self.here = Position { line: self.here.line.saturating_add(1), column: 1 };
+    }
+
+    fn continues(&self, at: usize) -> bool {
+        let before = self.bytes.get(at.saturating_sub(3)..at).unwrap_or_default();
+        before.iter().rev().find(|byte| !matches!(byte, 0x80..=0xBF)).is_some_and(|byte| *byte >= 0xC0)
+    }
+}

@@ -1,0 +1,70 @@
+//! Undoing the escapes of a string.
+
+use super::Syntax;
+
+/// What a string's escapes came to.
+pub(super) enum Unescaped {
+    Text(String),
+    /// A `\u` escape at this offset in the string is half of a pair; the text goes on with U+FFFD in its place.
+    Half(String, usize),
+    Bad(Syntax, usize),
+}
+
+/// Undoes the escapes of the text between two quotes.
+pub(super) fn unescape(raw: &str) -> Unescaped {
+    let mut out = String::with_capacity(raw.len());
+    let mut half = None;
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(rest.get(..at).unwrap_or_default());
+        let offset = raw.len().saturating_sub(rest.len()).saturating_add(at);
+        let escape = rest.get(at.saturating_add(1)..).unwrap_or_default();
+        let plain = match escape.as_bytes().first() {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                let Some((character, length)) = unit(escape) else {
+                    return Unescaped::Bad(Syntax::BadEscape, offset);
+                };
+                if character.is_none() {
+                    half = half.or(Some(offset));
+                }
+                out.push(character.unwrap_or('\u{fffd}'));
+                rest = escape.get(length..).unwrap_or_default();
+                continue;
+            }
+            _ => return Unescaped::Bad(Syntax::BadEscape, offset),
+        };
+        out.push(plain);
+        rest = escape.get(1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    match half {
+        Some(offset) => Unescaped::Half(out, offset),
+        None => Unescaped::Text(out),
+    }
+}
+
+/// Reads `uXXXX`, or a pair of them; gives the character (absent for a half) and the bytes read.
+fn unit(text: &str) -> Option<(Option<char>, usize)> {
+    let first = four(text.get(1..5)?)?;
+    if let Some(character) = char::from_u32(first) {
+        return Some((Some(character), 5));
+    }
+    let second = text.get(5..11).and_then(|pair| pair.strip_prefix("\\u")).and_then(four);
+    if let (0xD800..=0xDBFF, Some(low @ 0xDC00..=0xDFFF)) = (first, second) {
+        let high = (first & 0x3FF) << 10;
+        return Some((char::from_u32((high | (low & 0x3FF)).saturating_add(0x1_0000)), 11));
+    }
+    Some((None, 5))
+}
+
+fn four(digits: &str) -> Option<u32> {
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}

@@ -1,0 +1,53 @@
+#![doc = include_str!("../README.md")]
+#![expect(
+    clippy::single_match_else,
+    reason = "a match shows both answers; most here have one line and one block"
+)]
+#![expect(clippy::similar_names, reason = "`args` and `argv` are the words of the trade")]
+
+mod at;
+mod claude;
+mod code;
+mod codex;
+mod command;
+mod coverage;
+mod dialect;
+mod error;
+mod files;
+mod gemini;
+mod gnoma;
+mod hooks;
+mod hyperagent;
+mod imports;
+mod jp;
+pub mod json;
+mod manifest;
+mod market;
+mod name;
+mod path;
+mod prompts;
+mod read;
+mod reader;
+mod runs;
+mod servers;
+mod source;
+mod surface;
+mod text;
+mod url;
+
+pub use at::{At, UnknownKeys, WithoutManifest};
+pub use code::{CODES, Code};
+pub use command::{
+    BUILTINS, CommandContext, CommandPart, CommandView, INTERPRETERS, LAUNCHERS, judge_argv, judge_command,
+};
+pub use coverage::Coverage;
+pub use dialect::{Dialect, MAIN_FILES, MARKET_FILES, Relative};
+pub use error::{ManifestError, ManifestErrors, Notice, Place, Weight};
+pub use files::{FileView, Files, MapFiles, Mode};
+pub use jp::read_jp_entry;
+pub use manifest::{Manifest, Person, Raw};
+pub use market::{Entry, Market, RefusedEntry, read_market};
+pub use read::{Found, RootCheck, classify, find, read, read_all};
+pub use source::{CommandSources, Pinning, Remote, Source};
+pub use surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
+pub use text::ForeignText;

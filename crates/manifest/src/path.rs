@@ -1,0 +1,98 @@
+//! The rules for a value in path position. By hand, since `std::path` differs by platform.
+
+use crate::Code;
+
+/// A path below the plugin's folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CleanPath {
+    /// Without `.` parts; empty for the folder itself.
+    pub(crate) path: String,
+    /// It has one of `* ? [`.
+    pub(crate) glob: bool,
+    /// It was written with `./` or a root variable in front.
+    pub(crate) prefixed: bool,
+}
+
+/// Checks a path in the order of the page; the first broken rule is the answer.
+///
+/// # Source
+/// gnoma's check refuses the substring `..` anywhere, so `a..b` too; here a part is `..` or it is not.
+pub(crate) fn clean_path(text: &str, roots: &[&str]) -> Result<CleanPath, Code> {
+    if text.is_empty() {
+        return Err(Code::PathEmpty);
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Code::PathChars);
+    }
+    if text.contains('\\') {
+        return Err(Code::PathBackslash);
+    }
+    if text.starts_with('/') {
+        return Err(Code::PathAbsolute);
+    }
+    if text.starts_with('~') {
+        return Err(Code::PathHome);
+    }
+    match scheme_of(text) {
+        Some(scheme) if scheme.len() == 1 => return Err(Code::PathDrive),
+        Some(_) => return Err(Code::PathUrl),
+        None => {}
+    }
+    let (rest, rooted) = without_root(text, roots);
+    if has_variable(rest) {
+        return Err(Code::PathVariable);
+    }
+    if rest.split('/').any(|part| part == "..") {
+        return Err(Code::PathParent);
+    }
+    if rest.len() > 4095 || rest.split('/').any(|part| part.len() > 255) {
+        return Err(Code::PathTooLong);
+    }
+    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let prefixed = rooted || rest == "." || rest.starts_with("./");
+    Ok(CleanPath { path: parts.join("/"), glob: rest.contains(['*', '?', '[']), prefixed })
+}
+
+/// Gives what stands before the first colon, where that is a scheme or a drive.
+pub(crate) fn scheme_of(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once(':')?;
+    let mut bytes = scheme.bytes();
+    let good = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic())
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    good.then_some(scheme)
+}
+
+/// Drops a root variable and the slash behind it.
+fn without_root<'t>(text: &'t str, roots: &[&str]) -> (&'t str, bool) {
+    for root in roots {
+        let braced = text.strip_prefix("${").and_then(|rest| rest.strip_prefix(root)?.strip_prefix('}'));
+        let plain = || text.strip_prefix('$').and_then(|rest| rest.strip_prefix(root));
+        let rest = braced
+            .or_else(plain)
+            .and_then(|rest| if rest.is_empty() { Some("") } else { rest.strip_prefix('/') });
+        if let Some(rest) = rest {
+            return (rest, true);
+        }
+    }
+    (text, false)
+}
+
+fn has_variable(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('$') {
+        if after.starts_with(|first: char| first == '{' || first == '_' || first.is_ascii_alphabetic()) {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// Joins a path onto a folder of the tree.
+pub(crate) fn join(folder: &str, path: &str) -> String {
+    match (folder, path) {
+        ("", path) => path.to_owned(),
+        (folder, "") => folder.to_owned(),
+        (folder, path) => format!("{folder}/{path}"),
+    }
+}

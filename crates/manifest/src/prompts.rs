@@ -1,0 +1,280 @@
+//! Text of the tree that enters a model, and shell text in it.
+
+use crate::coverage::Coverage;
+use crate::dialect::Dialect;
+use crate::error::Place;
+use crate::json::{Node, Position};
+use crate::reader::{Ctx, Doc, Need};
+use crate::runs::StartsIn;
+use crate::surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
+use plugward_types::Span;
+
+/// Which sort of prompt text it is, and which files of a folder are some.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prompts {
+    Skills,
+    Commands,
+    Agents,
+    OutputStyles,
+    /// Gemini's commands.
+    TomlCommands,
+}
+
+impl Prompts {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Skills => "skill",
+            Self::Commands | Self::TomlCommands => "command",
+            Self::Agents => "agent",
+            Self::OutputStyles => "output-style",
+        }
+    }
+
+    fn takes(self, path: &str) -> bool {
+        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+        match self {
+            Self::Skills => name.eq_ignore_ascii_case("SKILL.md"),
+            Self::TomlCommands => has_ending(name, ".toml"),
+            _ => has_ending(name, ".md"),
+        }
+    }
+}
+
+pub(crate) fn has_ending(name: &str, ending: &str) -> bool {
+    let at = name.len().saturating_sub(ending.len());
+    name.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+}
+
+impl Ctx<'_> {
+    /// Reads a key that names files or folders of prompt text; says whether it replaces the standard folder.
+    pub(crate) fn prompts_key(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Prompts) {
+        for item in self.texts(doc, node, Need::Error) {
+            let Some(path) = self.path(doc, item) else { continue };
+            let place = Self::place(doc, item.span());
+            if path.glob {
+                self.glob(doc, item);
+                let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path, place, doc.layer);
+                item.coverage = Coverage::Unresolved;
+                "a pattern in place of a path".clone_into(&mut item.why);
+                self.items.push(item);
+                continue;
+            }
+            let count = self.prompt_files(&path.path, which, Origin::Declared, doc.layer);
+            if count == 0 {
+                if !self.has(&path.path) {
+                    self.missing_file(&place, &path.path);
+                }
+                let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path.clone(), place, doc.layer);
+                item.facts.insert("prompt", Fact::Text(which.word().to_owned()));
+                item.files = vec![path.path];
+                self.items.push(item);
+            }
+        }
+    }
+
+    /// Adds the prompt files at or below a path; gives how many there are.
+    pub(crate) fn prompt_files(&mut self, path: &str, which: Prompts, origin: Origin, layer: Layer) -> usize {
+        let mut paths: Vec<String> = match self.files.get(path) {
+            Some(_) => vec![path.to_owned()],
+            None => self.files.under(path).filter(|path| which.takes(path)).map(ToOwned::to_owned).collect(),
+        };
+        paths.sort();
+        for path in &paths {
+            self.prompt_file(path, which.word(), origin, layer);
+        }
+        paths.len()
+    }
+
+    /// Adds one file of prompt text and the shell text in it, once.
+    pub(crate) fn prompt_file(&mut self, path: &str, word: &str, origin: Origin, layer: Layer) {
+        if !self.read.insert(path.to_owned()) {
+            return;
+        }
+        let mut item = SurfaceItem::new(SurfaceKind::Prompt, path, Self::whole(path), layer);
+        item.origin = origin;
+        item.files = vec![path.to_owned()];
+        item.facts.insert("prompt", Fact::Text(word.to_owned()));
+        self.items.push(item);
+        let Some(file) = self.files.get(path) else { return };
+        let text = String::from_utf8_lossy(file.bytes);
+        let found = if has_ending(path, ".toml") { toml_shell(&text) } else { markdown_shell(&text) };
+        for shell in found {
+            let place = Place {
+                file: path.to_owned(),
+                pointer: String::new(),
+                span: Span::new(shell.start, shell.start.saturating_add(shell.text.len())),
+                position: Some(Position { line: shell.line, column: 1 }),
+            };
+            let mut item = SurfaceItem::new(SurfaceKind::CommandShell, path, place, layer);
+            item.origin = origin;
+            item.files = vec![path.to_owned()];
+            item.facts.insert("mark", Fact::Text(shell.mark.to_owned()));
+            if shell.mark == "front-matter-hooks" && shell.text.is_empty() {
+                item.coverage = Coverage::Unresolved;
+                "hooks in the front matter".clone_into(&mut item.why);
+                self.items.push(item);
+            } else {
+                self.run_text(item, &shell.text, StartsIn::Default);
+            }
+        }
+    }
+
+    /// Adds the items of a standard folder whose files are started: `bin/`, `workflows/`.
+    pub(crate) fn started_files(&mut self, folder: &str, kind: SurfaceKind) {
+        let mut paths: Vec<String> = self.files.under(folder).map(ToOwned::to_owned).collect();
+        paths.sort();
+        for path in paths {
+            let mut item = SurfaceItem::new(kind, path.clone(), Self::whole(&path), Layer::Plugin);
+            item.origin = Origin::Found;
+            self.run_file(item, &path);
+        }
+    }
+
+    /// Adds prompt text that a file of JSON holds.
+    pub(crate) fn prompt_text(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str) {
+        for text in self.texts(doc, node, Need::Notice) {
+            let mut item =
+                SurfaceItem::new(SurfaceKind::Prompt, name, Self::place(doc, text.span()), doc.layer);
+            item.text = self.foreign(doc, text);
+            self.items.push(item);
+        }
+    }
+
+    /// Says whether a standard folder or file of claude is there.
+    pub(crate) fn has_standard(&self) -> bool {
+        let folders = ["skills", "commands", "agents", "output-styles", "hooks"];
+        let files = [".mcp.json", ".lsp.json", "monitors/monitors.json"];
+        self.dialect == Dialect::Claude
+            && (folders.iter().any(|folder| self.files.under(folder).next().is_some())
+                || files.iter().any(|file| self.files.get(file).is_some()))
+    }
+}
+
+/// Shell text in a prompt file.
+struct Shell {
+    mark: &'static str,
+    text: String,
+    start: usize,
+    line: u32,
+}
+
+/// `` !`…` ``, fenced `!` blocks, and a `hooks:` key in the front matter. Read by lines and marks, not as YAML or
+/// Markdown.
+fn markdown_shell(text: &str) -> Vec<Shell> {
+    let mut found = Vec::new();
+    let mut offset = 0_usize;
+    let mut front = Front::Before;
+    let mut fence: Option<Shell> = None;
+    for (index, raw) in text.split_inclusive('\n').enumerate() {
+        let line = raw.trim_end_matches(['\n', '\r']);
+        let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
+        let start = offset;
+        offset = offset.saturating_add(raw.len());
+        if index == 0 && line.trim_end() == "---" {
+            front = Front::Inside { hooks: false };
+            continue;
+        }
+        if matches!(front, Front::Inside { .. }) {
+            front = front_line(line, front, start, number, &mut found);
+            continue;
+        }
+        let trimmed = line.trim_start();
+        match &mut fence {
+            Some(block) if trimmed.starts_with("```") => {
+                found.push(Shell { mark: block.mark, text: core::mem::take(&mut block.text), ..*block });
+                fence = None;
+            }
+            Some(block) => block.text.push_str(raw),
+            None if trimmed
+                .strip_prefix("```")
+                .is_some_and(|rest| rest.trim_start_matches('`').trim() == "!") =>
+            {
+                fence = Some(Shell { mark: "fence", text: String::new(), start: offset, line: number });
+            }
+            None => inline_marks(line, start, number, &mut found),
+        }
+    }
+    // A block that is never closed runs to the end of the file.
+    found.extend(fence);
+    found
+}
+
+#[derive(Clone, Copy)]
+enum Front {
+    Before,
+    Inside { hooks: bool },
+}
+
+fn front_line(line: &str, front: Front, start: usize, number: u32, found: &mut Vec<Shell>) -> Front {
+    let hooks = matches!(front, Front::Inside { hooks: true });
+    if matches!(line.trim_end(), "---" | "...") {
+        return Front::Before;
+    }
+    let top = !line.starts_with([' ', '\t', '-', '#']) && !line.trim().is_empty();
+    let key = line.trim_start_matches(['"', '\'']);
+    if top
+        && key.starts_with("hooks")
+        && key.trim_start_matches("hooks").trim_start_matches(['"', '\'']).trim_start().starts_with(':')
+    {
+        found.push(Shell { mark: "front-matter-hooks", text: String::new(), start, line: number });
+        return Front::Inside { hooks: true };
+    }
+    if top {
+        return Front::Inside { hooks: false };
+    }
+    let inner = line.trim_start().trim_start_matches("- ").trim_start();
+    if let Some(value) = inner.strip_prefix("command:").filter(|_| hooks) {
+        let value = value.trim();
+        let quoted = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        let text = quoted('"').or_else(|| quoted('\'')).unwrap_or(value).replace("\\\"", "\"");
+        found.push(Shell { mark: "front-matter-hooks", text, start, line: number });
+    }
+    Front::Inside { hooks }
+}
+
+fn inline_marks(line: &str, start: usize, number: u32, found: &mut Vec<Shell>) {
+    let mut at = 0_usize;
+    while let Some(step) = line.get(at..).and_then(|rest| rest.find("!`")) {
+        let mark = at.saturating_add(step);
+        let before = line.get(..mark).and_then(|before| before.chars().next_back());
+        let open = mark.saturating_add(2);
+        let rest = line.get(open..).unwrap_or_default();
+        let Some(end) = rest.find('`') else { return };
+        at = open.saturating_add(end).saturating_add(1);
+        // A word or a backtick right before the mark is an exclamation in text.
+        if end > 0 && before.is_none_or(|before| !before.is_alphanumeric() && before != '`') {
+            let text = rest.get(..end).unwrap_or_default().to_owned();
+            found.push(Shell { mark: "inline", text, start: start.saturating_add(open), line: number });
+        }
+    }
+}
+
+/// `!{…}` with balanced braces, in Gemini's command files.
+fn toml_shell(text: &str) -> Vec<Shell> {
+    let mut found = Vec::new();
+    let mut at = 0_usize;
+    let mut line = 1_u32;
+    while let Some(step) = text.get(at..).and_then(|rest| rest.find("!{")) {
+        let open = at.saturating_add(step).saturating_add(2);
+        let passed = text.get(at..open).unwrap_or_default();
+        line = line.saturating_add(u32::try_from(passed.matches('\n').count()).unwrap_or(u32::MAX));
+        let rest = text.get(open..).unwrap_or_default();
+        let mut depth = 1_usize;
+        let end = rest.char_indices().find(|(_, next)| {
+            match next {
+                '{' => depth = depth.saturating_add(1),
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0
+        });
+        let end = end.map_or(rest.len(), |(end, _)| end);
+        let inner = rest.get(..end).unwrap_or_default().to_owned();
+        found.push(Shell { mark: "braces", text: inner, start: open, line });
+        at = open;
+        if end == rest.len() {
+            break;
+        }
+    }
+    found
+}

@@ -1,0 +1,174 @@
+//! Items that run something: their text is judged and what is wrong with it is said.
+
+use std::collections::BTreeMap;
+
+use crate::code::Code;
+use crate::command::{CommandContext, CommandView, Token, judge_argv, judge_command, split};
+use crate::coverage::Coverage;
+use crate::dialect::Dialect;
+use crate::error::Weight;
+use crate::json::{Node, Value, canonical};
+use crate::reader::{Ctx, Doc, Need};
+use crate::surface::{Fact, SurfaceItem};
+use crate::text::{ForeignText, escape};
+
+/// Where a command starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StartsIn {
+    /// Where the dialect says.
+    Default,
+    /// In the plugin's folder.
+    Root,
+}
+
+impl Ctx<'_> {
+    pub(crate) fn command_context(&self, starts_in: StartsIn) -> CommandContext<'_> {
+        let context = CommandContext::new(self.dialect).with_files(self.files);
+        if starts_in == StartsIn::Root { context.at_root() } else { context }
+    }
+
+    /// Finishes an item that is a shell text.
+    pub(crate) fn run_text(&mut self, mut item: SurfaceItem, text: &str, starts_in: StartsIn) {
+        let view = judge_command(text, &self.command_context(starts_in));
+        item.run = shown_run(text, &view, self.dialect);
+        if view.has_unquoted_root() && is_posix(&item) {
+            let message = format!("the root variable stands outside of quotes in `{}`", escape(text, 128));
+            self.say_at(item.place.clone(), Code::UnquotedRoot, Weight::Warning, message);
+        }
+        if !is_posix(&item) {
+            // Another shell splits otherwise: the label is not better than for text that was not looked into.
+            item.coverage = Coverage::InlineShell;
+        }
+        item.text = Some(ForeignText::new(text.to_owned()));
+        self.judged(item, &view);
+    }
+
+    /// Finishes an item that is an argument list.
+    pub(crate) fn run_argv(&mut self, mut item: SurfaceItem, argv: Vec<String>, starts_in: StartsIn) {
+        let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+        let view = judge_argv(&words, &self.command_context(starts_in));
+        item.run = argv.iter().map(|word| without_root(word, self.dialect)).collect();
+        item.argv = argv;
+        self.judged(item, &view);
+    }
+
+    fn judged(&mut self, mut item: SurfaceItem, view: &CommandView) {
+        item.coverage = item.coverage.worst(view.coverage());
+        item.why = escape(&view.why(), 512);
+        item.files.extend(view.files().iter().cloned());
+        item.files.sort();
+        item.files.dedup();
+        let names = view.reads_env().iter().cloned();
+        item.reads_env.extend(names);
+        item.reads_env.sort();
+        item.reads_env.dedup();
+        if item.coverage == Coverage::LauncherFloating {
+            let message = format!("`{}` may fetch other code at each start", escape(&item.why, 128));
+            self.say_at(item.place.clone(), Code::LauncherFloating, Weight::Notice, message);
+        }
+        for part in view.parts() {
+            if let Some(path) = part.started().filter(|path| !self.has(path)) {
+                self.missing_file(&item.place, path);
+            }
+        }
+        self.check_variables(&item);
+        self.items.push(item);
+    }
+
+    pub(crate) fn has(&self, path: &str) -> bool {
+        path.is_empty() || self.files.get(path).is_some() || self.files.under(path).next().is_some()
+    }
+
+    /// Gemini replaces its own variables only; another `${…}` that looks like one of the host's is worth a word.
+    fn check_variables(&mut self, item: &SurfaceItem) {
+        let known: &[&str] = match self.dialect {
+            Dialect::Gemini => &["extensionPath", "workspacePath"],
+            Dialect::Claude => {
+                &["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE"]
+            }
+            _ => return,
+        };
+        for name in &item.reads_env {
+            let hosts_own = match self.dialect {
+                Dialect::Gemini => name.starts_with(|first: char| first.is_ascii_lowercase()),
+                _ => {
+                    name.starts_with("CLAUDE_PLUGIN_")
+                        || (name.contains('.') && !name.starts_with("user_config."))
+                }
+            };
+            if hosts_own && !known.contains(&name.as_str()) {
+                let message = format!("the host replaces no variable `{}`", escape(name, 64));
+                self.say_at(item.place.clone(), Code::UnknownVariable, Weight::Notice, message);
+            }
+        }
+    }
+
+    /// Reads a map of texts, as of environment or headers; numbers and booleans keep their text.
+    pub(crate) fn text_map(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> BTreeMap<String, String> {
+        let mut map = BTreeMap::new();
+        for member in self.object(doc, node, Need::Error) {
+            let value = match member.node().value() {
+                Value::String(text) => text.to_string(),
+                Value::Number(number) => number.text().to_owned(),
+                Value::Bool(value) => value.to_string(),
+                _ => {
+                    self.wrong(doc, member.node(), "a string", Need::Error);
+                    continue;
+                }
+            };
+            self.refuse_hidden(doc, member.node().span(), &value);
+            map.insert(member.key().to_owned(), value);
+        }
+        map
+    }
+}
+
+fn is_posix(item: &SurfaceItem) -> bool {
+    item.fact("shell").is_none_or(|shell| matches!(shell, "bash" | "sh" | "zsh" | "dash" | "ksh"))
+}
+
+/// The words of a single call, or the whole text.
+fn shown_run(text: &str, view: &CommandView, dialect: Dialect) -> Vec<String> {
+    let operators = split(text).iter().any(|token| !matches!(token, Token::Word(_)));
+    match view.parts() {
+        [one] if !operators => one.words().iter().map(|word| without_root(word, dialect)).collect(),
+        _ => vec![text.to_owned()],
+    }
+}
+
+fn without_root(word: &str, dialect: Dialect) -> String {
+    for root in dialect.root_variables() {
+        let braced = word.strip_prefix("${").and_then(|rest| rest.strip_prefix(root)?.strip_prefix('}'));
+        if let Some(path) = braced.and_then(|rest| rest.strip_prefix('/')) {
+            return path.to_owned();
+        }
+    }
+    word.to_owned()
+}
+
+/// Keeps what is not read otherwise, so that the surface text shows a change of it.
+pub(crate) fn keep_rest(item: &mut SurfaceItem, node: &Node<'_>, but: &[&str]) {
+    let mut rest = BTreeMap::new();
+    for member in node.members().unwrap_or_default() {
+        if !but.contains(&member.key()) {
+            let mut text = String::new();
+            canonical(member.node(), &mut text);
+            rest.insert(member.key().to_owned(), text);
+        }
+    }
+    if !rest.is_empty() {
+        item.facts.insert("other", Fact::Map(rest));
+    }
+}
+
+/// The text of a scalar, as written.
+pub(crate) fn scalar_text(node: &Node<'_>) -> String {
+    match node.value() {
+        Value::String(text) => text.to_string(),
+        _ => {
+            let mut text = String::new();
+            canonical(node, &mut text);
+            text
+        }
+    }
+}

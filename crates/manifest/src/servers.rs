@@ -1,0 +1,360 @@
+//! MCP servers, language servers, monitors.
+
+use crate::code::Code;
+use crate::coverage::Coverage;
+use crate::dialect::Dialect;
+use crate::json::{Member, Node, Value};
+use crate::prompts::has_ending;
+use crate::reader::{Ctx, Doc, Need};
+use crate::runs::{StartsIn, keep_rest, scalar_text};
+use crate::surface::{Fact, Origin, SurfaceItem, SurfaceKind};
+use crate::text::escape;
+use crate::url::host_of;
+
+const READ: &[&str] = &[
+    "args",
+    "command",
+    "cwd",
+    "env",
+    "headers",
+    "headersHelper",
+    "httpUrl",
+    "name",
+    "transport",
+    "type",
+    "url",
+];
+
+/// Which list of servers it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Servers {
+    Mcp,
+    Lsp,
+    Monitors,
+}
+
+impl Servers {
+    const fn wrapper(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcpServers",
+            Self::Lsp => "lspServers",
+            Self::Monitors => "monitors",
+        }
+    }
+}
+
+impl Ctx<'_> {
+    /// Reads the value of `mcpServers`, `lspServers` or `monitors`: path, list of paths, inline.
+    pub(crate) fn servers_key(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Servers) {
+        match node.value() {
+            Value::String(_) => self.servers_path(doc, node, which),
+            Value::Array(items) => {
+                for item in items {
+                    match item.value() {
+                        Value::String(_) => self.servers_path(doc, item, which),
+                        Value::Object(_) if which == Servers::Monitors => {
+                            self.monitor(doc, item, Origin::Declared);
+                        }
+                        Value::Object(_) => self.servers_inline(doc, item, which, Origin::Declared),
+                        _ => self.wrong(doc, item, "a path or an object", Need::Error),
+                    }
+                }
+            }
+            Value::Object(_) => self.servers_inline(doc, node, which, Origin::Declared),
+            _ => self.wrong(doc, node, "a path or an object", Need::Error),
+        }
+    }
+
+    fn servers_path(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Servers) {
+        let Some(path) = self.path(doc, node) else { return };
+        let place = Self::place(doc, node.span());
+        if path.glob {
+            self.glob(doc, node);
+            let mut item = SurfaceItem::new(SurfaceKind::McpServer, path.path, place, doc.layer);
+            item.coverage = Coverage::Unresolved;
+            "a pattern in place of a path".clone_into(&mut item.why);
+            return self.items.push(item);
+        }
+        if has_ending(&path.path, ".mcpb") || has_ending(&path.path, ".dxt") {
+            return self.bundle(&place, doc, &path.path);
+        }
+        if self.read.contains(&path.path) {
+            return;
+        }
+        match self.files.get(&path.path) {
+            Some(file) => self.servers_file(&path.path, file.bytes, which, Origin::Declared),
+            None if self.files.under(&path.path).next().is_some() => {
+                self.error(doc, node.span(), Code::Type, "expected a file, got a folder");
+            }
+            None => self.missing_file(&place, &path.path),
+        }
+    }
+
+    /// A packed server: the pin covers the archive, and what is in it is not looked at.
+    fn bundle(&mut self, place: &crate::Place, doc: &Doc<'_>, path: &str) {
+        let mut item = SurfaceItem::new(SurfaceKind::McpServer, path, place.clone(), doc.layer);
+        item.coverage = Coverage::Unresolved;
+        item.why = format!("the archive {}", escape(path, 256));
+        item.files = vec![path.to_owned()];
+        if !self.has(path) {
+            self.missing_file(place, path);
+        }
+        self.items.push(item);
+    }
+
+    /// Reads the standard file, if it is there.
+    pub(crate) fn standard_servers(&mut self, file: &str, which: Servers) {
+        if let Some(view) = self.files.get(file).filter(|_| !self.read.contains(file)) {
+            self.servers_file(file, view.bytes, which, Origin::Found);
+        }
+    }
+
+    fn servers_file(&mut self, file: &str, bytes: &[u8], which: Servers, origin: Origin) {
+        let Some(doc) = self.open(file, bytes) else { return };
+        match doc.root.value() {
+            Value::Array(items) if which == Servers::Monitors => {
+                items.iter().for_each(|item| self.monitor(&doc, item, origin));
+            }
+            Value::Object(_) => self.servers_inline(&doc, &doc.root, which, origin),
+            _ => self.wrong(&doc, &doc.root, "an object", Need::Error),
+        }
+        self.close(&doc);
+    }
+
+    /// `{mcpServers: {…}}`, or the bare map of servers.
+    fn servers_inline(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Servers, origin: Origin) {
+        let members = node.members().unwrap_or_default();
+        let wrapped = node.get(which.wrapper());
+        if let Some(inner) = wrapped {
+            self.keys(doc, members, &["$schema", which.wrapper(), "inputs"]);
+            match inner.value() {
+                Value::Array(items) if which == Servers::Monitors => {
+                    items.iter().for_each(|item| self.monitor(doc, item, origin));
+                }
+                _ => {
+                    for member in self.object(doc, inner, Need::Error) {
+                        self.server(doc, member, which, origin);
+                    }
+                }
+            }
+            return;
+        }
+        for member in members {
+            let is_server = member.node().members().is_some_and(|keys| {
+                keys.iter().any(|key| matches!(key.key(), "command" | "url" | "type" | "httpUrl" | "args"))
+            });
+            if is_server || member.node().members().is_some_and(<[Member<'_>]>::is_empty) {
+                self.server(doc, member, which, origin);
+            } else if member.key() != "$schema" {
+                let message = format!(
+                    "unknown key `{}`: no server with command, url or type",
+                    escape(member.key(), 64)
+                );
+                self.unknown_key(doc, member, message);
+            }
+        }
+    }
+
+    fn server(&mut self, doc: &Doc<'_>, member: &Member<'_>, which: Servers, origin: Origin) {
+        self.refuse_hidden(doc, member.key_span(), member.key());
+        let node = member.node();
+        if node.members().is_none() {
+            return self.wrong(doc, node, "an object with command or url", Need::Error);
+        }
+        match which {
+            Servers::Mcp => {
+                self.servers.insert(member.key().to_owned());
+                self.mcp(doc, node, member.key(), origin);
+            }
+            Servers::Lsp => self.program(doc, node, SurfaceKind::LspServer, member.key(), origin),
+            Servers::Monitors => self.monitor(doc, node, origin),
+        }
+    }
+
+    /// One MCP server.
+    pub(crate) fn mcp(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str, origin: Origin) {
+        let url = node.get("url").or_else(|| node.get("httpUrl"));
+        self.headers_helper(doc, node, name, origin);
+        if self.dialect == Dialect::Gemini
+            && let Some(member) =
+                node.members().and_then(|all| all.iter().find(|member| member.key() == "trust"))
+        {
+            self.notice(
+                doc,
+                member.key_span(),
+                Code::NotHonored,
+                "the host does not honor `trust` in an extension",
+            );
+        }
+        match (url, node.get("command")) {
+            (None, Some(_)) => self.program(doc, node, SurfaceKind::McpServer, name, origin),
+            (Some(url), command) => {
+                let Some(text) = self.plain(doc, url, Need::Error).map(ToOwned::to_owned) else { return };
+                let mut item = self.server_item(doc, node, SurfaceKind::McpServer, name, origin);
+                let transport = item.fact("transport").map_or_else(|| transport_of(&text), ToOwned::to_owned);
+                item.facts.insert("transport", Fact::Text(transport));
+                item.facts.insert("url", Fact::Text(text.clone()));
+                item.coverage = Coverage::RemoteUrl;
+                item.why = escape(host_of(&text), 256);
+                item.run = vec![text];
+                self.items.push(item);
+                // Which of the two the host takes cannot be told: both are shown.
+                if command.is_some() {
+                    self.program(doc, node, SurfaceKind::McpServer, name, origin);
+                }
+            }
+            (None, None) => {
+                let mut item = self.server_item(doc, node, SurfaceKind::McpServer, name, origin);
+                item.coverage = Coverage::Unresolved;
+                "neither command nor url".clone_into(&mut item.why);
+                self.items.push(item);
+            }
+        }
+    }
+
+    fn server_item(
+        &mut self,
+        doc: &Doc<'_>,
+        node: &Node<'_>,
+        kind: SurfaceKind,
+        name: &str,
+        origin: Origin,
+    ) -> SurfaceItem {
+        let mut item = SurfaceItem::new(kind, name, Self::place(doc, node.span()), doc.layer);
+        item.origin = origin;
+        item.off = node.get("disabled").is_some_and(|value| matches!(value.value(), Value::Bool(true)));
+        if let Some(transport) = node.get("type").or_else(|| node.get("transport"))
+            && let Some(text) = self.plain(doc, transport, Need::Error)
+        {
+            item.facts.insert("transport", Fact::Text(text.to_owned()));
+        }
+        if let Some(cwd) = node.get("cwd").and_then(|cwd| self.plain(doc, cwd, Need::Error)) {
+            item.facts.insert("cwd", Fact::Text(cwd.to_owned()));
+        }
+        for key in ["env", "headers"] {
+            if let Some(map) = node.get(key) {
+                let map = self.text_map(doc, map);
+                for value in map.values() {
+                    note_variables(&mut item, value, self.dialect);
+                }
+                item.facts.insert(if key == "env" { "env" } else { "headers" }, Fact::Map(map));
+            }
+        }
+        keep_rest(&mut item, node, READ);
+        item
+    }
+
+    /// A server that is started: program and arguments, no shell.
+    fn program(&mut self, doc: &Doc<'_>, node: &Node<'_>, kind: SurfaceKind, name: &str, origin: Origin) {
+        let Some(command) = node.get("command") else {
+            return self.missing(doc, node, "command");
+        };
+        let mut argv = match command.value() {
+            Value::Array(_) => self.arguments(doc, command),
+            _ => match self.plain(doc, command, Need::Error) {
+                Some(program) => vec![program.to_owned()],
+                None => return,
+            },
+        };
+        if let Some(args) = node.get("args") {
+            argv.extend(self.arguments(doc, args));
+        }
+        let mut item = self.server_item(doc, node, kind, name, origin);
+        item.facts.entry("transport").or_insert_with(|| Fact::Text("stdio".to_owned()));
+        let starts_in = self.starts_in(node);
+        self.run_argv(item, argv, starts_in);
+    }
+
+    /// `headersHelper` of a server or of a catalog entry: a command.
+    pub(crate) fn headers_helper(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str, origin: Origin) {
+        let Some(helper) = node.get("headersHelper") else { return };
+        if let Some(text) = self.plain(doc, helper, Need::Error) {
+            let mut item = SurfaceItem::new(
+                SurfaceKind::HeadersHelper,
+                name,
+                Self::place(doc, helper.span()),
+                doc.layer,
+            );
+            item.origin = origin;
+            self.run_text(item, text, StartsIn::Default);
+        }
+    }
+
+    /// `{name, command, description, when}`.
+    fn monitor(&mut self, doc: &Doc<'_>, node: &Node<'_>, origin: Origin) {
+        let members = self.object(doc, node, Need::Error);
+        self.keys(
+            doc,
+            members,
+            &["command", "cwd", "description", "enabled", "env", "name", "timeout", "when"],
+        );
+        let Some(command) = node.get("command") else {
+            if node.members().is_some() {
+                self.missing(doc, node, "command");
+            }
+            return;
+        };
+        let name = node
+            .get("name")
+            .and_then(|name| self.plain(doc, name, Need::Error))
+            .unwrap_or_default()
+            .to_owned();
+        if let Some(text) = self.plain(doc, command, Need::Error) {
+            let mut item =
+                SurfaceItem::new(SurfaceKind::Monitor, name, Self::place(doc, command.span()), doc.layer);
+            item.origin = origin;
+            keep_rest(&mut item, node, &["command", "name", "description"]);
+            let starts_in = self.starts_in(node);
+            self.run_text(item, text, starts_in);
+        }
+    }
+
+    /// `mcp: {server: path}` and `mcp_servers: [{name, command, args, env}]`: no host documents them, they are shown all the same.
+    pub(crate) fn loose_servers(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
+        match node.value() {
+            Value::Array(items) => {
+                for item in items {
+                    if item.members().is_none() {
+                        self.wrong(doc, item, "an object with command", Need::Error);
+                        continue;
+                    }
+                    let name = item.get("name").map(scalar_text).unwrap_or_default();
+                    self.mcp(doc, item, &name, Origin::Declared);
+                }
+            }
+            _ => {
+                for member in self.object(doc, node, Need::Error) {
+                    match member.node().value() {
+                        Value::String(_) => self.servers_path(doc, member.node(), Servers::Mcp),
+                        Value::Object(_) => self.server(doc, member, Servers::Mcp, Origin::Declared),
+                        _ => self.wrong(doc, member.node(), "a path or an object", Need::Error),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn transport_of(url: &str) -> String {
+    if url.starts_with("ws:") || url.starts_with("wss:") { "ws".to_owned() } else { "http".to_owned() }
+}
+
+/// Adds the names of the variables in a value that the host puts in.
+pub(crate) fn note_variables(item: &mut SurfaceItem, value: &str, dialect: Dialect) {
+    let mut rest = value;
+    while let Some((_, after)) = rest.split_once('$') {
+        let inner = after.strip_prefix('{').unwrap_or(after);
+        let length = inner
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
+            .count();
+        let name = inner.get(..length).unwrap_or_default();
+        let named = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        if named && !dialect.root_variables().contains(&name) {
+            item.reads_env.push(name.to_owned());
+        }
+        rest = after;
+    }
+    item.reads_env.sort();
+    item.reads_env.dedup();
+}

@@ -1,0 +1,358 @@
+//! Where a marketplace says that a plugin comes from.
+
+use crate::code::Code;
+use crate::json::{Node, Value};
+use crate::name::{is_hex, is_semver};
+use crate::path::join;
+use crate::reader::{Ctx, Doc, Need};
+use crate::text::escape;
+use crate::url::{has_credentials, scheme};
+
+/// Whether a source that runs a program to fetch the plugin is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a host takes them or it does not")]
+pub enum CommandSources {
+    /// `market/command-source`.
+    Refused,
+    /// The host has decided to run such programs.
+    Allowed,
+}
+
+/// A repository and a place in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Remote {
+    pub(crate) url: String,
+    pub(crate) path: Option<String>,
+    pub(crate) reference: Option<String>,
+    pub(crate) sha: Option<String>,
+}
+
+impl Remote {
+    /// Gives the URL, or `owner/repo` of GitHub.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Gives the folder in the repository.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// Gives the branch or tag.
+    #[must_use]
+    pub fn reference(&self) -> Option<&str> {
+        self.reference.as_deref()
+    }
+
+    /// Gives the commit.
+    #[must_use]
+    pub fn sha(&self) -> Option<&str> {
+        self.sha.as_deref()
+    }
+}
+
+/// Where a plugin comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// A folder, relative to the marketplace's root; empty for the root itself.
+    Local {
+        /// The folder.
+        path: String,
+    },
+    /// A repository by URL.
+    Url(Remote),
+    /// A folder of a repository.
+    GitSubdir(Remote),
+    /// A repository of GitHub, `owner/repo`.
+    Github(Remote),
+    /// A repository of git.
+    Git(Remote),
+    /// A package of npm.
+    Npm {
+        /// The package.
+        package: String,
+        /// The version or range.
+        version: Option<String>,
+        /// The registry's URL.
+        registry: Option<String>,
+    },
+    /// An archive.
+    Archive {
+        /// The URL.
+        url: String,
+        /// The digest of the archive.
+        sha256: Option<String>,
+    },
+    /// A program that fetches the plugin.
+    Command {
+        /// The command as written.
+        command: String,
+    },
+    /// A kind that is not documented.
+    Unknown {
+        /// The kind as written.
+        kind: String,
+    },
+}
+
+/// How far a source is fixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum Pinning {
+    /// By a digest.
+    Immutable,
+    /// By an exact version, which the index could serve differently.
+    Version,
+    /// By nothing that stays.
+    Floating,
+    /// It lies beside the marketplace file.
+    Local,
+}
+
+impl Pinning {
+    /// Gives the word that reports use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Immutable => "immutable",
+            Self::Version => "version",
+            Self::Floating => "floating",
+            Self::Local => "local",
+        }
+    }
+}
+
+impl Source {
+    /// Says how far the source is fixed.
+    pub fn pinning(&self) -> Pinning {
+        let digest = |there: bool| if there { Pinning::Immutable } else { Pinning::Floating };
+        match self {
+            Self::Local { .. } => Pinning::Local,
+            Self::Url(remote) | Self::GitSubdir(remote) | Self::Github(remote) | Self::Git(remote) => {
+                digest(remote.sha.is_some())
+            }
+            Self::Archive { sha256, .. } => digest(sha256.is_some()),
+            Self::Npm { version: Some(version), .. } if is_semver(version) => Pinning::Version,
+            Self::Npm { .. } | Self::Command { .. } | Self::Unknown { .. } => Pinning::Floating,
+        }
+    }
+
+    /// Gives the word of the kind.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Local { .. } => "local",
+            Self::Url(_) => "url",
+            Self::GitSubdir(_) => "git-subdir",
+            Self::Github(_) => "github",
+            Self::Git(_) => "git",
+            Self::Npm { .. } => "npm",
+            Self::Archive { .. } => "archive",
+            Self::Command { .. } => "command",
+            Self::Unknown { kind } => kind,
+        }
+    }
+
+    pub(crate) fn read(
+        ctx: &mut Ctx<'_>,
+        doc: &Doc<'_>,
+        node: &Node<'_>,
+        root: &str,
+        commands: CommandSources,
+    ) -> Option<Self> {
+        let source = match node.value() {
+            Value::String(_) => Self::local(ctx, doc, node, root)?,
+            Value::Object(_) => Self::object(ctx, doc, node, root, commands)?,
+            _ => {
+                ctx.wrong(doc, node, "a path or an object", Need::Error);
+                return None;
+            }
+        };
+        if source.pinning() == Pinning::Floating {
+            let message = format!(
+                "the source ({}) is fixed by no digest and no exact version",
+                escape(source.kind(), 32)
+            );
+            ctx.notice(doc, node.span(), Code::MarketFloatingSource, message);
+        }
+        Some(source)
+    }
+
+    fn local(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, root: &str) -> Option<Self> {
+        let text = ctx.text(doc, node, Need::Error)?.to_owned();
+        let path = match crate::path::clean_path(&text, &[]) {
+            Ok(path) => path,
+            Err(code) => {
+                let message = format!(
+                    "expected a path inside of the marketplace's folder, got `{}`",
+                    escape(&text, 128)
+                );
+                ctx.error(doc, node.span(), code, message);
+                return None;
+            }
+        };
+        ctx.refuse_hidden(doc, node.span(), &text);
+        Some(Self::Local { path: join(root, &path.path) })
+    }
+
+    fn object(
+        ctx: &mut Ctx<'_>,
+        doc: &Doc<'_>,
+        node: &Node<'_>,
+        root: &str,
+        commands: CommandSources,
+    ) -> Option<Self> {
+        let Some(kind) = node.get("source").or_else(|| node.get("type")) else {
+            ctx.missing(doc, node, "source");
+            return None;
+        };
+        let kind = ctx.plain(doc, kind, Need::Error)?.to_owned();
+        let keys: &[&str] = match kind.as_str() {
+            "local" => &["path"],
+            "url" | "git-subdir" | "git" => &["path", "ref", "sha", "url"],
+            "github" => &["path", "ref", "repo", "sha"],
+            "npm" => &["package", "registry", "version"],
+            "archive" => &["sha256", "url"],
+            "command" => &["args", "command", "mode"],
+            other => {
+                let message = format!("unknown kind of source `{}`", escape(other, 64));
+                ctx.warning(doc, node.span(), Code::MarketUnknownSource, message);
+                return Some(Self::Unknown { kind });
+            }
+        };
+        let known: Vec<&str> = keys.iter().chain(&["source", "type"]).copied().collect();
+        ctx.keys(doc, node.members().unwrap_or_default(), &known);
+        let mut reader = Reader { ctx, doc, node };
+        match kind.as_str() {
+            "local" => {
+                let path = reader.required("path")?;
+                Self::local(reader.ctx, doc, path, root)
+            }
+            "npm" => {
+                let package = reader.text("package", Wanted::Required)?;
+                let version = reader.text("version", Wanted::Optional);
+                Some(Self::Npm { package, version, registry: reader.url("registry", Wanted::Optional) })
+            }
+            "archive" => Some(Self::Archive {
+                url: reader.url("url", Wanted::Required)?,
+                sha256: reader.digest("sha256", &[64])?,
+            }),
+            "command" => reader.command(commands),
+            _ => reader.remote(&kind, root),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Required,
+    Optional,
+}
+
+struct Reader<'r, 'c, 'd> {
+    ctx: &'r mut Ctx<'c>,
+    doc: &'r Doc<'d>,
+    node: &'r Node<'d>,
+}
+
+impl<'r, 'd> Reader<'r, '_, 'd> {
+    fn required(&mut self, key: &str) -> Option<&'r Node<'d>> {
+        let node = self.node.get(key);
+        if node.is_none() {
+            self.ctx.missing(self.doc, self.node, key);
+        }
+        node
+    }
+
+    fn text(&mut self, key: &str, wanted: Wanted) -> Option<String> {
+        let node = if wanted == Wanted::Required { self.required(key)? } else { self.node.get(key)? };
+        self.ctx.plain(self.doc, node, Need::Error).map(ToOwned::to_owned)
+    }
+
+    fn url(&mut self, key: &str, wanted: Wanted) -> Option<String> {
+        let text = self.text(key, wanted)?;
+        let span = self.node.get(key)?.span();
+        if has_credentials(&text) {
+            self.ctx.error(
+                self.doc,
+                span,
+                Code::MarketCredentials,
+                "expected a URL without user and password",
+            );
+            return None;
+        }
+        if scheme(&text).is_some_and(|scheme| matches!(scheme.as_str(), "http" | "file" | "git" | "ftp")) {
+            let message = format!("`{}` is neither https nor ssh", escape(&text, 128));
+            self.ctx.warning(self.doc, span, Code::MarketInsecureUrl, message);
+        }
+        Some(text)
+    }
+
+    /// `Some(None)` for an absent digest, `None` for a bad one.
+    #[expect(clippy::option_option, reason = "absent and refused are two answers")]
+    fn digest(&mut self, key: &str, lengths: &[usize]) -> Option<Option<String>> {
+        let Some(node) = self.node.get(key) else { return Some(None) };
+        let text = self.ctx.plain(self.doc, node, Need::Error)?;
+        if lengths.iter().any(|length| is_hex(text, *length)) {
+            return Some(Some(text.to_owned()));
+        }
+        let lengths: Vec<String> = lengths.iter().map(ToString::to_string).collect();
+        let message =
+            format!("expected {} lower-case hex digits, got `{}`", lengths.join(" or "), escape(text, 80));
+        self.ctx.error(self.doc, node.span(), Code::MarketSha, message);
+        None
+    }
+
+    fn remote(&mut self, kind: &str, root: &str) -> Option<Source> {
+        let url = match kind {
+            "github" => self.text("repo", Wanted::Required)?,
+            _ => self.url("url", Wanted::Required)?,
+        };
+        let path = match self.node.get("path") {
+            Some(node) => {
+                let text = self.ctx.text(self.doc, node, Need::Error)?.to_owned();
+                match crate::path::clean_path(&text, &[]) {
+                    Ok(path) => Some(path.path),
+                    Err(code) => {
+                        let message =
+                            format!("expected a path inside of the repository, got `{}`", escape(&text, 128));
+                        self.ctx.error(self.doc, node.span(), code, message);
+                        return None;
+                    }
+                }
+            }
+            None if kind == "git-subdir" => {
+                self.ctx.missing(self.doc, self.node, "path");
+                return None;
+            }
+            None => None,
+        };
+        let sha = self.digest("sha", &[40, 64])?;
+        let reference = self.text("ref", Wanted::Optional);
+        // A URL that is the marketplace's own folder is a local source.
+        if kind == "url" && matches!(url.as_str(), "." | "./") {
+            return Some(Source::Local { path: join(root, path.as_deref().unwrap_or_default()) });
+        }
+        let remote = Remote { url, path, reference, sha };
+        Some(match kind {
+            "url" => Source::Url(remote),
+            "git-subdir" => Source::GitSubdir(remote),
+            "github" => Source::Github(remote),
+            _ => Source::Git(remote),
+        })
+    }
+
+    fn command(&mut self, commands: CommandSources) -> Option<Source> {
+        let command = self.text("command", Wanted::Required)?;
+        if commands == CommandSources::Refused {
+            let message = format!("expected a source that runs no program, got `{}`", escape(&command, 128));
+            self.ctx.error(self.doc, self.node.span(), Code::MarketCommandSource, message);
+            return None;
+        }
+        Some(Source::Command { command })
+    }
+}

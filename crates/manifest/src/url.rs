@@ -1,0 +1,26 @@
+//! As much of a URL as a judgement needs.
+
+/// Gives the host of a URL, or the whole text where it has none.
+pub(crate) fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let port = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    port.map_or(host, |(host, _)| host)
+}
+
+/// Says whether a URL holds a user or a password.
+pub(crate) fn has_credentials(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    match authority.rsplit_once('@') {
+        // `ssh://git@host` names the account that every client uses, and no secret.
+        Some((user, _)) => user.contains(':') || !matches!(scheme, "ssh" | "git+ssh"),
+        None => false,
+    }
+}
+
+/// Gives the scheme in lower case.
+pub(crate) fn scheme(url: &str) -> Option<String> {
+    url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase())
+}

@@ -1,0 +1,177 @@
+//! Real manifests: nothing is refused, and every label is the one that a person gave.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use plugward_manifest::{
+    At, CommandSources, Dialect, MAIN_FILES, Manifest, MapFiles, Pinning, Source, SurfaceKind,
+};
+use plugward_manifest::{find, read, read_market};
+
+use crate::support::{load, shared};
+
+/// The folders that hold a main file, and those that do not but hold an `.mcp.json`.
+fn roots(corpus: &Path) -> Vec<PathBuf> {
+    let mut roots = BTreeSet::new();
+    let mut left = vec![corpus.to_path_buf()];
+    while let Some(dir) = left.pop() {
+        // The folder that holds a main file is no plugin of its own.
+        let hidden = dir.file_name().unwrap().to_str().unwrap().starts_with('.');
+        if !hidden && MAIN_FILES.iter().any(|(_, file)| dir.join(file).is_file()) {
+            roots.insert(dir.clone());
+        }
+        for entry in std::fs::read_dir(&dir).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                left.push(entry.path());
+            }
+        }
+    }
+    roots.into_iter().collect()
+}
+
+fn name_of(root: &Path) -> String {
+    root.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+/// A plugin that is refused.
+#[derive(Debug)]
+struct Refused {
+    root: PathBuf,
+    #[expect(dead_code, reason = "shown where the test fails")]
+    dialect: Dialect,
+    errors: Vec<String>,
+}
+
+/// Every plugin of the corpus, by folder; one that is refused is left out and named.
+fn all(corpus: &Path) -> (Vec<(PathBuf, Manifest)>, Vec<Refused>) {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for root in roots(corpus) {
+        let files = load(&root);
+        for dialect in corpus_dialects(&root, &files) {
+            match read(dialect, &files, &At::folder(&name_of(&root))) {
+                Ok(manifest) => good.push((root.clone(), manifest)),
+                Err(errors) => {
+                    let errors =
+                        errors.iter().map(|error| format!("{} {}", error.code(), error.pointer())).collect();
+                    bad.push(Refused { root: root.clone(), dialect, errors });
+                }
+            }
+        }
+    }
+    (good, bad)
+}
+
+/// The corpus holds JSON alone, so HyperAgent's mark beside the manifest is missing in one fixture.
+fn corpus_dialects(root: &Path, files: &MapFiles) -> Vec<Dialect> {
+    if name_of(root) == "broken-plugin" { vec![Dialect::Hyperagent] } else { find(files) }
+}
+
+#[test]
+fn every_plugin_of_the_corpus_is_read() {
+    let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
+    let (good, bad) = all(&corpus);
+    assert_eq!(bad.len(), 1, "{bad:#?}");
+    assert_eq!(name_of(&bad[0].root), "broken-plugin");
+    assert_eq!(bad[0].errors, ["manifest/missing-key /version", "manifest/missing-key /hostModules"]);
+    let mut counts = BTreeMap::new();
+    for (_, manifest) in &good {
+        *counts.entry(manifest.dialect().as_str()).or_insert(0) += 1;
+    }
+    let expected =
+        [("claude", 176), ("codex", 92), ("cursor", 2), ("gemini", 1), ("hyperagent", 7), ("kimi", 1)];
+    assert_eq!(counts, BTreeMap::from(expected));
+}
+
+#[test]
+fn hooks_and_servers_of_the_corpus_have_their_labels() {
+    let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
+    let (mut good, _) = all(&corpus);
+    // One `.mcp.json` lies in a folder without a manifest; an entry makes that folder a plugin.
+    let (market, _) = read_market(
+        "marketplace.json",
+        br#"{"name": "m", "owner": "o", "plugins": [{"name": "root", "source": "./"}]}"#,
+        CommandSources::Refused,
+    )
+    .unwrap();
+    let root = corpus.join("laurigates+claude-plugins");
+    let files = MapFiles::new().with(".mcp.json", std::fs::read(root.join(".mcp.json")).unwrap());
+    let at = At::nowhere().with_entry(&market.entries()[0]);
+    good.push((root, read(Dialect::Claude, &files, &at).unwrap()));
+
+    let (mut hooks, mut servers, mut seen) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+    for (root, manifest) in &good {
+        for item in manifest.surface() {
+            // Two dialects of one folder read the same file.
+            let place = (root, item.place().file(), item.place().span());
+            match item.kind() {
+                SurfaceKind::Hook if seen.insert(place) => {
+                    let handler = item.fact("handler").unwrap();
+                    *hooks.entry((handler, item.coverage().code())).or_insert(0) += 1;
+                }
+                SurfaceKind::McpServer if seen.insert(place) => {
+                    *servers.entry(item.coverage().code()).or_insert(0) += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    let expected = [
+        (("command", "script-interpreter-uncovered"), 81),
+        (("command", "covered"), 2),
+        (("command", "launcher-version"), 4),
+        (("prompt", "covered"), 2),
+        (("agent", "covered"), 2),
+    ];
+    assert_eq!(hooks, BTreeMap::from(expected));
+    let expected = [("launcher-floating", 8), ("remote-url", 6), ("path-binary", 1), ("launcher-version", 1)];
+    assert_eq!(servers, BTreeMap::from(expected));
+}
+
+#[test]
+fn every_marketplace_of_the_corpus_is_read() {
+    let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
+    let files = load(&corpus);
+    let mut names = BTreeMap::new();
+    for path in plugward_manifest::Files::under(&files, "").filter(|path| path.ends_with("marketplace.json"))
+    {
+        let bytes = plugward_manifest::Files::get(&files, path).unwrap().bytes;
+        let (market, _) = read_market(path, bytes, CommandSources::Refused).unwrap();
+        assert!(market.refused().is_empty(), "{path}: {:?}", market.refused());
+        names.insert(path.to_owned(), market);
+    }
+    assert_eq!(names.len(), 8);
+    let official = &names["anthropics+claude-plugins-official/.claude-plugin/marketplace.json"];
+    assert_eq!(official.entries().len(), 286);
+    assert_eq!(official.renames().len(), 9);
+    let count = |kind: &str| official.entries().iter().filter(|entry| entry.source().kind() == kind).count();
+    assert_eq!((count("local"), count("url"), count("git-subdir")), (53, 150, 83));
+    let pinned =
+        official.entries().iter().filter(|entry| entry.source().pinning() == Pinning::Immutable).count();
+    assert_eq!(pinned, 233);
+    assert_eq!(official.entries().iter().filter(|entry| !entry.is_strict()).count(), 15);
+    assert!(official.entries().iter().all(|entry| !matches!(entry.source(), Source::Unknown { .. })));
+}
+
+#[test]
+fn local_entries_merge_with_their_folders() {
+    let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
+    let repository = corpus.join("anthropics+claude-plugins-official");
+    let path = ".claude-plugin/marketplace.json";
+    let bytes = std::fs::read(repository.join(path)).unwrap();
+    let (market, _) = read_market(path, &bytes, CommandSources::Refused).unwrap();
+    let mut labels = BTreeMap::new();
+    for entry in market.entries() {
+        let Source::Local { path } = entry.source() else { continue };
+        let folder = repository.join(path);
+        let files = if folder.is_dir() { load(&folder) } else { MapFiles::new() };
+        let manifest = read(Dialect::Claude, &files, &At::nowhere().with_entry(entry)).unwrap();
+        assert_eq!(manifest.name(), entry.name());
+        assert_eq!(manifest.entry_text(), Some(entry.canonical()));
+        for item in manifest.surface().iter().filter(|item| item.kind() == SurfaceKind::LspServer) {
+            *labels.entry(item.coverage().code()).or_insert(0) += 1;
+        }
+    }
+    // Twelve entries declare a language server; each is a program of PATH.
+    assert_eq!(labels.values().sum::<i32>(), labels.get("path-binary").copied().unwrap_or(0));
+    assert_eq!(labels.values().sum::<i32>(), 12);
+}

@@ -1,0 +1,72 @@
+//! What several tests need: folders as `MapFiles`, and one `check` that gives codes.
+
+use std::path::{Path, PathBuf};
+
+use plugward_manifest::{At, Dialect, Manifest, ManifestErrors, MapFiles, Mode, find, read};
+
+/// The folder beside the workspace that holds material which is not the project's own; absent on most machines.
+pub(crate) fn shared(part: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(part);
+    if path.is_dir() {
+        return Some(path);
+    }
+    // A checkout inside of another folder of work trees.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared").join(part);
+    path.is_dir().then_some(path)
+}
+
+/// Every file below a folder, links not followed.
+pub(crate) fn load(folder: &Path) -> MapFiles {
+    let mut files = MapFiles::new();
+    let mut left = vec![folder.to_path_buf()];
+    while let Some(dir) = left.pop() {
+        for entry in std::fs::read_dir(&dir).unwrap() {
+            let entry = entry.unwrap();
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                left.push(entry.path());
+            } else if kind.is_file() {
+                let path = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/");
+                files.insert(&path, std::fs::read(entry.path()).unwrap(), mode_of(&entry.path()));
+            }
+        }
+    }
+    files
+}
+
+#[cfg(unix)]
+fn mode_of(path: &Path) -> Mode {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bits = std::fs::metadata(path).unwrap().permissions().mode();
+    if bits & 0o100 == 0 { Mode::Plain } else { Mode::Executable }
+}
+
+#[cfg(not(unix))]
+fn mode_of(_path: &Path) -> Mode {
+    Mode::Plain
+}
+
+/// Reads one file of one dialect.
+pub(crate) fn read_one(dialect: Dialect, text: &str) -> Result<Manifest, ManifestErrors> {
+    let files = MapFiles::new().with(dialect.main_file().unwrap(), text);
+    read(dialect, &files, &At::nowhere())
+}
+
+/// The codes of the errors, in order.
+pub(crate) fn error_codes(result: &Result<Manifest, ManifestErrors>) -> Vec<&'static str> {
+    result
+        .as_ref()
+        .err()
+        .map(|errors| errors.iter().map(plugward_manifest::ManifestError::code).collect())
+        .unwrap_or_default()
+}
+
+/// The codes of the notices, in order.
+pub(crate) fn notice_codes(manifest: &Manifest) -> Vec<&'static str> {
+    manifest.notices().iter().map(plugward_manifest::Notice::code).collect()
+}
+
+/// The dialects of a folder.
+pub(crate) fn dialects(files: &MapFiles) -> Vec<&'static str> {
+    find(files).into_iter().map(Dialect::as_str).collect()
+}
