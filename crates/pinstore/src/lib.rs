@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+
+mod approval;
+mod approvals;
+mod change;
+mod check;
+mod codes;
+mod decide;
+mod doc;
+mod edit;
+mod error;
+mod facts;
+mod hash;
+mod load;
+mod model;
+mod pin;
+mod pins;
+mod revocations;
+mod revoked;
+mod scope;
+mod time;
+mod write;
+
+pub use approval::{Approval, AuditKind, Risk, Verdict};
+pub use approvals::{
+    ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, RulesChanged, UnapproveOutcome,
+};
+pub use change::{Change, Outcome};
+pub use check::{Changed, PinCheck, Pinned, SurfaceNew, What};
+pub use codes::CODES;
+pub use decide::{
+    LockSays, PinDecision, STORE_ERROR_EXIT, StoreDecision, StoreErrorRule, Terminal, TrustMode, decide,
+};
+pub use error::{FormatError, FormatErrorKind, StoreError, StoreErrorKind, StoreFault};
+pub use facts::{Facts, Via};
+pub use load::{StoreCheck, StoreNotice};
+pub use pin::{McpPin, Pin, PinState};
+pub use pins::{Committed, Pins, Wrote, parse_pins};
+pub use revocations::{RevocationCheck, Revocations};
+pub use revoked::{Revoked, Subject};
+pub use scope::Scope;
+pub use time::Timestamp;

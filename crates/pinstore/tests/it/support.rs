@@ -1,0 +1,111 @@
+//! What every test starts with.
+
+use std::os::unix::fs::MetadataExt as _;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use plugward_pinstore::{Change, Committed, Facts, PinCheck, Pins, Scope, StoreCheck, Timestamp, Via};
+use plugward_state_file::{Owner, StateFile};
+use plugward_types::{Digest, PluginId, TreeDigest};
+
+pub(crate) const PINS: &str = "plugins.pins.toml";
+pub(crate) const LAST_GOOD: &str = "plugins.pins.toml.last-good";
+
+/// A config folder of its own.
+#[derive(Debug)]
+pub(crate) struct Home {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn dir(&self) -> Dir {
+        Dir::open_ambient_dir(self.folder.path(), ambient_authority()).unwrap()
+    }
+
+    pub(crate) fn owner(&self) -> Owner {
+        Owner::uid(self.folder.path().metadata().unwrap().uid())
+    }
+
+    pub(crate) fn file(&self) -> StateFile {
+        Pins::file(&self.dir(), self.owner()).unwrap()
+    }
+
+    pub(crate) fn open(&self) -> (Pins, StoreCheck) {
+        Pins::open(&self.file()).unwrap()
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        self.dir().read_to_string(name).unwrap()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        self.dir().write(name, text).unwrap();
+        // Whatever the umask of who runs the tests.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(self.folder.path().join(name), mode).unwrap();
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .dir()
+            .entries()
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+pub(crate) fn id(text: &str) -> PluginId {
+    text.parse().unwrap()
+}
+
+/// A tree digest that stands for a state of a folder.
+pub(crate) fn tree(number: u64) -> TreeDigest {
+    let mut bytes = [7; 32];
+    bytes[..8].copy_from_slice(&number.to_be_bytes());
+    TreeDigest::from_bytes(bytes)
+}
+
+pub(crate) fn digest(number: u64) -> Digest {
+    Digest::from_bytes(*tree(number).as_bytes())
+}
+
+/// What was seen of a plugin in a state.
+pub(crate) fn facts(number: u64) -> Facts {
+    Facts { manifest: Some(digest(number)), ..Facts::of_tree(tree(number)) }
+}
+
+pub(crate) fn now() -> Timestamp {
+    "2026-11-21T21:48:03Z".parse().unwrap()
+}
+
+pub(crate) fn enroll(plugin: &str, facts: &Facts) -> Change {
+    Change::Enroll { scope: Scope::USER, id: id(plugin), facts: facts.clone(), via: Via::Tofu, by: None }
+}
+
+pub(crate) fn accept(plugin: &str, facts: &Facts, shown: u64, expected: Option<u64>) -> Change {
+    Change::Accept {
+        scope: Scope::USER,
+        id: id(plugin),
+        facts: facts.clone(),
+        shown: tree(shown),
+        expected: expected.map(tree),
+        by: Some("anna".to_owned()),
+    }
+}
+
+pub(crate) fn commit(pins: &mut Pins, change: Change) -> Committed {
+    pins.commit(vec![change], now()).unwrap()
+}
+
+pub(crate) fn user_check(pins: &Pins, plugin: &str, facts: &Facts) -> PinCheck {
+    pins.check(&Scope::USER, &id(plugin), facts)
+}
+
+pub(crate) const SAME: PinCheck = PinCheck::Same { surface: None };

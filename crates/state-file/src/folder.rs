@@ -1,0 +1,197 @@
+//! The file calls themselves, all below one folder handle.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::content::{Content, Notice};
+use crate::error::{NotOurs, StateError, StateErrorKind};
+use crate::names::is_plain;
+use crate::owner::Owner;
+use crate::protocol::Steps;
+
+/// Makes a folder below another one, with all that is missing in between, and opens it.
+///
+/// # Errors
+/// `state/name` where a part of the path is not plain; `state/read-only`, `state/no-access`, `state/full` or
+/// `state/io` where the system refuses.
+///
+/// # Guarantees
+/// A folder that was made has mode 0700 (less what the umask takes); one that was there is left as it is.
+///
+/// # Source
+/// ADR-003's store makes its folders with 0755.
+pub fn make_folder(base: &Dir, path: &str) -> Result<Dir, StateError> {
+    let mut here = base.try_clone().map_err(|source| StateError::io("open", ".", source))?;
+    for part in path.split('/') {
+        // A leading dot is usual for folders in a home folder, and harmless before a plain name.
+        if !is_plain(part.strip_prefix('.').unwrap_or(part)) {
+            return Err(StateError::new("name", &part.escape_default().to_string(), StateErrorKind::Name));
+        }
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        match here.create_dir_with(part, &builder) {
+            Ok(()) => {}
+            Err(source) if source.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(unwritable(StateError::io("make", part, source))),
+        }
+        here = here.open_dir(part).map_err(|source| StateError::io("open", part, source))?;
+    }
+    Ok(here)
+}
+
+/// A folder that we may not write is read-only to us, whatever the reason.
+pub(crate) fn unwritable(error: StateError) -> StateError {
+    if *error.kind() == StateErrorKind::NoAccess { error.of_kind(StateErrorKind::ReadOnly) } else { error }
+}
+
+/// Checks that nobody else may put files into the folder.
+pub(crate) fn check_folder(dir: &Dir, owner: Owner, doing: &'static str) -> Result<Vec<Notice>, StateError> {
+    let stat = fs::fstat(dir).map_err(|errno| StateError::io(doing, ".", errno.into()))?;
+    let not_ours = |what| Err(StateError::new(doing, ".", StateErrorKind::NotOurs(what)));
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    if !owner.trusts(stat.st_uid) {
+        return not_ours(NotOurs::FolderOwner { uid: stat.st_uid });
+    }
+    // With the sticky bit nobody but the owner of a file can move or remove it.
+    if mode.contains(Mode::SVTX) {
+        return Ok(Vec::new());
+    }
+    if mode.contains(Mode::WOTH) {
+        return not_ours(NotOurs::FolderWritable);
+    }
+    Ok(if mode.contains(Mode::WGRP) { vec![Notice::FolderGroupWritable] } else { Vec::new() })
+}
+
+/// Checks that a file is a regular one, with one name, that nobody else may write.
+pub(crate) fn check_file(stat: &Stat, owner: Owner) -> Result<Mode, NotOurs> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Symlink => return Err(NotOurs::Link),
+        _ => return Err(NotOurs::Kind),
+    }
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    // No name at all: it was replaced after we opened it, and is whole.
+    if stat.st_nlink > 1 {
+        return Err(NotOurs::Links { count: count(stat.st_nlink) });
+    }
+    if !owner.trusts(stat.st_uid) {
+        return Err(NotOurs::Owner { uid: stat.st_uid });
+    }
+    if mode.contains(Mode::WOTH) { Err(NotOurs::Writable) } else { Ok(mode) }
+}
+
+/// The number of names has another width on each platform.
+fn count(links: impl TryInto<u64>) -> u64 {
+    links.try_into().unwrap_or(u64::MAX)
+}
+
+/// Opens a file that is there, without following and without waiting for anybody.
+pub(crate) fn open_file(
+    dir: &Dir,
+    name: &str,
+    owner: Owner,
+    write: OFlags,
+) -> Result<Option<(File, Stat)>, StateError> {
+    let not_ours = |what| StateError::new("open", name, StateErrorKind::NotOurs(what));
+    // The look before the open names links, sockets and devices; the look at the open file is the one that counts.
+    let before = match fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(StateError::io("open", name, errno.into())),
+    };
+    check_file(&before, owner).map_err(not_ours)?;
+    let flags = write | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = match fs::openat(dir, name, flags, Mode::empty()) {
+        Ok(fd) => fd,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP) => return Err(not_ours(NotOurs::Link)),
+        Err(errno) => return Err(StateError::io("open", name, errno.into())),
+    };
+    let stat = fs::fstat(&file).map_err(|errno| StateError::io("open", name, errno.into()))?;
+    check_file(&stat, owner).map_err(not_ours)?;
+    Ok(Some((File::from(file), stat)))
+}
+
+/// Reads a file to its end, and at most one byte more than the cap.
+pub(crate) fn read_file(
+    dir: &Dir,
+    name: &str,
+    owner: Owner,
+    cap: u64,
+) -> Result<Option<Content>, StateError> {
+    let Some((file, stat)) = open_file(dir, name, owner, OFlags::RDONLY)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(cap.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|source| StateError::io("read", name, source))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > cap {
+        return Err(StateError::new("read", name, StateErrorKind::TooLarge { cap }));
+    }
+    let group = Mode::from_raw_mode(stat.st_mode).contains(Mode::WGRP);
+    let notices = if group { vec![Notice::GroupWritable { name: name.to_owned() }] } else { Vec::new() };
+    Ok(Some(Content::new(bytes, notices)))
+}
+
+/// The folder, open so that it can be synced.
+#[derive(Debug)]
+pub(crate) struct Folder(OwnedFd);
+
+impl Folder {
+    pub(crate) fn open(dir: &Dir) -> io::Result<Self> {
+        // A handle that was opened as a path alone cannot be synced.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self(fs::openat(dir, ".", flags, Mode::empty())?))
+    }
+
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Steps for Folder {
+    type File = File;
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::unlinkat(&self.0, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn create(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?))
+    }
+
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        sync(file.as_fd())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(fs::renameat(&self.0, from, &self.0, to)?)
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        sync(self.0.as_fd())
+    }
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn sync(fd: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(fs::fsync(fd)?)
+}
+
+/// There, `fsync` stops at the disk's own cache.
+#[cfg(target_vendor = "apple")]
+fn sync(fd: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(fs::fcntl_fullfsync(fd)?)
+}

@@ -1,0 +1,240 @@
+//! The hold on a file, and what may be done under it.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::FileExt as _;
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::content::Content;
+use crate::error::{StateError, StateErrorKind};
+use crate::file::StateFile;
+use crate::folder::{Folder, check_folder, open_file, unwritable};
+use crate::protocol::{self, Failure, Placed};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+/// How many names [`Hold::set_aside`] tries for one suffix.
+const ASIDE: u32 = 3;
+
+/// The one right to replace a file. The kernel drops it with the process.
+#[derive(Debug)]
+pub struct Hold<'a> {
+    file: &'a StateFile,
+    folder: Folder,
+    // Dropping it closes the lock file, which ends the hold.
+    _lock: File,
+}
+
+/// What one try gave.
+enum Try<'a> {
+    Held(Hold<'a>),
+    Busy,
+}
+
+impl<'a> Hold<'a> {
+    pub(crate) fn take(file: &'a StateFile, wait: Duration) -> Result<Self, StateError> {
+        check_folder(&file.dir, file.owner, "hold")?;
+        let (mut pause, mut left) = (FIRST_PAUSE, wait);
+        loop {
+            if let Try::Held(hold) = Self::try_once(file)? {
+                return Ok(hold);
+            }
+            if left.is_zero() {
+                let kind = StateErrorKind::Held { pid: holder(file) };
+                return Err(StateError::new("hold", &file.names.main, kind));
+            }
+            let nap = pause.min(left);
+            thread::sleep(nap);
+            left = left.saturating_sub(nap);
+            pause = pause.saturating_mul(3).checked_div(2).unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn try_once(file: &'a StateFile) -> Result<Try<'a>, StateError> {
+        let name = &file.names.lock;
+        let (lock, stat) = open_lock(file)?;
+        match fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(Try::Busy),
+            Err(errno @ (Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL)) => {
+                return Err(StateError::io("hold", name, errno.into()).of_kind(StateErrorKind::NoLock));
+            }
+            Err(errno) => return Err(StateError::io("hold", name, errno.into())),
+        }
+        // Somebody may have removed the lock file between our open and our lock, and a rival made a new one.
+        match fs::statat(&*file.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(now) if (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino) => {}
+            Ok(_) | Err(Errno::NOENT) => return Ok(Try::Busy),
+            Err(errno) => return Err(StateError::io("hold", name, errno.into())),
+        }
+        let folder = Folder::open(&file.dir).map_err(|source| StateError::io("open", ".", source))?;
+        // A hint for others, and no more: a full disk must not stop the hold.
+        let _hint: Option<()> = write_pid(&lock);
+        Ok(Try::Held(Self { file, folder, _lock: lock }))
+    }
+
+    /// Reads the file, as it will stay until this hold ends (but for programs that ask for none).
+    ///
+    /// # Errors
+    /// As [`StateFile::read`].
+    pub fn read(&self) -> Result<Option<Content>, StateError> {
+        self.file.read()
+    }
+
+    /// Reads the last good copy.
+    ///
+    /// # Errors
+    /// As [`StateFile::read`].
+    pub fn read_last_good(&self) -> Result<Option<Content>, StateError> {
+        self.file.read_last_good()
+    }
+
+    /// Replaces the file, and before it the last good copy where one is kept.
+    ///
+    /// # Errors
+    /// `state/too-large` before anything is touched; `state/full`, `state/read-only`, `state/no-access` or `state/io`
+    /// with the old file in place (the last good copy may be the new one already); `state/not-synced` with the new
+    /// file in place.
+    ///
+    /// # Guarantees
+    /// After `Ok`: all copies hold the bytes and are synced with their folder. A crash, kill or power cut at any
+    /// point leaves the file as it was or as it should be, whole, and the last good copy at least as new.
+    pub fn replace(&self, bytes: &[u8]) -> Result<(), StateError> {
+        let cap = self.file.cap;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > cap {
+            let kind = StateErrorKind::TooLarge { cap };
+            return Err(StateError::new("write", &self.file.names.main, kind));
+        }
+        protocol::replace(&self.folder, &self.file.names, bytes, self.file.keep).map_err(told)
+    }
+
+    /// Moves the file, whatever it is, to `NAME.SUFFIX`, or `NAME.SUFFIX-2`, `-3` where that is taken; gives the name.
+    ///
+    /// # Errors
+    /// `state/name` for a suffix that is not plain; `state/io` where all three names are taken or the system refuses.
+    pub fn set_aside(&self, suffix: &str) -> Result<String, StateError> {
+        self.move_away(&self.file.names.main, suffix)
+    }
+
+    /// Moves the last good copy, whatever it is, as [`Hold::set_aside`] does the file.
+    ///
+    /// # Errors
+    /// As [`Hold::set_aside`].
+    pub fn set_last_good_aside(&self, suffix: &str) -> Result<String, StateError> {
+        self.move_away(&self.file.names.last_good, suffix)
+    }
+
+    fn move_away(&self, from: &str, suffix: &str) -> Result<String, StateError> {
+        let first = self.file.names.with_suffix(suffix)?;
+        for number in 1..=ASIDE {
+            let to = if number == 1 { first.clone() } else { format!("{first}-{number}") };
+            match fs::statat(self.folder.fd(), &to, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(_) => continue,
+                Err(Errno::NOENT) => {}
+                Err(errno) => return Err(StateError::io("look at", &to, errno.into())),
+            }
+            fs::renameat(self.folder.fd(), from, self.folder.fd(), &to)
+                .map_err(|errno| unwritable(StateError::io("move away", from, errno.into())))?;
+            return Ok(to);
+        }
+        Err(StateError::io("move away", &first, Errno::EXIST.into()))
+    }
+
+    /// Writes one more copy, `NAME.SUFFIX`, if there is none.
+    ///
+    /// # Errors
+    /// `state/name` for a suffix that is not plain; `state/io` where another file has the name and holds other bytes
+    /// or cannot be read; else as [`Hold::replace`].
+    pub fn keep_copy(&self, suffix: &str, bytes: &[u8]) -> Result<String, StateError> {
+        let to = self.file.names.with_suffix(suffix)?;
+        match fs::statat(self.folder.fd(), &to, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => {}
+            Err(errno) => return Err(StateError::io("look at", &to, errno.into())),
+            Ok(_) => {
+                let there = crate::folder::read_file(&self.file.dir, &to, self.file.owner, self.file.cap)?;
+                return match there {
+                    Some(old) if old.bytes() == bytes => Ok(to),
+                    _ => Err(StateError::io("keep", &to, Errno::EXIST.into())),
+                };
+            }
+        }
+        protocol::copy(&self.folder, &self.file.names, &to, bytes).map_err(told)?;
+        Ok(to)
+    }
+
+    /// Removes the oldest files whose names are `NAME.PREFIX…`, until `keep` of them are left. Folders stay.
+    ///
+    /// # Errors
+    /// `state/name` for a prefix that is not plain; `state/read-only`, `state/no-access` or `state/io`.
+    pub fn prune(&self, prefix: &str, keep: usize) -> Result<(), StateError> {
+        let prefix = self.file.names.with_suffix(prefix)?;
+        let failed = |source| StateError::io("list", ".", source);
+        let mut found = Vec::new();
+        let mut entries = fs::Dir::read_from(self.folder.fd()).map_err(|errno| failed(errno.into()))?;
+        while let Some(entry) = entries.read() {
+            let entry = entry.map_err(|errno| failed(errno.into()))?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if !name.starts_with(&prefix) {
+                continue;
+            }
+            match fs::statat(self.folder.fd(), name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if fs::FileType::from_raw_mode(stat.st_mode).is_dir() => {}
+                Ok(stat) => found.push((stat.st_mtime, stat.st_mtime_nsec, name.to_owned())),
+                Err(Errno::NOENT) => {}
+                Err(errno) => return Err(StateError::io("look at", name, errno.into())),
+            }
+        }
+        found.sort();
+        let surplus = found.len().saturating_sub(keep);
+        for (_, _, name) in found.iter().take(surplus) {
+            fs::unlinkat(self.folder.fd(), name, AtFlags::empty())
+                .map_err(|errno| unwritable(StateError::io("remove", name, errno.into())))?;
+        }
+        Ok(())
+    }
+}
+
+fn told(failure: Failure) -> StateError {
+    let Failure { doing, name, source, placed } = failure;
+    let error = StateError::io(doing, &name, source);
+    match placed {
+        Placed::Yes => error.of_kind(StateErrorKind::NotSynced),
+        Placed::No if doing == "create" => unwritable(error),
+        Placed::No => error,
+    }
+}
+
+fn open_lock(file: &StateFile) -> Result<(File, Stat), StateError> {
+    let name = &file.names.lock;
+    // A file that is there is opened without `O_CREAT`: in a sticky folder the kernel may refuse that for another's.
+    if let Some(found) = open_file(&file.dir, name, file.owner, OFlags::RDWR)? {
+        return Ok(found);
+    }
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match fs::openat(&*file.dir, name, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(fd) => {
+            let stat = fs::fstat(&fd).map_err(|errno| StateError::io("hold", name, errno.into()))?;
+            Ok((File::from(fd), stat))
+        }
+        Err(Errno::EXIST) => open_file(&file.dir, name, file.owner, OFlags::RDWR)?
+            .ok_or_else(|| StateError::io("hold", name, Errno::AGAIN.into())),
+        Err(errno) => Err(unwritable(StateError::io("hold", name, errno.into()))),
+    }
+}
+
+fn write_pid(lock: &File) -> Option<()> {
+    let text = format!("{}\n", std::process::id());
+    lock.set_len(0).ok()?;
+    lock.write_all_at(text.as_bytes(), 0).ok()
+}
+
+fn holder(file: &StateFile) -> Option<u32> {
+    let (lock, _) = open_file(&file.dir, &file.names.lock, file.owner, OFlags::RDONLY).ok()??;
+    let mut text = String::new();
+    lock.take(16).read_to_string(&mut text).ok()?;
+    text.trim_end().parse().ok()
+}
