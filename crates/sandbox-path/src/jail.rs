@@ -72,6 +72,31 @@ impl Jail {
             .map(|root| Self::on(root, policy))
     }
 
+    /// Makes one folder with mode 0700 and opens it as a jail, or opens the folder that is there.
+    ///
+    /// # Errors
+    /// As [`Jail::open`]; `jail/not-found` where the folder above is missing.
+    pub fn create(folder: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
+        imp::make_folder(folder.as_ref())?;
+        Self::open(folder, policy)
+    }
+
+    /// Makes a folder that nobody else has, `prefix` and 16 hex digits below `parent`, and opens it as a jail.
+    ///
+    /// The caller draws the randomness. Owner and mode (0700) are checked on the handle.
+    ///
+    /// # Errors
+    /// `jail/exists` where the name is taken; `jail/not-ours` where somebody else owns what was made; `jail/io` for a
+    /// prefix that is no part of one name; and those of [`Jail::open`].
+    pub fn create_unique(
+        parent: impl AsRef<Path>,
+        prefix: &str,
+        random: [u8; 8],
+        policy: Policy,
+    ) -> Result<Self, JailError> {
+        Root::create_unique(parent.as_ref(), prefix, random, policy).map(|root| Self::on(root, policy))
+    }
+
     /// Makes a jail of a folder that somebody else opened.
     ///
     /// # Errors

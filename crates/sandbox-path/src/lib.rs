@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod change;
 mod codes;
 mod error;
 mod file;
@@ -20,6 +21,7 @@ mod sandboxed;
 mod strip;
 mod walk;
 
+pub use change::{Appended, Missing, Over, Replaced};
 pub use codes::CODES;
 pub use error::{OpenError, OpenErrorKind, PathEscape, PathEscapeKind};
 pub use file::{Chunk, SandboxedFile};

@@ -91,7 +91,6 @@ impl<'a> RelPath<'a> {
     }
 
     /// Splits into the folder's path and the last name; `None` for the jail's own folder.
-    #[expect(dead_code, reason = "for the calls that make and remove names")]
     pub(crate) fn split_last(&self) -> Option<(RelPath<'_>, &[u8])> {
         if self.depth == 0 {
             return None;

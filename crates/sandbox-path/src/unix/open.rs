@@ -43,10 +43,15 @@ impl Want {
     }
 
     /// A new file.
-    #[expect(dead_code, reason = "for the calls that make names")]
     pub(crate) const fn make(mode: Mode) -> Self {
         let new = OFlags::CREATE.union(OFlags::EXCL).union(OFlags::WRONLY).union(OFlags::NOFOLLOW);
         Self { flags: new.union(OFlags::NOCTTY), mode }
+    }
+
+    /// A new file, to write at its end.
+    pub(crate) const fn make_to_append(mode: Mode) -> Self {
+        let new = Self::make(mode);
+        Self { flags: new.flags.union(OFlags::APPEND), mode }
     }
 
     pub(crate) fn makes(self) -> bool {
@@ -125,6 +130,8 @@ fn count(path: &[u8]) -> usize {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
     let kind = match errno {
+        // Without `NO_XDEV` it means that the folder was carried out of the jail during the lookup.
+        Errno::XDEV if policy.mounts == crate::policy::Mounts::Allow => PathEscapeKind::Outside,
         Errno::XDEV => PathEscapeKind::Mount,
         Errno::NOSYS => PathEscapeKind::BackendLost,
         _ => sys::no(errno).kind,
@@ -149,6 +156,9 @@ fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
             _ => None,
         };
     }
+    // Both say `EXDEV`: where no mount is seen on the way, it was the folder that left.
+    let kind =
+        if kind == PathEscapeKind::Mount && component.is_none() { PathEscapeKind::Outside } else { kind };
     No { kind, component, errno: Some(errno.raw_os_error()) }
 }
 

@@ -78,6 +78,36 @@ impl Root {
         Self { fd, id: meta.id, mount: None, tier, path }.holding(policy)
     }
 
+    /// Makes a folder that was not there, and makes sure that it is ours and closed to others.
+    pub(crate) fn create_unique(
+        parent: &Path,
+        prefix: &str,
+        random: [u8; 8],
+        policy: Policy,
+    ) -> Result<Self, JailError> {
+        let name = format!("{prefix}{:016x}", u64::from_be_bytes(random));
+        let alone = !name.bytes().any(|byte| matches!(byte, 0 | b'/')) && name.len() <= crate::gate::NAME_MAX;
+        if !alone {
+            return Err(jail_error(Errno::INVAL));
+        }
+        let above = sys::openat(CWD, parent.as_os_str().as_bytes(), PATH | OFlags::DIRECTORY, Mode::empty())
+            .map_err(jail_error)?;
+        sys::retry(|| rustix::fs::mkdirat(&above, name.as_str(), Mode::RWXU)).map_err(jail_error)?;
+        let flags = PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let fd = sys::openat(&above, name.as_bytes(), flags, Mode::empty()).map_err(|errno| match errno {
+            // What was made a moment ago is not what is there.
+            Errno::NOTDIR | Errno::LOOP | Errno::NOENT | Errno::ACCESS => {
+                JailError::new(JailErrorKind::NotOurs)
+            }
+            errno => jail_error(errno),
+        })?;
+        let meta = sys::meta(&fd).map_err(jail_error)?;
+        if meta.uid != rustix::process::geteuid().as_raw() || meta.mode & 0o077 != 0 {
+            return Err(JailError::new(JailErrorKind::NotOurs));
+        }
+        Self::from_fd(fd, Some(parent.join(name).into()), policy, TopFolder::Refuse)
+    }
+
     /// Makes sure that the policy can be held on this tier.
     fn holding(mut self, policy: Policy) -> Result<Self, JailError> {
         if policy.mounts == Mounts::Refuse && self.mount.is_none() {
@@ -159,6 +189,15 @@ pub(crate) fn cut(path: &[u8]) -> &[u8] {
             }
             _ => return rest,
         };
+    }
+}
+
+/// Makes one folder with mode 0700 where there is nothing.
+pub(crate) fn make_folder(path: &Path) -> Result<(), JailError> {
+    let name = cut(path.as_os_str().as_bytes());
+    match sys::retry(|| rustix::fs::mkdirat(CWD, name, Mode::RWXU)) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(jail_error(errno)),
     }
 }
 

@@ -132,6 +132,8 @@ fn ups(count: usize) -> Vec<u8> {
 /// Names a look upwards that failed: a removed folder has no `..`, and above the jail access may end.
 fn moved(root: &Root, folder: BorrowedFd<'_>, errno: Errno) -> Stop {
     match errno {
+        // A folder that may not be searched denies its own `.` too, wherever it is.
+        Errno::ACCESS | Errno::PERM if sys::look_through(folder, b".").is_err() => Stop::No(sys::no(errno)),
         Errno::NOENT | Errno::ACCESS | Errno::PERM | Errno::NOTDIR => climb(root, folder),
         _ => Stop::No(sys::no(errno)),
     }

@@ -1,11 +1,27 @@
 //! The jail against folders that hold every kind of thing.
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::arithmetic_side_effects,
     reason = "tests build folders by ordinary means and stop at the first surprise"
 )]
 
+mod changing;
+mod child;
+mod codes;
+mod faults;
+mod flags;
+mod jails;
+mod limits;
+mod namespaces;
+mod properties;
+mod races;
 mod reading;
+mod tiers;
+mod vectors;
 mod world;

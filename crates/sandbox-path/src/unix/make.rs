@@ -1,0 +1,213 @@
+//! Making and moving names.
+
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{self, AtFlags, Mode};
+use rustix::io::Errno;
+
+use super::open::{Want, open, regular};
+use super::root::Root;
+use super::sys;
+use crate::change::Over;
+use crate::error::{Fail, No, OpenErrorKind, PathEscapeKind};
+use crate::meta::{FileKind, Metadata, Perm};
+use crate::policy::{Mounts, Policy};
+use crate::rel::RelPath;
+
+/// The folder that a name is made, moved or removed in, for one call.
+pub(super) enum Parent<'root> {
+    Jail(&'root Root),
+    Below(OwnedFd),
+}
+
+impl AsFd for Parent<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Jail(root) => root.handle(),
+            Self::Below(fd) => fd.as_fd(),
+        }
+    }
+}
+
+/// Opens the folder of a path, and splits the last name off.
+pub(super) fn parent<'root, 'rel>(
+    root: &'root Root,
+    policy: Policy,
+    rel: &'rel RelPath<'_>,
+) -> Result<(Parent<'root>, &'rel [u8]), No> {
+    let (folder, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
+    if name == b".." {
+        return Err(No::at(PathEscapeKind::Parent, rel.depth));
+    }
+    let parent = if folder.is_jail() {
+        // In a folder that was removed nothing can be made, and the system's own answer would be `not-found`.
+        if root.is_gone() {
+            return Err(PathEscapeKind::JailGone.into());
+        }
+        Parent::Jail(root)
+    } else {
+        Parent::Below(open(root, policy, &folder, Want::FOLDER)?)
+    };
+    Ok((parent, name))
+}
+
+/// Names an error about the last component of a path.
+pub(super) fn fail(rel: &RelPath<'_>, errno: Errno) -> Fail {
+    let no = No { component: Some(rel.depth), ..sys::no(errno) };
+    let kind = match errno {
+        Errno::EXIST => OpenErrorKind::Exists,
+        Errno::NOTEMPTY => OpenErrorKind::NotEmpty,
+        Errno::XDEV => OpenErrorKind::Path(PathEscapeKind::Mount),
+        Errno::ISDIR => OpenErrorKind::Path(PathEscapeKind::NotRegular { is: FileKind::Folder }),
+        _ => OpenErrorKind::Path(no.kind),
+    };
+    Fail { kind, component: no.component, errno: no.errno }
+}
+
+pub(super) fn mode(perm: Perm) -> Mode {
+    Mode::from_raw_mode(perm.bits().into())
+}
+
+/// Makes a file that was not there.
+pub(crate) fn create_new(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    perm: Perm,
+) -> Result<(File, Metadata), Fail> {
+    make(root, policy, rel, Want::make(mode(perm)))
+}
+
+fn make(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Result<(File, Metadata), Fail> {
+    if rel.is_jail() {
+        return Err(PathEscapeKind::JailItself.into());
+    }
+    let fd = open(root, policy, rel, want).map_err(|no| match no.errno {
+        Some(errno) if errno == Errno::EXIST.raw_os_error() => fail(rel, Errno::EXIST),
+        _ => Fail::from(no),
+    })?;
+    let meta = sys::meta(&fd).map_err(sys::no)?;
+    Ok((File::from(fd), meta))
+}
+
+/// How often a file that comes and goes is tried.
+const ROUNDS: u32 = 8;
+
+/// Opens a file to write at its end, or makes it where that is asked for. Tells whether it was made.
+pub(crate) fn append(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    perm: Option<Perm>,
+) -> Result<(File, Metadata, Made), Fail> {
+    if rel.is_jail() {
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+    }
+    for _ in 0..ROUNDS {
+        match open(root, policy, rel, Want::APPEND) {
+            Ok(fd) => {
+                let meta = regular(&fd, policy.hard_links_write)?;
+                return Ok((File::from(fd), meta, Made::Existing));
+            }
+            Err(no) if no.kind != PathEscapeKind::NotFound => return Err(no.into()),
+            Err(no) => {
+                let Some(perm) = perm else { return Err(no.into()) };
+                match make(root, policy, rel, Want::make_to_append(mode(perm))) {
+                    Ok((file, meta)) => return Ok((file, meta, Made::Created)),
+                    Err(Fail { kind: OpenErrorKind::Exists, .. }) => {}
+                    Err(other) => return Err(other),
+                }
+            }
+        }
+    }
+    Err(PathEscapeKind::Contended.into())
+}
+
+/// Whether a call made the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Made {
+    Created,
+    Existing,
+}
+
+/// Makes one folder.
+pub(crate) fn create_dir(root: &Root, policy: Policy, rel: &RelPath<'_>, perm: Perm) -> Result<(), Fail> {
+    let (at, name) = parent(root, policy, rel)?;
+    sys::retry(|| fs::mkdirat(&at, name, mode(perm))).map_err(|errno| fail(rel, errno))
+}
+
+/// Looks at what is there, and refuses links and, where the policy says so, mounts.
+pub(super) fn seen(
+    root: &Root,
+    policy: Policy,
+    at: &Parent<'_>,
+    name: &[u8],
+    rel: &RelPath<'_>,
+) -> Result<Option<Metadata>, Fail> {
+    let meta = match sys::look(at, name) {
+        Ok(meta) => meta,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(fail(rel, errno)),
+    };
+    if meta.kind == FileKind::Symlink {
+        return Err(fail(rel, Errno::LOOP));
+    }
+    if policy.mounts == Mounts::Refuse {
+        let id = sys::mount_id(at, name).map_err(|errno| fail(rel, errno))?;
+        if id != root.mount {
+            return Err(No::at(PathEscapeKind::Mount, rel.depth).into());
+        }
+    }
+    Ok(Some(meta))
+}
+
+/// Moves a name to another.
+pub(crate) fn rename(
+    root: &Root,
+    policy: Policy,
+    from: &RelPath<'_>,
+    to: &RelPath<'_>,
+    over: Over,
+) -> Result<(), Fail> {
+    let (old_at, old) = parent(root, policy, from)?;
+    let (new_at, new) = parent(root, policy, to)?;
+    let source = seen(root, policy, &old_at, old, from)?.ok_or_else(|| fail(from, Errno::NOENT))?;
+    let done = match over {
+        Over::Replace => sys::retry(|| fs::renameat(&old_at, old, &new_at, new)),
+        Over::Refuse => match without_replacing(&old_at, old, &new_at, new) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if source.kind != FileKind::Folder => {
+                // A link fails where something is; then the old name goes.
+                sys::retry(|| fs::linkat(&old_at, old, &new_at, new, AtFlags::empty()))
+                    .and_then(|()| sys::retry(|| fs::unlinkat(&old_at, old, AtFlags::empty())))
+            }
+            done => done,
+        },
+    };
+    done.map_err(|errno| match errno {
+        // A folder into itself, or a file system that can neither rename without replacing nor link.
+        Errno::INVAL | Errno::NOSYS | Errno::PERM if sys::look(&old_at, old).is_ok() => {
+            Fail { errno: Some(errno.raw_os_error()), ..PathEscapeKind::Unsupported.into() }
+        }
+        // A file over a folder, or a folder over a file.
+        Errno::ISDIR | Errno::NOTDIR => fail(to, Errno::EXIST),
+        errno => fail(to, errno),
+    })
+}
+
+/// Moves a name, and fails with `EXIST` where something has the new one.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(super) fn without_replacing(
+    old_at: &impl AsFd,
+    old: &[u8],
+    new_at: &impl AsFd,
+    new: &[u8],
+) -> Result<(), Errno> {
+    sys::retry(|| fs::renameat_with(old_at, old, new_at, new, fs::RenameFlags::NOREPLACE))
+}
+
+/// Tells that this system cannot do it.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(super) fn without_replacing(_: &impl AsFd, _: &[u8], _: &impl AsFd, _: &[u8]) -> Result<(), Errno> {
+    Err(Errno::NOSYS)
+}

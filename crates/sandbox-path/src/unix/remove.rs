@@ -1,0 +1,179 @@
+//! Removing names, and trees by handles.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::make::{fail, parent, seen};
+use super::open::Want;
+use super::root::Root;
+use super::sys;
+use crate::error::{Fail, OpenErrorKind, PathEscapeKind};
+use crate::list::Packed;
+use crate::meta::FileKind;
+use crate::policy::{Dotfiles, Mounts, Policy};
+use crate::rel::RelPath;
+use crate::walk::WalkLimits;
+
+/// How many folders are entered, one below the other, and held open at a time.
+const DEPTH: usize = 256;
+/// How often a folder is listed again that others keep filling.
+const ROUNDS: u32 = 8;
+
+pub(crate) fn remove_file(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
+    let (at, name) = parent(root, policy, rel)?;
+    sys::retry(|| fs::unlinkat(&at, name, AtFlags::empty())).map_err(|errno| {
+        let is_folder = sys::look(&at, name).is_ok_and(|meta| meta.kind == FileKind::Folder);
+        // Some systems say `EPERM` for a folder.
+        if errno == Errno::PERM && is_folder { fail(rel, Errno::ISDIR) } else { fail(rel, errno) }
+    })
+}
+
+pub(crate) fn remove_dir(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
+    let (at, name) = parent(root, policy, rel)?;
+    sys::retry(|| fs::unlinkat(&at, name, AtFlags::REMOVEDIR)).map_err(|errno| {
+        let is_link = sys::look(&at, name).is_ok_and(|meta| meta.kind == FileKind::Symlink);
+        match errno {
+            Errno::NOTDIR if is_link => fail(rel, Errno::LOOP),
+            // POSIX lets a system say either.
+            Errno::EXIST => fail(rel, Errno::NOTEMPTY),
+            errno => fail(rel, errno),
+        }
+    })
+}
+
+/// One folder that is being emptied.
+struct Level {
+    folder: OwnedFd,
+    entries: Packed,
+    /// Its name in the folder above.
+    name: Vec<u8>,
+    rounds: u32,
+}
+
+/// One removal under way.
+struct Removal<'a> {
+    root: &'a Root,
+    policy: Policy,
+    limits: WalkLimits,
+    removed: u64,
+    buffer: Vec<u8>,
+    levels: Vec<Level>,
+}
+
+pub(crate) fn remove_tree(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    limits: WalkLimits,
+) -> Result<u64, Fail> {
+    let (at, name) = parent(root, policy, rel)?;
+    if seen(root, policy, &at, name, rel)?.is_none() {
+        return Err(fail(rel, Errno::NOENT));
+    }
+    let mut removal = Removal { root, policy, limits, removed: 0, buffer: Vec::new(), levels: Vec::new() };
+    let folder = removal.enter(&at, name).map_err(|errno| fail(rel, errno))?;
+    removal.push(folder, name)?;
+    while let Some(level) = removal.levels.last_mut() {
+        match level.entries.next() {
+            Some((name, kind)) => {
+                let name = name.to_vec();
+                removal.entry(&name, kind)?;
+            }
+            None => removal.leave(&at, rel)?,
+        }
+    }
+    Ok(removal.removed)
+}
+
+impl Removal<'_> {
+    /// Opens a folder that is no link and, where the policy says so, on no other mount.
+    fn enter(&self, at: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+        let folder = sys::openat(at, name, Want::LIST.flags | OFlags::NOFOLLOW, Mode::empty())?;
+        if self.policy.mounts == Mounts::Refuse && sys::mount_id(&folder, b"")? != self.root.mount {
+            return Err(Errno::XDEV);
+        }
+        Ok(folder)
+    }
+
+    fn push(&mut self, folder: OwnedFd, name: &[u8]) -> Result<(), Fail> {
+        let limit = self.limits.depth.min(DEPTH);
+        if self.levels.len() >= limit {
+            return Err(OpenErrorKind::TooDeep { limit }.into());
+        }
+        let entries = self.listed(&folder)?;
+        self.levels.push(Level { folder, entries, name: name.to_vec(), rounds: 0 });
+        Ok(())
+    }
+
+    fn listed(&mut self, folder: &OwnedFd) -> Result<Packed, Fail> {
+        let left = self.limits.entries.saturating_sub(self.removed);
+        // What is removed is removed with its dotfiles.
+        Packed::read(folder, &mut self.buffer, Dotfiles::Allow, (left, self.limits.entries), &mut 0)
+    }
+
+    /// Counts a removed name against the limit.
+    fn count(&mut self) -> Result<(), Fail> {
+        self.removed = self.removed.saturating_add(1);
+        if self.removed > self.limits.entries {
+            return Err(OpenErrorKind::TooLarge { limit: self.limits.entries }.into());
+        }
+        Ok(())
+    }
+
+    /// Removes an entry of the innermost folder, or enters it.
+    fn entry(&mut self, name: &[u8], kind: FileKind) -> Result<(), Fail> {
+        let Some(level) = self.levels.last() else { return Ok(()) };
+        let mut is_folder = kind == FileKind::Folder;
+        for _ in 0..ROUNDS {
+            if is_folder {
+                match self.enter(&level.folder, name) {
+                    Ok(folder) => return self.push(folder, name),
+                    Err(Errno::NOENT) => return Ok(()),
+                    // It became a link or a file, which is removed and not entered.
+                    Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK | Errno::NXIO) => {}
+                    Err(Errno::XDEV) => return Err(PathEscapeKind::Mount.into()),
+                    Err(errno) => return Err(sys::no(errno).into()),
+                }
+            }
+            match sys::retry(|| fs::unlinkat(&level.folder, name, AtFlags::empty())) {
+                Ok(()) => return self.count(),
+                Err(Errno::NOENT) => return Ok(()),
+                Err(Errno::ISDIR) => is_folder = true,
+                Err(Errno::PERM) if !is_folder => is_folder = true,
+                Err(errno) => return Err(sys::no(errno).into()),
+            }
+        }
+        Err(PathEscapeKind::Contended.into())
+    }
+
+    /// Removes the innermost folder, which was emptied; lists it again where it was filled meanwhile.
+    fn leave(&mut self, top: &impl AsFd, rel: &RelPath<'_>) -> Result<(), Fail> {
+        let Some(mut level) = self.levels.pop() else { return Ok(()) };
+        let at = self.levels.last().map_or(top.as_fd(), |above| above.folder.as_fd());
+        let name = level.name.as_slice();
+        for _ in 0..ROUNDS {
+            match sys::retry(|| fs::unlinkat(at, name, AtFlags::REMOVEDIR)) {
+                Ok(()) => return self.count(),
+                Err(Errno::NOENT) => return Ok(()),
+                Err(Errno::NOTEMPTY | Errno::EXIST) if level.rounds < ROUNDS => {
+                    level.entries = self.listed(&level.folder)?;
+                    level.rounds = level.rounds.saturating_add(1);
+                    self.levels.push(level);
+                    return Ok(());
+                }
+                // It became a link or a file.
+                Err(Errno::NOTDIR) => match sys::retry(|| fs::unlinkat(at, name, AtFlags::empty())) {
+                    Ok(()) => return self.count(),
+                    // And a folder again.
+                    Err(Errno::ISDIR | Errno::PERM) => {}
+                    Err(Errno::NOENT) => return Ok(()),
+                    Err(errno) => return Err(fail(rel, errno)),
+                },
+                Err(errno) => return Err(fail(rel, errno)),
+            }
+        }
+        Err(PathEscapeKind::Contended.into())
+    }
+}

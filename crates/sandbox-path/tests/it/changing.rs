@@ -1,0 +1,157 @@
+//! Making, replacing, moving and removing.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixListener;
+
+use plugward_sandbox_path::{
+    Appended, Dotfiles, FileKind, Missing, Over, Perm, Policy, Replaced, WalkLimits,
+};
+
+use crate::world::World;
+
+const LIMITS: WalkLimits = WalkLimits { entries: 1000, depth: 100 };
+
+fn text(world: &World, name: &str) -> String {
+    fs::read_to_string(world.at(name)).unwrap()
+}
+
+/// The names in the jail, without those of the test.
+fn temporary(world: &World) -> usize {
+    let names = fs::read_dir(world.at("")).unwrap();
+    names.filter(|name| name.as_ref().unwrap().file_name().to_string_lossy().contains("plugward-tmp")).count()
+}
+
+#[test]
+fn answers_say_what_was_made() {
+    let world = World::new();
+    for (round, jail) in world.jails(Policy::standard()).into_iter().enumerate() {
+        let name = format!("f{round}");
+        let missing = jail.append(&name, Missing::Refuse).map(drop).unwrap_err();
+        assert_eq!(missing.code(), "path/not-found");
+        for (bytes, expected) in [("one", Appended::Created), (" two", Appended::Existing)] {
+            let (mut file, answer) = jail.append(&name, Missing::Create(Perm::PRIVATE_FILE)).unwrap();
+            file.write_all(bytes.as_bytes()).unwrap();
+            assert_eq!(answer, expected);
+        }
+        assert_eq!(text(&world, &name), "one two");
+        assert_eq!(jail.replace(&name, b"three", Perm::PRIVATE_FILE).unwrap(), Replaced::Overwrote);
+        assert_eq!(text(&world, &name), "three");
+        let other = format!("g{round}");
+        assert_eq!(jail.replace(&other, b"", Perm::PRIVATE_FILE).unwrap(), Replaced::Created);
+        assert_eq!(jail.replace(&other, b"now", Perm::PRIVATE_FILE).unwrap(), Replaced::Overwrote);
+        assert_eq!((text(&world, &other), temporary(&world)), ("now".to_owned(), 0));
+        assert_eq!(jail.metadata(&other).unwrap().mode(), 0o600);
+    }
+}
+
+#[test]
+fn replace_keeps_the_bits_of_the_old_file() {
+    let world = World::new();
+    world.file("f", "old");
+    for jail in world.jails(Policy::standard()) {
+        for bits in [0o640, 0o755, 0o400, 0o4711] {
+            fs::set_permissions(world.at("f"), fs::Permissions::from_mode(bits)).unwrap();
+            assert_eq!(jail.replace("f", b"new", Perm::PRIVATE_FILE).unwrap(), Replaced::Overwrote);
+            // Setuid is not passed on: other bytes run under it.
+            assert_eq!(jail.metadata("f").unwrap().mode(), bits & 0o777);
+        }
+    }
+}
+
+#[test]
+fn replace_leaves_other_names_alone() {
+    let world = World::new();
+    for jail in world.jails(Policy::standard()) {
+        world.file("f", "old");
+        fs::hard_link(world.at("f"), world.at("../outside/twin")).unwrap();
+        let before = fs::metadata(world.at("../outside/twin")).unwrap();
+        assert_eq!(jail.replace("f", b"new", Perm::PRIVATE_FILE).unwrap(), Replaced::Overwrote);
+        let after = fs::metadata(world.at("../outside/twin")).unwrap();
+        assert_eq!((before.ino(), after.nlink()), (after.ino(), 1));
+        assert_eq!((text(&world, "f"), text(&world, "../outside/twin")), ("new".into(), "old".into()));
+        fs::remove_file(world.at("../outside/twin")).unwrap();
+    }
+}
+
+#[test]
+fn bits_above_0777_cannot_be_said() {
+    assert_eq!(Perm::new(0o777).map(Perm::bits), Some(0o777));
+    for bits in [0o1000, 0o2755, 0o4755, u16::MAX] {
+        assert_eq!(Perm::new(bits), None);
+    }
+    // What a folder hands down is the kernel's rule.
+    let world = World::new();
+    world.folder("shared");
+    fs::set_permissions(world.at("shared"), fs::Permissions::from_mode(0o2755)).unwrap();
+    for (round, jail) in world.jails(Policy::standard()).into_iter().enumerate() {
+        let name = format!("shared/{round}");
+        jail.create_dir(&name, Perm::PRIVATE_FOLDER).unwrap();
+        assert_eq!(jail.metadata(&name).unwrap().mode(), 0o2700);
+    }
+}
+
+#[test]
+fn a_listing_reports_and_follows_nothing() {
+    let world = World::new();
+    world.file("b", "").file(".hidden", "").link("/", "link").folder("d").file("B", "").file("\u{e9}", "");
+    drop(UnixListener::bind(world.at("socket")).unwrap());
+    for jail in world.jails(Policy::standard()) {
+        let all = jail.list(".", 100).unwrap();
+        let names: Vec<_> = all.entries().iter().map(|entry| entry.name_str().unwrap()).collect();
+        assert_eq!(names, [".hidden", "B", "b", "d", "link", "socket", "\u{e9}"]);
+        let kind = |name: &str| all.entries().iter().find(|e| e.name_str() == Some(name)).unwrap().kind();
+        assert_eq!(
+            [kind("b"), kind("d"), kind("link"), kind("socket")],
+            [FileKind::File, FileKind::Folder, FileKind::Symlink, FileKind::Socket]
+        );
+        assert!(!all.is_truncated());
+        let some = jail.list(".", 3).unwrap();
+        let names: Vec<_> = some.entries().iter().map(|entry| entry.name_str().unwrap()).collect();
+        assert_eq!((names, some.is_truncated()), (vec![".hidden", "B", "b"], true));
+        assert!(jail.list(".", 0).unwrap().is_truncated());
+    }
+    for jail in world.jails(Policy::standard().with_dotfiles(Dotfiles::Refuse)) {
+        let shown = jail.list(".", 100).unwrap();
+        assert_eq!((shown.entries().len(), shown.hidden()), (6, 1));
+        let mut walk = jail.walk(".", LIMITS).unwrap();
+        assert_eq!((walk.by_ref().count(), walk.hidden()), (6, 1));
+    }
+}
+
+#[test]
+fn names_move_and_nothing_is_replaced_unasked() {
+    let world = World::new();
+    for jail in world.jails(Policy::standard()) {
+        world.file("a/f", "f").file("a/g", "g").link("../../outside/f", "a/l").folder("e");
+        let error = jail.rename("a/f", "a/g", Over::Refuse).unwrap_err();
+        assert_eq!((error.code(), text(&world, "a/g")), ("path/exists", "g".into()));
+        assert_eq!(jail.rename("a/f", "a/l", Over::Refuse).unwrap_err().code(), "path/exists");
+        jail.rename("a/f", "e/h", Over::Refuse).unwrap();
+        jail.rename("e/h", "a/g", Over::Replace).unwrap();
+        assert_eq!(text(&world, "a/g"), "f");
+        jail.rename("a/g", "a/l", Over::Replace).unwrap();
+        assert_eq!((text(&world, "a/l"), text(&world, "../outside/f")), ("f".into(), "outside".into()));
+        assert_eq!(jail.rename("a/gone", "a/x", Over::Refuse).unwrap_err().code(), "path/not-found");
+        jail.rename("a", "e/a", Over::Refuse).unwrap();
+        assert_eq!(jail.remove_tree("e", LIMITS).unwrap(), 3);
+    }
+}
+
+#[test]
+fn a_tree_goes_with_its_links_and_without_their_targets() {
+    let world = World::new();
+    for jail in world.jails(Policy::agent()) {
+        world.file("t/a/b/c", "").file("t/.hidden/x", "").link("../../outside", "t/out").link("..", "t/a/up");
+        drop(UnixListener::bind(world.at("t/socket")).unwrap());
+        let few = WalkLimits { entries: 3, ..LIMITS };
+        assert_eq!(jail.remove_tree("t", few).unwrap_err().code(), "path/too-large");
+        let flat = WalkLimits { depth: 1, ..LIMITS };
+        assert_eq!(jail.remove_tree("t", flat).unwrap_err().code(), "path/too-deep");
+        world.file("t/a/b/c", "").link("../../outside", "t/out2");
+        jail.remove_tree("t", LIMITS).unwrap();
+        assert!(!world.at("t").exists() && world.at("../outside/f").exists());
+        assert_eq!(jail.remove_tree("t", LIMITS).unwrap_err().code(), "path/not-found");
+    }
+}
