@@ -8,6 +8,8 @@ mod hold;
 mod names;
 mod owner;
 mod protocol;
+#[cfg(test)]
+mod replay;
 
 pub use content::{Content, Fault, Notice, Recovered};
 pub use error::{CODES, NotOurs, StateError, StateErrorKind};

@@ -1,0 +1,372 @@
+//! The order of calls, against every failure and every power cut.
+//!
+//! The disk of the model is unkinder than any real one: of the names that were changed since the folder was synced, any
+//! subset may have arrived, and a file that was not synced may hold anything.
+
+#![expect(clippy::arithmetic_side_effects, reason = "small counts")]
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use rustix::io::Errno;
+
+use crate::folder::Folder;
+use crate::names::Names;
+use crate::owner::LastGood;
+use crate::protocol::{Failure, Placed, Steps, replace};
+
+const NAME: &str = "pins.toml";
+const OLD: &[u8] = b"old old old\n";
+const NEW: &[u8] = b"new new new new\n";
+
+/// One call, as it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Op {
+    Remove(String),
+    Create(String, usize),
+    Write(usize, Vec<u8>),
+    Sync(usize),
+    Rename(String, String),
+    SyncFolder,
+}
+
+/// Writes down the calls, and makes none.
+#[derive(Debug, Default)]
+struct Recorder {
+    ops: RefCell<Vec<Op>>,
+    files: Cell<usize>,
+}
+
+impl Steps for Recorder {
+    type File = usize;
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.ops.borrow_mut().push(Op::Remove(name.to_owned()));
+        Ok(())
+    }
+
+    fn create(&self, name: &str) -> io::Result<usize> {
+        self.files.set(self.files.get() + 1);
+        self.ops.borrow_mut().push(Op::Create(name.to_owned(), self.files.get()));
+        Ok(self.files.get())
+    }
+
+    fn write(&self, file: &mut usize, bytes: &[u8]) -> io::Result<()> {
+        self.ops.borrow_mut().push(Op::Write(*file, bytes.to_vec()));
+        Ok(())
+    }
+
+    fn sync(&self, file: &usize) -> io::Result<()> {
+        self.ops.borrow_mut().push(Op::Sync(*file));
+        Ok(())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.ops.borrow_mut().push(Op::Rename(from.to_owned(), to.to_owned()));
+        Ok(())
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        self.ops.borrow_mut().push(Op::SyncFolder);
+        Ok(())
+    }
+}
+
+/// What a power cut may leave: names and what they hold.
+type Disk = BTreeMap<String, Vec<u8>>;
+
+/// What a file that was not synced may hold.
+fn torn(bytes: &[u8]) -> Vec<Vec<u8>> {
+    vec![Vec::new(), bytes[..bytes.len() / 2].to_vec(), vec![0; bytes.len()], bytes.to_vec()]
+}
+
+/// Every disk that a power cut may leave after the first calls.
+fn cuts(start: &Disk, ops: &[Op]) -> Vec<Disk> {
+    // A name leads to a file, which is one of the start (by content) or of the calls (by number).
+    type File = Result<usize, Vec<u8>>;
+    type Names = BTreeMap<String, File>;
+    type Change = Vec<(String, Option<File>)>;
+    let mut synced: Names = start.iter().map(|(name, bytes)| (name.clone(), Err(bytes.clone()))).collect();
+    let mut live = synced.clone();
+    // Changes of names since the folder was synced: which name leads where from then on.
+    let mut loose: Vec<Change> = Vec::new();
+    let mut contents: BTreeMap<usize, (Vec<u8>, bool)> = BTreeMap::new();
+    for op in ops {
+        match op {
+            Op::Remove(name) => {
+                live.remove(name);
+                loose.push(vec![(name.clone(), None)]);
+            }
+            Op::Create(name, file) => {
+                live.insert(name.clone(), Ok(*file));
+                contents.insert(*file, (Vec::new(), false));
+                loose.push(vec![(name.clone(), Some(Ok(*file)))]);
+            }
+            Op::Write(file, bytes) => {
+                contents.insert(*file, (bytes.clone(), false));
+            }
+            Op::Sync(file) => {
+                if let Some(content) = contents.get_mut(file) {
+                    content.1 = true;
+                }
+            }
+            Op::Rename(from, to) => {
+                let moved = live.remove(from).expect("renamed what is there");
+                live.insert(to.clone(), moved.clone());
+                loose.push(vec![(from.clone(), None), (to.clone(), Some(moved))]);
+            }
+            Op::SyncFolder => {
+                synced.clone_from(&live);
+                loose.clear();
+            }
+        }
+    }
+    let mut disks = Vec::new();
+    for subset in 0..1_u32 << loose.len() {
+        let mut names = synced.clone();
+        for (_, changes) in loose.iter().enumerate().filter(|(index, _)| subset & (1 << index) != 0) {
+            for (name, to) in changes {
+                match to {
+                    Some(file) => names.insert(name.clone(), file.clone()),
+                    None => names.remove(name),
+                };
+            }
+        }
+        let mut variants = vec![Disk::new()];
+        for (name, file) in names {
+            let held = match file {
+                Err(bytes) => vec![bytes],
+                Ok(file) => match &contents[&file] {
+                    (bytes, true) => vec![bytes.clone()],
+                    (bytes, false) => torn(bytes),
+                },
+            };
+            variants = held
+                .iter()
+                .flat_map(|bytes| {
+                    variants.iter().map(|disk| {
+                        let mut disk = disk.clone();
+                        disk.insert(name.clone(), bytes.clone());
+                        disk
+                    })
+                })
+                .collect();
+        }
+        disks.extend(variants);
+    }
+    disks
+}
+
+/// Says what a disk that a power cut left breaks of the promise.
+fn broken(start: &Disk, disk: &Disk, keep: LastGood) -> Option<String> {
+    let names = Names::of(NAME).expect("a plain name");
+    let old = start.get(NAME);
+    let whole = |bytes: &Vec<u8>| bytes == NEW || Some(bytes) == old;
+    match disk.get(&names.main) {
+        Some(bytes) if !whole(bytes) => return Some(format!("the file is torn: {bytes:?}")),
+        None if old.is_some() => return Some("the file is gone".to_owned()),
+        _ => {}
+    }
+    if keep == LastGood::No {
+        return None;
+    }
+    let newer = disk.get(&names.main).is_some_and(|bytes| bytes == NEW);
+    match disk.get(&names.last_good) {
+        Some(bytes) if !whole(bytes) => Some(format!("the last good copy is torn: {bytes:?}")),
+        Some(bytes) if newer && bytes != NEW => Some("the last good copy is older than the file".to_owned()),
+        None if newer || start.contains_key(&names.last_good) => {
+            Some("the last good copy is gone".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The states in which a replacement may find the folder.
+fn starts() -> Vec<Disk> {
+    let disk = |entries: &[(&str, &[u8])]| -> Disk {
+        entries.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect()
+    };
+    vec![
+        disk(&[]),
+        disk(&[(NAME, OLD)]),
+        disk(&[(NAME, OLD), ("pins.toml.last-good", OLD)]),
+        // Left over by a process that was killed.
+        disk(&[(NAME, OLD), ("pins.toml.last-good", OLD), (".pins.toml.tmp", b"ha")]),
+        disk(&[(NAME, OLD), ("pins.toml.last-good", NEW), (".pins.toml.last-good.tmp", b"")]),
+    ]
+}
+
+fn recorded(keep: LastGood) -> Vec<Op> {
+    let recorder = Recorder::default();
+    replace(&recorder, &Names::of(NAME).expect("a plain name"), NEW, keep).expect("a recorder does not fail");
+    recorder.ops.into_inner()
+}
+
+#[test]
+fn power_cut_leaves_old_or_new() {
+    let mut looked_at = 0;
+    for keep in [LastGood::Yes, LastGood::No] {
+        let ops = recorded(keep);
+        for start in starts() {
+            for end in 0..=ops.len() {
+                for disk in cuts(&start, &ops[..end]) {
+                    assert_eq!(broken(&start, &disk, keep), None, "after {end} calls: {:?}", &ops[..end]);
+                    looked_at += 1;
+                }
+            }
+            for disk in cuts(&start, &ops) {
+                assert_eq!(disk.get(NAME).map(Vec::as_slice), Some(NEW), "done means done");
+            }
+        }
+    }
+    assert!(looked_at > 1000, "the model looks at {looked_at} disks only");
+}
+
+#[test]
+fn the_model_finds_what_others_forget() {
+    let names = Names::of(NAME).expect("a plain name");
+    let start: Disk = starts().swap_remove(2);
+    let found = |ops: &[Op], keep| {
+        (0..=ops.len())
+            .any(|end| cuts(&start, &ops[..end]).iter().any(|disk| broken(&start, disk, keep).is_some()))
+    };
+    let without =
+        |gone: &Op| -> Vec<Op> { recorded(LastGood::Yes).into_iter().filter(|op| op != gone).collect() };
+    assert!(!found(&recorded(LastGood::Yes), LastGood::Yes));
+    // Temporary file, write, rename: the scheme of ADR-003's first implementation.
+    let unsynced = [
+        Op::Create(names.temp.clone(), 1),
+        Op::Write(1, NEW.to_vec()),
+        Op::Rename(names.temp.clone(), names.main.clone()),
+    ];
+    assert!(found(&unsynced, LastGood::No));
+    assert!(found(&without(&Op::Sync(1)), LastGood::Yes), "without the sync of the file");
+    assert!(found(&without(&Op::Sync(2)), LastGood::Yes), "without the sync of the last good copy");
+    assert!(found(&without(&Op::SyncFolder), LastGood::Yes), "without the sync of the folder");
+    // Writing in place.
+    assert!(found(&[Op::Create(names.main.clone(), 1), Op::Write(1, NEW.to_vec())], LastGood::No));
+}
+
+/// Makes the calls on a real folder, but fails one of them, or all from one on.
+#[derive(Debug)]
+struct Faulty {
+    folder: Folder,
+    calls: Cell<usize>,
+    fail_at: usize,
+    errno: Errno,
+    then: Then,
+}
+
+/// What is after the failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// The next call is made.
+    GoOn,
+    /// The process is dead: no call has an effect.
+    Dead,
+}
+
+impl Faulty {
+    fn call<T>(&self, half: impl FnOnce(), call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let number = self.calls.get();
+        self.calls.set(number + 1);
+        if number == self.fail_at {
+            half();
+            return Err(self.errno.into());
+        }
+        if number > self.fail_at && self.then == Then::Dead {
+            return Err(self.errno.into());
+        }
+        call()
+    }
+}
+
+impl Steps for Faulty {
+    type File = std::fs::File;
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.call(|| {}, || self.folder.remove(name))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Self::File> {
+        self.call(|| {}, || self.folder.create(name))
+    }
+
+    fn write(&self, file: &mut Self::File, bytes: &[u8]) -> io::Result<()> {
+        let mut same = file.try_clone()?;
+        let half = || self.folder.write(&mut same, &bytes[..bytes.len() / 2]).expect("half of it is written");
+        self.call(half, || self.folder.write(file, bytes))
+    }
+
+    fn sync(&self, file: &Self::File) -> io::Result<()> {
+        self.call(|| {}, || self.folder.sync(file))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.call(|| {}, || self.folder.rename(from, to))
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        self.call(|| {}, || self.folder.sync_folder())
+    }
+}
+
+fn names_in(dir: &Dir) -> Vec<String> {
+    let entries = dir.entries().expect("a folder");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
+}
+
+/// Runs one replacement over an old file, with a failure at one call; gives what was said and what is there.
+fn with_failure(fail_at: usize, errno: Errno, then: Then) -> (Result<(), Failure>, Dir, tempfile::TempDir) {
+    let home = tempfile::tempdir().expect("a folder");
+    let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).expect("a folder");
+    for name in [NAME, "pins.toml.last-good"] {
+        dir.write(name, OLD).expect("written");
+    }
+    let folder = Folder::open(&dir).expect("a folder");
+    let steps = Faulty { folder, calls: Cell::new(0), fail_at, errno, then };
+    let done = replace(&steps, &Names::of(NAME).expect("a plain name"), NEW, LastGood::Yes);
+    (done, dir, home)
+}
+
+#[test]
+fn a_failure_at_any_call_leaves_the_old_file() {
+    let calls = recorded(LastGood::Yes).len();
+    assert_eq!(calls, 12);
+    for errno in [Errno::NOSPC, Errno::IO, Errno::ROFS, Errno::DQUOT] {
+        for fail_at in 0..calls {
+            let (done, dir, _home) = with_failure(fail_at, errno, Then::GoOn);
+            let failure = done.expect_err("the call failed");
+            assert_eq!(failure.source.raw_os_error(), Some(errno.raw_os_error()));
+            let last = fail_at == calls - 1;
+            assert_eq!(failure.placed, if last { Placed::Yes } else { Placed::No }, "{failure:?}");
+            let expected = if last { NEW } else { OLD };
+            assert_eq!(dir.read(NAME).expect("the file"), expected, "call {fail_at}");
+            assert_eq!(names_in(&dir), [NAME, "pins.toml.last-good"], "call {fail_at} leaves nothing behind");
+        }
+    }
+}
+
+#[test]
+fn a_death_at_any_call_leaves_old_or_new_and_the_next_hold_cleans_up() {
+    let calls = recorded(LastGood::Yes).len();
+    for fail_at in 0..calls {
+        let (done, dir, _home) = with_failure(fail_at, Errno::IO, Then::Dead);
+        assert!(done.is_err());
+        let (main, last) = (dir.read(NAME).expect("it"), dir.read("pins.toml.last-good").expect("it"));
+        assert!(main == OLD || (main == NEW && last == NEW), "call {fail_at}");
+        assert!(last == OLD || last == NEW, "call {fail_at}");
+        let folder = Folder::open(&dir).expect("a folder");
+        let third = b"the third\n";
+        replace(&folder, &Names::of(NAME).expect("a plain name"), third, LastGood::Yes).expect("it is free");
+        assert_eq!(dir.read(NAME).expect("it"), third);
+        assert_eq!(dir.read("pins.toml.last-good").expect("it"), third);
+        assert_eq!(names_in(&dir), [NAME, "pins.toml.last-good"]);
+    }
+}
