@@ -15,6 +15,7 @@ pub const CODES: &[(&str, &str)] = &[
         "baseline/damaged",
         "a kept text did not match its digest and was dropped; diffs are coarser until the next accept",
     ),
+    ("import/format", "name the program's own trust file, unchanged"),
     ("pin/changed", "plugward diff ID, then plugward accept ID --tree DIGEST"),
     ("pin/hand-edited", "the pins file was edited by hand; to drop a pin: plugward forget ID"),
     ("pin/new", "first sight; look at it: plugward info ID"),

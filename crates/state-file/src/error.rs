@@ -43,6 +43,12 @@ impl StateError {
         Self { doing, name: name.to_owned(), kind, source: None }
     }
 
+    /// Makes an error of what the system said, for files that stand beside a state file.
+    #[must_use]
+    pub fn of_io(doing: &'static str, name: &str, source: io::Error) -> Self {
+        Self::io(doing, name, source)
+    }
+
     /// Makes an error of what the system said.
     pub(crate) fn io(doing: &'static str, name: &str, source: io::Error) -> Self {
         let kind = match source.kind() {

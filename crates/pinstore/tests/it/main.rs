@@ -1,7 +1,20 @@
 //! What the crate promises, from outside.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops, and says where")]
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test stands for a host: it has paths and processes, and where it cannot go on it stops"
+)]
 
 mod adr003;
+mod approving;
+mod codes;
+mod differences;
 mod format;
+mod revoking;
+mod rivals;
+mod stores;
 mod support;

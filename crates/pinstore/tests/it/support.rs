@@ -67,7 +67,7 @@ pub(crate) fn id(text: &str) -> PluginId {
 
 /// A tree digest that stands for a state of a folder.
 pub(crate) fn tree(number: u64) -> TreeDigest {
-    let mut bytes = [7; 32];
+    let mut bytes = [0xab; 32];
     bytes[..8].copy_from_slice(&number.to_be_bytes());
     TreeDigest::from_bytes(bytes)
 }

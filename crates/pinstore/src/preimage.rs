@@ -1,0 +1,72 @@
+//! The list of a tree, as `plugtree-v1` writes it.
+
+use std::collections::BTreeMap;
+
+use plugward_types::{Digest, TreeDigest};
+
+use crate::hash::sha256;
+
+const FIRST: &str = "plugtree-v1\n";
+
+/// One entry of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "the columns of plugtree-v1")]
+pub struct TreeEntry {
+    /// What it is.
+    pub kind: EntryKind,
+    /// SHA-256 of its bytes, or of a link's text.
+    pub digest: Digest,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// What an entry of a tree is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "the kinds of plugtree-v1")]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A file that may be executed.
+    Executable,
+    /// A symbolic link.
+    Link,
+}
+
+impl EntryKind {
+    /// Gives the letter of the list.
+    #[must_use]
+    pub const fn letter(self) -> char {
+        match self {
+            Self::File => 'f',
+            Self::Executable => 'x',
+            Self::Link => 'l',
+        }
+    }
+
+    fn of_letter(letter: &str) -> Option<Self> {
+        [Self::File, Self::Executable, Self::Link]
+            .into_iter()
+            .find(|kind| letter.len() == 1 && letter.starts_with(kind.letter()))
+    }
+}
+
+/// Digests a list.
+pub(crate) fn digest(preimage: &str) -> TreeDigest {
+    TreeDigest::from_bytes(*sha256(preimage.as_bytes()).as_bytes())
+}
+
+/// Reads the entries of a list by path; none where it is no such list.
+pub(crate) fn entries(preimage: &str) -> Option<BTreeMap<&str, TreeEntry>> {
+    let mut found = BTreeMap::new();
+    for line in preimage.strip_prefix(FIRST)?.strip_suffix('\n').unwrap_or_default().split('\n') {
+        if line.is_empty() || line.starts_with("exclude ") {
+            continue;
+        }
+        let mut parts = line.splitn(4, ' ');
+        let kind = EntryKind::of_letter(parts.next()?)?;
+        let digest = format!("{}{}", Digest::PREFIX, parts.next()?).parse().ok()?;
+        let size = parts.next()?.parse().ok()?;
+        found.insert(parts.next()?, TreeEntry { kind, digest, size });
+    }
+    Some(found)
+}

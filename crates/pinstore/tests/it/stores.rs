@@ -1,0 +1,309 @@
+//! Stores that cannot be used, and what a host makes of them.
+
+use core::time::Duration;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use plugward_pinstore::{
+    Change, LockSays, Outcome, PinCheck, PinDecision, Pins, STORE_ERROR_EXIT, Scope, StoreCheck,
+    StoreDecision, StoreErrorKind, StoreErrorRule, StoreFault, Terminal, TrustMode, Via, Wrote, decide,
+};
+
+use crate::support::{Home, LAST_GOOD, PINS, SAME, accept, commit, enroll, facts, id, now, tree, user_check};
+
+const A: &str = "claude:a@team";
+
+fn pinned() -> Home {
+    let home = Home::new();
+    let _done = commit(&mut home.open().0, enroll(A, &facts(1)));
+    home
+}
+
+#[test]
+fn deleting_the_file_does_not_unpin() {
+    let home = pinned();
+    std::fs::remove_file(home.folder.path().join(PINS)).unwrap();
+    let (mut pins, found) = home.open();
+    assert!(matches!(found, StoreCheck::Recovered { fault: StoreFault::Missing }));
+    assert!(matches!(user_check(&pins, A, &facts(2)), PinCheck::Changed(_)));
+    // On disk with the next commit; there was nothing to keep.
+    let done = commit(&mut pins, enroll("claude:b@team", &facts(3)));
+    assert_eq!(done.wrote, Wrote::Synced { kept: None });
+    assert!(matches!(home.open().1, StoreCheck::Ready));
+    // To start over is a verb of its own.
+    let done = commit(&mut pins, Change::ForgetAll);
+    assert_eq!(done.outcomes, [Outcome::Done]);
+    assert_eq!(user_check(&home.open().0, A, &facts(2)), PinCheck::Unpinned);
+}
+
+#[test]
+fn a_damaged_file_is_kept_and_at_most_three_are() {
+    let home = pinned();
+    for number in 2..8 {
+        home.write(PINS, &format!("damage {number}"));
+        let (mut pins, found) = home.open();
+        assert!(matches!(found, StoreCheck::Recovered { fault: StoreFault::Damaged(_) }));
+        let done = commit(&mut pins, enroll(&format!("claude:p{number}@team"), &facts(number)));
+        let Wrote::Synced { kept: Some(kept) } = done.wrote else { panic!("{:?}", done.wrote) };
+        assert!(kept.starts_with("plugins.pins.toml.damaged-") && kept.len() == PINS.len() + 17, "{kept}");
+        assert_eq!(home.read(&kept), format!("damage {number}"));
+    }
+    let damaged = home.names().into_iter().filter(|name| name.contains("damaged")).count();
+    assert_eq!(damaged, 3);
+    assert_eq!(home.open().0.iter().count(), 7, "no pin was lost");
+}
+
+#[test]
+fn a_link_fifo_folder_or_open_mode_is_never_believed() {
+    let home = pinned();
+    let path = home.folder.path().join(PINS);
+    let other = home.folder.path().join("other");
+    std::fs::copy(&path, &other).unwrap();
+    let put: [(&str, &dyn Fn()); 4] = [
+        ("link", &|| symlink("other", &path).unwrap()),
+        ("fifo", &|| {
+            let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+            assert!(made.success());
+        }),
+        ("folder", &|| std::fs::create_dir(&path).unwrap()),
+        ("mode", &|| {
+            std::fs::copy(&other, &path).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        }),
+    ];
+    for (number, (what, put)) in put.into_iter().enumerate() {
+        std::fs::remove_file(&path).unwrap();
+        put();
+        let (mut pins, found) = home.open();
+        let StoreCheck::Recovered { fault: StoreFault::Unreadable(error) } = &found else {
+            panic!("{what}: {found:?}")
+        };
+        assert_eq!(error.code(), "state/not-ours", "{what}");
+        assert_eq!(user_check(&pins, A, &facts(1)), SAME);
+        // The next commit puts a file of ours there, and keeps what was there.
+        let seen = facts(10 + u64::try_from(number).unwrap());
+        if what == "mode" {
+            // All three names are taken: nothing is written over, and the pins that were read hold.
+            let error = pins.commit(vec![enroll(&format!("claude:{what}@team"), &seen)], now()).unwrap_err();
+            assert_eq!(error.code(), "pin/not-saved");
+            assert_eq!(user_check(&pins, A, &facts(1)), SAME);
+            assert!(!error.help().is_empty());
+        } else {
+            let done = commit(&mut pins, enroll(&format!("claude:{what}@team"), &seen));
+            assert_eq!(done.outcomes, [Outcome::Done], "{what}");
+            assert!(matches!(home.open().1, StoreCheck::Ready), "{what}");
+        }
+    }
+    assert!(std::fs::read_to_string(&other).unwrap().contains("serial = 1"), "a link was not followed");
+}
+
+#[test]
+fn both_bad_is_an_error_and_starting_over_keeps_both() {
+    let home = pinned();
+    home.write(PINS, "bad");
+    home.write(LAST_GOOD, "worse");
+    let error = Pins::open(&home.file()).unwrap_err();
+    assert_eq!(error.code(), "pin/store");
+    assert!(matches!(
+        error.kind(),
+        StoreErrorKind::Unusable { main: StoreFault::Damaged(_), last_good: StoreFault::Damaged(_) }
+    ));
+    assert!(error.help().contains("forget --all"));
+    assert!(error.to_string().starts_with("use plugins.pins.toml: the file is damaged (line 1"), "{error}");
+    let pins = Pins::start_over(&home.file(), Duration::from_secs(60)).unwrap();
+    assert_eq!((pins.iter().count(), pins.serial()), (0, 1));
+    assert!(matches!(home.open().1, StoreCheck::Ready));
+    let kept: Vec<String> = home.names().into_iter().filter(|name| name.contains("damaged")).collect();
+    assert_eq!(kept.iter().map(|name| home.read(name)).collect::<Vec<_>>().len(), 2);
+    assert!(
+        kept.iter().any(|name| home.read(name) == "bad")
+            && kept.iter().any(|name| home.read(name) == "worse")
+    );
+}
+
+#[test]
+fn a_bad_copy_without_the_file_is_no_first_use() {
+    let home = pinned();
+    std::fs::remove_file(home.folder.path().join(PINS)).unwrap();
+    home.write(LAST_GOOD, "worse");
+    assert_eq!(Pins::open(&home.file()).unwrap_err().code(), "pin/store");
+}
+
+#[test]
+fn a_held_file_is_read_and_a_commit_says_who_holds_it() {
+    let home = pinned();
+    let file = home.file();
+    let hold = file.hold(Duration::from_secs(60)).unwrap();
+    let (pins, found) = home.open();
+    assert!(matches!(found, StoreCheck::Ready));
+    let mut pins = pins.with_wait(Duration::ZERO);
+    let error = pins.commit(vec![enroll("claude:b@team", &facts(2))], now()).unwrap_err();
+    assert_eq!(error.code(), "pin/not-saved");
+    let StoreErrorKind::NotSaved(cause) = error.kind() else { panic!() };
+    assert_eq!(cause.code(), "state/held");
+    assert!(error.help().contains(&std::process::id().to_string()), "{}", error.help());
+    assert!(core::error::Error::source(&error).unwrap().to_string().contains("another process holds it"));
+    assert_eq!(user_check(&pins, A, &facts(1)), SAME);
+    assert_eq!(user_check(&pins, "claude:b@team", &facts(2)), PinCheck::Unpinned);
+    drop(hold);
+}
+
+#[test]
+fn accept_is_made_on_what_was_shown_over_what_was_shown() {
+    let home = pinned();
+    let (mut first, _) = home.open();
+    let (mut second, _) = home.open();
+    // The plugin changed between the look and the word.
+    let done = commit(&mut first, accept(A, &facts(3), 2, Some(1)));
+    assert_eq!(done.outcomes, [Outcome::NotShown { shown: tree(2), actual: tree(3) }]);
+    assert_eq!((done.outcomes[0].code(), done.wrote), (Some("pin/not-shown"), Wrote::Nothing));
+    // Another process changed the pin in between.
+    let _done = commit(&mut second, accept(A, &facts(5), 5, Some(1)));
+    let done = commit(&mut first, accept(A, &facts(2), 2, Some(1)));
+    assert_eq!(done.outcomes, [Outcome::Raced { current: Some(tree(5)) }]);
+    assert_eq!(done.outcomes[0].code(), Some("pin/raced"));
+    let done = commit(&mut first, accept(A, &facts(2), 2, Some(5)));
+    assert_eq!(done.outcomes, [Outcome::Done]);
+    // The pin was dropped in between; or there never was one and somebody made one.
+    let _done = commit(&mut second, Change::Forget { scope: Scope::USER, id: id(A) });
+    let done = commit(&mut first, accept(A, &facts(3), 3, Some(2)));
+    assert_eq!(done.outcomes, [Outcome::Raced { current: None }]);
+    let _done = commit(&mut second, enroll(A, &facts(9)));
+    let done = commit(&mut first, accept(A, &facts(3), 3, None));
+    assert_eq!(done.outcomes, [Outcome::Raced { current: Some(tree(9)) }]);
+}
+
+#[test]
+fn deny_allow_and_forget() {
+    let home = pinned();
+    let (mut pins, _) = home.open();
+    let scope = || Scope::USER;
+    let deny = |plugin: &str| Change::Deny { scope: scope(), id: id(plugin), by: None };
+    let allow = |plugin: &str| Change::Allow { scope: scope(), id: id(plugin) };
+    let forget = |plugin: &str| Change::Forget { scope: scope(), id: id(plugin) };
+    // A plugin that was never seen, and one that is pinned.
+    for plugin in ["claude:new@team", A] {
+        assert_eq!(commit(&mut pins, deny(plugin)).outcomes, [Outcome::Done]);
+        assert_eq!(commit(&mut pins, deny(plugin)).outcomes, [Outcome::Already]);
+        assert!(matches!(user_check(&pins, plugin, &facts(1)), PinCheck::Denied { .. }), "same bytes or not");
+        assert!(matches!(user_check(&pins, plugin, &facts(2)), PinCheck::Denied { .. }));
+        for change in [enroll(plugin, &facts(2)), accept(plugin, &facts(2), 2, Some(1)), forget(plugin)] {
+            let done = commit(&mut pins, change);
+            assert_eq!(done.outcomes[0].code(), Some("policy/denied"));
+        }
+        assert_eq!(commit(&mut pins, allow(plugin)).outcomes, [Outcome::Done]);
+    }
+    // Nothing was enrolled, and the pin from before holds: a change under the denial is still a change.
+    assert_eq!(user_check(&pins, "claude:new@team", &facts(2)), PinCheck::Unpinned);
+    assert_eq!(user_check(&pins, A, &facts(1)), SAME);
+    assert!(matches!(user_check(&pins, A, &facts(2)), PinCheck::Changed(_)));
+    assert_eq!(commit(&mut pins, allow(A)).outcomes, [Outcome::Already]);
+    assert_eq!(commit(&mut pins, allow("claude:none@team")).outcomes, [Outcome::Absent]);
+    assert_eq!(commit(&mut pins, forget(A)).outcomes, [Outcome::Done]);
+    assert_eq!(commit(&mut pins, forget(A)).outcomes[0].code(), Some("pin/none"));
+    // A denial outlives starting over.
+    let _both = pins.commit(vec![deny("claude:new@team"), enroll(A, &facts(4))], now()).unwrap();
+    let _all = commit(&mut pins, Change::ForgetAll);
+    assert!(matches!(user_check(&pins, "claude:new@team", &facts(1)), PinCheck::Denied { .. }));
+    assert_eq!(user_check(&pins, A, &facts(5)), PinCheck::Unpinned);
+}
+
+#[test]
+fn every_fact_is_compared_and_the_surface_only_explains() {
+    let mut full = facts(1);
+    full.entry = Some(crate::support::digest(2));
+    full.signer = Some("key-1".to_owned());
+    full.shared.insert("../shared".to_owned(), tree(3));
+    full.surface = Some(format!("sf1:{}", "1".repeat(64)).parse().unwrap());
+    let home = Home::new();
+    let (mut pins, _) = home.open();
+    let _done = commit(&mut pins, enroll(A, &full));
+    let what = |change: &dyn Fn(&mut plugward_pinstore::Facts)| {
+        let mut seen = full.clone();
+        change(&mut seen);
+        match user_check(&pins, A, &seen) {
+            PinCheck::Changed(changed) => {
+                (changed.what.iter().map(|what| what.as_str()).collect::<Vec<_>>(), changed.code())
+            }
+            other => (vec![], other.code().unwrap_or("same")),
+        }
+    };
+    assert_eq!(what(&|_| {}), (vec![], "same"));
+    assert_eq!(what(&|seen| seen.tree = tree(9)), (vec!["tree"], "pin/changed"));
+    assert_eq!(what(&|seen| seen.manifest = None), (vec!["manifest"], "pin/changed"));
+    assert_eq!(what(&|seen| seen.entry = None), (vec!["entry"], "pin/changed"));
+    assert_eq!(what(&|seen| seen.shared.clear()), (vec!["shared"], "pin/changed"));
+    assert_eq!(what(&|seen| seen.signer = Some("key-2".to_owned())), (vec!["signer"], "pin/signer-changed"));
+    assert_eq!(what(&|seen| seen.signer = None), (vec![], "same"));
+    assert_eq!(what(&|seen| seen.surface = None), (vec![], "pin/surface-new"));
+    assert_eq!(
+        what(&|seen| (seen.tree, seen.signer) = (tree(9), Some("key-2".to_owned()))),
+        (vec!["signer", "tree"], "pin/signer-changed")
+    );
+}
+
+/// The table of the design page, in full: every state of the store, trust mode and rule.
+#[test]
+fn on_store_error_is_the_table() {
+    let modes = [TrustMode::Tofu, TrustMode::Prompt, TrustMode::Locked];
+    let mut rows = Vec::new();
+    for trust in modes {
+        for terminal in [Terminal::Present, Terminal::Absent] {
+            let rule = StoreErrorRule::for_command_line(trust, terminal);
+            let unusable = rule.on_unusable(trust, "pin/store");
+            let unsaved = rule.on_unsaved(trust, "pin/not-saved");
+            rows.push(format!(
+                "{trust:?} {terminal:?}: {rule:?}; unusable {unusable:?}; unsaved {unsaved:?}"
+            ));
+        }
+        assert_eq!(
+            StoreErrorRule::Refuse.on_unusable(trust, "pin/store"),
+            StoreDecision::Refuse("pin/store")
+        );
+        assert_eq!(StoreErrorRule::Refuse.on_unsaved(trust, "x"), StoreDecision::Refuse("x"));
+    }
+    assert_eq!(
+        rows,
+        [
+            r#"Tofu Present: Warn; unusable LoadUnpinned("pin/store"); unsaved LoadUnpinned("pin/not-saved")"#,
+            r#"Tofu Absent: Refuse; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
+            r#"Prompt Present: Warn; unusable Ask("pin/store"); unsaved LoadUnpinned("pin/not-saved")"#,
+            r#"Prompt Absent: Refuse; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
+            r#"Locked Present: Refuse; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
+            r#"Locked Absent: Refuse; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
+        ]
+    );
+    // Said by hand, `warn` has no effect under `locked`.
+    assert_eq!(
+        StoreErrorRule::Warn.on_unusable(TrustMode::Locked, "pin/store"),
+        StoreDecision::Refuse("pin/store")
+    );
+    assert_eq!(STORE_ERROR_EXIT, 7);
+}
+
+#[test]
+fn decisions_are_the_table() {
+    let home = pinned();
+    let (mut pins, _) = home.open();
+    let _done = commit(&mut pins, Change::Deny { scope: Scope::USER, id: id("claude:no@team"), by: None });
+    let same = user_check(&pins, A, &facts(1));
+    let unpinned = user_check(&pins, "claude:new@team", &facts(1));
+    let changed = user_check(&pins, A, &facts(2));
+    let denied = user_check(&pins, "claude:no@team", &facts(1));
+    for trust in [TrustMode::Tofu, TrustMode::Prompt, TrustMode::Locked] {
+        for lock in [LockSays::Nothing, LockSays::Matched, LockSays::Accepted] {
+            assert_eq!(decide(&same, trust, lock), PinDecision::Load);
+            assert_eq!(decide(&changed, trust, lock), PinDecision::Refuse("pin/changed"));
+            assert_eq!(decide(&denied, trust, lock), PinDecision::Refuse("policy/denied"));
+        }
+    }
+    let new = |trust, lock| decide(&unpinned, trust, lock);
+    assert_eq!(new(TrustMode::Tofu, LockSays::Nothing), PinDecision::Enroll(Via::Tofu));
+    assert_eq!(new(TrustMode::Tofu, LockSays::Matched), PinDecision::Enroll(Via::Tofu));
+    assert_eq!(new(TrustMode::Tofu, LockSays::Accepted), PinDecision::Enroll(Via::Lock));
+    assert_eq!(new(TrustMode::Prompt, LockSays::Nothing), PinDecision::Ask);
+    assert_eq!(new(TrustMode::Prompt, LockSays::Matched), PinDecision::Ask);
+    assert_eq!(new(TrustMode::Prompt, LockSays::Accepted), PinDecision::Enroll(Via::Lock));
+    assert_eq!(new(TrustMode::Locked, LockSays::Nothing), PinDecision::Refuse("pin/new"));
+    assert_eq!(new(TrustMode::Locked, LockSays::Matched), PinDecision::Load);
+    assert_eq!(new(TrustMode::Locked, LockSays::Accepted), PinDecision::Load);
+}
