@@ -1,0 +1,232 @@
+//! Literals that every match of a regex must hold, derived from its shape.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// One required literal, ASCII case folded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Literal {
+    pub(crate) bytes: Vec<u8>,
+    /// The least and most bytes of the match before it.
+    pub(crate) before: (usize, usize),
+}
+
+/// What the shape of a regex says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// The longest match.
+    pub(crate) max: usize,
+    /// Literals of which each match holds at least one; empty where none can be required.
+    pub(crate) literals: Vec<Literal>,
+}
+
+const MAX_STRINGS: usize = 16;
+const MAX_LENGTH: usize = 32;
+const MAX_CLASS: usize = 4;
+
+#[derive(Debug, Clone)]
+struct Info {
+    min: usize,
+    max: Option<usize>,
+    /// All texts that it can be, if they are few.
+    exact: Option<Vec<Vec<u8>>>,
+    best: Option<Vec<Literal>>,
+}
+
+/// Derives what a regex requires; `None` where a match has no longest length.
+pub(crate) fn derive(hir: &Hir) -> Option<Shape> {
+    let info = analyze(hir);
+    let max = info.max?;
+    let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0)));
+    let literals = better(whole, info.best).unwrap_or_default();
+    Some(Shape { max, literals })
+}
+
+fn as_literals(texts: &[Vec<u8>], before: (usize, usize)) -> Option<Vec<Literal>> {
+    if texts.is_empty() || texts.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let mut literals: Vec<Literal> =
+        texts.iter().map(|bytes| Literal { bytes: bytes.clone(), before }).collect();
+    literals.sort_by(|a, b| a.bytes.cmp(&b.bytes));
+    literals.dedup();
+    Some(literals)
+}
+
+/// Longer shortest literals are better, up to 8 bytes; then fewer of them.
+fn score(literals: &[Literal]) -> (usize, usize) {
+    let shortest = literals.iter().map(|literal| literal.bytes.len()).min().unwrap_or(0);
+    (shortest.min(8), usize::MAX.saturating_sub(literals.len()))
+}
+
+fn better(a: Option<Vec<Literal>>, b: Option<Vec<Literal>>) -> Option<Vec<Literal>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if score(&b) > score(&a) { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
+fn analyze(hir: &Hir) -> Info {
+    let properties = hir.properties();
+    let min = properties.minimum_len().unwrap_or(0);
+    let max = properties.maximum_len();
+    let (exact, best) = match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => (Some(vec![Vec::new()]), None),
+        HirKind::Literal(literal) => (Some(vec![literal.0.to_ascii_lowercase()]), None),
+        HirKind::Class(class) => (class_texts(class), None),
+        HirKind::Capture(capture) => {
+            let inner = analyze(&capture.sub);
+            (inner.exact, inner.best)
+        }
+        HirKind::Repetition(repetition) => repeat(&analyze(&repetition.sub), repetition.min, repetition.max),
+        HirKind::Concat(parts) => concat(parts),
+        HirKind::Alternation(branches) => alternate(branches),
+    };
+    Info { min, max, exact, best }
+}
+
+fn class_texts(class: &Class) -> Option<Vec<Vec<u8>>> {
+    let mut texts = Vec::new();
+    let mut push = |byte: u8| {
+        let text = vec![byte.to_ascii_lowercase()];
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+        texts.len() <= MAX_CLASS
+    };
+    match class {
+        Class::Bytes(class) => {
+            for range in class.ranges() {
+                for byte in range.start()..=range.end() {
+                    if !push(byte) {
+                        return None;
+                    }
+                }
+            }
+        }
+        Class::Unicode(class) => {
+            for range in class.ranges() {
+                for char in range.start()..=range.end() {
+                    if !char.is_ascii() || !push(u8::try_from(char).ok()?) {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+    (!texts.is_empty()).then_some(texts)
+}
+
+type Known = (Option<Vec<Vec<u8>>>, Option<Vec<Literal>>);
+
+fn repeat(inner: &Info, min: u32, max: Option<u32>) -> Known {
+    if min == 0 {
+        let optional = (max == Some(1)).then(|| inner.exact.clone()).flatten().map(|mut texts| {
+            texts.push(Vec::new());
+            texts
+        });
+        return (optional.filter(|texts| texts.len() <= MAX_STRINGS), None);
+    }
+    if let Some(texts) = &inner.exact {
+        let mut sum = vec![Vec::new()];
+        for _ in 0..min {
+            match product(&sum, texts) {
+                Some(next) => sum = next,
+                None => return (None, as_literals(&sum, (0, 0))),
+            }
+        }
+        if max == Some(min) {
+            return (Some(sum), None);
+        }
+        return (None, as_literals(&sum, (0, 0)));
+    }
+    (None, inner.best.clone())
+}
+
+fn product(left: &[Vec<u8>], right: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+    if left.len().checked_mul(right.len())? > MAX_STRINGS {
+        return None;
+    }
+    let mut all = Vec::new();
+    for head in left {
+        for tail in right {
+            if head.len().checked_add(tail.len())? > MAX_LENGTH {
+                return None;
+            }
+            all.push([head.as_slice(), tail.as_slice()].concat());
+        }
+    }
+    Some(all)
+}
+
+/// A run of parts whose texts are all known, and where it begins.
+struct Run {
+    texts: Vec<Vec<u8>>,
+    start: (usize, usize),
+}
+
+fn concat(parts: &[Hir]) -> Known {
+    let mut best = None;
+    let mut at = (0_usize, 0_usize);
+    let mut run = Run { texts: vec![Vec::new()], start: at };
+    let mut all_exact = true;
+    for part in parts {
+        let info = analyze(part);
+        let joined = info.exact.as_ref().and_then(|texts| product(&run.texts, texts));
+        if let Some(texts) = joined {
+            run.texts = texts;
+        } else {
+            all_exact = false;
+            best = better(best, as_literals(&run.texts, run.start));
+            if let Some(inner) = &info.best {
+                best = better(best, Some(shift(inner, at)));
+            }
+            run = Run { texts: info.exact.clone().unwrap_or_else(|| vec![Vec::new()]), start: at };
+            if info.exact.is_none() {
+                run.start = after(at, &info);
+            }
+        }
+        at = after(at, &info);
+    }
+    if all_exact {
+        return (Some(run.texts), None);
+    }
+    (None, better(best, as_literals(&run.texts, run.start)))
+}
+
+fn after(at: (usize, usize), info: &Info) -> (usize, usize) {
+    (at.0.saturating_add(info.min), at.1.saturating_add(info.max.unwrap_or(usize::MAX)))
+}
+
+fn shift(literals: &[Literal], by: (usize, usize)) -> Vec<Literal> {
+    literals
+        .iter()
+        .map(|literal| Literal {
+            bytes: literal.bytes.clone(),
+            before: (literal.before.0.saturating_add(by.0), literal.before.1.saturating_add(by.1)),
+        })
+        .collect()
+}
+
+fn alternate(branches: &[Hir]) -> Known {
+    let infos: Vec<Info> = branches.iter().map(analyze).collect();
+    let mut texts = Vec::new();
+    let mut exact = true;
+    for info in &infos {
+        match &info.exact {
+            Some(more) => texts.extend(more.iter().cloned()),
+            None => exact = false,
+        }
+    }
+    if exact && texts.len() <= MAX_STRINGS {
+        return (Some(texts), None);
+    }
+    let mut all: Vec<Literal> = Vec::new();
+    for info in infos {
+        let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0)));
+        match better(whole, info.best) {
+            Some(literals) => all.extend(literals),
+            None => return (None, None),
+        }
+    }
+    (None, Some(all))
+}

@@ -1,0 +1,146 @@
+//! Regex rules over a haystack. Three engines give the same matches; the naive one says what a match is.
+//!
+//! For each pattern alone: leftmost-first, non-overlapping matches over the whole haystack, with what stands around a
+//! match seen by look-around. Different patterns overlap freely.
+
+mod literal;
+mod naive;
+
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
+use std::sync::OnceLock;
+
+pub(crate) use literal::{Shape, derive};
+
+use crate::error::RuleErrorKind;
+
+/// One match of one pattern of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RawMatch {
+    pub(crate) pattern: u16,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// Finds all matches of a set of patterns.
+pub(crate) trait Finder: Send + Sync {
+    fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>);
+}
+
+/// The longest match that a pattern may have.
+const MAX_MATCH: usize = 1024;
+/// The longest pattern.
+const MAX_PATTERN: usize = 4096;
+/// The largest automaton of one pattern.
+const MAX_AUTOMATON: usize = 1 << 20;
+/// The shortest literal that a pattern without `slow` needs.
+const MIN_LITERAL: usize = 4;
+
+/// One pattern, its matcher and what its shape requires. The regex is compiled when it is first needed.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    pub(crate) matcher: u16,
+    pub(crate) source: String,
+    #[expect(dead_code, reason = "the engines behind the naive one read it")]
+    pub(crate) shape: Shape,
+    #[expect(dead_code, reason = "the engines behind the naive one read it")]
+    pub(crate) slow: bool,
+    regex: OnceLock<Regex>,
+}
+
+fn syntax_config() -> syntax::Config {
+    syntax::Config::new().utf8(false).unicode(false).multi_line(true)
+}
+
+fn compile(source: &str) -> Result<Regex, RuleErrorKind> {
+    Regex::builder()
+        .syntax(syntax_config())
+        .configure(Regex::config().utf8_empty(false).nfa_size_limit(Some(MAX_AUTOMATON)))
+        .build(source)
+        .map_err(|error| {
+            let text = format!("{source:?}: {error}");
+            if error.size_limit().is_some() {
+                RuleErrorKind::TooLarge(text)
+            } else {
+                RuleErrorKind::Parse(text)
+            }
+        })
+}
+
+/// Compiles a regex that is asked of short texts alone: arguments, values.
+pub(crate) fn short_regex(source: &str) -> Result<Regex, RuleErrorKind> {
+    if source.len() > MAX_PATTERN {
+        return Err(RuleErrorKind::TooLarge(format!("a pattern of {} bytes", source.len())));
+    }
+    compile(source)
+}
+
+impl Pattern {
+    /// Checks a pattern against the limits of rule files.
+    pub(crate) fn parse(
+        matcher: u16,
+        source: &str,
+        speed: Speed,
+        compiled: Compiled,
+    ) -> Result<Self, RuleErrorKind> {
+        if source.len() > MAX_PATTERN {
+            return Err(RuleErrorKind::TooLarge(format!("a pattern of {} bytes", source.len())));
+        }
+        let hir = syntax::parse_with(source, &syntax_config())
+            .map_err(|error| RuleErrorKind::Parse(error.to_string()))?;
+        let unbounded = || RuleErrorKind::Unbounded(source.to_owned());
+        let shape = derive(&hir).filter(|shape| shape.max <= MAX_MATCH).ok_or_else(unbounded)?;
+        if hir.properties().minimum_len().is_none_or(|least| least == 0) {
+            return Err(RuleErrorKind::Parse(format!("the pattern {source:?} matches the empty text")));
+        }
+        let short = shape.literals.is_empty()
+            || shape.literals.iter().any(|literal| literal.bytes.len() < MIN_LITERAL);
+        if short && speed == Speed::Fast {
+            return Err(RuleErrorKind::NoLiteral(source.to_owned()));
+        }
+        let pattern = Self { matcher, source: source.to_owned(), shape, slow: short, regex: OnceLock::new() };
+        if compiled == Compiled::ByTests {
+            return Ok(pattern);
+        }
+        compile(source).map(|_compiles| pattern)
+    }
+
+    /// Gives the compiled regex.
+    #[expect(
+        clippy::expect_used,
+        reason = "a rule less would be a miss; `scan` turns a panic into scan/internal"
+    )]
+    pub(crate) fn regex(&self) -> &Regex {
+        self.regex.get_or_init(|| compile(&self.source).expect("the loader or a test compiled this pattern"))
+    }
+}
+
+/// Whether a pattern may do without a literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speed {
+    /// Each match must hold a literal.
+    Fast,
+    /// It may be searched for on its own.
+    Slow,
+}
+
+/// Whether it is known that a pattern compiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compiled {
+    /// A built-in pattern: this crate's tests compile each.
+    ByTests,
+    /// A pattern of the user's: the loader compiles it.
+    ByLoader,
+}
+
+/// Patterns over one kind of haystack.
+#[derive(Debug, Default)]
+pub(crate) struct PatternSet {
+    pub(crate) patterns: Vec<Pattern>,
+}
+
+impl PatternSet {
+    pub(crate) fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
+        naive::Naive::new(&self.patterns).find(hay, out);
+    }
+}

@@ -1,0 +1,309 @@
+//! One file: inventory, decoding, raw rules, lenses, views, embedded code.
+
+use plugward_types::Digest;
+
+use crate::decode;
+use crate::entry::{Content, Entry, Lens, Role};
+use crate::inventory::{self, Class, Flag, State};
+use crate::lex::{self, Lexed};
+use crate::options::ScanOptions;
+use crate::rules::{MatcherKind, NO_LENS, Rules};
+use crate::secret;
+use crate::sink::{EmbeddedText, Hit, Lowered, Sink};
+use crate::text::QUOTED;
+use crate::view::{How, Map, View};
+
+/// What a file gave. Places are in its decoded text; `map` leads back to raw bytes where it was transcoded.
+#[derive(Debug)]
+pub(crate) struct FileRecord {
+    pub(crate) state: State,
+    pub(crate) lens: Option<Lens>,
+    pub(crate) role: Role,
+    pub(crate) bytes: u64,
+    pub(crate) digest: Option<Digest>,
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) named: Vec<String>,
+}
+
+/// How a file may be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Lexed and viewed within the limits.
+    Full,
+    /// Raw rules alone: the plugin's limit of lexed bytes was met before it.
+    Raw,
+}
+
+/// Scans one entry.
+pub(crate) fn scan(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    reading: Reading,
+) -> FileRecord {
+    match entry.content {
+        Content::Bytes { bytes, digest } => bytes_of(rules, options, entry, bytes, digest, reading),
+        Content::Link => bare(rules, entry, State::Link),
+        Content::Special => bare(rules, entry, State::Special),
+        Content::Unreadable { .. } => bare(rules, entry, State::Unreadable),
+    }
+}
+
+fn bare(rules: &Rules, entry: &Entry<'_>, state: State) -> FileRecord {
+    let mut sink = Sink::new(rules, None, entry.path, &[]);
+    if state != State::Link {
+        sink.shape("coverage-unscanned", (0, 0), How::NONE);
+    }
+    let role = inventory::names::role(entry.path);
+    FileRecord { state, lens: None, role, bytes: 0, digest: None, hits: sink.hits, named: Vec::new() }
+}
+
+fn bytes_of(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    bytes: &[u8],
+    digest: Digest,
+    reading: Reading,
+) -> FileRecord {
+    let class = inventory::classify(entry.path, bytes, entry.role);
+    let mut hits = Vec::new();
+    let mut sink = Sink::new(rules, class.lenses.first().copied(), entry.path, options.packages);
+    inventory_hits(&class, bytes, &mut sink);
+    hits.append(&mut sink.hits);
+    let mut record = FileRecord {
+        state: class.binary.unwrap_or(State::Scanned),
+        lens: class.lenses.first().copied(),
+        role: class.role,
+        bytes: bytes.len() as u64,
+        digest: Some(digest),
+        hits,
+        named: Vec::new(),
+    };
+    if class.lenses.is_empty() && class.unread_language == Flag::No {
+        raw_rules(rules, bytes, NO_LENS, &mut record.hits);
+        return record;
+    }
+    text_of(rules, options, entry, bytes, &class, reading, &mut record);
+    record
+}
+
+fn inventory_hits(class: &Class, bytes: &[u8], sink: &mut Sink<'_>) {
+    let head = (0, bytes.len().min(16));
+    if let Some(detector) = class.binary.and_then(State::detector) {
+        sink.shape(detector, head, How::NONE);
+    }
+    if let Some(mismatch) = class.mismatch {
+        sink.shape("evasion-name-mismatch", (mismatch.start, mismatch.end), How::NONE);
+    }
+    if class.unread_language == Flag::Yes {
+        sink.shape("coverage-no-lens", head, How::NONE);
+    }
+}
+
+fn text_of(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    bytes: &[u8],
+    class: &Class,
+    reading: Reading,
+    record: &mut FileRecord,
+) {
+    let decoded = decode::decode(bytes);
+    let text: &[u8] = &decoded.text;
+    let lens_bits = class.lenses.iter().fold(0, |bits, lens| bits | lens.bit());
+    let mut hits = Vec::new();
+    raw_rules(rules, text, if lens_bits == 0 { NO_LENS } else { lens_bits }, &mut hits);
+    let mut sink = Sink::new(rules, class.lenses.first().copied(), entry.path, options.packages);
+    let transcoded = if decoded.view.is_some() { Flag::Yes } else { Flag::No };
+    encoding_hits(text, transcoded, class, &mut sink);
+    hits.append(&mut sink.hits);
+    let limit = if reading == Reading::Full { options.limits.file } else { 0 };
+    let (seen, rest) = text.split_at(text.len().min(limit));
+    let mut lenses = class.lenses.clone();
+    if lenses.is_empty() {
+        lenses.push(Lens::Prose);
+    }
+    for lens in lenses {
+        let source = Source { text: seen, depth: 0, lens, role: class.role, lowered: Lowered::No };
+        read(rules, options, entry.path, &source, &mut hits, &mut record.named);
+    }
+    if !rest.is_empty() {
+        unseen(rules, class, (seen.len(), text.len()), entry.path, &mut hits);
+        record.state = State::Partial;
+    } else if decoded.view.is_some() {
+        record.state = State::Decoded;
+    } else {
+        record.state = State::Scanned;
+    }
+    if let Some(view) = &decoded.view {
+        for hit in &mut hits {
+            hit.how = hit.how.and(view.map.back(hit.start as usize, hit.end as usize).2);
+        }
+    }
+    record.hits.append(&mut hits);
+}
+
+/// Bytes over a limit: danger where they are code, data or a prompt.
+fn unseen(rules: &Rules, class: &Class, span: (usize, usize), path: &str, hits: &mut Vec<Hit>) {
+    let code = class.lenses.iter().any(|lens| *lens != Lens::Prose);
+    if code || class.role == Role::Prompt || class.unread_language == Flag::Yes {
+        let mut sink = Sink::new(rules, class.lenses.first().copied(), path, &[]);
+        sink.shape("coverage-unscanned", span, How::NONE);
+        hits.append(&mut sink.hits);
+    }
+}
+
+fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'_>) {
+    let code = class.lenses.iter().any(|lens| *lens != Lens::Prose) || class.role == Role::Prompt;
+    if !code {
+        return;
+    }
+    if transcoded == Flag::Yes {
+        sink.shape("evasion-encoding", (0, text.len().min(1)), How::NONE);
+    } else if let Some(at) = memchr::memchr(0, text) {
+        sink.shape("evasion-encoding", (at, at.saturating_add(1)), How::NONE);
+    }
+    let mut at = 0_usize;
+    for chunk in text.utf8_chunks() {
+        at = at.saturating_add(chunk.valid().len());
+        if !chunk.invalid().is_empty() {
+            sink.shape("evasion-invalid-utf8", (at, at.saturating_add(chunk.invalid().len())), How::NONE);
+            break;
+        }
+    }
+}
+
+/// Runs the rules of kind `bytes`.
+fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
+    let mut found = Vec::new();
+    rules.bytes.find(text, &mut found);
+    for raw in found {
+        let Some(pattern) = rules.bytes.patterns.get(usize::from(raw.pattern)) else { continue };
+        let Some(known) = rules.matcher(pattern.matcher) else { continue };
+        let MatcherKind::Bytes { check } = &known.kind else { continue };
+        let matched = text.get(raw.start..raw.end).unwrap_or_default();
+        if known.langs & langs != 0 && check.is_none_or(|check| secret::holds(check, matched)) {
+            hits.push(hit(pattern.matcher, raw.start, raw.end, How::NONE));
+        }
+    }
+}
+
+fn hit(matcher: u16, start: usize, end: usize, how: How) -> Hit {
+    let small = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    Hit { start: small(start), end: small(end), matcher, how, lowered: Lowered::No }
+}
+
+/// A text to be read through one lens.
+struct Source<'a> {
+    text: &'a [u8],
+    depth: usize,
+    lens: Lens,
+    role: Role,
+    lowered: Lowered,
+}
+
+/// Reads a text through a lens, with what is embedded in it. Hits are in offsets of the text.
+fn read(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    path: &str,
+    source: &Source<'_>,
+    hits: &mut Vec<Hit>,
+    named: &mut Vec<String>,
+) {
+    let mut sink = Sink::new(rules, Some(source.lens), path, options.packages);
+    sink.role = source.role;
+    let mut lexed = Lexed::default();
+    lex::lex(source.lens, source.text, &mut sink, &options.limits, &mut lexed);
+    let mut own = core::mem::take(&mut sink.hits);
+    code_rules(rules, &lexed.code, source.lens, &mut own);
+    text_rules(rules, &lexed.text.finish(), source, &mut own);
+    for unread in core::mem::take(&mut sink.unread) {
+        sink.shape("coverage-unscanned", (unread.start, unread.end), How::NONE);
+    }
+    own.append(&mut sink.hits);
+    for embedded in &sink.embedded {
+        inner(rules, options, path, source, embedded, &mut own, named);
+    }
+    if source.lowered == Lowered::Yes {
+        for hit in &mut own {
+            hit.lowered = Lowered::Yes;
+        }
+    }
+    hits.append(&mut own);
+    named.append(&mut sink.named);
+}
+
+/// Reads embedded code by its own lens and maps its hits back.
+fn inner(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    path: &str,
+    source: &Source<'_>,
+    embedded: &crate::sink::Embedded,
+    own: &mut Vec<Hit>,
+    named: &mut Vec<String>,
+) {
+    let (text, base, map): (&[u8], usize, Option<&Map>) = match &embedded.text {
+        EmbeddedText::Range(start, end) => (source.text.get(*start..*end).unwrap_or_default(), *start, None),
+        EmbeddedText::View(View { bytes, map }) => (bytes, 0, Some(map)),
+    };
+    let depth = source.depth.saturating_add(1);
+    if depth > options.limits.embedded {
+        let mut sink = Sink::new(rules, Some(embedded.lens), path, &[]);
+        let span = map.map_or((base, base.saturating_add(text.len())), |map| {
+            let (start, end, _) = map.back(0, text.len());
+            (start, end)
+        });
+        sink.shape("coverage-unscanned", span, How::NONE);
+        own.append(&mut sink.hits);
+        return;
+    }
+    let mut hits = Vec::new();
+    let lowered = source.lowered.max(embedded.lowered);
+    let below = Source { text, depth, lens: embedded.lens, role: source.role, lowered };
+    read(rules, options, path, &below, &mut hits, named);
+    for mut found in hits {
+        let (start, end) = (found.start as usize, found.end as usize);
+        let (start, end, how) = match map {
+            Some(map) => map.back(start, end),
+            None => (start.saturating_add(base), end.saturating_add(base), How::NONE),
+        };
+        let moved = hit(found.matcher, start, end, how);
+        (found.start, found.end, found.how) = (moved.start, moved.end, found.how.and(how));
+        own.push(found);
+    }
+}
+
+fn code_rules(rules: &Rules, view: &View, lens: Lens, hits: &mut Vec<Hit>) {
+    let mut found = Vec::new();
+    rules.code.find(&view.bytes, &mut found);
+    for raw in found {
+        let Some(pattern) = rules.code.patterns.get(usize::from(raw.pattern)) else { continue };
+        if rules.matcher(pattern.matcher).is_some_and(|matcher| matcher.langs & lens.bit() != 0) {
+            let (start, end, how) = view.map.back(raw.start, raw.end);
+            hits.push(hit(pattern.matcher, start, end, how));
+        }
+    }
+}
+
+fn text_rules(rules: &Rules, view: &View, source: &Source<'_>, hits: &mut Vec<Hit>) {
+    let mut found = Vec::new();
+    rules.text.find(&view.bytes, &mut found);
+    for raw in found {
+        let Some(pattern) = rules.text.patterns.get(usize::from(raw.pattern)) else { continue };
+        let Some(matcher) = rules.matcher(pattern.matcher) else { continue };
+        let MatcherKind::Text { within, roles } = matcher.kind else { continue };
+        let tag = view.map.tag(raw.start);
+        if matcher.langs & source.lens.bit() != 0 && within & tag != 0 && roles & source.role.bit() != 0 {
+            let (start, end, how) = view.map.back(raw.start, raw.end);
+            let mut found = hit(pattern.matcher, start, end, how);
+            if tag & QUOTED != 0 {
+                found.lowered = Lowered::Yes;
+            }
+            hits.push(found);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The danger gate, and what a host's settings may except from it.
+
+use core::fmt;
+use core::str::FromStr;
+
+use plugward_types::{Digest, Finding, RuleId, Severity};
+
+use crate::error::help_of;
+use crate::report::ScanReport;
+
+/// A day of the Gregorian calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Date {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+impl Date {
+    /// Makes a date; `None` for a day that no calendar has.
+    #[must_use]
+    pub const fn new(year: u16, month: u8, day: u8) -> Option<Self> {
+        let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        let days = match month {
+            1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+            4 | 6 | 9 | 11 => 30,
+            2 if leap => 29,
+            2 => 28,
+            _ => return None,
+        };
+        if day == 0 || day > days || year == 0 || year > 9999 {
+            None
+        } else {
+            Some(Self { year, month, day })
+        }
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+/// A text that is no date of the form `2026-12-31`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("read the date: expected a day as YYYY-MM-DD")]
+#[non_exhaustive]
+pub struct DateError;
+
+impl FromStr for Date {
+    type Err = DateError;
+
+    fn from_str(text: &str) -> Result<Self, DateError> {
+        let digits = |range: core::ops::Range<usize>| -> Option<u16> {
+            let part = text.get(range)?;
+            if part.bytes().all(|byte| byte.is_ascii_digit()) { part.parse().ok() } else { None }
+        };
+        let bytes = text.as_bytes();
+        if bytes.len() != 10 || bytes.get(4) != Some(&b'-') || bytes.get(7) != Some(&b'-') {
+            return Err(DateError);
+        }
+        let parts = (digits(0..4), digits(5..7), digits(8..10));
+        let (Some(year), Some(month), Some(day)) = parts else { return Err(DateError) };
+        let (Ok(month), Ok(day)) = (u8::try_from(month), u8::try_from(day)) else { return Err(DateError) };
+        Self::new(year, month, day).ok_or(DateError)
+    }
+}
+
+/// An entry of the host's own settings: one rule in one file of one content.
+///
+/// An entry that names a plugin is for the caller to choose: hand in those of the plugin at hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "made from the host's settings; a new field must stop every host"
+)]
+pub struct Suppression {
+    /// One rule, no pattern.
+    pub rule: RuleId,
+    /// One file, no pattern.
+    pub path: String,
+    /// The digest of the findings; other bytes void the entry.
+    pub digest: Digest,
+    /// Why; fewer than 10 characters void the entry.
+    pub reason: String,
+    /// The last day on which it holds. It needs the caller's `today`.
+    pub expires: Option<Date>,
+}
+
+/// A finding that an entry covers. It stays in every output, marked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Suppressed {
+    /// The entry's reason.
+    pub reason: String,
+    /// The finding as it is.
+    pub finding: Finding,
+}
+
+/// Something about an entry that a person should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Notice {
+    /// `scan/suppression-void`, `scan/suppression-expired` or `scan/suppression-unused`.
+    pub code: &'static str,
+    /// The entry's rule, and what is wrong.
+    pub message: String,
+    /// The entry's file.
+    pub path: String,
+}
+
+impl Notice {
+    /// Says what a person does next.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        help_of(self.code)
+    }
+}
+
+/// The gate's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum ScanCheck {
+    /// No finding that is not suppressed.
+    Clean,
+    /// Warnings and notes to list; the gate is open.
+    Listed,
+    /// At least one danger finding: `scan/danger`. Nothing but a suppression of these bytes opens the gate.
+    Danger {
+        /// The first of them in the order of reports.
+        first: Box<Finding>,
+        /// How many are listed.
+        count: usize,
+    },
+}
+
+/// The gate's answer with what was excepted and what is to be said about the entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+#[non_exhaustive]
+pub struct ScanDecision {
+    /// The answer.
+    pub check: ScanCheck,
+    /// Findings that an entry covers.
+    pub suppressed: Vec<Suppressed>,
+    /// Void, expired and unused entries.
+    pub notices: Vec<Notice>,
+}
+
+/// Decides whether a report holds danger that no entry excepts.
+///
+/// # Guarantees
+/// A pure function of its arguments; an approval is none of them. An entry with `expires` is void without `today`.
+/// It never excepts other bytes than those of its digest.
+///
+/// # Source
+/// HyperAgent refuses at load where its audit has a danger finding, but not for approved plugins; here always.
+pub fn gate(report: &ScanReport, suppressions: &[Suppression], today: Option<Date>) -> ScanDecision {
+    let mut notices = Vec::new();
+    let mut valid = Vec::new();
+    for entry in suppressions {
+        match judge(report, entry, today) {
+            None => valid.push(entry),
+            Some((code, why)) => notices.push(Notice {
+                code,
+                message: format!("the entry for {}: {why}", entry.rule),
+                path: entry.path.clone(),
+            }),
+        }
+    }
+    let mut suppressed = Vec::new();
+    let mut dangers =
+        report.findings.iter().filter(|finding| finding.severity == Severity::Danger).collect::<Vec<_>>();
+    let mut left = 0_usize;
+    for finding in &report.findings {
+        match valid.iter().find(|entry| covers(entry, finding)) {
+            Some(entry) => {
+                suppressed.push(Suppressed { reason: entry.reason.clone(), finding: finding.clone() });
+            }
+            None => left = left.saturating_add(1),
+        }
+    }
+    dangers.retain(|finding| !valid.iter().any(|entry| covers(entry, finding)));
+    let check = match dangers.first() {
+        Some(first) => ScanCheck::Danger { first: Box::new((*first).clone()), count: dangers.len() },
+        None if left > 0 => ScanCheck::Listed,
+        None => ScanCheck::Clean,
+    };
+    notices.sort_by(|a, b| (a.code, &a.path, &a.message).cmp(&(b.code, &b.path, &b.message)));
+    ScanDecision { check, suppressed, notices }
+}
+
+fn covers(entry: &Suppression, finding: &Finding) -> bool {
+    entry.rule == finding.rule && entry.path == finding.path && entry.digest == finding.digest
+}
+
+/// Says what is wrong with an entry.
+fn judge(
+    report: &ScanReport,
+    entry: &Suppression,
+    today: Option<Date>,
+) -> Option<(&'static str, &'static str)> {
+    if entry.reason.trim().chars().count() < 10 {
+        return Some(("scan/suppression-void", "the reason has fewer than 10 characters"));
+    }
+    if let Some(last) = entry.expires {
+        let Some(today) = today else {
+            return Some(("scan/suppression-void", "it expires, and today's date is not known"));
+        };
+        if today > last {
+            return Some(("scan/suppression-expired", "its last day is over"));
+        }
+    }
+    let here = |finding: &&Finding| finding.rule == entry.rule && finding.path == entry.path;
+    if report.findings.iter().any(|finding| covers(entry, finding)) {
+        return None;
+    }
+    if report.findings.iter().any(|finding| here(&finding)) {
+        return Some(("scan/suppression-void", "the file's bytes are not those of its digest"));
+    }
+    Some(("scan/suppression-unused", "no finding of that rule is in that file"))
+}

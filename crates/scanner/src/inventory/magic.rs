@@ -1,0 +1,221 @@
+//! What a file's first bytes say.
+
+use super::State;
+
+/// A kind of file by magic: its state, and the endings that agree with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Magic {
+    pub(crate) state: State,
+    pub(crate) endings: &'static [&'static str],
+}
+
+const fn magic(state: State, endings: &'static [&'static str]) -> Magic {
+    Magic { state, endings }
+}
+
+const ZIP: &[&str] = &[
+    "zip", "jar", "whl", "crx", "xpi", "apk", "war", "ear", "egg", "nupkg", "vsix", "mcpb", "dxt", "aar",
+    "cbz",
+];
+const OFFICE: &[&str] = &[
+    "docx", "xlsx", "pptx", "docm", "xlsm", "pptm", "dotx", "odt", "ods", "odp", "odg", "epub", "pages",
+    "key",
+];
+
+/// Heads at offset 0.
+const HEADS: &[(&[u8], Magic)] = &[
+    (b"\x7FELF", magic(State::Native, &["so", "o", "node", "elf", "bin"])),
+    (b"MZ", magic(State::Native, &["exe", "dll", "sys", "node", "ocx"])),
+    (b"\xFE\xED\xFA\xCE", magic(State::Native, &["dylib", "o", "node"])),
+    (b"\xFE\xED\xFA\xCF", magic(State::Native, &["dylib", "o", "node"])),
+    (b"\xCE\xFA\xED\xFE", magic(State::Native, &["dylib", "o", "node"])),
+    (b"\xCF\xFA\xED\xFE", magic(State::Native, &["dylib", "o", "node"])),
+    (b"\xCA\xFE\xBA\xBE", magic(State::Native, &["class", "dylib", "node"])),
+    (b"!<arch>\n", magic(State::Native, &["a", "lib", "deb"])),
+    (b"\x00asm", magic(State::Wasm, &["wasm"])),
+    (b"\x1BLua", magic(State::Bytecode, &["luac"])),
+    (b"\x1BLJ", magic(State::Bytecode, &["luac"])),
+    (b"dex\n", magic(State::Bytecode, &["dex"])),
+    (b"PK\x03\x04", magic(State::Archive, ZIP)),
+    (b"PK\x05\x06", magic(State::Archive, ZIP)),
+    (b"\x1F\x8B", magic(State::Archive, &["gz", "tgz", "svgz"])),
+    (b"\xFD7zXZ\x00", magic(State::Archive, &["xz", "txz"])),
+    (b"BZh", magic(State::Archive, &["bz2", "tbz2"])),
+    (b"\x28\xB5\x2F\xFD", magic(State::Archive, &["zst", "tzst"])),
+    (b"7z\xBC\xAF\x27\x1C", magic(State::Archive, &["7z"])),
+    (b"Rar!\x1A\x07", magic(State::Archive, &["rar"])),
+    (b"Cr24", magic(State::Archive, &["crx"])),
+    (b"xar!", magic(State::Archive, &["xar", "pkg"])),
+    (b"MSCF", magic(State::Archive, &["cab"])),
+    (b"%PDF-", magic(State::Document, &["pdf"])),
+    (b"{\\rtf", magic(State::Document, &["rtf"])),
+    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", magic(State::Document, &["doc", "xls", "ppt", "msi", "msg"])),
+    (b"SQLite format 3\x00", magic(State::UnknownBinary, &["sqlite", "sqlite3", "db"])),
+    (b"\x89PNG\r\n\x1A\n", magic(State::Media, &["png", "apng"])),
+    (b"\xFF\xD8\xFF", magic(State::Media, &["jpg", "jpeg", "jfif"])),
+    (b"GIF87a", magic(State::Media, &["gif"])),
+    (b"GIF89a", magic(State::Media, &["gif"])),
+    (b"BM", magic(State::Media, &["bmp"])),
+    (b"\x00\x00\x01\x00", magic(State::Media, &["ico", "cur"])),
+    (b"wOFF", magic(State::Media, &["woff"])),
+    (b"wOF2", magic(State::Media, &["woff2"])),
+    (b"\x00\x01\x00\x00\x00", magic(State::Media, &["ttf"])),
+    (b"true", magic(State::Media, &["ttf"])),
+    (b"OTTO", magic(State::Media, &["otf"])),
+    (b"ID3", magic(State::Media, &["mp3"])),
+    (b"\xFF\xFB", magic(State::Media, &["mp3"])),
+    (b"OggS", magic(State::Media, &["ogg", "oga", "ogv", "opus"])),
+    (b"\x1A\x45\xDF\xA3", magic(State::Media, &["webm", "mkv"])),
+];
+
+/// Heads so short that text may begin with them: they count only where the bytes are no text.
+const SHORT: &[&[u8]] =
+    &[b"MZ", b"BM", b"BZh", b"true", b"ID3", b"\xFF\xFB", b"\x1F\x8B", b"Cr24", b"xar!", b"MSCF", b"OTTO"];
+
+/// Finds the kind of a file by its bytes.
+pub(crate) fn find(bytes: &[u8], ending: &str) -> Option<Magic> {
+    if is_pyc(bytes) {
+        return Some(magic(State::Bytecode, &["pyc", "pyo"]));
+    }
+    if is_v8_cache(bytes) {
+        return Some(magic(State::Bytecode, &["jsc", "cache"]));
+    }
+    if let Some(found) = container(bytes) {
+        return Some(found);
+    }
+    let (head, found) = HEADS.iter().find(|(head, _)| bytes.starts_with(head))?;
+    if SHORT.contains(head) && !found.endings.contains(&ending) && !super::looks_binary(bytes) {
+        return None;
+    }
+    if *head == b"PK\x03\x04" && OFFICE.contains(&ending) {
+        return Some(magic(State::Document, OFFICE));
+    }
+    Some(*found)
+}
+
+/// Python bytecode: a magic number of 2 bytes, CR LF, flags below 4.
+fn is_pyc(bytes: &[u8]) -> bool {
+    match bytes {
+        [_, hi, b'\r', b'\n', flags, 0, 0, 0, ..] => {
+            (*hi == 0x0C || *hi == 0x0D || *hi == 0x0E) && *flags < 4
+        }
+        [0x03, 0xF3, b'\r', b'\n', ..] => true,
+        _ => false,
+    }
+}
+
+/// A V8 code cache: a version hash behind `0xC0DE`.
+fn is_v8_cache(bytes: &[u8]) -> bool {
+    matches!(bytes, [_, _, 0xDE, 0xC0, ..])
+}
+
+fn container(bytes: &[u8]) -> Option<Magic> {
+    if bytes.starts_with(b"RIFF") {
+        return match bytes.get(8..12)? {
+            b"WEBP" => Some(magic(State::Media, &["webp"])),
+            b"WAVE" => Some(magic(State::Media, &["wav"])),
+            _ => None,
+        };
+    }
+    if bytes.get(4..8) == Some(b"ftyp") {
+        return match bytes.get(8..12)? {
+            b"avif" | b"avis" => Some(magic(State::Media, &["avif"])),
+            _ => Some(magic(State::Media, &["mp4", "m4a", "m4v", "mov"])),
+        };
+    }
+    if bytes.get(257..262) == Some(b"ustar") {
+        return Some(magic(State::Archive, &["tar"]));
+    }
+    None
+}
+
+/// Endings that stand for a binary kind even where the magic is absent.
+const BINARY_ENDINGS: &[(&str, State)] = &[
+    ("pyc", State::Bytecode),
+    ("pyo", State::Bytecode),
+    ("luac", State::Bytecode),
+    ("jsc", State::Bytecode),
+    ("node", State::Native),
+    ("so", State::Native),
+    ("dll", State::Native),
+    ("dylib", State::Native),
+    ("class", State::Native),
+    ("exe", State::Native),
+    ("o", State::Native),
+    ("a", State::Native),
+    ("wasm", State::Wasm),
+    ("zip", State::Archive),
+    ("jar", State::Archive),
+    ("tar", State::Archive),
+    ("gz", State::Archive),
+    ("tgz", State::Archive),
+    ("xz", State::Archive),
+    ("zst", State::Archive),
+    ("7z", State::Archive),
+    ("rar", State::Archive),
+    ("asar", State::Archive),
+    ("whl", State::Archive),
+    ("crx", State::Archive),
+    ("docx", State::Document),
+    ("xlsx", State::Document),
+    ("pptx", State::Document),
+    ("docm", State::Document),
+    ("xlsm", State::Document),
+    ("pptm", State::Document),
+    ("odt", State::Document),
+    ("pdf", State::Document),
+    ("rtf", State::Document),
+    ("doc", State::Document),
+    ("xls", State::Document),
+    ("ppt", State::Document),
+    ("pkl", State::UnknownBinary),
+    ("pickle", State::UnknownBinary),
+    ("pt", State::UnknownBinary),
+    ("pth.tar", State::UnknownBinary),
+    ("joblib", State::UnknownBinary),
+    ("db", State::UnknownBinary),
+    ("sqlite", State::UnknownBinary),
+    ("sqlite3", State::UnknownBinary),
+];
+
+/// Gives the kind that an ending claims.
+pub(crate) fn by_ending(ending: &str) -> Option<State> {
+    BINARY_ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, state)| *state)
+}
+
+/// Says whether an ending is one of a media kind.
+pub(crate) fn is_media_ending(ending: &str) -> bool {
+    HEADS.iter().any(|(_, magic)| magic.state == State::Media && magic.endings.contains(&ending))
+        || matches!(ending, "webp" | "wav" | "avif" | "mp4" | "m4a" | "m4v" | "mov")
+}
+
+/// Gives where a media file ends by its own account, where that is plain to see.
+pub(crate) fn media_end(bytes: &[u8]) -> Option<usize> {
+    if bytes.starts_with(b"\x89PNG\r\n\x1A\n") {
+        return png_end(bytes);
+    }
+    if bytes.starts_with(b"RIFF") {
+        let size = u32::from_le_bytes(bytes.get(4..8)?.try_into().ok()?) as usize;
+        return Some(size.saturating_add(8).saturating_add(size % 2));
+    }
+    if bytes.starts_with(b"\xFF\xD8\xFF") {
+        let at = memchr::memmem::rfind(bytes, b"\xFF\xD9")?;
+        return Some(at.saturating_add(2));
+    }
+    if bytes.starts_with(b"GIF8") {
+        return memchr::memrchr(0x3B, bytes).map(|at| at.saturating_add(1));
+    }
+    None
+}
+
+fn png_end(bytes: &[u8]) -> Option<usize> {
+    let mut at = 8_usize;
+    loop {
+        let size = u32::from_be_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?) as usize;
+        let name = bytes.get(at.checked_add(4)?..at.checked_add(8)?)?;
+        at = at.checked_add(size)?.checked_add(12)?;
+        if name == b"IEND" {
+            return Some(at);
+        }
+    }
+}

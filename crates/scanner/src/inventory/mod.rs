@@ -1,0 +1,169 @@
+//! Stage 0: each entry gets one state and at most one lens. Nothing is skipped by name, folder, size or ending.
+
+pub(crate) mod magic;
+pub(crate) mod names;
+
+use crate::entry::{Lens, Role, RoleHint};
+
+/// What became of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum State {
+    /// Read as it is.
+    Scanned,
+    /// Transcoded, then read.
+    Decoded,
+    /// A program or library for a processor, or a class file.
+    Native,
+    /// Compiled code that runs instead of a source.
+    Bytecode,
+    /// A WebAssembly module.
+    Wasm,
+    /// A package of files; nothing is unpacked.
+    Archive,
+    /// An office document, PDF or RTF.
+    Document,
+    /// An image, font, sound or film.
+    Media,
+    /// Bytes of no known kind.
+    UnknownBinary,
+    /// Over a limit: a part was read raw only.
+    Partial,
+    /// It could not be read.
+    Unreadable,
+    /// A symbolic link.
+    Link,
+    /// A FIFO, socket or device.
+    Special,
+}
+
+impl State {
+    /// Gives the word that reports use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Scanned => "scanned",
+            Self::Decoded => "decoded",
+            Self::Native => "native",
+            Self::Bytecode => "bytecode",
+            Self::Wasm => "wasm",
+            Self::Archive => "archive",
+            Self::Document => "document",
+            Self::Media => "media",
+            Self::UnknownBinary => "unknown-binary",
+            Self::Partial => "partial",
+            Self::Unreadable => "unreadable",
+            Self::Link => "link",
+            Self::Special => "special",
+        }
+    }
+
+    /// Gives the detector that fires for a binary of this state.
+    pub(crate) const fn detector(self) -> Option<&'static str> {
+        match self {
+            Self::Native => Some("opaque-native"),
+            Self::Bytecode => Some("opaque-bytecode"),
+            Self::Wasm => Some("opaque-wasm"),
+            Self::Archive => Some("opaque-archive"),
+            Self::Document => Some("opaque-document"),
+            Self::UnknownBinary => Some("opaque-unknown"),
+            _ => None,
+        }
+    }
+}
+
+/// What an entry is taken for before it is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Class {
+    /// How it is read, if it is text or is claimed to be.
+    pub(crate) lenses: Vec<Lens>,
+    pub(crate) role: Role,
+    /// Its binary kind, by magic, ending or bytes.
+    pub(crate) binary: Option<State>,
+    /// The name is that of a language that no lens reads.
+    pub(crate) unread_language: Flag,
+    /// Magic and name disagree, or something follows the end.
+    pub(crate) mismatch: Option<Mismatch>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flag {
+    No,
+    Yes,
+}
+
+/// Where a name and its bytes disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mismatch {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// Looks at an entry's name, hint and bytes.
+pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
+    let (_, ending) = names::parts(path);
+    let named = names::lens(path);
+    let shebang = names::shebang(bytes);
+    let mut lenses: Vec<Lens> = Vec::new();
+    for lens in [hint.hinted_lens(), shebang, named].into_iter().flatten() {
+        if !lenses.contains(&lens) {
+            lenses.push(lens);
+        }
+    }
+    let unread = names::is_unread_language(path);
+    let role = names::role(path).max(hint.hinted_role().unwrap_or(Role::Other));
+    let found = magic::find(bytes, &ending);
+    let binary = found.map(|magic| magic.state).or_else(|| magic::by_ending(&ending));
+    let text_encoding = crate::decode::has_wide_encoding(bytes);
+    let binary = binary.or_else(|| (!text_encoding && looks_binary(bytes)).then_some(State::UnknownBinary));
+    let mismatch =
+        mismatch(bytes, &ending, found, binary, if named.is_some() || unread { Flag::Yes } else { Flag::No });
+    if lenses.is_empty() && binary.is_none() && !unread {
+        lenses.push(Lens::Prose);
+    }
+    Class { lenses, role, binary, unread_language: if unread { Flag::Yes } else { Flag::No }, mismatch }
+}
+
+fn mismatch(
+    bytes: &[u8],
+    ending: &str,
+    found: Option<magic::Magic>,
+    binary: Option<State>,
+    code: Flag,
+) -> Option<Mismatch> {
+    let all = Mismatch { start: 0, end: bytes.len().min(16) };
+    if let Some(magic) = found {
+        if !magic.endings.contains(&ending)
+            && (code == Flag::Yes
+                || magic.state == State::Media
+                || magic::by_ending(ending).is_some()
+                || magic::is_media_ending(ending))
+        {
+            return Some(all);
+        }
+        if magic.state == State::Media
+            && let Some(end) = magic::media_end(bytes)
+            && end < bytes.len()
+        {
+            return Some(Mismatch { start: end, end: bytes.len() });
+        }
+        return None;
+    }
+    // A name of an image or archive over bytes of none.
+    let claims = magic::is_media_ending(ending)
+        || matches!(magic::by_ending(ending), Some(State::Archive | State::Document));
+    (claims && !bytes.is_empty() && (binary.is_none() || magic::by_ending(ending).is_some())).then_some(all)
+}
+
+/// Says whether one of three samples of 4 KiB has more than 5 % control bytes.
+pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
+    const SAMPLE: usize = 4096;
+    let middle = (bytes.len() / 2).saturating_sub(SAMPLE / 2);
+    let last = bytes.len().saturating_sub(SAMPLE);
+    [0, middle, last].into_iter().any(|start| {
+        let sample = bytes.get(start..start.saturating_add(SAMPLE).min(bytes.len())).unwrap_or_default();
+        let controls =
+            sample.iter().filter(|byte| matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)).count();
+        controls.saturating_mul(20) > sample.len()
+    })
+}

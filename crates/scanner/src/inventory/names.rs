@@ -1,0 +1,240 @@
+//! What a file's name says: lens and role.
+
+use crate::entry::{Lens, Role};
+
+/// Endings with a lens.
+const ENDINGS: &[(&str, Lens)] = &[
+    ("js", Lens::Js),
+    ("mjs", Lens::Js),
+    ("cjs", Lens::Js),
+    ("jsx", Lens::Js),
+    ("ts", Lens::Js),
+    ("mts", Lens::Js),
+    ("cts", Lens::Js),
+    ("tsx", Lens::Js),
+    ("html", Lens::Js),
+    ("htm", Lens::Js),
+    ("vue", Lens::Js),
+    ("svelte", Lens::Js),
+    ("astro", Lens::Js),
+    ("svg", Lens::Js),
+    ("xhtml", Lens::Js),
+    ("py", Lens::Py),
+    ("pyw", Lens::Py),
+    ("pyi", Lens::Py),
+    ("pth", Lens::Py),
+    ("ipynb", Lens::Py),
+    ("sh", Lens::Sh),
+    ("bash", Lens::Sh),
+    ("zsh", Lens::Sh),
+    ("ksh", Lens::Sh),
+    ("command", Lens::Sh),
+    ("envrc", Lens::Sh),
+    ("mk", Lens::Sh),
+    ("ps1", Lens::Sh),
+    ("psm1", Lens::Sh),
+    ("bat", Lens::Sh),
+    ("cmd", Lens::Sh),
+    ("dockerfile", Lens::Sh),
+    ("rs", Lens::Rs),
+    ("json", Lens::Data),
+    ("jsonc", Lens::Data),
+    ("json5", Lens::Data),
+    ("toml", Lens::Data),
+    ("yaml", Lens::Data),
+    ("yml", Lens::Data),
+    ("md", Lens::Prose),
+    ("mdx", Lens::Prose),
+    ("mdc", Lens::Prose),
+    ("markdown", Lens::Prose),
+    ("txt", Lens::Prose),
+    ("rst", Lens::Prose),
+    ("adoc", Lens::Prose),
+];
+
+/// Names with a lens.
+const NAMES: &[(&str, Lens)] = &[
+    ("makefile", Lens::Sh),
+    ("gnumakefile", Lens::Sh),
+    ("dockerfile", Lens::Sh),
+    ("containerfile", Lens::Sh),
+    (".bashrc", Lens::Sh),
+    (".bash_profile", Lens::Sh),
+    (".bash_login", Lens::Sh),
+    (".bash_logout", Lens::Sh),
+    (".profile", Lens::Sh),
+    (".zshrc", Lens::Sh),
+    (".zshenv", Lens::Sh),
+    (".zprofile", Lens::Sh),
+    (".zlogin", Lens::Sh),
+    (".kshrc", Lens::Sh),
+    (".envrc", Lens::Sh),
+    (".npmrc", Lens::Data),
+    (".yarnrc", Lens::Data),
+    ("pip.conf", Lens::Data),
+    (".gitconfig", Lens::Data),
+    (".gitmodules", Lens::Data),
+];
+
+/// Endings of programming languages without a lens.
+const NO_LENS: &[&str] = &[
+    "rb",
+    "go",
+    "php",
+    "pl",
+    "pm",
+    "lua",
+    "c",
+    "h",
+    "cc",
+    "cpp",
+    "cxx",
+    "hpp",
+    "java",
+    "kt",
+    "kts",
+    "scala",
+    "swift",
+    "cs",
+    "fs",
+    "vb",
+    "m",
+    "mm",
+    "r",
+    "jl",
+    "ex",
+    "exs",
+    "erl",
+    "hs",
+    "clj",
+    "cljs",
+    "groovy",
+    "gradle",
+    "dart",
+    "zig",
+    "nim",
+    "cr",
+    "tcl",
+    "awk",
+    "sed",
+    "vbs",
+    "wsf",
+    "hta",
+    "applescript",
+    "scpt",
+    "fish",
+    "nu",
+    "elv",
+    "coffee",
+    "ml",
+    "mli",
+    "lisp",
+    "el",
+    "scm",
+    "rkt",
+    "pas",
+    "d",
+    "v",
+    "sql",
+    "as",
+    "asm",
+    "s",
+    "cmake",
+    "bzl",
+    "star",
+];
+
+/// Gives the last part of a path and its ending, both in lower case.
+pub(crate) fn parts(path: &str) -> (String, String) {
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    // Blanks and dots at the end are dropped by some systems.
+    let trimmed = name.trim_end_matches(['.', ' ']);
+    let ending = trimmed.rsplit_once('.').map_or("", |(_, ending)| ending).to_owned();
+    (trimmed.to_owned(), ending)
+}
+
+/// Gives the lens that a file's name asks for.
+pub(crate) fn lens(path: &str) -> Option<Lens> {
+    let (name, ending) = parts(path);
+    let named = NAMES.iter().find(|(known, _)| *known == name).map(|(_, lens)| *lens);
+    let dotted = name.starts_with("dockerfile.").then_some(Lens::Sh);
+    named.or(dotted).or_else(|| ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, lens)| *lens))
+}
+
+/// Says whether a name is that of a programming language without a lens.
+pub(crate) fn is_unread_language(path: &str) -> bool {
+    NO_LENS.contains(&parts(path).1.as_str())
+}
+
+/// Gives the lens that a first line asks for.
+pub(crate) fn shebang(text: &[u8]) -> Option<Lens> {
+    let line = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).strip_prefix(b"#!")?;
+    let end = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len()).min(512);
+    let line = String::from_utf8_lossy(line.get(..end)?).into_owned();
+    line.split_whitespace().find_map(|word| {
+        let program = word.rsplit('/').next().unwrap_or_default();
+        let base = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
+        match base {
+            "node" | "nodejs" | "deno" | "bun" | "ts-node" | "tsx" => Some(Lens::Js),
+            "python" | "pypy" | "uv" => Some(Lens::Py),
+            "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "busybox" => Some(Lens::Sh),
+            "cargo" | "rust-script" => Some(Lens::Rs),
+            _ => None,
+        }
+    })
+}
+
+/// Names that enter a prompt.
+const PROMPT_NAMES: &[&str] =
+    &["skill.md", "agents.md", "claude.md", "gemini.md", ".cursorrules", ".windsurfrules"];
+/// Folders whose Markdown enters a prompt.
+const PROMPT_FOLDERS: &[&str] = &["skills", "commands", "agents", "prompts", "rules", "output-styles"];
+/// Names of manifests.
+const MANIFESTS: &[&str] = &[
+    "plugin.json",
+    "marketplace.json",
+    "hooks.json",
+    ".mcp.json",
+    "mcp.json",
+    ".lsp.json",
+    "gemini-extension.json",
+    "package.json",
+    "settings.json",
+    "settings.local.json",
+    "plugin.toml",
+    "plugin.yaml",
+    "pyproject.toml",
+    "cargo.toml",
+];
+
+/// Gives the role that a file's name asks for.
+pub(crate) fn role(path: &str) -> Role {
+    let (name, ending) = parts(path);
+    let lower = path.to_ascii_lowercase();
+    let mut folders: Vec<&str> = lower.split('/').collect();
+    folders.truncate(folders.len().saturating_sub(1));
+    let markdown = matches!(ending.as_str(), "md" | "mdx" | "markdown");
+    let prompt = PROMPT_NAMES.contains(&name.as_str())
+        || ending == "mdc"
+        || (markdown && folders.iter().any(|folder| PROMPT_FOLDERS.contains(folder)));
+    if prompt {
+        return Role::Prompt;
+    }
+    if name == "build.rs" {
+        return Role::Build;
+    }
+    if MANIFESTS.contains(&name.as_str()) {
+        return Role::Manifest;
+    }
+    let stem = name.split('.').next().unwrap_or_default();
+    let doc = matches!(
+        stem,
+        "readme" | "changelog" | "license" | "licence" | "contributing" | "notice" | "copying"
+    );
+    let prose = matches!(lens(path), Some(Lens::Prose)) || ending.is_empty();
+    if prose && (doc || folders.contains(&"docs") || folders.contains(&"doc")) {
+        Role::Doc
+    } else {
+        Role::Other
+    }
+}

@@ -1,0 +1,126 @@
+//! Names that a file binds: aliases of what the rules name, constants, and declarations of its own.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::token::{ESCAPED, Tok};
+use crate::names::{Node, Word};
+
+/// What an expression is known to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Val {
+    /// A name of the tables.
+    pub(super) node: Node,
+    /// A name whose receiver may be anything.
+    pub(super) star: Node,
+    /// A constant text: the token's index, plus one.
+    pub(super) text: u32,
+}
+
+impl Val {
+    pub(super) const fn node(node: Node) -> Self {
+        Self { node, star: 0, text: 0 }
+    }
+
+    pub(super) const fn is_known(self) -> bool {
+        self.node != 0 || self.star != 0
+    }
+}
+
+/// What a name is bound to in this file. Scopes are not told apart.
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    val: Val,
+    /// A constant that was bound twice is none; the token tells a second binding from a second round.
+    at: u32,
+    twice: bool,
+}
+
+/// Where the file declares a name itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Decl {
+    word: Word,
+    start: u32,
+    end: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Bindings<'a> {
+    names: BTreeMap<Cow<'a, [u8]>, Bound>,
+    decls: Vec<Decl>,
+    /// One bit a first byte and length, so that most names cost no search.
+    seen: u64,
+    changes: u32,
+}
+
+const fn bloom(name: &[u8]) -> u64 {
+    match name {
+        [] => 0,
+        [first, ..] => 1 << ((*first as usize).wrapping_mul(7).wrapping_add(name.len()) % 64),
+    }
+}
+
+/// Gives an identifier's name, escapes decoded.
+pub(super) fn name_of(src: &[u8], tok: Tok) -> Cow<'_, [u8]> {
+    let text = src.get(tok.start as usize..tok.end as usize).unwrap_or_default();
+    if tok.flags & ESCAPED == 0 {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(super::escape::decode_identifier(text))
+    }
+}
+
+impl<'a> Bindings<'a> {
+    pub(super) const fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    /// Binds a name at a token. Of two known values the one that `weight` prefers stays.
+    pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, at: u32, val: Val, weight: impl Fn(Val) -> u8) {
+        if let Some(bound) = self.names.get_mut(&name) {
+            let before = (bound.val, bound.twice);
+            if bound.at != at && (val.text != bound.val.text) {
+                bound.twice = true;
+            }
+            if val.is_known() && (!bound.val.is_known() || weight(val) > weight(bound.val)) {
+                bound.val = Val { text: bound.val.text, ..val };
+            }
+            if bound.twice {
+                bound.val.text = 0;
+            } else if bound.val.text == 0 && bound.at == at {
+                bound.val.text = val.text;
+            }
+            if before != (bound.val, bound.twice) {
+                self.changes = self.changes.wrapping_add(1);
+            }
+            return;
+        }
+        if !val.is_known() && val.text == 0 {
+            return;
+        }
+        self.seen |= bloom(&name);
+        self.changes = self.changes.wrapping_add(1);
+        self.names.insert(name, Bound { val, at, twice: false });
+    }
+
+    #[inline]
+    pub(super) fn get(&self, name: &[u8]) -> Option<Val> {
+        if self.seen & bloom(name) == 0 {
+            return None;
+        }
+        self.names.get(name).map(|bound| bound.val)
+    }
+
+    /// Says that the file declares a table word itself between two tokens.
+    pub(super) fn declare(&mut self, word: Word, start: u32, end: u32) {
+        let decl = Decl { word, start, end };
+        if word != 0 && !self.decls.contains(&decl) && self.decls.len() < 256 {
+            self.decls.push(decl);
+            self.changes = self.changes.wrapping_add(1);
+        }
+    }
+
+    pub(super) fn is_declared(&self, word: Word, at: u32) -> bool {
+        self.decls.iter().any(|decl| decl.word == word && decl.start <= at && at < decl.end)
+    }
+}

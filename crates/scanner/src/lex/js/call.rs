@@ -1,0 +1,286 @@
+//! What a call does: modules that it loads, functions that it passes on, text that it runs.
+
+use super::bind::Val;
+use super::walk::{Arg, Cur, Prefix, Shape, Via, Walk};
+use crate::entry::Lens;
+use crate::names::{Names, Node, ROOT, Word};
+use crate::sink::{Args, EmbeddedText, FirstArg, Specifier};
+use crate::view::How;
+
+/// A call that is complete.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Callee {
+    pub(super) cur: Cur,
+    pub(super) args: [Arg; 3],
+    /// Where its constant texts begin in the walk's list.
+    pub(super) texts: u32,
+}
+
+/// Nodes and words that the walk treats on their own.
+#[derive(Debug)]
+pub(super) struct WalkNodes {
+    pub(super) function: Node,
+    require: Vec<Node>,
+    require_node: Node,
+    import: Vec<Node>,
+    create_require: Vec<Node>,
+    reflect_apply: Node,
+    reflect_construct: Node,
+    reflect_get: Node,
+    prototype_of: Vec<Node>,
+    writers: Vec<Node>,
+    keyed_writers: Vec<Node>,
+    prototype_writers: Vec<Node>,
+    evaluators: Vec<Node>,
+    shells: Vec<Node>,
+    globals: [Word; 3],
+    weak: [Word; 4],
+    call: Word,
+    apply: Word,
+    bind: Word,
+    default: Word,
+    modules: [Word; 3],
+    proto: Word,
+}
+
+impl WalkNodes {
+    pub(super) fn new(names: &Names) -> Self {
+        let word = |text: &str| names.words.get(text.as_bytes());
+        let node = |path: &str| names.find(path);
+        let all = |paths: &[&str]| paths.iter().map(|path| node(path)).filter(|node| *node != 0).collect();
+        Self {
+            function: node("function"),
+            require: all(&[
+                "require",
+                "module.require",
+                "process.mainModule.require",
+                "require.main.require",
+                "process.getBuiltinModule",
+                "@process.getBuiltinModule",
+                "@module._load",
+                "module.constructor._load",
+                "importScripts",
+            ]),
+            require_node: node("require"),
+            import: all(&["import", "import.defer", "import.source"]),
+            create_require: all(&["@module.createRequire", "module.createRequire", "createRequire"]),
+            reflect_apply: node("Reflect.apply"),
+            reflect_construct: node("Reflect.construct"),
+            reflect_get: node("Reflect.get"),
+            prototype_of: all(&["Object.getPrototypeOf", "Reflect.getPrototypeOf"]),
+            writers: all(&["Object.assign", "Object.defineProperties"]),
+            keyed_writers: all(&[
+                "Object.defineProperty",
+                "Reflect.set",
+                "Reflect.defineProperty",
+                "Reflect.deleteProperty",
+            ]),
+            prototype_writers: all(&["Object.setPrototypeOf", "Reflect.setPrototypeOf"]),
+            evaluators: all(&["eval", "Function", "execScript", "setTimeout", "setInterval", "setImmediate"]),
+            shells: all(&["@child_process.exec", "@child_process.execSync"]),
+            globals: [word("globalThis"), word("window"), word("global")],
+            weak: [word("self"), word("top"), word("parent"), word("frames")],
+            call: word("call"),
+            apply: word("apply"),
+            bind: word("bind"),
+            default: word("default"),
+            modules: [word("vm"), word("cluster"), word("module")],
+            proto: word("__proto__"),
+        }
+    }
+
+    pub(super) fn is_global(&self, word: Word) -> bool {
+        word != 0 && self.globals.contains(&word)
+    }
+
+    /// Names of the global object that are also common names of variables.
+    pub(super) fn is_weak_global(&self, word: Word) -> bool {
+        word != 0 && self.weak.contains(&word)
+    }
+
+    /// Names of modules that a file may also bind by `require` or `import`.
+    pub(super) fn is_module_word(&self, word: Word) -> bool {
+        word != 0 && self.modules.contains(&word)
+    }
+
+    pub(super) fn is_default(&self, word: Word) -> bool {
+        word == self.default
+    }
+
+    pub(super) fn via(&self, word: Word) -> Via {
+        match word {
+            0 => Via::Direct,
+            word if word == self.call => Via::Call,
+            word if word == self.apply => Via::Apply,
+            word if word == self.bind => Via::Bind,
+            _ => Via::Direct,
+        }
+    }
+}
+
+impl Walk<'_, '_, '_> {
+    /// Tells the rules of a call and gives what it returns.
+    pub(super) fn call(&mut self, callee: &Callee, last: u32) -> Val {
+        let cur = &callee.cur;
+        let mut args = callee.args;
+        match cur.via {
+            Via::Direct => {}
+            Via::Call => args.rotate_left(1),
+            Via::Apply => args = [Arg { first: FirstArg::Text, val: Val::default() }; 3],
+            Via::Bind => return self.bound(cur, last),
+        }
+        let span = self.span(cur.first, last);
+        if cur.val.is_known() {
+            self.tell(cur, cur.val, args, callee.texts, span);
+        }
+        self.special(cur.val.node, cur, args, callee.texts, last)
+    }
+
+    /// `f.bind(…)` passes `f` on.
+    fn bound(&mut self, cur: &Cur, last: u32) -> Val {
+        let span = self.span(cur.first, last);
+        for node in [cur.val.node, cur.val.star] {
+            self.sink.member(self.names, node, cur.own, span, cur.how);
+        }
+        cur.val
+    }
+
+    fn tell(&mut self, cur: &Cur, val: Val, args: [Arg; 3], texts: u32, span: (usize, usize)) {
+        let first = args.first().map_or(FirstArg::None, |arg| arg.first);
+        for (node, star) in [(val.node, false), (val.star, true)] {
+            if node == 0 || (star && cur.prefix == Prefix::New && self.is_constructor(node)) {
+                continue;
+            }
+            let mut told = Args { first, constants: Vec::new() };
+            let mut how = cur.how;
+            if self.sink.wants_constants(self.names, node) {
+                let tokens = self.texts.get(texts as usize..).unwrap_or_default().to_vec();
+                for token in tokens {
+                    let (text, undone) = self.constant(token as usize);
+                    told.constants.extend_from_slice(&text);
+                    told.constants.push(b' ');
+                    how = how.and(undone);
+                }
+            }
+            self.sink.call(self.names, node, cur.own, &told, span, how);
+        }
+    }
+
+    /// `new x.constructor("…")` makes another `x`.
+    fn is_constructor(&self, node: Node) -> bool {
+        node == self.names.find("*.constructor")
+    }
+
+    fn special(&mut self, node: Node, cur: &Cur, args: [Arg; 3], texts: u32, last: u32) -> Val {
+        let nodes = self.nodes;
+        let [first, second, _] = args;
+        if node == 0 {
+            return Val::default();
+        }
+        if nodes.require.contains(&node) || nodes.import.contains(&node) {
+            return self.loaded(cur, first, last);
+        }
+        if nodes.create_require.contains(&node) {
+            return Val::node(nodes.require_node);
+        }
+        if node == nodes.reflect_apply || node == nodes.reflect_construct {
+            let passed = Arg { first: FirstArg::Text, val: Val::default() };
+            let inner = Cur { val: first.val, shape: Shape::Other, via: Via::Direct, ..*cur };
+            return self.call(&Callee { cur: inner, args: [passed; 3], texts }, last);
+        }
+        if node == nodes.reflect_get {
+            let word = self.word_of(second);
+            return Val { node: self.names.step(first.val.node, word), star: self.names.star(word), text: 0 };
+        }
+        if nodes.prototype_of.contains(&node) && first.val.node == nodes.function {
+            return first.val;
+        }
+        self.writes(node, cur, first, second, last);
+        if nodes.evaluators.contains(&node) {
+            self.embed_texts(Lens::Js, texts);
+        } else if nodes.shells.contains(&node) {
+            self.embed_texts(Lens::Sh, texts);
+        }
+        Val::default()
+    }
+
+    fn word_of(&self, arg: Arg) -> Word {
+        if arg.val.text == 0 {
+            return self.names.computed;
+        }
+        self.names.words.get(&self.constant(arg.val.text.wrapping_sub(1) as usize).0)
+    }
+
+    /// Functions that write members of their first argument.
+    fn writes(&mut self, node: Node, cur: &Cur, first: Arg, second: Arg, last: u32) {
+        let nodes = self.nodes;
+        let word = if nodes.writers.contains(&node) {
+            0
+        } else if nodes.keyed_writers.contains(&node) {
+            self.word_of(second)
+        } else if nodes.prototype_writers.contains(&node) {
+            nodes.proto
+        } else {
+            return;
+        };
+        let target = self.names.step(first.val.node, word);
+        let span = self.span(cur.first, last);
+        if target != 0 {
+            self.sink.assign(self.names, target, cur.own, span, cur.how);
+        }
+        let own = if first.val.node == ROOT { 0 } else { first.val.node };
+        if own != 0 && own != target {
+            self.sink.assign(self.names, own, cur.own, span, cur.how);
+        }
+    }
+
+    /// A module is asked for by a call.
+    fn loaded(&mut self, cur: &Cur, first: Arg, last: u32) -> Val {
+        let span = self.span(cur.first, last);
+        if first.val.text == 0 {
+            if first.first != FirstArg::None {
+                self.sink.module(Specifier::Computed, span, cur.how);
+            }
+            return Val::default();
+        }
+        let (text, how) = self.constant(first.val.text.wrapping_sub(1) as usize);
+        self.sink.module(Specifier::Known(&text), span, cur.how.and(how));
+        self.name_file(&text);
+        Val::node(self.names.module(&text))
+    }
+
+    /// A relative file that code loads is code, whatever its name says.
+    pub(super) fn name_file(&mut self, text: &[u8]) {
+        if text.starts_with(b".")
+            && let Ok(text) = core::str::from_utf8(text)
+        {
+            self.sink.named.push(text.to_owned());
+        }
+    }
+
+    /// Constant texts among a call's arguments are code.
+    fn embed_texts(&mut self, lens: Lens, texts: u32) {
+        let tokens = self.texts.get(texts as usize..).unwrap_or_default().to_vec();
+        for token in tokens {
+            let tok = self.tok(token as usize);
+            let (start, end) = super::code::body(tok);
+            let bytes = self.src.get(start..end).unwrap_or_default();
+            if memchr::memchr(b'\\', bytes).is_none() {
+                self.sink.embed(lens, EmbeddedText::Range(start, end));
+            } else {
+                let mut view = crate::view::View::default();
+                super::escape::decode_into(bytes, start, 0, &mut view);
+                self.sink.embed(lens, EmbeddedText::View(view));
+            }
+        }
+    }
+
+    /// Tells the rules of a module that a statement names.
+    pub(super) fn specifier(&mut self, at: usize, first: u32) -> Node {
+        let (text, how): (Vec<u8>, How) = self.constant(at);
+        let span = self.span(first, u32::try_from(at).unwrap_or(u32::MAX));
+        self.sink.module(Specifier::Known(&text), span, how);
+        self.name_file(&text);
+        self.names.module(&text)
+    }
+}

@@ -1,0 +1,135 @@
+//! Escapes of identifiers and strings.
+
+use crate::view::{How, View};
+
+/// Gives the length of a `\u` escape in an identifier, `None` where there is none.
+pub(super) fn identifier_escape(src: &[u8], at: usize) -> Option<usize> {
+    let rest = src.get(at..)?;
+    read_unicode(rest).map(|(_, len)| len)
+}
+
+/// Reads `\uXXXX` or `\u{X…}` at the start of a text.
+fn read_unicode(rest: &[u8]) -> Option<(u32, usize)> {
+    let digits = rest.strip_prefix(b"\\u")?;
+    if let Some(inner) = digits.strip_prefix(b"{") {
+        let len = inner.iter().take(64).position(|byte| *byte == b'}')?;
+        let value = hex(inner.get(..len)?)?;
+        return Some((value, len.saturating_add(4)));
+    }
+    Some((hex(digits.get(..4)?)?, 6))
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u32, |sum, digit| {
+        let value = char::from(*digit).to_digit(16)?;
+        sum.checked_mul(16)?.checked_add(value)
+    })
+}
+
+/// Decodes an identifier that has escapes.
+pub(super) fn decode_identifier(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0_usize;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let (char, len) = match read_unicode(rest) {
+            Some((value, len)) => (char::from_u32(value), len),
+            None => (None, 1),
+        };
+        match char {
+            Some(char) => out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
+            None => out.extend(rest.get(..len).unwrap_or_default()),
+        }
+        at = at.saturating_add(len);
+    }
+    out
+}
+
+/// One unit of a string's body: what it stands for and how many bytes it takes.
+struct Unit {
+    value: Option<u32>,
+    len: usize,
+}
+
+/// Reads the escape at the start of a text that begins with a backslash.
+fn read_escape(rest: &[u8]) -> Unit {
+    let unit = |value: u32, len: usize| Unit { value: Some(value), len };
+    match rest.get(1..).unwrap_or_default() {
+        [b'\r', b'\n', ..] => Unit { value: None, len: 3 },
+        [b'\n' | b'\r', ..] => Unit { value: None, len: 2 },
+        [0xE2, 0x80, 0xA8 | 0xA9, ..] => Unit { value: None, len: 4 },
+        [b'n', ..] => unit(10, 2),
+        [b't', ..] => unit(9, 2),
+        [b'r', ..] => unit(13, 2),
+        [b'b', ..] => unit(8, 2),
+        [b'v', ..] => unit(11, 2),
+        [b'f', ..] => unit(12, 2),
+        [b'x', digits @ ..] => match digits.get(..2).and_then(hex) {
+            Some(value) => unit(value, 4),
+            None => unit(u32::from(b'x'), 2),
+        },
+        [b'u', ..] => match read_unicode(rest) {
+            Some((high @ 0xD800..=0xDBFF, len)) => match rest.get(len..).and_then(read_unicode) {
+                Some((low @ 0xDC00..=0xDFFF, more)) => {
+                    let value = 0x1_0000_u32
+                        .saturating_add(high.saturating_sub(0xD800) << 10)
+                        .saturating_add(low.saturating_sub(0xDC00));
+                    unit(value, len.saturating_add(more))
+                }
+                _ => unit(high, len),
+            },
+            Some((value, len)) => unit(value, len),
+            None => unit(u32::from(b'u'), 2),
+        },
+        [b'0'..=b'7', ..] => {
+            let digits = rest.iter().skip(1).take(3).take_while(|byte| matches!(byte, b'0'..=b'7'));
+            let mut value = 0_u32;
+            let mut len = 1_usize;
+            for digit in digits {
+                let next = value.saturating_mul(8).saturating_add(u32::from(digit.wrapping_sub(b'0')));
+                if next > 255 {
+                    break;
+                }
+                value = next;
+                len = len.saturating_add(1);
+            }
+            unit(value, len)
+        }
+        [other, ..] if other.is_ascii() => unit(u32::from(*other), 2),
+        _ => Unit { value: None, len: 1 },
+    }
+}
+
+/// Decodes a string's body into a view. Escapes of printable ASCII are disguises; a line continuation inside a word too.
+pub(super) fn decode_into(body: &[u8], from: usize, tag: u8, view: &mut View) {
+    let mut at = 0_usize;
+    while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
+        let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+        view.copy(rest.get(..plain).unwrap_or_default(), from.saturating_add(at), How::NONE, tag);
+        at = at.saturating_add(plain);
+        let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
+        let unit = read_escape(rest);
+        let start = from.saturating_add(at);
+        let range = (start, start.saturating_add(unit.len));
+        if let Some(value) = unit.value {
+            let spelled = rest.get(1).is_some_and(|byte| matches!(byte, b'x' | b'u' | b'0'..=b'7'));
+            let how = if spelled && (0x20..0x7F).contains(&value) { How::ESCAPE } else { How::NONE };
+            match char::from_u32(value) {
+                Some(char) => view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, tag),
+                None => view.put("\u{FFFD}".as_bytes(), range, how, tag),
+            }
+        }
+        at = at.saturating_add(unit.len.max(1));
+    }
+}
+
+/// Decodes a string's body to bytes, with what had to be undone.
+pub(super) fn decode(body: &[u8]) -> (Vec<u8>, How) {
+    let mut view = View::default();
+    decode_into(body, 0, 0, &mut view);
+    let continued = body.windows(2).any(|pair| matches!(pair, [b'\\', b'\n' | b'\r']));
+    let how = if view.is_empty() { How::NONE } else { view.map.back(0, view.bytes.len()).2 };
+    (view.bytes, if continued { how.and(How::ESCAPE) } else { how })
+}

@@ -1,0 +1,140 @@
+//! JavaScript and TypeScript.
+
+mod bind;
+mod call;
+mod code;
+mod escape;
+mod import;
+mod scan;
+mod token;
+mod types;
+mod walk;
+
+use super::Lexed;
+use crate::entry::Lens;
+use crate::names::Names;
+use crate::options::Limits;
+use crate::sink::{EmbeddedText, Sink, Unread};
+use scan::{Dialect, Flag, Scanner};
+use token::{FIRST, KEYWORDS};
+
+/// Words that the walker follows although no rule need name them.
+const WALKED: &[&str] = &[
+    "require",
+    "module.require",
+    "process.mainModule.require",
+    "require.main.require",
+    "process.getBuiltinModule",
+    "module.createRequire",
+    "@module.createRequire",
+    "createRequire",
+    "import",
+    "import.defer",
+    "import.source",
+    "import.meta",
+    "Reflect.apply",
+    "Reflect.construct",
+    "Reflect.get",
+    "Object.assign",
+    "Object.defineProperty",
+    "Object.defineProperties",
+    "Object.setPrototypeOf",
+    "Reflect.set",
+    "Reflect.defineProperty",
+    "Reflect.setPrototypeOf",
+    "Reflect.deleteProperty",
+    "eval",
+    "Function",
+    "importScripts",
+    "@module._load",
+    "module.constructor._load",
+    "Object.getPrototypeOf",
+    "Reflect.getPrototypeOf",
+    "execScript",
+    "setTimeout",
+    "setInterval",
+    "setImmediate",
+    "@child_process.exec",
+    "@child_process.execSync",
+    "function",
+    "@process.getBuiltinModule",
+    "*.constructor",
+    "vm",
+    "cluster",
+    "module",
+];
+
+/// Single words that the walker knows besides keywords.
+const WORDS: &[&str] = &[
+    "call",
+    "apply",
+    "bind",
+    "default",
+    "then",
+    "globalThis",
+    "window",
+    "self",
+    "global",
+    "top",
+    "parent",
+    "frames",
+    "__proto__",
+];
+
+/// Starts the table of names: keywords first, so that their numbers are known.
+pub(crate) fn names() -> Names {
+    let mut names = Names::new();
+    for keyword in KEYWORDS {
+        names.words.intern(keyword.as_bytes());
+    }
+    debug_assert_eq!(names.words.get(b"typeof"), FIRST, "keywords come right after the two marks");
+    for name in WALKED {
+        names.intern(name);
+    }
+    for word in WORDS {
+        names.words.intern(word.as_bytes());
+    }
+    names
+}
+
+fn dialect(path: &str, html_comments: Flag) -> Dialect {
+    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let (types, jsx) = match ending.as_str() {
+        "ts" | "mts" | "cts" => (Flag::On, Flag::Off),
+        "tsx" => (Flag::On, Flag::On),
+        "mjs" | "cjs" => (Flag::Off, Flag::Off),
+        _ => (Flag::Off, Flag::On),
+    };
+    Dialect { types, jsx, html_comments }
+}
+
+/// Reads a text as JavaScript or, by the path's ending, TypeScript.
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+    let marks = memchr::memmem::find(src, b"<!--").is_some() || memchr::memmem::find(src, b"-->").is_some();
+    pass(src, dialect(sink.path, Flag::Off), sink, limits, out);
+    if marks {
+        // Scripts have comments that modules lack. Both readings count.
+        let mut second = Lexed::default();
+        pass(src, dialect(sink.path, Flag::On), sink, limits, &mut second);
+    }
+}
+
+fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+    let names = &sink.rules.js;
+    let scanned = Scanner::new(src, names, dialect, limits).run();
+    if let Some(at) = scanned.stopped {
+        sink.unread.push(Unread { start: at, end: src.len() });
+    }
+    for &(start, end) in &scanned.unsure {
+        if start < end {
+            sink.embed(Lens::Js, EmbeddedText::Range(start as usize, end as usize));
+        }
+    }
+    code::views(src, &scanned, out);
+    walk::walk(src, &scanned, dialect, names, sink);
+}
+
+/// Gives a token's bytes.
+fn text_of(src: &[u8], tok: token::Tok) -> &[u8] {
+    src.get(tok.start as usize..tok.end as usize).unwrap_or_default()
+}

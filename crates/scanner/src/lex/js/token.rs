@@ -1,0 +1,127 @@
+//! Tokens of JavaScript and TypeScript.
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum K {
+    Word,
+    Private,
+    Num,
+    Str,
+    /// A template without holes, and the parts around holes.
+    Tpl,
+    TplHead,
+    TplMid,
+    TplTail,
+    Regex,
+    JsxStart,
+    JsxText,
+    JsxEnd,
+    LParen,
+    RParen,
+    LBracket,
+    RBracket,
+    LBrace,
+    RBrace,
+    Dot,
+    QDot,
+    Ellipsis,
+    Semi,
+    Comma,
+    Lt,
+    Gt,
+    Colon,
+    Question,
+    /// `||`, `&&`, `??`: the value may be either side's.
+    Either,
+    Assign,
+    /// `||=`, `&&=`, `??=`.
+    EitherAssign,
+    OpAssign,
+    Equality,
+    Bang,
+    Arrow,
+    Plus,
+    IncDec,
+    At,
+    Op,
+}
+
+/// What a brace opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Brace {
+    Block,
+    /// A function's body; `Statement` where a statement follows it.
+    Body,
+    Class,
+    Object,
+}
+
+pub(super) const NEWLINE: u8 = 1;
+pub(super) const ESCAPED: u8 = 2;
+pub(super) const UNCLOSED: u8 = 4;
+/// The head of `if`, `while`, `for`, `with`.
+pub(super) const CONTROL: u8 = 8;
+/// The end of a function or class that is an expression.
+pub(super) const EXPRESSION: u8 = 16;
+
+/// One token. `aux` is the interned word of a word, and the index of the other bracket of a bracket.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tok {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) aux: u32,
+    pub(super) kind: K,
+    pub(super) flags: u8,
+    pub(super) brace: Brace,
+}
+
+impl Tok {
+    pub(super) const END: Self =
+        Self { start: 0, end: 0, aux: 0, kind: K::Semi, flags: 0, brace: Brace::Block };
+
+    pub(super) const fn newline(self) -> bool {
+        self.flags & NEWLINE != 0
+    }
+}
+
+/// Where an unclosed bracket has no other one.
+pub(super) const NO_MATE: u32 = u32::MAX;
+
+/// Words that the lexer and the walker know by number. They are interned first, in this order.
+macro_rules! keywords {
+    ($($name:ident = $text:literal),* $(,)?) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u16)]
+        pub(super) enum Kw { None = 0, $($name),* }
+        pub(super) const KEYWORDS: &[&str] = &[$($text),*];
+        const ALL: &[Kw] = &[$(Kw::$name),*];
+    };
+}
+
+keywords! {
+    Typeof = "typeof", Instanceof = "instanceof", In = "in", Of = "of", New = "new", Delete = "delete",
+    Void = "void", Throw = "throw", Case = "case", Do = "do", Else = "else", Await = "await", Yield = "yield",
+    Return = "return", Function = "function", Class = "class", If = "if", While = "while", For = "for",
+    With = "with", Switch = "switch", Catch = "catch", Try = "try", Finally = "finally", Extends = "extends",
+    Const = "const", Let = "let", Var = "var", Import = "import", Export = "export", Default = "default",
+    From = "from", As = "as", Satisfies = "satisfies", Async = "async", Type = "type", Interface = "interface",
+    Declare = "declare", Enum = "enum", Namespace = "namespace", Module = "module", Abstract = "abstract",
+    Static = "static", Get = "get", Set = "set", Public = "public", Private = "private",
+    Protected = "protected", Readonly = "readonly", Implements = "implements", This = "this", Super = "super",
+    Null = "null", True = "true", False = "false", Debugger = "debugger", Break = "break",
+    Continue = "continue", Meta = "meta", Keyof = "keyof", Is = "is", Infer = "infer", Asserts = "asserts",
+    Unique = "unique", Out = "out", Override = "override", Accessor = "accessor", Using = "using",
+    Defer = "defer", Source = "source",
+}
+
+/// The id of the first keyword: the table holds two words before it.
+pub(super) const FIRST: u16 = 3;
+
+impl Kw {
+    /// Finds the keyword of an interned word.
+    pub(super) fn of(word: u32) -> Self {
+        let index = (word as usize).wrapping_sub(FIRST as usize);
+        ALL.get(index).copied().unwrap_or(Self::None)
+    }
+}

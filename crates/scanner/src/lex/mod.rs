@@ -1,0 +1,30 @@
+//! Lenses: readers that take a text apart into views, names, commands, keys and embedded code.
+
+pub(crate) mod js;
+
+use crate::entry::Lens;
+use crate::options::Limits;
+use crate::sink::Sink;
+use crate::text::TextView;
+use crate::view::View;
+
+/// The views that a lens builds. What it finds by name goes to the [`Sink`].
+#[derive(Debug, Default)]
+pub(crate) struct Lexed {
+    /// Code: strings emptied, comments gone, one blank between words.
+    pub(crate) code: View,
+    /// Prose, comments, strings and values.
+    pub(crate) text: TextView,
+}
+
+/// Reads a text through a lens.
+pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+    match lens {
+        Lens::Js => js::lex(src, sink, limits, out),
+        // DEBT(lenses): these read all of the text as prose until their lexers come.
+        Lens::Py | Lens::Sh | Lens::Rs | Lens::Data | Lens::Prose => {
+            out.text.begin(crate::text::Within::Prose, 0);
+            out.text.raw(src, 0, crate::view::How::NONE);
+        }
+    }
+}

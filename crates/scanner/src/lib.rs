@@ -1,0 +1,35 @@
+#![doc = include_str!("../README.md")]
+
+mod cache;
+mod decode;
+mod engine;
+mod entry;
+mod error;
+mod file;
+mod findings;
+mod gate;
+mod inventory;
+mod lex;
+mod lines;
+mod modules;
+mod names;
+mod options;
+mod report;
+mod rules;
+mod scan;
+mod secret;
+mod shapes;
+mod sink;
+mod text;
+mod unicode;
+mod view;
+
+pub use cache::MatchCache;
+pub use entry::{Content, Entry, Lens, Role, RoleHint};
+pub use error::{CODES, RuleError, RuleErrorKind, ScanError, ScanErrorKind};
+pub use gate::{Date, DateError, Notice, ScanCheck, ScanDecision, Suppressed, Suppression, gate};
+pub use inventory::State;
+pub use options::{Limits, Profile, ScanOptions};
+pub use report::{Coverage, FileState, ScanReport, Summary};
+pub use rules::{Rule, RuleFile, Rules, SelfCheck};
+pub use scan::scan;

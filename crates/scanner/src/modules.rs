@@ -1,0 +1,198 @@
+//! Module specifiers and file names: which sets they are in.
+
+use crate::rules::set;
+use crate::sink::Specifier;
+
+/// Modules that a JavaScript runtime brings.
+const BUILTINS: &[&str] = &[
+    "assert",
+    "async_hooks",
+    "buffer",
+    "child_process",
+    "cluster",
+    "console",
+    "constants",
+    "crypto",
+    "dgram",
+    "diagnostics_channel",
+    "dns",
+    "domain",
+    "events",
+    "fs",
+    "http",
+    "http2",
+    "https",
+    "inspector",
+    "module",
+    "net",
+    "os",
+    "path",
+    "perf_hooks",
+    "process",
+    "punycode",
+    "querystring",
+    "readline",
+    "repl",
+    "sea",
+    "sqlite",
+    "stream",
+    "string_decoder",
+    "sys",
+    "test",
+    "timers",
+    "tls",
+    "trace_events",
+    "tty",
+    "url",
+    "util",
+    "v8",
+    "vm",
+    "wasi",
+    "worker_threads",
+    "zlib",
+];
+
+/// Says which sets a specifier is in.
+pub(crate) fn sets(specifier: Specifier<'_>, from: &str, packages: &[String]) -> u8 {
+    let text = match specifier {
+        Specifier::Known(text) => text,
+        Specifier::Computed => return set::COMPUTED,
+    };
+    let mut sets = 0;
+    let lower = text.to_ascii_lowercase();
+    let file = lower.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
+    if file.ends_with(b".node") {
+        sets |= set::NATIVE;
+    }
+    if ["http:", "https:", "data:", "blob:", "file:", "//"]
+        .iter()
+        .any(|head| lower.starts_with(head.as_bytes()))
+    {
+        return sets | set::REMOTE;
+    }
+    if is_relative(text) {
+        if leaves(from, text) {
+            sets |= set::OUTSIDE;
+        }
+    } else if is_absolute(text) {
+        sets |= set::OUTSIDE;
+    } else if is_external(text, packages) {
+        sets |= set::EXTERNAL;
+    }
+    sets
+}
+
+fn is_relative(text: &[u8]) -> bool {
+    text == b"."
+        || text == b".."
+        || text.starts_with(b"./")
+        || text.starts_with(b"../")
+        || text.starts_with(b".\\")
+}
+
+fn is_absolute(text: &[u8]) -> bool {
+    text.starts_with(b"/")
+        || text.starts_with(b"\\")
+        || matches!(text, [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic())
+}
+
+fn is_external(text: &[u8], packages: &[String]) -> bool {
+    // The host's own modules and package-internal imports are no packages.
+    if text.is_empty() || text.starts_with(b"#") || text.starts_with(b"host:") || text.starts_with(b"ha:") {
+        return false;
+    }
+    if let Some(name) = text.strip_prefix(b"node:") {
+        return !is_builtin(name);
+    }
+    if text.starts_with(b"bun:") || text == b"bun" {
+        return false;
+    }
+    if is_builtin(text) {
+        return false;
+    }
+    !packages.iter().any(|package| {
+        let tail = text.strip_prefix(package.as_bytes());
+        tail.is_some_and(|tail| tail.is_empty() || tail.starts_with(b"/"))
+    })
+}
+
+fn is_builtin(name: &[u8]) -> bool {
+    let head = name.split(|byte| *byte == b'/').next().unwrap_or_default();
+    let Ok(head) = core::str::from_utf8(head) else { return false };
+    // A trailing slash names the package of that name, not the builtin.
+    BUILTINS.binary_search(&head).is_ok() && !name.ends_with(b"/")
+}
+
+/// Says whether a relative specifier leaves the plugin, seen from the file that names it.
+fn leaves(from: &str, specifier: &[u8]) -> bool {
+    let mut depth = from.split('/').filter(|part| !part.is_empty()).count().saturating_sub(1);
+    for part in specifier.split(|byte| matches!(byte, b'/' | b'\\')) {
+        match part {
+            b"" | b"." => {}
+            b".." => {
+                if depth == 0 {
+                    return true;
+                }
+                depth = depth.saturating_sub(1);
+            }
+            _ => depth = depth.saturating_add(1),
+        }
+    }
+    false
+}
+
+/// Says whether a specifier is one of the names, `node:` dropped, or below one that ends in `/`.
+pub(crate) fn is_named(names: &[String], text: &[u8]) -> bool {
+    let name = text.strip_prefix(b"node:").unwrap_or(text);
+    names.iter().any(|known| {
+        let known = known.as_bytes();
+        known == name || (known.ends_with(b"/") && name.starts_with(known))
+    })
+}
+
+/// Says whether a file's path matches a pattern: the last parts, `*` in a part standing for any bytes.
+pub(crate) fn file_matches(pattern: &str, path: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    pattern.rsplit('/').all(|wanted| parts.next().is_some_and(|part| part_matches(wanted, part)))
+}
+
+fn part_matches(pattern: &str, part: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern.eq_ignore_ascii_case(part),
+        Some((head, tail)) => {
+            let (head, tail, part) =
+                (head.to_ascii_lowercase(), tail.to_ascii_lowercase(), part.to_ascii_lowercase());
+            part.len() >= head.len().saturating_add(tail.len())
+                && part.starts_with(&head)
+                && part.ends_with(&tail)
+        }
+    }
+}
+
+/// Says whether a key path matches: `*` is one part, `**` any number of them.
+pub(crate) fn path_matches(pattern: &[String], path: &[&str]) -> bool {
+    // One pass per pattern part over the set of reachable positions: no backtracking.
+    let mut reach = vec![false; path.len().saturating_add(1)];
+    if let Some(first) = reach.first_mut() {
+        *first = true;
+    }
+    for wanted in pattern {
+        let mut next = vec![false; reach.len()];
+        let mut seen = false;
+        for (at, open) in reach.iter().enumerate() {
+            if wanted == "**" {
+                seen |= open;
+                if let Some(slot) = next.get_mut(at) {
+                    *slot |= seen;
+                }
+            } else if *open
+                && path.get(at).is_some_and(|part| wanted == "*" || wanted == part)
+                && let Some(slot) = next.get_mut(at.saturating_add(1))
+            {
+                *slot = true;
+            }
+        }
+        reach = next;
+    }
+    reach.last().copied().unwrap_or(false)
+}

@@ -1,0 +1,293 @@
+//! Rules to tables: name trees, pattern sets, lists of matchers.
+
+use std::collections::BTreeMap;
+
+use plugward_types::Digest;
+use sha2::{Digest as _, Sha256};
+
+use super::load::Place;
+use super::source::{Arg0, MatchSource, NameSource, RuleSource};
+use super::{Check, CommandMatcher, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
+use crate::RuleError;
+use crate::engine::{Compiled, Pattern, PatternSet, Speed, short_regex};
+use crate::entry::{Lens, Role};
+use crate::error::RuleErrorKind;
+use crate::names::Names;
+use crate::options::Profile;
+use crate::shapes::SHAPES;
+
+pub(super) fn compile(all: Vec<(Rule, RuleSource, Place)>, compiled: Compiled) -> Result<Rules, RuleError> {
+    let mut builder = Builder::new(compiled);
+    let mut hasher = Sha256::new();
+    let mut rules = Vec::new();
+    for ((rule, source, place), index) in all.into_iter().zip(0_u16..) {
+        canonical(&mut hasher, &rule, &source);
+        let error = |kind| place.error(rule.id.as_str(), kind);
+        let langs = languages(&source.langs).map_err(error)?;
+        if source.matches.is_empty() {
+            return Err(error(RuleErrorKind::Parse("a rule needs a match".to_owned())));
+        }
+        let speed = if source.slow { Speed::Slow } else { Speed::Fast };
+        for found in source.matches {
+            builder.add(index, langs, speed, found.into_inner()).map_err(error)?;
+        }
+        rules.push(rule);
+    }
+    Ok(builder.finish(rules, Digest::from_bytes(hasher.finalize().into())))
+}
+
+/// Feeds one rule to the digest: each field with its length in front, so that no two rules give the same bytes.
+fn canonical(hasher: &mut Sha256, rule: &Rule, source: &RuleSource) {
+    let mut field = |text: &str| {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    };
+    field(rule.id.as_str());
+    for text in [&rule.title, &rule.why, &rule.fix] {
+        field(text);
+    }
+    field(&format!("{:?}", rule.severity));
+    field(&rule.langs.join(" "));
+    for found in &source.matches {
+        field(&format!("{:?}", found.get_ref()));
+    }
+}
+
+fn languages(names: &[String]) -> Result<u8, RuleErrorKind> {
+    let mut bits = 0;
+    for name in names {
+        bits |= match name.as_str() {
+            "all" => 0xFF,
+            other => Lens::from_name(other)
+                .map(Lens::bit)
+                .ok_or_else(|| RuleErrorKind::Parse(format!("{other:?} is no language")))?,
+        };
+    }
+    if bits == 0 { Err(RuleErrorKind::Parse("a rule needs a language".to_owned())) } else { Ok(bits) }
+}
+
+fn profile_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
+    if names.is_empty() {
+        return Ok(3);
+    }
+    names.iter().try_fold(0, |bits, name| {
+        let profile = Profile::from_name(name)
+            .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no profile")))?;
+        Ok(bits | profile.bit())
+    })
+}
+
+struct Builder {
+    compiled: Compiled,
+    matchers: Vec<Matcher>,
+    js: Names,
+    py: Names,
+    rs: Names,
+    bytes: PatternSet,
+    text: PatternSet,
+    code: PatternSet,
+    modules: Vec<u16>,
+    commands: Vec<u16>,
+    keys: Vec<u16>,
+    shapes: BTreeMap<&'static str, Vec<u16>>,
+}
+
+#[derive(Clone, Copy)]
+enum NameKind {
+    Call,
+    Member,
+    Assign,
+}
+
+impl Builder {
+    fn new(compiled: Compiled) -> Self {
+        Self {
+            compiled,
+            matchers: Vec::new(),
+            js: crate::lex::js::names(),
+            py: Names::new(),
+            rs: Names::new(),
+            bytes: PatternSet::default(),
+            text: PatternSet::default(),
+            code: PatternSet::default(),
+            modules: Vec::new(),
+            commands: Vec::new(),
+            keys: Vec::new(),
+            shapes: BTreeMap::new(),
+        }
+    }
+
+    fn next(&self) -> Result<u16, RuleErrorKind> {
+        u16::try_from(self.matchers.len())
+            .map_err(|_too_many| RuleErrorKind::TooLarge("more than 65,535 matches".to_owned()))
+    }
+
+    fn push(&mut self, rule: u16, langs: u8, profiles: u8, kind: MatcherKind) {
+        self.matchers.push(Matcher { rule, profiles, langs, kind });
+    }
+
+    fn add(&mut self, rule: u16, langs: u8, speed: Speed, source: MatchSource) -> Result<(), RuleErrorKind> {
+        let matcher = self.next()?;
+        match source {
+            MatchSource::Bytes { pattern, profiles, check } => {
+                let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
+                self.bytes.patterns.push(pattern);
+                let check = read_check(&check)?;
+                self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Bytes { check });
+            }
+            MatchSource::Text { pattern, within, roles, profiles } => {
+                let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
+                self.text.patterns.push(pattern);
+                let kind = MatcherKind::Text { within: within_bits(&within)?, roles: role_bits(&roles)? };
+                self.push(rule, langs, profile_bits(&profiles)?, kind);
+            }
+            MatchSource::Code { pattern, profiles } => {
+                let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
+                self.code.patterns.push(pattern);
+                self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Code);
+            }
+            MatchSource::Call(names) => self.add_names(rule, langs, NameKind::Call, &names)?,
+            MatchSource::Member(names) => self.add_names(rule, langs, NameKind::Member, &names)?,
+            MatchSource::Assign(names) => self.add_names(rule, langs, NameKind::Assign, &names)?,
+            MatchSource::Module { names, profiles } => {
+                let (sets, names) = split_sets(names)?;
+                self.modules.push(matcher);
+                self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Module { names, sets });
+            }
+            MatchSource::Command { program, args, piped_from, redirect, profiles } => {
+                self.commands.push(matcher);
+                let kind = CommandMatcher {
+                    program,
+                    args: optional_regex(&args)?,
+                    piped_from,
+                    redirect: optional_regex(&redirect)?,
+                };
+                self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Command(kind));
+            }
+            MatchSource::Key { files, path, value, profiles } => {
+                self.keys.push(matcher);
+                let path = path.split('.').map(str::to_owned).collect();
+                let kind = KeyMatcher { files, path, value: optional_regex(&value)? };
+                self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Key(kind));
+            }
+            MatchSource::Shape { name, profiles } => {
+                let known = SHAPES.iter().find(|shape| **shape == name);
+                let known = known.ok_or_else(|| {
+                    RuleErrorKind::Parse(format!("{name:?} is no detector of this version"))
+                })?;
+                self.shapes.entry(known).or_default().push(matcher);
+                self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Shape);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_names(
+        &mut self,
+        rule: u16,
+        langs: u8,
+        kind: NameKind,
+        source: &NameSource,
+    ) -> Result<(), RuleErrorKind> {
+        let matcher = self.next()?;
+        for name in &source.names {
+            for (lens, names) in
+                [(Lens::Js, &mut self.js), (Lens::Py, &mut self.py), (Lens::Rs, &mut self.rs)]
+            {
+                if langs & lens.bit() == 0 {
+                    continue;
+                }
+                let node = names.intern(name);
+                let data = names.node_mut(node).filter(|_| node != 0);
+                let data = data.ok_or_else(|| RuleErrorKind::TooLarge("too many names".to_owned()))?;
+                match kind {
+                    NameKind::Call => data.call.push(matcher),
+                    NameKind::Member => data.member.push(matcher),
+                    NameKind::Assign => data.assign.push(matcher),
+                }
+            }
+        }
+        if langs & NO_LENS != 0 || (source.arg0 != Arg0::Any && !matches!(kind, NameKind::Call)) {
+            return Err(RuleErrorKind::Parse("names need languages, and arg0 needs a call".to_owned()));
+        }
+        let argv = optional_regex(&source.argv)?.map(Box::new);
+        let kind = MatcherKind::Name { arg0: source.arg0, argv, declared: source.declared };
+        self.push(rule, langs, profile_bits(&source.profiles)?, kind);
+        Ok(())
+    }
+
+    fn finish(self, rules: Vec<Rule>, digest: Digest) -> Rules {
+        Rules {
+            table: rules,
+            matchers: self.matchers,
+            js: self.js,
+            py: self.py,
+            rs: self.rs,
+            bytes: self.bytes,
+            text: self.text,
+            code: self.code,
+            modules: self.modules,
+            commands: self.commands,
+            keys: self.keys,
+            shapes: self.shapes,
+            digest,
+        }
+    }
+}
+
+fn optional_regex(text: &str) -> Result<Option<regex_automata::meta::Regex>, RuleErrorKind> {
+    if text.is_empty() { Ok(None) } else { short_regex(text).map(Some) }
+}
+
+fn within_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
+    names.iter().try_fold(0, |bits, name| {
+        let bit = within_bit(name);
+        bit.map(|bit| bits | bit).ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no kind of text")))
+    })
+}
+
+fn role_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
+    if names.is_empty() {
+        return Ok(0xFF);
+    }
+    names.iter().try_fold(0, |bits, name| {
+        let role = [Role::Other, Role::Doc, Role::Manifest, Role::Build, Role::Prompt]
+            .into_iter()
+            .find(|role| role.as_str() == name)
+            .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no role")))?;
+        Ok(bits | role.bit())
+    })
+}
+
+fn read_check(name: &str) -> Result<Option<Check>, RuleErrorKind> {
+    match name {
+        "" => Ok(None),
+        "secret" => Ok(Some(Check::Secret)),
+        "jwt" => Ok(Some(Check::Jwt)),
+        "password" => Ok(Some(Check::Password)),
+        other => Err(RuleErrorKind::Parse(format!("{other:?} is no check of this version"))),
+    }
+}
+
+fn split_sets(all: Vec<String>) -> Result<(u8, Vec<String>), RuleErrorKind> {
+    let mut bits = 0;
+    let mut names = Vec::new();
+    for name in all {
+        bits |= match name.as_str() {
+            "@external" => set::EXTERNAL,
+            "@remote" => set::REMOTE,
+            "@outside" => set::OUTSIDE,
+            "@native" => set::NATIVE,
+            "@computed" => set::COMPUTED,
+            other if other.starts_with('@') && !other.contains('/') => {
+                return Err(RuleErrorKind::Parse(format!("{other:?} is no set of modules")));
+            }
+            _ => {
+                names.push(name);
+                0
+            }
+        };
+    }
+    names.sort();
+    Ok((bits, names))
+}

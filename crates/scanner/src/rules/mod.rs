@@ -1,0 +1,250 @@
+//! Rules: what is looked for, how much it weighs, why, and the cases that prove it alive.
+
+mod check;
+mod compile;
+mod load;
+mod source;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use plugward_types::{Digest, RuleId, Severity};
+
+use crate::engine::{Compiled, PatternSet};
+use crate::entry::{Lens, Role};
+use crate::names::Names;
+use crate::options::Profile;
+use crate::{RuleError, text::Within};
+
+pub use check::SelfCheck;
+pub(crate) use source::{Arg0, Declared};
+
+/// A rule file of the user's own.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a name and its text")]
+pub struct RuleFile<'a> {
+    /// What errors call it.
+    pub name: &'a str,
+    /// Its TOML text.
+    pub text: &'a str,
+}
+
+/// One rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    pub(crate) id: RuleId,
+    pub(crate) title: String,
+    pub(crate) why: String,
+    pub(crate) fix: String,
+    pub(crate) refs: Vec<String>,
+    pub(crate) langs: Vec<String>,
+    pub(crate) severity: [Option<Severity>; 2],
+    pub(crate) bad: Vec<Case>,
+    pub(crate) good: Vec<Case>,
+}
+
+impl Rule {
+    /// Gives the stable id.
+    #[must_use]
+    pub const fn id(&self) -> &RuleId {
+        &self.id
+    }
+
+    /// Gives one line that says what was found.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Gives why it matters.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// Gives what an author does about it.
+    #[must_use]
+    pub fn fix(&self) -> &str {
+        &self.fix
+    }
+
+    /// Gives references such as `CWE-95`.
+    #[must_use]
+    pub fn refs(&self) -> &[String] {
+        &self.refs
+    }
+
+    /// Gives the languages it looks at; `all` stands for every file.
+    #[must_use]
+    pub fn langs(&self) -> &[String] {
+        &self.langs
+    }
+
+    /// Gives its weight in a profile; `None` where it is off.
+    #[must_use]
+    pub fn severity(&self, profile: Profile) -> Option<Severity> {
+        match profile {
+            Profile::StrictPlugin => self.severity[0],
+            Profile::General => self.severity[1],
+        }
+    }
+}
+
+/// A bad or good case.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    pub(crate) role: Option<Role>,
+    pub(crate) with: Vec<String>,
+}
+
+/// Languages that a rule looks at: lens bits, and one bit for files that no lens reads.
+pub(crate) const NO_LENS: u8 = 128;
+
+/// One way to match a rule.
+#[derive(Debug)]
+pub(crate) struct Matcher {
+    pub(crate) rule: u16,
+    pub(crate) profiles: u8,
+    pub(crate) langs: u8,
+    pub(crate) kind: MatcherKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum MatcherKind {
+    Bytes { check: Option<Check> },
+    Text { within: u8, roles: u8 },
+    Code,
+    Name { arg0: Arg0, argv: Option<Box<regex_automata::meta::Regex>>, declared: Declared },
+    Module { names: Vec<String>, sets: u8 },
+    Command(CommandMatcher),
+    Key(KeyMatcher),
+    Shape,
+}
+
+/// What else a match of a `bytes` pattern has to be, looked at in the match alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// A token of varied characters that is no placeholder and no published example.
+    Secret,
+    /// A base64 part that decodes to the head of a JSON web token.
+    Jwt,
+    /// A user and password that are no placeholders.
+    Password,
+}
+
+/// Sets of module specifiers, as bits.
+pub(crate) mod set {
+    pub(crate) const EXTERNAL: u8 = 1;
+    pub(crate) const REMOTE: u8 = 2;
+    pub(crate) const OUTSIDE: u8 = 4;
+    pub(crate) const NATIVE: u8 = 8;
+    pub(crate) const COMPUTED: u8 = 16;
+}
+
+#[derive(Debug)]
+pub(crate) struct CommandMatcher {
+    pub(crate) program: Vec<String>,
+    pub(crate) args: Option<regex_automata::meta::Regex>,
+    pub(crate) piped_from: Vec<String>,
+    pub(crate) redirect: Option<regex_automata::meta::Regex>,
+}
+
+#[derive(Debug)]
+pub(crate) struct KeyMatcher {
+    pub(crate) files: Vec<String>,
+    pub(crate) path: Vec<String>,
+    pub(crate) value: Option<regex_automata::meta::Regex>,
+}
+
+/// The compiled table of rules.
+///
+/// # Guarantees
+/// Every loaded rule is in force: a file with one bad rule loads nothing. It is `Send` and `Sync`.
+#[derive(Debug)]
+pub struct Rules {
+    pub(crate) table: Vec<Rule>,
+    pub(crate) matchers: Vec<Matcher>,
+    pub(crate) js: Names,
+    pub(crate) py: Names,
+    pub(crate) rs: Names,
+    pub(crate) bytes: PatternSet,
+    pub(crate) text: PatternSet,
+    pub(crate) code: PatternSet,
+    /// Matchers of kind `module`, `command` and `key`.
+    pub(crate) modules: Vec<u16>,
+    pub(crate) commands: Vec<u16>,
+    pub(crate) keys: Vec<u16>,
+    /// Matchers of kind `shape`, by the detector's name.
+    pub(crate) shapes: BTreeMap<&'static str, Vec<u16>>,
+    digest: Digest,
+}
+
+impl Rules {
+    /// Gives the built-in table, built once per process.
+    ///
+    /// # Panics
+    /// Never with the table that this crate carries; its tests load it.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "the table is part of the crate, and a test loads it")]
+    pub fn builtin() -> &'static Self {
+        static TABLE: OnceLock<Rules> = OnceLock::new();
+        TABLE.get_or_init(|| load::load(&[], Compiled::ByTests).expect("the built-in rules load"))
+    }
+
+    /// Loads the built-in rules and `local/…` rules from files of the user's own.
+    ///
+    /// # Errors
+    /// Any `rules/*` code but `rules/dead` and `rules/eager`, which [`Rules::self_check`] gives.
+    pub fn with(files: &[RuleFile<'_>]) -> Result<Self, RuleError> {
+        load::load(files, Compiled::ByLoader)
+    }
+
+    /// Gives the digest of all loaded rules in canonical form.
+    #[must_use]
+    pub const fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Gives the rules in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.table.iter()
+    }
+
+    /// Finds a rule by its id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Rule> {
+        let at = self.table.binary_search_by(|rule| rule.id.as_str().cmp(id)).ok()?;
+        self.table.get(at)
+    }
+
+    /// Runs every case of every rule in both profiles.
+    ///
+    /// # Errors
+    /// `rules/dead` for a bad case that does not show exactly its rules, `rules/eager` for a good case that is found.
+    pub fn self_check(&self) -> Result<SelfCheck, RuleError> {
+        check::self_check(self)
+    }
+
+    pub(crate) fn matcher(&self, index: u16) -> Option<&Matcher> {
+        self.matchers.get(usize::from(index))
+    }
+
+    pub(crate) fn shape(&self, name: &str) -> &[u16] {
+        self.shapes.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    #[expect(dead_code, reason = "the lexers of Python and Rust ask for theirs")]
+    pub(crate) fn names(&self, lens: Lens) -> Option<&Names> {
+        match lens {
+            Lens::Js => Some(&self.js),
+            Lens::Py => Some(&self.py),
+            Lens::Rs => Some(&self.rs),
+            Lens::Sh | Lens::Data | Lens::Prose => None,
+        }
+    }
+}
+
+pub(crate) fn within_bit(name: &str) -> Option<u8> {
+    Within::ALL.into_iter().find(|within| within.as_str() == name).map(Within::bit)
+}

@@ -1,0 +1,170 @@
+//! The text form of a rule file, as serde reads it.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileSource {
+    pub(crate) version: u32,
+    #[serde(default)]
+    pub(crate) rule: Vec<Spanned<RuleSource>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RuleSource {
+    pub(crate) id: Spanned<String>,
+    pub(crate) title: String,
+    pub(crate) langs: Vec<String>,
+    pub(crate) severity: SeveritySource,
+    pub(crate) why: String,
+    pub(crate) fix: String,
+    #[serde(default)]
+    pub(crate) refs: Vec<String>,
+    #[serde(default)]
+    pub(crate) slow: bool,
+    #[serde(rename = "match")]
+    pub(crate) matches: Vec<Spanned<MatchSource>>,
+    #[serde(default)]
+    pub(crate) bad: Vec<CaseSource>,
+    #[serde(default)]
+    pub(crate) good: Vec<CaseSource>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SeveritySource {
+    #[serde(rename = "strict-plugin")]
+    pub(crate) strict_plugin: Level,
+    pub(crate) general: Level,
+}
+
+#[derive(Debug, Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    Danger,
+    Warning,
+    Info,
+    Off,
+}
+
+/// What the first argument of a call has to be.
+#[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq, Default)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Arg0 {
+    /// Nothing is asked.
+    #[default]
+    Any,
+    /// One constant text.
+    Literal,
+    /// A text, or something joined with one.
+    Text,
+    /// Anything but a constant text.
+    Computed,
+}
+
+/// The `kind` chooses the fields; a field of another kind is an error.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum MatchSource {
+    Bytes {
+        pattern: String,
+        #[serde(default)]
+        profiles: Vec<String>,
+        #[serde(default)]
+        check: String,
+    },
+    Text {
+        pattern: String,
+        within: Vec<String>,
+        #[serde(default)]
+        roles: Vec<String>,
+        #[serde(default)]
+        profiles: Vec<String>,
+    },
+    Code {
+        pattern: String,
+        #[serde(default)]
+        profiles: Vec<String>,
+    },
+    Call(NameSource),
+    Member(NameSource),
+    Assign(NameSource),
+    Module {
+        names: Vec<String>,
+        #[serde(default)]
+        profiles: Vec<String>,
+    },
+    Command {
+        #[serde(default)]
+        program: Vec<String>,
+        #[serde(default)]
+        args: String,
+        #[serde(default)]
+        piped_from: Vec<String>,
+        #[serde(default)]
+        redirect: String,
+        #[serde(default)]
+        profiles: Vec<String>,
+    },
+    Key {
+        #[serde(default)]
+        files: Vec<String>,
+        path: String,
+        #[serde(default)]
+        value: String,
+        #[serde(default)]
+        profiles: Vec<String>,
+    },
+    Shape {
+        name: String,
+        #[serde(default)]
+        profiles: Vec<String>,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NameSource {
+    pub(crate) names: Vec<String>,
+    #[serde(default)]
+    pub(crate) arg0: Arg0,
+    /// A pattern that the constant arguments, joined by blanks, have to hold.
+    #[serde(default)]
+    pub(crate) argv: String,
+    /// Whether a name that the file itself declares around the use is left alone.
+    #[serde(default)]
+    pub(crate) declared: Declared,
+    #[serde(default)]
+    pub(crate) profiles: Vec<String>,
+}
+
+/// What a declaration of the same name around the use means.
+#[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq, Default)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Declared {
+    /// It is the same name: the rule holds.
+    #[default]
+    Same,
+    /// It is the file's own name: the rule does not hold.
+    Own,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CaseSource {
+    #[serde(default)]
+    pub(crate) path: String,
+    #[serde(default)]
+    pub(crate) text: String,
+    /// Bytes as hex digits, for what TOML text cannot hold.
+    #[serde(default)]
+    pub(crate) hex: String,
+    #[serde(default)]
+    pub(crate) files: Vec<[String; 2]>,
+    #[serde(default)]
+    pub(crate) role: String,
+    #[serde(default)]
+    pub(crate) with: Vec<String>,
+}

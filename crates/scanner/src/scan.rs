@@ -1,0 +1,167 @@
+//! All files of one plugin.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use plugward_types::Finding;
+
+use crate::ScanError;
+use crate::entry::{Content, Entry};
+use crate::error::ScanErrorKind;
+use crate::file::{self, FileRecord, Reading};
+use crate::findings;
+use crate::options::ScanOptions;
+use crate::report::{FileState, ScanReport, Summary};
+use crate::rules::Rules;
+
+/// Scans all files of one plugin.
+///
+/// # Errors
+/// `scan/duplicate-path`, `scan/too-many`, `scan/too-large`, and `scan/internal` for a worker that panicked. There is
+/// no shorter report instead.
+///
+/// # Guarantees
+/// After `Ok`: every entry given has one state; every byte of every file went through the raw rules; every byte of a
+/// file with a lens, within the limits, was lexed. Time is at most linear in bytes for fixed rules.
+///
+/// # Source
+/// HyperAgent's scan answers an empty list where its guest is missing; here a failure is no report.
+pub fn scan(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entries: &[Entry<'_>],
+) -> Result<ScanReport, ScanError> {
+    let order = check(options, entries)?;
+    let readings = readings(options, entries, &order);
+    let results = run(rules, options, entries, &order, &readings)?;
+    let mut report = ScanReport {
+        profile: options.profile,
+        rules: rules.digest(),
+        findings: Vec::new(),
+        files: Vec::new(),
+        summary: Summary { files: order.len() as u64, ..Summary::default() },
+    };
+    for (index, result) in order.iter().zip(results) {
+        let Some(entry) = entries.get(*index) else { continue };
+        let FileResult { state, findings, counts } = result;
+        report.summary.bytes = report.summary.bytes.saturating_add(state.bytes);
+        report.summary.danger = report.summary.danger.saturating_add(counts.danger);
+        report.summary.warning = report.summary.warning.saturating_add(counts.warning);
+        report.summary.info = report.summary.info.saturating_add(counts.info);
+        report.findings.extend(findings);
+        report.files.push(FileState { path: entry.path.to_owned(), ..state });
+    }
+    report.findings.sort();
+    Ok(report)
+}
+
+/// Checks the limits and gives the entries' order by path.
+fn check(options: &ScanOptions<'_>, entries: &[Entry<'_>]) -> Result<Vec<usize>, ScanError> {
+    let limit = options.limits.entries;
+    if entries.len() > limit {
+        return Err(ScanError::new(ScanErrorKind::TooMany { actual: entries.len(), limit }));
+    }
+    let size = |entry: &Entry<'_>| match entry.content {
+        Content::Bytes { bytes, .. } => bytes.len() as u64,
+        _ => 0,
+    };
+    let actual = entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(size(entry)));
+    if actual > options.limits.bytes {
+        return Err(ScanError::new(ScanErrorKind::TooLarge { actual, limit: options.limits.bytes }));
+    }
+    let mut order: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        if order.insert(entry.path, index).is_some() {
+            return Err(ScanError::new(ScanErrorKind::DuplicatePath { path: entry.path.to_owned() }));
+        }
+    }
+    Ok(order.into_values().collect())
+}
+
+/// Spends the plugin's limit of lexed bytes in the order of paths, so that it does not depend on who is first.
+fn readings(options: &ScanOptions<'_>, entries: &[Entry<'_>], order: &[usize]) -> Vec<Reading> {
+    let mut left = options.limits.lexed;
+    order
+        .iter()
+        .map(|index| match entries.get(*index).map(|entry| entry.content) {
+            Some(Content::Bytes { bytes, .. }) => {
+                let cost = bytes.len().min(options.limits.file) as u64;
+                match left.checked_sub(cost) {
+                    Some(rest) => {
+                        left = rest;
+                        Reading::Full
+                    }
+                    None => Reading::Raw,
+                }
+            }
+            _ => Reading::Full,
+        })
+        .collect()
+}
+
+/// One file's part of the report.
+#[derive(Debug)]
+struct FileResult {
+    state: FileState,
+    findings: Vec<Finding>,
+    counts: Summary,
+}
+
+fn run(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entries: &[Entry<'_>],
+    order: &[usize],
+    readings: &[Reading],
+) -> Result<Vec<FileResult>, ScanError> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<BTreeMap<usize, FileResult>> = Mutex::new(BTreeMap::new());
+    let work = || {
+        loop {
+            let turn = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(index), Some(reading)) = (order.get(turn), readings.get(turn)) else { break };
+            let Some(entry) = entries.get(*index) else { break };
+            let result = one(rules, options, entry, *reading);
+            if let Ok(mut done) = done.lock() {
+                done.insert(turn, result);
+            }
+        }
+    };
+    let jobs = options.jobs.get().min(order.len().max(1));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        for thread in threads {
+            // A panic shows as a turn without a result, below.
+            drop(thread.join());
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut results = Vec::with_capacity(order.len());
+    for (turn, index) in order.iter().enumerate() {
+        let path = entries.get(*index).map_or("", |entry| entry.path).to_owned();
+        let result = done.remove(&turn);
+        results.push(result.ok_or_else(|| ScanError::new(ScanErrorKind::Internal { path }))?);
+    }
+    Ok(results)
+}
+
+fn one(rules: &Rules, options: &ScanOptions<'_>, entry: &Entry<'_>, reading: Reading) -> FileResult {
+    let record: FileRecord = file::scan(rules, options, entry, reading);
+    let mut counts = Summary::default();
+    let findings = findings::make(rules, options, entry, &record, &mut counts);
+    let state = FileState {
+        path: String::new(),
+        state: record.state,
+        lens: record.lens,
+        role: record.role,
+        bytes: record.bytes,
+        digest: record.digest,
+    };
+    FileResult { state, findings, counts }
+}
+
+/// Gives the ids of the rules that a scan of some files shows.
+pub(crate) fn shown(report: &ScanReport) -> BTreeSet<&str> {
+    report.findings.iter().map(|finding| finding.rule.as_str()).collect()
+}

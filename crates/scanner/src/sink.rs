@@ -1,0 +1,274 @@
+//! Where lenses put what they see: names, modules, commands, keys, embedded code. It asks the rules and keeps hits.
+
+use crate::entry::{Lens, Role};
+use crate::modules;
+use crate::names::{Names, Node};
+use crate::rules::{Arg0, Declared, MatcherKind, NO_LENS, Rules};
+use crate::view::{How, View};
+
+/// A match of one matcher, in offsets of the text that was lexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Hit {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) matcher: u16,
+    pub(crate) how: How,
+    /// Set where a `doc` file's quotation counts one step less.
+    pub(crate) lowered: Lowered,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Lowered {
+    #[default]
+    No,
+    Yes,
+}
+
+/// Code of another language, or of the same, inside a file.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    pub(crate) lens: Lens,
+    pub(crate) text: EmbeddedText,
+    pub(crate) lowered: Lowered,
+}
+
+#[derive(Debug)]
+pub(crate) enum EmbeddedText {
+    /// A range of the text that was lexed.
+    Range(usize, usize),
+    /// Decoded text with its map to the text that was lexed.
+    View(View),
+}
+
+/// What a call's arguments look like.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Args {
+    pub(crate) first: FirstArg,
+    /// The constant texts among the arguments, joined by blanks; filled only where a matcher asks.
+    pub(crate) constants: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum FirstArg {
+    /// There is no argument.
+    #[default]
+    None,
+    /// One constant text.
+    Literal,
+    /// Joined with a text.
+    Text,
+    /// Anything else.
+    Other,
+}
+
+/// How a module was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Specifier<'a> {
+    /// A constant.
+    Known(&'a [u8]),
+    /// A name that is not constant.
+    Computed,
+}
+
+/// One simple command of a shell.
+#[derive(Debug, Default)]
+pub(crate) struct Command {
+    /// The program, its folder dropped.
+    pub(crate) program: String,
+    /// The arguments, decoded, joined by one blank.
+    pub(crate) args: String,
+    /// The programs before it in the pipeline, nearest last.
+    pub(crate) piped_from: Vec<String>,
+    /// Targets of redirections, with the operator in front.
+    pub(crate) redirects: Vec<String>,
+    pub(crate) span: (usize, usize),
+    pub(crate) how: How,
+}
+
+/// A limit that a lens met, with the range that went unread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unread {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// Collects what one text gives.
+#[derive(Debug)]
+pub(crate) struct Sink<'r> {
+    pub(crate) rules: &'r Rules,
+    pub(crate) lens: u8,
+    pub(crate) path: &'r str,
+    pub(crate) role: Role,
+    pub(crate) packages: &'r [String],
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) embedded: Vec<Embedded>,
+    pub(crate) unread: Vec<Unread>,
+    /// Files that the text names as something to load, run or evaluate.
+    pub(crate) named: Vec<String>,
+}
+
+fn small(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+impl<'r> Sink<'r> {
+    pub(crate) fn new(rules: &'r Rules, lens: Option<Lens>, path: &'r str, packages: &'r [String]) -> Self {
+        Self {
+            rules,
+            lens: lens.map_or(NO_LENS, Lens::bit),
+            path,
+            role: Role::Other,
+            packages,
+            hits: Vec::new(),
+            embedded: Vec::new(),
+            unread: Vec::new(),
+            named: Vec::new(),
+        }
+    }
+
+    /// Keeps a hit if the matcher's rule looks at this language.
+    pub(crate) fn hit(&mut self, matcher: u16, span: (usize, usize), how: How) {
+        if self.rules.matcher(matcher).is_some_and(|known| known.langs & self.lens != 0) {
+            let (start, end) = (small(span.0), small(span.1));
+            self.hits.push(Hit { start, end, matcher, how, lowered: Lowered::No });
+        }
+    }
+
+    /// Fires a named detector.
+    pub(crate) fn shape(&mut self, name: &str, span: (usize, usize), how: How) {
+        for matcher in self.rules.shape(name) {
+            self.hit(*matcher, span, how);
+        }
+    }
+
+    /// Says whether a node's calls ask for constant arguments.
+    pub(crate) fn wants_constants(&self, names: &Names, node: Node) -> bool {
+        names.node(node).is_some_and(|data| {
+            data.call.iter().any(|matcher| {
+                matches!(
+                    self.rules.matcher(*matcher).map(|known| &known.kind),
+                    Some(MatcherKind::Name { argv: Some(_), .. })
+                )
+            })
+        })
+    }
+
+    /// A call of a resolved name.
+    pub(crate) fn call(
+        &mut self,
+        names: &Names,
+        node: Node,
+        own: Own,
+        args: &Args,
+        span: (usize, usize),
+        how: How,
+    ) {
+        let Some(data) = names.node(node) else { return };
+        for &matcher in &data.call {
+            let Some(MatcherKind::Name { arg0, argv, declared }) =
+                self.rules.matcher(matcher).map(|m| &m.kind)
+            else {
+                continue;
+            };
+            let first = match arg0 {
+                Arg0::Any => true,
+                Arg0::Literal => args.first == FirstArg::Literal,
+                Arg0::Text => matches!(args.first, FirstArg::Literal | FirstArg::Text),
+                Arg0::Computed => !matches!(args.first, FirstArg::Literal | FirstArg::None),
+            };
+            let constants = argv.as_ref().is_none_or(|argv| argv.is_match(&args.constants));
+            if first && constants && !(own == Own::Declared && *declared == Declared::Own) {
+                self.hit(matcher, span, how);
+            }
+        }
+    }
+
+    /// A use of a resolved name that is no call of it.
+    pub(crate) fn member(&mut self, names: &Names, node: Node, own: Own, span: (usize, usize), how: How) {
+        let Some(data) = names.node(node) else { return };
+        self.named_hits(&data.member, own, span, how);
+    }
+
+    /// A write to a resolved name.
+    pub(crate) fn assign(&mut self, names: &Names, node: Node, own: Own, span: (usize, usize), how: How) {
+        let Some(data) = names.node(node) else { return };
+        self.named_hits(&data.assign, own, span, how);
+    }
+
+    fn named_hits(&mut self, matchers: &[u16], own: Own, span: (usize, usize), how: How) {
+        for &matcher in matchers {
+            let kind = self.rules.matcher(matcher).map(|known| &known.kind);
+            let Some(MatcherKind::Name { declared, .. }) = kind else { continue };
+            if !(own == Own::Declared && *declared == Declared::Own) {
+                self.hit(matcher, span, how);
+            }
+        }
+    }
+
+    /// A module that is asked for.
+    pub(crate) fn module(&mut self, specifier: Specifier<'_>, span: (usize, usize), how: How) {
+        let sets = modules::sets(specifier, self.path, self.packages);
+        let rules = self.rules;
+        for &matcher in &rules.modules {
+            let kind = rules.matcher(matcher).map(|known| &known.kind);
+            let Some(MatcherKind::Module { names, sets: wanted }) = kind else { continue };
+            let named = match specifier {
+                Specifier::Known(text) => modules::is_named(names, text),
+                Specifier::Computed => false,
+            };
+            if named || wanted & sets != 0 {
+                self.hit(matcher, span, how);
+            }
+        }
+    }
+
+    /// A simple command.
+    #[expect(dead_code, reason = "the shell's lexer tells them")]
+    pub(crate) fn command(&mut self, command: &Command) {
+        let rules = self.rules;
+        for &matcher in &rules.commands {
+            let kind = rules.matcher(matcher).map(|known| &known.kind);
+            let Some(MatcherKind::Command(wanted)) = kind else { continue };
+            let program = wanted.program.is_empty() || wanted.program.contains(&command.program);
+            let args = wanted.args.as_ref().is_none_or(|args| args.is_match(command.args.as_bytes()));
+            let piped = wanted.piped_from.is_empty()
+                || command.piped_from.iter().any(|before| wanted.piped_from.contains(before));
+            let redirect = wanted
+                .redirect
+                .as_ref()
+                .is_none_or(|redirect| command.redirects.iter().any(|to| redirect.is_match(to.as_bytes())));
+            if program && args && piped && redirect {
+                self.hit(matcher, command.span, command.how);
+            }
+        }
+    }
+
+    #[expect(dead_code, reason = "the lexer of data tells them")]
+    /// A key with its value in a `data` file. The path is given part by part.
+    pub(crate) fn key(&mut self, path: &[&str], value: &str, span: (usize, usize), how: How) {
+        let rules = self.rules;
+        for &matcher in &rules.keys {
+            let kind = rules.matcher(matcher).map(|known| &known.kind);
+            let Some(MatcherKind::Key(wanted)) = kind else { continue };
+            let file = wanted.files.is_empty()
+                || wanted.files.iter().any(|pattern| modules::file_matches(pattern, self.path));
+            let value = wanted.value.as_ref().is_none_or(|wanted| wanted.is_match(value.as_bytes()));
+            if file && value && modules::path_matches(&wanted.path, path) {
+                self.hit(matcher, span, how);
+            }
+        }
+    }
+
+    /// Code inside the text.
+    pub(crate) fn embed(&mut self, lens: Lens, text: EmbeddedText) {
+        self.embedded.push(Embedded { lens, text, lowered: Lowered::No });
+    }
+}
+
+/// Whether the file declares the name around its use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Own {
+    #[default]
+    No,
+    Declared,
+}

@@ -1,0 +1,171 @@
+//! Views: what the rules read instead of the raw bytes, each with a map back to them.
+
+use plugward_types::Disguise;
+
+/// A set of [`Disguise`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
+pub(crate) struct How(u8);
+
+const DISGUISES: [Disguise; 7] = [
+    Disguise::Decode,
+    Disguise::Encoding,
+    Disguise::Escape,
+    Disguise::Fold,
+    Disguise::Markup,
+    Disguise::Shell,
+    Disguise::Unicode,
+];
+
+impl How {
+    pub(crate) const NONE: Self = Self(0);
+    #[expect(dead_code, reason = "the lexers of prose and data undo it")]
+    pub(crate) const DECODE: Self = Self(1);
+    pub(crate) const ENCODING: Self = Self(2);
+    pub(crate) const ESCAPE: Self = Self(4);
+    #[expect(dead_code, reason = "constant folding undoes it")]
+    pub(crate) const FOLD: Self = Self(8);
+    #[expect(dead_code, reason = "the lexer of prose undoes it")]
+    pub(crate) const MARKUP: Self = Self(16);
+    #[expect(dead_code, reason = "the lexer of shells undoes it")]
+    pub(crate) const SHELL: Self = Self(32);
+    pub(crate) const UNICODE: Self = Self(64);
+
+    #[must_use]
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) const fn is_plain(self) -> bool {
+        self.0 == 0
+    }
+
+    #[expect(dead_code, reason = "records of the cache hold it")]
+    pub(crate) const fn bits(self) -> u8 {
+        self.0
+    }
+
+    #[expect(dead_code, reason = "records of the cache hold it")]
+    /// Takes bits that a record holds; unknown bits make it `None`.
+    pub(crate) const fn from_bits(bits: u8) -> Option<Self> {
+        if bits < 128 { Some(Self(bits)) } else { None }
+    }
+
+    pub(crate) fn list(self) -> Vec<Disguise> {
+        DISGUISES
+            .into_iter()
+            .zip(0_u32..)
+            .filter(|(_, bit)| (self.0 >> bit) & 1 == 1)
+            .map(|(how, _)| how)
+            .collect()
+    }
+}
+
+/// A stretch of a view that came from one stretch below it.
+#[derive(Debug, Clone, Copy)]
+struct Seg {
+    /// Where it starts in the view; it ends where the next one starts.
+    at: u32,
+    /// Where it comes from.
+    from: (u32, u32),
+    step: u32,
+    how: How,
+    /// Which piece of text it belongs to.
+    tag: u8,
+}
+
+/// A view's map to the bytes below it.
+#[derive(Debug, Default)]
+pub(crate) struct Map {
+    segs: Vec<Seg>,
+    len: u32,
+}
+
+fn small(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+impl Map {
+    fn push(&mut self, len: usize, from: (usize, usize), how: How, tag: u8) {
+        let from = (small(from.0), small(from.1));
+        let len = small(len);
+        if len == 0 {
+            return;
+        }
+        let raw = from.1.saturating_sub(from.0);
+        // Bytes below for each byte of the view; 0 where it is no whole number.
+        let step = if raw.is_multiple_of(len) { raw.checked_div(len).unwrap_or(0) } else { 0 };
+        if let Some(last) = self.segs.last_mut()
+            && step != 0
+            && last.step == step
+            && last.how == how
+            && last.tag == tag
+            && last.from.1 == from.0
+        {
+            last.from.1 = from.1;
+        } else {
+            self.segs.push(Seg { at: self.len, from, step, how, tag });
+        }
+        self.len = self.len.saturating_add(len);
+    }
+
+    fn find(&self, at: u32) -> usize {
+        self.segs.partition_point(|seg| seg.at <= at).saturating_sub(1)
+    }
+
+    /// Where one position of a segment comes from; where the lengths do not divide, it is the whole segment.
+    fn below(&self, index: usize, at: u32) -> (u32, u32) {
+        let Some(seg) = self.segs.get(index) else { return (0, 0) };
+        if seg.step == 0 {
+            return seg.from;
+        }
+        let start = seg.from.0.saturating_add(at.saturating_sub(seg.at).saturating_mul(seg.step));
+        (start.min(seg.from.1), start.saturating_add(seg.step).min(seg.from.1))
+    }
+
+    /// Maps a range of the view to the range below that it came from, with what had to be undone on the way.
+    pub(crate) fn back(&self, start: usize, end: usize) -> (usize, usize, How) {
+        let (start, end) = (small(start), small(end));
+        let first = self.find(start);
+        let last_byte = end.saturating_sub(1).max(start);
+        let last = self.find(last_byte);
+        let from = self.below(first, start).0;
+        let to = self.below(last, last_byte).1;
+        let how = self
+            .segs
+            .get(first..=last)
+            .unwrap_or_default()
+            .iter()
+            .fold(How::NONE, |sum, seg| sum.and(seg.how));
+        (from as usize, (to.max(from)) as usize, how)
+    }
+
+    /// Gives the tag of a position.
+    pub(crate) fn tag(&self, at: usize) -> u8 {
+        self.segs.get(self.find(small(at))).map_or(0, |seg| seg.tag)
+    }
+}
+
+/// A text with its map.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) map: Map,
+}
+
+impl View {
+    /// Appends bytes as they are.
+    pub(crate) fn copy(&mut self, bytes: &[u8], from: usize, how: How, tag: u8) {
+        self.bytes.extend_from_slice(bytes);
+        self.map.push(bytes.len(), (from, from.saturating_add(bytes.len())), how, tag);
+    }
+
+    /// Appends bytes that stand for a range of another length. One of the same length is still one unit.
+    pub(crate) fn put(&mut self, bytes: &[u8], from: (usize, usize), how: How, tag: u8) {
+        self.bytes.extend_from_slice(bytes);
+        self.map.push(bytes.len(), from, how, tag);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}

@@ -1,0 +1,39 @@
+//! One `check`: text in, findings out as short lines.
+
+use plugward_scanner::{Content, Entry, Profile, RoleHint, Rules, ScanOptions, ScanReport, scan};
+use plugward_types::{Digest, Severity};
+use sha2::{Digest as _, Sha256};
+
+pub(crate) fn digest(bytes: &[u8]) -> Digest {
+    Digest::from_bytes(Sha256::digest(bytes).into())
+}
+
+pub(crate) fn report(profile: Profile, files: &[(&str, &[u8])]) -> ScanReport {
+    let entries: Vec<Entry<'_>> = files
+        .iter()
+        .map(|(path, bytes)| Entry {
+            path,
+            content: Content::Bytes { bytes, digest: digest(bytes) },
+            role: RoleHint::NONE,
+        })
+        .collect();
+    scan(Rules::builtin(), &ScanOptions::new(profile), &entries).unwrap()
+}
+
+/// Gives `line:column rule` of each finding.
+pub(crate) fn check(profile: Profile, path: &str, text: &str) -> Vec<String> {
+    report(profile, &[(path, text.as_bytes())])
+        .findings()
+        .iter()
+        .map(|finding| {
+            let hidden = if finding.is_hidden() { " hidden" } else { "" };
+            format!("{}:{} {} {}{hidden}", finding.line, finding.column, finding.severity, finding.rule)
+        })
+        .collect()
+}
+
+/// Gives the worst severity of a text, in `strict-plugin`.
+pub(crate) fn worst(path: &str, text: &str) -> Option<Severity> {
+    let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
+    report.findings().iter().map(|finding| finding.severity).max()
+}

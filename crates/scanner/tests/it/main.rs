@@ -1,0 +1,13 @@
+//! The scanner through its public API.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+mod hyperagent;
+
+use plugward_scanner::Rules;
+
+#[test]
+fn the_built_in_rules_load_and_hold() {
+    let done = Rules::builtin().self_check().unwrap();
+    assert_eq!(done.rules, Rules::builtin().iter().count());
+}
