@@ -167,7 +167,7 @@ fn killed_at_random_moments_the_store_opens_with_the_old_or_the_new_state() {
             assert_eq!(user_check(&pins, &plugin(number), &facts(number)), SAME);
         }
         next = there;
-        if next > 120 {
+        if next > 60 {
             // Smaller files are killed in other places.
             let _all = Pins::start_over(&home.file(), LONG).unwrap();
             for name in home.names() {

@@ -1,0 +1,82 @@
+//! One replacement of 230 kB (1,000 pins): ours, the peers, and what the disk takes.
+//!
+//! `cargo bench -p plugward-state-file`; `TMPDIR` says on which file system.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a benchmark stands for a host, and stops where it cannot go on"
+)]
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use criterion::{Criterion, criterion_group, criterion_main};
+use plugward_state_file::{LastGood, Owner, StateFile};
+
+const WAIT: Duration = Duration::from_secs(60);
+
+/// What the disk takes for one file: temporary file, write, sync, rename, sync of the folder.
+fn floor(folder: &Path, handle: &File, bytes: &[u8], name: &str) {
+    let temp = folder.join("floor.tmp");
+    let mut file = File::create(&temp).unwrap();
+    file.write_all(bytes).unwrap();
+    file.sync_all().unwrap();
+    std::fs::rename(&temp, folder.join(name)).unwrap();
+    handle.sync_all().unwrap();
+}
+
+fn replace(c: &mut Criterion) {
+    let home = tempfile::tempdir().unwrap();
+    let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).unwrap();
+    let handle = File::open(home.path()).unwrap();
+    let owner = Owner::uid(rustix::process::geteuid().as_raw());
+    let bytes = vec![b'x'; 230_000];
+    let mut group = c.benchmark_group("replace 230 kB");
+    group.sample_size(200).measurement_time(Duration::from_secs(4));
+    group.bench_function("floor, one file", |b| b.iter(|| floor(home.path(), &handle, &bytes, "floor")));
+    group.bench_function("floor, two files", |b| {
+        b.iter(|| {
+            floor(home.path(), &handle, &bytes, "floor.last-good");
+            floor(home.path(), &handle, &bytes, "floor");
+        });
+    });
+    group.bench_function("atomic-write-file, one file", |b| {
+        b.iter(|| {
+            let mut file = atomic_write_file::AtomicWriteFile::open(home.path().join("awf")).unwrap();
+            file.write_all(&bytes).unwrap();
+            file.commit().unwrap();
+        });
+    });
+    group.bench_function("atomicwrites, one file", |b| {
+        let path = home.path().join("aw");
+        let file = atomicwrites::AtomicFile::new(path, atomicwrites::OverwriteBehavior::AllowOverwrite);
+        b.iter(|| file.write(|file| file.write_all(&bytes)).unwrap());
+    });
+    for (name, keep) in [("ours, one file", LastGood::No), ("ours, with the last good copy", LastGood::Yes)] {
+        let file = StateFile::at(&dir, "ours.toml", 8 << 20, owner, keep).unwrap();
+        group.bench_function(name, |b| b.iter(|| file.hold(WAIT).unwrap().replace(&bytes).unwrap()));
+    }
+    group.finish();
+}
+
+fn read(c: &mut Criterion) {
+    let home = tempfile::tempdir().unwrap();
+    let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).unwrap();
+    let owner = Owner::uid(rustix::process::geteuid().as_raw());
+    let file = StateFile::at(&dir, "ours.toml", 8 << 20, owner, LastGood::Yes).unwrap();
+    file.hold(WAIT).unwrap().replace(&vec![b'x'; 230_000]).unwrap();
+    let mut group = c.benchmark_group("read 230 kB");
+    group.bench_function("std::fs::read", |b| {
+        b.iter(|| std::fs::read(home.path().join("ours.toml")).unwrap());
+    });
+    group.bench_function("ours", |b| b.iter(|| file.read().unwrap().unwrap()));
+    group.finish();
+}
+
+criterion_group!(benches, replace, read);
+criterion_main!(benches);
