@@ -1,0 +1,56 @@
+//! Tokens of high entropy that no rule knows. Off by default.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use crate::bytes::{HEX, PLUS_SLASH, U64, at, before, is, part, run};
+use crate::found::{ChecksumCheck, Did, Via};
+use crate::kind::rank;
+use crate::proof::entropy;
+use crate::rules::special::is_uuid;
+use crate::rules::{Hit, Look, Wide};
+use crate::settings::Entropy;
+
+/// Looks at every token of 20 bytes or more of `[A-Za-z0-9_/-]`.
+pub(crate) fn find(look: &Look<'_>, range: Range<usize>, setting: Entropy, hits: &mut Vec<Hit>) {
+    let text = look.text;
+    let class = U64 | PLUS_SLASH;
+    let mut place = range.start;
+    while place < range.end {
+        let length = run(text, place, class, 4096);
+        let token = part(text, place..place + length);
+        let inside = is(before(text, place), class);
+        if length >= 20
+            && !inside
+            && !token.contains(&b'+')
+            && !is_known(text, place, token)
+            && entropy(token) >= 4.5
+        {
+            let did = if setting == Entropy::Note { Did::Noted } else { Did::Cut };
+            let (sum, via) = (ChecksumCheck::None, Via::default());
+            hits.push(Hit {
+                at: place..place + length,
+                rank: rank("entropy"),
+                sum,
+                via,
+                wide: Wide::Bytes,
+                did,
+            });
+        }
+        place += length.max(1);
+    }
+}
+
+/// UUIDs, hashes in hex, times, and parts of URLs.
+fn is_known(text: &[u8], start: usize, token: &[u8]) -> bool {
+    let hex = token.iter().all(|byte| is(*byte, HEX));
+    let time = token.len() >= 10 && at(token, 4) == b'-' && at(token, 7) == b'-';
+    let line = crate::bytes::line_start(text, start, 300);
+    let head = part(text, line..start + token.len());
+    let word = head
+        .iter()
+        .rposition(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\t'))
+        .map_or(0, |place| place + 1);
+    let url = memchr::memmem::find(part(head, word..head.len()), b"://").is_some();
+    is_uuid(token) || hex || time || url
+}

@@ -1,0 +1,142 @@
+//! The names of what is found.
+
+use core::fmt;
+use std::sync::Arc;
+
+/// What kind of secret stood there: `github`, `pem`, `generic`, the name of a custom rule, or `unscanned`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kind(Name);
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Name {
+    Own(&'static str),
+    Custom(Arc<str>),
+}
+
+impl Kind {
+    pub(crate) const fn own(name: &'static str) -> Self {
+        Self(Name::Own(name))
+    }
+
+    pub(crate) fn custom(name: &str) -> Self {
+        Self(Name::Custom(Arc::from(name)))
+    }
+
+    /// Gives the name, as it stands in a marker and in a report.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Name::Own(name) => name,
+            Name::Custom(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Every kind that this crate finds by itself, first in the table first, with what it is in a line.
+///
+/// Where hits overlap, the marker takes the name that stands first here.
+pub const KINDS: &[(&str, &str)] = &[
+    ("unscanned", "a part that could not be looked into within the limits, taken out whole"),
+    ("aws-key-id", "AWS access key id"),
+    ("github", "GitHub token (ghp_, gho_, ghu_, ghs_, ghr_)"),
+    ("github-fine", "GitHub fine-grained token"),
+    ("gitlab", "GitLab token"),
+    ("slack", "Slack token"),
+    ("stripe", "Stripe secret or restricted key, webhook secret"),
+    ("openai", "OpenAI key"),
+    ("anthropic", "Anthropic key"),
+    ("sk-other", "other key that starts with sk-"),
+    ("model-key", "key of a model vendor"),
+    ("registry-key", "token of a package registry"),
+    ("cloud-key", "key of a cloud or infrastructure vendor"),
+    ("service-key", "key of a service"),
+    ("chat-bot", "token of a chat bot"),
+    ("age", "age secret key"),
+    ("pem", "private key in a PEM block"),
+    ("putty", "PuTTY private key"),
+    ("jwt", "JSON web token"),
+    ("jwk", "private member of a JSON web key"),
+    ("wireguard", "WireGuard private or preshared key"),
+    ("hex-private-key", "private key or seed in hex"),
+    ("k8s-secret", "value of a Kubernetes Secret"),
+    ("docker-auth", "login in a Docker configuration"),
+    ("netrc", "password in a netrc file"),
+    ("pgpass", "password in a pgpass file"),
+    ("url-userinfo", "password or token in the user part of a URL"),
+    ("url-query", "token or signature in the query of a URL"),
+    ("auth-header", "value of an Authorization header"),
+    ("header-key", "value of a header that carries a key"),
+    ("cookie", "session cookie"),
+    ("aws-secret", "AWS secret access key"),
+    ("aws-session", "AWS session token"),
+    ("azure-connection", "key in an Azure connection string"),
+    ("webhook", "webhook address that is a secret by itself"),
+    ("near-word", "key of a vendor whose name stands just before it"),
+    ("cli", "password on a command line"),
+    ("xml", "password in an XML element or attribute"),
+    ("generic", "value given to a name such as password, token or api_key"),
+    ("hashes", "password hash (pack `hashes`)"),
+    ("entropy", "token of high entropy (setting `entropy`)"),
+    ("known", "a value that was found before a transform and stands here again"),
+];
+
+/// Gives the rank of a kind: its place in [`KINDS`].
+pub(crate) const fn rank(name: &str) -> u16 {
+    let mut place = 0;
+    while place < KINDS.len() {
+        if let Some((left, _)) = KINDS.split_at(place).1.first()
+            && same(left.as_bytes(), name.as_bytes())
+        {
+            return narrow(place);
+        }
+        place = place.wrapping_add(1);
+    }
+    // A rank past the table would index nothing; a test looks up every name that the rules use.
+    u16::MAX
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the table has far fewer than 65,536 rows")]
+const fn narrow(place: usize) -> u16 {
+    place as u16
+}
+
+const fn same(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    let (mut left, mut right) = (left, right);
+    while let (Some((a, left_rest)), Some((b, right_rest))) = (left.split_first(), right.split_first()) {
+        if *a != *b {
+            return false;
+        }
+        left = left_rest;
+        right = right_rest;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_one_rank() {
+        for (place, (name, help)) in KINDS.iter().enumerate() {
+            assert_eq!(usize::from(rank(name)), place);
+            assert!(!help.is_empty());
+        }
+        assert_eq!(rank("no-such-kind"), u16::MAX);
+    }
+}

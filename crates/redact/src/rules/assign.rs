@@ -1,0 +1,434 @@
+//! Values given to a telling name: `name = value`, `"name": "value"`, `<name>value</name>`, `key="name" value="value"`.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::value::{Written, is_value_byte, looks_secret};
+use super::{Hit, Look};
+use crate::bytes::{
+    ALPHA, AN, B64, BLANK, HEX, LINE, LOWER, NAME, U64, UNDER, UPPER, at, before, has, has_exact, is,
+    line_end, part, run, run_back, skip,
+};
+use crate::kind::rank;
+
+/// Words in a name that make its value a secret.
+pub(crate) const WORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "passwort",
+    "kennwort",
+    "senha",
+    "contrase",
+    "mot_de_passe",
+    "motdepasse",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "credential",
+    "access_key",
+    "access-key",
+    "accesskey",
+    "private_key",
+    "privatekey",
+    "auth_key",
+    "authkey",
+    "client_secret",
+    "encryption_key",
+    "encryptionkey",
+    "signing_key",
+    "signingkey",
+    "_key",
+    "_pass",
+];
+
+/// Last words of a name that is about a secret and holds none.
+const ABOUT: &[&str] = &[
+    "file",
+    "path",
+    "dir",
+    "url",
+    "uri",
+    "endpoint",
+    "name",
+    "id",
+    "count",
+    "type",
+    "kind",
+    "len",
+    "length",
+    "size",
+    "limit",
+    "budget",
+    "expiry",
+    "expires",
+    "ttl",
+    "env",
+    "ref",
+    "arn",
+    "version",
+    "prefix",
+    "policy",
+    "hint",
+    "pattern",
+    "field",
+    "label",
+    "tokens",
+    "algorithm",
+    "alg",
+    "format",
+    "regex",
+    "ids",
+    "names",
+    "class",
+    "index",
+    "digest",
+    "checksum",
+];
+
+/// A telling name and the value given to it.
+pub(crate) fn assigned(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let start = word.start - run_back(text, word.start, NAME, 25);
+    let end = skip(text, word.end, NAME, 25);
+    if word.start - start > 24 || end - word.end > 24 {
+        return;
+    }
+    // Accented words (`contraseña`) go on with bytes that are no letters in ASCII.
+    let end = if at(text, end) >= 0x80 {
+        end + part(text, end..end + 24).iter().take_while(|b| **b >= 0x80 || is(**b, NAME)).count()
+    } else {
+        end
+    };
+    let name = part(text, start..end);
+    if !name_tells(text, &word, start, end) {
+        return;
+    }
+    if at(text, end) == b'>' && before(text, start) == b'<' {
+        return element(look, end + 1, out);
+    }
+    let quote = at(text, end);
+    if matches!(quote, b'"' | b'\'')
+        && before(text, start) == quote
+        && attribute(look, start - 1, end + 1, out)
+    {
+        return;
+    }
+    if let Some(place) = separator(text, end, name) {
+        value(look, place, out);
+    }
+}
+
+/// Tells whether the whole name is one that holds a secret.
+fn name_tells(text: &[u8], word: &Range<usize>, start: usize, end: usize) -> bool {
+    let name = part(text, start..end);
+    let upper_only = has_exact(text, word.start, "_KEY") || has_exact(text, word.start, "_PASS");
+    let short_word = has(text, word.start, "_key") || has(text, word.start, "_pass");
+    // `_key` and `_pass` tell only in upper case and at the end; the longer words tell anywhere.
+    let keyed = part(text, word.clone()).len() > 5;
+    if short_word && !keyed {
+        let capitals = name.iter().all(|byte| !is(*byte, LOWER));
+        let public = name.windows(6).any(|w| w == b"PUBLIC" || w == b"FOREIG");
+        if !upper_only || !capitals || end != word.end || word.start == start || public {
+            return false;
+        }
+    }
+    let last = last_word(part(text, word.start..end));
+    let about = ABOUT.iter().any(|w| last.eq_ignore_ascii_case(w.as_bytes()));
+    let rest = part(text, word.end..end);
+    let glued = ABOUT.iter().any(|w| rest.eq_ignore_ascii_case(w.as_bytes()));
+    !(about || glued || rest.eq_ignore_ascii_case(b"s") && has(text, word.start, "token"))
+}
+
+/// Gives the last word of a name: after the last `_`, `-`, `.` or small letter before a capital.
+fn last_word(name: &[u8]) -> &[u8] {
+    let mut start = 0;
+    for (place, pair) in name.windows(2).enumerate() {
+        let (first, second) = (at(pair, 0), at(pair, 1));
+        if matches!(first, b'_' | b'-' | b'.') || (is(first, LOWER) && is(second, UPPER)) {
+            start = place + 1;
+        }
+    }
+    part(name, start..name.len())
+}
+
+/// Skips from the end of a name over what gives it a value; gives where the value begins.
+fn separator(text: &[u8], name_end: usize, name: &[u8]) -> Option<usize> {
+    let mut place = name_end;
+    if matches!(at(text, place), b'"' | b'\'' | b'`') {
+        place += 1;
+    }
+    if at(text, place) == b']' {
+        place += 1;
+    }
+    let blank_from = place;
+    place = skip(text, place, BLANK, 80);
+    let next = match (at(text, place), at(text, place + 1)) {
+        (b':', b':') => return None,
+        (b':' | b'?' | b'+', b'=') | (b'=', b'>') => place + 2,
+        (b'=', b'=') => place + if at(text, place + 2) == b'=' { 3 } else { 2 },
+        (b':' | b'=', _) => place + 1,
+        (b',', _)
+            if matches!(before(text, blank_from), b'"' | b'\'') && has_call(text, name_end, name.len()) =>
+        {
+            place + 1
+        }
+        _ if place > blank_from && env_line(text, name_end - name.len()) => place,
+        _ => return None,
+    };
+    let value = skip(text, next, BLANK, 80);
+    // `"password":` with its value on the next line.
+    let wrapped = if is(at(text, value), LINE) { skip(text, value, BLANK | LINE, 80) } else { value };
+    Some(if matches!(at(text, wrapped), b'"' | b'\'') { wrapped } else { value })
+}
+
+/// A setter or an environment call: `setenv("NAME", "value")`, `.put("name", "value")`.
+fn has_call(text: &[u8], name_end: usize, length: usize) -> bool {
+    let open = name_end - length;
+    before(text, open.saturating_sub(1)) == b'('
+}
+
+/// A line of a container file: `ENV NAME value`, `setx NAME value`.
+fn env_line(text: &[u8], name_start: usize) -> bool {
+    let head = part(text, name_start.saturating_sub(5)..name_start);
+    ["ENV ", "ARG ", "setx ", "setenv "]
+        .iter()
+        .any(|word| head.len() >= word.len().min(5) && ends_with(head, word))
+}
+
+fn ends_with(head: &[u8], word: &str) -> bool {
+    let word = part(word.as_bytes(), word.len().saturating_sub(head.len())..word.len());
+    head.ends_with(word)
+}
+
+/// Looks at the value that begins at an offset.
+fn value(look: &Look<'_>, from: usize, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let mut place = from;
+    // `name: &str = "value"`, `name: String = "value"`: a type stands between.
+    let typed = skip(text, place, AN | UNDER | BLANK, 40);
+    if !matches!(at(text, place), b'"' | b'\'' | b'`') {
+        let kind = part(text, place..place + 48);
+        let span = kind
+            .iter()
+            .take_while(|b| {
+                is(**b, AN | UNDER | BLANK)
+                    || matches!(b, b'&' | b'\'' | b'<' | b'>' | b'[' | b']' | b'.' | b'?' | b':' | b'|')
+            })
+            .count();
+        let equals = place + span;
+        let quoted = skip(text, equals + 1, BLANK, 20);
+        if span > 0
+            && at(text, equals) == b'='
+            && matches!(at(text, quoted), b'"' | b'\'' | b'`')
+            && typed <= equals
+        {
+            place = quoted;
+        }
+    }
+    // `b"…"`, `r"…"`, `@"…"`, `String::from("…")`, `process.env.X || "…"` are code around a literal.
+    if is(at(text, place), ALPHA) || at(text, place) == b'@' {
+        let call = skip(text, place, AN | UNDER | crate::bytes::DOT, 24);
+        let call = if has(text, call, "::") { skip(text, call + 2, AN | UNDER, 16) } else { call };
+        let literal = if at(text, place) == b'@' {
+            place + 1
+        } else if at(text, call) == b'(' {
+            call + 1
+        } else {
+            call
+        };
+        let short = literal - place <= 2 || at(text, call) == b'(' && wraps(part(text, place..call));
+        if short && matches!(at(text, literal), b'"' | b'\'') {
+            place = literal;
+        }
+    }
+    let quote = at(text, place);
+    if matches!(quote, b'"' | b'\'' | b'`') {
+        quoted(look, place, quote, out);
+    } else {
+        bare(look, place, out);
+    }
+}
+
+/// Tells whether a call only wraps its literal.
+fn wraps(call: &[u8]) -> bool {
+    [
+        &b"String::from"[..],
+        b"SecretString::from",
+        b"SecretString::new",
+        b"bytes",
+        b"str",
+        b"Some",
+        b"NewString",
+        b"aws.String",
+        b"String",
+    ]
+    .contains(&call)
+}
+
+fn quoted(look: &Look<'_>, open: usize, quote: u8, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let triple = at(text, open + 1) == quote && at(text, open + 2) == quote;
+    let start = open + if triple { 3 } else { 1 };
+    let start = if triple { skip(text, start, LINE | BLANK, 8) } else { start };
+    let length =
+        part(text, start..start + 201).iter().take_while(|byte| **byte != quote && !is(**byte, LINE)).count();
+    let end = start + length;
+    if !triple && at(text, end) != quote {
+        return;
+    }
+    let value = part(text, start..end);
+    if look.documented(value) || looks_secret(value, Written::Quoted, look.examples) {
+        look.hit(rank("generic"), start..end, out);
+    }
+}
+
+fn bare(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let length = part(text, start..start + 201).iter().take_while(|byte| is_value_byte(**byte)).count();
+    let end = start + length;
+    let stop = at(text, end);
+    if whole_line(look, start, out) || matches!(stop, b'(' | b'.' | b':' | b'[' | b'<' | b'{') || length > 200
+    {
+        return;
+    }
+    if matches!(stop, b'$' | b'\\') {
+        return;
+    }
+    // A reference such as `&name` or `*name`, or an operator, is code.
+    let start = start + usize::from(matches!(at(text, start), b'&' | b'*') && is(at(text, start + 1), ALPHA));
+    // `&next=` begins the next field of a form.
+    let field = memchr::memchr(b'&', part(text, start..end)).filter(|place| {
+        let name = run(text, start + place + 1, NAME, 40);
+        name > 0 && at(text, start + place + 1 + name) == b'='
+    });
+    let end = field.map_or(end, |place| start + place);
+    let value = part(text, start..end);
+    if looks_secret(value, Written::Bare, look.examples) {
+        look.hit(rank("generic"), start..end, out);
+    }
+}
+
+/// `NAME=value` that fills its line, as in an environment file: the value may hold what a quoted one may.
+fn whole_line(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) -> bool {
+    let text = look.text;
+    let end = line_end(text, start, 220);
+    let value = part(text, start..end);
+    let line = crate::bytes::line_start(text, start, 80);
+    let head = part(text, line..start);
+    let name = head.strip_suffix(b"=").or_else(|| head.strip_suffix(b": ")).unwrap_or_default();
+    let name = name.strip_prefix(b"export ").unwrap_or(name);
+    let plain = !name.is_empty() && name.iter().all(|byte| is(*byte, U64 | BLANK));
+    let code = value.iter().any(|byte| {
+        matches!(byte, b' ' | b'(' | b')' | b';' | b'{' | b'}' | b'<' | b'>' | b'"' | b'\'' | b'\\' | b'[')
+    });
+    if !plain || code || value.iter().all(|byte| is_value_byte(*byte)) || is_dotted(value) {
+        return false;
+    }
+    let secret = looks_secret(value, Written::Quoted, look.examples);
+    if secret {
+        look.hit(rank("generic"), start..end, out);
+    }
+    secret
+}
+
+/// Names joined by dots: a path in code.
+fn is_dotted(value: &[u8]) -> bool {
+    value.iter().all(|byte| is(*byte, NAME)) && value.contains(&b'.')
+}
+
+/// `<name>value</name>`.
+fn element(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let body = part(text, start..start + 300);
+    let cdata = if body.starts_with(b"<![CDATA[") { 9 } else { 0 };
+    let start = skip(text, start + cdata, BLANK | LINE, 40);
+    let stop = if cdata > 0 { b']' } else { b'<' };
+    let length =
+        part(text, start..start + 201).iter().take_while(|byte| **byte != stop && !is(**byte, LINE)).count();
+    let end = start + length - run_back(text, start + length, BLANK, length);
+    if (at(text, start + length) == stop || is(at(text, start + length), LINE))
+        && xml_value(look, part(text, start..end))
+    {
+        look.hit(rank("xml"), start..end, out);
+    }
+}
+
+fn xml_value(look: &Look<'_>, value: &[u8]) -> bool {
+    looks_secret(value, Written::Quoted, look.examples)
+}
+
+/// `key="name" value="v"`, `name="name">v<`: the name stands in an attribute. Tells whether it does.
+fn attribute(look: &Look<'_>, open: usize, after: usize, out: &mut Vec<Hit>) -> bool {
+    let text = look.text;
+    let head = part(text, open.saturating_sub(5)..open);
+    if !(head.ends_with(b"key=")
+        || head.ends_with(b"name=")
+        || head.ends_with(b"Key=")
+        || head.ends_with(b"Name="))
+    {
+        return false;
+    }
+    let place = skip(text, after, BLANK | LINE, 80);
+    if at(text, place) == b'>' {
+        element(look, place + 1, out);
+        return true;
+    }
+    let quote = at(text, place + 6);
+    if has(text, place, "value=") && matches!(quote, b'"' | b'\'') {
+        let start = place + 7;
+        let length = part(text, start..start + 201)
+            .iter()
+            .take_while(|byte| **byte != quote && !is(**byte, LINE))
+            .count();
+        if at(text, start + length) == quote && xml_value(look, part(text, start..start + length)) {
+            look.hit(rank("xml"), start..start + length, out);
+        }
+    }
+    true
+}
+
+/// `PrivateKey = `, `PresharedKey = `: 43 bytes of base64 and `=`.
+pub(crate) fn wireguard(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let place = skip_to_value(text, word.end);
+    if run(text, place, B64, 60) == 43 && at(text, place + 43) == b'=' && at(text, place + 44) != b'=' {
+        look.hit(rank("wireguard"), place..place + 44, out);
+    }
+}
+
+/// 64 hex digits given to a private key or a seed.
+pub(crate) fn hex_key(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let name_end = skip(text, word.end, U64, 24);
+    let mut place = skip_to_value(text, name_end);
+    let start = place;
+    if has(text, place, "0x") {
+        place += 2;
+    }
+    if place > name_end && run(text, place, HEX, 70) == 64 && !is(at(text, place + 64), AN) {
+        look.hit(rank("hex-private-key"), start..place + 64, out);
+    }
+}
+
+/// Skips a closing quote, blanks, one separator, blanks and an opening quote.
+pub(crate) fn skip_to_value(text: &[u8], from: usize) -> usize {
+    let mut place = from;
+    if matches!(at(text, place), b'"' | b'\'' | b'`') {
+        place += 1;
+    }
+    if at(text, place) == b']' {
+        place += 1;
+    }
+    place = skip(text, place, BLANK, 40);
+    place += match (at(text, place), at(text, place + 1)) {
+        (b'=', b'>') | (b':', b'=') => 2,
+        (b'=' | b':' | b'>', _) => 1,
+        _ => 0,
+    };
+    place = skip(text, place, BLANK, 40);
+    if matches!(at(text, place), b'"' | b'\'' | b'`') { place + 1 } else { place }
+}

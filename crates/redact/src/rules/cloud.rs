@@ -1,0 +1,45 @@
+//! Keys of AWS and Azure whose shape is plain base64: the name before them tells.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::assign::skip_to_value;
+use super::shape::entropy_at_least;
+use super::{Hit, Look};
+use crate::bytes::{AN, B64, EQUALS, at, is, part, run, skip};
+use crate::kind::rank;
+
+/// Exactly 40 bytes of base64.
+pub(crate) fn aws_secret(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let name_end = skip(text, word.end, crate::bytes::U64, 24);
+    let place = skip_to_value(text, name_end);
+    let value = part(text, place..place + 40);
+    let ends = !is(at(text, place + 40), B64 | EQUALS);
+    let shape = run(text, place, B64, 41) == 40 && ends && entropy_at_least(value, 4.0);
+    if place > name_end && (shape || look.documented(value)) {
+        look.hit(rank("aws-secret"), place..place + 40, out);
+    }
+}
+
+/// 100 bytes of base64 or more.
+pub(crate) fn aws_session(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let place = skip_to_value(text, skip(text, word.end, AN, 8));
+    let length = run(text, place, B64 | EQUALS, 4096);
+    if length >= 100 && entropy_at_least(part(text, place..place + length), 3.5) {
+        look.hit(rank("aws-session"), place..place + length, out);
+    }
+}
+
+/// `AccountKey=`: 86 bytes and `==`; `SharedAccessKey=`: 32 to 100 bytes.
+pub(crate) fn azure(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let length = run(text, word.end, B64, 200);
+    let pad = run(text, word.end + length, EQUALS, 2);
+    let account = crate::bytes::has(text, word.start, "accountkey=");
+    let fits = if account { length == 86 && pad == 2 } else { (32..=100).contains(&length) };
+    if fits && entropy_at_least(part(text, word.end..word.end + length), 3.5) {
+        look.hit(rank("azure-connection"), word.end..word.end + length + pad, out);
+    }
+}

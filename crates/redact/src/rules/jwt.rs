@@ -1,0 +1,98 @@
+//! JSON web tokens, and the private members of JSON web keys.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::{Hit, Look};
+use crate::bytes::{AN, BLANK, EQUALS, LINE, U64, at, before, find, has_exact, is, part, run, skip};
+use crate::kind::rank;
+use crate::proof::base64;
+
+/// Three parts of base64url, the first a JSON object that names an algorithm; five parts too.
+pub(crate) fn jwt(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    if !has_exact(text, word.start, "eyJ") || is(before(text, word.start), AN) {
+        return;
+    }
+    let mut ends = [0; 5];
+    let mut place = word.start;
+    let mut parts = 0;
+    for end in &mut ends {
+        let length = run(text, place, U64, 16 * 1024);
+        let pad = run(text, place + length, EQUALS, 2);
+        *end = place + length + pad;
+        parts += 1;
+        if at(text, *end) != b'.' {
+            break;
+        }
+        place = *end + 1;
+    }
+    let [first, _, third, _, fifth] = ends;
+    let header = base64(part(text, word.start..first), 2048);
+    let named = ["\"alg\"", "\"enc\"", "\"typ\""]
+        .iter()
+        .any(|name| memchr::memmem::find(&header, name.as_bytes()).is_some());
+    if !header.starts_with(b"{") || !named || parts < 3 {
+        return;
+    }
+    let end = if parts == 5 { fifth } else { third };
+    // Detached and cut signatures count from 16 bytes on.
+    if end - place.min(end) >= 16 || parts == 5 || third - word.start > first - word.start + 40 {
+        look.hit(rank("jwt"), word.start..end, out);
+    }
+}
+
+/// The private members of the object around `"kty"`.
+pub(crate) fn jwk(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    if look.memo.seen_jwk(word.start) {
+        return;
+    }
+    let object = enclosing(text, word.start, 4096);
+    look.memo.note_jwk(object.end);
+    for name in ["\"d\"", "\"p\"", "\"q\"", "\"dp\"", "\"dq\"", "\"qi\"", "\"k\""] {
+        let mut from = object.start;
+        while let Some(found) = find(text, from..object.end, name) {
+            from = found + name.len();
+            let colon = skip(text, from, BLANK | LINE, 40);
+            let open = skip(text, colon + 1, BLANK | LINE, 40);
+            let length = run(text, open + 1, U64 | EQUALS, 4096);
+            if at(text, colon) == b':' && at(text, open) == b'"' && length >= 16 {
+                look.hit(rank("jwk"), open + 1..open + 1 + length, out);
+            }
+        }
+    }
+}
+
+/// Gives the object around an offset, as far as the reach goes.
+pub(crate) fn enclosing(text: &[u8], around: usize, reach: usize) -> Range<usize> {
+    let floor = around.saturating_sub(reach);
+    let mut depth = 0_usize;
+    let mut start = floor;
+    for (place, byte) in part(text, floor..around).iter().enumerate().rev() {
+        match byte {
+            b'}' => depth += 1,
+            b'{' if depth == 0 => {
+                start = floor + place;
+                break;
+            }
+            b'{' => depth -= 1,
+            _ => {}
+        }
+    }
+    let ceiling = around.saturating_add(reach).min(text.len());
+    let mut end = ceiling;
+    depth = 0;
+    for (place, byte) in part(text, around..ceiling).iter().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 0 => {
+                end = around + place;
+                break;
+            }
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    start..end
+}

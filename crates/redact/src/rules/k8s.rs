@@ -1,0 +1,197 @@
+//! The values of Kubernetes Secrets, in YAML and in JSON, whether `kind` or `data` stands first.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::jwt::enclosing;
+use super::placeholder::is_template;
+use super::{Hit, Look};
+use crate::bytes::{
+    AN, BLANK, LINE, at, before, find, has_exact, is, line_end, line_start, part, past_line_end, run, skip,
+};
+use crate::kind::rank;
+
+/// One document is read so far before and after its kind.
+pub(crate) const REACH: usize = 16 * 1024;
+
+/// The word `kind`: where it says Secret, every value below data is one.
+pub(crate) fn secret(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let json = at(text, word.end) == b'"' && before(text, word.start) == b'"';
+    let colon = skip(text, word.end + usize::from(json), BLANK, 8);
+    let mut value = skip(text, colon + 1, BLANK, 8);
+    value += usize::from(matches!(at(text, value), b'"' | b'\''));
+    let named = at(text, colon) == b':' && has_exact(text, value, "Secret") && !is(at(text, value + 6), AN);
+    if !named || is(before(text, word.start), AN) || look.memo.seen_secret(word.start) {
+        return;
+    }
+    if json {
+        let object = enclosing(text, word.start, REACH);
+        look.memo.note_secret(object.end);
+        members(look, object, out);
+    } else {
+        let document = siblings(text, word.start);
+        look.memo.note_secret(document.end);
+        lines(look, word.start - line_start(text, word.start, 200), document, out);
+    }
+}
+
+/// The members of `data` and `stringData` of a JSON object.
+fn members(look: &Look<'_>, object: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    for name in ["\"data\"", "\"stringData\""] {
+        let Some(found) = find(text, object.clone(), name) else { continue };
+        let colon = skip(text, found + name.len(), BLANK | LINE, 40);
+        let open = skip(text, colon + 1, BLANK | LINE, 200);
+        if at(text, colon) != b':' || at(text, open) != b'{' {
+            continue;
+        }
+        let mut place = open + 1;
+        while place < object.end && at(text, place) != b'}' {
+            let key = string(text, place, object.end);
+            let colon = skip(text, key.end + 1, BLANK | LINE, 200);
+            let value = string(text, colon, object.end);
+            if key.is_empty() || at(text, colon) != b':' {
+                break;
+            }
+            give(look, value.clone(), out);
+            place = skip(text, value.end + 1, BLANK | LINE, 200);
+            if at(text, place) != b',' {
+                break;
+            }
+            place = skip(text, place + 1, BLANK | LINE, 200);
+        }
+    }
+}
+
+/// Gives the inside of the next string literal.
+fn string(text: &[u8], from: usize, end: usize) -> Range<usize> {
+    let Some(open) = memchr::memchr(b'"', part(text, from..end)) else { return end..end };
+    let start = from + open + 1;
+    let mut place = start;
+    while place < end && at(text, place) != b'"' {
+        place += if at(text, place) == b'\\' { 2 } else { 1 };
+    }
+    start..place.min(end)
+}
+
+/// Gives the column of the first key of a line, after blanks and list dashes; none for an empty line or a comment.
+fn column(text: &[u8], line: usize, end: usize) -> Option<(usize, bool)> {
+    let mut place = skip(text, line, BLANK, end - line);
+    let mut item = false;
+    while at(text, place) == b'-' && is(at(text, place + 1), BLANK) && place < end {
+        item = true;
+        place = skip(text, place + 1, BLANK, end - place);
+    }
+    (place < end && at(text, place) != b'#').then_some((place - line, item))
+}
+
+fn is_border(line: &[u8]) -> bool {
+    line.starts_with(b"---") || line.starts_with(b"...")
+}
+
+/// Gives the lines of the mapping that the key at `key` belongs to.
+fn siblings(text: &[u8], key: usize) -> Range<usize> {
+    let own = line_start(text, key, 200);
+    let indent = key - own;
+    let floor = own.saturating_sub(REACH);
+    let mut start = own;
+    let first = column(text, own, line_end(text, own, REACH)).is_some_and(|(_, item)| item);
+    while start > floor && !first {
+        let end = start - 1 - usize::from(has_exact(text, start.saturating_sub(2), "\r\n"));
+        let line = line_start(text, end, REACH);
+        if is_border(part(text, line..end)) || line < floor {
+            break;
+        }
+        match column(text, line, end) {
+            Some((place, _)) if place < indent => break,
+            Some((place, true)) if place == indent => {
+                start = line;
+                break;
+            }
+            _ => start = line,
+        }
+    }
+    let ceiling = own.saturating_add(REACH).min(text.len());
+    let mut end = past_line_end(text, line_end(text, key, REACH));
+    while end < ceiling {
+        let stop = line_end(text, end, REACH);
+        let leaves = match column(text, end, stop) {
+            Some((place, item)) => place < indent || (item && place == indent),
+            None => false,
+        };
+        if leaves || is_border(part(text, end..stop)) {
+            break;
+        }
+        end = past_line_end(text, stop).max(stop + 1);
+    }
+    start..end.min(text.len())
+}
+
+/// The values below `data:` and `stringData:` that stand at the column of `kind`.
+fn lines(look: &Look<'_>, indent: usize, document: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let mut inside = false;
+    let mut open: Option<(usize, Range<usize>)> = None;
+    let mut line = document.start;
+    while line < document.end {
+        let end = line_end(text, line, REACH).min(document.end);
+        let next = past_line_end(text, end).max(end + 1);
+        let Some((place, _)) = column(text, line, end) else {
+            line = next;
+            continue;
+        };
+        let key = line + place;
+        if place <= indent {
+            close(look, &mut open, out);
+            inside = has_exact(text, key, "data:") || has_exact(text, key, "stringData:");
+        } else if inside {
+            match &mut open {
+                Some((column, range)) if place > *column => {
+                    if range.start == range.end {
+                        range.start = key;
+                    }
+                    range.end = end;
+                }
+                _ => {
+                    close(look, &mut open, out);
+                    open = entry(text, key, end).map(|value| (place, value));
+                }
+            }
+        }
+        line = next;
+    }
+    close(look, &mut open, out);
+}
+
+/// Gives the value of a `key: value` line; an empty range at its end where it follows on deeper lines.
+fn entry(text: &[u8], key: usize, end: usize) -> Option<Range<usize>> {
+    let colon = key + memchr::memmem::find(part(text, key..end), b":")?;
+    let start = skip(text, colon + 1, BLANK, 80).min(end);
+    if matches!(at(text, start), b'|' | b'>')
+        && run(text, start + 1, AN | crate::bytes::HYPHEN | crate::bytes::PLUS_SLASH, 4) + start + 1 == end
+    {
+        return Some(end..end);
+    }
+    Some(start..end)
+}
+
+fn close(look: &Look<'_>, open: &mut Option<(usize, Range<usize>)>, out: &mut Vec<Hit>) {
+    let Some((_, range)) = open.take() else { return };
+    let text = look.text;
+    let quote = at(text, range.start);
+    let mut end = range.end;
+    while end > range.start && is(before(text, end), BLANK | LINE) {
+        end -= 1;
+    }
+    let quoted = matches!(quote, b'"' | b'\'') && end > range.start + 1 && before(text, end) == quote;
+    give(look, if quoted { range.start + 1..end - 1 } else { range.start..end }, out);
+}
+
+fn give(look: &Look<'_>, range: Range<usize>, out: &mut Vec<Hit>) {
+    let value = part(look.text, range.clone());
+    let nothing = matches!(value, b"" | b"\"\"" | b"''" | b"{}" | b"null" | b"~") || value.starts_with(b"#");
+    if !nothing && !is_template(value) {
+        look.hit(rank("k8s-secret"), range, out);
+    }
+}

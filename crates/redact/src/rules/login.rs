@@ -1,0 +1,75 @@
+//! Logins in the files of Docker, netrc and pgpass.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::header::{base64_run, is_login};
+use super::placeholder::is_placeholder;
+use super::value::{Written, looks_secret};
+use super::{Hit, Look};
+use crate::bytes::{AN, BLANK, LINE, NAME, at, before, find, has, is, part, run_back, skip};
+use crate::kind::rank;
+
+/// `"auth": "…"`: base64 of user and password.
+pub(crate) fn docker(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let start = super::assign::skip_to_value(text, word.end);
+    let length = base64_run(text, start, 4096);
+    if before(text, start) == b'"' && is_login(part(text, start..start + length)) {
+        look.hit(rank("docker-auth"), start..start + length, out);
+    }
+}
+
+/// `machine … login … password WORD`, on one line or several.
+pub(crate) fn netrc(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    if is(before(text, word.start), AN) {
+        return;
+    }
+    let rest = part(text, word.end..word.end + 400);
+    let next = find(rest, 0..rest.len(), "machine ").unwrap_or(rest.len());
+    let window = word.end..word.end + next;
+    let Some(login) = find(text, window.clone(), "login") else { return };
+    let mut place = login;
+    while let Some(found) = find(text, place..window.end, "password") {
+        let start = skip(text, found + 8, BLANK | LINE, 40);
+        let length = part(text, start..start + 256)
+            .iter()
+            .take_while(|b| **b > b' ' && !matches!(**b, b'"' | b'\\' | b'<'))
+            .count();
+        let value = part(text, start..start + length);
+        if start > found + 8 && length > 0 && !(look.keeps() && is_placeholder(value)) {
+            look.hit(rank("netrc"), start..start + length, out);
+        }
+        place = found + 8;
+    }
+}
+
+/// `host:port:database:user:password`, a line.
+pub(crate) fn pgpass(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let end = crate::bytes::line_end(text, word.end, 400);
+    let start = word.start - run_back(text, word.start, NAME, 120);
+    let host = part(text, start..word.start);
+    let name = |byte: &u8| is(*byte, AN) || matches!(byte, b'.' | b'-' | b'_' | b'*');
+    let mut fields = part(text, word.end..end).splitn(3, |byte| *byte == b':');
+    let (Some(database), Some(user), Some(password)) = (fields.next(), fields.next(), fields.next()) else {
+        return;
+    };
+    let plain = !host.is_empty()
+        && host.iter().all(name)
+        && database.iter().all(name)
+        && !user.is_empty()
+        && user.iter().all(name);
+    let at_password = end - password.len();
+    let stop =
+        password.iter().take_while(|byte| **byte > b' ' && !matches!(**byte, b'"' | b'\\' | b'<')).count();
+    let value = part(text, at_password..at_password + stop);
+    if plain
+        && looks_secret(value, Written::Quoted, look.examples)
+        && !has(text, at_password, "//")
+        && at(text, at_password) != 0
+    {
+        look.hit(rank("pgpass"), at_password..at_password + stop, out);
+    }
+}

@@ -1,0 +1,174 @@
+//! Private keys in armor: PEM, PGP, and the key files of `PuTTY`.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::{Hit, Look};
+use crate::bytes::{
+    ALPHA, AN, B64, BLANK, DIGIT, EQUALS, HYPHEN, LINE, at, before, find, has, has_exact, is, line_end,
+    line_start, part, past_line_end, run, skip,
+};
+use crate::kind::rank;
+
+/// A block from its BEGIN on.
+pub(crate) fn block(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let label = part(text, word.end..word.end + 64).iter().take_while(|b| is(**b, AN) || **b == b' ').count();
+    let name = part(text, word.end..word.end + label);
+    let private = name.ends_with(b"PRIVATE KEY") || name.ends_with(b"PRIVATE KEY BLOCK");
+    if !private || !has_exact(text, word.end + label, "-----") {
+        return;
+    }
+    let prefix = part(text, line_start(text, word.start, 256)..word.start);
+    let body = Body::read(text, word.end + label + 5, prefix, 0);
+    if body.bytes >= 40 {
+        look.hit(rank("pem"), word.start..body.end, out);
+    }
+}
+
+/// What follows the BEGIN line of a block.
+struct Body {
+    end: usize,
+    bytes: usize,
+}
+
+impl Body {
+    fn read(text: &[u8], from: usize, prefix: &[u8], bytes: usize) -> Self {
+        let mut body = Self { end: from, bytes };
+        let mut place = from;
+        loop {
+            let start = gap(text, place, prefix);
+            if has(text, start, "-----end ") {
+                let label = skip(text, start + 9, AN | BLANK, 64);
+                body.end = skip(text, label, HYPHEN, 5);
+                return body;
+            }
+            if body.bytes == 0
+                && let Some(end) = header(text, start)
+            {
+                place = end;
+                continue;
+            }
+            let length = run(text, start, B64 | EQUALS, usize::MAX / 2);
+            if length == 0 || (start == place && place == from && bytes == 0) {
+                return body;
+            }
+            // A short run is the last line, or a word of prose after a block that was cut.
+            let next = gap(text, start + length, prefix);
+            let last = has(text, next, "-----end ") || start + length >= text.len();
+            let sum = at(text, start) == b'=' && length == 5;
+            let tail = body.bytes >= 40
+                && next > start + length
+                && (before(text, start + length) == b'=' || at(text, next) == b'=');
+            if length < 24 && !(last || sum || tail) {
+                return body;
+            }
+            body.bytes += length;
+            body.end = start + length;
+            place = start + length;
+        }
+    }
+}
+
+/// Skips line ends, real or as escapes, the prefix of a line, blanks, quotes and signs that join literals.
+fn gap(text: &[u8], from: usize, prefix: &[u8]) -> usize {
+    let mut place = from;
+    loop {
+        let start = place;
+        let byte = at(text, place);
+        if is(byte, LINE) {
+            place = past_line_end(text, place);
+            place = past_prefix(text, place, prefix);
+        } else if byte == b'\\' {
+            let slashes = part(text, place..place + 8).iter().take_while(|b| **b == b'\\').count();
+            let escape = at(text, place + slashes);
+            if matches!(escape, b'n' | b'r') {
+                place += slashes + 1;
+            } else if is(escape, LINE) {
+                place += slashes;
+            }
+        } else if is(byte, BLANK)
+            || matches!(byte, b'"' | b'\'' | b',' | b'`')
+            || (byte == b'+' && is(at(text, place + 1), BLANK | LINE))
+        {
+            place += 1;
+        }
+        if place == start {
+            return place;
+        }
+    }
+}
+
+/// Skips what has the shape of the prefix of the BEGIN line: runs of digits and of blanks may vary.
+pub(crate) fn past_prefix(text: &[u8], from: usize, shape: &[u8]) -> usize {
+    let mut place = from;
+    let mut index = 0;
+    while index < shape.len() {
+        let byte = at(shape, index);
+        let class = if is(byte, DIGIT) {
+            DIGIT
+        } else if is(byte, BLANK) {
+            BLANK
+        } else {
+            0
+        };
+        if class == 0 {
+            if at(text, place) != byte {
+                return from;
+            }
+            index += 1;
+            place += 1;
+        } else {
+            let length = run(text, place, class, 80);
+            if length == 0 && class == DIGIT {
+                return from;
+            }
+            index = skip(shape, index, class, shape.len());
+            place += length;
+        }
+    }
+    place
+}
+
+/// `Proc-Type: …` and the like, before the body; gives the end of the line.
+fn header(text: &[u8], start: usize) -> Option<usize> {
+    let name = run(text, start, ALPHA | HYPHEN, 40);
+    let escaped = find(text, start..start + 200, "\\n").unwrap_or(usize::MAX);
+    (name >= 3 && has_exact(text, start + name, ": ")).then(|| line_end(text, start, 200).min(escaped))
+}
+
+/// Gives where a block whose beginning is out already ends in the bytes that come after.
+///
+/// `prefix` is what stood before BEGIN on its line.
+pub(crate) fn goes_on(text: &[u8], prefix: &[u8]) -> usize {
+    Body::read(text, 0, prefix, 40).end
+}
+
+/// A `PuTTY` key file: the lines that `Private-Lines:` counts.
+pub(crate) fn putty(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let Some(found) = find(text, word.end..word.end + 16 * 1024, "private-lines:") else { return };
+    let number = skip(text, found + 14, BLANK, 8);
+    let digits = run(text, number, DIGIT, 4);
+    let count = part(text, number..number + digits)
+        .iter()
+        .fold(0_usize, |sum, byte| sum * 10 + usize::from(byte - b'0'));
+    let prefix = part(text, line_start(text, found, 256)..found);
+    let mut place = number + digits;
+    let mut range = 0..0;
+    for _ in 0..count {
+        let start = gap(text, place, prefix);
+        let length = run(text, start, B64 | EQUALS, 200);
+        if length == 0 {
+            break;
+        }
+        if range.is_empty() {
+            range.start = start;
+        }
+        range.end = start + length;
+        place = start + length;
+    }
+    if range.len() >= 20 {
+        look.hit(rank("putty"), range, out);
+    }
+}

@@ -1,0 +1,212 @@
+//! What stands where a secret would, and is none.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use crate::bytes::{ALPHA, AN, LOWER, UPPER, at, before, has, is, part};
+
+/// Words that tutorials and templates write for a secret.
+const WORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passw0rd",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "key",
+    "changeme",
+    "change_me",
+    "change-me",
+    "changeit",
+    "change-it",
+    "letmein",
+    "hunter2",
+    "123456",
+    "12345678",
+    "123456789",
+    "1234567890",
+    "qwerty",
+    "admin",
+    "root",
+    "user",
+    "username",
+    "test",
+    "testing",
+    "test123",
+    "test1234",
+    "foobar",
+    "foo",
+    "bar",
+    "baz",
+    "none",
+    "null",
+    "nil",
+    "undefined",
+    "true",
+    "false",
+    "todo",
+    "tbd",
+    "fixme",
+    "redacted",
+    "hidden",
+    "masked",
+    "removed",
+    "secret123",
+    "password1",
+    "password123",
+    "password1234",
+    "p@ssw0rd",
+    "p@ssword",
+    "mypassword",
+    "mysecret",
+    "mytoken",
+    "supersecret",
+    "super_secret",
+    "super-secret",
+    "topsecret",
+    "s3cr3t",
+    "sekret",
+    "string",
+    "value",
+    "empty",
+    "default",
+    "postgres",
+    "mysql",
+    "guest",
+    "minio",
+    "minioadmin",
+    "minioadmin123",
+    "insecure",
+    "notasecret",
+    "not-a-secret",
+    "abc123",
+    "abcd1234",
+    "a1b2c3d4",
+    "deadbeef",
+    "xxx",
+    "yyy",
+    "zzz",
+    "pw",
+    "pass123",
+    "passw0rd!",
+    "password!",
+];
+
+/// Words that mark a value as no real one where they stand alone in it.
+const MARKS: &[&str] =
+    &["example", "placeholder", "redacted", "dummy", "changeme", "fake", "sample", "insert", "replace"];
+
+/// Tells whether a value is masked or a template: what holds for every kind.
+pub(crate) fn is_masked(value: &[u8]) -> bool {
+    let x_run = value.windows(4).any(|w| w.iter().all(|byte| byte.eq_ignore_ascii_case(&b'x')));
+    x_run
+        || holds(value, b"...")
+        || holds(value, b"***")
+        || holds(value, "\u{2026}".as_bytes())
+        || holds(value, "\u{2022}\u{2022}".as_bytes())
+        || ends(value, "EXAMPLE")
+        || ends(value, "EXAMPLEKEY")
+        || is_template(value)
+}
+
+/// Tells whether a value is a reference that something else fills in.
+pub(crate) fn is_template(value: &[u8]) -> bool {
+    let pair = |open: &[u8], close: u8| {
+        memchr::memmem::find(value, open).is_some_and(|place| {
+            memchr::memchr(close, part(value, place + open.len()..value.len())).is_some()
+        })
+    };
+    let percent = value.len() > 2 && at(value, 0) == b'%' && before(value, value.len()) == b'%';
+    let shell = at(value, 0) == b'$'
+        && is(at(value, 1), ALPHA)
+        && value.iter().skip(1).all(|b| is(*b, AN) || *b == b'_');
+    pair(b"<", b'>') || pair(b"${", b'}') || pair(b"{{", b'}') || pair(b"$(", b')') || percent || shell
+}
+
+/// Tells whether a value is a placeholder, for kinds that are keyed by context.
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
+    if is_masked(value) || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes())) {
+        return true;
+    }
+    let filler =
+        ["your", "my-", "my_", "some-", "some_", "the-", "insert", "enter-", "enter_", "put-", "put_"];
+    if filler.iter().any(|word| has(value, 0, word))
+        && value.iter().all(|b| is(*b, LOWER) || matches!(b, b'_' | b'-' | b' '))
+    {
+        return true;
+    }
+    if (has(value, 0, "your_") || has(value, 0, "your-")) || has(value, 0, "YOUR_") {
+        return true;
+    }
+    let one_byte = value.windows(2).all(|w| at(w, 0) == at(w, 1));
+    one_byte || is_counting(value) || MARKS.iter().any(|mark| whole_word(value, mark))
+}
+
+/// Tells whether the bytes only count up: `12345678`, `abcdefgh`.
+fn is_counting(value: &[u8]) -> bool {
+    value.windows(2).all(|w| at(w, 1).wrapping_sub(at(w, 0)) == 1 || (at(w, 0) == b'9' && at(w, 1) == b'0'))
+}
+
+/// Tells whether a word stands in a value with no letter beside it; a change of case ends a word too.
+fn whole_word(value: &[u8], word: &str) -> bool {
+    (0..value.len()).any(|start| {
+        let end = start + word.len();
+        has(value, start, word)
+            && !(is(before(value, start), ALPHA)
+                && !(is(before(value, start), LOWER) && is(at(value, start), UPPER)))
+            && !(is(at(value, end), ALPHA) && !(is(before(value, end), LOWER) && is(at(value, end), UPPER)))
+    })
+}
+
+fn holds(value: &[u8], piece: &[u8]) -> bool {
+    memchr::memmem::find(value, piece).is_some()
+}
+
+fn ends(value: &[u8], tail: &str) -> bool {
+    value.len().checked_sub(tail.len()).is_some_and(|from| part(value, from..value.len()) == tail.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_and_masks() {
+        for text in [
+            "<token>",
+            "${TOKEN}",
+            "{{ token }}",
+            "$(cat x)",
+            "%TOKEN%",
+            "abc...",
+            "sk-****",
+            "xxxxXXXX",
+            "$TOKEN",
+        ] {
+            assert!(is_masked(text.as_bytes()), "{text}");
+        }
+        for text in ["a.b.c", "abc**", "xxx", "$", "%a", "EXAMPLES"] {
+            assert!(!is_masked(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn placeholders_are_words_not_parts_of_words() {
+        for text in [
+            "changeme",
+            "your-api-key-here",
+            "my-example-key1",
+            "dummyToken123",
+            "12345678",
+            "aaaaaaaa",
+            "Password123",
+        ] {
+            assert!(is_placeholder(text.as_bytes()), "{text}");
+        }
+        for text in ["hunter2!x9", "exampled1!", "qX9!vbnm12", "yoursTruly9!"] {
+            assert!(!is_placeholder(text.as_bytes()), "{text}");
+        }
+    }
+}

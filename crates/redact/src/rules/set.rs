@@ -1,0 +1,343 @@
+//! All keywords in one automaton, and for each keyword what looks around it.
+
+use core::ops::Range;
+
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Anchored, MatchKind, StartKind};
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored as RegexAnchored, Input};
+
+use super::shape::Prefixed;
+use super::{
+    Hit, Look, Matcher, Wide, assign, cli, cloud, header, jwt, k8s, login, near, pem, special, table, url,
+};
+use crate::bytes::has_exact;
+use crate::error::{RedactError, RedactErrorKind};
+use crate::found::{ChecksumCheck, Did, Via};
+use crate::kind::{KINDS, Kind};
+use crate::settings::{Custom, CustomAction, Rules};
+
+/// How far a custom expression reaches before and after its keyword: twice what is promised, so that windows overlap.
+const CUSTOM_REACH: usize = 8 * 1024;
+
+/// What a keyword sets off.
+#[derive(Clone, Copy)]
+enum Action {
+    Key(usize),
+    /// The literal stands there backwards.
+    Backwards,
+    Context(Matcher),
+    /// As above, for kinds that carry a literal of their own.
+    Carried(Matcher),
+    Custom(usize),
+}
+
+struct CustomRule {
+    expression: Regex,
+    did: Did,
+}
+
+/// The rules of one firewall, compiled.
+pub(crate) struct RuleSet {
+    automaton: DFA,
+    start: StateID,
+    longest: usize,
+    actions: Vec<Vec<Action>>,
+    keys: Vec<Prefixed>,
+    custom: Vec<CustomRule>,
+    kinds: Vec<Kind>,
+}
+
+/// A place where a keyword ends, with the state that says which.
+pub(crate) type Mark = (usize, StateID);
+
+#[derive(Default)]
+struct Plan {
+    words: Vec<Vec<u8>>,
+    actions: Vec<Vec<Action>>,
+}
+
+impl Plan {
+    fn add(&mut self, word: &[u8], action: Action) {
+        let word = word.to_ascii_lowercase();
+        if let Some(list) =
+            self.words.iter().position(|w| *w == word).and_then(|place| self.actions.get_mut(place))
+        {
+            list.push(action);
+        } else {
+            self.words.push(word);
+            self.actions.push(vec![action]);
+        }
+    }
+}
+
+/// Keywords of kinds that are keyed by context.
+const CONTEXTS: &[(&[&str], Matcher)] = &[
+    (assign::WORDS, assign::assigned),
+    (&["privatekey", "presharedkey"], assign::wireguard),
+    (&["private_key", "privkey", "secret_key", "seed"], assign::hex_key),
+    (&["://"], url::userinfo),
+    (url::QUERY_WORDS, url::query),
+    (&["hooks.slack.com/", "api/webhooks/", "webhookb2"], url::webhook),
+    (&["authorization"], header::authorization),
+    (&["bearer "], header::bearer),
+    (header::KEY_WORDS, header::key_header),
+    (&["cookie:"], header::cookie),
+    (&["secret_access_key", "secretaccesskey", "aws_secret"], cloud::aws_secret),
+    (&["session_token", "sessiontoken", "security_token"], cloud::aws_session),
+    (&["accountkey=", "sharedaccesskey="], cloud::azure),
+    (near::WORDS, near::near),
+    (cli::WORDS, cli::command),
+    (&["kind"], k8s::secret),
+    (&["\"auth\""], login::docker),
+    (&["machine "], login::netrc),
+    (&[":5432:", ":5433:", ":6432:"], login::pgpass),
+    (&["\"kty\""], jwt::jwk),
+    (&["$2a$", "$2b$", "$2y$", "$argon2", "$6$", "$5$", "$1$", "$y$", "$scrypt$"], special::hashes),
+];
+
+/// Keywords of kinds that carry a literal of their own: they apply in every view.
+const CARRIED: &[(&[&str], Matcher)] = &[
+    (&["t3blbkfj"], special::openai),
+    (&[".atlasv1."], special::atlas),
+    (&["0q~", "1q~", "2q~", "3q~", "4q~", "5q~", "6q~", "7q~", "8q~", "9q~"], special::azure_ad),
+    (&[":aa"], special::telegram),
+    (&["discord"], special::near_discord),
+    (&["eyj"], jwt::jwt),
+    (&["-----begin "], pem::block),
+    (&["putty-user-key-file"], pem::putty),
+];
+
+impl RuleSet {
+    /// Compiles the rules.
+    pub(crate) fn new(rules: &Rules, custom: &[Custom]) -> Result<Self, RedactError> {
+        let mut plan = Plan::default();
+        let mut keys = Vec::new();
+        for row in
+            table::GROUPS.iter().flat_map(|group| group.iter()).filter(|row| rules.wants_rank(row.rank))
+        {
+            let literal = row.literal.as_bytes();
+            plan.add(literal, Action::Key(keys.len()));
+            if literal.len() >= 4 {
+                let backwards: Vec<u8> = literal.iter().rev().copied().collect();
+                plan.add(&backwards, Action::Backwards);
+            }
+            keys.push(*row);
+        }
+        for (words, matcher) in CONTEXTS {
+            words.iter().for_each(|word| plan.add(word.as_bytes(), Action::Context(*matcher)));
+        }
+        for (words, matcher) in CARRIED {
+            words.iter().for_each(|word| plan.add(word.as_bytes(), Action::Carried(*matcher)));
+        }
+        for head in ["eyjh", "eyj0", "t3blbkfj"] {
+            let backwards: Vec<u8> = head.bytes().rev().collect();
+            plan.add(&backwards, Action::Backwards);
+        }
+        let mut kinds: Vec<Kind> = KINDS.iter().map(|(name, _)| Kind::own(name)).collect();
+        let mut compiled = Vec::new();
+        for rule in custom {
+            if kinds.iter().any(|kind| kind.as_str() == rule.name) || !good_name(&rule.name) {
+                return Err(RedactError::new(RedactErrorKind::RuleName, &rule.name));
+            }
+            for word in &rule.keywords {
+                plan.add(word.as_bytes(), Action::Custom(compiled.len()));
+            }
+            compiled.push(compile(rule)?);
+            kinds.push(Kind::custom(&rule.name));
+        }
+        let automaton = DFA::builder()
+            .match_kind(MatchKind::Standard)
+            .start_kind(StartKind::Unanchored)
+            .ascii_case_insensitive(true)
+            .build(&plan.words)
+            .map_err(|error| {
+                RedactError::because(RedactErrorKind::DeadRule, "keywords", error.to_string())
+            })?;
+        let start = automaton.start_state(Anchored::No).map_err(|error| {
+            RedactError::because(RedactErrorKind::DeadRule, "keywords", error.to_string())
+        })?;
+        let longest = plan.words.iter().map(Vec::len).max().unwrap_or(1);
+        Ok(Self { automaton, start, longest, actions: plan.actions, keys, custom: compiled, kinds })
+    }
+
+    /// Gives the kind of a rank.
+    pub(crate) fn kind(&self, rank: u16) -> Kind {
+        self.kinds.get(usize::from(rank)).cloned().unwrap_or(Kind::own("unscanned"))
+    }
+
+    /// Finds the places where keywords end, in a range of the text.
+    ///
+    /// Four lanes of the range run side by side: a step of the automaton waits for memory, and four waits overlap.
+    pub(crate) fn marks(&self, text: &[u8], range: Range<usize>, out: &mut Vec<Mark>) {
+        let whole = crate::bytes::part(text, range.clone());
+        let lane = whole.len() / 4;
+        if lane < self.longest.saturating_mul(4) {
+            self.one_lane(text, range.start, range, out);
+            return;
+        }
+        let cut = |index: usize| range.start.saturating_add(lane.saturating_mul(index));
+        let tail = cut(4)..range.end;
+        let first = out.len();
+        self.four_lanes(text, [cut(0), cut(1), cut(2), cut(3)], lane, out);
+        // A keyword that lies across a seam ends in the next lane, which did not see its start.
+        for seam in [cut(0), cut(1), cut(2), cut(3)] {
+            let from = seam.saturating_sub(self.longest).min(seam);
+            let until = seam.saturating_add(self.longest).min(range.end);
+            self.across(text, from, seam, until, out);
+        }
+        let from = tail.start.saturating_sub(self.longest);
+        self.one_lane(text, from, tail, out);
+        if let Some(fresh) = out.get_mut(first..) {
+            fresh.sort_unstable_by_key(|mark| mark.0);
+        }
+    }
+
+    fn one_lane(&self, text: &[u8], from: usize, range: Range<usize>, out: &mut Vec<Mark>) {
+        let from = from.saturating_sub(self.longest);
+        let mut state = self.start;
+        for (place, byte) in (from.saturating_add(1)..).zip(crate::bytes::part(text, from..range.end)) {
+            state = self.automaton.next_state(Anchored::No, state, *byte);
+            if self.automaton.is_special(state) && self.automaton.is_match(state) && place > range.start {
+                out.push((place, state));
+            }
+        }
+    }
+
+    /// Reports the keywords that start before a seam and end after it.
+    fn across(&self, text: &[u8], from: usize, seam: usize, until: usize, out: &mut Vec<Mark>) {
+        let mut state = self.start;
+        for (place, byte) in (from.saturating_add(1)..).zip(crate::bytes::part(text, from..until)) {
+            state = self.automaton.next_state(Anchored::No, state, *byte);
+            if place <= seam || !self.automaton.is_special(state) || !self.automaton.is_match(state) {
+                continue;
+            }
+            if self.words(state).any(|(_, length)| place.saturating_sub(length) < seam) {
+                out.push((place, state));
+            }
+        }
+    }
+
+    fn four_lanes(&self, text: &[u8], starts: [usize; 4], lane: usize, out: &mut Vec<Mark>) {
+        let lanes = starts.map(|start| crate::bytes::part(text, start..start.saturating_add(lane)));
+        let [mut a, mut b, mut c, mut d] = [self.start; 4];
+        let bytes = lanes[0].iter().zip(lanes[1]).zip(lanes[2].iter().zip(lanes[3]));
+        for (place, ((at_a, at_b), (at_c, at_d))) in (1_usize..).zip(bytes) {
+            a = self.automaton.next_state(Anchored::No, a, *at_a);
+            b = self.automaton.next_state(Anchored::No, b, *at_b);
+            c = self.automaton.next_state(Anchored::No, c, *at_c);
+            d = self.automaton.next_state(Anchored::No, d, *at_d);
+            let special = self.automaton.is_special(a)
+                | self.automaton.is_special(b)
+                | self.automaton.is_special(c)
+                | self.automaton.is_special(d);
+            if special {
+                for (state, start) in [a, b, c, d].into_iter().zip(starts) {
+                    if self.automaton.is_match(state) {
+                        out.push((start.saturating_add(place), state));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives the keywords of a state: index and length.
+    fn words(&self, state: StateID) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.automaton.match_len(state)).map(move |index| {
+            let word = self.automaton.match_pattern(state, index);
+            (word.as_usize(), self.automaton.pattern_len(word))
+        })
+    }
+
+    /// Runs everything that the keywords at a mark set off; gives places of keywords that stand backwards.
+    pub(crate) fn look(
+        &self,
+        look: &Look<'_>,
+        mark: Mark,
+        hits: &mut Vec<Hit>,
+        backwards: &mut Vec<Range<usize>>,
+    ) {
+        let (end, state) = mark;
+        for (word, length) in self.words(state) {
+            let at = end.saturating_sub(length)..end;
+            for action in self.actions.get(word).map(Vec::as_slice).unwrap_or_default() {
+                match *action {
+                    Action::Key(index) => self.look_key(look, index, at.start, hits),
+                    Action::Backwards => backwards.push(at.clone()),
+                    Action::Carried(matcher) => matcher(look, at.clone(), hits),
+                    Action::Context(matcher) if !look.prefixed_only => matcher(look, at.clone(), hits),
+                    Action::Context(_) => {}
+                    Action::Custom(index) => self.look_custom(look, index, &at, hits),
+                }
+            }
+        }
+    }
+
+    fn look_key(&self, look: &Look<'_>, index: usize, start: usize, hits: &mut Vec<Hit>) {
+        let Some(row) = self.keys.get(index) else { return };
+        if !has_exact(look.text, start, row.literal) || look.memo.seen_key(start) || row.is_dull(look, start)
+        {
+            return;
+        }
+        if let Some((end, sum)) = row.look(look, start)
+            && special::key_stands(look, row, start, sum)
+        {
+            look.memo.note_key(end);
+            look.take(row.rank, start..end, sum, hits);
+        }
+    }
+
+    fn look_custom(&self, look: &Look<'_>, index: usize, at: &Range<usize>, hits: &mut Vec<Hit>) {
+        let Some(rule) = self.custom.get(index) else { return };
+        // A window that was read reaches far enough for a keyword in its first three quarters.
+        let read = look.memo.custom_read(index);
+        if read > 0 && at.end.saturating_add(CUSTOM_REACH / 2) <= read {
+            return;
+        }
+        let until = at.end.saturating_add(CUSTOM_REACH).min(look.text.len());
+        look.memo.custom(index, if until == look.text.len() { usize::MAX } else { until });
+        let input = Input::new(look.text)
+            .range(at.start.saturating_sub(CUSTOM_REACH)..until)
+            .anchored(RegexAnchored::No);
+        let rank = u16::try_from(KINDS.len().saturating_add(index)).unwrap_or(u16::MAX);
+        for found in rule.expression.find_iter(input).filter(|found| !found.is_empty()) {
+            if !crate::marker::is_marker(crate::bytes::part(look.text, found.range())) {
+                let (sum, via) = (ChecksumCheck::None, Via::default());
+                hits.push(Hit { at: found.range(), rank, sum, via, wide: Wide::Bytes, did: rule.did });
+            }
+        }
+    }
+}
+
+impl core::fmt::Debug for RuleSet {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("RuleSet").field("keywords", &self.actions.len()).finish_non_exhaustive()
+    }
+}
+
+fn good_name(name: &str) -> bool {
+    let fits = (1..=40).contains(&name.len());
+    fits && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+fn compile(rule: &Custom) -> Result<CustomRule, RedactError> {
+    if rule.keywords.is_empty() || rule.keywords.iter().any(|word| word.len() < 2 || word.len() > 64) {
+        let why = "needs at least one keyword of 2 to 64 bytes".to_owned();
+        return Err(RedactError::because(RedactErrorKind::DeadRule, &rule.name, why));
+    }
+    let config =
+        Regex::config().nfa_size_limit(Some(1 << 20)).hybrid_cache_capacity(1 << 20).utf8_empty(false);
+    let expression = Regex::builder()
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .configure(config)
+        .build(&rule.pattern)
+        .map_err(|error| RedactError::because(RedactErrorKind::DeadRule, &rule.name, error.to_string()))?;
+    let did = match rule.action {
+        CustomAction::Redact => Did::Cut,
+        CustomAction::Note => Did::Noted,
+        CustomAction::Withhold => Did::Withheld,
+    };
+    Ok(CustomRule { expression, did })
+}

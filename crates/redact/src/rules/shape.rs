@@ -1,0 +1,176 @@
+//! Shapes of keys that begin with a literal: what follows it, what must hold around it.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use crate::bytes::{AN, Class, DIGIT, LINE, U64, UPPER, before, has_exact, is, part, run};
+use crate::kind::rank;
+use crate::proof::{bech32_holds, crc_holds, entropy};
+use crate::rules::placeholder::is_masked;
+use crate::{ChecksumCheck, rules::Look};
+
+/// A run that is open at its top is followed so far.
+const REACH: usize = 16 * 1024;
+
+/// One piece of a shape.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part {
+    /// At least, and at most, so many bytes of a class. Equal bounds: no further byte of the class may follow.
+    R(Class, usize, usize),
+    /// A literal.
+    L(&'static str),
+    /// A literal that may be absent.
+    O(&'static str),
+}
+
+/// What may not stand just before the literal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Edge {
+    /// A letter or a digit.
+    Word,
+    /// A capital or a digit.
+    Case,
+    /// A letter, a digit, `_` or `-`.
+    Hard,
+}
+
+/// A checksum that the value carries in itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sum {
+    None,
+    /// The last six of the first 36 bytes are the base-62 CRC-32 of the 30 before.
+    Crc,
+    Bech32,
+}
+
+/// A key that begins with a literal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prefixed {
+    pub(crate) rank: u16,
+    pub(crate) literal: &'static str,
+    pub(crate) parts: &'static [Part],
+    pub(crate) edge: Edge,
+    /// Entropy floor of the part after the literal.
+    pub(crate) floor: f64,
+    pub(crate) digits: usize,
+    pub(crate) sum: Sum,
+}
+
+/// A row of the table: kind, literal, and what follows.
+pub(crate) const fn key(kind: &str, literal: &'static str, parts: &'static [Part]) -> Prefixed {
+    Prefixed { rank: rank(kind), literal, parts, edge: Edge::Word, floor: 3.0, digits: 0, sum: Sum::None }
+}
+
+impl Prefixed {
+    pub(crate) const fn edge(mut self, edge: Edge) -> Self {
+        self.edge = edge;
+        self
+    }
+
+    pub(crate) const fn floor(mut self, floor: f64) -> Self {
+        self.floor = floor;
+        self
+    }
+
+    pub(crate) const fn digits(mut self, digits: usize) -> Self {
+        self.digits = digits;
+        self
+    }
+
+    pub(crate) const fn sum(mut self, sum: Sum) -> Self {
+        self.sum = sum;
+        self
+    }
+
+    /// Looks for the key whose literal stands at `start`; gives its end.
+    pub(crate) fn look(&self, look: &Look<'_>, start: usize) -> Option<(usize, ChecksumCheck)> {
+        let text = look.text;
+        if !has_exact(text, start, self.literal) {
+            return None;
+        }
+        let body = start + self.literal.len();
+        let edge = edge_ok(text, start, self.edge);
+        if !edge && matches!(self.sum, Sum::None) {
+            return None;
+        }
+        let end = follow(text, body, self.parts)?;
+        let value = part(text, body..end);
+        let sum = match self.sum {
+            Sum::None => ChecksumCheck::None,
+            Sum::Crc => {
+                if crc_holds(value) {
+                    ChecksumCheck::Holds
+                } else {
+                    ChecksumCheck::Fails
+                }
+            }
+            Sum::Bech32 => {
+                if bech32_holds(part(text, start..end)) {
+                    ChecksumCheck::Holds
+                } else {
+                    ChecksumCheck::Fails
+                }
+            }
+        };
+        if sum == ChecksumCheck::Holds {
+            return Some((end, sum));
+        }
+        let kept = edge
+            && value.iter().filter(|byte| is(**byte, DIGIT)).count() >= self.digits
+            && entropy_at_least(value, self.floor)
+            && !(look.keeps() && is_masked(value));
+        if !kept && let Some(Part::R(class, _, _)) = self.parts.first() {
+            look.memo.note_dull(*class, start, end);
+        }
+        kept.then_some((end, sum))
+    }
+
+    /// Tells whether the key would begin in a long run that was followed and was no key.
+    pub(crate) fn is_dull(&self, look: &Look<'_>, start: usize) -> bool {
+        matches!(self.parts.first(), Some(Part::R(class, _, _)) if look.memo.dull_run(*class, start))
+    }
+}
+
+/// Tells whether the byte before a literal lets a key begin there.
+pub(crate) fn edge_ok(text: &[u8], start: usize, edge: Edge) -> bool {
+    let class = match edge {
+        Edge::Word => AN,
+        Edge::Case => UPPER | DIGIT,
+        Edge::Hard => U64,
+    };
+    !is(before(text, start), class)
+}
+
+/// Compares with a floor that short values can reach: never above three quarters of log2 of the length.
+#[expect(clippy::cast_precision_loss, reason = "values are far below 2^52 bytes")]
+pub(crate) fn entropy_at_least(value: &[u8], floor: f64) -> bool {
+    entropy(value) >= floor.min((value.len().max(1) as f64).log2() * 0.75)
+}
+
+/// Follows the pieces of a shape from an offset on; gives where they end.
+pub(crate) fn follow(text: &[u8], from: usize, parts: &[Part]) -> Option<usize> {
+    let mut place = from;
+    for piece in parts {
+        match *piece {
+            Part::R(class, least, most) => {
+                let limit = if least == most { most + 1 } else { REACH };
+                let length = run(text, place, class, limit);
+                if length < least || (least == most && length > most) {
+                    return None;
+                }
+                place += length;
+            }
+            Part::L(literal) => {
+                if !has_exact(text, place, literal) {
+                    return None;
+                }
+                place += literal.len();
+            }
+            Part::O(literal) => {
+                if has_exact(text, place, literal) {
+                    place += literal.len();
+                }
+            }
+        }
+    }
+    debug_assert!(!is(before(text, place), LINE) || place == from, "no shape ends in a line end");
+    Some(place)
+}

@@ -1,0 +1,160 @@
+//! Keys whose literal stands in the middle, or that need a look around.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::shape::{Edge, Part, Prefixed, edge_ok, entropy_at_least, follow};
+use super::table::AZURE_AD;
+use super::{Hit, Look};
+use crate::bytes::{AN, DIGIT, LOWER, U64, at, before, find, has_exact, is, part, run, run_back};
+use crate::found::ChecksumCheck;
+use crate::kind::rank;
+use crate::proof::{base64, entropy};
+
+/// What a row asks beyond its shape: an AWS key id without a digit needs a word beside it.
+pub(crate) fn key_stands(look: &Look<'_>, row: &Prefixed, start: usize, sum: ChecksumCheck) -> bool {
+    if sum == ChecksumCheck::Holds || row.rank != rank("aws-key-id") {
+        return true;
+    }
+    let value = part(look.text, start + row.literal.len()..start + 20);
+    let near = start.saturating_sub(40)..start;
+    value.iter().any(|byte| is(*byte, DIGIT))
+        || find(look.text, near.clone(), "aws").is_some()
+        || find(look.text, near, "key").is_some()
+}
+
+/// `sk-…T3BlbkFJ…`: the literal stands in the middle.
+pub(crate) fn openai(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    if !has_exact(look.text, at.start, concat!("T3Blb", "kFJ")) {
+        return;
+    }
+    let start = at.start - run_back(look.text, at.start, U64, 180);
+    let after = run(look.text, at.end, U64, 400);
+    // The run may begin before the key: the last `sk-` of the run that leaves enough begins it.
+    let begins =
+        (start..at.start).rev().find(|place| has_exact(look.text, *place, "sk-") && at.start - place >= 20);
+    if let Some(begin) = begins.filter(|begin| edge_ok(look.text, *begin, Edge::Hard))
+        && after >= 18
+    {
+        look.hit(rank("openai"), begin..at.end + after, out);
+    }
+}
+
+/// Terraform Cloud: 14 letters and digits, `.atlasv1.`, 60 to 70.
+pub(crate) fn atlas(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    let ahead = run_back(look.text, at.start, AN, 40);
+    let after = run(look.text, at.end, U64, 200);
+    if ahead >= 14 && after >= 60 {
+        look.hit(rank("cloud-key"), at.start - ahead..at.end + after, out);
+    }
+}
+
+/// Azure AD client secret: three bytes, a digit, `Q~`, 31 to 34 bytes.
+pub(crate) fn azure_ad(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let after = run(text, at.end, AZURE_AD, 60);
+    let start = at.start.saturating_sub(3);
+    let head = run_back(text, at.start, AZURE_AD, 3) == 3 && !is(before(text, start), AN);
+    if has_exact(text, at.start + 1, "Q~") && head && (31..=34).contains(&after) {
+        let range = start..at.end + after;
+        if entropy_at_least(part(text, range.clone()), 3.0) {
+            look.hit(rank("cloud-key"), range, out);
+        }
+    }
+}
+
+/// Telegram: 8 to 10 digits, `:AA`, 32 to 34 bytes.
+pub(crate) fn telegram(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let digits = run_back(text, at.start, DIGIT, 11);
+    let after = run(text, at.end, U64, 60);
+    let start = at.start - digits;
+    let edge = !is(before(text, start), AN)
+        || part(text, start.saturating_sub(3)..start).eq_ignore_ascii_case(b"bot");
+    let shape = (8..=10).contains(&digits) && (31..=34).contains(&after) && has_exact(text, at.start, ":AA");
+    if shape && edge && entropy_at_least(part(text, at.end..at.end + after), 3.0) {
+        look.hit(rank("chat-bot"), start..at.end + after, out);
+    }
+}
+
+/// A Discord token around the dot at `dot`, if its first part is the base64 of digits or the word stands near.
+pub(crate) fn discord(look: &Look<'_>, dot: usize, near: Near, out: &mut Vec<Hit>) {
+    let text = look.text;
+    if at(text, dot + 7) != b'.' || run(text, dot + 1, U64, 7) != 6 {
+        return;
+    }
+    let head = run_back(text, dot, AN, 40);
+    let tail = run(text, dot + 8, U64, 80);
+    if !(23..=28).contains(&head) || !(27..=60).contains(&tail) {
+        return;
+    }
+    let range = dot - head..dot + 8 + tail;
+    let id = base64(part(text, range.start..dot), 30);
+    let digits = id.len() >= 17 && id.iter().all(u8::is_ascii_digit);
+    if digits || near == Near::Yes {
+        look.hit(rank("chat-bot"), range, out);
+    }
+}
+
+/// Whether the vendor's word stands near.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Near {
+    Yes,
+    No,
+}
+
+/// The word `discord`: a token within 100 bytes needs no id in its first part.
+pub(crate) fn near_discord(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    let window = at.start.saturating_sub(200)..at.end + 130;
+    for place in memchr::memchr_iter(b'.', part(look.text, window.clone())) {
+        discord(look, window.start + place, Near::Yes, out);
+    }
+}
+
+/// The pack of password hashes: `$id$…` with at least two further parts.
+pub(crate) fn hashes(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    if !look.hashes || is(before(look.text, at.start), AN) {
+        return;
+    }
+    let body = |byte: u8| is(byte, AN) || matches!(byte, b'.' | b'/' | b'$' | b'=' | b',' | b'+' | b'-');
+    let length = part(look.text, at.start..at.start + 400).iter().take_while(|byte| body(**byte)).count();
+    let range = at.start..at.start + length;
+    if length >= 30 && entropy(part(look.text, range.clone())) >= 3.5 {
+        look.hit(rank("hashes"), range, out);
+    }
+}
+
+/// Tells whether a text is a UUID.
+pub(crate) fn is_uuid(text: &[u8]) -> bool {
+    use crate::bytes::HEX;
+    let shape = [
+        Part::R(HEX, 8, 8),
+        Part::L("-"),
+        Part::R(HEX, 4, 4),
+        Part::L("-"),
+        Part::R(HEX, 4, 4),
+        Part::L("-"),
+        Part::R(HEX, 4, 4),
+        Part::L("-"),
+        Part::R(HEX, 12, 12),
+    ];
+    follow(text, 0, &shape) == Some(text.len())
+}
+
+/// Counts changes between small letters, capitals and digits; an identifier has few, a random value many.
+pub(crate) fn changes(value: &[u8]) -> usize {
+    let class = |byte: &u8| {
+        if is(*byte, LOWER) {
+            1
+        } else if is(*byte, AN) && !is(*byte, DIGIT) {
+            2
+        } else if is(*byte, DIGIT) {
+            3
+        } else {
+            0
+        }
+    };
+    // A capital before small letters begins a word: one change, not two.
+    let pairs = value.iter().map(class).zip(value.iter().skip(1).map(class));
+    pairs.filter(|(a, b)| *a != 0 && *b != 0 && a != b && !(*a == 2 && *b == 1)).count()
+}

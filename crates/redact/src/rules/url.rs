@@ -1,0 +1,154 @@
+//! Secrets in URLs: the user part, the query, addresses that are secrets by themselves.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::placeholder::{is_masked, is_placeholder, is_template};
+use super::shape::entropy_at_least;
+use super::{Hit, Look};
+use crate::bytes::{ALPHA, AN, DIGIT, NAME, U64, at, before, find, has, is, part, run, run_back};
+use crate::kind::rank;
+
+/// `scheme://user:password@host`, and a long user part that stands alone.
+pub(crate) fn userinfo(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    if !is(before(text, word.start), AN) {
+        return;
+    }
+    let stop =
+        |byte: u8| byte <= b' ' || matches!(byte, b'/' | b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`' | 0x7f);
+    let authority = part(text, word.end..word.end + 512);
+    let length = authority.iter().take_while(|byte| !stop(**byte)).count();
+    let authority = part(authority, 0..length);
+    let Some(sign) = memchr::memrchr(b'@', authority) else { return };
+    let host = at(authority, sign + 1);
+    if !(is(host, AN) || matches!(host, b'[' | b'_')) {
+        return;
+    }
+    let info = part(authority, 0..sign);
+    let user_byte = |byte: &u8| {
+        is(*byte, AN) || matches!(byte, b'.' | b'_' | b'-' | b'~' | b'%' | b'+' | b'=' | b'!' | b'*' | b'&')
+    };
+    match memchr::memchr(b':', info) {
+        Some(colon) if part(info, 0..colon).iter().all(user_byte) => {
+            let value = part(info, colon + 1..sign);
+            if !is_stand_in(look, value) {
+                look.hit(rank("url-userinfo"), word.end + colon + 1..word.end + sign, out);
+            }
+        }
+        Some(_) => {}
+        None => {
+            let digits = info.iter().filter(|byte| is(**byte, DIGIT)).count();
+            let alone =
+                info.len() >= 20 && digits >= 2 && info.iter().all(user_byte) && entropy_at_least(info, 3.5);
+            if alone && !is_stand_in(look, info) {
+                look.hit(rank("url-userinfo"), word.end..word.end + sign, out);
+            }
+        }
+    }
+}
+
+fn is_stand_in(look: &Look<'_>, value: &[u8]) -> bool {
+    let format = value.first() == Some(&b'%') && value.len() <= 3;
+    let braces = value.contains(&b'{') || value.first() == Some(&b'$');
+    value.is_empty() || format || braces || is_template(value) || (look.keeps() && is_placeholder(value))
+}
+
+/// The ends of query names that are keywords; the whole name is compared afterwards.
+pub(crate) const QUERY_WORDS: &[&str] =
+    &["token=", "key=", "secret=", "sig=", "signature=", "password=", "code=", "credential=", "auth="];
+
+const QUERY_NAMES: &[&str] = &[
+    "token",
+    "access_token",
+    "id_token",
+    "refresh_token",
+    "auth_token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "key",
+    "secret",
+    "client_secret",
+    "password",
+    "sig",
+    "signature",
+    "x-amz-signature",
+    "x-goog-signature",
+    "x-amz-security-token",
+    "x-amz-credential",
+    "access_key",
+    "subscription-key",
+    "private_token",
+    "auth",
+    "session_token",
+    "code",
+];
+
+/// A query parameter whose name tells of a secret.
+pub(crate) fn query(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let equals = word.end - 1;
+    let start = equals - run_back(text, equals, U64, 32);
+    let lead = before(text, start);
+    if !matches!(lead, b'?' | b'&' | b';' | b'#')
+        || lead == b';' && !has(text, start.saturating_sub(5), "&amp;")
+    {
+        return;
+    }
+    let name = part(text, start..equals);
+    if !QUERY_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes())) {
+        return;
+    }
+    let byte = |byte: &u8| {
+        is(*byte, AN)
+            || matches!(byte, b'%' | b'_' | b'.' | b'~' | b'+' | b'/' | b'=' | b'-' | b':' | b'*' | b'!')
+    };
+    let length = part(text, word.end..word.end + 8192).iter().take_while(|b| byte(b)).count();
+    let value = part(text, word.end..word.end + length);
+    if name.eq_ignore_ascii_case(b"code") {
+        let near = start.saturating_sub(300)..word.end + length + 300;
+        if find(text, near, "state=").is_none() {
+            return;
+        }
+    }
+    let digit = value.iter().any(|byte| is(*byte, DIGIT));
+    let kept = is_template(value) || (look.keeps() && (is_masked(value) || is_placeholder(value)));
+    if length >= 16 && digit && entropy_at_least(value, 3.0) && !kept {
+        look.hit(rank("url-query"), word.end..word.end + length, out);
+    }
+}
+
+/// Addresses of incoming webhooks: Slack, Discord, Teams.
+pub(crate) fn webhook(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let path = |from: usize| {
+        let byte = |byte: &u8| is(*byte, NAME) || matches!(byte, b'/' | b'@' | b'%');
+        part(text, from..from + 400).iter().take_while(|b| byte(b)).count()
+    };
+    let (start, length) = if has(text, word.start, "hooks.slack") {
+        (word.end, path(word.end))
+    } else if has(text, word.start, "api/") {
+        let id = run(text, word.end, DIGIT, 24);
+        let start = word.end + id + 1;
+        let length = run(text, start, U64, 120);
+        if id < 15 || at(text, start - 1) != b'/' || !(60..=90).contains(&length) {
+            return;
+        }
+        (start, length)
+    } else {
+        (word.end, path(word.end))
+    };
+    let value = part(text, start..start + length);
+    let digits = value.iter().filter(|byte| is(**byte, DIGIT)).count();
+    let letters = value.iter().filter(|byte| is(**byte, ALPHA)).count();
+    let kept = look.keeps() && (is_masked(value) || is_placeholder(value) || is_pattern(value));
+    if length >= 30 && digits >= 2 && letters >= 8 && entropy_at_least(value, 3.5) && !kept {
+        look.hit(rank("webhook"), start..start + length, out);
+    }
+}
+
+/// `T00000000/B00000000/XXXX…`: the shape, as documentation gives it.
+fn is_pattern(value: &[u8]) -> bool {
+    value.windows(6).any(|w| w.iter().all(|byte| *byte == b'0'))
+}

@@ -1,0 +1,148 @@
+//! Whether a value that is given to a telling name looks like a secret.
+#![expect(clippy::arithmetic_side_effects, reason = "counts over slices of bounded length")]
+
+use super::placeholder::{is_masked, is_placeholder, is_template};
+use super::shape::entropy_at_least;
+use super::special::{changes, is_uuid};
+use crate::bytes::{ALPHA, AN, DIGIT, LOWER, UPPER, has, is};
+use crate::settings::Examples;
+
+/// How a value was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Written {
+    Quoted,
+    Bare,
+}
+
+/// Tells whether a byte may stand in every value.
+pub(crate) fn is_value_byte(byte: u8) -> bool {
+    is(byte, AN)
+        || matches!(
+            byte,
+            b'_' | b'-' | b'!' | b'#' | b'%' | b'^' | b'*' | b'+' | b'/' | b'=' | b'@' | b'&' | b'~'
+        )
+}
+
+fn is_quoted_byte(byte: u8) -> bool {
+    matches!(byte, b'.' | b',' | b'?' | b':' | b';' | b'|' | b'$' | b'(' | b')' | b' ')
+}
+
+/// Tells whether a value looks like a secret.
+pub(crate) fn looks_secret(value: &[u8], written: Written, examples: Examples) -> bool {
+    if !(8..=200).contains(&value.len()) {
+        return false;
+    }
+    let count = |class| value.iter().filter(|byte| is(**byte, class)).count();
+    let (digits, lower, upper) = (count(DIGIT), count(LOWER), count(UPPER));
+    let symbols = value.iter().filter(|byte| matches!(byte, b'!' | b'#' | b'%' | b'^' | b'*')).count();
+    let marks = value.iter().filter(|byte| is_quoted_byte(**byte) || matches!(byte, b'@' | b'&')).count();
+    let all_kinds = lower > 0 && upper > 0 && digits > 0 && (symbols > 0 || marks > 0);
+    let bytes_fit = value.iter().all(|byte| is_value_byte(*byte) || (is_quoted_byte(*byte) && all_kinds));
+    if !bytes_fit || (digits == 0 && symbols == 0) {
+        return false;
+    }
+    if !((lower > 0 && upper > 0) || digits >= 4 || symbols > 0) {
+        return false;
+    }
+    if written == Written::Bare && (is_identifier(value) || digits == 0 && symbols < 2) {
+        return false;
+    }
+    let blanks = count_byte(value, b' ');
+    if blanks > 0 && (written == Written::Bare || is_prose(value, blanks)) {
+        return false;
+    }
+    let stays = is_plain_thing(value) || is_template(value) || (examples == Examples::Keep && example(value));
+    !stays && entropy_at_least(value, 3.0)
+}
+
+fn count_byte(value: &[u8], byte: u8) -> usize {
+    memchr::memchr_iter(byte, value).count()
+}
+
+fn example(value: &[u8]) -> bool {
+    is_masked(value) || is_placeholder(value)
+}
+
+/// Tells whether the value is words with an occasional number: a sentence, not a secret.
+fn is_prose(value: &[u8], blanks: usize) -> bool {
+    let words = value.split(|byte| *byte == b' ');
+    let plain = words
+        .filter(|word| word.iter().all(|b| is(*b, ALPHA) || matches!(b, b'.' | b',' | b':' | b'?' | b'!')))
+        .count();
+    plain * 2 >= blanks
+}
+
+/// Tells whether an unquoted value is a name in code: `oauth2Token`, `token_v2`.
+fn is_identifier(value: &[u8]) -> bool {
+    let shape = value.iter().all(|byte| is(*byte, AN) || *byte == b'_')
+        && value.first().is_some_and(|b| !is(*b, DIGIT));
+    let digits = value.iter().filter(|byte| is(**byte, DIGIT)).count();
+    shape && digits <= 3 && changes(value) * 4 <= value.len()
+}
+
+/// Tells whether a value is one of the things that names such as `token` are also given.
+fn is_plain_thing(value: &[u8]) -> bool {
+    let labels = [
+        "sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "sha1:", "md5:", "0x", "arn:",
+        "urn:", "h1:",
+    ];
+    labels.iter().any(|label| has(value, 0, label))
+        || is_uuid(value)
+        || is_path(value)
+        || is_address(value)
+        || is_date_or_version(value)
+        || is_words(value)
+}
+
+fn is_path(value: &[u8]) -> bool {
+    let slashes = count_byte(value, b'/');
+    let relative = value.starts_with(b"./")
+        || value.starts_with(b"../")
+        || value.starts_with(b"~/")
+        || value.starts_with(b"/");
+    let drive = value.get(1..3).is_some_and(|rest| rest == b":/" || rest == b":\\");
+    // Base64 holds a slash in 64 bytes or so; a path holds one in every word, and its words are words.
+    let wordy = value.split(|byte| *byte == b'/').all(|piece| changes(piece) * 4 <= piece.len().max(1));
+    drive || (slashes > 0 && wordy) || (relative && slashes > 1 && changes(value) * 4 <= value.len())
+}
+
+/// A URL, or a mail address without more.
+fn is_address(value: &[u8]) -> bool {
+    let scheme = memchr::memmem::find(value, b"://").is_some();
+    let mail = count_byte(value, b'@') == 1
+        && value.rsplit(|byte| *byte == b'@').next().is_some_and(|host| {
+            host.contains(&b'.') && host.iter().all(|byte| is(*byte, LOWER) || matches!(byte, b'.' | b'-'))
+        });
+    scheme || mail
+}
+
+/// Digits with `-`, `:`, `.`, `/`, `T` and `Z` between them, or a version.
+fn is_date_or_version(value: &[u8]) -> bool {
+    let date = value.iter().all(|byte| {
+        is(*byte, DIGIT) || matches!(byte, b'-' | b':' | b'.' | b'/' | b'T' | b'Z' | b'+' | b' ')
+    });
+    let parts = value.strip_prefix(b"v").unwrap_or(value);
+    let version = parts
+        .split(|byte| matches!(byte, b'.' | b'-' | b'+'))
+        .take(2)
+        .all(|piece| !piece.is_empty() && piece.iter().all(|byte| is(*byte, DIGIT)))
+        && parts.contains(&b'.');
+    let separated = value.iter().any(|byte| matches!(byte, b'-' | b':' | b'.' | b'/'));
+    (date && separated) || version
+}
+
+/// Words joined by `-`, `_`, `.`, `/` or `:`, each of letters with at most a few digits at its end.
+fn is_words(value: &[u8]) -> bool {
+    let pieces = value.split(|byte| matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b' '));
+    let mut count = 0;
+    for piece in pieces {
+        let letters = piece.iter().take_while(|byte| is(**byte, ALPHA)).count();
+        let rest = piece.get(letters..).unwrap_or_default();
+        let word = rest.len() <= 3 && rest.iter().all(|byte| is(*byte, DIGIT)) && changes(piece) <= 2;
+        if !word {
+            return false;
+        }
+        count += 1;
+    }
+    count >= 3
+}

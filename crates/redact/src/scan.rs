@@ -1,0 +1,134 @@
+//! One look at a text: the rules on it as it stands, then on each view of it.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::cell::Cell;
+use core::ops::Range;
+
+use crate::bytes::{TOKEN, at, is, part, run, run_back};
+use crate::found::{ChecksumCheck, Did, Layer, Via};
+use crate::kind::rank;
+use crate::known::Known;
+use crate::rules::special::{Near, discord};
+use crate::rules::{Hit, Look, Memo, RuleSet, Wide};
+use crate::settings::{Entropy, Pack, Settings, Views};
+use crate::views;
+
+/// What one look needs.
+pub(crate) struct Scan<'a> {
+    pub(crate) rules: &'a RuleSet,
+    pub(crate) settings: &'a Settings,
+    pub(crate) known: Option<&'a Known>,
+    /// So many bytes of views may still be made.
+    budget: Cell<usize>,
+}
+
+/// Whether kinds that are keyed by context are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    All,
+    PrefixedOnly,
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(
+        rules: &'a RuleSet,
+        settings: &'a Settings,
+        known: Option<&'a Known>,
+        size: usize,
+    ) -> Self {
+        let budget = Cell::new((size * 8).max(64 * 1024));
+        Self { rules, settings, known, budget }
+    }
+
+    /// Finds everything in a text whose keywords end in the range.
+    pub(crate) fn text(&self, text: &[u8], range: Range<usize>) -> Vec<Hit> {
+        self.layer(text, range, Via::default(), Depth::All)
+    }
+
+    fn layer(&self, text: &[u8], range: Range<usize>, via: Via, depth: Depth) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        let backwards = self.plain(text, range, depth, &mut hits);
+        for hit in &mut hits {
+            hit.via = if hit.rank == rank("known") { via.laundered() } else { via };
+        }
+        if self.settings.views == Views::Plain || via.depth() >= Via::MOST {
+            return hits;
+        }
+        let mut covered: Vec<Range<usize>> = hits.iter().map(|hit| hit.at.clone()).collect();
+        covered.sort_by_key(|range| range.start);
+        let mut wanted = views::Wanted { via, hits: Vec::new(), failed: Vec::new(), covered };
+        if via.count(Layer::Reverse) == 0 {
+            for place in backwards {
+                self.reverse(text, &place, &mut wanted);
+            }
+        }
+        views::each(text, &mut wanted, self);
+        for range in wanted.failed {
+            let sum = ChecksumCheck::None;
+            hits.push(Hit { at: range, rank: rank("unscanned"), sum, via, wide: Wide::Bytes, did: Did::Cut });
+        }
+        hits.extend(wanted.hits);
+        hits
+    }
+
+    /// Looks into a view, and puts what it finds at its place in the outer text.
+    pub(crate) fn view(&self, view: &views::View, wanted: &mut views::Wanted) {
+        let Some(via) = wanted.via.with(view.layer) else { return };
+        let left = self.budget.get();
+        if view.bytes.len() > left {
+            wanted.failed.push(view.source());
+            return;
+        }
+        self.budget.set(left - view.bytes.len());
+        let depth = if view.prefixed_only { Depth::PrefixedOnly } else { Depth::All };
+        for hit in self.layer(&view.bytes, 0..view.bytes.len(), via, depth) {
+            view.project(&hit, &mut wanted.hits);
+        }
+    }
+
+    /// Runs the rules on a text as it stands; gives the places of literals that stand backwards.
+    fn plain(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        depth: Depth,
+        hits: &mut Vec<Hit>,
+    ) -> Vec<Range<usize>> {
+        let look = Look {
+            text,
+            examples: self.settings.examples,
+            prefixed_only: depth == Depth::PrefixedOnly,
+            hashes: self.settings.packs.contains(&Pack::Hashes),
+            memo: Memo::default(),
+        };
+        let mut marks = Vec::new();
+        let mut backwards = Vec::new();
+        self.rules.marks(text, range.clone(), &mut marks);
+        for mark in marks {
+            self.rules.look(&look, mark, hits, &mut backwards);
+        }
+        for dot in memchr::memchr_iter(b'.', part(text, range.clone())) {
+            let dot = range.start + dot;
+            if at(text, dot + 7) == b'.' {
+                discord(&look, dot, Near::No, hits);
+            }
+        }
+        if let Some(known) = self.known {
+            known.find(text, range.clone(), hits);
+        }
+        if self.settings.entropy != Entropy::Off && depth == Depth::All {
+            crate::entropy::find(&look, range, self.settings.entropy, hits);
+        }
+        backwards
+    }
+
+    /// Turns the run around a literal that stands backwards, and looks at it.
+    fn reverse(&self, text: &[u8], place: &Range<usize>, wanted: &mut views::Wanted) {
+        let end = place.end + run(text, place.end, TOKEN, 64);
+        let start = place.start - run_back(text, place.start, TOKEN, 700);
+        if end - start < 20 || !is(at(text, place.start), TOKEN) && !is(at(text, place.end - 1), TOKEN) {
+            return;
+        }
+        self.view(&views::View::reversed(text, start..end), wanted);
+    }
+}

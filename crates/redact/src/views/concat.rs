@@ -1,0 +1,87 @@
+//! String literals that stand side by side, or with a sign between them that joins them.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use super::{View, Wanted};
+use crate::bytes::{AN, BLANK, LINE, TOKEN, at, before, is, part, skip};
+use crate::found::Layer;
+use crate::scan::Scan;
+
+/// A literal is read so far.
+const REACH: usize = 1024;
+/// So many literals are put together.
+const LITERALS: usize = 64;
+
+/// A view of each row of literals.
+pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let mut place = 0;
+    while let Some(found) = memchr::memchr2(b'"', b'\'', part(text, place..text.len())) {
+        let close = place + found;
+        place = close + 1;
+        if !is(before(text, close), TOKEN) {
+            continue;
+        }
+        let Some(open) = next_literal(text, close) else { continue };
+        let start = literal_start(text, close);
+        let mut view = View::new(Layer::Concat, 256);
+        view.prefixed_only = true;
+        view.copy(text, start..close);
+        place = literals(text, open, &mut view);
+        scan.view(&view, wanted);
+    }
+}
+
+/// Gives the start of the literal that ends at a quote.
+fn literal_start(text: &[u8], close: usize) -> usize {
+    let quote = at(text, close);
+    let floor = close.saturating_sub(REACH);
+    let inside =
+        part(text, floor..close).iter().rev().take_while(|byte| **byte != quote && !is(**byte, LINE)).count();
+    close - inside
+}
+
+/// Appends literals as long as one follows the other; gives the place after the last.
+fn literals(text: &[u8], first: usize, view: &mut View) -> usize {
+    let mut open = first;
+    for _ in 0..LITERALS {
+        let quote = at(text, open);
+        let inside = part(text, open + 1..open + REACH)
+            .iter()
+            .take_while(|byte| **byte != quote && !is(**byte, LINE))
+            .count();
+        let close = open + 1 + inside;
+        view.copy(text, open + 1..close);
+        if at(text, close) != quote {
+            return close;
+        }
+        match next_literal(text, close) {
+            Some(next) => open = next,
+            None => return close + 1,
+        }
+    }
+    open
+}
+
+/// Gives the opening quote of the next literal, if nothing but a joining sign, blanks and line ends stand between.
+fn next_literal(text: &[u8], close: usize) -> Option<usize> {
+    let mut place = skip(text, close + 1, BLANK | LINE, 200);
+    if at(text, place) == b'\\' && is(at(text, place + 1), LINE) {
+        place = skip(text, place + 1, BLANK | LINE, 200);
+    }
+    let sign = match (at(text, place), at(text, place + 1)) {
+        (b'.', b'.') | (b'<', b'<') | (b'|', b'|') | (b'+', b'+') => 2,
+        (b'+' | b'.' | b'&' | b'~', _) => 1,
+        _ => 0,
+    };
+    place = skip(text, place + sign, BLANK | LINE, 200);
+    // `b"…"`, `f"…"`, `r"…"`.
+    if matches!(at(text, place), b'b' | b'f' | b'r' | b'u' | b'@')
+        && matches!(at(text, place + 1), b'"' | b'\'')
+    {
+        place += 1;
+    }
+    let quote = at(text, place);
+    let joined = matches!(quote, b'"' | b'\'') && place > close + 1 && is(at(text, place + 1), TOKEN);
+    // `"a""b"` is an escape in some languages and a row in others; both read as one text.
+    let touching = place == close + 1 && quote == at(text, close) && is(at(text, place + 1), AN);
+    (joined || touching).then_some(place)
+}

@@ -1,0 +1,76 @@
+//! Rows of xxd, hexdump and od: the bytes that their hex columns stand for.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::map::Row;
+use super::{View, Wanted};
+use crate::bytes::{BLANK, HEX, at, is, line_end, part, past_line_end, run, skip};
+use crate::found::Layer;
+use crate::proof::hex_value;
+use crate::scan::Scan;
+
+/// A row as it was read.
+struct Read {
+    bytes: Vec<u8>,
+    hex: Range<usize>,
+    text: Range<usize>,
+}
+
+/// A view of each group of rows.
+pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let mut line = 0;
+    let mut view: Option<(View, Vec<Row>)> = None;
+    while line < text.len() {
+        let end = line_end(text, line, text.len());
+        if let Some(row) = read(text, line, end) {
+            let (view, rows) = view.get_or_insert_with(|| (View::new(Layer::Dump, 256), Vec::new()));
+            let from = view.bytes.len();
+            view.atom(row.hex.clone(), &row.bytes);
+            rows.push(Row { view: from..view.bytes.len(), columns: [row.hex, row.text] });
+        } else if let Some((mut done, rows)) = view.take() {
+            done.rows(rows);
+            scan.view(&done, wanted);
+        }
+        line = past_line_end(text, end).max(end + 1);
+    }
+    if let Some((mut done, rows)) = view {
+        done.rows(rows);
+        scan.view(&done, wanted);
+    }
+}
+
+/// Reads a row: an offset, groups of hex digits, and perhaps a column of text.
+fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
+    let start = skip(text, line, BLANK, 16);
+    let offset = run(text, start, HEX, 17);
+    if !(4..=16).contains(&offset) {
+        return None;
+    }
+    let colon = usize::from(at(text, start + offset) == b':');
+    let mut place = start + offset + colon;
+    if !is(at(text, place), BLANK) || end - line > 400 {
+        return None;
+    }
+    place = skip(text, place, BLANK, 8);
+    let from = place;
+    let mut bytes = Vec::new();
+    let mut stop = place;
+    while place < end {
+        let digits = run(text, place, HEX, 9);
+        if !matches!(digits, 2 | 4 | 8) || !(is(at(text, place + digits), BLANK) || place + digits >= end) {
+            break;
+        }
+        let pairs = part(text, place..place + digits).chunks_exact(2);
+        bytes.extend(pairs.map(|two| (hex_value(at(two, 0)) << 4) | hex_value(at(two, 1))));
+        stop = place + digits;
+        let gap = run(text, stop, BLANK, 64);
+        place = stop + gap;
+        // Two blanks set the column of text off, but od and hexdump also part the eighth byte from the ninth so.
+        if gap >= 2 && bytes.len() % 8 != 0 || bytes.len() >= 32 {
+            break;
+        }
+    }
+    let column = place.min(end)..end;
+    (bytes.len() >= 2 && from < stop).then_some(Read { bytes, hex: from..stop, text: column })
+}

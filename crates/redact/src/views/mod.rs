@@ -1,0 +1,89 @@
+//! Views: the text with one layer undone, and a map from each byte of it to the raw bytes it came from.
+
+mod concat;
+mod dump;
+mod inflate;
+mod join;
+mod map;
+mod prefix;
+mod runs;
+mod strip;
+mod unescape;
+mod utf16;
+
+use core::ops::Range;
+
+pub(crate) use map::View;
+
+use crate::found::{Layer, Via};
+use crate::rules::Hit;
+use crate::scan::Scan;
+
+/// A run that is longer is cut around its hits instead of as a whole.
+pub(crate) const WHOLE: usize = 16 * 1024;
+
+/// What the views of one text gave.
+pub(crate) struct Wanted {
+    /// The layers above.
+    pub(crate) via: Via,
+    pub(crate) hits: Vec<Hit>,
+    /// Parts that could not be looked into.
+    pub(crate) failed: Vec<Range<usize>>,
+    /// What the rules found in the text as it stands, by start.
+    pub(crate) covered: Vec<Range<usize>>,
+}
+
+impl Wanted {
+    /// Tells whether a hit on the text as it stands begins at an offset.
+    pub(crate) fn begins(&self, place: usize) -> bool {
+        self.covered.binary_search_by_key(&place, |range| range.start).is_ok()
+    }
+
+    /// Tells whether a hit on the text as it stands ends at an offset.
+    pub(crate) fn ends(&self, place: usize) -> bool {
+        let after = self.covered.partition_point(|range| range.start < place);
+        self.covered.iter().take(after).rev().take(4).any(|range| range.end == place)
+    }
+
+    /// Tells whether one more of a layer may be undone here.
+    fn may(&self, layer: Layer) -> bool {
+        let most = match layer {
+            Layer::Unescape => 3,
+            _ => 1,
+        };
+        self.via.count(layer) < most
+    }
+}
+
+/// Makes each view of a text that a trigger asks for, and looks into it.
+pub(crate) fn each(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let via = wanted.via;
+    if wanted.may(Layer::Inflate) {
+        inflate::view(text, wanted, scan);
+    }
+    if wanted.may(Layer::Utf16) {
+        utf16::views(text, wanted, scan);
+    }
+    if wanted.may(Layer::Strip) {
+        strip::views(text, wanted, scan);
+    }
+    if wanted.may(Layer::Unescape) {
+        unescape::views(text, wanted, scan);
+    }
+    if wanted.may(Layer::Prefix) && via.count(Layer::Join) == 0 {
+        prefix::views(text, wanted, scan);
+    }
+    if wanted.may(Layer::Join) && via.count(Layer::Concat) == 0 {
+        join::views(text, wanted, scan);
+    }
+    if wanted.may(Layer::Concat) {
+        concat::views(text, wanted, scan);
+    }
+    // A wrapped run is put together where runs are read; a join would glue the next word to it.
+    if via.count(Layer::Join) == 0 && via.count(Layer::Base64).saturating_add(via.count(Layer::Hex)) < 2 {
+        runs::views(text, wanted, scan);
+    }
+    if wanted.may(Layer::Dump) {
+        dump::views(text, wanted, scan);
+    }
+}

@@ -1,0 +1,190 @@
+//! Runs of base64 and of hex digits that decode to text.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::{View, Wanted, inflate};
+use crate::bytes::{AN, B64_ANY, BLANK, EQUALS, HEX, at, before, classes, is, part, past_line_end, run};
+use crate::found::Layer;
+use crate::proof::{base64, base64_value, hex_value};
+use crate::scan::Scan;
+
+const LEAST: usize = 20;
+const LEAST_HEX: usize = 32;
+/// Lines of a wrapped run have this length.
+const WRAPPED: Range<usize> = 20..257;
+/// A start inside a run is tried after so many separators.
+const STARTS: usize = 6;
+
+/// A view of each run that decodes to text, or to something compressed.
+pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let mut place = 0;
+    while let Some(start) = next_run(text, place) {
+        let first = start + run(text, start, B64_ANY, text.len());
+        let end = wrapped_end(text, start, first);
+        if is_hex(text, start..first) {
+            hex(text, start..first, wanted, scan);
+        }
+        if !is_only_hex(text, start..first) {
+            base64_run(text, start..end, wanted, scan);
+        }
+        place = end.max(start + 1);
+    }
+}
+
+/// Finds the next run of 20 bytes or more, by looking at every twentieth byte first.
+fn next_run(text: &[u8], from: usize) -> Option<usize> {
+    let mut probe = from + LEAST - 1;
+    while probe < text.len() {
+        if classes(at(text, probe)) & B64_ANY == 0 {
+            probe += LEAST;
+            continue;
+        }
+        let back = crate::bytes::run_back(text, probe, B64_ANY, probe.saturating_sub(from));
+        let start = probe - back;
+        let length = run(text, start, B64_ANY, LEAST);
+        if length >= LEAST {
+            return Some(start);
+        }
+        probe = start + length + LEAST;
+    }
+    None
+}
+
+/// Goes on over line ends as long as the lines are as long as the first.
+fn wrapped_end(text: &[u8], start: usize, first: usize) -> usize {
+    let width = first - start;
+    let mut end = first + run(text, first, EQUALS, 2);
+    if !WRAPPED.contains(&width) || end > first {
+        return end;
+    }
+    let mut line = first;
+    loop {
+        let next = past_line_end(text, line);
+        if next == line {
+            return end;
+        }
+        let next = next + run(text, next, BLANK, 40);
+        let length = run(text, next, B64_ANY, width + 1);
+        let pad = run(text, next + length, EQUALS, 2);
+        // A shorter last line belongs to the run unless it is a word with more behind it on the line.
+        let stop = at(text, next + length + pad);
+        if length == 0 || length > width || (length < width && is(stop, BLANK)) {
+            return end;
+        }
+        end = next + length + pad;
+        line = next + length;
+        if length < width || pad > 0 {
+            return end;
+        }
+    }
+}
+
+fn is_only_hex(text: &[u8], range: Range<usize>) -> bool {
+    part(text, range).iter().all(|byte| is(*byte, HEX))
+}
+
+fn is_hex(text: &[u8], range: Range<usize>) -> bool {
+    range.len() >= LEAST_HEX && run(text, range.start, HEX, LEAST_HEX) >= LEAST_HEX
+}
+
+fn hex(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan<'_>) {
+    let length = run(text, range.start, HEX, range.len());
+    for phase in 0..2 {
+        let digits = part(text, range.start + phase..range.start + length);
+        let head: Vec<u8> = digits.chunks_exact(2).take(24).map(pair).collect();
+        if !is_telling(&head) {
+            continue;
+        }
+        let mut view = View::new(Layer::Hex, length / 2);
+        for (index, two) in digits.chunks_exact(2).enumerate() {
+            let raw = range.start + phase + index * 2;
+            view.atom(raw..raw + 2, &[pair(two)]);
+        }
+        view.whole(range.start..range.start + length);
+        scan.view(&view, wanted);
+        return;
+    }
+}
+
+fn pair(two: &[u8]) -> u8 {
+    (hex_value(at(two, 0)) << 4) | (hex_value(at(two, 1)) & 15)
+}
+
+fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan<'_>) {
+    let first = run(text, range.start, B64_ANY, range.len());
+    let mut starts = 0;
+    let mut from = range.start;
+    // What stands before a separator may not belong to the encoded text: a path, a name.
+    while starts < STARTS && range.end.saturating_sub(from) >= LEAST {
+        for phase in 0..4 {
+            let start = from + phase;
+            let head = base64(part(text, start..(start + 32).min(range.start + first)), 24);
+            if head.len() >= 12 && is_telling(&head) {
+                return decode(text, range.start, start, range.end, wanted, scan);
+            }
+        }
+        let run_end = range.start + first;
+        let Some(separator) = part(text, from..run_end).iter().position(|byte| !is(*byte, AN)) else {
+            return;
+        };
+        from += separator + 1;
+        starts += 1;
+    }
+}
+
+fn decode(text: &[u8], run_start: usize, start: usize, end: usize, wanted: &mut Wanted, scan: &Scan<'_>) {
+    let mut view = View::new(Layer::Base64, (end - start) / 4 * 3 + 3);
+    let (mut hold, mut count, mut from) = (0_u32, 0, start);
+    for place in start..end {
+        let value = base64_value(at(text, place));
+        if value == 255 {
+            continue;
+        }
+        if count == 0 {
+            from = place;
+        }
+        hold = (hold << 6) | u32::from(value);
+        count += 1;
+        if count == 4 {
+            view.atom(from..place + 1, hold.to_be_bytes().get(1..).unwrap_or_default());
+            (hold, count) = (0, 0);
+        }
+    }
+    let rest = match count {
+        2 => hold << 12,
+        3 => hold << 6,
+        _ => 0,
+    };
+    let bytes = rest.to_be_bytes();
+    view.atom(from..end, bytes.get(1..count.max(1)).unwrap_or_default());
+    // A separator before the start belongs to what stands around the run.
+    let whole_from = if before(text, start) == b'/' || start > run_start + 3 { start } else { run_start };
+    view.whole(whole_from..end);
+    scan.view(&view, wanted);
+}
+
+/// Tells whether the head of decoded bytes is text, text in UTF-16, or compressed.
+fn is_telling(head: &[u8]) -> bool {
+    inflate::is_compressed(head) || is_text(head) || is_utf16(head)
+}
+
+fn is_text(head: &[u8]) -> bool {
+    let fits = |byte: &u8| matches!(byte, 0x20..=0x7e | b'\n' | b'\r' | b'\t' | 0x1b) || *byte >= 0x80;
+    if !head.iter().all(fits) {
+        return false;
+    }
+    let ascii = head.iter().filter(|byte| **byte < 0x80).count();
+    // Bytes above ASCII pass only as UTF-8; the last character may be cut.
+    ascii == head.len()
+        || (ascii * 2 >= head.len()
+            && core::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true))
+}
+
+fn is_utf16(head: &[u8]) -> bool {
+    let even = head.iter().step_by(2).filter(|byte| **byte == 0).count();
+    let odd = head.iter().skip(1).step_by(2).filter(|byte| **byte == 0).count();
+    head.len() >= 12
+        && (even * 3 >= head.len() || odd * 3 >= head.len())
+        && (even == 0 || odd == 0 || even.abs_diff(odd) > head.len() / 4)
+}

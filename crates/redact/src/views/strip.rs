@@ -1,0 +1,144 @@
+//! Terminal sequences, invisible characters, overstrike and full-width forms.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use super::{View, Wanted};
+use crate::bytes::{at, line_end, line_start, part, past_line_end};
+use crate::found::Layer;
+use crate::scan::Scan;
+
+/// A line is read so far.
+const LINE: usize = 64 * 1024;
+/// A sequence that does not end within this is none.
+const SEQUENCE: usize = 4096;
+
+/// What stands at an offset.
+enum Piece {
+    /// So many bytes that show nothing.
+    Nothing(usize),
+    /// So many bytes, a backspace last: the character before it is overstruck.
+    Back(usize),
+    /// So many bytes for one ASCII character.
+    Full(usize, u8),
+    Plain,
+}
+
+/// One view of all lines that hold something to strip.
+pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let mut view: Option<View> = None;
+    let mut place = 0;
+    while let Some(start) = next(text, place) {
+        let line = line_start(text, start, LINE).max(place);
+        let end = line_end(text, start, LINE);
+        let end = past_line_end(text, end).max(end);
+        let view = view.get_or_insert_with(|| View::new(Layer::Strip, text.len() - line));
+        lines(text, line, start, end, view);
+        place = end.max(start + 1);
+    }
+    if let Some(view) = view {
+        scan.view(&view, wanted);
+    }
+}
+
+/// Finds the next place with something to strip.
+fn next(text: &[u8], from: usize) -> Option<usize> {
+    let rest = part(text, from..text.len());
+    let place = rest.iter().enumerate().find_map(|(place, byte)| {
+        (is_trigger(*byte) && !matches!(piece(text, from + place), Piece::Plain)).then_some(place)
+    })?;
+    Some(from + place)
+}
+
+const fn is_trigger(byte: u8) -> bool {
+    matches!(byte, 0 | 0x08 | 0x1b | 0xc2 | 0xcd | 0xe1 | 0xe2 | 0xe3 | 0xef | 0xf3)
+}
+
+fn lines(text: &[u8], line: usize, first: usize, end: usize, view: &mut View) {
+    let mut from = line;
+    let mut place = first;
+    while place < end {
+        if !is_trigger(at(text, place)) {
+            place += 1;
+            continue;
+        }
+        let (length, out) = match piece(text, place) {
+            Piece::Plain => {
+                place += 1;
+                continue;
+            }
+            Piece::Nothing(length) => (length, None),
+            Piece::Full(length, byte) => (length, Some(byte)),
+            Piece::Back(length) => {
+                // The character before the backspace is not seen; nor is the backspace.
+                view.copy(text, from..place.saturating_sub(1).max(from));
+                place += length;
+                from = place;
+                continue;
+            }
+        };
+        view.copy(text, from..place);
+        if let Some(byte) = out {
+            view.atom(place..place + length, &[byte]);
+        }
+        place += length;
+        from = place;
+    }
+    view.copy(text, from..end.max(from));
+}
+
+/// Tells what stands at an offset.
+fn piece(text: &[u8], place: usize) -> Piece {
+    let next = |ahead: usize| at(text, place + ahead);
+    match (at(text, place), next(1), next(2)) {
+        (0, ..) => Piece::Nothing(1),
+        (0x08, ..) => Piece::Back(1),
+        (0x1b, ..) => sequence(text, place).map_or(Piece::Plain, Piece::Nothing),
+        // Soft hyphen; combining grapheme joiner.
+        (0xc2, 0xad, _) | (0xcd, 0x8f, _) => Piece::Nothing(2),
+        // C1 control sequence introducer.
+        (0xc2, 0x9b, _) => csi(text, place + 2).map_or(Piece::Plain, |end| Piece::Nothing(end - place)),
+        // Hangul fillers, Mongolian variation selectors; zero width, joiners, direction marks, line separators,
+        // invisible operators, isolates; byte order mark, variation selectors, half-width filler.
+        (0xe1, 0x85, 0x9f | 0xa0)
+        | (0xe1, 0xa0, 0x8b..=0x8f)
+        | (0xe3, 0x85, 0xa4)
+        | (0xe2, 0x80, 0x8b..=0x8f | 0xa8..=0xae)
+        | (0xe2, 0x81, 0xa0..=0xaf)
+        | (0xef, 0xbb, 0xbf)
+        | (0xef, 0xb8, 0x80..=0x8f)
+        | (0xef, 0xbe, 0xa0) => Piece::Nothing(3),
+        (0xef, 0xbc, low @ 0x81..=0xbf) => Piece::Full(3, low.wrapping_sub(0x60)),
+        (0xef, 0xbd, low @ 0x80..=0x9e) => Piece::Full(3, low.wrapping_sub(0x20)),
+        // Tags, further variation selectors.
+        (0xf3, 0xa0, 0x80..=0x87) => Piece::Nothing(4),
+        _ => Piece::Plain,
+    }
+}
+
+/// Gives the length of an escape sequence.
+fn sequence(text: &[u8], place: usize) -> Option<usize> {
+    let end = match at(text, place + 1) {
+        b'[' => csi(text, place + 2)?,
+        b']' | b'P' | b'_' | b'^' | b'X' => string_end(text, place + 2)?,
+        b'(' | b')' | b'*' | b'+' | b'#' | b'%' | b' ' => place + 3,
+        0x30..=0x7e => place + 2,
+        _ => return None,
+    };
+    Some(end - place)
+}
+
+/// Gives the end of a control sequence whose parameters begin at an offset.
+fn csi(text: &[u8], from: usize) -> Option<usize> {
+    let inside = part(text, from..from + 64).iter().take_while(|byte| (0x20..0x40).contains(*byte)).count();
+    (0x40..0x7f).contains(&at(text, from + inside)).then_some(from + inside + 1)
+}
+
+/// Gives the end of a string sequence: BEL or `ESC \`.
+fn string_end(text: &[u8], from: usize) -> Option<usize> {
+    let inside = part(text, from..from + SEQUENCE);
+    let place = memchr::memchr2(0x07, 0x1b, inside)?;
+    if at(inside, place) == 0x07 {
+        Some(from + place + 1)
+    } else {
+        (at(inside, place + 1) == b'\\').then_some(from + place + 2)
+    }
+}

@@ -1,0 +1,245 @@
+//! Escapes of JSON and C, of URLs, of HTML and of mail.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use super::{View, Wanted};
+use crate::bytes::{HEX, LINE, at, before, is, line_end, line_start, part, past_line_end, run};
+use crate::found::Layer;
+use crate::proof::hex_value;
+use crate::scan::Scan;
+
+/// A line is read so far.
+const REACH: usize = 64 * 1024;
+
+/// One view of all lines with escapes, and one of all lines with the escapes of mail.
+pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    if let Some(view) = build(text, next, escape) {
+        scan.view(&view, wanted);
+    }
+    if let Some(view) = build(text, next_printable, printable) {
+        scan.view(&view, wanted);
+    }
+}
+
+type Next = fn(&[u8], usize) -> Option<usize>;
+type Undo = fn(&[u8], usize) -> Option<Undone>;
+
+/// What an escape stands for: its length, and its bytes.
+struct Undone {
+    length: usize,
+    bytes: [u8; 4],
+    count: usize,
+}
+
+impl Undone {
+    fn byte(length: usize, byte: u8) -> Self {
+        Self { length, bytes: [byte, 0, 0, 0], count: 1 }
+    }
+
+    const fn nothing(length: usize) -> Self {
+        Self { length, bytes: [0; 4], count: 0 }
+    }
+
+    fn character(length: usize, code: u32) -> Self {
+        let mut bytes = [0; 4];
+        let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+        let count = character.encode_utf8(&mut bytes).len();
+        Self { length, bytes, count }
+    }
+}
+
+fn build(text: &[u8], next: Next, undo: Undo) -> Option<View> {
+    let mut view: Option<View> = None;
+    let mut place = 0;
+    while let Some(start) = next(text, place) {
+        let line = line_start(text, start, REACH).max(place);
+        let view = view.get_or_insert_with(|| View::new(Layer::Unescape, text.len() - line));
+        place = undo_line(text, line, start, next, undo, view).max(start + 1);
+    }
+    view
+}
+
+/// Undoes what stands from the first escape to the end of its line; gives where that is.
+fn undo_line(text: &[u8], line: usize, first: usize, next: Next, undo: Undo, view: &mut View) -> usize {
+    let mut from = line;
+    let mut place = first;
+    loop {
+        let stop = line_end(text, place, REACH);
+        while place < stop {
+            if let Some(done) = undo(text, place) {
+                view.copy(text, from..place);
+                view.atom(place..place + done.length, done.bytes.get(..done.count).unwrap_or_default());
+                place += done.length;
+                from = place;
+            } else {
+                place += 1;
+            }
+            // The next escape of this line, if there is one, at the speed of a search.
+            match next(part(text, 0..stop.max(place)), place) {
+                Some(found) => place = found.max(place),
+                None => break,
+            }
+        }
+        // An escape may have taken the line end with it: then the line goes on.
+        if place > stop {
+            continue;
+        }
+        let end = past_line_end(text, stop).max(stop);
+        view.copy(text, from..end);
+        return end;
+    }
+}
+
+/// Finds the next escape of JSON, C, URLs or HTML.
+fn next(text: &[u8], from: usize) -> Option<usize> {
+    let mut place = from;
+    while let Some(found) = memchr::memchr3(b'\\', b'%', b'&', part(text, place..text.len())) {
+        place += found;
+        if escape(text, place).is_some() {
+            return Some(place);
+        }
+        place += 1;
+    }
+    None
+}
+
+fn escape(text: &[u8], place: usize) -> Option<Undone> {
+    match at(text, place) {
+        b'\\' => backslash(text, place),
+        b'%' => percent(text, place),
+        b'&' => entity(text, place),
+        _ => None,
+    }
+}
+
+fn percent(text: &[u8], place: usize) -> Option<Undone> {
+    if at(text, place + 1) == b'u' && run(text, place + 2, HEX, 4) == 4 {
+        return Some(Undone::character(6, number(text, place + 2, 4)));
+    }
+    let (high, low) = (hex_value(at(text, place + 1)), hex_value(at(text, place + 2)));
+    (high < 16 && low < 16).then(|| Undone::byte(3, high * 16 + low))
+}
+
+fn number(text: &[u8], from: usize, digits: usize) -> u32 {
+    part(text, from..from + digits).iter().fold(0, |sum, byte| (sum << 4) | u32::from(hex_value(*byte) & 15))
+}
+
+fn backslash(text: &[u8], place: usize) -> Option<Undone> {
+    let simple = |byte| Some(Undone::byte(2, byte));
+    match at(text, place + 1) {
+        byte @ (b'"' | b'\\' | b'/' | b'\'' | b'`' | b'$' | b'=' | b':' | b'-' | b'_' | b'.' | b'@'
+        | b'#' | b' ' | b'&' | b'!') => simple(byte),
+        b'n' => simple(b'\n'),
+        b'r' => simple(b'\r'),
+        b't' => simple(b'\t'),
+        b'b' => simple(8),
+        b'f' | b'v' => simple(b' '),
+        b'e' => simple(0x1b),
+        b'u' if at(text, place + 2) == b'{' => {
+            let digits = run(text, place + 3, HEX, 6);
+            (digits > 0 && at(text, place + 3 + digits) == b'}')
+                .then(|| Undone::character(digits + 4, number(text, place + 3, digits)))
+        }
+        b'u' if run(text, place + 2, HEX, 4) == 4 => Some(Undone::character(6, number(text, place + 2, 4))),
+        b'U' if run(text, place + 2, HEX, 8) == 8 => Some(Undone::character(10, number(text, place + 2, 8))),
+        b'x' if run(text, place + 2, HEX, 2) == 2 => {
+            Some(Undone::byte(4, u8::try_from(number(text, place + 2, 2)).unwrap_or(0)))
+        }
+        b'0'..=b'7' => {
+            let digits = part(text, place + 1..place + 4)
+                .iter()
+                .take_while(|byte| matches!(byte, b'0'..=b'7'))
+                .count();
+            let value = part(text, place + 1..place + 1 + digits)
+                .iter()
+                .fold(0_u32, |sum, byte| sum * 8 + u32::from(byte & 7));
+            u8::try_from(value).ok().map(|byte| Undone::byte(digits + 1, byte))
+        }
+        b'\n' | b'\r' => Some(Undone::nothing(past_line_end(text, place + 1) - place)),
+        _ => None,
+    }
+}
+
+const ENTITIES: &[(&[u8], u8)] = &[
+    (b"quot;", b'"'),
+    (b"amp;", b'&'),
+    (b"lt;", b'<'),
+    (b"gt;", b'>'),
+    (b"apos;", b'\''),
+    (b"nbsp;", b' '),
+    (b"equals;", b'='),
+    (b"colon;", b':'),
+    (b"sol;", b'/'),
+    (b"plus;", b'+'),
+    (b"lowbar;", b'_'),
+    (b"UnderBar;", b'_'),
+    (b"hyphen;", b'-'),
+    (b"dash;", b'-'),
+    (b"period;", b'.'),
+    (b"commat;", b'@'),
+    (b"num;", b'#'),
+    (b"excl;", b'!'),
+    (b"percnt;", b'%'),
+    (b"ast;", b'*'),
+    (b"Tab;", b'\t'),
+    (b"NewLine;", b'\n'),
+    (b"lpar;", b'('),
+    (b"rpar;", b')'),
+    (b"dollar;", b'$'),
+];
+
+fn entity(text: &[u8], place: usize) -> Option<Undone> {
+    if at(text, place + 1) == b'#' {
+        let hex = matches!(at(text, place + 2), b'x' | b'X');
+        let from = place + 2 + usize::from(hex);
+        let digits = run(text, from, if hex { HEX } else { crate::bytes::DIGIT }, 8);
+        let base = if hex { 16 } else { 10 };
+        let code = part(text, from..from + digits)
+            .iter()
+            .fold(0_u32, |sum, byte| sum.saturating_mul(base).saturating_add(u32::from(hex_value(*byte))));
+        let end = from + digits + usize::from(at(text, from + digits) == b';');
+        return (digits > 0).then(|| Undone::character(end - place, code));
+    }
+    let name = part(text, place + 1..place + 10);
+    ENTITIES
+        .iter()
+        .find(|(entity, _)| name.starts_with(entity))
+        .map(|(entity, byte)| Undone::byte(entity.len() + 1, *byte))
+}
+
+/// Finds the next escape of quoted-printable: a soft line end, or `=3D`, `=5F`, `=2D` and the like.
+fn next_printable(text: &[u8], from: usize) -> Option<usize> {
+    let mut place = from;
+    while let Some(found) = memchr::memchr(b'=', part(text, place..text.len())) {
+        place += found;
+        if soft(text, place) || (printable(text, place).is_some() && at(text, place + 1) <= b'7') {
+            return Some(place);
+        }
+        place += 1;
+    }
+    None
+}
+
+/// A line that ends in `=` after a byte of a word, is about as long as mail lines are, and is no line of base64.
+fn soft(text: &[u8], place: usize) -> bool {
+    if !is(at(text, place + 1), LINE) || !is(before(text, place), crate::bytes::TOKEN & !crate::bytes::EQUALS)
+    {
+        return false;
+    }
+    if at(text, past_line_end(text, place + 1)) <= b' ' {
+        return false;
+    }
+    let line = part(text, line_start(text, place, 100)..place);
+    (60..=76).contains(&line.len()) && !line.iter().all(|byte| is(*byte, crate::bytes::B64_ANY))
+}
+
+fn printable(text: &[u8], place: usize) -> Option<Undone> {
+    if at(text, place) != b'=' {
+        return None;
+    }
+    if soft(text, place) {
+        return Some(Undone::nothing(past_line_end(text, place + 1) - place));
+    }
+    let (high, low) = (at(text, place + 1), at(text, place + 2));
+    let capital = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
+    (capital(high) && capital(low)).then(|| Undone::byte(3, hex_value(high) * 16 + hex_value(low)))
+}

@@ -1,0 +1,75 @@
+//! UTF-16 in either byte order, with or without a mark.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use super::{View, Wanted};
+use crate::bytes::{at, part};
+use crate::found::Layer;
+use crate::rules::Wide;
+use crate::scan::Scan;
+
+/// So many units with a NUL in the same half make a stretch.
+const UNITS: usize = 8;
+
+/// A view of each stretch in which every other byte is NUL.
+pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let mut place = 0;
+    while let Some(found) = memchr::memchr(0, part(text, place..text.len())) {
+        let nul = place + found;
+        let big = stretch(text, nul, Wide::Big);
+        let little = nul.checked_sub(1).map_or(0, |start| stretch(text, start, Wide::Little));
+        let (start, length, order) =
+            if little >= big && nul > 0 { (nul - 1, little, Wide::Little) } else { (nul, big, Wide::Big) };
+        if length < 2 * UNITS {
+            place = nul + 1;
+            continue;
+        }
+        let mut view = View::new(Layer::Utf16, length);
+        view.wide = order;
+        for unit in (start..start + length).step_by(2) {
+            decode(text, unit, order, &mut view);
+        }
+        scan.view(&view, wanted);
+        place = (start + length).max(nul + 1);
+    }
+}
+
+/// Gives the length of the stretch of units from an offset on; other planes and scripts may stand in it.
+fn stretch(text: &[u8], start: usize, order: Wide) -> usize {
+    let mut place = start;
+    let mut end = start;
+    let mut misses = 0;
+    while place + 1 < text.len() && misses < 16 {
+        let (high, low) = halves(text, place, order);
+        if high == 0 && (low >= 0x20 || matches!(low, b'\n' | b'\r' | b'\t' | 0x1b)) {
+            misses = 0;
+            end = place + 2;
+        } else if high == 0 || (place == start) {
+            break;
+        } else {
+            misses += 1;
+        }
+        place += 2;
+    }
+    end - start
+}
+
+fn halves(text: &[u8], place: usize, order: Wide) -> (u8, u8) {
+    if order == Wide::Big {
+        (at(text, place), at(text, place + 1))
+    } else {
+        (at(text, place + 1), at(text, place))
+    }
+}
+
+fn decode(text: &[u8], place: usize, order: Wide, view: &mut View) {
+    let (high, low) = halves(text, place, order);
+    let raw = place..place + 2;
+    if high == 0 && low < 0x80 {
+        view.atom(raw, &[low]);
+    } else {
+        let mut buffer = [0; 4];
+        let unit = (u32::from(high) << 8) | u32::from(low);
+        let character = char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER);
+        view.atom(raw, character.encode_utf8(&mut buffer).as_bytes());
+    }
+}

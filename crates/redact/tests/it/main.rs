@@ -1,0 +1,24 @@
+//! What goes in, what comes out.
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::format_collect,
+    clippy::format_push_string,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "tests build, count and slice small texts, and end at the first surprise"
+)]
+
+#[path = "../../src/bench/plant.rs"]
+mod plant;
+#[path = "../../src/bench/plant_encode.rs"]
+mod plant_encode;
+
+mod benign;
+mod chunks;
+mod common;
+mod encodings;
+mod errors;
+mod provider;
+mod rules;
+mod ui;

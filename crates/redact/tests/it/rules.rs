@@ -1,0 +1,69 @@
+//! Each shape planted, and near misses.
+
+use crate::common::{check, gone, untouched};
+use crate::plant::{MAKERS, Rng};
+
+#[test]
+fn every_planted_shape_shows_its_kind_and_no_other() {
+    let mut failed = Vec::new();
+    for (name, kind, make) in MAKERS {
+        for seed in 0..25 {
+            let planted = make(&mut Rng::new(seed * 977 + 5));
+            let text = format!("line one\n{}\nline three\n", planted.text());
+            let (out, kinds) = check(&text);
+            if kinds != [*kind] {
+                failed.push(format!("{name} {seed}: {kinds:?} in {out:?} from {:?}", planted.text()));
+                continue;
+            }
+            gone(planted.secret.as_bytes(), out.as_bytes(), name);
+            assert!(out.starts_with("line one\n") && out.ends_with("line three\n"), "{name}: {out}");
+        }
+    }
+    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), MAKERS.len() * 25, failed.join("\n"));
+}
+
+#[test]
+fn near_misses_stay() {
+    for text in [
+        "region ASIAPACIFICSOUTHEAST and AKIAABCDEFGHIJKLMNOP\n",
+        "npm_config_registry_and_other_long_environment_names=x\n",
+        "task-sk-abcdefghijklmnopqrstuvwxyzabcdefghij and risk-sk-based-kebab-case-words-of-some-length\n",
+        "pk_live_51Habcdefghijklmnopqrstuv is publishable\n",
+        "PublicKey = xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8Dg=\n",
+        "transaction 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060\n",
+        "WWW-Authenticate: Bearer realm=\"https://auth.docker.io/token\",service=\"registry\"\n",
+        "password: ${DB_PASSWORD}\ntoken = os.environ[\"TOKEN\"]\nsecret: {{ .Values.secret }}\n",
+        "let token = parser.next_token();\nlet secret_name = \"db-credentials-v2\";\nmax_tokens: 4096\n",
+        "fn password(password: &str) -> Token { Token::Ident2 }\n",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n",
+        "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo\n-----END PUBLIC KEY-----\n",
+        "https://user@example.org/a/b@2x.png and https://example.org/@scope/pkg?page=2\n",
+        "postgres://user:password@localhost/db and redis://:${PASS}@cache:6379\n",
+        "kind: ConfigMap\ndata:\n  password_policy: strict\n",
+        "--password string   the password to use\n--token <token>\ncurl -u user:$PASS https://x\n",
+    ] {
+        untouched(text);
+    }
+}
+
+#[test]
+fn documented_examples_stay_and_are_reported() {
+    use plugward_redact::{Did, EXAMPLES};
+    for (head, tail, source) in EXAMPLES {
+        let key = format!("{head}{tail}");
+        for text in
+            [format!("{key}\n"), format!("Authorization: Bearer {key}\n"), format!("password=\"{key}\"\n")]
+        {
+            let (out, found) = crate::common::bytes(text.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&out), text, "{source}");
+            assert!(
+                found.iter().all(|f| f.did == Did::KeptExample && f.code() == "redact/example"),
+                "{source}: {found:?}"
+            );
+        }
+    }
+    let (_, found) = crate::common::bytes(concat!("id AKIA", "IOSFODNN7EXAMPLE\n").as_bytes());
+    assert_eq!(found.len(), 0, "a masked value is no finding");
+    let (_, found) = crate::common::bytes(concat!("k sk_te", "st_4eC39HqLyjWDarjtT1zdp7dc\n").as_bytes());
+    assert_eq!(found.len(), 1);
+}

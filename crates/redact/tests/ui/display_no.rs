@@ -1,0 +1,5 @@
+use plugward_redact::Raw;
+
+fn main() {
+    println!("{}", Raw::new(String::new()));
+}

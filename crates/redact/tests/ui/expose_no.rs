@@ -1,0 +1,6 @@
+use plugward_redact::{Raw, on_this_machine};
+
+fn main() {
+    let raw = Raw::new(String::new());
+    let _ = on_this_machine(|_proof| raw.expose().len());
+}

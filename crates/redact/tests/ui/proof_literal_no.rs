@@ -1,0 +1,9 @@
+use plugward_redact::{LocalOnly, Raw};
+
+fn look(raw: &Raw<String>, _: &LocalOnly<'_>) -> usize {
+    raw.expose(&LocalOnly { _call: core::marker::PhantomData }).len()
+}
+
+fn main() {
+    let _ = look;
+}

@@ -1,0 +1,9 @@
+use plugward_redact::{Firewall, Raw, Request, Role};
+
+fn request(firewall: &Firewall, text: String) -> Request {
+    Request::new().with(Role::User, text)
+}
+
+fn main() {
+    let _ = request;
+}
