@@ -1,5 +1,7 @@
 //! Claude Code's manifest, and the dialects that go through it: cursor, kimi, grok.
 
+use std::collections::BTreeMap;
+
 use crate::at::WithoutManifest;
 use crate::code::Code;
 use crate::coverage::Coverage;
@@ -214,7 +216,7 @@ fn started_key(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, kind: SurfaceK
         if path.glob {
             ctx.glob(doc, node);
             item.coverage = Coverage::Unresolved;
-            ctx.items.push(item);
+            ctx.add(item);
         } else if ctx.files.get(&path.path).is_none() && ctx.has(&path.path) {
             ctx.started_files(&path.path, kind);
         } else {
@@ -244,7 +246,7 @@ fn dependencies(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, meta: &mut Me
         let mut item =
             SurfaceItem::new(SurfaceKind::Dependency, name.clone(), Ctx::place(doc, node.span()), doc.layer);
         item.facts.insert("as", Fact::Text(scalar_text(node)));
-        ctx.items.push(item);
+        ctx.add(item);
         meta.companions.push(name);
     }
 }
@@ -264,7 +266,7 @@ fn channels(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
             SurfaceItem::new(SurfaceKind::Channel, name, Ctx::place(doc, server.span()), doc.layer);
         channel.coverage = Coverage::Unresolved;
         channel.why = format!("the server {}", escape(name, 128));
-        ctx.items.push(channel);
+        ctx.add(channel);
         if let Some(config) = item.get("userConfig") {
             ctx.settings(doc, config);
         }
@@ -291,7 +293,7 @@ fn kimi(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
                 doc.layer,
             );
             item.facts.insert("skill", Fact::Text(name.to_owned()));
-            ctx.items.push(item);
+            ctx.add(item);
         }
     }
 }
@@ -382,26 +384,21 @@ fn standard(ctx: &mut Ctx<'_>, replaced: &[Prompts]) {
 
 /// A channel names a server of the plugin and has its label.
 fn check_channels(ctx: &mut Ctx<'_>) {
-    let channels: Vec<usize> = (0..ctx.items.len())
-        .filter(|at| ctx.items.get(*at).is_some_and(|item| item.kind == SurfaceKind::Channel))
+    let servers: BTreeMap<String, Coverage> = ctx
+        .items
+        .iter()
+        .filter(|item| item.kind == SurfaceKind::McpServer)
+        .map(|item| (item.name.clone(), item.coverage))
         .collect();
-    for at in channels {
-        let Some(channel) = ctx.items.get(at) else { continue };
-        let server =
-            ctx.items.iter().find(|item| item.kind == SurfaceKind::McpServer && item.name == channel.name);
-        match server.map(|server| server.coverage) {
-            Some(coverage) => {
-                if let Some(channel) = ctx.items.get_mut(at) {
-                    channel.coverage = coverage;
-                }
-            }
-            None => {
-                let message =
-                    format!("expected a server of mcpServers, got `{}`", escape(&channel.name, 128));
-                let place = channel.place.clone();
-                ctx.error_at(place, Code::UnknownServer, message);
-            }
+    let mut unknown = Vec::new();
+    for channel in ctx.items.iter_mut().filter(|item| item.kind == SurfaceKind::Channel) {
+        match servers.get(&channel.name) {
+            Some(coverage) => channel.coverage = *coverage,
+            None => unknown.push((channel.place.clone(), escape(&channel.name, 128))),
         }
+    }
+    for (place, name) in unknown {
+        ctx.error_at(place, Code::UnknownServer, format!("expected a server of mcpServers, got `{name}`"));
     }
 }
 
@@ -421,7 +418,7 @@ impl Ctx<'_> {
                 .get("sensitive")
                 .is_some_and(|value| matches!(value.value(), Value::Bool(true)));
             item.facts.insert("sensitive", Fact::Text(sensitive.to_string()));
-            self.items.push(item);
+            self.add(item);
         }
     }
 
@@ -438,7 +435,7 @@ impl Ctx<'_> {
             );
             item.origin = Origin::Found;
             item.facts.insert("value", Fact::Text(scalar_text(member.node())));
-            self.items.push(item);
+            self.add(item);
             match member.key() {
                 "statusLine" | "subagentStatusLine" => self.status_line(&doc, member.node(), member.key()),
                 "hooks" => self.hooks_value(&doc, member.node(), Origin::Found),

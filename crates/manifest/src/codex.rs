@@ -173,7 +173,7 @@ fn apps_object(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, origin: Origin
         };
         item.why = crate::text::escape(&id, 128);
         item.facts.insert("id", Fact::Text(id));
-        ctx.items.push(item);
+        ctx.add(item);
     }
 }
 

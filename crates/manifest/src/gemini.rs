@@ -114,6 +114,6 @@ fn settings(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
         if let Some(variable) = item.get("envVar").and_then(|name| ctx.plain(doc, name, Need::Error)) {
             setting.reads_env.push(variable.to_owned());
         }
-        ctx.items.push(setting);
+        ctx.add(setting);
     }
 }

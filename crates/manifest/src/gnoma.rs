@@ -204,7 +204,7 @@ fn skill(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
             let place = item.place.clone();
             ctx.missing_file(&place, &folder);
         }
-        ctx.items.push(item);
+        ctx.add(item);
     }
 }
 
@@ -243,7 +243,7 @@ fn hook(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
         None => {
             item.coverage = Coverage::Unresolved;
             "a hook without exec".clone_into(&mut item.why);
-            ctx.items.push(item);
+            ctx.add(item);
         }
         Some(exec) => {
             let Some(path) = ctx.path(doc, exec) else { return };
@@ -296,7 +296,7 @@ fn server(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
         None => {
             item.coverage = Coverage::Unresolved;
             "a server without command".clone_into(&mut item.why);
-            ctx.items.push(item);
+            ctx.add(item);
         }
         Some(command) => {
             let Some(path) = ctx.path(doc, command) else { return };

@@ -67,7 +67,7 @@ impl Ctx<'_> {
             SurfaceItem::new(SurfaceKind::Hook, scalar_text(node), Self::place(doc, node.span()), doc.layer);
         item.coverage = Coverage::Unresolved;
         "a pattern in place of a path".clone_into(&mut item.why);
-        self.items.push(item);
+        self.add(item);
     }
 
     pub(crate) fn glob(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
@@ -164,7 +164,7 @@ impl Ctx<'_> {
             Some(_) => {}
             None => self.missing_file(&place, path),
         }
-        self.items.push(item);
+        self.add(item);
     }
 
     fn group(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
@@ -288,7 +288,7 @@ impl Ctx<'_> {
                 {
                     item.facts.insert("server", Fact::Text(name.to_owned()));
                 }
-                self.items.push(item);
+                self.add(item);
             }
             other => {
                 let message = format!("the host documents no handler type `{}`", escape(other, 64));
@@ -298,7 +298,7 @@ impl Ctx<'_> {
                 if node.get("command").is_some() {
                     return self.command_handler(doc, node, item);
                 }
-                self.items.push(item);
+                self.add(item);
             }
         }
     }
@@ -384,7 +384,7 @@ impl Ctx<'_> {
         item.place = Self::place(doc, text.span());
         if let Some(text) = self.text(doc, text, Need::Error) {
             item.text = Some(ForeignText::new(text.to_owned()));
-            self.items.push(item);
+            self.add(item);
         }
     }
 
@@ -397,7 +397,7 @@ impl Ctx<'_> {
             item.why = escape(crate::url::host_of(url), 256);
             item.run = vec![url.to_owned()];
             item.facts.insert("url", Fact::Text(url.to_owned()));
-            self.items.push(item);
+            self.add(item);
         }
     }
 }

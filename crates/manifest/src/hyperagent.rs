@@ -42,6 +42,8 @@ const SCHEMA: &[&str] =
 
 /// Files of the folder that are looked through for imports, at most.
 const IMPORTERS: usize = 1000;
+/// Bytes of a file that is looked through for imports, at most.
+const IMPORTER_BYTES: usize = 2 << 20;
 
 pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     let Some(file) = ctx.files.get(FILE) else {
@@ -139,7 +141,7 @@ fn host_modules(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
             ctx.error(doc, item.span(), Code::Type, message);
         } else {
             let place = Ctx::place(doc, item.span());
-            ctx.items.push(SurfaceItem::new(SurfaceKind::HostModule, name, place, doc.layer));
+            ctx.add(SurfaceItem::new(SurfaceKind::HostModule, name, place, doc.layer));
             meta.host_modules.push(name.to_owned());
         }
     }
@@ -163,7 +165,7 @@ fn optional(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
             if let Some(name) = ctx.plain(doc, item, Need::Error) {
                 meta.companions.push(name.to_owned());
                 let place = Ctx::place(doc, item.span());
-                ctx.items.push(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
+                ctx.add(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
             }
         }
     }
@@ -215,7 +217,7 @@ fn schema(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
             }
         }
         let place = Ctx::place(doc, member.node().span());
-        ctx.items.push(SurfaceItem::new(SurfaceKind::Settings, member.key(), place, doc.layer));
+        ctx.add(SurfaceItem::new(SurfaceKind::Settings, member.key(), place, doc.layer));
     }
 }
 
@@ -244,7 +246,7 @@ fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
         let place = Ctx::whole(FILE);
         ctx.missing_file(&place, file);
     }
-    ctx.items.push(item);
+    ctx.add(item);
     shared(ctx, file);
 }
 
@@ -256,17 +258,23 @@ fn shared(ctx: &mut Ctx<'_>, entry: &str) {
     while let Some(path) = left.pop() {
         let Some(file) = ctx.files.get(&path) else { continue };
         ctx.read.insert(path.clone());
+        if file.bytes.len() > IMPORTER_BYTES {
+            ctx.add(unread_item(&path, "too large to look through for imports"));
+            continue;
+        }
         let text = String::from_utf8_lossy(file.bytes);
         for import in imports(&text) {
             match resolve(&path, &import.target) {
-                Target::Inside(target) => {
-                    let found =
-                        on_disk(ctx, &target).filter(|found| seen.len() < IMPORTERS && !seen.contains(found));
-                    if let Some(found) = found {
+                Target::Inside(target) => match on_disk(ctx, &target) {
+                    Some(found) if !seen.contains(&found) && seen.len() < IMPORTERS => {
                         seen.insert(found.clone());
                         left.push(found);
                     }
-                }
+                    Some(found) if !seen.contains(&found) && outside.insert(String::new()) => {
+                        ctx.add(unread_item(&found, "more files import each other than are looked through"));
+                    }
+                    _ => {}
+                },
                 Target::Outside(target) if outside.insert(target.clone()) => {
                     let place = Place {
                         file: path.clone(),
@@ -274,12 +282,20 @@ fn shared(ctx: &mut Ctx<'_>, entry: &str) {
                         span: Span::new(import.start, import.start.saturating_add(import.target.len())),
                         position: None,
                     };
-                    ctx.items.push(outside_item(ctx.at.shared, place, &target));
+                    ctx.add(outside_item(ctx.at.shared, place, &target));
                 }
                 Target::Outside(_) | Target::Package => {}
             }
         }
     }
+}
+
+/// A file whose imports are not known.
+fn unread_item(path: &str, why: &str) -> SurfaceItem {
+    let mut item = SurfaceItem::new(SurfaceKind::Shared, path, Ctx::whole(path), Layer::Plugin);
+    item.coverage = Coverage::Unresolved;
+    item.why = format!("{}: {why}", escape(path, 256));
+    item
 }
 
 fn outside_item(digested: &[&str], place: Place, target: &str) -> SurfaceItem {

@@ -1,47 +1,147 @@
 //! A token scan for the imports of JavaScript and TypeScript.
 
 /// One import of a literal.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Import {
     pub(crate) target: String,
     pub(crate) start: usize,
 }
 
+/// How far behind a word its string is looked for; comments and blanks may stand between.
+const AHEAD: usize = 4096;
+
 /// Finds `import "x"`, `import … from "x"`, `export … from "x"`, `import("x")` and `require("x")`.
 ///
-/// Comments are dropped, strings and templates are single tokens. A string that follows one of these words is taken as
-/// an import whatever stands around it: one too many is shown rather than one too few.
+/// Comments, strings, templates and regular expressions are told apart by their tokens. A `/` behind `)` or `}` may
+/// divide or open a regular expression; where taking the wrong one could hide text, every such word of the file
+/// counts, in comments and strings too: one import too many is shown rather than one too few.
 pub(crate) fn imports(text: &str) -> Vec<Import> {
+    let mut scan = Scan { text, at: 0, before: Before::Start, braces: Vec::new(), doubtful: false };
     let mut found = Vec::new();
-    let mut scan = Scan { text, at: 0 };
-    let mut before = [Token::Other, Token::Other];
-    while let Some(token) = scan.next() {
-        if let Token::Text { start, end } = token {
-            let opens = matches!(
-                before,
-                [_, Token::Word("import" | "from")] | [Token::Word("import" | "require"), Token::Open]
-            );
-            if opens {
-                let raw = text.get(start..end).unwrap_or_default();
-                found.push(Import { target: unescaped(raw), start });
-            }
-        }
-        before = [before[1], token];
+    while let Some(word) = scan.next_word() {
+        found.extend(import_behind(text, word, scan.at));
+    }
+    if scan.doubtful {
+        found = every_word(text);
     }
     found
 }
 
-#[derive(Clone, Copy)]
-enum Token<'t> {
-    Word(&'t str),
-    Text { start: usize, end: usize },
-    Open,
-    Other,
+/// Looks behind a word for the string that it imports.
+fn import_behind(text: &str, word: &str, at: usize) -> Option<Import> {
+    if !matches!(word, "import" | "from" | "require") {
+        return None;
+    }
+    let limit = at.saturating_add(AHEAD).min(text.len());
+    let mut here = skip_blanks(text, at, limit);
+    if word != "from" && text.get(here..)?.starts_with('(') {
+        here = skip_blanks(text, here.saturating_add(1), limit);
+    } else if word == "require" {
+        return None;
+    }
+    let quote = text.get(here..)?.chars().next().filter(|quote| matches!(quote, '"' | '\'' | '`'))?;
+    let start = here.saturating_add(1);
+    let end = string_end(text, start, quote)?;
+    let raw = text.get(start..end)?;
+    (quote != '`' || !raw.contains("${")).then(|| Import { target: unescaped(raw), start })
+}
+
+fn every_word(text: &str) -> Vec<Import> {
+    let mut found = Vec::new();
+    for word in ["import", "from", "require"] {
+        let places = text
+            .match_indices(word)
+            .filter_map(|(at, _)| import_behind(text, word, at.saturating_add(word.len())));
+        found.extend(places);
+    }
+    found.sort_by_key(|import| import.start);
+    found
+}
+
+fn skip_blanks(text: &str, from: usize, limit: usize) -> usize {
+    let mut at = from;
+    while at < limit {
+        let rest = text.get(at..).unwrap_or_default();
+        let step = match rest.chars().next() {
+            Some(blank) if is_blank(blank) => blank.len_utf8(),
+            Some('/') => match comment_length(rest) {
+                0 => return at,
+                length => length,
+            },
+            _ => return at,
+        };
+        at = at.saturating_add(step);
+    }
+    at
+}
+
+fn is_blank(character: char) -> bool {
+    character.is_whitespace() || character == '\u{feff}'
+}
+
+/// The bytes of a comment at the start; 0 where there is none.
+fn comment_length(rest: &str) -> usize {
+    if rest.starts_with("//") {
+        rest.find(['\n', '\r', '\u{2028}', '\u{2029}']).unwrap_or(rest.len())
+    } else if let Some(inner) = rest.strip_prefix("/*") {
+        inner.find("*/").map_or(rest.len(), |end| end.saturating_add(4))
+    } else {
+        0
+    }
+}
+
+/// Where a string ends; `None` for one that does not end on its line, or a template that does not end.
+fn string_end(text: &str, start: usize, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    for (at, next) in text.get(start..)?.char_indices().take(AHEAD) {
+        match next {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '\n' | '\r' if quote != '`' => return None,
+            _ if next == quote => return Some(start.saturating_add(at)),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What stands before a `/`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Nothing, an operator, a keyword: a regular expression may follow.
+    Start,
+    /// A value: a division follows.
+    Value,
+    /// `)` or `}`: either.
+    Either,
 }
 
 struct Scan<'t> {
     text: &'t str,
     at: usize,
+    before: Before,
+    /// For each open brace, whether it closes a hole of a template.
+    braces: Vec<bool>,
+    doubtful: bool,
 }
+
+/// Words behind which a value stands, so that a `/` opens a regular expression.
+const OPENING_WORDS: &[&str] = &[
+    "await",
+    "case",
+    "delete",
+    "do",
+    "else",
+    "in",
+    "instanceof",
+    "new",
+    "of",
+    "return",
+    "throw",
+    "typeof",
+    "void",
+    "yield",
+];
 
 impl<'t> Scan<'t> {
     fn rest(&self) -> &'t str {
@@ -52,60 +152,142 @@ impl<'t> Scan<'t> {
         self.at = self.at.saturating_add(bytes);
     }
 
-    fn next(&mut self) -> Option<Token<'t>> {
+    /// Gives the next word outside of comments, strings and regular expressions.
+    fn next_word(&mut self) -> Option<&'t str> {
         loop {
             let rest = self.rest();
             let first = rest.chars().next()?;
-            if first.is_whitespace() || first == '\u{feff}' {
-                self.skip(first.len_utf8());
-            } else if rest.starts_with("//") {
-                let ends = ['\n', '\r', '\u{2028}', '\u{2029}'];
-                self.skip(rest.find(ends).unwrap_or(rest.len()));
-            } else if rest.starts_with("/*") {
-                let end = rest.get(2..).and_then(|inner| inner.find("*/"));
-                self.skip(end.map_or(rest.len(), |end| end.saturating_add(4)));
-            } else if matches!(first, '"' | '\'' | '`') {
-                return Some(self.string(first));
-            } else if first.is_alphabetic() || first == '_' || first == '$' {
-                let end = rest.find(|next: char| !next.is_alphanumeric() && next != '_' && next != '$');
-                let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-                self.skip(word.len());
-                return Some(Token::Word(word));
-            } else {
-                self.skip(first.len_utf8());
-                return Some(if first == '(' { Token::Open } else { Token::Other });
+            match first {
+                blank if is_blank(blank) => self.skip(blank.len_utf8()),
+                '/' => self.slash(),
+                '"' | '\'' => self.string(first),
+                '`' => {
+                    self.skip(1);
+                    self.template();
+                }
+                '{' => {
+                    self.skip(1);
+                    self.braces.push(false);
+                    self.before = Before::Start;
+                }
+                '}' => {
+                    self.skip(1);
+                    if self.braces.pop() == Some(true) {
+                        self.template();
+                    } else {
+                        self.before = Before::Either;
+                    }
+                }
+                word if word.is_alphanumeric() || word == '_' || word == '$' => {
+                    let end = rest.find(|next: char| !next.is_alphanumeric() && next != '_' && next != '$');
+                    let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+                    self.skip(word.len());
+                    self.before = if OPENING_WORDS.contains(&word) { Before::Start } else { Before::Value };
+                    return Some(word);
+                }
+                other => {
+                    self.skip(other.len_utf8());
+                    self.before = match other {
+                        ')' => Before::Either,
+                        ']' => Before::Value,
+                        _ => Before::Start,
+                    };
+                }
             }
         }
     }
 
-    fn string(&mut self, quote: char) -> Token<'t> {
-        let start = self.at.saturating_add(1);
-        let inner = self.text.get(start..).unwrap_or_default();
+    fn slash(&mut self) {
+        let rest = self.rest();
+        let comment = comment_length(rest);
+        if comment > 0 {
+            return self.skip(comment);
+        }
+        let body = regex_body(rest);
+        match (self.before, body) {
+            (Before::Start, Some(body)) => {
+                self.skip(body.len().saturating_add(2));
+                self.before = Before::Value;
+            }
+            (Before::Either, Some(body)) => {
+                // Where nothing in the body could open something else, both readings see the same words.
+                self.doubtful |=
+                    body.contains(['"', '\'', '`', '{', '}']) || body.contains("/*") || body.contains("//");
+                self.skip(1);
+                self.before = Before::Start;
+            }
+            _ => {
+                self.skip(1);
+                self.before = Before::Start;
+            }
+        }
+    }
+
+    fn string(&mut self, quote: char) {
         let mut escaped = false;
-        for (at, next) in inner.char_indices() {
+        self.before = Before::Value;
+        for (at, next) in self.rest().char_indices().skip(1) {
             match next {
                 _ if escaped => escaped = false,
                 '\\' => escaped = true,
-                // A string ends at its line; a lone quote in a regular expression then hides one line and no more.
-                '\n' | '\r' if quote != '`' => {
-                    self.at = start.saturating_add(at);
-                    return Token::Other;
+                '\n' | '\r' => {
+                    // No string ends here: the text is not what it was taken for.
+                    self.doubtful = true;
+                    return self.skip(at);
                 }
-                _ if next == quote => {
-                    let end = start.saturating_add(at);
-                    self.at = end.saturating_add(1);
-                    return Token::Text { start, end };
-                }
+                _ if next == quote => return self.skip(at.saturating_add(1)),
                 _ => {}
             }
         }
-        // Without an end, a template hides nothing behind it.
-        self.at = start;
-        Token::Other
+        self.doubtful = true;
+        self.at = self.text.len();
+    }
+
+    /// The text of a template up to its end or to the next hole.
+    fn template(&mut self) {
+        let mut escaped = false;
+        let mut dollar = false;
+        for (at, next) in self.rest().char_indices() {
+            match next {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '`' => {
+                    self.before = Before::Value;
+                    return self.skip(at.saturating_add(1));
+                }
+                '{' if dollar => {
+                    self.braces.push(true);
+                    self.before = Before::Start;
+                    return self.skip(at.saturating_add(1));
+                }
+                _ => {}
+            }
+            dollar = next == '$';
+        }
+        self.doubtful = true;
+        self.at = self.text.len();
     }
 }
 
-/// Undoes the escapes that could hide a path: `\x2e`, `\u002e`, `\u{2e}`, and a backslash before any other character.
+/// The text between two slashes of a regular expression on one line.
+fn regex_body(rest: &str) -> Option<&str> {
+    let inner = rest.strip_prefix('/')?;
+    let (mut escaped, mut class) = (false, false);
+    for (at, next) in inner.char_indices().take(AHEAD) {
+        match next {
+            '\n' | '\r' | '\u{2028}' | '\u{2029}' => return None,
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class = true,
+            ']' => class = false,
+            '/' if !class => return inner.get(..at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Undoes the escapes that could hide a path: `\x2e`, `\u002e`, `\u{2e}`, and a backslash before another character.
 fn unescaped(raw: &str) -> String {
     let mut out = String::new();
     let mut rest = raw;
@@ -134,4 +316,42 @@ fn unescaped(raw: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::imports;
+
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = imports(text).into_iter().map(|import| import.target).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn imports_are_found_by_tokens() {
+        check("import '../a'", &["../a"]);
+        check("import x, { y } from \"../a\"; export * from '../b'", &["../a", "../b"]);
+        check("const a = await import( /* why */ `../a`)", &["../a"]);
+        check("const b = require ('../b')", &["../b"]);
+        check("import\n// line\n'../a'", &["../a"]);
+        check(r"import '\x2e\u002e/\u{61}'", &["../a"]);
+        check("import(`../${name}`)", &[]);
+        check("Buffer.from('../a'); requires('../b')", &[]);
+        check("// import '../a'\n/* export * from '../b' */", &[]);
+        check("const s = \"import '../a'\"; const t = `import '../b'`;", &[]);
+    }
+
+    #[test]
+    fn nothing_hides_an_import() {
+        check("const a = '/*'; import('../x'); const b = '*/'", &["../x"]);
+        check("const r = /'/; import('../x')", &["../x"]);
+        check("const r = /[/'\"]/.test(a); import('../x') //'", &["../x"]);
+        check("if (a) /'/.test(b); import('../x') //'", &["../x"]);
+        check("if (a) /`/.test(b); import('../x') /*`*/", &["../x"]);
+        check("const t = `${ import('../x') }`", &["../x"]);
+        check("const t = `${ {a: `b}`} } ${import('../x')}`", &["../x"]);
+        check("a = b / c; import('../x'); d = e / f", &["../x"]);
+        check("let s = 'no end\nimport '../x'", &["../x"]);
+        check("let t = `no end; import '../x'", &["../x"]);
+    }
 }

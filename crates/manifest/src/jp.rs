@@ -69,7 +69,7 @@ fn entry(ctx: &mut Ctx<'_>, doc: &Doc<'_>, members: &[Member<'_>], meta: &mut Me
             if key == "requires" && kind == Kind::Command {
                 meta.companions.push(name.to_owned());
                 let place = Ctx::place(doc, item.span());
-                ctx.items.push(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
+                ctx.add(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
             }
         }
     }
@@ -147,5 +147,5 @@ fn binary(ctx: &mut Ctx<'_>, doc: &Doc<'_>, member: &Member<'_>, kind: Kind) {
     item.run = vec![url.clone()];
     item.facts.insert("url", Fact::Text(url));
     item.facts.insert("sha256", Fact::Text(sha256));
-    ctx.items.push(item);
+    ctx.add(item);
 }

@@ -56,7 +56,10 @@ impl Ctx<'_> {
                 let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path, place, doc.layer);
                 item.coverage = Coverage::Unresolved;
                 "a pattern in place of a path".clone_into(&mut item.why);
-                self.items.push(item);
+                self.add(item);
+                continue;
+            }
+            if !self.walked.insert((path.path.clone(), which.word())) {
                 continue;
             }
             let count = self.prompt_files(&path.path, which, Origin::Declared, doc.layer);
@@ -67,7 +70,7 @@ impl Ctx<'_> {
                 let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path.clone(), place, doc.layer);
                 item.facts.insert("prompt", Fact::Text(which.word().to_owned()));
                 item.files = vec![path.path];
-                self.items.push(item);
+                self.add(item);
             }
         }
     }
@@ -94,7 +97,7 @@ impl Ctx<'_> {
         item.origin = origin;
         item.files = vec![path.to_owned()];
         item.facts.insert("prompt", Fact::Text(word.to_owned()));
-        self.items.push(item);
+        self.add(item);
         let Some(file) = self.files.get(path) else { return };
         let text = String::from_utf8_lossy(file.bytes);
         let found = if has_ending(path, ".toml") { toml_shell(&text) } else { markdown_shell(&text) };
@@ -112,7 +115,7 @@ impl Ctx<'_> {
             if shell.mark == "front-matter-hooks" && shell.text.is_empty() {
                 item.coverage = Coverage::Unresolved;
                 "hooks in the front matter".clone_into(&mut item.why);
-                self.items.push(item);
+                self.add(item);
             } else {
                 self.run_text(item, &shell.text, StartsIn::Default);
             }
@@ -121,6 +124,9 @@ impl Ctx<'_> {
 
     /// Adds the items of a standard folder whose files are started: `bin/`, `workflows/`.
     pub(crate) fn started_files(&mut self, folder: &str, kind: SurfaceKind) {
+        if !self.walked.insert((folder.to_owned(), kind.as_str())) {
+            return;
+        }
         let mut paths: Vec<String> = self.files.under(folder).map(ToOwned::to_owned).collect();
         paths.sort();
         for path in paths {
@@ -136,7 +142,7 @@ impl Ctx<'_> {
             let mut item =
                 SurfaceItem::new(SurfaceKind::Prompt, name, Self::place(doc, text.span()), doc.layer);
             item.text = self.foreign(doc, text);
-            self.items.push(item);
+            self.add(item);
         }
     }
 
@@ -271,10 +277,8 @@ fn toml_shell(text: &str) -> Vec<Shell> {
         let end = end.map_or(rest.len(), |(end, _)| end);
         let inner = rest.get(..end).unwrap_or_default().to_owned();
         found.push(Shell { mark: "braces", text: inner, start: open, line });
-        at = open;
-        if end == rest.len() {
-            break;
-        }
+        // What stands inside is text of that shell and no mark of its own.
+        at = open.saturating_add(end);
     }
     found
 }

@@ -42,8 +42,15 @@ pub fn classify(files: &dyn Files) -> Option<RootCheck> {
     Some(match json::parse(file.bytes, &Limits::standard()) {
         Ok(root) if root.get("hostModules").is_some() => RootCheck::Hyperagent,
         Ok(root) => of_gnoma(&root),
+        Err(_) if mentions_host_modules(file.bytes) => RootCheck::Hyperagent,
         Err(_) => RootCheck::Unreadable,
     })
+}
+
+/// A broken file that says `hostModules` is a broken HyperAgent plugin.
+fn mentions_host_modules(bytes: &[u8]) -> bool {
+    let head = bytes.get(..Limits::standard().bytes()).unwrap_or(bytes);
+    head.windows(13).any(|window| window == b"\"hostModules\"")
 }
 
 fn of_gnoma(root: &Node<'_>) -> RootCheck {

@@ -1,6 +1,6 @@
 //! What every adapter shares: a file being read, and what was found in it so far.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::Span;
 
@@ -16,6 +16,8 @@ use crate::text::{ForeignText, Joiners, escape, hidden_in};
 
 /// Errors that are listed one by one.
 const LISTED: usize = 100;
+/// Things that run or enter a prompt, in one plugin.
+const ITEMS: usize = 10_000;
 /// Notices that are listed one by one.
 const NOTICES: usize = 1000;
 
@@ -67,10 +69,12 @@ pub(crate) struct Ctx<'c> {
     pub(crate) notices: Vec<Notice>,
     pub(crate) items: Vec<SurfaceItem>,
     pub(crate) read: BTreeSet<String>,
-    pub(crate) servers: BTreeSet<String>,
     flagged: BTreeSet<(String, usize, usize)>,
     more_errors: usize,
     more_notices: usize,
+    overfull: bool,
+    /// Paths that were looked through for prompt files or programs.
+    pub(crate) walked: BTreeSet<(String, &'static str)>,
 }
 
 impl<'c> Ctx<'c> {
@@ -83,10 +87,11 @@ impl<'c> Ctx<'c> {
             notices: Vec::new(),
             items: Vec::new(),
             read: BTreeSet::new(),
-            servers: BTreeSet::new(),
             flagged: BTreeSet::new(),
             more_errors: 0,
             more_notices: 0,
+            overfull: false,
+            walked: BTreeSet::new(),
         }
     }
 
@@ -368,24 +373,33 @@ impl<'c> Ctx<'c> {
 
     /// Reports unknown keys and keys that differ in case only from a known one.
     pub(crate) fn keys(&mut self, doc: &Doc<'_>, members: &[Member<'_>], known: &[&str]) {
+        let twin_of = |key: &str| known.iter().copied().find(|word| word.eq_ignore_ascii_case(key));
+        let mut spellings: Option<BTreeMap<&str, usize>> = None;
         for member in members {
             let key = member.key();
             if known.contains(&key) {
                 continue;
             }
-            let twin = known.iter().find(|word| word.eq_ignore_ascii_case(key));
-            let both =
-                members.iter().find(|other| other.key() != key && other.key().eq_ignore_ascii_case(key));
-            if let (Some(_), Some(other)) = (twin, both) {
-                let message = format!(
-                    "expected one of two keys that differ in case only, got `{}` beside `{}`",
-                    escape(key, 64),
-                    escape(other.key(), 64)
-                );
-                self.error(doc, member.key_span(), Code::CaseVariant, message);
-                continue;
+            let twin = twin_of(key);
+            if let Some(word) = twin {
+                let count = |members: &[Member<'_>]| {
+                    let mut count = BTreeMap::new();
+                    for word in members.iter().filter_map(|member| twin_of(member.key())) {
+                        let seen = count.entry(word).or_insert(0_usize);
+                        *seen = seen.saturating_add(1);
+                    }
+                    count
+                };
+                if spellings.get_or_insert_with(|| count(members)).get(word).is_some_and(|seen| *seen > 1) {
+                    let message = format!(
+                        "expected one spelling of `{word}`, got `{}` beside another that differs in case only",
+                        escape(key, 64)
+                    );
+                    self.error(doc, member.key_span(), Code::CaseVariant, message);
+                    continue;
+                }
             }
-            let hint = match twin.copied().or_else(|| near(key, known)) {
+            let hint = match twin.or_else(|| near(key, known)) {
                 Some(word) => format!(" (did you mean `{word}`?)"),
                 None => String::new(),
             };
@@ -413,6 +427,17 @@ impl<'c> Ctx<'c> {
     pub(crate) fn missing_file(&mut self, place: &Place, path: &str) {
         let message = format!("`{}` is named and not in the tree", escape(path, 256));
         self.say_at(place.clone(), Code::SurfaceMissingFile, Weight::Warning, message);
+    }
+
+    /// Adds an item of the surface; a plugin that declares too many is refused, so that memory stays bounded.
+    pub(crate) fn add(&mut self, item: SurfaceItem) {
+        if self.items.len() < ITEMS {
+            return self.items.push(item);
+        }
+        if !core::mem::replace(&mut self.overfull, true) {
+            let message = format!("expected at most {ITEMS} things that run or enter a prompt");
+            self.error_at(item.place, Code::TooMany, message);
+        }
     }
 
     pub(crate) fn error_count(&self) -> usize {

@@ -23,7 +23,8 @@ pub(crate) enum StartsIn {
 
 impl Ctx<'_> {
     pub(crate) fn command_context(&self, starts_in: StartsIn) -> CommandContext<'_> {
-        let context = CommandContext::new(self.dialect).with_files(self.files);
+        let context =
+            CommandContext::new(self.dialect).with_files(self.files).with_excluded(self.at.excluded);
         if starts_in == StartsIn::Root { context.at_root() } else { context }
     }
 
@@ -72,7 +73,7 @@ impl Ctx<'_> {
             }
         }
         self.check_variables(&item);
-        self.items.push(item);
+        self.add(item);
     }
 
     pub(crate) fn has(&self, path: &str) -> bool {

@@ -73,7 +73,7 @@ impl Ctx<'_> {
             let mut item = SurfaceItem::new(SurfaceKind::McpServer, path.path, place, doc.layer);
             item.coverage = Coverage::Unresolved;
             "a pattern in place of a path".clone_into(&mut item.why);
-            return self.items.push(item);
+            return self.add(item);
         }
         if has_ending(&path.path, ".mcpb") || has_ending(&path.path, ".dxt") {
             return self.bundle(&place, doc, &path.path);
@@ -99,7 +99,7 @@ impl Ctx<'_> {
         if !self.has(path) {
             self.missing_file(place, path);
         }
-        self.items.push(item);
+        self.add(item);
     }
 
     /// Reads the standard file, if it is there.
@@ -163,7 +163,6 @@ impl Ctx<'_> {
         }
         match which {
             Servers::Mcp => {
-                self.servers.insert(member.key().to_owned());
                 self.mcp(doc, node, member.key(), origin);
             }
             Servers::Lsp => self.program(doc, node, SurfaceKind::LspServer, member.key(), origin),
@@ -197,7 +196,7 @@ impl Ctx<'_> {
                 item.coverage = Coverage::RemoteUrl;
                 item.why = escape(host_of(&text), 256);
                 item.run = vec![text];
-                self.items.push(item);
+                self.add(item);
                 // Which of the two the host takes cannot be told: both are shown.
                 if command.is_some() {
                     self.program(doc, node, SurfaceKind::McpServer, name, origin);
@@ -207,7 +206,7 @@ impl Ctx<'_> {
                 let mut item = self.server_item(doc, node, SurfaceKind::McpServer, name, origin);
                 item.coverage = Coverage::Unresolved;
                 "neither command nor url".clone_into(&mut item.why);
-                self.items.push(item);
+                self.add(item);
             }
         }
     }

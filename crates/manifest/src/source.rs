@@ -172,7 +172,8 @@ impl Source {
                 return None;
             }
         };
-        if source.pinning() == Pinning::Floating {
+        let unknown = matches!(source, Self::Unknown { .. });
+        if source.pinning() == Pinning::Floating && !unknown {
             let message = format!(
                 "the source ({}) is fixed by no digest and no exact version",
                 escape(source.kind(), 32)

@@ -62,7 +62,7 @@ fn run(
     // Files that options name run too; the worst of them counts.
     let mut least = Coverage::Covered;
     while let Some((first, after)) = words.split_first() {
-        let text = first.literal().unwrap_or_default();
+        let text = first.shown();
         let option = if ignores_case(options) { text.to_ascii_lowercase() } else { text.clone() };
         let (name, inline) =
             option.split_once('=').map_or((option.as_str(), None), |(name, value)| (name, Some(value)));
@@ -80,6 +80,9 @@ fn run(
             let code_words = if inline.is_some() { &[] } else { after };
             return code(judge, options, code_words, depth).at_least(least);
         }
+        if is_shell(options) && has_letter(&text, 's') {
+            return from_input(judge, one, upstream).at_least(least);
+        }
         if options.modules.iter().any(|module| name == *module || glued(options, &text, module)) {
             return Verdict::new(Coverage::PathBinary, format!("a module of {base}")).at_least(least);
         }
@@ -94,7 +97,7 @@ fn run(
             }
             least = least.worst(script(judge, &file).coverage);
             words = if inline.is_some() { after } else { after.get(1..).unwrap_or_default() };
-        } else if options.values.contains(&name) && inline.is_none() {
+        } else if (options.values.contains(&name) && inline.is_none()) || ends_in_value(options, &text) {
             words = after.get(1..).unwrap_or_default();
         }
     }
@@ -111,6 +114,21 @@ fn is_cluster(options: &Interpreter, text: &str) -> bool {
     };
     let cut = options.values.iter().filter(|value| value.len() == 2).any(|value| text.starts_with(value));
     !cut && letters.chars().all(|letter| letter.is_ascii_alphanumeric()) && letters.contains(options.letters)
+}
+
+fn is_shell(options: &Interpreter) -> bool {
+    options.names.contains(&"sh")
+}
+
+/// A cluster of short options with the letter in it.
+fn has_letter(text: &str, letter: char) -> bool {
+    text.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
+}
+
+/// `-euo pipefail`: the last letter of a shell's cluster takes the next word.
+fn ends_in_value(options: &Interpreter, text: &str) -> bool {
+    let sign = text.starts_with(['-', '+']) && !text.starts_with("--") && text.len() > 2;
+    is_shell(options) && sign && text.ends_with(['o', 'O'])
 }
 
 /// `-mhttp.server`.
@@ -142,6 +160,7 @@ pub(super) fn script(judge: &Judge<'_>, word: &Word) -> Verdict {
         (Some(path), _) => Verdict::script(path),
         (None, Some(url)) if url.contains("://") => Verdict::new(Coverage::LauncherFloating, url),
         (None, Some(name)) => Verdict::new(Coverage::PathBinary, name),
+        (None, None) if judge.context.is_known(word) => Verdict::new(Coverage::PathBinary, word.shown()),
         (None, None) => Verdict::new(Coverage::Unresolved, format!("the script is {}", word.shown())),
     }
 }

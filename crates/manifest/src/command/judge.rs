@@ -2,180 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::coverage::Coverage;
-use crate::dialect::{Dialect, Relative};
-use crate::files::Files;
-
+use super::context::{CommandContext, CommandPart, CommandView};
 use super::shell::{MAX_DEPTH, Piece, Word, split};
 use super::simple::{Commands, Input, Simple, commands};
 use super::words::{BUILTINS, FETCHERS, WRAPPERS};
 use super::{interpreter, launcher};
-
-/// What is known beside the text of a command.
-#[derive(Clone, Copy)]
-pub struct CommandContext<'a> {
-    pub(super) roots: &'a [&'a str],
-    pub(super) relative: Relative,
-    pub(super) bare_is_file: bool,
-    pub(super) files: Option<&'a dyn Files>,
-}
-
-impl core::fmt::Debug for CommandContext<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("CommandContext")
-            .field("roots", &self.roots)
-            .field("relative", &self.relative)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'a> CommandContext<'a> {
-    /// Takes the root variables and the meaning of relative paths from a dialect.
-    #[must_use]
-    pub const fn new(dialect: Dialect) -> Self {
-        let relative = dialect.relative();
-        Self {
-            roots: dialect.root_variables(),
-            relative,
-            bare_is_file: matches!(dialect, Dialect::Gnoma),
-            files: None,
-        }
-    }
-
-    /// Adds the plugin's files: a script's first line and lock files are then looked at.
-    #[must_use]
-    pub const fn with_files(self, files: &'a dyn Files) -> Self {
-        Self { files: Some(files), ..self }
-    }
-
-    /// Says that the command starts in the plugin's folder.
-    #[must_use]
-    pub const fn at_root(self) -> Self {
-        Self { relative: Relative::Root, ..self }
-    }
-
-    /// Gives the path in the tree that a word stands for.
-    pub(super) fn in_tree(&self, word: &Word) -> Option<String> {
-        let (path, rooted) = match word.pieces.split_first()? {
-            (Piece::Variable { name, .. }, rest) if self.roots.contains(&name.as_str()) => {
-                let path = Word { pieces: rest.to_vec(), quoted: true }.literal()?;
-                (if path.is_empty() { path } else { path.strip_prefix('/')?.to_owned() }, true)
-            }
-            _ => (word.literal()?, false),
-        };
-        let relative = self.relative == Relative::Root && (path.contains('/') || path == ".");
-        if !rooted && (!relative || path.starts_with(['/', '~'])) {
-            return None;
-        }
-        // A part that goes up may leave the tree; then nothing is claimed.
-        if path.split('/').any(|part| part == "..") || path.contains(['\\', '*', '?', '[']) {
-            return None;
-        }
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-        Some(parts.join("/"))
-    }
-
-    /// As [`Self::in_tree`], for an argument: a bare name is a file too, where the tree has it.
-    pub(super) fn script(&self, word: &Word) -> Option<String> {
-        self.in_tree(word).or_else(|| {
-            let name = word.literal().filter(|_| self.relative == Relative::Root)?;
-            self.files?.get(&name).map(|_| name)
-        })
-    }
-
-    pub(super) fn has_any(&self, folder: &str, names: &[&str]) -> bool {
-        self.files.is_some_and(|files| {
-            names.iter().any(|name| files.get(&crate::path::join(folder, name)).is_some())
-        })
-    }
-}
-
-/// One command of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandPart {
-    pub(super) words: Vec<String>,
-    pub(super) coverage: Coverage,
-    pub(super) why: String,
-    pub(super) started: Option<String>,
-}
-
-impl CommandPart {
-    /// Gives the words, variables as `${NAME}`.
-    #[must_use]
-    pub fn words(&self) -> &[String] {
-        &self.words
-    }
-
-    /// Gives the label of this command alone.
-    pub const fn coverage(&self) -> Coverage {
-        self.coverage
-    }
-
-    /// Names what the label is about: the program, the script, the reference, the reason.
-    #[must_use]
-    pub fn why(&self) -> &str {
-        &self.why
-    }
-
-    /// Gives the file of the tree that is started; absent where there is none.
-    #[must_use]
-    pub fn started(&self) -> Option<&str> {
-        self.started.as_deref()
-    }
-}
-
-/// What a command text comes to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandView {
-    pub(super) parts: Vec<CommandPart>,
-    pub(super) coverage: Coverage,
-    pub(super) reads_env: Vec<String>,
-    pub(super) files: Vec<String>,
-    pub(super) unquoted_root: bool,
-}
-
-impl CommandView {
-    /// Gives the commands that are neither builtins nor keywords, those of substitutions among them.
-    #[must_use]
-    pub fn parts(&self) -> &[CommandPart] {
-        &self.parts
-    }
-
-    /// Gives the label of the whole text.
-    ///
-    /// # Guarantees
-    /// Never better than the worst label of the parts.
-    pub const fn coverage(&self) -> Coverage {
-        self.coverage
-    }
-
-    /// Gives the names of the variables in the text, sorted, the root variables left out.
-    #[must_use]
-    pub fn reads_env(&self) -> &[String] {
-        &self.reads_env
-    }
-
-    /// Gives the files of the tree that the text names, sorted.
-    #[must_use]
-    pub fn files(&self) -> &[String] {
-        &self.files
-    }
-
-    /// Says whether a root variable stands outside of quotes, which breaks where the folder's path has a blank.
-    #[must_use]
-    pub const fn has_unquoted_root(&self) -> bool {
-        self.unquoted_root
-    }
-
-    /// Gives what the labels are about, one text a part.
-    #[must_use]
-    pub fn why(&self) -> String {
-        let mut seen = BTreeSet::new();
-        let whys: Vec<&str> =
-            self.parts.iter().map(|part| part.why.as_str()).filter(|why| seen.insert(*why)).collect();
-        whys.join("; ")
-    }
-}
+use crate::coverage::Coverage;
 
 /// Judges a command text for a POSIX shell, from the text and, where they are at hand, the plugin's files.
 ///
@@ -183,8 +15,7 @@ impl CommandView {
 /// `design/manifest.md`, 2.7.
 #[must_use]
 pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandView {
-    let mut judge =
-        Judge { context, parts: Vec::new(), names: BTreeSet::new(), files: BTreeSet::new(), unquoted: false };
+    let mut judge = Judge::new(context, text.len());
     let operators = judge.text(text, 0);
     let coverage = match (judge.parts.as_slice(), operators) {
         ([], _) => Coverage::InlineShell,
@@ -201,8 +32,7 @@ pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandView {
 /// Judges an argument list that a host starts without a shell.
 #[must_use]
 pub fn judge_argv(argv: &[&str], context: &CommandContext<'_>) -> CommandView {
-    let mut judge =
-        Judge { context, parts: Vec::new(), names: BTreeSet::new(), files: BTreeSet::new(), unquoted: false };
+    let mut judge = Judge::new(context, argv.iter().map(|text| text.len()).sum());
     let words: Vec<Word> = argv.iter().map(|text| plain_argument(text)).collect();
     for word in &words {
         judge.note(word);
@@ -224,7 +54,9 @@ pub(super) fn plain_argument(text: &str) -> Word {
             word.pieces.push(Piece::Text(before.to_owned()));
         }
         let tail = after.get(1..).unwrap_or_default();
-        let braced = tail.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        // A name has no great length; without the limit, many openings would each look through the rest.
+        let closes = tail.bytes().take(128).any(|byte| byte == b'}');
+        let braced = tail.strip_prefix('{').filter(|_| closes).and_then(|inner| inner.split_once('}'));
         let name = tail.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         if let Some((inner, after)) = braced {
             let name = inner.split_once(":-").map_or(inner, |(name, _)| name);
@@ -265,6 +97,7 @@ pub(super) struct Judge<'j> {
     names: BTreeSet<String>,
     files: BTreeSet<String>,
     unquoted: bool,
+    budget: usize,
 }
 
 /// What writes into the pipe that a command reads.
@@ -296,7 +129,14 @@ impl Verdict {
     }
 }
 
-impl Judge<'_> {
+impl<'j> Judge<'j> {
+    /// Texts in texts are read again; the budget holds that to a multiple of the whole.
+    fn new(context: &'j CommandContext<'j>, length: usize) -> Self {
+        let (names, files) = (BTreeSet::new(), BTreeSet::new());
+        let budget = length.saturating_mul(8).saturating_add(4096);
+        Self { context, parts: Vec::new(), names, files, unquoted: false, budget }
+    }
+
     fn finish(self, coverage: Coverage) -> CommandView {
         CommandView {
             parts: self.parts,
@@ -309,7 +149,9 @@ impl Judge<'_> {
 
     /// Judges a text; says whether there is an operator in it.
     pub(super) fn text(&mut self, text: &str, depth: u8) -> bool {
-        if depth > MAX_DEPTH {
+        let within = self.budget.checked_sub(text.len());
+        self.budget = within.unwrap_or_default();
+        if depth > MAX_DEPTH || within.is_none() {
             let why = "commands in commands, too deep to follow".to_owned();
             self.parts.push(CommandPart {
                 words: Vec::new(),
@@ -319,7 +161,7 @@ impl Judge<'_> {
             });
             return true;
         }
-        let Commands { simple, operators } = commands(split(text));
+        let Commands { simple, mut operators } = commands(split(text));
         let mut upstream = Upstream::Nothing;
         for one in &simple {
             if !one.piped {
@@ -327,11 +169,11 @@ impl Judge<'_> {
             }
             for word in one.words.iter().chain(&one.beside) {
                 self.note(word);
-                self.inner(word, depth);
+                operators |= self.inner(word, depth);
             }
             if let Input::File(word) = &one.input {
                 self.note(word);
-                self.inner(word, depth);
+                operators |= self.inner(word, depth);
             }
             self.simple(one, upstream, depth);
             upstream = match upstream {
@@ -342,12 +184,16 @@ impl Judge<'_> {
         operators
     }
 
-    fn inner(&mut self, word: &Word, depth: u8) {
+    /// Judges the commands whose output goes into a word; says whether there are any.
+    fn inner(&mut self, word: &Word, depth: u8) -> bool {
+        let mut any = false;
         for piece in &word.pieces {
             if let Piece::Command(text) = piece {
                 self.text(text, depth.saturating_add(1));
+                any = true;
             }
         }
+        any
     }
 
     fn note(&mut self, word: &Word) {
@@ -408,6 +254,9 @@ impl Judge<'_> {
         }
         if let Some(path) = self.context.in_tree(first) {
             return Some(Verdict { coverage: Coverage::Covered, why: path.clone(), started: Some(path) });
+        }
+        if self.context.is_known(first) {
+            return Some(Verdict::new(Coverage::PathBinary, first.shown()));
         }
         let Some(name) = first.literal() else {
             return Some(Verdict::new(Coverage::Unresolved, format!("the program is {}", first.shown())));

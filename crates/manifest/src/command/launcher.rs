@@ -36,7 +36,7 @@ pub(super) fn operand<'w>(words: &'w [Word], values: &[&str]) -> Option<(&'w Wor
     let mut rest = words;
     loop {
         let (first, after) = rest.split_first()?;
-        let text = first.literal().unwrap_or_default();
+        let text = first.shown();
         if text == "--" {
             return after.split_first();
         }

@@ -1,5 +1,6 @@
 //! How far a pin covers what a command text or an argument list would start.
 
+mod context;
 mod interpreter;
 mod judge;
 mod launcher;
@@ -8,7 +9,8 @@ mod shell;
 mod simple;
 mod words;
 
-pub use judge::{CommandContext, CommandPart, CommandView, judge_argv, judge_command};
+pub use context::{CommandContext, CommandPart, CommandView};
+pub use judge::{judge_argv, judge_command};
 pub use words::{BUILTINS, INTERPRETERS, LAUNCHERS};
 
 pub(crate) use shell::{Token, split};

@@ -17,7 +17,7 @@ const LISTED: usize = 100;
 /// # Errors
 /// Every code of `manifest/too-large`, `/too-deep`, `/too-many`, `/string-too-long`, `/not-utf8`, `/bom`,
 /// `/syntax`, `/surrogate`, `/duplicate-key`, with place and pointer. The first error of syntax ends the reading;
-/// surrogates and duplicate keys in front of it are reported beside it.
+/// surrogates, and duplicate keys of objects that were closed, are reported beside it.
 ///
 /// # Guarantees
 /// Any bytes give an answer, in time linear in them but for the sort of an object's keys. The recursion is no

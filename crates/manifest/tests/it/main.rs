@@ -1,7 +1,15 @@
 //! One binary for all tests of the crate.
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read their own fixtures")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test that cannot go on fails"
+)]
 
+mod codes;
+mod commands;
 mod corpus;
+mod json;
 mod seeds;
 mod support;
