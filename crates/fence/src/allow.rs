@@ -1,0 +1,57 @@
+//! F13: allows cover exactly the findings they name, until their day.
+
+use crate::Rule;
+use crate::config::Config;
+use crate::report::{Finding, Site};
+
+/// What is left after the allows.
+pub(crate) struct Applied {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) covered: usize,
+}
+
+/// Takes the findings that an allow covers out, and reports the allows that do not fit.
+pub(crate) fn apply(mut findings: Vec<Finding>, config: &Config) -> Applied {
+    let mut faults = Vec::new();
+    let mut covered = 0_usize;
+    for allow in &config.allow {
+        let fits = |finding: &Finding| {
+            finding.rule.code() == allow.rule
+                && finding.site.file == allow.path
+                && allow.item.as_ref().is_none_or(|item| *item == finding.item)
+        };
+        let found = findings.iter().filter(|finding| fits(finding)).count();
+        let past = config.today.as_deref().is_some_and(|today| today > allow.expires.as_str());
+        if past {
+            let message = format!("the allow of {} in {} ended on {}", allow.rule, allow.path, allow.expires);
+            faults.push(fault(config, allow.line, "expired", message));
+            continue;
+        }
+        if found != allow.count {
+            let message = format!(
+                "the allow of {} in {} counts {}, and there are {found}",
+                allow.rule, allow.path, allow.count
+            );
+            faults.push(fault(config, allow.line, "count", message));
+            continue;
+        }
+        covered = covered.saturating_add(found);
+        findings.retain(|finding| !fits(finding));
+    }
+    findings.extend(faults);
+    Applied { findings, covered }
+}
+
+fn fault(config: &Config, line: u32, route: &'static str, message: String) -> Finding {
+    Finding {
+        rule: Rule::F13,
+        route,
+        ty: None,
+        site: Site { file: config.origin.clone(), line, column: 1 },
+        end_line: line,
+        end_column: 1,
+        item: String::new(),
+        message,
+        via: Vec::new(),
+    }
+}

@@ -1,0 +1,136 @@
+//! Which code can only be compiled for tests.
+
+use syn::punctuated::Punctuated;
+
+/// A `cfg` predicate.
+enum Predicate {
+    Test,
+    /// Any other name or setting, `feature = "…"` among them.
+    Atom(Option<String>),
+    Not(Box<Self>),
+    All(Vec<Self>),
+    Any(Vec<Self>),
+}
+
+/// Whether attributes keep their item out of every build but a test.
+///
+/// A predicate that never holds is no test code: what is behind it is one edit away from being built.
+pub(crate) fn is_test(attrs: &[syn::Attribute]) -> bool {
+    attrs.iter().any(|attr| match &attr.meta {
+        syn::Meta::List(list) if list.path.is_ident("cfg") => {
+            predicate_of(list).is_some_and(|p| only_test(&p))
+        }
+        _ => false,
+    })
+}
+
+/// Whether attributes keep their item out of every build without test or one of the features.
+pub(crate) fn is_test_or_feature(attrs: &[syn::Attribute], features: &[String]) -> bool {
+    attrs.iter().any(|attr| match &attr.meta {
+        syn::Meta::List(list) if list.path.is_ident("cfg") => predicate_of(list).is_some_and(|p| {
+            let off = World { test: false, features };
+            let on = World { test: true, features };
+            !p.can(Truth::True, off) && p.can(Truth::True, on)
+        }),
+        _ => false,
+    })
+}
+
+/// Gives the attributes that a `cfg_attr` adds.
+pub(crate) fn attr_metas(list: &syn::MetaList) -> Vec<syn::Meta> {
+    let all = list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated);
+    all.map(|metas| metas.into_iter().skip(1).collect()).unwrap_or_default()
+}
+
+fn predicate_of(list: &syn::MetaList) -> Option<Predicate> {
+    let parsed = list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated).ok()?;
+    let mut parsed = parsed.into_iter();
+    let first = parsed.next()?;
+    if parsed.next().is_some() { None } else { predicate(&first) }
+}
+
+fn predicate(meta: &syn::Meta) -> Option<Predicate> {
+    match meta {
+        syn::Meta::Path(path) if path.is_ident("test") => Some(Predicate::Test),
+        syn::Meta::Path(_) => Some(Predicate::Atom(None)),
+        syn::Meta::NameValue(pair) => {
+            let feature = match &pair.value {
+                syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })
+                    if pair.path.is_ident("feature") =>
+                {
+                    Some(text.value())
+                }
+                _ => None,
+            };
+            Some(Predicate::Atom(feature))
+        }
+        syn::Meta::List(list) => {
+            let inner = list
+                .parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated)
+                .ok()?
+                .iter()
+                .map(predicate)
+                .collect::<Option<Vec<_>>>()?;
+            if list.path.is_ident("all") {
+                Some(Predicate::All(inner))
+            } else if list.path.is_ident("any") {
+                Some(Predicate::Any(inner))
+            } else if list.path.is_ident("not") {
+                inner.into_iter().next().map(|one| Predicate::Not(Box::new(one)))
+            } else {
+                Some(Predicate::Atom(None))
+            }
+        }
+    }
+}
+
+/// What is fixed while a predicate is asked; every other name may be on or off.
+#[derive(Clone, Copy)]
+struct World<'a> {
+    test: bool,
+    /// Features that are on exactly when `test` is.
+    features: &'a [String],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Truth {
+    True,
+    False,
+}
+
+impl Truth {
+    const fn other(self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+        }
+    }
+}
+
+impl Predicate {
+    /// Whether it can have this value.
+    fn can(&self, value: Truth, world: World<'_>) -> bool {
+        match self {
+            Self::Test => world.test == (value == Truth::True),
+            Self::Atom(Some(feature)) if world.features.contains(feature) => {
+                world.test == (value == Truth::True)
+            }
+            Self::Atom(_) => true,
+            Self::Not(inner) => inner.can(value.other(), world),
+            Self::All(parts) => match value {
+                Truth::True => parts.iter().all(|part| part.can(value, world)),
+                Truth::False => parts.iter().any(|part| part.can(value, world)),
+            },
+            Self::Any(parts) => match value {
+                Truth::True => parts.iter().any(|part| part.can(value, world)),
+                Truth::False => parts.iter().all(|part| part.can(value, world)),
+            },
+        }
+    }
+}
+
+fn only_test(predicate: &Predicate) -> bool {
+    let off = World { test: false, features: &[] };
+    let on = World { test: true, features: &[] };
+    !predicate.can(Truth::True, off) && predicate.can(Truth::True, on)
+}

@@ -1,0 +1,369 @@
+//! F01 and F02: values of the type itself, and paths to its constructors. F12: paths to watched functions.
+
+use proc_macro2::Span;
+use syn::visit::Visit;
+
+use super::Checker;
+use super::general::{General, any, general};
+use crate::Rule;
+use crate::collect::Shape;
+use crate::inventory::Origin;
+use crate::resolve::{Ns, RTy, What};
+use crate::ty::{Name, Path, bare, generic_args};
+
+impl Checker<'_> {
+    /// `T { .. }`, in every spelling of `T`.
+    pub(super) fn struct_literal(&mut self, one: &syn::ExprStruct) {
+        let path = Path::with_self(&one.path, one.qself.as_ref());
+        let res = self.resolve(&path, Ns::Type);
+        let last = one.path.segments.last().map(|seg| seg.ident.span());
+        match res.what {
+            What::Type(RTy::Cap(id)) if res.used == path.segs.len() => {
+                self.literal(id, if one.rest.is_some() { "update" } else { "braces" }, last);
+            }
+            What::Type(RTy::Cap(id)) => self.variant(id, &one.path, res.used, "variant-braces"),
+            What::Variant(RTy::Cap(id)) => self.literal(id, "variant-braces", last),
+            What::Type(own) if res.used == path.segs.len() => self.grant_literal(&own, last),
+            What::Qualified { .. }
+            | What::Type(_)
+            | What::Variant(_)
+            | What::Module
+            | What::Value { .. }
+            | What::Far(_)
+            | What::Local
+            | What::Nothing => {}
+        }
+        self.visit_path(&one.path);
+        if let Some(own) = &one.qself {
+            self.visit_type(&own.ty);
+        }
+        for field in &one.fields {
+            if Self::skips(&field.attrs) {
+                continue;
+            }
+            self.visit_expr(&field.expr);
+        }
+        if let Some(rest) = &one.rest {
+            self.visit_expr(rest);
+        }
+    }
+
+    /// Reports a literal of the type, and in a capability crate asks for the grant.
+    fn literal(&mut self, id: usize, route: &'static str, span: Option<Span>) {
+        let Some(span) = span else { return };
+        let name = self.type_name(id);
+        if self.applies.dependent {
+            let message = format!("a `{name}` is made here by a literal");
+            self.report(Rule::F01, route, span, Some(id), message);
+        }
+        self.needs_grant(id, span);
+    }
+
+    fn variant(&mut self, id: usize, path: &syn::Path, used: usize, route: &'static str) {
+        let variant = path.segments.iter().nth(used).map(|seg| bare(&seg.ident));
+        let known = self.resolver.inventory.types.get(id);
+        if !variant.is_some_and(|variant| known.is_some_and(|ty| ty.variants.contains(variant.as_str()))) {
+            return;
+        }
+        let at = used.checked_sub(1).and_then(|at| path.segments.iter().nth(at));
+        let span = at.or_else(|| path.segments.last()).map(|seg| seg.ident.span());
+        self.literal(id, route, span);
+    }
+
+    /// A path where a value stands, called or not.
+    pub(super) fn value_path(&mut self, qself: Option<&syn::QSelf>, path: &syn::Path) {
+        let written = Path::with_self(path, qself);
+        let res = self.resolve(&written, Ns::Value);
+        let last = path.segments.last().map(|seg| seg.ident.span());
+        self.watched_path(&res, path);
+        match res.what {
+            What::Type(RTy::Cap(id)) if res.used == written.segs.len() => {
+                match self.resolver.inventory.types.get(id).and_then(|ty| ty.shape) {
+                    Some(Shape::Tuple) => self.literal(id, "tuple", last),
+                    Some(Shape::Unit) => self.literal(id, "unit", last),
+                    Some(Shape::Braced) | None => {}
+                }
+            }
+            What::Type(RTy::Cap(id)) => {
+                let named = type_span(path, qself, res.used);
+                self.associated(id, path, res.used, named, None);
+            }
+            What::Variant(RTy::Cap(id)) => self.literal(id, "variant", last),
+            What::Qualified { own, of_trait, args } => {
+                self.qualified(&own, &of_trait, &args, path, (qself, res.used));
+            }
+            What::Type(own) if res.used == written.segs.len() => self.grant_literal(&own, last),
+            What::Type(own) => {
+                self.general_of(&own, path, res.used);
+            }
+            What::Value { module, name } => self.free_function(module, &name, last),
+            What::Far(full) => self.far_function(&full, path),
+            What::Nothing => {
+                let full: Vec<Name> = written.segs.iter().map(|seg| Name::clone(&seg.name)).collect();
+                self.far_function(&full, path);
+            }
+            What::Variant(_) | What::Module | What::Local => {}
+        }
+    }
+
+    /// `T::f`: a constructor, a general one, a variant, or none of them.
+    fn associated(
+        &mut self,
+        id: usize,
+        path: &syn::Path,
+        used: usize,
+        named: Option<Span>,
+        of_trait: Option<&[Name]>,
+    ) {
+        let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
+        let name = bare(function);
+        let ty = self.type_name(id);
+        let origin = self.resolver.inventory.origin(id, &name);
+        let qualified = of_trait.is_some();
+        if origin == Some(Origin::Inherent) && !qualified {
+            self.constructor(id, named, &name, if qualified { "qualified" } else { "associated" });
+        } else if general(&name).is_some_and(|kind| !matches!(kind, General::Take)) {
+            if self.applies.dependent {
+                let message = format!("`{name}` makes a `{ty}` here");
+                let route = if qualified { "qualified" } else { "associated" };
+                self.report(Rule::F03, route, function.span(), Some(id), message);
+            }
+        } else if origin.is_some() {
+            self.constructor(id, named, &name, if qualified { "qualified" } else { "associated" });
+        } else {
+            self.variant(id, path, used, "variant");
+        }
+    }
+
+    fn constructor(&mut self, id: usize, span: Option<Span>, function: &str, route: &'static str) {
+        if let Some(span) = span
+            && self.applies.dependent
+        {
+            let ty = self.type_name(id);
+            let message = format!("`{function}` is a constructor of `{ty}`");
+            self.report(Rule::F02, route, span, Some(id), message);
+        }
+    }
+
+    /// `<T as Trait>::f` and `<X as Into<T>>::into`.
+    fn qualified(
+        &mut self,
+        own: &RTy,
+        of_trait: &[Name],
+        args: &[RTy],
+        path: &syn::Path,
+        (qself, used): (Option<&syn::QSelf>, usize),
+    ) {
+        let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
+        if let RTy::Cap(id) = own {
+            let named = type_span(path, qself, 0);
+            self.associated(*id, path, used, named, Some(of_trait));
+            return;
+        }
+        let name = bare(function);
+        let kind = general(&name);
+        let made = match kind {
+            Some(General::IntoOther | General::TryIntoOther) => args.first().and_then(any),
+            Some(kind) => kind.makes(own),
+            None => None,
+        };
+        if let Some(id) = made
+            && self.applies.dependent
+        {
+            let ty = self.type_name(id);
+            self.report(
+                Rule::F03,
+                "qualified",
+                function.span(),
+                Some(id),
+                format!("`{name}` makes a `{ty}` here"),
+            );
+        }
+        self.unsafe_path(own, function);
+    }
+
+    /// `Box::<T>::default`, `MaybeUninit::<T>::zeroed` and their kin on known types.
+    fn general_of(&mut self, own: &RTy, path: &syn::Path, used: usize) {
+        let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
+        let name = bare(function);
+        if let Some(id) = general(&name).and_then(|kind| kind.makes(own))
+            && self.applies.dependent
+        {
+            let ty = self.type_name(id);
+            self.report(
+                Rule::F03,
+                "container",
+                function.span(),
+                Some(id),
+                format!("`{name}` makes a `{ty}` here"),
+            );
+        }
+        self.unsafe_path(own, function);
+    }
+
+    fn free_function(&mut self, module: usize, name: &Name, span: Option<Span>) {
+        if !self.applies.dependent {
+            return;
+        }
+        let Some(info) = self.resolver.world.modules.get(module) else { return };
+        let found = self.resolver.inventory.free.iter().find(|((home, function), _)| {
+            function == name
+                && self
+                    .resolver
+                    .world
+                    .modules
+                    .get(*home)
+                    .is_some_and(|home| home.file == info.file && home.table == info.table)
+        });
+        if let (Some((_, id)), Some(span)) = (found, span) {
+            let ty = self.type_name(*id);
+            self.report(
+                Rule::F02,
+                "free",
+                span,
+                Some(*id),
+                format!("`{name}` gives a `{ty}` and takes none"),
+            );
+        }
+    }
+
+    /// A function of another crate: what it is asked for stands in its generic arguments.
+    fn far_function(&mut self, full: &[Name], path: &syn::Path) {
+        let (Some(last), Some(seg)) = (full.last(), path.segments.last()) else { return };
+        let mut args = self.segment_args(seg);
+        let before = path.segments.iter().rev().nth(1).map(|seg| self.segment_args(seg)).unwrap_or_default();
+        let before_name = full.iter().rev().nth(1).map_or("", |name| &**name).to_owned();
+        let own = RTy::Far { path: vec![Name::from(before_name.as_str())], args: before.clone() };
+        if let Some(kind) = general(last) {
+            let from_trait = matches!(kind, General::IntoOther | General::TryIntoOther);
+            let mut made = if from_trait {
+                before.first().and_then(any)
+            } else if before.is_empty() {
+                None
+            } else {
+                kind.makes(&own)
+            };
+            if made.is_none() && (!matches!(kind, General::Take) || is_mem_take(full)) {
+                made = args.iter().find_map(|arg| kind.makes(arg));
+            }
+            if let Some(id) = made
+                && self.applies.dependent
+            {
+                let ty = self.type_name(id);
+                let message = format!("`{last}` makes a `{ty}` here");
+                self.report(Rule::F03, "turbofish", seg.ident.span(), Some(id), message);
+            }
+        }
+        args.extend(before);
+        self.unsafe_function(&before_name, last, &args, seg.ident.span());
+    }
+
+    pub(super) fn segment_args(&self, seg: &syn::PathSegment) -> Vec<RTy> {
+        match &seg.arguments {
+            syn::PathArguments::AngleBracketed(list) => {
+                generic_args(list).iter().map(|arg| self.resolver.ty(self.scope(), arg)).collect()
+            }
+            syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => Vec::new(),
+        }
+    }
+
+    /// F12: a path to a watched function.
+    fn watched_path(&mut self, res: &crate::resolve::Res, path: &syn::Path) {
+        if self.watched.is_empty() {
+            return;
+        }
+        let Some(next) = path.segments.iter().nth(res.used) else {
+            if let What::Value { module, name } = &res.what {
+                self.watched_free(*module, name, path);
+            }
+            return;
+        };
+        let place = match &res.what {
+            What::Type(own) | What::Qualified { own, .. } => self.place_of(own),
+            _ => None,
+        };
+        let Some(place) = place else { return };
+        let name = bare(&next.ident);
+        let hit = self
+            .watched
+            .iter()
+            .find(|watched| {
+                watched.owner.as_ref() == Some(&place) && watched.functions.contains(name.as_str())
+            })
+            .copied();
+        if let Some(watched) = hit {
+            self.caller(watched, &name, next.ident.span(), "path");
+        }
+    }
+
+    fn watched_free(&mut self, module: usize, name: &Name, path: &syn::Path) {
+        let Some(info) = self.resolver.world.modules.get(module) else { return };
+        let here = (info.file, info.table);
+        let hit = self
+            .watched
+            .iter()
+            .find(|watched| watched.module == Some(here) && watched.functions.contains(name))
+            .copied();
+        if let (Some(watched), Some(last)) = (hit, path.segments.last()) {
+            self.caller(watched, name, last.ident.span(), "path");
+        }
+    }
+
+    fn place_of(&self, own: &RTy) -> Option<crate::resolve::PlaceOf> {
+        match own {
+            RTy::Own { place, .. } => Some(place.clone()),
+            RTy::Cap(id) => {
+                let found = self.resolver.inventory.types.get(*id)?;
+                let info = self.resolver.world.modules.get(found.module)?;
+                Some((info.file, info.table, Name::clone(&found.name)))
+            }
+            _ => None,
+        }
+    }
+
+    /// F12: a method call counts by name where the owner can be seen.
+    pub(super) fn watched_method(&mut self, method: &proc_macro2::Ident) {
+        let name = bare(method);
+        let hit = self.watched.iter().find(|watched| watched.methods.contains(name.as_str())).copied();
+        if let Some(watched) = hit {
+            self.caller(watched, &name, method.span(), "method");
+        }
+    }
+
+    fn caller(&mut self, watched: &crate::inventory::Watched, name: &str, span: Span, route: &'static str) {
+        let item = self.item_path();
+        if !crate::watch::is_caller(&item, &watched.callers) {
+            let message = format!("`{}::{name}` may not be called from `{item}`", watched.shown);
+            self.report(Rule::F12, route, span, None, message);
+        }
+    }
+}
+
+/// The identifier that names the type in a path: in `<T>`, or the segment before the function.
+fn type_span(path: &syn::Path, qself: Option<&syn::QSelf>, used: usize) -> Option<Span> {
+    if used == 0
+        && let Some(own) = qself
+    {
+        return Some(last_span(&own.ty).unwrap_or_else(|| own.lt_token.span));
+    }
+    let at = used.checked_sub(1)?;
+    path.segments.iter().nth(at).map(|seg| seg.ident.span())
+}
+
+/// The last identifier of a written type, inside references, parentheses and pointers.
+pub(super) fn last_span(ty: &syn::Type) -> Option<Span> {
+    match ty {
+        syn::Type::Path(path) => path.path.segments.last().map(|seg| seg.ident.span()),
+        syn::Type::Paren(inner) => last_span(&inner.elem),
+        syn::Type::Group(inner) => last_span(&inner.elem),
+        syn::Type::Reference(inner) => last_span(&inner.elem),
+        syn::Type::Ptr(inner) => last_span(&inner.elem),
+        syn::Type::Array(inner) => last_span(&inner.elem),
+        syn::Type::Slice(inner) => last_span(&inner.elem),
+        _ => None,
+    }
+}
+
+fn is_mem_take(full: &[Name]) -> bool {
+    full.iter().rev().nth(1).is_some_and(|module| &**module == "mem")
+}

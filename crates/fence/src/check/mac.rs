@@ -1,0 +1,376 @@
+//! F05: what is handed to macros, what macros are made of, and attributes.
+
+use proc_macro2::{TokenStream, TokenTree};
+use std::collections::BTreeSet;
+use syn::buffer::TokenBuffer;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::visit::Visit;
+
+use super::Checker;
+use super::general::general;
+use crate::Rule;
+use crate::macros::{Build, split_commas};
+use crate::parse;
+use crate::resolve::{Ns, RTy, What};
+use crate::ty::{Name, Path, bare};
+
+/// Macros whose arguments are never code.
+const CLEAN: &[&str] = &[
+    "stringify",
+    "concat",
+    "include_str",
+    "include_bytes",
+    "env",
+    "option_env",
+    "cfg",
+    "line",
+    "file",
+    "column",
+    "module_path",
+    "include",
+];
+/// Macros whose second argument is a pattern.
+const PATTERNS: &[&str] = &["matches", "assert_matches", "debug_assert_matches", "assert_let", "if_let"];
+/// Macros whose arguments are kept as tokens.
+const QUOTES: &[&str] = &["quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "format_ident"];
+/// Attributes whose text never becomes code that makes a value.
+const PLAIN_ATTRIBUTES: &[&str] = &[
+    "doc",
+    "cfg",
+    "cfg_attr",
+    "derive",
+    "allow",
+    "warn",
+    "deny",
+    "forbid",
+    "expect",
+    "inline",
+    "must_use",
+    "deprecated",
+    "repr",
+    "path",
+    "macro_use",
+    "macro_export",
+    "test",
+    "bench",
+    "ignore",
+    "should_panic",
+    "no_mangle",
+    "export_name",
+    "link",
+    "link_name",
+    "link_section",
+    "cold",
+    "track_caller",
+    "target_feature",
+    "non_exhaustive",
+    "automatically_derived",
+    "feature",
+    "rustfmt",
+    "clippy",
+    "recursion_limit",
+    "no_std",
+    "no_core",
+    "crate_type",
+    "crate_name",
+    "proc_macro",
+    "proc_macro_derive",
+    "proc_macro_attribute",
+];
+
+/// Arguments of a macro, as far as they parse.
+enum Arguments {
+    Expressions(Punctuated<syn::Expr, syn::Token![,]>),
+    Statements(Vec<syn::Stmt>),
+    Items(Vec<syn::Item>),
+    Tokens,
+}
+
+impl Checker<'_> {
+    pub(super) fn macro_item(&mut self, one: &syn::ItemMacro) {
+        if let (Some(_), true) = (&one.ident, one.mac.path.is_ident("macro_rules")) {
+            self.scan_rules(&one.mac.tokens);
+        } else {
+            self.call_of_macro(&one.mac, &[]);
+        }
+    }
+
+    /// The bodies of a `macro_rules!`; its matchers make nothing.
+    fn scan_rules(&mut self, tokens: &TokenStream) {
+        let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        let groups = list.iter().filter_map(|token| match token {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        });
+        for (index, body) in groups.enumerate() {
+            if index % 2 == 1 {
+                self.scan_tokens(&body);
+            }
+        }
+    }
+
+    /// A call: its arguments are walked as code, if they are code.
+    pub(super) fn call_of_macro(&mut self, mac: &syn::Macro, attrs: &[syn::Attribute]) {
+        if Self::skips(attrs) {
+            return;
+        }
+        let Some(last) = mac.path.segments.last() else { return };
+        let written = bare(&last.ident);
+        let path = Path::of(&mac.path);
+        let known = match self.resolve(&path, Ns::Type).what {
+            What::Far(full) => full.last().map_or_else(|| written.clone(), ToString::to_string),
+            _ => written,
+        };
+        if known == "macro_rules" {
+            self.scan_rules(&mac.tokens);
+            return;
+        }
+        let ours = self.macros.find(self.resolver.world.package_of(self.module), &known);
+        if ours.is_none() && CLEAN.contains(&known.as_str()) {
+            return;
+        }
+        if ours.is_none() && QUOTES.contains(&known.as_str()) {
+            self.scan_tokens(&mac.tokens);
+            return;
+        }
+        if PATTERNS.contains(&known.as_str()) {
+            self.matching(&mac.tokens);
+            return;
+        }
+        self.handed_types(&known, &mac.tokens);
+        self.arguments(&mac.tokens);
+    }
+
+    fn arguments(&mut self, tokens: &TokenStream) {
+        if tokens.is_empty() {
+            return;
+        }
+        let buffer = TokenBuffer::new2(tokens.clone());
+        let cost = match parse::check_depth(buffer.begin()) {
+            Ok(cost) if cost < self.budget => cost,
+            _ => return self.scan_tokens(tokens),
+        };
+        self.budget = self.budget.saturating_sub(cost);
+        match parsed(tokens) {
+            Arguments::Expressions(list) => {
+                for expr in &list {
+                    // A path alone is how a macro is told of a type.
+                    if !self.is_type_mention(expr) {
+                        self.visit_expr(expr);
+                    }
+                }
+            }
+            Arguments::Statements(list) => {
+                let open = proc_macro2::Group::new(proc_macro2::Delimiter::Brace, TokenStream::new());
+                let block =
+                    syn::Block { brace_token: syn::token::Brace { span: open.delim_span() }, stmts: list };
+                self.visit_block(&block);
+            }
+            Arguments::Items(list) => {
+                for item in &list {
+                    self.visit_item(item);
+                }
+            }
+            Arguments::Tokens => self.scan_tokens(tokens),
+        }
+        self.budget = self.budget.saturating_add(cost);
+    }
+
+    fn is_type_mention(&self, expr: &syn::Expr) -> bool {
+        let syn::Expr::Path(path) = expr else { return false };
+        let written = Path::with_self(&path.path, path.qself.as_ref());
+        let res = self.resolve(&written, Ns::Value);
+        matches!(res.what, What::Type(_)) && res.used == written.segs.len()
+    }
+
+    /// `matches!(value, pattern if guard)`.
+    fn matching(&mut self, tokens: &TokenStream) {
+        let parts = (|input: ParseStream<'_>| {
+            let value = input.parse::<syn::Expr>()?;
+            input.parse::<syn::Token![,]>()?;
+            let pat = syn::Pat::parse_multi_with_leading_vert(input)?;
+            let guard = if input.parse::<Option<syn::Token![if]>>()?.is_some() {
+                Some(input.parse::<syn::Expr>()?)
+            } else {
+                None
+            };
+            input.parse::<TokenStream>()?;
+            Ok((value, pat, guard))
+        })
+        .parse2(tokens.clone());
+        if let Ok((value, pat, guard)) = parts {
+            self.race_matches(&value, &pat, guard.as_ref());
+            self.visit_expr(&value);
+            if let Some(guard) = &guard {
+                self.visit_expr(guard);
+            }
+        } else if let Some(first) = split_commas(tokens).first() {
+            self.scan_tokens(first);
+        }
+    }
+
+    /// Types that a call hands to a macro which makes a value of them.
+    fn handed_types(&mut self, called: &str, tokens: &TokenStream) {
+        if !self.applies.dependent {
+            return;
+        }
+        let package = self.resolver.world.package_of(self.module);
+        let Some(rules) = self.macros.find(package, called) else { return };
+        let parts = split_commas(tokens);
+        let mut hits: BTreeSet<(usize, u32, u32)> = BTreeSet::new();
+        let mut findings = Vec::new();
+        for arm in rules {
+            let by_place = arm.places.as_ref().filter(|places| places.len() == parts.len());
+            for (at, part) in parts.iter().enumerate() {
+                let param = by_place.and_then(|places| places.get(at).cloned());
+                let builds: Vec<&Build> = arm
+                    .builds
+                    .iter()
+                    .filter(|(name, _)| match &param {
+                        Some(Some(bound)) => bound == name,
+                        Some(None) => false,
+                        None => true,
+                    })
+                    .map(|(_, build)| build)
+                    .collect();
+                if builds.is_empty() {
+                    continue;
+                }
+                for (id, span) in self.types_in(part) {
+                    let (line, column) = parse::start(span);
+                    if builds.iter().any(|build| self.makes(id, build, tokens))
+                        && hits.insert((id, line, column))
+                    {
+                        findings.push((id, span));
+                    }
+                }
+            }
+        }
+        for (id, span) in findings {
+            let ty = self.type_name(id);
+            let message = format!("`{called}!` makes a value of the type that it is handed, here `{ty}`");
+            self.report(Rule::F05, "macro-rules", span, Some(id), message);
+        }
+    }
+
+    /// Whether what a macro does with a type makes a value of this one.
+    fn makes(&self, id: usize, build: &Build, call: &TokenStream) -> bool {
+        let known =
+            |name: &str| self.resolver.inventory.origin(id, name).is_some() || general(name).is_some();
+        match build {
+            Build::Literal | Build::Call => true,
+            Build::Assoc(name) => {
+                known(name)
+                    || self.resolver.inventory.types.get(id).is_some_and(|ty| ty.variants.contains(name))
+            }
+            Build::AssocParam => idents(call).iter().any(|ident| known(ident)),
+            Build::Turbofish(name) => {
+                general(name).is_some() || matches!(&**name, "transmute" | "zeroed" | "transmute_copy")
+            }
+        }
+    }
+
+    /// An attribute: its arguments as tokens, and serde's paths in strings.
+    pub(super) fn attribute(&mut self, attr: &syn::Attribute) {
+        let path = attr.path();
+        let first = path.segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
+        if first == "cfg_attr" {
+            if let syn::Meta::List(list) = &attr.meta {
+                for meta in crate::cfg::attr_metas(list) {
+                    self.meta(&meta);
+                }
+            }
+            return;
+        }
+        self.meta(&attr.meta);
+    }
+
+    fn meta(&mut self, meta: &syn::Meta) {
+        let first = meta.path().segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
+        if PLAIN_ATTRIBUTES.contains(&first.as_str()) || !self.applies.dependent {
+            return;
+        }
+        let syn::Meta::List(list) = meta else { return };
+        if first == "serde" {
+            self.serde(list);
+        }
+        self.scan_tokens(&list.tokens);
+    }
+
+    /// `#[serde(default = "T::new", with = "module", deserialize_with = "f")]`.
+    fn serde(&mut self, list: &syn::MetaList) {
+        let metas = list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated);
+        for meta in metas.iter().flatten() {
+            let syn::Meta::NameValue(pair) = meta else { continue };
+            let wanted = ["default", "with", "deserialize_with"].iter().any(|key| pair.path.is_ident(key));
+            let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { continue };
+            let Ok(path) = syn::parse_str::<syn::ExprPath>(&text.value()) else { continue };
+            if wanted {
+                let mut written = Path::with_self(&path.path, path.qself.as_ref());
+                if pair.path.is_ident("with") {
+                    written.segs.push(crate::ty::Seg { name: Name::from("deserialize"), args: Vec::new() });
+                }
+                self.serde_path(&written, text.span());
+            }
+        }
+    }
+
+    fn serde_path(&mut self, written: &Path, span: proc_macro2::Span) {
+        let res = self.resolve(written, Ns::Value);
+        let function = written.segs.get(res.used).map(|seg| Name::clone(&seg.name));
+        let made = match (&res.what, &function) {
+            (What::Type(RTy::Cap(id)) | What::Qualified { own: RTy::Cap(id), .. }, Some(name)) => {
+                let known = self.resolver.inventory.origin(*id, name).is_some() || general(name).is_some();
+                known.then_some(*id)
+            }
+            (What::Value { module, name }, _) => self.free_constructor(*module, name),
+            _ => None,
+        };
+        if let Some(id) = made {
+            let ty = self.type_name(id);
+            let message = format!("serde makes a `{ty}` here with the function that this text names");
+            self.report(Rule::F02, "serde", span, Some(id), message);
+        }
+    }
+
+    fn free_constructor(&self, module: usize, name: &Name) -> Option<usize> {
+        let info = self.resolver.world.modules.get(module)?;
+        self.resolver.inventory.free.iter().find_map(|((home, function), id)| {
+            let home = self.resolver.world.modules.get(*home)?;
+            (function == name && home.file == info.file && home.table == info.table).then_some(*id)
+        })
+    }
+}
+
+fn parsed(tokens: &TokenStream) -> Arguments {
+    if let Ok(list) = Punctuated::parse_terminated.parse2(tokens.clone()) {
+        return Arguments::Expressions(list);
+    }
+    if let Ok(list) = syn::Block::parse_within.parse2(tokens.clone()) {
+        return Arguments::Statements(list);
+    }
+    let items = |input: ParseStream<'_>| {
+        let mut items = Vec::new();
+        while !input.is_empty() {
+            items.push(input.parse::<syn::Item>()?);
+        }
+        Ok(items)
+    };
+    items.parse2(tokens.clone()).map_or(Arguments::Tokens, Arguments::Items)
+}
+
+fn idents(tokens: &TokenStream) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut stack = vec![tokens.clone()];
+    while let Some(stream) = stack.pop() {
+        for token in stream {
+            match token {
+                TokenTree::Ident(ident) => found.push(bare(&ident)),
+                TokenTree::Group(group) => stack.push(group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    found
+}

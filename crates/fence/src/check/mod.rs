@@ -1,0 +1,265 @@
+//! The walk over one file's tree that reports what the rules name.
+
+mod define;
+mod general;
+mod holder;
+mod items;
+mod literal;
+mod mac;
+mod race;
+mod tokens;
+mod unsafety;
+mod walk;
+
+use proc_macro2::Span;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::collect::{self, Keep, Names};
+use crate::config::Config;
+use crate::inventory::Watched;
+use crate::parse;
+use crate::report::{Finding, Site};
+use crate::resolve::{Frame, Ns, RTy, Res, Resolver, Scope};
+use crate::rule::Off;
+use crate::ty::{Name, Path, Ty};
+use crate::{Rule, cfg};
+
+/// What applies to the package that a file belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Applies {
+    /// Rules F01 to F08: a dependent outside the capability crates.
+    pub(crate) dependent: bool,
+    /// Rules F09 and F10.
+    pub(crate) capability: bool,
+    /// Rule E01.
+    pub(crate) race: bool,
+}
+
+/// A local variable.
+#[derive(Debug, Clone)]
+struct Local {
+    name: Name,
+    ty: RTy,
+    /// It holds the result of a call that may name a race.
+    race: Option<race::Call>,
+}
+
+/// The function around.
+#[derive(Debug, Clone)]
+struct FnContext {
+    output: RTy,
+    takes_grant: bool,
+    chokepoint: bool,
+    test_feature: bool,
+}
+
+/// The walk over one module of one file.
+pub(crate) struct Checker<'c> {
+    pub(crate) resolver: &'c Resolver<'c>,
+    pub(crate) config: &'c Config,
+    pub(crate) macros: &'c crate::marks::Marks,
+    off: Off,
+    applies: Applies,
+    watched: Vec<&'c Watched>,
+    module: usize,
+    frames: Vec<Frame>,
+    owns: Vec<RTy>,
+    items: Vec<String>,
+    fns: Vec<FnContext>,
+    locals: Vec<Local>,
+    /// Locals below this belong to a function around this one.
+    floor: usize,
+    unsafe_depth: u32,
+    /// Inside the initializer of a binding whose written type holds no capability.
+    other_type: u32,
+    /// What is left of the way down for arguments of macros.
+    budget: u32,
+    route: Option<&'static str>,
+    names: Names,
+    out: Vec<Finding>,
+    pub(crate) grants: Vec<Finding>,
+}
+
+impl<'c> Checker<'c> {
+    pub(crate) fn new(
+        resolver: &'c Resolver<'c>,
+        config: &'c Config,
+        macros: &'c crate::marks::Marks,
+        off: Off,
+        module: usize,
+    ) -> Self {
+        let world = resolver.world;
+        let package = world.package_of(module);
+        let capability = world.capability.contains(&package);
+        let applies = Applies {
+            dependent: world.dependents.contains(&package) && !capability,
+            capability,
+            race: world.race_dependents.contains(&package),
+        };
+        let watched = resolver
+            .inventory
+            .watched
+            .iter()
+            .filter(|watched| watched.package != package && crate::run::sees(world, package, watched.package))
+            .collect();
+        Self {
+            resolver,
+            config,
+            macros,
+            off,
+            applies,
+            watched,
+            module,
+            frames: Vec::new(),
+            owns: Vec::new(),
+            items: Vec::new(),
+            fns: Vec::new(),
+            locals: Vec::new(),
+            floor: 0,
+            unsafe_depth: 0,
+            other_type: 0,
+            budget: parse::MAX_CHAIN,
+            route: None,
+            names: Names::default(),
+            out: Vec::new(),
+            grants: Vec::new(),
+        }
+    }
+
+    /// Walks a tree and gives what was found, then the literals of the grant type.
+    pub(crate) fn run(mut self, tree: &parse::Tree) -> (Vec<Finding>, Vec<Finding>) {
+        match tree {
+            parse::Tree::Items(file) => {
+                for attr in &file.attrs {
+                    self.attribute(attr);
+                }
+                self.module_items(&file.items);
+            }
+            parse::Tree::Statements(list) => {
+                let table = collect::block(list, Keep::default(), &mut self.names);
+                self.frames.push(Frame { names: Some(Rc::new(table)), generics: BTreeSet::new() });
+                for stmt in list {
+                    syn::visit::Visit::visit_stmt(&mut self, stmt);
+                }
+            }
+        }
+        (self.out, self.grants)
+    }
+
+    fn resolve(&self, path: &Path, ns: Ns) -> Res {
+        self.resolver.resolve(self.scope(), path, ns)
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope { module: self.module, frames: &self.frames, own: self.owns.last() }
+    }
+
+    fn ty(&self, ty: &syn::Type) -> RTy {
+        self.resolver.ty(self.scope(), &Ty::of(ty))
+    }
+
+    fn item_path(&self) -> String {
+        let mut path = self.resolver.world.path_text(self.module);
+        for item in &self.items {
+            path.push_str("::");
+            path.push_str(item);
+        }
+        path
+    }
+
+    /// Puts a finding down, unless its rule is off.
+    fn report(&mut self, rule: Rule, route: &'static str, span: Span, ty: Option<usize>, message: String) {
+        if self.off.has(rule) {
+            return;
+        }
+        let finding = self.finding(rule, route, span, ty, message);
+        self.out.push(finding);
+    }
+
+    fn finding(
+        &self,
+        rule: Rule,
+        route: &'static str,
+        span: Span,
+        ty: Option<usize>,
+        message: String,
+    ) -> Finding {
+        let (line, column) = parse::start(span);
+        let (end_line, end_column) = parse::end(span);
+        let world = self.resolver.world;
+        let (file, via) = world.modules.get(self.module).map_or_else(
+            || (String::new(), Vec::new()),
+            |module| {
+                let path = world.files.get(module.file).map_or_else(String::new, |f| f.path.to_string());
+                (path, module.via.clone())
+            },
+        );
+        Finding {
+            rule,
+            route: self.route.unwrap_or(route),
+            ty: ty.map(|id| self.resolver.inventory.name(id)),
+            site: Site { file, line, column },
+            end_line,
+            end_column,
+            item: self.item_path(),
+            message,
+            via,
+        }
+    }
+
+    fn type_name(&self, id: usize) -> String {
+        self.resolver.inventory.name(id)
+    }
+
+    /// Whether attributes keep what they stand on out of every build but a test.
+    fn skips(attrs: &[syn::Attribute]) -> bool {
+        cfg::is_test(attrs)
+    }
+
+    /// Whether attributes make a function a test.
+    fn is_test_function(&self, attrs: &[syn::Attribute]) -> bool {
+        attrs.iter().any(|attr| {
+            if matches!(attr.meta, syn::Meta::NameValue(_)) {
+                return false;
+            }
+            let path = Path::of(attr.path());
+            let names: Vec<&str> = path.segs.iter().map(|seg| &*seg.name).collect();
+            let plain = matches!(names.as_slice(), ["test" | "bench"]);
+            let (found, used) = self.attribute_target(&path);
+            match found {
+                Some(full) => self.config.test_attributes.contains(&full) || is_core_test(&full),
+                // Nothing here has that name: the compiler's own `#[test]`, or a listed path as written.
+                None => used && (plain || self.config.test_attributes.contains(&names.join("::"))),
+            }
+        })
+    }
+
+    /// The whole path of an attribute that something here names, and whether it is free of local names.
+    fn attribute_target(&self, path: &Path) -> (Option<String>, bool) {
+        use crate::resolve::What;
+        match self.resolve(path, Ns::Value).what {
+            What::Far(full) => {
+                (Some(full.iter().map(ToString::to_string).collect::<Vec<_>>().join("::")), true)
+            }
+            What::Nothing => (None, true),
+            // A function of the same name is in another namespace than an attribute.
+            What::Value { .. } if path.segs.len() == 1 => (None, true),
+            _ => (None, false),
+        }
+    }
+
+    fn local(&self, name: &str) -> Option<&Local> {
+        let own = self.locals.get(self.floor..).unwrap_or_default();
+        own.iter().rev().find(|local| &*local.name == name)
+    }
+
+    fn bind(&mut self, name: Name, ty: RTy, race: Option<race::Call>) {
+        self.locals.push(Local { name, ty, race });
+    }
+}
+
+fn is_core_test(full: &str) -> bool {
+    let builtin = ["core::", "std::"].iter().any(|krate| full.starts_with(krate));
+    builtin && ["::test", "::bench"].iter().any(|name| full.ends_with(name))
+}

@@ -1,0 +1,254 @@
+//! Tokens that nothing parsed: paths in them are still paths.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+
+use super::Checker;
+use super::general::general;
+use crate::Rule;
+use crate::collect::Shape;
+use crate::macros::{ends_in_rest, is, is_path_sep, not_a_literal, pattern_follows};
+use crate::resolve::{Ns, RTy, What};
+use crate::ty::{Lead, Name, Path, Seg, bare, name};
+
+/// A path in tokens: its segments, where it starts, and the token after it.
+struct Found {
+    path: Path,
+    idents: Vec<proc_macro2::Ident>,
+    next: usize,
+}
+
+impl Checker<'_> {
+    /// Looks for what makes a capability in tokens of any kind.
+    pub(super) fn scan_tokens(&mut self, tokens: &TokenStream) {
+        if self.applies.dependent {
+            self.scan_level(tokens, 0);
+        }
+    }
+
+    fn scan_level(&mut self, tokens: &TokenStream, depth: u32) {
+        if depth > crate::parse::MAX_NESTED {
+            return;
+        }
+        let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        let mut index = 0;
+        while let Some(token) = list.get(index) {
+            match token {
+                TokenTree::Group(group) => {
+                    self.scan_level(&group.stream(), depth.saturating_add(1));
+                    index = index.saturating_add(1);
+                }
+                TokenTree::Ident(ident) => {
+                    self.token_definition(&list, index, ident);
+                    index = self.path_at(&list, index, index);
+                }
+                TokenTree::Punct(_) if is_crate(&list, index) => {
+                    index = self.path_at(&list, index, index.saturating_add(1));
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => index = index.saturating_add(1),
+            }
+        }
+    }
+
+    /// `struct XCapability` in tokens is a look-alike.
+    fn token_definition(&mut self, list: &[TokenTree], index: usize, ident: &proc_macro2::Ident) {
+        if (ident == "struct" || ident == "enum" || ident == "union")
+            && let Some(TokenTree::Ident(name)) = list.get(index.saturating_add(1))
+        {
+            self.look_alike(name);
+        }
+    }
+
+    /// Reads the path whose first name is at `first`, judges it, and says where to go on.
+    fn path_at(&mut self, list: &[TokenTree], start: usize, first: usize) -> usize {
+        let Some(found) = read_path(list, first) else { return first.saturating_add(1) };
+        let after = first.saturating_add(1);
+        let res = self.resolve(&found.path, Ns::Type);
+        let before_path = lead(list, start);
+        match res.what {
+            What::Type(RTy::Cap(id)) => {
+                self.token_type(id, list, before_path, &found, res.used);
+            }
+            What::Variant(RTy::Cap(id)) => {
+                let span = found.idents.last().map(proc_macro2::Ident::span);
+                self.token_literal(id, list, before_path, found.next, span);
+            }
+            What::Far(_) | What::Nothing => self.token_turbofish(list, &found),
+            What::Type(_)
+            | What::Variant(_)
+            | What::Qualified { .. }
+            | What::Module
+            | What::Value { .. }
+            | What::Local => {}
+        }
+        found.next.max(after)
+    }
+
+    fn token_type(&mut self, id: usize, list: &[TokenTree], start: usize, found: &Found, used: usize) {
+        let named = used.checked_sub(1).and_then(|at| found.idents.get(at)).map(proc_macro2::Ident::span);
+        let Some(span) = named else { return };
+        if let Some(function) = found.idents.get(used) {
+            let function = bare(function);
+            let variant = self
+                .resolver
+                .inventory
+                .types
+                .get(id)
+                .is_some_and(|ty| ty.variants.contains(function.as_str()));
+            if variant {
+                self.token_literal(id, list, start, found.next, Some(span));
+            } else if self.resolver.inventory.origin(id, &function).is_some() || general(&function).is_some()
+            {
+                self.in_tokens(id, span, "constructor", &format!("`{function}`"));
+            }
+            return;
+        }
+        self.token_literal(id, list, start, found.next, Some(span));
+    }
+
+    fn token_literal(
+        &mut self,
+        id: usize,
+        list: &[TokenTree],
+        start: usize,
+        next: usize,
+        span: Option<Span>,
+    ) {
+        let Some(span) = span else { return };
+        let Some(TokenTree::Group(group)) = list.get(next) else { return };
+        let tuple = self
+            .resolver
+            .inventory
+            .types
+            .get(id)
+            .is_some_and(|ty| ty.shape != Some(Shape::Braced) && ty.shape != Some(Shape::Unit));
+        let fits = match group.delimiter() {
+            Delimiter::Brace => true,
+            Delimiter::Parenthesis => tuple,
+            Delimiter::Bracket | Delimiter::None => false,
+        };
+        if fits
+            && !not_a_literal(list, start)
+            && !pattern_follows(list, next)
+            && !ends_in_rest(&group.stream())
+        {
+            self.in_tokens(id, span, "tokens", "a literal");
+        }
+    }
+
+    /// `from_str::<T>` in tokens.
+    fn token_turbofish(&mut self, list: &[TokenTree], found: &Found) {
+        let Some(function) = found.idents.last() else { return };
+        let function_name = bare(function);
+        let asked = general(&function_name).is_some()
+            || matches!(function_name.as_str(), "transmute" | "zeroed" | "transmute_copy");
+        let sep = list.get(found.next).is_some_and(|token| is_path_sep(list, found.next, token));
+        if !asked || !sep {
+            return;
+        }
+        let mut open = 0_u32;
+        for (at, token) in list.iter().enumerate().skip(found.next.saturating_add(2)) {
+            if is(token, '<') {
+                open = open.saturating_add(1);
+            } else if is(token, '>') {
+                open = open.saturating_sub(1);
+                if open == 0 {
+                    return;
+                }
+            } else if let TokenTree::Ident(_) = token
+                && let Some(inner) = read_path(list, at)
+                && let What::Type(RTy::Cap(id)) = self.resolve(&inner.path, Ns::Type).what
+            {
+                let span = function.span();
+                self.in_tokens(id, span, "turbofish", &format!("`{function_name}`"));
+                return;
+            }
+        }
+    }
+
+    fn in_tokens(&mut self, id: usize, span: Span, route: &'static str, what: &str) {
+        let ty = self.type_name(id);
+        let message = format!("{what} in the tokens of a macro makes a `{ty}`");
+        self.report(Rule::F05, route, span, Some(id), message);
+    }
+
+    /// Capability types that tokens name as a type, each with its place and comma-separated part.
+    pub(super) fn types_in(&self, tokens: &TokenStream) -> Vec<(usize, Span)> {
+        let mut found = Vec::new();
+        self.types_at(tokens, &mut found, 0);
+        found
+    }
+
+    fn types_at(&self, tokens: &TokenStream, out: &mut Vec<(usize, Span)>, depth: u32) {
+        if depth > crate::parse::MAX_NESTED {
+            return;
+        }
+        let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        let mut index = 0;
+        while let Some(token) = list.get(index) {
+            let mut next = index.saturating_add(1);
+            match token {
+                TokenTree::Group(group) => self.types_at(&group.stream(), out, depth.saturating_add(1)),
+                TokenTree::Ident(_) => {
+                    if let Some(found) = read_path(&list, index) {
+                        let res = self.resolve(&found.path, Ns::Type);
+                        if let (What::Type(RTy::Cap(id)), Some(last)) = (res.what, found.idents.last())
+                            && res.used == found.idents.len()
+                        {
+                            out.push((id, last.span()));
+                        }
+                        next = next.max(found.next);
+                    }
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+            index = next;
+        }
+    }
+}
+
+fn is_crate(list: &[TokenTree], index: usize) -> bool {
+    list.get(index).is_some_and(|token| is(token, '$'))
+        && matches!(list.get(index.saturating_add(1)), Some(TokenTree::Ident(ident)) if ident == "crate")
+}
+
+/// Where a path with a leading `::` starts.
+fn lead(list: &[TokenTree], start: usize) -> usize {
+    let Some(before) = start.checked_sub(2) else { return start };
+    match list.get(before) {
+        Some(token) if is_path_sep(list, before, token) => before,
+        _ => start,
+    }
+}
+
+/// Reads `a::b::<..>::c` from `first` on.
+fn read_path(list: &[TokenTree], first: usize) -> Option<Found> {
+    let mut segs = Vec::new();
+    let mut idents = Vec::new();
+    let mut at = first;
+    while let Some(TokenTree::Ident(ident)) = list.get(at) {
+        segs.push(Seg { name: Name::clone(&name(ident)), args: Vec::new() });
+        idents.push(ident.clone());
+        at = at.saturating_add(1);
+        let Some(token) = list.get(at) else { break };
+        if !is_path_sep(list, at, token) {
+            break;
+        }
+        match list.get(at.saturating_add(2)) {
+            Some(TokenTree::Ident(_)) => at = at.saturating_add(2),
+            _ => break,
+        }
+    }
+    let leading = first
+        .checked_sub(2)
+        .and_then(|before| list.get(before).map(|token| is_path_sep(list, before, token)))
+        .unwrap_or(false)
+        && !first
+            .checked_sub(3)
+            .and_then(|before| list.get(before))
+            .is_some_and(|token| matches!(token, TokenTree::Ident(_)) || is(token, '>'));
+    (!idents.is_empty()).then_some(Found {
+        path: Path { leading: if leading { Lead::Colons } else { Lead::Name }, qself: None, segs },
+        idents,
+        next: at,
+    })
+}

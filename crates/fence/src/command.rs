@@ -1,0 +1,250 @@
+//! The command line, as a function: the binary and other programs call it.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use lexopt::prelude::{Long, Short, Value};
+use std::ffi::OsString;
+use std::io::Write;
+
+use crate::config::Config;
+use crate::fence::Fence;
+use crate::render::{Format, escape};
+use crate::report::Report;
+use crate::run::{self, Options};
+use crate::{FenceError, disk};
+
+const HELP: &str = "\
+Reports code that makes a capability outside its mint.
+
+Usage: cargo plugward-fence [OPTIONS]
+
+  --manifest-path PATH       a manifest or folder of the workspace [the folder you are in]
+  --config FILE              read the config from FILE instead of the root manifest
+  --capability-crate NAME    watch the types of this package (repeatable; replaces the config's list)
+  --race-crate NAME          watch the opens of this package (repeatable; replaces the config's list)
+  --assume-all-dependents    every member counts as one that sees the capability crates
+  --format FORMAT            text, short, json, github or sarif [text]
+  --relative-to DIR          write paths relative to DIR [the workspace root]
+  --today YYYY-MM-DD         the day that allows are compared with [the present day]
+  --self-test                list every planted case and its answer, and stop
+  -h, --help                 this text
+  -V, --version              the version
+
+Exit: 0 nothing found; 1 findings; 2 not decided (usage, config, a file that cannot be read, a rule that is dead).
+The config is [workspace.metadata.plugward-fence] in the root manifest.
+";
+
+/// Where a command writes, and the day it runs on.
+#[expect(clippy::exhaustive_structs, reason = "whoever calls the command makes one")]
+pub struct Streams<'a> {
+    /// Findings.
+    pub out: &'a mut dyn Write,
+    /// The summary, and what went wrong.
+    pub err: &'a mut dyn Write,
+    /// The present day as `YYYY-MM-DD`.
+    pub today: String,
+}
+
+impl std::fmt::Debug for Streams<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Streams").field("today", &self.today).finish_non_exhaustive()
+    }
+}
+
+#[derive(Default)]
+struct Arguments {
+    manifest: Option<Utf8PathBuf>,
+    config: Option<Utf8PathBuf>,
+    capability: Vec<String>,
+    races: Vec<String>,
+    assume_all: bool,
+    format: Option<Format>,
+    relative_to: Option<Utf8PathBuf>,
+    today: Option<String>,
+    self_test: bool,
+    text: Option<&'static str>,
+}
+
+/// Runs the command on arguments without the program's name, and gives its exit code.
+///
+/// # Guarantees
+/// 0, 1 or 2, as [`Report::exit_code`]; 2 as well where an output cannot be written.
+pub fn command(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> u8 {
+    let code = match run_command(arguments, streams) {
+        Ok(code) => code,
+        Err(Failure::Fence(error)) => {
+            let told = writeln!(
+                streams.err,
+                "error: failed to {}\n  code: {}\n  help: {}",
+                escape_lines(&error.to_string()),
+                error.code(),
+                error.help()
+            );
+            // Where even that cannot be written, the code alone tells.
+            drop(told);
+            2
+        }
+        Err(Failure::Output(error)) => {
+            drop(writeln!(streams.err, "error: failed to write the output: {error}"));
+            2
+        }
+    };
+    if streams.out.flush().is_err() { 2 } else { code }
+}
+
+enum Failure {
+    Fence(FenceError),
+    Output(std::io::Error),
+}
+
+impl Failure {
+    const fn output(error: std::io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+fn escape_lines(text: &str) -> String {
+    text.lines().map(escape).collect::<Vec<_>>().join("\n")
+}
+
+fn run_command(
+    arguments: impl IntoIterator<Item = OsString>,
+    streams: &mut Streams<'_>,
+) -> Result<u8, Failure> {
+    let arguments = parse(arguments).map_err(Failure::Fence)?;
+    if let Some(text) = arguments.text {
+        streams.out.write_all(text.as_bytes()).map_err(Failure::output)?;
+        return Ok(0);
+    }
+    let start = match &arguments.manifest {
+        Some(path) => path.clone(),
+        None => disk::working_folder().map_err(Failure::Fence)?,
+    };
+    let found = Fence::find(&start).map_err(Failure::Fence)?;
+    let config = config(&arguments, &found, &streams.today).map_err(Failure::Fence)?;
+    let root = found.root.clone();
+    let sources = found.sources(&config);
+    let mut report = run::run(&sources, &config, Options::default());
+    let cases = crate::selftest::into(&mut report, &config);
+    if arguments.self_test {
+        return list_cases(&cases, streams);
+    }
+    if let Some(base) = &arguments.relative_to {
+        let base = disk::absolute(base).map_err(Failure::Fence)?;
+        rebase(&mut report, &root, &base);
+    }
+    let text = report.render(arguments.format.unwrap_or(Format::Text));
+    streams.out.write_all(text.as_bytes()).map_err(Failure::output)?;
+    streams.out.flush().map_err(Failure::output)?;
+    for undecided in report.undecided() {
+        writeln!(streams.err, "error: {}: {}", undecided.code, escape(&undecided.message))
+            .map_err(Failure::output)?;
+    }
+    writeln!(streams.err, "{}", report.summary_line()).map_err(Failure::output)?;
+    Ok(report.exit_code())
+}
+
+fn config(arguments: &Arguments, found: &crate::workspace::Found, today: &str) -> Result<Config, FenceError> {
+    let mut config = match &arguments.config {
+        Some(file) => {
+            let text = disk::read_text(file)?;
+            found.with_default_crate(Config::parse(&text, file.as_str())?)
+        }
+        None => found.config()?,
+    };
+    if !arguments.capability.is_empty() || !arguments.races.is_empty() {
+        config.capability_crates.clone_from(&arguments.capability);
+        match &mut config.race {
+            Some(race) if !arguments.races.is_empty() => race.crates.clone_from(&arguments.races),
+            Some(_) => config.race = None,
+            None if !arguments.races.is_empty() => {
+                let problem =
+                    "`--race-crate` needs `race` in the config, which names the type and its methods";
+                return Err(FenceError::usage(problem));
+            }
+            None => {}
+        }
+    }
+    config.assume_all_dependents |= arguments.assume_all;
+    config.today = Some(arguments.today.clone().unwrap_or_else(|| today.to_owned()));
+    Ok(config)
+}
+
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, FenceError> {
+    let mut list: Vec<OsString> = arguments.into_iter().collect();
+    // `cargo plugward-fence` hands its own name on.
+    if list.first().is_some_and(|first| first == "plugward-fence") {
+        list.remove(0);
+    }
+    let mut out = Arguments::default();
+    let mut parser = lexopt::Parser::from_args(list);
+    let usage = |error: lexopt::Error| FenceError::usage(error.to_string());
+    while let Some(argument) = parser.next().map_err(usage)? {
+        let name = match &argument {
+            Long(name) => format!("--{name}"),
+            Short(name) => format!("-{name}"),
+            Value(value) => value.to_string_lossy().into_owned(),
+        };
+        match name.as_str() {
+            "--manifest-path" => out.manifest = Some(text(&mut parser, &name)?.into()),
+            "--config" => out.config = Some(text(&mut parser, &name)?.into()),
+            "--capability-crate" => out.capability.push(text(&mut parser, &name)?),
+            "--race-crate" => out.races.push(text(&mut parser, &name)?),
+            "--assume-all-dependents" => out.assume_all = true,
+            "--format" => {
+                let wanted = text(&mut parser, &name)?;
+                let known: Vec<&str> = Format::NAMES.iter().map(|(name, _)| *name).collect();
+                out.format = Some(Format::from_name(&wanted).ok_or_else(|| {
+                    FenceError::usage(format!("--format {wanted:?}: expected one of {}", known.join(", ")))
+                })?);
+            }
+            "--relative-to" => out.relative_to = Some(text(&mut parser, &name)?.into()),
+            "--today" => {
+                let day = text(&mut parser, &name)?;
+                if !crate::config::is_date(&day) {
+                    return Err(FenceError::usage(format!("--today {day:?}: expected YYYY-MM-DD")));
+                }
+                out.today = Some(day);
+            }
+            "--self-test" => out.self_test = true,
+            "-h" | "--help" => out.text = Some(HELP),
+            "-V" | "--version" => {
+                out.text = Some(concat!("plugward-fence ", env!("CARGO_PKG_VERSION"), "\n"));
+            }
+            other => return Err(FenceError::usage(format!("{other:?} is no option of this command"))),
+        }
+    }
+    Ok(out)
+}
+
+fn text(parser: &mut lexopt::Parser, name: &str) -> Result<String, FenceError> {
+    let value = parser.value().map_err(|error| FenceError::usage(error.to_string()))?;
+    value
+        .into_string()
+        .map_err(|value| FenceError::usage(format!("{name} is not UTF-8: {}", value.display())))
+}
+
+fn list_cases(cases: &[crate::selftest::Answer], streams: &mut Streams<'_>) -> Result<u8, Failure> {
+    let mut missed = 0_usize;
+    for case in cases {
+        let answer = if case.held { "ok" } else { "MISSED" };
+        missed = missed.saturating_add(usize::from(!case.held));
+        writeln!(streams.out, "{answer:6} {} {}", case.name, case.note).map_err(Failure::output)?;
+    }
+    let held = cases.len().saturating_sub(missed);
+    writeln!(streams.err, "plugward-fence: self-test {held}/{}", cases.len()).map_err(Failure::output)?;
+    Ok(if missed == 0 { 0 } else { 2 })
+}
+
+/// Writes paths relative to another folder than the root.
+fn rebase(report: &mut Report, root: &Utf8Path, base: &Utf8Path) {
+    let moved = |file: &str| crate::workspace::relative(base, &root.join(file)).to_string();
+    for finding in &mut report.findings {
+        finding.site.file = moved(&finding.site.file);
+        for via in &mut finding.via {
+            via.file = moved(&via.file);
+        }
+    }
+    let excerpts = std::mem::take(&mut report.excerpts);
+    report.excerpts = excerpts.into_iter().map(|(file, lines)| (moved(&file), lines)).collect();
+    report.sort();
+}

@@ -1,0 +1,272 @@
+//! The capability types, what constructs them, and the other types that rules ask for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::collect::{FnSig, Shape, TypeDef};
+use crate::config::Config;
+use crate::resolve::{Ns, PlaceOf, RTy, Resolver, Scope, What};
+use crate::ty::{Name, Path, Ty};
+use crate::world::World;
+
+/// A capability type.
+#[derive(Debug, Clone)]
+pub(crate) struct CapType {
+    pub(crate) name: Name,
+    pub(crate) module: usize,
+    /// The form of its value; an enum has variants instead, a union neither.
+    pub(crate) shape: Option<Shape>,
+    pub(crate) variants: BTreeSet<Name>,
+}
+
+/// Who wrote a constructor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Inherent,
+    OfTrait,
+}
+
+/// What the capability crates' source says.
+#[derive(Debug, Default)]
+pub(crate) struct Inventory {
+    pub(crate) types: Vec<CapType>,
+    places: BTreeMap<PlaceOf, usize>,
+    names: BTreeMap<Name, usize>,
+    /// Constructors by type.
+    pub(crate) constructors: BTreeMap<usize, BTreeMap<Name, Origin>>,
+    /// Free functions that construct: where they are defined, and which type they give.
+    pub(crate) free: BTreeMap<(usize, Name), usize>,
+    /// All associated functions that a type has, so that an unknown name can be told from a known one.
+    pub(crate) race: BTreeSet<PlaceOf>,
+    pub(crate) grant: BTreeSet<PlaceOf>,
+    /// Enums that an impl for a capability type names as an associated type.
+    pub(crate) ops: BTreeSet<PlaceOf>,
+    /// Watched functions by owner: type or module path, and the functions.
+    pub(crate) watched: Vec<Watched>,
+    /// Functions that construct a capability in the chokepoint: none means that nothing was looked at.
+    pub(crate) chokepoints: usize,
+}
+
+/// Functions that only some may call.
+#[derive(Debug, Clone)]
+pub(crate) struct Watched {
+    /// The type, or nothing for a free function.
+    pub(crate) owner: Option<PlaceOf>,
+    /// For a free function: the file and table of its module.
+    pub(crate) module: Option<(usize, usize)>,
+    pub(crate) package: usize,
+    pub(crate) functions: BTreeSet<Name>,
+    /// Functions that are methods, and count by name.
+    pub(crate) methods: BTreeSet<Name>,
+    pub(crate) callers: Vec<String>,
+    pub(crate) shown: String,
+}
+
+impl Inventory {
+    pub(crate) fn at(&self, place: &PlaceOf) -> Option<usize> {
+        self.places.get(place).copied()
+    }
+
+    pub(crate) fn by_name(&self, name: &Name) -> Option<usize> {
+        self.names.get(name).copied()
+    }
+
+    pub(crate) fn home_of(&self, name: &Name) -> Option<(usize, Name)> {
+        let found = self.types.get(self.by_name(name)?)?;
+        Some((found.module, Name::clone(&found.name)))
+    }
+
+    pub(crate) fn name(&self, id: usize) -> String {
+        self.types.get(id).map_or_else(String::new, |found| found.name.to_string())
+    }
+
+    pub(crate) fn origin(&self, id: usize, function: &str) -> Option<Origin> {
+        self.constructors.get(&id)?.get(function).copied()
+    }
+}
+
+/// Reads the inventory of the capability crates.
+pub(crate) fn read(world: &World<'_>, config: &Config) -> Inventory {
+    let mut inventory = Inventory::default();
+    types(world, config, &mut inventory);
+    let found = {
+        let resolver = Resolver::new(world, &inventory);
+        Functions::read(&resolver, config)
+    };
+    inventory.constructors = found.constructors;
+    inventory.free = found.free;
+    inventory.ops = found.ops;
+    inventory.chokepoints = found.chokepoints;
+    let watched = {
+        let resolver = Resolver::new(world, &inventory);
+        crate::watch::read(&resolver, config)
+    };
+    inventory.watched = watched;
+    inventory
+}
+
+fn types(world: &World<'_>, config: &Config, inventory: &mut Inventory) {
+    let mut seen = BTreeSet::new();
+    for (index, module) in world.modules.iter().enumerate() {
+        let package = world.package_of(index);
+        if module.test {
+            continue;
+        }
+        let Some(table) = world.table(index) else { continue };
+        let name_of = |package: usize| world.package(package).map_or("", |found| found.name.as_str());
+        if let Some(race) = &config.race
+            && race.crates.iter().any(|wanted| wanted == name_of(package))
+        {
+            for (name, def) in &table.types {
+                if **name == *race.ty && !matches!(def, TypeDef::Alias { .. } | TypeDef::Trait) {
+                    inventory.race.insert((module.file, module.table, Name::clone(name)));
+                }
+            }
+        }
+        if !world.capability.contains(&package) {
+            continue;
+        }
+        for (name, def) in &table.types {
+            let place = (module.file, module.table, Name::clone(name));
+            if config.grant_type.as_deref() == Some(&**name) {
+                inventory.grant.insert(place.clone());
+            }
+            let (shape, variants) = match def {
+                TypeDef::Struct(shape) => (Some(*shape), BTreeSet::new()),
+                TypeDef::Enum(variants) => (None, variants.keys().cloned().collect()),
+                TypeDef::Union => (Some(Shape::Braced), BTreeSet::new()),
+                TypeDef::Alias { .. } | TypeDef::Trait | TypeDef::Opaque => continue,
+            };
+            if !config.is_capability(name) || !seen.insert(place.clone()) {
+                continue;
+            }
+            let id = inventory.types.len();
+            inventory.types.push(CapType { name: Name::clone(name), module: index, shape, variants });
+            inventory.places.insert(place, id);
+            inventory.names.entry(Name::clone(name)).or_insert(id);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Functions {
+    constructors: BTreeMap<usize, BTreeMap<Name, Origin>>,
+    free: BTreeMap<(usize, Name), usize>,
+    ops: BTreeSet<PlaceOf>,
+    chokepoints: usize,
+}
+
+impl Functions {
+    fn read(resolver: &Resolver<'_>, config: &Config) -> Self {
+        let mut found = Self::default();
+        for (index, module) in resolver.world.modules.iter().enumerate() {
+            if !resolver.world.capability.contains(&resolver.world.package_of(index)) || module.test {
+                continue;
+            }
+            let Some(table) = resolver.world.table(index) else { continue };
+            for def in &table.impls {
+                let scope = Scope { module: index, frames: &[], own: None };
+                let own = resolver.ty(scope, &def.own);
+                found.implementation(resolver, config, index, &own, def);
+            }
+            for sig in table.fns.iter().filter(|sig| !sig.test) {
+                found.free_function(resolver, config, index, sig);
+            }
+        }
+        found
+    }
+
+    fn implementation(
+        &mut self,
+        resolver: &Resolver<'_>,
+        config: &Config,
+        module: usize,
+        own: &RTy,
+        def: &crate::collect::ImplDef,
+    ) {
+        let scope = Scope { module, frames: &[], own: Some(own) };
+        let owner = type_name(resolver, own);
+        let home = format!("{}::{owner}", resolver.world.path_text(module));
+        for sig in def.fns.iter().filter(|sig| !sig.test) {
+            if config.is_chokepoint(&home, &sig.name) {
+                self.chokepoints = self.chokepoints.saturating_add(1);
+            }
+        }
+        let RTy::Cap(id) = own else { return };
+        for ty in &def.types {
+            if let RTy::Own { place, .. } = resolver.ty(scope, ty) {
+                self.ops.insert(place);
+            }
+        }
+        let origin = if def.of_trait.is_some() { Origin::OfTrait } else { Origin::Inherent };
+        let mut sigs: Vec<FnSig> = def.fns.clone();
+        if let Some(path) = &def.of_trait {
+            sigs.extend(provided(resolver, scope, path));
+        }
+        for sig in sigs.iter().filter(|sig| !sig.test && !sig.receiver) {
+            if config.is_chokepoint(&home, &sig.name) {
+                continue;
+            }
+            if gives(&resolver.ty(scope, &sig.output), *id) {
+                let known = self.constructors.entry(*id).or_default();
+                let entry = known.entry(Name::clone(&sig.name)).or_insert(origin);
+                if origin == Origin::Inherent {
+                    *entry = Origin::Inherent;
+                }
+            }
+        }
+    }
+
+    fn free_function(&mut self, resolver: &Resolver<'_>, config: &Config, module: usize, sig: &FnSig) {
+        let scope = Scope { module, frames: &[], own: None };
+        if config.is_chokepoint(&resolver.world.path_text(module), &sig.name) {
+            self.chokepoints = self.chokepoints.saturating_add(1);
+            return;
+        }
+        let output = resolver.ty(scope, &sig.output);
+        let takes = |id: usize| sig.inputs.iter().any(|input| gives(&resolver.ty(scope, input), id));
+        let made = (0..resolver.inventory.types.len()).find(|id| gives(&output, *id) && !takes(*id));
+        if let Some(id) = made {
+            self.free.insert((module, Name::clone(&sig.name)), id);
+        }
+    }
+}
+
+/// The functions that a trait of a capability crate provides to everyone who implements it.
+fn provided(resolver: &Resolver<'_>, scope: Scope<'_>, path: &Path) -> Vec<FnSig> {
+    let res = resolver.resolve(scope, path, Ns::Type);
+    let What::Type(RTy::Own { place, .. }) = res.what else { return Vec::new() };
+    let table = resolver.world.files.get(place.0).and_then(|file| file.table.as_ref().ok());
+    let table = table.and_then(|file| file.tables.get(place.1));
+    table.and_then(|table| table.traits.get(&place.2)).cloned().unwrap_or_default()
+}
+
+/// Whether a type hands out a value of a capability type, at any depth.
+pub(crate) fn gives(ty: &RTy, id: usize) -> bool {
+    match ty {
+        RTy::Cap(found) => *found == id,
+        RTy::Own { args, .. } | RTy::Far { args, .. } => args.iter().any(|arg| gives(arg, id)),
+        RTy::Tuple(parts) => parts.iter().any(|part| gives(part, id)),
+        RTy::Array(inner) => gives(inner, id),
+        RTy::Ref(_) | RTy::Ptr(_) | RTy::Infer | RTy::Unknown => false,
+    }
+}
+
+/// Gives a type's own name as text.
+pub(crate) fn type_name(resolver: &Resolver<'_>, ty: &RTy) -> String {
+    match ty {
+        RTy::Cap(id) => resolver.inventory.name(*id),
+        RTy::Own { place, .. } => place.2.to_string(),
+        RTy::Far { path, .. } => path.last().map_or_else(String::new, ToString::to_string),
+        RTy::Ref(inner) | RTy::Ptr(inner) | RTy::Array(inner) => type_name(resolver, inner),
+        RTy::Tuple(_) | RTy::Infer | RTy::Unknown => "_".to_owned(),
+    }
+}
+
+/// Gives the written name of an impl's type, for paths of items.
+pub(crate) fn written_name(ty: &Ty) -> String {
+    match ty {
+        Ty::Path(path) => path.segs.last().map_or_else(String::new, |seg| seg.name.to_string()),
+        Ty::Ref(inner) | Ty::Ptr(inner) | Ty::Array(inner) => written_name(inner),
+        Ty::Tuple(_) | Ty::Infer | Ty::Other => "_".to_owned(),
+    }
+}

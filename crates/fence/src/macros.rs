@@ -1,0 +1,289 @@
+//! What a `macro_rules!` does with the types that it is handed.
+
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use std::collections::BTreeSet;
+
+use crate::ty::{Name, name};
+
+/// Something that a macro makes of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Build {
+    /// `$t { .. }`, or `Self { .. }` in an `impl` for it.
+    Literal,
+    /// `$t(..)`.
+    Call,
+    /// `$t::name`.
+    Assoc(Name),
+    /// `$t::$name`.
+    AssocParam,
+    /// `name::<$t>`.
+    Turbofish(Name),
+}
+
+/// All rules of one macro name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MacroRules {
+    pub(crate) arms: Vec<Arm>,
+}
+
+/// One `(matcher) => { body }`.
+#[derive(Debug, Clone)]
+pub(crate) struct Arm {
+    /// The parameter at each comma-separated place, where the matcher is that plain.
+    pub(crate) places: Option<Vec<Option<Name>>>,
+    pub(crate) builds: BTreeSet<(Name, Build)>,
+    pub(crate) hands: Vec<Handed>,
+}
+
+/// A call of another macro that gets a parameter.
+#[derive(Debug, Clone)]
+pub(crate) struct Handed {
+    pub(crate) to: Name,
+    /// The parameters in each comma-separated part of the call.
+    pub(crate) parts: Vec<BTreeSet<Name>>,
+}
+
+impl MacroRules {
+    pub(crate) fn read(tokens: TokenStream) -> Self {
+        let list: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut arms = Vec::new();
+        let mut rest = list.as_slice();
+        while let [TokenTree::Group(matcher), after @ ..] = rest {
+            let Some(at) = after.iter().position(|token| matches!(token, TokenTree::Group(_))) else { break };
+            let Some(TokenTree::Group(body)) = after.get(at) else { break };
+            arms.push(Arm::read(&matcher.stream(), &body.stream()));
+            rest = after.get(at.saturating_add(1)..).unwrap_or_default();
+            while let [TokenTree::Punct(_), next @ ..] = rest {
+                rest = next;
+            }
+        }
+        Self { arms }
+    }
+
+    pub(crate) fn join(&mut self, other: Self) {
+        self.arms.extend(other.arms);
+    }
+}
+
+impl Arm {
+    fn read(matcher: &TokenStream, body: &TokenStream) -> Self {
+        let mut arm = Self { places: places(matcher), builds: BTreeSet::new(), hands: Vec::new() };
+        arm.scan(body, None, 0);
+        arm
+    }
+
+    /// Reads one level of a body; `own` is the parameter that `Self` stands for.
+    fn scan(&mut self, tokens: &TokenStream, own: Option<&Name>, depth: u32) {
+        if depth > crate::parse::MAX_NESTED {
+            return;
+        }
+        let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        for (index, token) in list.iter().enumerate() {
+            match token {
+                TokenTree::Group(group) => {
+                    let implemented = impl_of(&list, index);
+                    self.scan(&group.stream(), implemented.as_ref().or(own), depth.saturating_add(1));
+                }
+                TokenTree::Punct(punct) if punct.as_char() == '$' => self.parameter(&list, index),
+                TokenTree::Ident(ident) if ident == "Self" => {
+                    if let Some(own) = own {
+                        self.built(own, &list, index.saturating_add(1), index);
+                    }
+                }
+                TokenTree::Ident(ident) => self.handed(ident, &list, index),
+                _ => {}
+            }
+        }
+    }
+
+    fn parameter(&mut self, list: &[TokenTree], index: usize) {
+        let Some(TokenTree::Ident(ident)) = list.get(index.saturating_add(1)) else { return };
+        let param = name(ident);
+        if impl_header(list, index) {
+            return;
+        }
+        let mut next = index.saturating_add(2);
+        // `<$t>::f` and `<$t as Trait>::f`.
+        if index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|token| is(token, '<')) {
+            if let Some(function) = turbofish_before(list, index.saturating_sub(1)) {
+                self.builds.insert((param, Build::Turbofish(function)));
+                return;
+            }
+            if let Some(close) =
+                (next..list.len()).take(16).find(|at| list.get(*at).is_some_and(|token| is(token, '>')))
+            {
+                next = close.saturating_add(1);
+            }
+            if !list.get(next).is_some_and(|token| is_path_sep(list, next, token)) {
+                return;
+            }
+        }
+        self.built(&param, list, next, index);
+    }
+
+    fn built(&mut self, param: &Name, list: &[TokenTree], next: usize, index: usize) {
+        let build = match list.get(next) {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                if not_a_literal(list, index) || pattern_follows(list, next) || ends_in_rest(&group.stream())
+                {
+                    return;
+                }
+                Build::Literal
+            }
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+                if not_a_literal(list, index) || pattern_follows(list, next) {
+                    return;
+                }
+                Build::Call
+            }
+            Some(token) if is_path_sep(list, next, token) => match list.get(next.saturating_add(2)) {
+                Some(TokenTree::Ident(function)) => Build::Assoc(name(function)),
+                Some(token) if is(token, '$') => Build::AssocParam,
+                _ => return,
+            },
+            _ => return,
+        };
+        self.builds.insert((param.clone(), build));
+    }
+
+    fn handed(&mut self, ident: &proc_macro2::Ident, list: &[TokenTree], index: usize) {
+        let bang = list.get(index.saturating_add(1)).is_some_and(|token| is(token, '!'));
+        let Some(TokenTree::Group(group)) = list.get(index.saturating_add(2)) else { return };
+        if !bang {
+            return;
+        }
+        let parts = split_commas(&group.stream()).iter().map(params_in).collect::<Vec<_>>();
+        if parts.iter().any(|part| !part.is_empty()) {
+            self.hands.push(Handed { to: name(ident), parts });
+        }
+    }
+}
+
+/// The parameter that the braces at `index` implement something for.
+fn impl_of(list: &[TokenTree], index: usize) -> Option<Name> {
+    let TokenTree::Group(group) = list.get(index)? else { return None };
+    if group.delimiter() != Delimiter::Brace {
+        return None;
+    }
+    let [dollar, TokenTree::Ident(ident)] = list.get(index.checked_sub(2)?..index)? else { return None };
+    (is(dollar, '$') && impl_header(list, index.checked_sub(2)?)).then(|| name(ident))
+}
+
+/// Whether what stands before `index` is the head of an `impl`.
+fn impl_header(list: &[TokenTree], index: usize) -> bool {
+    for token in list.get(..index).unwrap_or_default().iter().rev() {
+        match token {
+            TokenTree::Ident(ident) if ident == "impl" => return true,
+            TokenTree::Ident(ident) if ident == "fn" || ident == "let" => return false,
+            TokenTree::Punct(punct) if punct.as_char() == ';' || punct.as_char() == '=' => return false,
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn turbofish_before(list: &[TokenTree], open: usize) -> Option<Name> {
+    let before = list.get(open.checked_sub(3)?..open)?;
+    match before {
+        [TokenTree::Ident(function), one, two] if is(one, ':') && is(two, ':') => Some(name(function)),
+        _ => None,
+    }
+}
+
+fn places(matcher: &TokenStream) -> Option<Vec<Option<Name>>> {
+    split_commas(matcher)
+        .into_iter()
+        .map(|part| {
+            let list: Vec<TokenTree> = part.into_iter().collect();
+            match list.as_slice() {
+                [dollar, TokenTree::Ident(param), colon, TokenTree::Ident(_)]
+                    if is(dollar, '$') && is(colon, ':') =>
+                {
+                    Some(Some(name(param)))
+                }
+                _ if list.iter().any(|token| is(token, '$') || matches!(token, TokenTree::Group(_))) => None,
+                _ => Some(None),
+            }
+        })
+        .collect()
+}
+
+/// Splits tokens at the commas of their own level.
+pub(crate) fn split_commas(tokens: &TokenStream) -> Vec<TokenStream> {
+    let mut parts = vec![Vec::new()];
+    for token in tokens.clone() {
+        if is(&token, ',') {
+            parts.push(Vec::new());
+        } else if let Some(last) = parts.last_mut() {
+            last.push(token);
+        }
+    }
+    if parts.last().is_some_and(Vec::is_empty) {
+        parts.pop();
+    }
+    parts.into_iter().map(|part| part.into_iter().collect()).collect()
+}
+
+fn params_in(tokens: &TokenStream) -> BTreeSet<Name> {
+    let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    list.iter()
+        .zip(list.iter().skip(1))
+        .filter_map(|pair| match pair {
+            (dollar, TokenTree::Ident(ident)) if is(dollar, '$') => Some(name(ident)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether a token is this punctuation.
+pub(crate) fn is(token: &TokenTree, wanted: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
+}
+
+/// Whether `::` starts at `index`.
+pub(crate) fn is_path_sep(list: &[TokenTree], index: usize, token: &TokenTree) -> bool {
+    is(token, ':')
+        && matches!(token, TokenTree::Punct(punct) if punct.spacing() == Spacing::Joint)
+        && list.get(index.saturating_add(1)).is_some_and(|next| is(next, ':'))
+}
+
+/// Whether the path that starts at `index` stands where a type or a pattern stands.
+pub(crate) fn not_a_literal(list: &[TokenTree], index: usize) -> bool {
+    let Some(before) = index.checked_sub(1).and_then(|at| list.get(at)) else { return false };
+    match before {
+        TokenTree::Ident(ident) => {
+            ["for", "impl", "dyn", "let", "struct", "enum", "union", "as", "mod", "trait", "fn"]
+                .iter()
+                .any(|word| ident == word)
+        }
+        TokenTree::Punct(punct) if punct.as_char() == '>' => {
+            // `->` and the end of generics, but neither `=>` nor a comparison with a literal after it.
+            let operator = index.checked_sub(2).and_then(|at| list.get(at));
+            !operator.is_some_and(|token| {
+                is(token, '=')
+                    && matches!(token, TokenTree::Punct(punct) if punct.spacing() == Spacing::Joint)
+            })
+        }
+        _ => false,
+    }
+}
+
+/// Whether the group at `index` is followed by what only follows a pattern.
+pub(crate) fn pattern_follows(list: &[TokenTree], index: usize) -> bool {
+    let Some(TokenTree::Punct(punct)) = list.get(index.saturating_add(1)) else { return false };
+    let joint = punct.spacing() == Spacing::Joint;
+    let second = list.get(index.saturating_add(2));
+    match punct.as_char() {
+        // `=>` and `=`, but not `==`.
+        '=' => !(joint && second.is_some_and(|token| is(token, '='))),
+        '|' => !(joint && second.is_some_and(|token| is(token, '|'))),
+        _ => false,
+    }
+}
+
+/// Whether a group's tokens end in a bare `..`.
+pub(crate) fn ends_in_rest(tokens: &TokenStream) -> bool {
+    let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    matches!(list.as_slice(), [.., one, two] if is(one, '.') && is(two, '.'))
+}

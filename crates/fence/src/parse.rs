@@ -1,0 +1,336 @@
+//! Bytes to a syntax tree, with limits that hold before anything recursive runs.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use syn::buffer::Cursor;
+use syn::parse::{ParseStream, Parser};
+
+/// More nested groups, open `<` or prefix operators than this is not parsed.
+pub(crate) const MAX_NESTED: u32 = 1_024;
+/// The sum of nested groups and chained operators on one way down that is still parsed.
+pub(crate) const MAX_CHAIN: u32 = 6_000;
+/// A file larger than this is not parsed.
+pub(crate) const MAX_BYTES: usize = 32 << 20;
+/// Below this many opening brackets no nesting can exhaust the stack of a worker.
+const FEW_GROUPS: usize = 24_000;
+
+/// Why a file is not a syntax tree: line and column count from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unparsed {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) what: String,
+}
+
+/// A file's syntax tree; an included file may also be statements.
+pub(crate) enum Tree {
+    Items(syn::File),
+    Statements(Vec<syn::Stmt>),
+}
+
+/// What a file may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Shape {
+    Module,
+    Included,
+}
+
+/// Gives line and column of a span's start, both from 1.
+pub(crate) fn start(span: Span) -> (u32, u32) {
+    let at = span.start();
+    (clamp(at.line), clamp(at.column.saturating_add(1)))
+}
+
+/// Gives line and column after a span's end, both from 1.
+pub(crate) fn end(span: Span) -> (u32, u32) {
+    let at = span.end();
+    (clamp(at.line), clamp(at.column.saturating_add(1)))
+}
+
+fn clamp(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+fn at(span: Span, what: impl Into<String>) -> Unparsed {
+    let (line, column) = start(span);
+    Unparsed { line, column, what: what.into() }
+}
+
+/// Parses one file. The spans stay valid until the thread's next [`forget_spans`].
+pub(crate) fn parse(bytes: &[u8], shape: Shape) -> Result<Tree, Unparsed> {
+    let text = text(bytes)?;
+    let tokens: TokenStream =
+        text.parse().map_err(|error: proc_macro2::LexError| at(error.span(), "this is not a Rust token"))?;
+    if bytes.iter().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() > FEW_GROUPS {
+        nested(tokens.clone())?;
+    }
+    let module = |input: ParseStream<'_>| {
+        check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
+        input.parse::<syn::File>()
+    };
+    let failed = match Parser::parse2(module, tokens.clone()) {
+        Ok(file) => return Ok(Tree::Items(file)),
+        Err(error) => at(error.span(), error.to_string()),
+    };
+    if shape == Shape::Included {
+        let statements = |input: ParseStream<'_>| {
+            check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
+            syn::Block::parse_within(input)
+        };
+        if let Ok(list) = Parser::parse2(statements, tokens) {
+            return Ok(Tree::Statements(list));
+        }
+    }
+    Err(failed)
+}
+
+/// Lets go of the text that spans point into. No span made before may be used after.
+pub(crate) fn forget_spans() {
+    proc_macro2::extra::invalidate_current_thread_spans();
+}
+
+fn text(bytes: &[u8]) -> Result<String, Unparsed> {
+    if bytes.len() > MAX_BYTES {
+        let what = format!("the file has {} bytes; at most {MAX_BYTES} are parsed", bytes.len());
+        return Err(Unparsed { line: 1, column: 1, what });
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let line = good.split(|byte| *byte == b'\n').count();
+        let tail = good.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        let column = String::from_utf8_lossy(tail).chars().count().saturating_add(1);
+        Unparsed { line: clamp(line), column: clamp(column), what: "the file is not UTF-8".to_owned() }
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if is_shebang(text) {
+        // The same length, so that every place stays where it is.
+        return Ok(format!("//{}", text.get(2..).unwrap_or_default()));
+    }
+    Ok(text.to_owned())
+}
+
+/// `#!` starts a shebang line unless the next token is `[`.
+fn is_shebang(text: &str) -> bool {
+    let Some(mut rest) = text.strip_prefix("#!") else { return false };
+    loop {
+        rest = rest.trim_start();
+        if let Some(after) = rest.strip_prefix("//") {
+            rest = after.split_once('\n').map_or("", |(_, next)| next);
+        } else if let Some(after) = rest.strip_prefix("/*") {
+            rest = after.split_once("*/").map_or("", |(_, next)| next);
+        } else {
+            return !rest.starts_with('[');
+        }
+    }
+}
+
+/// Bounds nesting without recursion, for files with enough brackets to matter.
+fn nested(tokens: TokenStream) -> Result<(), Unparsed> {
+    let mut stack = vec![(tokens, 0_u32)];
+    while let Some((stream, depth)) = stack.pop() {
+        for token in stream {
+            if let TokenTree::Group(group) = token {
+                if depth >= MAX_NESTED {
+                    return Err(at(group.span_open(), too_deep("nested groups")));
+                }
+                stack.push((group.stream(), depth.saturating_add(1)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn too_deep(what: &str) -> String {
+    format!("more than {MAX_NESTED} {what}")
+}
+
+/// One stretch of tokens at one level, between separators.
+#[derive(Default)]
+struct Run<'a> {
+    cost: u32,
+    prefix: u32,
+    open: u32,
+    /// Something other than attributes and comments has been seen.
+    begun: bool,
+    groups: Vec<(Cursor<'a>, Level)>,
+}
+
+/// Whether a group's tokens will be parsed as code, or are the tokens of a macro call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Code,
+    Macro,
+}
+
+/// What the walk goes through next: tokens, the cost and the groups above them.
+struct Pending<'a> {
+    cursor: Cursor<'a>,
+    base: u32,
+    depth: u32,
+    level: Level,
+}
+
+/// Holds that no way down the tree is too long to be walked: groups, and what chains without them.
+///
+/// Gives the longest way. Tokens of a macro call are bounded in their groups alone: they are flat until
+/// somebody parses them, and whoever does asks again.
+pub(crate) fn check_depth(start: Cursor<'_>) -> Result<u32, (Span, String)> {
+    let mut worst = 0;
+    let mut stack = vec![Pending { cursor: start, base: 0, depth: 0, level: Level::Code }];
+    while let Some(pending) = stack.pop() {
+        let mut run = Run::default();
+        let mut before = [Kind::Start; 2];
+        let mut cursor = pending.cursor;
+        while !cursor.eof() {
+            let (kind, next) = classify(cursor, pending.level, before);
+            if ends_run(before[1], kind) {
+                worst = worst.max(close(&mut run, &pending, cursor.span(), &mut stack)?);
+            }
+            if run.begun || !is_attribute(kind, before) {
+                run.begun = true;
+                note(&mut run, kind, next);
+            }
+            if pending.level == Level::Code && run.prefix > MAX_NESTED {
+                return Err((cursor.span(), too_deep("prefix operators in a row")));
+            }
+            if pending.level == Level::Code && run.open > MAX_NESTED {
+                return Err((cursor.span(), too_deep("open `<`")));
+            }
+            cursor = next;
+            before = [before[1], kind];
+        }
+        worst = worst.max(close(&mut run, &pending, cursor.span(), &mut stack)?);
+    }
+    Ok(worst)
+}
+
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    Start,
+    Separator(char),
+    Brace(Cursor<'a>, Level),
+    Group(Cursor<'a>, Level),
+    /// `else` and `as`, which go on after a brace.
+    Link,
+    /// A keyword after which an operand may follow without brackets.
+    Keyword,
+    Word,
+    Operator(char),
+    Other,
+}
+
+/// Words that may stand before `!` without naming a macro.
+const KEYWORDS: &[&str] = &[
+    "return", "break", "in", "if", "while", "match", "mut", "move", "yield", "await", "let", "loop",
+    "unsafe", "const", "static", "async", "where", "dyn", "impl", "ref", "box", "for", "continue", "become",
+];
+
+fn classify<'a>(cursor: Cursor<'a>, level: Level, before: [Kind<'a>; 2]) -> (Kind<'a>, Cursor<'a>) {
+    if let Some((inner, delimiter, _, next)) = cursor.any_group() {
+        let called = matches!(before, [Kind::Word, Kind::Operator('!')] | [Kind::Operator('!'), Kind::Word]);
+        let inside = if called { Level::Macro } else { level };
+        let kind = if delimiter == Delimiter::Brace {
+            Kind::Brace(inner, inside)
+        } else {
+            Kind::Group(inner, inside)
+        };
+        return (kind, next);
+    }
+    if let Some((punct, next)) = cursor.punct() {
+        return match punct.as_char() {
+            one @ (';' | ',') => (Kind::Separator(one), next),
+            one => (Kind::Operator(one), next),
+        };
+    }
+    if let Some((ident, next)) = cursor.ident() {
+        let kind = if ident == "else" || ident == "as" {
+            Kind::Link
+        } else if KEYWORDS.iter().any(|word| ident == word) {
+            Kind::Keyword
+        } else {
+            Kind::Word
+        };
+        return (kind, next);
+    }
+    let next = cursor.literal().map(|(_, next)| next).or_else(|| cursor.lifetime().map(|(_, next)| next));
+    match next.or_else(|| cursor.token_tree().map(|(_, next)| next)) {
+        Some(next) => (Kind::Other, next),
+        None => (Kind::Other, cursor),
+    }
+}
+
+/// `#`, `#!` and the group after them: a list, however long, and documentation is one of them a line.
+fn is_attribute(kind: Kind<'_>, before: [Kind<'_>; 2]) -> bool {
+    match kind {
+        Kind::Operator('#') => true,
+        Kind::Operator('!') => matches!(before[1], Kind::Operator('#')),
+        Kind::Group(..) => {
+            matches!(before, [_, Kind::Operator('#')] | [Kind::Operator('#'), Kind::Operator('!')])
+        }
+        _ => false,
+    }
+}
+
+fn note<'a>(run: &mut Run<'a>, kind: Kind<'a>, next: Cursor<'a>) {
+    run.cost = run.cost.saturating_add(1);
+    match kind {
+        Kind::Brace(inner, level) | Kind::Group(inner, level) => {
+            run.prefix = 0;
+            run.groups.push((inner, level));
+        }
+        Kind::Separator(one) => {
+            run.prefix = 0;
+            if one == ';' {
+                run.open = 0;
+            }
+        }
+        Kind::Operator(one) => {
+            run.prefix = run.prefix.saturating_add(1);
+            match one {
+                // `1 << 3`: nothing nests in a literal.
+                '<' if next.literal().is_none() => run.open = run.open.saturating_add(1),
+                '>' => run.open = run.open.saturating_sub(1),
+                _ => {}
+            }
+        }
+        // `return return …`, `move || move || …`, `&mut &mut …` nest without brackets as well.
+        Kind::Keyword | Kind::Link => run.prefix = run.prefix.saturating_add(1),
+        Kind::Start | Kind::Word | Kind::Other => run.prefix = 0,
+    }
+}
+
+/// A separator ends a stretch; so does a brace that nothing goes on from.
+fn ends_run(previous: Kind<'_>, now: Kind<'_>) -> bool {
+    match previous {
+        Kind::Separator(_) => true,
+        Kind::Brace(..) => match now {
+            Kind::Link => false,
+            Kind::Operator(operator) => operator == '#' || operator == '\'',
+            _ => true,
+        },
+        _ => false,
+    }
+}
+
+fn close<'a>(
+    run: &mut Run<'a>,
+    around: &Pending<'a>,
+    span: Span,
+    stack: &mut Vec<Pending<'a>>,
+) -> Result<u32, (Span, String)> {
+    let cost = match around.level {
+        Level::Code => around.base.saturating_add(run.cost),
+        Level::Macro => 0,
+    };
+    if cost > MAX_CHAIN {
+        return Err((span, format!("an expression of more than {MAX_CHAIN} chained parts")));
+    }
+    if around.depth >= MAX_NESTED && !run.groups.is_empty() {
+        return Err((span, too_deep("nested groups")));
+    }
+    let open = run.open;
+    for (cursor, level) in run.groups.drain(..) {
+        stack.push(Pending { cursor, base: cost, depth: around.depth.saturating_add(1), level });
+    }
+    *run = Run { open, ..Run::default() };
+    Ok(cost)
+}

@@ -1,0 +1,111 @@
+//! SARIF 2.1.0: one run, one rule object for each rule.
+
+use serde_json::{Value, json};
+
+use crate::Rule;
+use crate::report::{Finding, Report, Site};
+
+/// Writes the report as one SARIF log.
+pub(crate) fn render(report: &Report) -> String {
+    let rules: Vec<Value> = Rule::ALL
+        .iter()
+        .map(|rule| {
+            json!({
+                "id": rule.code(),
+                "name": rule.name(),
+                "shortDescription": {"text": format!("{}: {}", rule.code(), rule.name())},
+                "help": {"text": rule.help()},
+                "defaultConfiguration": {"level": "error"},
+            })
+        })
+        .collect();
+    let results: Vec<Value> = report.findings().iter().map(result).collect();
+    let notes: Vec<Value> = report
+        .undecided()
+        .iter()
+        .map(|one| {
+            json!({
+                "level": "error",
+                "descriptor": {"id": one.code},
+                "message": {"text": one.message},
+            })
+        })
+        .collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "plugward-fence",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {"ROOT": {"description": {"text": "The root of the workspace."}}},
+            "invocations": [{
+                "executionSuccessful": report.exit_code() != 2,
+                "exitCode": report.exit_code(),
+                "toolExecutionNotifications": notes,
+            }],
+            "results": results,
+        }],
+    });
+    let mut text = format!("{log:#}");
+    text.push('\n');
+    text
+}
+
+fn result(finding: &Finding) -> Value {
+    let index = Rule::ALL.iter().position(|rule| *rule == finding.rule);
+    let mut result = json!({
+        "ruleId": finding.rule.code(),
+        "ruleIndex": index,
+        "level": "error",
+        "message": {"text": finding.message},
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri(&finding.site.file), "uriBaseId": "ROOT"},
+                "region": {
+                    "startLine": finding.site.line,
+                    "startColumn": finding.site.column,
+                    "endLine": finding.end_line,
+                    "endColumn": finding.end_column,
+                },
+            },
+        }],
+        "properties": {"route": finding.route, "type": finding.ty, "item": finding.item},
+    });
+    if !finding.via.is_empty()
+        && let Some(object) = result.as_object_mut()
+    {
+        let related: Vec<Value> = finding.via.iter().map(related).collect();
+        object.insert("relatedLocations".to_owned(), Value::Array(related));
+    }
+    result
+}
+
+fn related(site: &Site) -> Value {
+    json!({
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(&site.file), "uriBaseId": "ROOT"},
+            "region": {"startLine": site.line, "startColumn": site.column},
+        },
+        "message": {"text": "brought in here"},
+    })
+}
+
+/// A relative path as a URI reference.
+fn uri(path: &str) -> String {
+    let mut out = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            for half in [byte >> 4, byte & 15] {
+                out.extend(char::from_digit(u32::from(half), 16).map(|digit| digit.to_ascii_uppercase()));
+            }
+        }
+    }
+    out
+}

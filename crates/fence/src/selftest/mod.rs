@@ -1,0 +1,79 @@
+//! The planted cases that every run starts from: a rule that cannot be seen failing does not exist.
+
+mod cases;
+mod plant;
+
+use crate::config::Config;
+use crate::report::{Report, Undecided};
+use crate::rule::Off;
+
+/// The answer to one planted case.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    /// `F03/turbofish`, and the set of names it was planted with.
+    pub(crate) name: String,
+    pub(crate) held: bool,
+    /// What was found instead.
+    pub(crate) note: String,
+}
+
+/// Runs the planted cases with the names of a report's own inventory and with made-up ones, and puts the answer
+/// into the report.
+pub(crate) fn into(report: &mut Report, config: &Config) -> Vec<Answer> {
+    let answers = run(&report.summary.types, config, Off::default());
+    let held = answers.iter().filter(|answer| answer.held).count();
+    report.summary.self_test = (held, answers.len());
+    for answer in answers.iter().filter(|answer| !answer.held) {
+        let message = format!("self-test: {}: {}", answer.name, answer.note);
+        report.undecided.push(Undecided::new("fence/self-test", message));
+    }
+    report.sort();
+    answers
+}
+
+/// Runs the planted cases.
+pub(crate) fn run(types: &[String], config: &Config, off: Off) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    for names in plant::names(types, config) {
+        answers.extend(plant::answers(&names, config, off));
+    }
+    answers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run;
+    use crate::rule::Off;
+    use crate::{Config, Rule};
+
+    fn config() -> Config {
+        Config::for_crates(&["caps"])
+    }
+
+    #[test]
+    fn every_case_is_answered() {
+        let answers = run(&["NetCapability".to_owned()], &config(), Off::default());
+        let missed: Vec<String> = answers
+            .iter()
+            .filter(|answer| !answer.held)
+            .map(|answer| format!("{}: {}", answer.name, answer.note))
+            .collect();
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
+        assert!(answers.len() > 100, "{}", answers.len());
+    }
+
+    #[test]
+    fn a_rule_that_is_off_fails_its_own_cases_alone() {
+        for rule in Rule::ALL {
+            let answers = run(&["NetCapability".to_owned()], &config(), Off::only(rule));
+            let planted = format!("{rule}/");
+            for answer in &answers {
+                // The allow that fits covers a finding of F07.
+                let covers = rule == Rule::F07 && answer.name.starts_with("F13/near-fits");
+                let own = answer.name.starts_with(&planted) && !answer.name.contains("near");
+                assert_eq!(!answer.held, own || covers, "{rule} off: {} {}", answer.name, answer.note);
+            }
+            assert!(answers.iter().any(|answer| !answer.held), "{rule} has no case");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! A small workspace in memory, with names put in, and the answers that it must give.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Answer;
+use super::cases::{CAPS, CASES, Case, DEFINITIONS, MANIFESTS, RACES};
+use crate::config::{Allow, Config, Race, glob_with_stem};
+use crate::report::Report;
+use crate::rule::Off;
+use crate::run::{self, Options};
+use crate::sources::{DependencyKind, Manifest, PackageSpec, Sources};
+
+/// The names of one planting.
+pub(super) struct Planted {
+    label: &'static str,
+    words: Vec<(&'static str, String)>,
+    krate: String,
+}
+
+/// The two sets: what the workspace calls its things, and made-up names.
+pub(super) fn names(types: &[String], config: &Config) -> Vec<Planted> {
+    let of_glob = |stem: &str| config.type_glob.replace('*', stem);
+    let own = types.first().filter(|name| glob_with_stem(&config.type_glob, name));
+    let own = own.cloned().unwrap_or_else(|| of_glob("Own"));
+    let krate = config.capability_crates.first().cloned().unwrap_or_else(|| "own-caps".to_owned());
+    vec![
+        set("own", &own, &krate, &of_glob, ["Pair", "Unit", "Either", "make_one"]),
+        set("other", &of_glob("Zyx"), "zyx-grants", &of_glob, ["Zyp", "Zyu", "Zye", "zyc"]),
+    ]
+}
+
+fn set(
+    label: &'static str,
+    own: &str,
+    krate: &str,
+    of_glob: &dyn Fn(&str) -> String,
+    [pair, unit, either, constructor]: [&str; 4],
+) -> Planted {
+    // A stem that the workspace itself uses would define a name twice.
+    let apart = |stem: &str| {
+        let name = of_glob(stem);
+        if name == own { of_glob(&format!("{stem}{stem}")) } else { name }
+    };
+    let words = vec![
+        ("__T__", own.to_owned()),
+        ("__P__", apart(pair)),
+        ("__U__", apart(unit)),
+        ("__E__", apart(either)),
+        ("__N__", apart("Fresh")),
+        ("__CTOR__", constructor.to_owned()),
+        ("__FREE__", format!("{constructor}_freely")),
+        ("__KRATE__", krate.to_owned()),
+        ("__C__", krate.replace('-', "_")),
+    ];
+    Planted { label, words, krate: krate.to_owned() }
+}
+
+impl Planted {
+    fn fill(&self, text: &str, config: &Config) -> String {
+        let mut out = text.to_owned();
+        for (word, name) in &self.words {
+            out = out.replace(word, name);
+        }
+        let feature = config.test_only_features.first().map_or("test-util", String::as_str);
+        let member = config.forbidden_members.first().map_or("push", String::as_str);
+        out.replace("__FEATURE__", feature).replace("__FORBIDDEN__", member)
+    }
+}
+
+fn file_of(case: &Case) -> String {
+    format!("user/src/{}.rs", case.name.replace(['/', '-'], "_").to_lowercase())
+}
+
+/// Plants all cases and compares the answers.
+pub(super) fn answers(names: &Planted, config: &Config, off: Off) -> Vec<Answer> {
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut put = |path: &str, text: &str| {
+        files.insert(path.to_owned(), names.fill(text, config).into_bytes());
+    };
+    put("caps/src/lib.rs", CAPS);
+    put("definitions/src/lib.rs", "pub mod planted;");
+    put("definitions/src/planted.rs", "pub struct Grant { raw: u32 }\n");
+    put("races/src/lib.rs", RACES);
+    put("user/src/lib.rs", "#![forbid(unsafe_code)]\n");
+    put("user/src/parts/f08_part.in", "pub fn part() -> u32 { 1 }\n");
+    for (name, text) in DEFINITIONS {
+        put(&format!("definitions/src/{name}.rs"), text);
+    }
+    for case in CASES {
+        put(&file_of(case), case.text);
+    }
+    let manifests: Vec<(&str, String)> =
+        MANIFESTS.iter().map(|(path, text)| (*path, names.fill(text, config))).collect();
+    let report = look(names, config, off, &files, &manifests);
+    judge(names, config, &files, &manifests, &report)
+}
+
+fn look(
+    names: &Planted,
+    config: &Config,
+    off: Off,
+    files: &BTreeMap<String, Vec<u8>>,
+    manifests: &[(&str, String)],
+) -> Report {
+    let definitions = format!("{}-definitions", names.krate);
+    let normal = DependencyKind::Normal;
+    let packages = [
+        PackageSpec::new(&names.krate, "caps"),
+        PackageSpec::new(&definitions, "definitions"),
+        PackageSpec::new("planted-races", "races"),
+        PackageSpec::new("planted-user", "user").depends_on(&names.krate, None, normal).depends_on(
+            "planted-races",
+            None,
+            normal,
+        ),
+    ];
+    let mut sources = Sources::in_memory(&packages, files);
+    let manifest = |wanted: &str| {
+        manifests
+            .iter()
+            .find(|(path, _)| *path == wanted)
+            .map(|(path, text)| Manifest { path: (*path).into(), text: text.clone() })
+    };
+    sources.root = manifest("Cargo.toml");
+    sources.lock = manifest("Cargo.lock");
+    sources.cargo_config = manifest(".cargo/config.toml").into_iter().collect();
+    for (package, slot) in packages.iter().zip(&mut sources.manifests) {
+        *slot = manifest(&format!("{}/Cargo.toml", package.dir));
+    }
+    let planted = planted_config(names, config, definitions);
+    run::run(&sources, &planted, Options { threads: 1, off })
+}
+
+/// The run's own config where a case depends on it, with every rule turned on.
+fn planted_config(names: &Planted, config: &Config, definitions: String) -> Config {
+    let mut planted = Config::for_crates(&[]);
+    planted.capability_crates = vec![names.krate.clone(), definitions];
+    planted.type_glob.clone_from(&config.type_glob);
+    planted.test_attributes.clone_from(&config.test_attributes);
+    planted.forbidden_members.clone_from(&config.forbidden_members);
+    planted.test_only_features.clone_from(&config.test_only_features);
+    planted.extra_derives.clone_from(&config.extra_derives);
+    planted.grant_type = Some("Grant".to_owned());
+    planted.mint_callers = vec!["planted_user::f12_near_listed::*".to_owned()];
+    planted.race = Some(Race {
+        crates: vec!["planted-races".to_owned()],
+        ty: "Place".to_owned(),
+        methods: vec!["open".to_owned()],
+        unique_methods: vec!["open_as_seen".to_owned()],
+        names: vec!["Race".to_owned(), "is_race".to_owned()],
+    });
+    "planted config".clone_into(&mut planted.origin);
+    planted.today = Some("2026-01-01".to_owned());
+    planted.allow = [(2, "2026-01-01"), (1, "2025-12-31"), (1, "2026-01-01")]
+        .into_iter()
+        .zip([("f07_f13_count", 1), ("f07_f13_expired", 2), ("f07_near_f13", 3)])
+        .map(|((count, expires), (file, line))| Allow {
+            rule: "F07".to_owned(),
+            path: format!("user/src/{file}.rs"),
+            item: None,
+            count,
+            reason: "planted".to_owned(),
+            expires: expires.to_owned(),
+            line,
+        })
+        .collect();
+    planted
+}
+
+/// Compares the lines that are marked with those that were reported.
+fn judge(
+    names: &Planted,
+    config: &Config,
+    files: &BTreeMap<String, Vec<u8>>,
+    manifests: &[(&str, String)],
+    report: &Report,
+) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    let texts = CASES.iter().map(|case| {
+        let path = file_of(case);
+        let text = files.get(&path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        (case.name.to_owned(), path, text.unwrap_or_default())
+    });
+    let definitions = DEFINITIONS.iter().map(|(name, text)| {
+        let rule = if name.starts_with("grants") { "F10" } else { "F09" };
+        (format!("{rule}/{name}"), format!("definitions/src/{name}.rs"), names.fill(text, config))
+    });
+    let manifests =
+        manifests.iter().map(|(path, text)| (format!("F11/{path}"), (*path).to_owned(), text.clone()));
+    for (name, path, text) in texts.chain(definitions).chain(manifests) {
+        let wanted = marked_lines(&text);
+        let found: BTreeSet<(u32, String)> = report
+            .findings()
+            .iter()
+            .filter(|finding| finding.site.file == path)
+            .map(|finding| (finding.site.line, finding.rule.to_string()))
+            .collect();
+        let held = wanted == found;
+        let note = if held { String::new() } else { format!("expected {wanted:?}, found {found:?}") };
+        answers.push(Answer { name: format!("{name} ({})", names.label), held, note });
+    }
+    for (name, line, wanted) in
+        [("F13/count", 1, true), ("F13/expired", 2, true), ("F13/near-fits", 3, false)]
+    {
+        let found = report
+            .findings()
+            .iter()
+            .any(|finding| finding.rule == crate::Rule::F13 && finding.site.line == line);
+        let note = if found == wanted { String::new() } else { format!("expected {wanted}, found {found}") };
+        answers.push(Answer { name: format!("{name} ({})", names.label), held: found == wanted, note });
+    }
+    answers
+}
+
+/// Lines that end in `~ F01` are where the rule must speak, and no other.
+fn marked_lines(text: &str) -> BTreeSet<(u32, String)> {
+    let mut lines = BTreeSet::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some((_, rules)) = line.rsplit_once("~ ") else { continue };
+        for rule in rules.split_whitespace().filter(|rule| crate::Rule::from_code(rule).is_some()) {
+            let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
+            lines.insert((number, rule.to_owned()));
+        }
+    }
+    lines
+}

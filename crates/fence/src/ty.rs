@@ -1,0 +1,141 @@
+//! Paths and types without spans, small enough to be kept for every file.
+
+use std::sync::Arc;
+
+/// A name, without `r#`.
+pub(crate) type Name = Arc<str>;
+
+/// One segment of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seg {
+    pub(crate) name: Name,
+    pub(crate) args: Vec<Ty>,
+}
+
+/// How a path starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lead {
+    /// `::a`.
+    Colons,
+    /// `a`.
+    Name,
+}
+
+impl Lead {
+    pub(crate) const fn of(colons: Option<&syn::token::PathSep>) -> Self {
+        if colons.is_some() { Self::Colons } else { Self::Name }
+    }
+}
+
+/// A path as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Path {
+    pub(crate) leading: Lead,
+    /// The type in `<T as Trait>::f`, and how many segments belong to the trait.
+    pub(crate) qself: Option<(Box<Ty>, usize)>,
+    pub(crate) segs: Vec<Seg>,
+}
+
+/// A type as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ty {
+    Path(Path),
+    Ref(Box<Self>),
+    Ptr(Box<Self>),
+    Tuple(Vec<Self>),
+    Array(Box<Self>),
+    Infer,
+    /// Function pointers, trait objects, macros: nothing is held by value.
+    Other,
+}
+
+/// Gives an identifier's text without `r#`.
+pub(crate) fn bare(ident: &proc_macro2::Ident) -> String {
+    let text = ident.to_string();
+    match text.strip_prefix("r#") {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    }
+}
+
+/// Gives an identifier as a name.
+pub(crate) fn name(ident: &proc_macro2::Ident) -> Name {
+    Name::from(bare(ident))
+}
+
+impl Path {
+    pub(crate) fn of(path: &syn::Path) -> Self {
+        Self::with_self(path, None)
+    }
+
+    pub(crate) fn with_self(path: &syn::Path, qself: Option<&syn::QSelf>) -> Self {
+        Self {
+            leading: Lead::of(path.leading_colon.as_ref()),
+            qself: qself.map(|own| (Box::new(Ty::of(&own.ty)), own.position)),
+            segs: path.segments.iter().map(Seg::of).collect(),
+        }
+    }
+
+    pub(crate) fn names(names: &[&str]) -> Self {
+        let segs = names.iter().map(|one| Seg { name: Name::from(*one), args: Vec::new() }).collect();
+        Self { leading: Lead::Name, qself: None, segs }
+    }
+}
+
+impl Seg {
+    fn of(segment: &syn::PathSegment) -> Self {
+        let args = match &segment.arguments {
+            syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => Vec::new(),
+            syn::PathArguments::AngleBracketed(list) => generic_args(list),
+        };
+        Self { name: name(&segment.ident), args }
+    }
+}
+
+/// Gives the type arguments of `<…>`; other arguments keep no place.
+pub(crate) fn generic_args(list: &syn::AngleBracketedGenericArguments) -> Vec<Ty> {
+    list.args
+        .iter()
+        .filter_map(|arg| match arg {
+            syn::GenericArgument::Type(ty) => Some(Ty::of(ty)),
+            syn::GenericArgument::AssocType(assoc) => Some(Ty::of(&assoc.ty)),
+            _ => None,
+        })
+        .collect()
+}
+
+impl Ty {
+    pub(crate) fn of(ty: &syn::Type) -> Self {
+        match ty {
+            syn::Type::Array(array) => Self::Array(Box::new(Self::of(&array.elem))),
+            syn::Type::Slice(slice) => Self::Array(Box::new(Self::of(&slice.elem))),
+            syn::Type::Group(group) => Self::of(&group.elem),
+            syn::Type::Paren(paren) => Self::of(&paren.elem),
+            syn::Type::Infer(_) => Self::Infer,
+            syn::Type::Path(path) => Self::Path(Path::with_self(&path.path, path.qself.as_ref())),
+            syn::Type::Ptr(ptr) => Self::Ptr(Box::new(Self::of(&ptr.elem))),
+            syn::Type::Reference(reference) => Self::Ref(Box::new(Self::of(&reference.elem))),
+            syn::Type::Tuple(tuple) => Self::Tuple(tuple.elems.iter().map(Self::of).collect()),
+            // `impl Future<Output = T>` hands a T out.
+            syn::Type::ImplTrait(bounds) => {
+                Self::Tuple(bounds.bounds.iter().filter_map(bound_output).flatten().collect())
+            }
+            _ => Self::Other,
+        }
+    }
+
+    pub(crate) fn of_return(output: &syn::ReturnType) -> Self {
+        match output {
+            syn::ReturnType::Default => Self::Tuple(Vec::new()),
+            syn::ReturnType::Type(_, ty) => Self::of(ty),
+        }
+    }
+}
+
+fn bound_output(bound: &syn::TypeParamBound) -> Option<Vec<Ty>> {
+    let syn::TypeParamBound::Trait(bound) = bound else { return None };
+    match &bound.path.segments.last()?.arguments {
+        syn::PathArguments::AngleBracketed(list) => Some(generic_args(list)),
+        syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => None,
+    }
+}

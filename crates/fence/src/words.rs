@@ -1,0 +1,95 @@
+//! Which files can say anything about a capability: a look at their words, without parsing.
+
+use std::collections::BTreeSet;
+
+use crate::collect::TypeDef;
+use crate::config::{Config, glob_with_stem};
+use crate::ty::{Name, Ty};
+use crate::world::World;
+
+/// The names that a finding cannot do without.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    names: BTreeSet<Name>,
+    glob: String,
+}
+
+impl Words {
+    /// Collects the names of the inventory, and every other name that something of the scanned crates gives them.
+    pub(crate) fn read(world: &World<'_>, inventory: &crate::inventory::Inventory, config: &Config) -> Self {
+        let mut names: BTreeSet<Name> = BTreeSet::new();
+        for ty in &inventory.types {
+            names.insert(Name::clone(&ty.name));
+            names.extend(ty.variants.iter().cloned());
+        }
+        names.extend(inventory.free.keys().map(|(_, name)| Name::clone(name)));
+        for watched in &inventory.watched {
+            names.extend(watched.functions.iter().cloned());
+        }
+        if let Some(race) = &config.race {
+            names.extend(
+                race.methods.iter().chain(&race.unique_methods).map(|name| Name::from(name.as_str())),
+            );
+        }
+        // Another name for a name: until nothing is added.
+        loop {
+            let before = names.len();
+            for file in &world.files {
+                for table in file.table.iter().flat_map(|file| &file.tables) {
+                    for one in &table.uses {
+                        if let (Some(alias), Some(last)) = (&one.alias, one.path.last())
+                            && names.contains(last)
+                        {
+                            names.insert(Name::clone(alias));
+                        }
+                    }
+                    for (name, def) in &table.types {
+                        if let TypeDef::Alias { ty, .. } = def
+                            && says(ty, &names)
+                        {
+                            names.insert(Name::clone(name));
+                        }
+                    }
+                }
+            }
+            if names.len() == before {
+                break;
+            }
+        }
+        Self { names, glob: config.type_glob.clone() }
+    }
+
+    /// Whether a file's text has one of the names, wherever it stands.
+    pub(crate) fn in_text(&self, text: &[u8]) -> bool {
+        let mut rest = text;
+        while let Some(start) = rest.iter().position(|byte| is_word(*byte)) {
+            rest = rest.get(start..).unwrap_or_default();
+            let end = rest.iter().position(|byte| !is_word(*byte)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            if let Ok(word) = std::str::from_utf8(word)
+                && (self.names.contains(word) || glob_with_stem(&self.glob, word))
+            {
+                return true;
+            }
+            rest = after;
+        }
+        false
+    }
+}
+
+/// Bytes above ASCII belong to words: no name of another script is missed.
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+fn says(ty: &Ty, names: &BTreeSet<Name>) -> bool {
+    match ty {
+        Ty::Path(path) => path
+            .segs
+            .iter()
+            .any(|seg| names.contains(&seg.name) || seg.args.iter().any(|arg| says(arg, names))),
+        Ty::Ref(inner) | Ty::Ptr(inner) | Ty::Array(inner) => says(inner, names),
+        Ty::Tuple(parts) => parts.iter().any(|part| says(part, names)),
+        Ty::Infer | Ty::Other => false,
+    }
+}

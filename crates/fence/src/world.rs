@@ -1,0 +1,448 @@
+//! All names of the scanned crates, as modules that stand where they are compiled.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::collect::{FileTable, Table};
+use crate::parse::Unparsed;
+use crate::report::Site;
+use crate::sources::{Package, Sources, TargetKind};
+use crate::ty::Name;
+
+/// A file that was read: its names, or why there are none.
+#[derive(Debug)]
+pub(crate) struct FileInfo {
+    pub(crate) path: Utf8PathBuf,
+    pub(crate) table: Result<FileTable, Unparsed>,
+    /// Length and hash of the bytes, so that a second look sees the same file.
+    pub(crate) print: (usize, u64),
+    pub(crate) statements: bool,
+}
+
+/// A module where it is compiled. One file may stand in several.
+#[derive(Debug)]
+pub(crate) struct Module {
+    pub(crate) krate: usize,
+    pub(crate) parent: Option<usize>,
+    pub(crate) path: Vec<Name>,
+    pub(crate) file: usize,
+    pub(crate) table: usize,
+    pub(crate) test: bool,
+    pub(crate) children: BTreeMap<Name, Vec<usize>>,
+    /// Included files see this module, and this module sees them.
+    pub(crate) merged: Vec<usize>,
+    /// What pulled the file in, where that was an `include!` or a `#[path]`.
+    pub(crate) via: Vec<Site>,
+}
+
+/// A target of a package.
+#[derive(Debug)]
+pub(crate) struct Krate {
+    pub(crate) package: usize,
+    pub(crate) name: Name,
+    pub(crate) root: usize,
+}
+
+/// What is wrong with a file's place, found while modules were put together.
+#[derive(Debug)]
+pub(crate) struct Opaque {
+    pub(crate) site: Site,
+    pub(crate) end_column: u32,
+    pub(crate) route: &'static str,
+    pub(crate) message: String,
+    pub(crate) item: String,
+}
+
+/// The scanned crates.
+pub(crate) struct World<'a> {
+    pub(crate) packages: &'a [Package],
+    pub(crate) files: Vec<FileInfo>,
+    pub(crate) by_path: BTreeMap<Utf8PathBuf, usize>,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) krates: Vec<Krate>,
+    /// The library crate of a package.
+    pub(crate) libs: BTreeMap<usize, usize>,
+    /// Names of other crates by package.
+    pub(crate) externs: Vec<BTreeMap<Name, Option<usize>>>,
+    pub(crate) opaque: Vec<Opaque>,
+    /// The packages whose files were read.
+    pub(crate) scanned: BTreeSet<usize>,
+    pub(crate) capability: BTreeSet<usize>,
+    /// The packages that can see a capability crate.
+    pub(crate) dependents: BTreeSet<usize>,
+    pub(crate) race_dependents: BTreeSet<usize>,
+    /// What each package depends on, however far away.
+    pub(crate) reach: Vec<BTreeSet<usize>>,
+}
+
+/// An `include!`d or `#[path]`ed file that has to be read before the modules are complete.
+pub(crate) struct Wanted {
+    pub(crate) path: Utf8PathBuf,
+    pub(crate) package: usize,
+}
+
+impl World<'_> {
+    pub(crate) fn table(&self, module: usize) -> Option<&Table> {
+        let module = self.modules.get(module)?;
+        self.files.get(module.file)?.table.as_ref().ok()?.tables.get(module.table)
+    }
+
+    pub(crate) fn package_of(&self, module: usize) -> usize {
+        let krate = self.modules.get(module).map_or(0, |module| module.krate);
+        self.krates.get(krate).map_or(0, |krate| krate.package)
+    }
+
+    pub(crate) fn krate_name(&self, module: usize) -> Name {
+        let krate = self.modules.get(module).map_or(0, |module| module.krate);
+        self.krates.get(krate).map_or_else(|| Name::from(""), |krate| Name::clone(&krate.name))
+    }
+
+    /// Gives a module's path as text, crate first.
+    pub(crate) fn path_text(&self, module: usize) -> String {
+        let mut text = self.krate_name(module).to_string();
+        for part in self.modules.get(module).map(|module| module.path.as_slice()).unwrap_or_default() {
+            text.push_str("::");
+            text.push_str(part);
+        }
+        text
+    }
+
+    pub(crate) fn package(&self, index: usize) -> Option<&Package> {
+        self.packages.get(index)
+    }
+}
+
+/// Resolves `.` and `..` in a path without asking the file system.
+pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
+    let mut out: Vec<&str> = Vec::new();
+    for part in path.components() {
+        match part.as_str() {
+            "." => {}
+            ".." if out.last().is_some_and(|last| *last != ".." && *last != "/") => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    let mut joined = Utf8PathBuf::new();
+    for part in out {
+        joined.push(part);
+    }
+    joined
+}
+
+/// Puts the files into modules. Files that are wanted and not read yet are given back.
+pub(crate) fn assemble(world: &mut World<'_>, sources: &Sources<'_>) -> Vec<Wanted> {
+    world.modules.clear();
+    world.krates.clear();
+    world.libs.clear();
+    world.opaque.clear();
+    let mut builder = Builder { world, wanted: Vec::new(), reached: BTreeSet::new() };
+    let scanned: Vec<usize> = builder.world.scanned.iter().copied().collect();
+    for package in &scanned {
+        builder.package(*package, sources);
+    }
+    for package in &scanned {
+        builder.orphans(*package);
+    }
+    builder.wanted
+}
+
+struct Builder<'w, 'a> {
+    world: &'w mut World<'a>,
+    wanted: Vec<Wanted>,
+    reached: BTreeSet<usize>,
+}
+
+/// Where the files of a module's children lie.
+#[derive(Clone)]
+struct Place {
+    /// The folder for `mod x;`.
+    children: Utf8PathBuf,
+    /// The folder that `#[path]` and `include!` start from.
+    beside: Utf8PathBuf,
+}
+
+struct NewModule<'v> {
+    krate: usize,
+    parent: Option<usize>,
+    path: Vec<Name>,
+    test: bool,
+    via: &'v [Site],
+}
+
+impl Builder<'_, '_> {
+    fn package(&mut self, package: usize, sources: &Sources<'_>) {
+        let Some(info) = sources.packages.get(package) else { return };
+        for target in &info.targets {
+            let krate = self.world.krates.len();
+            let name = Name::from(target.name.replace('-', "_"));
+            self.world.krates.push(Krate { package, name, root: usize::MAX });
+            let below_tests = target.root.starts_with(info.dir.join("tests"));
+            let test = target.kind == TargetKind::Test && below_tests;
+            let Some(file) = self.file(&target.root, package) else { continue };
+            let dir = parent(&target.root);
+            let place = Place { children: dir.clone(), beside: dir };
+            let new = NewModule { krate, parent: None, path: Vec::new(), test, via: &[] };
+            let root = self.module(file, 0, new, &place, 0);
+            if let Some(slot) = self.world.krates.get_mut(krate) {
+                slot.root = root;
+            }
+            if target.kind == TargetKind::Lib {
+                self.world.libs.insert(package, krate);
+            }
+        }
+    }
+
+    /// Files that no `mod` reaches stand where their path says.
+    fn orphans(&mut self, package: usize) {
+        let Some(info) = self.world.packages.get(package) else { return };
+        let own: Vec<usize> = self
+            .world
+            .krates
+            .iter()
+            .enumerate()
+            .filter(|(_, krate)| krate.package == package)
+            .map(|(index, _)| index)
+            .collect();
+        let krate = self.world.libs.get(&package).copied().or_else(|| own.first().copied());
+        let krate = krate.unwrap_or_else(|| {
+            let name = Name::from(info.name.replace('-', "_"));
+            self.world.krates.push(Krate { package, name, root: usize::MAX });
+            self.world.krates.len().saturating_sub(1)
+        });
+        let (dir, files) = (info.dir.clone(), info.files.clone());
+        for path in files {
+            let Some(&file) = self.world.by_path.get(&path) else { continue };
+            if self.reached.contains(&file) {
+                continue;
+            }
+            let test = path.starts_with(dir.join("tests"));
+            let inside = path.strip_prefix(dir.join("src")).unwrap_or(&path).with_extension("");
+            let mut names: Vec<Name> =
+                inside.components().map(|part| Name::from(part.as_str().replace('-', "_"))).collect();
+            if names.last().is_some_and(|last| &**last == "mod") {
+                names.pop();
+            }
+            let parent = self.nearest(krate, &names);
+            let place = place_of(&path);
+            let new = NewModule { krate, parent, path: names, test, via: &[] };
+            self.module(file, 0, new, &place, 0);
+        }
+    }
+
+    /// The deepest module above a path, so that `super` means something in a file that no `mod` names.
+    fn nearest(&self, krate: usize, path: &[Name]) -> Option<usize> {
+        let root = self.world.krates.get(krate)?.root;
+        let mut at = (root != usize::MAX).then_some(root)?;
+        for part in path.iter().take(path.len().saturating_sub(1)) {
+            match self.world.modules.get(at)?.children.get(part).and_then(|list| list.first()) {
+                Some(next) => at = *next,
+                None => break,
+            }
+        }
+        Some(at)
+    }
+
+    fn file(&mut self, path: &Utf8Path, package: usize) -> Option<usize> {
+        let path = normal(path);
+        if let Some(file) = self.world.by_path.get(&path) {
+            return Some(*file);
+        }
+        self.wanted.push(Wanted { path, package });
+        None
+    }
+
+    fn module(&mut self, file: usize, table: usize, new: NewModule<'_>, place: &Place, depth: u32) -> usize {
+        self.reached.insert(file);
+        let index = self.world.modules.len();
+        let NewModule { krate, parent, path, test, via } = new;
+        self.world.modules.push(Module {
+            krate,
+            parent,
+            path: path.clone(),
+            file,
+            table,
+            test,
+            children: BTreeMap::new(),
+            merged: Vec::new(),
+            via: via.to_vec(),
+        });
+        // A file that declares itself would go on for ever; rustc refuses it as well.
+        if depth > 128 {
+            return index;
+        }
+        let Some(found) = self.world.table(index) else { return index };
+        let (mods, includes) = (found.mods.clone(), found.includes.clone());
+        for declared in mods {
+            let mut below = path.clone();
+            below.push(Name::clone(&declared.name));
+            let mut children = Vec::new();
+            let test = test || declared.test;
+            if let Some(inline) = declared.inline {
+                let place = Place {
+                    children: place.children.join(&*declared.name),
+                    beside: place.children.join(&*declared.name),
+                };
+                let new = NewModule { krate, parent: Some(index), path: below, test, via };
+                children.push(self.module(file, inline, new, &place, depth.saturating_add(1)));
+            } else {
+                for (child, place, site) in self.declared_files(index, &declared, place) {
+                    let mut via = via.to_vec();
+                    via.extend(site);
+                    let new = NewModule { krate, parent: Some(index), path: below.clone(), test, via: &via };
+                    children.push(self.module(child, 0, new, &place, depth.saturating_add(1)));
+                }
+            }
+            if let Some(module) = self.world.modules.get_mut(index) {
+                module.children.entry(declared.name).or_default().extend(children);
+            }
+        }
+        for include in includes {
+            self.include(index, &include, place, depth);
+        }
+        index
+    }
+
+    /// The files that `mod x;` may mean.
+    fn declared_files(
+        &mut self,
+        module: usize,
+        declared: &crate::collect::ModDecl,
+        place: &Place,
+    ) -> Vec<(usize, Place, Option<Site>)> {
+        let package = self.world.package_of(module);
+        let mut found = Vec::new();
+        for attr in &declared.paths {
+            let path = normal(&place.beside.join(&attr.value));
+            let site = self.site(module, attr.line, attr.column);
+            let width = u32::try_from(attr.value.chars().count()).unwrap_or(0).saturating_add(2);
+            if let Some(problem) = self.forbidden_path(&path, package) {
+                self.opaque(module, &site, width, ("path", problem));
+            }
+            if let Some(file) = self.file(&path, package) {
+                // A file named by `#[path]` has its children beside it.
+                let dir = parent(&path);
+                let place = Place { children: dir.clone(), beside: dir };
+                found.push((file, place, Some(site)));
+            }
+        }
+        if declared.usual_place {
+            let flat = place.children.join(format!("{}.rs", declared.name));
+            let nested = place.children.join(&*declared.name).join("mod.rs");
+            for path in [flat, nested] {
+                if let Some(file) = self.world.by_path.get(&normal(&path)).copied() {
+                    found.push((file, place_of(&path), None));
+                }
+            }
+        }
+        found
+    }
+
+    fn forbidden_path(&self, path: &Utf8Path, package: usize) -> Option<String> {
+        if path.starts_with("..") || path.is_absolute() {
+            return Some(format!("`#[path]` leads out of the workspace, to {path}"));
+        }
+        let owner = self.owner(path)?;
+        (owner != package && self.world.capability.contains(&owner))
+            .then(|| format!("`#[path]` brings {path} of a capability crate into another crate"))
+    }
+
+    /// The package with the deepest folder around a path.
+    fn owner(&self, path: &Utf8Path) -> Option<usize> {
+        self.world
+            .packages
+            .iter()
+            .enumerate()
+            .filter(|(_, package)| path.starts_with(&package.dir))
+            .max_by_key(|(_, package)| package.dir.components().count())
+            .map(|(index, _)| index)
+    }
+
+    fn site(&self, module: usize, line: u32, column: u32) -> Site {
+        let file = self.world.modules.get(module).map_or(0, |module| module.file);
+        let file = self.world.files.get(file).map_or_else(String::new, |file| file.path.to_string());
+        Site { file, line, column }
+    }
+
+    fn opaque(&mut self, module: usize, site: &Site, width: u32, (route, message): (&'static str, String)) {
+        if self.world.modules.get(module).is_some_and(|module| module.test) {
+            return;
+        }
+        let item = self.world.path_text(module);
+        let end_column = site.column.saturating_add(width);
+        self.world.opaque.push(Opaque { site: site.clone(), end_column, route, message, item });
+    }
+
+    fn opaque_include(
+        &mut self,
+        include: &crate::collect::Include,
+        module: usize,
+        site: &Site,
+        what: (&'static str, String),
+    ) {
+        if !include.test {
+            self.opaque(module, site, include.end_column.saturating_sub(include.column), what);
+        }
+    }
+
+    fn include(&mut self, module: usize, include: &crate::collect::Include, place: &Place, depth: u32) {
+        let site = self.site(module, include.line, include.column);
+        let Some(text) = &include.path else {
+            let message = "`include!` of a path that is computed: its text cannot be read".to_owned();
+            self.opaque_include(include, module, &site, ("include-computed", message));
+            return;
+        };
+        let package = self.world.package_of(module);
+        // `include!` starts from the file it stands in, inline modules or not.
+        let here = parent(Utf8Path::new(&site.file));
+        let path = normal(&here.join(text));
+        if path.starts_with("..") || path.is_absolute() {
+            let message = format!("`include!` leads out of the workspace, to {path}");
+            self.opaque_include(include, module, &site, ("include-outside", message));
+        }
+        let Some(file) = self.file(&path, package) else { return };
+        if self
+            .world
+            .files
+            .get(file)
+            .is_some_and(|file| file.table.as_ref().is_err_and(|error| error.line == 0))
+        {
+            let message = format!("`include!` of {path}, which is not there");
+            self.opaque_include(include, module, &site, ("include-missing", message));
+            return;
+        }
+        let mut via: Vec<Site> = Vec::new();
+        let (krate, for_tests, below) = match self.world.modules.get(module) {
+            Some(module) => {
+                via.extend(module.via.iter().cloned());
+                (module.krate, module.test || include.test, module.path.clone())
+            }
+            None => return,
+        };
+        via.push(site);
+        let parent = self.world.modules.get(module).and_then(|module| module.parent);
+        let new = NewModule { krate, parent, path: below, test: for_tests, via: &via };
+        let included = self.module(file, 0, new, place, depth.saturating_add(1));
+        if let Some(inner) = self.world.modules.get_mut(included) {
+            inner.merged.push(module);
+        }
+        if let Some(outer) = self.world.modules.get_mut(module) {
+            outer.merged.push(included);
+        }
+    }
+}
+
+fn parent(path: &Utf8Path) -> Utf8PathBuf {
+    path.parent().map(Utf8Path::to_path_buf).unwrap_or_default()
+}
+
+/// `a/b.rs` has its children in `a/b`, `a/mod.rs` in `a`.
+fn place_of(path: &Utf8Path) -> Place {
+    let dir = parent(path);
+    let children = match path.file_stem() {
+        Some("mod" | "lib" | "main") | None => dir.clone(),
+        Some(stem) => dir.join(stem),
+    };
+    Place { children, beside: dir }
+}
