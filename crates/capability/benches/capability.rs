@@ -1,0 +1,103 @@
+//! What a use takes beyond its two records: `cargo bench -p plugward-capability`.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark reads the clock and prints"
+)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark that fails may panic")]
+
+use std::time::{Duration, Instant, SystemTime};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use plugward_capability::{
+    Budgets, EnvOp, EnvScope, Event, Lifetime, Limit, Mint, MintCheck, MintRules, Name, NoScrub, Outcome,
+    RawWithNetwork, Request, Trail, TrailRules, UseCheck, WorkflowId, folds,
+};
+use plugward_ledger::{Durability, Folds, Ledger, LedgerId, Timestamp};
+
+const COUNT: u32 = 20_000;
+
+fn folder() -> (tempfile::TempDir, Dir) {
+    let folder = tempfile::tempdir().unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+    (folder, dir)
+}
+
+fn open(dir: &Dir, folds: Folds) -> Ledger {
+    let clock = || Timestamp::from_system(SystemTime::now()).unwrap();
+    Ledger::open(dir, LedgerId::from_bytes([1; 16]), Box::new(clock), Durability::Off, folds).unwrap().ledger
+}
+
+fn best(mut f: impl FnMut() -> Duration) -> f64 {
+    (0..7).map(|_| f()).min().unwrap().as_secs_f64() * 1e6 / f64::from(COUNT)
+}
+
+fn bare() -> Duration {
+    let (_folder, dir) = folder();
+    let ledger = open(&dir, Folds::none());
+    let used = || Event::CapabilityUsed {
+        workflow: "wf-7".into(),
+        plugin: "acme".into(),
+        kind: "env-read".into(),
+        serial: 1,
+        op: "read-var".into(),
+        detail: "HOME".into(),
+        units: 1,
+    };
+    let ended = |begun| Event::CapabilityUseEnded {
+        workflow: "wf-7".into(),
+        serial: 1,
+        begun,
+        outcome: Outcome::Ok,
+        code: None,
+        millis: 0,
+    };
+    let start = Instant::now();
+    for _ in 0..COUNT {
+        let begun = ledger.append(&[used()]).unwrap().first_seq();
+        ledger.append(&[ended(begun)]).unwrap();
+    }
+    start.elapsed()
+}
+
+fn uses() -> Duration {
+    let (_folder, dir) = folder();
+    let trail = Trail::open(open(&dir, folds()), TrailRules { scrub: Box::new(NoScrub) }).unwrap();
+    let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
+    let limit =
+        Limit { max_mints: Some(1), max_uses: Some(u64::from(COUNT)), max_units: Some(u64::from(COUNT)) };
+    let workflow = trail.open_workflow(WorkflowId::new("wf-7").unwrap(), &Budgets::otherwise(limit)).unwrap();
+    let scope = EnvScope::new(&["HOME"]).unwrap();
+    let request = Request {
+        plugin: Name::new("acme").unwrap(),
+        workflow: &workflow,
+        scope,
+        lifetime: Lifetime::Workflow,
+    };
+    let MintCheck::Minted(capability) = mint.mint(request).unwrap() else { panic!("refused") };
+    let start = Instant::now();
+    for _ in 0..COUNT {
+        let UseCheck::Granted(guard) = trail.try_use(&capability, EnvOp::ReadVar { name: "HOME" }).unwrap()
+        else {
+            panic!("refused")
+        };
+        guard.end(Outcome::Ok, None).unwrap();
+    }
+    start.elapsed()
+}
+
+fn main() {
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let (bare, uses) = (best(bare), best(uses));
+    println!("two bare appends          {bare:>8.2} µs");
+    println!("try_use and end           {uses:>8.2} µs");
+    println!("the difference            {:>8.2} µs", uses - bare);
+}

@@ -1,0 +1,324 @@
+//! What a trail keeps of the open workflows, from the records alone.
+
+use std::collections::BTreeMap;
+
+use plugward_ledger::{BudgetLine, Event, Fold, Record, Timestamp, Value};
+
+use crate::budget::{Counts, above, deciding};
+use crate::error::{
+    M_BUDGET, M_CLOSED, M_CONFLICT, Row, U_BUDGET, U_CLOSED, U_EXPIRED, U_REVOKED, U_UNKNOWN,
+};
+use crate::kind::Kind;
+use crate::mint::RawWithNetwork;
+
+/// One capability that was minted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Minted {
+    pub(crate) plugin: String,
+    pub(crate) kind: String,
+    /// The `seq` of its record.
+    pub(crate) at: u64,
+    pub(crate) expires: Option<Timestamp>,
+    pub(crate) revoked: bool,
+}
+
+/// How much one plugin did with one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Count {
+    pub(crate) mints: u64,
+    pub(crate) uses: u64,
+    pub(crate) units: u64,
+}
+
+/// One open workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// The `seq` of its `workflow_opened`.
+    pub(crate) at: u64,
+    pub(crate) budgets: Vec<BudgetLine>,
+    last_serial: u64,
+    pub(crate) minted: BTreeMap<u64, Minted>,
+    counts: BTreeMap<(String, String), Count>,
+}
+
+/// The open workflows of a ledger.
+#[derive(Debug, Default)]
+pub(crate) struct TrailFold {
+    pub(crate) open: BTreeMap<String, Open>,
+}
+
+impl Open {
+    pub(crate) fn new(at: u64, budgets: Vec<BudgetLine>) -> Self {
+        Self { at, budgets, last_serial: 0, minted: BTreeMap::new(), counts: BTreeMap::new() }
+    }
+
+    fn count(&mut self, plugin: &str, kind: &str) -> &mut Count {
+        self.counts.entry((plugin.to_owned(), kind.to_owned())).or_default()
+    }
+
+    pub(crate) fn counted(&self, plugin: &str, kind: &str) -> Count {
+        self.counts.get(&(plugin.to_owned(), kind.to_owned())).copied().unwrap_or_default()
+    }
+
+    fn budgeted(&self, counts: Counts, plugin: &str, kind: &str) -> Count {
+        match counts {
+            Counts::Plugin => self.counted(plugin, kind),
+            Counts::All => self.counts.iter().filter(|((_, other), _)| other == kind).fold(
+                Count::default(),
+                |sum, (_, count)| Count {
+                    mints: sum.mints.saturating_add(count.mints),
+                    uses: sum.uses.saturating_add(count.uses),
+                    units: sum.units.saturating_add(count.units),
+                },
+            ),
+        }
+    }
+
+    pub(crate) const fn next_serial(&self) -> u64 {
+        self.last_serial.saturating_add(1)
+    }
+
+    /// Says no with a code, or gives the warning that the record must carry.
+    pub(crate) fn may_mint(
+        &self,
+        plugin: &str,
+        kind: Kind,
+        rule: RawWithNetwork,
+    ) -> Result<Option<&'static str>, Row> {
+        let (limit, counts) = deciding(&self.budgets, plugin, kind.as_str());
+        if above(limit.max_mints, self.budgeted(counts, plugin, kind.as_str()).mints, 1) {
+            return Err(M_BUDGET);
+        }
+        let others: &[Kind] = match kind {
+            Kind::HookRawOutput => &[Kind::NetConnect, Kind::LlmAccess],
+            Kind::NetConnect | Kind::LlmAccess => &[Kind::HookRawOutput],
+            Kind::NpmInstall
+            | Kind::FsReadWrite
+            | Kind::GitLocalOps
+            | Kind::ProcessSpawn
+            | Kind::EnvRead
+            | Kind::HostModule => &[],
+        };
+        // Also one that ended by now: what it showed may still be known.
+        let has = |other: &Kind| self.counted(plugin, other.as_str()).mints > 0;
+        match (others.iter().any(has), rule) {
+            (false, _) => Ok(None),
+            (true, RawWithNetwork::Refuse) => Err(M_CONFLICT),
+            (true, RawWithNetwork::Record) => Ok(Some("raw hook output together with a way to the network")),
+        }
+    }
+
+    pub(crate) fn mint(&mut self, serial: u64, minted: Minted) {
+        let count = self.count(&minted.plugin, &minted.kind);
+        count.mints = count.mints.saturating_add(1);
+        self.last_serial = self.last_serial.max(serial);
+        self.minted.insert(serial, minted);
+    }
+
+    fn may_use(&self, plugin: &str, kind: &str, units: u64) -> Result<(), Row> {
+        let (limit, counts) = deciding(&self.budgets, plugin, kind);
+        let have = self.budgeted(counts, plugin, kind);
+        let over = above(limit.max_uses, have.uses, 1) || above(limit.max_units, have.units, units);
+        if over { Err(U_BUDGET) } else { Ok(()) }
+    }
+}
+
+/// What a use is asked for with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) workflow: &'a str,
+    pub(crate) serial: u64,
+    pub(crate) minted: u64,
+    pub(crate) plugin: &'a str,
+    pub(crate) kind: &'a str,
+    pub(crate) covered: Covered,
+    pub(crate) units: u64,
+    pub(crate) now: Timestamp,
+}
+
+/// Whether the scope names the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Covered {
+    Yes,
+    No,
+}
+
+impl TrailFold {
+    pub(crate) fn may_mint_in(&self, workflow: &str, at: u64) -> Result<&Open, Row> {
+        self.open.get(workflow).filter(|open| open.at == at).ok_or(M_CLOSED)
+    }
+
+    /// Says no with the first code that applies, in the order of the documents.
+    pub(crate) fn may_use(&self, asked: &Asked<'_>) -> Result<(), Row> {
+        // A workflow id may be used again: what was minted before it was opened belongs to the one that was closed.
+        let open = self.open.get(asked.workflow).filter(|open| open.at < asked.minted).ok_or(U_CLOSED)?;
+        let same = |minted: &&Minted| {
+            minted.at == asked.minted && minted.plugin == asked.plugin && minted.kind == asked.kind
+        };
+        let minted = open.minted.get(&asked.serial).filter(same).ok_or(U_UNKNOWN)?;
+        if minted.revoked {
+            return Err(U_REVOKED);
+        }
+        if minted.expires.is_some_and(|expires| asked.now >= expires) {
+            return Err(U_EXPIRED);
+        }
+        if asked.covered == Covered::No {
+            return Err(crate::error::U_COVERED);
+        }
+        open.may_use(asked.plugin, asked.kind, asked.units)
+    }
+}
+
+impl Fold for TrailFold {
+    fn name(&self) -> &'static str {
+        "trail"
+    }
+
+    fn apply(&mut self, record: &Record) {
+        match record.event() {
+            Some(Event::WorkflowOpened { workflow, budgets }) => {
+                self.open.insert(workflow.clone(), Open::new(record.seq(), budgets.clone()));
+            }
+            Some(Event::WorkflowClosed { workflow, .. }) => {
+                self.open.remove(workflow);
+            }
+            Some(Event::CapabilityMinted { workflow, plugin, kind, serial, expires, .. }) => {
+                if let Some(open) = self.open.get_mut(workflow) {
+                    let (plugin, kind) = (plugin.clone(), kind.clone());
+                    let minted = Minted { plugin, kind, at: record.seq(), expires: *expires, revoked: false };
+                    open.mint(*serial, minted);
+                }
+            }
+            Some(Event::CapabilityUsed { workflow, plugin, kind, units, .. }) => {
+                if let Some(open) = self.open.get_mut(workflow) {
+                    let count = open.count(plugin, kind);
+                    count.uses = count.uses.saturating_add(1);
+                    count.units = count.units.saturating_add(*units);
+                }
+            }
+            Some(Event::CapabilityRevoked { workflow, serial, .. }) => {
+                if let Some(minted) = self.open.get_mut(workflow).and_then(|open| open.minted.get_mut(serial))
+                {
+                    minted.revoked = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn snapshot(&self) -> Value {
+        Value::Object(self.open.iter().map(|(name, open)| (name.clone(), open.snapshot())).collect())
+    }
+
+    fn restore(&mut self, state: &Value) -> Option<()> {
+        let restored = |(name, open): (&String, &Value)| Some((name.clone(), Open::restore(open)?));
+        self.open = state.as_object()?.iter().map(restored).collect::<Option<_>>()?;
+        Some(())
+    }
+
+    fn reset(&mut self) {
+        self.open.clear();
+    }
+}
+
+fn option(number: Option<u64>) -> Value {
+    Value::List(number.map(Value::Number).into_iter().collect())
+}
+
+#[expect(
+    clippy::option_option,
+    reason = "the outer one is a snapshot of another form, the inner one an option of the record"
+)]
+fn option_of(value: &Value) -> Option<Option<u64>> {
+    match value.as_list()? {
+        [] => Some(None),
+        [one] => one.as_number().map(Some),
+        _ => None,
+    }
+}
+
+fn texts<const N: usize>(value: &Value) -> Option<([String; N], &[Value])> {
+    let (front, rest) = value.as_list()?.split_at_checked(N)?;
+    let texts: Option<Vec<_>> = front.iter().map(|item| item.as_text().map(str::to_owned)).collect();
+    Some((texts?.try_into().ok()?, rest))
+}
+
+impl Open {
+    fn snapshot(&self) -> Value {
+        let budget = |line: &BudgetLine| {
+            let plugin = Value::List(line.plugin.iter().map(|name| Value::text(name)).collect());
+            Value::List(vec![
+                Value::text(&line.kind),
+                Value::text(&line.per),
+                plugin,
+                option(line.max_mints),
+                option(line.max_uses),
+                option(line.max_units),
+            ])
+        };
+        let minted = |(serial, minted): (&u64, &Minted)| {
+            Value::List(vec![
+                Value::text(&minted.plugin),
+                Value::text(&minted.kind),
+                Value::Number(*serial),
+                Value::Number(minted.at),
+                option(minted.expires.map(Timestamp::unix_micros)),
+                Value::Flag(minted.revoked),
+            ])
+        };
+        let count = |((plugin, kind), count): (&(String, String), &Count)| {
+            Value::List(vec![
+                Value::text(plugin),
+                Value::text(kind),
+                Value::Number(count.mints),
+                Value::Number(count.uses),
+                // A sum of units has no other bound than the number itself.
+                Value::Text(count.units.to_string()),
+            ])
+        };
+        Value::object([
+            ("at", Value::Number(self.at)),
+            ("budgets", Value::List(self.budgets.iter().map(budget).collect())),
+            ("last_serial", Value::Number(self.last_serial)),
+            ("minted", Value::List(self.minted.iter().map(minted).collect())),
+            ("counts", Value::List(self.counts.iter().map(count).collect())),
+        ])
+    }
+
+    fn restore(value: &Value) -> Option<Self> {
+        let budget = |value: &Value| {
+            let ([kind, per], rest) = texts(value)?;
+            let [plugin, max_mints, max_uses, max_units] = rest else { return None };
+            let plugin = match plugin.as_list()? {
+                [] => None,
+                [name] => Some(name.as_text()?.to_owned()),
+                _ => return None,
+            };
+            let (max_mints, max_uses) = (option_of(max_mints)?, option_of(max_uses)?);
+            Some(BudgetLine { kind, per, plugin, max_mints, max_uses, max_units: option_of(max_units)? })
+        };
+        let minted = |value: &Value| {
+            let ([plugin, kind], rest) = texts(value)?;
+            let [serial, at, expires, Value::Flag(revoked)] = rest else { return None };
+            let expires = match option_of(expires)? {
+                None => None,
+                Some(micros) => Some(Timestamp::from_unix_micros(micros)?),
+            };
+            let minted = Minted { plugin, kind, at: at.as_number()?, expires, revoked: *revoked };
+            Some((serial.as_number()?, minted))
+        };
+        let count = |value: &Value| {
+            let ([plugin, kind], rest) = texts(value)?;
+            let [mints, uses, units] = rest else { return None };
+            let units = units.as_text()?.parse().ok()?;
+            Some(((plugin, kind), Count { mints: mints.as_number()?, uses: uses.as_number()?, units }))
+        };
+        Some(Self {
+            at: value.get("at")?.as_number()?,
+            budgets: value.get("budgets")?.as_list()?.iter().map(budget).collect::<Option<_>>()?,
+            last_serial: value.get("last_serial")?.as_number()?,
+            minted: value.get("minted")?.as_list()?.iter().map(minted).collect::<Option<_>>()?,
+            counts: value.get("counts")?.as_list()?.iter().map(count).collect::<Option<_>>()?,
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! Reading variables of the environment.
+
+use std::collections::BTreeSet;
+
+use plugward_ledger::Value;
+
+use crate::error::{ScopeError, VARIABLE};
+use crate::kind::{Operation, common, sealed};
+use crate::kinds::{names, texts};
+use crate::mint::Grant;
+
+/// Certain variables of the environment, by exact names; on Windows in any case of letters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvScope {
+    names: BTreeSet<String>,
+}
+
+/// Reading one variable. Its name is recorded, its value never.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
+pub enum EnvOp<'a> {
+    /// Reads it.
+    ReadVar {
+        /// Its name.
+        name: &'a str,
+    },
+}
+
+/// May read certain variables of the environment.
+#[must_use]
+pub struct EnvReadCapability {
+    scope: EnvScope,
+    grant: Grant,
+}
+
+common!(EnvReadCapability, EnvScope, EnvOp, EnvRead);
+
+impl sealed::Build for EnvScope {
+    type Made = EnvReadCapability;
+
+    fn build(self, grant: Grant) -> EnvReadCapability {
+        EnvReadCapability { scope: self, grant }
+    }
+
+    fn value(&self) -> Value {
+        Value::object([("names", texts(&self.names))])
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let start = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    start && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn fold(name: &str) -> String {
+    if cfg!(windows) { name.to_ascii_uppercase() } else { name.to_owned() }
+}
+
+impl EnvScope {
+    /// Names the variables.
+    ///
+    /// # Errors
+    /// `scope/variable` for anything but `[A-Za-z_][A-Za-z0-9_]*`; `scope/empty`, `scope/too-long`.
+    pub fn new(variables: &[&str]) -> Result<Self, ScopeError> {
+        let all = names("environment scope", variables, VARIABLE, "it is no name of a variable", is_name)?;
+        Ok(Self { names: all.iter().map(|name| fold(name)).collect() })
+    }
+
+    pub(crate) fn covers(&self, op: &EnvOp<'_>) -> bool {
+        let EnvOp::ReadVar { name } = op;
+        self.names.contains(&fold(name))
+    }
+}
+
+impl Operation for EnvOp<'_> {
+    fn name(&self) -> &'static str {
+        "read-var"
+    }
+
+    fn detail(&self) -> String {
+        let EnvOp::ReadVar { name } = self;
+        (*name).to_owned()
+    }
+}

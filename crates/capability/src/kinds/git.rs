@@ -1,0 +1,107 @@
+//! Work in a git repository, without a remote.
+
+use plugward_ledger::Value;
+
+use crate::error::{BRANCH, NAMESPACE, ScopeError};
+use crate::git::GitOp;
+use crate::kind::{common, sealed};
+use crate::kinds::MAX_TEXT;
+use crate::kinds::fs::Place;
+use crate::mint::Grant;
+
+/// One repository, and the branches below one prefix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitScope {
+    repo: Place,
+    namespace: String,
+}
+
+/// May work in one repository on branches below one prefix.
+///
+/// # Guarantees
+/// No value of [`GitOp`] means push, fetch, pull, clone, or a change of remotes, submodules or config. That holds for what is started through
+/// [`GitLocalOpsCapability::command`]; filter programs that the repository's own config names still run when files are added or switched.
+#[must_use]
+pub struct GitLocalOpsCapability {
+    scope: GitScope,
+    grant: Grant,
+}
+
+common!(GitLocalOpsCapability, GitScope, GitOp, GitLocalOps);
+
+impl sealed::Build for GitScope {
+    type Made = GitLocalOpsCapability;
+
+    fn build(self, grant: Grant) -> GitLocalOpsCapability {
+        GitLocalOpsCapability { scope: self, grant }
+    }
+
+    fn value(&self) -> Value {
+        let [label, identity] = self.repo.value();
+        Value::object([label, identity, ("namespace", Value::text(&self.namespace))])
+    }
+}
+
+impl GitScope {
+    /// Puts the two together.
+    ///
+    /// # Errors
+    /// `scope/namespace` for a prefix that is empty, does not end in `/`, or that no branch name could start with.
+    pub fn new(repo: Place, namespace: &str) -> Result<Self, ScopeError> {
+        let bad = |why| ScopeError::new(NAMESPACE, "git scope", namespace, why);
+        let prefix = namespace.strip_suffix('/').ok_or_else(|| bad("it does not end in `/`"))?;
+        if !is_ref(prefix) {
+            return Err(bad("no branch name of git starts so"));
+        }
+        Ok(Self { repo, namespace: namespace.to_owned() })
+    }
+
+    /// Gives the repository.
+    #[must_use]
+    pub const fn repo(&self) -> &Place {
+        &self.repo
+    }
+
+    /// Gives the prefix.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn has_branch(&self, branch: &str) -> bool {
+        branch.strip_prefix(&self.namespace).is_some_and(|rest| !rest.is_empty()) && is_ref(branch)
+    }
+
+    pub(crate) fn covers(&self, op: &GitOp<'_>) -> bool {
+        match op.branch() {
+            Some(branch) => self.has_branch(branch),
+            None => true,
+        }
+    }
+}
+
+/// Whether git takes the text for a branch name, by the rules of `git check-ref-format --branch`.
+pub(crate) fn is_ref(name: &str) -> bool {
+    let part = |part: &str| {
+        !part.is_empty() && !part.starts_with('.') && !part.to_ascii_lowercase().ends_with(".lock")
+    };
+    let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
+    name.len() < MAX_TEXT
+        && name != "@"
+        && name != "HEAD"
+        && !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && !name.contains("@{")
+        && !name.contains(bad)
+        && crate::name::is_printable(name)
+        && name.split('/').all(part)
+}
+
+pub(crate) fn check_branch(name: &str) -> Result<(), ScopeError> {
+    if is_ref(name) {
+        Ok(())
+    } else {
+        Err(ScopeError::new(BRANCH, "git command", name, "it is no branch name of git"))
+    }
+}

@@ -1,0 +1,47 @@
+//! The nine capabilities: each its scope, and a grant that only the mint can make.
+
+pub(crate) mod env;
+pub(crate) mod fs;
+pub(crate) mod git;
+pub(crate) mod llm;
+pub(crate) mod module;
+pub(crate) mod net;
+pub(crate) mod npm;
+pub(crate) mod raw;
+pub(crate) mod spawn;
+
+use std::collections::BTreeSet;
+
+use plugward_ledger::Value;
+
+use crate::error::{EMPTY, Row, ScopeError, TOO_LONG};
+
+/// The longest text of a scope; longer ones would be shortened in the record.
+pub(crate) const MAX_TEXT: usize = 1_024;
+const MAX_ITEMS: usize = 256;
+const MAX_TOGETHER: usize = 32 * 1024;
+
+/// Builds a set of names, each of which must pass.
+pub(crate) fn names(
+    what: &'static str,
+    items: &[&str],
+    row: Row,
+    why: &'static str,
+    good: impl Fn(&str) -> bool,
+) -> Result<BTreeSet<String>, ScopeError> {
+    if items.is_empty() {
+        return Err(ScopeError::new(EMPTY, what, "", "it names nothing"));
+    }
+    let together = items.iter().fold(0_usize, |sum, item| sum.saturating_add(item.len()));
+    if items.len() > MAX_ITEMS || together > MAX_TOGETHER || items.iter().any(|item| item.len() > MAX_TEXT) {
+        return Err(ScopeError::new(TOO_LONG, what, "", "it names too much"));
+    }
+    match items.iter().find(|item| !good(item)) {
+        Some(bad) => Err(ScopeError::new(row, what, bad, why)),
+        None => Ok(items.iter().map(|item| (*item).to_owned()).collect()),
+    }
+}
+
+pub(crate) fn texts<'a>(items: impl IntoIterator<Item = &'a String>) -> Value {
+    Value::List(items.into_iter().map(|item| Value::text(item)).collect())
+}

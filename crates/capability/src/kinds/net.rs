@@ -1,0 +1,135 @@
+//! Connecting to a host.
+
+use core::net::IpAddr;
+
+use plugward_ledger::Value;
+
+use crate::error::{HOST, PORT, ScopeError};
+use crate::kind::{Operation, common, sealed};
+use crate::mint::Grant;
+
+/// One host and one port; several pairs are several capabilities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetScope {
+    host: Host,
+    port: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Host {
+    Name(String),
+    Ip(IpAddr),
+    /// One or more labels in front of the name, not the name itself.
+    Below(String),
+}
+
+/// Connecting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
+pub enum NetOp<'a> {
+    /// Opens a connection.
+    Connect {
+        /// The host as it was asked for, before any look-up.
+        host: &'a str,
+        /// The port.
+        port: u16,
+    },
+}
+
+/// May connect to one host and port.
+#[must_use]
+pub struct NetConnectCapability {
+    scope: NetScope,
+    grant: Grant,
+}
+
+common!(NetConnectCapability, NetScope, NetOp, NetConnect);
+
+impl sealed::Build for NetScope {
+    type Made = NetConnectCapability;
+
+    fn build(self, grant: Grant) -> NetConnectCapability {
+        NetConnectCapability { scope: self, grant }
+    }
+
+    fn value(&self) -> Value {
+        let host = match &self.host {
+            Host::Name(name) => name.clone(),
+            Host::Ip(ip) => ip.to_string(),
+            Host::Below(name) => format!("*.{name}"),
+        };
+        Value::object([("host", Value::Text(host)), ("port", Value::Number(u64::from(self.port)))])
+    }
+}
+
+/// Brings a host to the form in which two texts for one host are equal: an address, or a lower-case name without a final dot.
+fn canonical(host: &str) -> Option<Host> {
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    if let Ok(ip) = bare.parse::<IpAddr>() {
+        return (bare == host || ip.is_ipv6()).then_some(Host::Ip(ip));
+    }
+    let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    is_dns(&name).then_some(Host::Name(name))
+}
+
+pub(crate) fn is_dns(name: &str) -> bool {
+    let label = |label: &str| {
+        let bytes = label.as_bytes();
+        (1..=63).contains(&bytes.len())
+            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-' || *byte == b'_')
+            && bytes.first() != Some(&b'-')
+            && bytes.last() != Some(&b'-')
+    };
+    // A last label of digits alone would be read as an address by some, in one of many spellings.
+    let last = name.rsplit('.').next().unwrap_or("");
+    let number = |label: &str| {
+        label.bytes().all(|byte| byte.is_ascii_digit())
+            || label.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    name.len() <= 253 && name.split('.').all(label) && !number(last)
+}
+
+impl NetScope {
+    /// Names the host and the port.
+    ///
+    /// # Errors
+    /// `scope/host` for anything but an ASCII name, an IP literal, or `*.` and a name; `scope/port` for 0.
+    pub fn new(host: &str, port: u16) -> Result<Self, ScopeError> {
+        let bad = |why| ScopeError::new(HOST, "network scope", host, why);
+        let host = match host.strip_prefix("*.") {
+            None => canonical(host).ok_or_else(|| bad("it is no host"))?,
+            Some(name) => match canonical(name) {
+                Some(Host::Name(name)) if name.contains('.') => Host::Below(name),
+                Some(Host::Name(_)) => return Err(bad("a whole top-level domain is too much")),
+                _ => return Err(bad("`*.` stands before a name alone")),
+            },
+        };
+        if port == 0 {
+            return Err(ScopeError::new(PORT, "network scope", "0", "it is no port"));
+        }
+        Ok(Self { host, port })
+    }
+
+    pub(crate) fn covers(&self, op: &NetOp<'_>) -> bool {
+        let NetOp::Connect { host, port } = op;
+        let Some(asked) = canonical(host) else { return false };
+        let same = match (&self.host, &asked) {
+            (Host::Below(name), Host::Name(asked)) => {
+                asked.strip_suffix(name.as_str()).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
+            }
+            (mine, asked) => mine == asked,
+        };
+        same && self.port == *port
+    }
+}
+
+impl Operation for NetOp<'_> {
+    fn name(&self) -> &'static str {
+        "connect"
+    }
+
+    fn detail(&self) -> String {
+        let NetOp::Connect { host, port } = self;
+        format!("{host}:{port}")
+    }
+}

@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod budget;
+mod bundle;
+mod error;
+mod fold;
+mod git;
+mod kind;
+mod kinds;
+mod mint;
+mod name;
+mod report;
+mod review;
+mod scrub;
+mod show;
+mod trail;
+
+pub use budget::{Budgets, Limit, Per};
+pub use bundle::{AnyCapability, AnyScope, CapabilityBundle};
+pub use error::{CODES, ScopeError, TrailError, TrailErrorKind};
+pub use git::{GitCommand, GitOp};
+pub use kind::{Capability, Kind, Operation, Scope};
+pub use kinds::env::{EnvOp, EnvReadCapability, EnvScope};
+pub use kinds::fs::{Access, FsOp, FsReadWriteCapability, FsScope, FsVerb, Place};
+pub use kinds::git::{GitLocalOpsCapability, GitScope};
+pub use kinds::llm::{LlmAccessCapability, LlmOp, LlmScope};
+pub use kinds::module::{HostModuleCapability, ModuleOp, ModuleScope};
+pub use kinds::net::{NetConnectCapability, NetOp, NetScope};
+pub use kinds::npm::{NpmInstallCapability, NpmOp, NpmScope};
+pub use kinds::raw::{HookRawOutputCapability, RawOp, RawScope};
+pub use kinds::spawn::{ProcessSpawnCapability, Program, SpawnOp, SpawnScope};
+#[cfg(feature = "test-util")]
+pub use mint::for_tests;
+pub use mint::{GrantKey, Lifetime, Mint, MintCheck, MintRefusal, MintRules, RawWithNetwork, Request};
+pub use name::{Name, WorkflowId};
+pub use plugward_ledger::{Event, Outcome};
+pub use report::{BudgetQuery, BudgetReport, BudgetRow, VerifyReport, budget_report, verify_report};
+pub use review::{FINDINGS, NOTES, Noticed, Review, Reviewer, Tally, TallyKey, review};
+pub use scrub::{NoScrub, Scrub};
+pub use show::{ShowQuery, ShownRecord, show};
+pub use trail::{Race, Trail, TrailRules, UseCheck, UseGuard, UseRefusal, Workflow, folds};

@@ -1,0 +1,300 @@
+//! What the command line prints of a ledger, as values.
+
+use plugward_ledger::{ChainCheck, Checkpoint, LedgerError, LedgerFiles, Sum, Value, Verified, VerifyPlan};
+
+use crate::budget::deciding;
+use crate::review::{Noticed, Review, Reviewer, TallyKey};
+use crate::trail::folds;
+
+/// What a whole verification showed: the chain, the anchors, and what the records say of mints and uses.
+#[derive(Debug)]
+#[non_exhaustive]
+#[must_use]
+pub struct VerifyReport {
+    /// The chain.
+    pub chain: Verified,
+    /// Mints and uses.
+    pub review: Review,
+}
+
+/// Verifies all files of a ledger, recomputes the counters, and reviews mints and uses.
+///
+/// `from` accepts that the records before it are gone.
+///
+/// # Errors
+/// `ledger/io` where a file cannot be read.
+pub fn verify_report(
+    files: &LedgerFiles,
+    against: &[Checkpoint],
+    from: Option<u64>,
+) -> Result<VerifyReport, LedgerError> {
+    let plan = against.iter().cloned().fold(VerifyPlan::new().folds(folds()), VerifyPlan::against);
+    let plan = from.into_iter().fold(plan, VerifyPlan::from);
+    let mut reviewer = Reviewer::default();
+    let chain = files.verify(plan, &mut |record, _| reviewer.apply(record))?;
+    Ok(VerifyReport { chain, review: reviewer.finish() })
+}
+
+impl VerifyReport {
+    /// Gives the exit code of `ledger verify`: 0 for a whole chain without findings, 4 for all else.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        let whole = matches!(self.chain.check, ChainCheck::Whole { .. });
+        if whole && self.review.findings.is_empty() { 0 } else { 4 }
+    }
+
+    /// Says in one line what the chain is.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        match &self.chain.check {
+            ChainCheck::Whole { records, head, .. } => format!("whole: {records} records, head {head}"),
+            ChainCheck::Torn { file, offset, bytes } => {
+                format!(
+                    "torn: {file}: {bytes} bytes from offset {offset} are no whole record; the next run sets them aside"
+                )
+            }
+            ChainCheck::Broken { file, line, seq, why } => {
+                format!("broken: {file} line {line}, record {seq}: {why} ({})", why.code())
+            }
+            ChainCheck::StartsLate { seq } => {
+                format!("starts late: the first record is {seq}; accept that with --from {seq}")
+            }
+            ChainCheck::Truncated { checkpoint, have } => {
+                format!("truncated: a checkpoint covers {} records, {have} are there", checkpoint.size())
+            }
+            ChainCheck::Diverged { checkpoint } => {
+                format!("diverged: the first {} records are not those of a checkpoint", checkpoint.size())
+            }
+        }
+    }
+
+    /// Says in one line how far removal of the last records would show.
+    ///
+    /// `names` are those of the files that the checkpoints came from, in the order in which they were handed over.
+    #[must_use]
+    pub fn anchor_line(&self, names: &[(&str, &Checkpoint)]) -> String {
+        let fits = |checkpoint: &Checkpoint| self.chain.anchored.contains(checkpoint);
+        let anchored: Vec<&str> =
+            names.iter().filter(|(_, checkpoint)| fits(checkpoint)).map(|(name, _)| *name).collect();
+        if anchored.is_empty() {
+            "not anchored: removal of the last records would not show".to_owned()
+        } else {
+            format!("anchored to {}", anchored.join(", "))
+        }
+    }
+
+    /// Gives the whole report as lines for people.
+    #[must_use]
+    pub fn to_text(&self, names: &[(&str, &Checkpoint)]) -> String {
+        let mut lines = vec![self.headline(), self.anchor_line(names)];
+        for (word, list) in [("finding", &self.review.findings), ("note", &self.review.notes)] {
+            for Noticed { code, seq, workflow, detail } in list {
+                let workflow =
+                    workflow.as_deref().map_or(String::new(), |id| format!(" in {}", id.escape_debug()));
+                lines.push(format!("{word} {code}: record {seq}{workflow}: {}", detail.escape_debug()));
+            }
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    /// Gives the whole report as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let noticed = |list: &[Noticed]| {
+            let row = |noticed: &Noticed| {
+                let mut row = Value::object([
+                    ("code", Value::text(noticed.code)),
+                    ("seq", Value::Number(noticed.seq)),
+                    ("detail", Value::text(&noticed.detail)),
+                ]);
+                put(&mut row, "workflow", noticed.workflow.as_deref().map(Value::text));
+                row
+            };
+            Value::List(list.iter().map(row).collect())
+        };
+        let checkpoints = |list: &[Checkpoint]| Value::List(list.iter().map(checkpoint).collect());
+        let mut report = Value::object([
+            ("chain", self.chain_value()),
+            ("records", Value::Number(self.chain.records)),
+            ("first_seq", Value::Number(self.chain.first_seq)),
+            ("anchored", checkpoints(&self.chain.anchored)),
+            ("unchecked", checkpoints(&self.chain.unchecked)),
+            ("findings", noticed(&self.review.findings)),
+            ("notes", noticed(&self.review.notes)),
+            ("exit", Value::Number(u64::from(self.exit_code()))),
+        ]);
+        put(&mut report, "ledger", self.chain.ledger.map(|id| Value::Text(id.to_string())));
+        report.render()
+    }
+
+    fn chain_value(&self) -> Value {
+        let sum = |sum: &Sum| Value::Text(sum.to_string());
+        match &self.chain.check {
+            ChainCheck::Whole { records, head, root } => Value::object([
+                ("check", Value::text("whole")),
+                ("records", Value::Number(*records)),
+                ("head", sum(head)),
+                ("root", sum(root)),
+            ]),
+            ChainCheck::Torn { file, offset, bytes } => Value::object([
+                ("check", Value::text("torn")),
+                ("file", Value::text(file)),
+                ("offset", Value::Number(*offset)),
+                ("bytes", Value::Number(*bytes)),
+            ]),
+            ChainCheck::Broken { file, line, seq, why } => Value::object([
+                ("check", Value::text("broken")),
+                ("code", Value::text(why.code())),
+                ("file", Value::text(file)),
+                ("line", Value::Number(*line)),
+                ("seq", Value::Number(*seq)),
+                ("why", Value::Text(why.to_string())),
+            ]),
+            ChainCheck::StartsLate { seq } => {
+                Value::object([("check", Value::text("starts-late")), ("seq", Value::Number(*seq))])
+            }
+            ChainCheck::Truncated { checkpoint: of, have } => Value::object([
+                ("check", Value::text("truncated")),
+                ("checkpoint", checkpoint(of)),
+                ("have", Value::Number(*have)),
+            ]),
+            ChainCheck::Diverged { checkpoint: of } => {
+                Value::object([("check", Value::text("diverged")), ("checkpoint", checkpoint(of))])
+            }
+        }
+    }
+}
+
+fn checkpoint(checkpoint: &Checkpoint) -> Value {
+    Value::object([
+        ("ledger", Value::Text(checkpoint.ledger().to_string())),
+        ("size", Value::Number(checkpoint.size())),
+        ("root", Value::Text(checkpoint.root().to_string())),
+    ])
+}
+
+fn put(object: &mut Value, name: &str, value: Option<Value>) {
+    if let (Value::Object(members), Some(value)) = (object, value) {
+        members.insert(name.to_owned(), value);
+    }
+}
+
+/// Which rows of the counters are asked for.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "the three filters of the command")]
+pub struct BudgetQuery<'a> {
+    /// The unit of work.
+    pub workflow: &'a str,
+    /// One plugin alone.
+    pub plugin: Option<&'a str>,
+    /// One kind alone.
+    pub kind: Option<&'a str>,
+}
+
+/// One row of counters with its limits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BudgetRow {
+    /// What the row is of.
+    pub key: TallyKey,
+    /// What was counted.
+    pub tally: crate::review::Tally,
+    /// What the entry allows that decides for it.
+    pub limit: crate::budget::Limit,
+    /// Mints, uses and units that are left; `None` where nothing limits them.
+    pub left: [Option<u64>; 3],
+}
+
+/// The counters of a workflow, recomputed from the records alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use]
+pub struct BudgetReport {
+    /// One row for each opening of the workflow, plugin and kind.
+    pub rows: Vec<BudgetRow>,
+    /// Whether the chain below is whole.
+    pub chain: ChainCheck,
+}
+
+/// Counts a workflow again.
+///
+/// # Errors
+/// `ledger/io` where a file cannot be read.
+pub fn budget_report(
+    files: &LedgerFiles,
+    query: BudgetQuery<'_>,
+    from: Option<u64>,
+) -> Result<BudgetReport, LedgerError> {
+    let VerifyReport { chain, review } = verify_report(files, &[], from)?;
+    Ok(BudgetReport { rows: rows(&review, query), chain: chain.check })
+}
+
+fn rows(review: &Review, query: BudgetQuery<'_>) -> Vec<BudgetRow> {
+    let wanted = |key: &&TallyKey| {
+        key.workflow == query.workflow
+            && query.plugin.is_none_or(|plugin| key.plugin == plugin)
+            && query.kind.is_none_or(|kind| key.kind == kind)
+    };
+    let row = |key: &TallyKey| {
+        let lines = key.opened.and_then(|opened| review.budgets.get(&(key.workflow.clone(), opened)));
+        let (limit, counts) = deciding(lines.map_or(&[], Vec::as_slice), &key.plugin, &key.kind);
+        let sum = review.counted(key, counts);
+        let left = |limit: Option<u64>, have: u64| limit.map(|limit| limit.saturating_sub(have));
+        BudgetRow {
+            key: key.clone(),
+            tally: review.tallies.get(key).copied().unwrap_or_default(),
+            limit,
+            left: [
+                left(limit.max_mints, sum.mints),
+                left(limit.max_uses, sum.uses),
+                left(limit.max_units, sum.units),
+            ],
+        }
+    };
+    review.tallies.keys().filter(wanted).map(row).collect()
+}
+
+impl BudgetReport {
+    /// Gives the exit code of `ledger budget`: 4 for a chain that is not whole, 5 where a limit was reached or something refused, else 0.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        if !matches!(self.chain, ChainCheck::Whole { .. }) {
+            return 4;
+        }
+        let full = |row: &BudgetRow| row.tally.refused > 0 || row.left.contains(&Some(0));
+        if self.rows.iter().any(full) { 5 } else { 0 }
+    }
+
+    /// Gives the rows as JSON, with the limits and what is left of them.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let number = |number: Option<u64>| number.map(Value::Number);
+        let row = |row: &BudgetRow| {
+            let mut value = Value::object([
+                ("workflow", Value::text(&row.key.workflow)),
+                ("plugin", Value::text(&row.key.plugin)),
+                ("kind", Value::text(&row.key.kind)),
+                ("minted", Value::Number(row.tally.mints)),
+                ("used", Value::Number(row.tally.uses)),
+                ("units", Value::Number(row.tally.units)),
+                ("refused", Value::Number(row.tally.refused)),
+                ("open_uses", Value::Number(row.tally.open_uses)),
+            ]);
+            let [mints, uses, units] = row.left;
+            put(&mut value, "opened", number(row.key.opened));
+            put(&mut value, "max_mints", number(row.limit.max_mints));
+            put(&mut value, "max_uses", number(row.limit.max_uses));
+            put(&mut value, "max_units", number(row.limit.max_units));
+            put(&mut value, "mints_left", number(mints));
+            put(&mut value, "uses_left", number(uses));
+            put(&mut value, "units_left", number(units));
+            value
+        };
+        Value::object([
+            ("rows", Value::List(self.rows.iter().map(row).collect())),
+            ("exit", Value::Number(u64::from(self.exit_code()))),
+        ])
+        .render()
+    }
+}

@@ -1,0 +1,355 @@
+//! What a trail shows afterwards, from its records alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_ledger::{BudgetLine, Event, Record, Timestamp};
+
+use crate::budget::{Counts, above, deciding};
+
+/// The codes of findings: something that a trail would not have written.
+pub const FINDINGS: &[(&str, &str)] = &[
+    ("use-without-mint", "a use names a capability that was never recorded as minted"),
+    ("use-after-expiry", "a use began when its capability had ended by itself"),
+    ("use-after-revoke", "a use began when its capability had been taken back"),
+    ("use-after-close", "a use began when its workflow had been closed"),
+    ("over-budget", "a mint or a use went above the limits of its workflow"),
+    ("serial-reused", "two capabilities of one workflow have one serial"),
+    ("holder-mismatch", "the plugin or the kind of a use is not that of its mint"),
+    ("scope-digest", "the digest of a scope is not that of the scope beside it"),
+    ("end-without-use", "the end of a use names no use that began"),
+    ("double-end", "a use ended twice"),
+    ("test-serial", "a capability that is for tests was minted or used"),
+];
+
+/// The codes of notes: nothing wrong by itself.
+pub const NOTES: &[(&str, &str)] = &[
+    ("use-not-ended", "a use began and nobody recorded its end"),
+    ("clock-back", "a record's moment is before that of the record before"),
+    ("unknown-type", "a record is of a type that this program does not know"),
+];
+
+/// One finding or note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Noticed {
+    /// Its code, of [`FINDINGS`] or [`NOTES`].
+    pub code: &'static str,
+    /// The record that shows it.
+    pub seq: u64,
+    /// The unit of work, where there is one.
+    pub workflow: Option<String>,
+    /// What exactly, for people.
+    pub detail: String,
+}
+
+/// Names one row of counters. A workflow id that was opened twice has rows of its own each time.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct TallyKey {
+    /// The unit of work.
+    pub workflow: String,
+    /// The `seq` of its `workflow_opened`; `None` where that is not in the records.
+    pub opened: Option<u64>,
+    /// The plugin.
+    pub plugin: String,
+    /// The kind.
+    pub kind: String,
+}
+
+/// One row of counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Tally {
+    /// How many were minted.
+    pub mints: u64,
+    /// How many uses began.
+    pub uses: u64,
+    /// How many units they had together.
+    pub units: u64,
+    /// How many mints and uses were refused.
+    pub refused: u64,
+    /// How many uses have no end.
+    pub open_uses: u64,
+}
+
+/// What the records show.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Review {
+    /// What a trail would not have written, in the order of the records.
+    pub findings: Vec<Noticed>,
+    /// What is worth a look.
+    pub notes: Vec<Noticed>,
+    /// All counters.
+    pub tallies: BTreeMap<TallyKey, Tally>,
+    /// The limits of each workflow, by its id and the `seq` of its `workflow_opened`.
+    pub budgets: BTreeMap<(String, u64), Vec<BudgetLine>>,
+}
+
+#[derive(Debug)]
+struct Mint {
+    plugin: String,
+    kind: String,
+    expires: Option<Timestamp>,
+    revoked: bool,
+}
+
+#[derive(Debug, Default)]
+struct Work {
+    opened: Option<u64>,
+    closed: bool,
+    mints: BTreeMap<u64, Mint>,
+}
+
+/// Takes records one after another.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Reviewer {
+    review: Review,
+    /// The latest opening of each workflow id.
+    works: BTreeMap<String, Work>,
+    /// Uses without an end, by the `seq` of their record.
+    open_uses: BTreeMap<u64, (TallyKey, u64)>,
+    ended: BTreeSet<u64>,
+    last: Option<(u64, Timestamp)>,
+    first: Option<u64>,
+}
+
+/// Looks at records from the first one on.
+pub fn review(records: impl Iterator<Item = Record>) -> Review {
+    let mut reviewer = Reviewer::default();
+    for record in records {
+        reviewer.apply(&record);
+    }
+    reviewer.finish()
+}
+
+/// The parts of a use that name its capability.
+#[derive(Clone, Copy)]
+struct Holder<'a> {
+    workflow: &'a str,
+    plugin: &'a str,
+    kind: &'a str,
+    serial: u64,
+}
+
+impl Reviewer {
+    fn found(&mut self, code: &'static str, record: &Record, workflow: Option<&str>, detail: String) {
+        let noticed = Noticed { code, seq: record.seq(), workflow: workflow.map(str::to_owned), detail };
+        let finding = FINDINGS.iter().any(|(known, _)| *known == code);
+        let list = if finding { &mut self.review.findings } else { &mut self.review.notes };
+        list.push(noticed);
+    }
+
+    fn key(&self, holder: Holder<'_>) -> TallyKey {
+        TallyKey {
+            workflow: holder.workflow.to_owned(),
+            opened: self.works.get(holder.workflow).and_then(|work| work.opened),
+            plugin: holder.plugin.to_owned(),
+            kind: holder.kind.to_owned(),
+        }
+    }
+
+    fn tally(&mut self, holder: Holder<'_>) -> &mut Tally {
+        let key = self.key(holder);
+        self.review.tallies.entry(key).or_default()
+    }
+
+    /// Takes one record into account.
+    pub fn apply(&mut self, record: &Record) {
+        self.first.get_or_insert(record.seq());
+        if self.last.is_some_and(|(_, last)| record.ts() < last) {
+            self.found(
+                "clock-back",
+                record,
+                None,
+                format!("{} is earlier than the record before", record.ts()),
+            );
+        }
+        self.last = Some((record.seq(), record.ts()));
+        let Some(event) = record.event() else {
+            let detail =
+                format!("type `{}` of format {}", record.type_name().escape_debug(), record.version());
+            self.found("unknown-type", record, None, detail);
+            return;
+        };
+        match event {
+            Event::WorkflowOpened { workflow, budgets } => {
+                let work = Work { opened: Some(record.seq()), ..Work::default() };
+                self.works.insert(workflow.clone(), work);
+                self.review.budgets.insert((workflow.clone(), record.seq()), budgets.clone());
+            }
+            Event::WorkflowClosed { workflow, .. } => {
+                self.works.entry(workflow.clone()).or_default().closed = true;
+            }
+            Event::CapabilityMinted { .. } => self.minted(record, event),
+            Event::CapabilityUsed { workflow, plugin, kind, serial, units, .. } => {
+                self.used(record, Holder { workflow, plugin, kind, serial: *serial }, *units);
+            }
+            Event::CapabilityUseEnded { workflow, serial, begun, .. } => {
+                self.ended(record, workflow, *serial, *begun);
+            }
+            Event::CapabilityRevoked { workflow, serial, .. } => {
+                let mint = self.works.get_mut(workflow).and_then(|work| work.mints.get_mut(serial));
+                if let Some(mint) = mint {
+                    mint.revoked = true;
+                }
+            }
+            Event::MintRefused { workflow, plugin, kind, .. } => {
+                self.refused(Holder { workflow, plugin, kind, serial: 0 });
+            }
+            Event::UseRefused { workflow, plugin, kind, serial, .. } => {
+                self.refused(Holder { workflow, plugin, kind, serial: *serial });
+            }
+            _ => {}
+        }
+    }
+
+    fn refused(&mut self, holder: Holder<'_>) {
+        let tally = self.tally(holder);
+        tally.refused = tally.refused.saturating_add(1);
+    }
+
+    fn minted(&mut self, record: &Record, event: &Event) {
+        let Event::CapabilityMinted { workflow, plugin, kind, serial, scope, scope_digest, expires, .. } =
+            event
+        else {
+            return;
+        };
+        let holder = Holder { workflow, plugin, kind, serial: *serial };
+        if *serial == 0 {
+            self.found("test-serial", record, Some(workflow), format!("`{plugin}` was given serial 0"));
+        }
+        if scope.digest() != *scope_digest {
+            self.found(
+                "scope-digest",
+                record,
+                Some(workflow),
+                format!("serial {serial}: the scope has another digest"),
+            );
+        }
+        let work = self.works.entry(workflow.clone()).or_default();
+        let mint = Mint { plugin: plugin.clone(), kind: kind.clone(), expires: *expires, revoked: false };
+        if work.mints.insert(*serial, mint).is_some() {
+            self.found("serial-reused", record, Some(workflow), format!("serial {serial} was minted before"));
+        }
+        let tally = self.tally(holder);
+        tally.mints = tally.mints.saturating_add(1);
+        self.check_budget(record, holder);
+    }
+
+    fn used(&mut self, record: &Record, holder: Holder<'_>, units: u64) {
+        let Holder { workflow, plugin, kind, serial } = holder;
+        if serial == 0 {
+            self.found("test-serial", record, Some(workflow), format!("`{plugin}` used serial 0"));
+        } else if let Some((code, detail)) = self.judge(record, holder) {
+            self.found(code, record, Some(workflow), detail);
+        }
+        let key = self.key(Holder { workflow, plugin, kind, serial });
+        let tally = self.review.tallies.entry(key.clone()).or_default();
+        tally.uses = tally.uses.saturating_add(1);
+        tally.units = tally.units.saturating_add(units);
+        tally.open_uses = tally.open_uses.saturating_add(1);
+        self.open_uses.insert(record.seq(), (key, serial));
+        self.check_budget(record, holder);
+    }
+
+    /// Compares a use with its mint.
+    fn judge(&self, record: &Record, holder: Holder<'_>) -> Option<(&'static str, String)> {
+        let Holder { workflow, plugin, kind, serial } = holder;
+        let work = self.works.get(workflow);
+        if work.is_some_and(|work| work.closed) {
+            return Some(("use-after-close", format!("serial {serial} was used by `{plugin}`")));
+        }
+        let Some(mint) = work.and_then(|work| work.mints.get(&serial)) else {
+            // Where the records before the first one are gone, its mint may be among them.
+            let unseen = self.first != Some(0) && work.is_none_or(|work| work.opened.is_none());
+            return (!unseen).then(|| ("use-without-mint", format!("serial {serial} was never minted")));
+        };
+        if mint.plugin != plugin || mint.kind != kind {
+            let detail = format!(
+                "serial {serial} is a {} of `{}`, used as {kind} by `{plugin}`",
+                mint.kind, mint.plugin
+            );
+            return Some(("holder-mismatch", detail));
+        }
+        if mint.revoked {
+            return Some(("use-after-revoke", format!("serial {serial} had been taken back")));
+        }
+        let expires = mint.expires.filter(|expires| record.ts() >= *expires)?;
+        Some(("use-after-expiry", format!("serial {serial} had ended at {expires}")))
+    }
+
+    fn check_budget(&mut self, record: &Record, holder: Holder<'_>) {
+        let key = self.key(holder);
+        let Some(opened) = key.opened else { return };
+        let Some(lines) = self.review.budgets.get(&(key.workflow.clone(), opened)) else { return };
+        let (limit, counts) = deciding(lines, holder.plugin, holder.kind);
+        let sum = self.review.counted(&key, counts);
+        let mint = matches!(record.event(), Some(Event::CapabilityMinted { .. }));
+        let over = if mint {
+            above(limit.max_mints, sum.mints, 0)
+        } else {
+            above(limit.max_uses, sum.uses, 0) || above(limit.max_units, sum.units, 0)
+        };
+        if over {
+            let detail = format!(
+                "{} of `{}`: {} minted, {} uses, {} units",
+                key.kind, key.plugin, sum.mints, sum.uses, sum.units
+            );
+            self.found("over-budget", record, Some(&key.workflow), detail);
+        }
+    }
+
+    fn ended(&mut self, record: &Record, workflow: &str, serial: u64, begun: u64) {
+        let same =
+            self.open_uses.get(&begun).is_some_and(|(key, of)| key.workflow == workflow && *of == serial);
+        if same && let Some((key, _)) = self.open_uses.remove(&begun) {
+            self.ended.insert(begun);
+            let tally = self.review.tallies.entry(key).or_default();
+            tally.open_uses = tally.open_uses.saturating_sub(1);
+        } else if self.ended.contains(&begun) {
+            self.found("double-end", record, Some(workflow), format!("use {begun} had ended before"));
+        } else if self.first.is_some_and(|first| begun >= first) {
+            self.found(
+                "end-without-use",
+                record,
+                Some(workflow),
+                format!("record {begun} is no use of serial {serial}"),
+            );
+        }
+    }
+
+    /// Says what was seen, after the last record.
+    #[must_use]
+    pub fn finish(mut self) -> Review {
+        for (seq, (key, serial)) in core::mem::take(&mut self.open_uses) {
+            self.review.notes.push(Noticed {
+                code: "use-not-ended",
+                seq,
+                detail: format!("{} of `{}`, serial {serial}", key.kind, key.plugin),
+                workflow: Some(key.workflow),
+            });
+        }
+        self.review
+    }
+}
+
+impl Review {
+    /// Adds up the counters that an entry of the budgets looks at.
+    pub(crate) fn counted(&self, key: &TallyKey, counts: Counts) -> Tally {
+        let all = self.tallies.iter().filter(|(other, _)| {
+            other.workflow == key.workflow
+                && other.opened == key.opened
+                && other.kind == key.kind
+                && (counts == Counts::All || other.plugin == key.plugin)
+        });
+        all.fold(Tally::default(), |sum, (_, row)| Tally {
+            mints: sum.mints.saturating_add(row.mints),
+            uses: sum.uses.saturating_add(row.uses),
+            units: sum.units.saturating_add(row.units),
+            refused: sum.refused.saturating_add(row.refused),
+            open_uses: sum.open_uses.saturating_add(row.open_uses),
+        })
+    }
+}

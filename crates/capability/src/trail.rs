@@ -1,0 +1,443 @@
+//! Using a capability: written down first.
+
+use core::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use plugward_ledger::{Decided, Event, Folds, Ledger, LedgerId, Outcome, Receipt, Timestamp};
+
+use crate::budget::Budgets;
+use crate::error::{Row, TrailError, TrailErrorKind, U_FOREIGN, U_TEST};
+use crate::fold::{Asked, Covered, TrailFold};
+use crate::kind::{Capability, Operation as _};
+use crate::mint::GrantKey;
+use crate::name::{Name, WorkflowId};
+use crate::scrub::Scrub;
+
+/// Gives the folds that a ledger must be opened with for a trail on it.
+pub fn folds() -> Folds {
+    Folds::none().with(TrailFold::default())
+}
+
+/// What a trail goes by.
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "required rules without defaults: a new one must stop every host from building"
+)]
+pub struct TrailRules {
+    /// Takes secrets out of details before they are recorded.
+    pub scrub: Box<dyn Scrub>,
+}
+
+impl fmt::Debug for TrailRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrailRules").finish_non_exhaustive()
+    }
+}
+
+/// The record of what was granted and used, on top of a ledger. Clones share it.
+#[derive(Clone)]
+pub struct Trail(Arc<Inner>);
+
+struct Inner {
+    ledger: Ledger,
+    id: LedgerId,
+    scrub: Box<dyn Scrub>,
+    poisoned: AtomicBool,
+    tests: TestSerials,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TestSerials {
+    Refused,
+    #[cfg(feature = "test-util")]
+    Accepted,
+}
+
+/// An open unit of work.
+#[derive(Debug)]
+#[must_use]
+pub struct Workflow {
+    id: WorkflowId,
+    ledger: LedgerId,
+    opened: u64,
+}
+
+impl Workflow {
+    /// Names it.
+    #[must_use]
+    pub const fn id(&self) -> &WorkflowId {
+        &self.id
+    }
+
+    pub(crate) const fn ledger(&self) -> LedgerId {
+        self.ledger
+    }
+
+    pub(crate) const fn opened(&self) -> u64 {
+        self.opened
+    }
+}
+
+/// Why a use was refused. The no is on the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UseRefusal(Row);
+
+impl UseRefusal {
+    /// Gives the stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.0.0
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub const fn help(&self) -> &'static str {
+        self.0.1
+    }
+}
+
+/// The answer to a wish to use a capability.
+#[derive(Debug)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum UseCheck<'t> {
+    /// It is on the record: the operation may begin.
+    Granted(UseGuard<'t>),
+    /// It may not, and that is on the record.
+    Refused(UseRefusal),
+}
+
+/// A use that has begun. Dropped without [`UseGuard::end`], it is recorded as abandoned.
+#[must_use]
+pub struct UseGuard<'t> {
+    trail: &'t Trail,
+    key: GrantKey,
+    op: &'static str,
+    detail: String,
+    begun: u64,
+    since: Timestamp,
+    ended: Ended,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    No,
+    Yes,
+}
+
+impl Trail {
+    /// Starts on a ledger that was opened with [`folds`].
+    ///
+    /// # Errors
+    /// `trail/no-fold` for a ledger without them; those of the ledger.
+    pub fn open(ledger: Ledger, rules: TrailRules) -> Result<Self, TrailError> {
+        Self::start(ledger, rules, TestSerials::Refused)
+    }
+
+    /// Starts one that accepts capabilities of [`for_tests`](crate::for_tests) too.
+    ///
+    /// # Errors
+    /// Those of [`Trail::open`].
+    #[cfg(feature = "test-util")]
+    pub fn for_tests(ledger: Ledger, rules: TrailRules) -> Result<Self, TrailError> {
+        Self::start(ledger, rules, TestSerials::Accepted)
+    }
+
+    fn start(ledger: Ledger, rules: TrailRules, tests: TestSerials) -> Result<Self, TrailError> {
+        let has = ledger.look(|view| view.folds.get::<TrailFold>().is_some()).map_err(TrailError::ledger)?;
+        if !has {
+            return Err(TrailError::new(TrailErrorKind::NoFold));
+        }
+        let id = ledger.id().map_err(TrailError::ledger)?;
+        let poisoned = AtomicBool::new(false);
+        Ok(Self(Arc::new(Inner { ledger, id, scrub: rules.scrub, poisoned, tests })))
+    }
+
+    /// Names the ledger below.
+    #[must_use]
+    pub fn ledger_id(&self) -> LedgerId {
+        self.0.id
+    }
+
+    /// Gives the ledger below, for checkpoints and the like.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.0.ledger
+    }
+
+    pub(crate) fn append_if<T>(
+        &self,
+        f: impl FnOnce(&TrailFold, Timestamp) -> (Vec<Event>, T),
+    ) -> Result<Decided<T>, TrailError> {
+        if self.0.poisoned.load(Ordering::Acquire) {
+            return Err(TrailError::new(TrailErrorKind::Poisoned));
+        }
+        // The fold was there when the trail was opened, and folds are never taken away.
+        let none = TrailFold::default();
+        self.0
+            .ledger
+            .append_if(|view| f(view.folds.get().unwrap_or(&none), view.now))
+            .map_err(TrailError::ledger)
+    }
+
+    /// Opens a unit of work, or joins one that is open with the same budgets, in this process or another.
+    ///
+    /// # Errors
+    /// `trail/workflow-budgets` where it is open with others; `trail/poisoned`; those of the ledger.
+    pub fn open_workflow(&self, id: WorkflowId, budgets: &Budgets) -> Result<Workflow, TrailError> {
+        let lines = budgets.lines();
+        let decided = self.append_if(|fold, _| match fold.open.get(id.as_str()) {
+            Some(open) if open.budgets == lines => (Vec::new(), Ok(open.at)),
+            Some(_) => (Vec::new(), Err(())),
+            None => {
+                let workflow = id.as_str().to_owned();
+                (vec![Event::WorkflowOpened { workflow, budgets: lines }], Ok(0))
+            }
+        })?;
+        let opened = match (decided.value, decided.receipt) {
+            (Err(()), _) => {
+                let workflow = id.as_str().to_owned();
+                return Err(TrailError::new(TrailErrorKind::Budgets { workflow }));
+            }
+            (Ok(_), Some(receipt)) => receipt.first_seq(),
+            (Ok(at), None) => at,
+        };
+        Ok(Workflow { id, ledger: self.0.id, opened })
+    }
+
+    /// Closes a unit of work: none of its capabilities can be used from here on, in any process.
+    ///
+    /// # Errors
+    /// `trail/workflow-not-open` where somebody closed it before; `trail/poisoned`; those of the ledger.
+    #[expect(clippy::needless_pass_by_value, reason = "a workflow that was closed is of no use any more")]
+    pub fn close_workflow(&self, workflow: Workflow, outcome: Outcome) -> Result<(), TrailError> {
+        let name = workflow.id.as_str();
+        let decided = self.append_if(|fold, _| {
+            let open = workflow.ledger == self.0.id
+                && fold.open.get(name).is_some_and(|open| open.at == workflow.opened);
+            let event = Event::WorkflowClosed { workflow: name.to_owned(), outcome };
+            (open.then_some(event).into_iter().collect(), ())
+        })?;
+        match decided.receipt {
+            Some(_) => Ok(()),
+            None => Err(TrailError::new(TrailErrorKind::NotOpen { workflow: name.to_owned() })),
+        }
+    }
+
+    /// Asks to use a capability. After `Granted` the use is on the record and the operation may begin.
+    ///
+    /// # Guarantees
+    /// It is decided and recorded under one hold, with everything that other processes recorded before: together they never go above a limit.
+    ///
+    /// # Errors
+    /// Those of the ledger: nothing was granted then; `trail/poisoned`.
+    #[expect(clippy::needless_pass_by_value, reason = "an operation is small, and asking for it is once")]
+    pub fn try_use<C: Capability>(&self, capability: &C, op: C::Op<'_>) -> Result<UseCheck<'_>, TrailError> {
+        let grant = crate::kind::sealed::Granted::grant(capability);
+        let key = grant.key();
+        let covered = if capability.covers(&op) { Covered::Yes } else { Covered::No };
+        let (name, detail) = (op.name(), op.detail());
+        let shown = self.0.scrub.scrub(&detail);
+        let (workflow, plugin, kind) = (key.workflow().as_str(), grant.plugin().as_str(), C::KIND.as_str());
+        let asked = |now| Asked {
+            workflow,
+            serial: key.serial(),
+            minted: grant.minted(),
+            plugin,
+            kind,
+            covered,
+            units: op.units(),
+            now,
+        };
+        let decided = self.append_if(|fold, now| {
+            let (workflow, plugin, kind) = (workflow.to_owned(), plugin.to_owned(), kind.to_owned());
+            let (serial, units) = (key.serial(), op.units());
+            match self.may_use(&key, fold, &asked(now)) {
+                Ok(()) => {
+                    let (op, detail) = (name.to_owned(), shown);
+                    (
+                        vec![Event::CapabilityUsed { workflow, plugin, kind, serial, op, detail, units }],
+                        Ok(()),
+                    )
+                }
+                Err(row) => {
+                    let (op, code) = (name.to_owned(), row.0.to_owned());
+                    (vec![Event::UseRefused { workflow, plugin, kind, serial, op, code }], Err(row))
+                }
+            }
+        })?;
+        Ok(match (decided.value, decided.receipt) {
+            (Ok(()), Some(receipt)) => UseCheck::Granted(UseGuard {
+                trail: self,
+                key,
+                op: name,
+                detail,
+                begun: receipt.first_seq(),
+                since: receipt.ts(),
+                ended: Ended::No,
+            }),
+            (Ok(()), None) => return Err(TrailError::new(TrailErrorKind::Ledger)),
+            (Err(row), _) => UseCheck::Refused(UseRefusal(row)),
+        })
+    }
+
+    fn may_use(&self, key: &GrantKey, fold: &TrailFold, asked: &Asked<'_>) -> Result<(), Row> {
+        if key.serial() == 0 {
+            return match self.0.tests {
+                TestSerials::Refused => Err(U_TEST),
+                #[cfg(feature = "test-util")]
+                TestSerials::Accepted if asked.covered == Covered::Yes => Ok(()),
+                #[cfg(feature = "test-util")]
+                TestSerials::Accepted => Err(crate::error::U_COVERED),
+            };
+        }
+        if key.ledger() != self.0.id {
+            return Err(U_FOREIGN);
+        }
+        fold.may_use(asked)
+    }
+
+    /// Takes a capability back: it covers nothing from here on, in any process.
+    ///
+    /// # Errors
+    /// `trail/no-such-grant` where no open workflow of this ledger has it; `trail/poisoned`; those of the ledger.
+    pub fn revoke(&self, key: &GrantKey, by: &str, reason: &str) -> Result<(), TrailError> {
+        let (workflow, serial) = (key.workflow().as_str(), key.serial());
+        let (by, reason) = (self.0.scrub.scrub(by), self.0.scrub.scrub(reason));
+        let decided = self.append_if(|fold, _| {
+            let known = key.ledger() == self.0.id
+                && fold.open.get(workflow).is_some_and(|open| open.minted.contains_key(&serial));
+            let event = Event::CapabilityRevoked { workflow: workflow.to_owned(), serial, by, reason };
+            (known.then_some(event).into_iter().collect(), ())
+        })?;
+        match decided.receipt {
+            Some(_) => Ok(()),
+            None => {
+                Err(TrailError::new(TrailErrorKind::NoSuchGrant { workflow: workflow.to_owned(), serial }))
+            }
+        }
+    }
+
+    /// Records something that happened: a load, a decision, a pin, an approval, a race, a launch.
+    ///
+    /// # Errors
+    /// `trail/reserved` for what belongs to a deed of the trail or the mint; `trail/poisoned`; those of the ledger.
+    pub fn record(&self, event: Event) -> Result<Receipt, TrailError> {
+        if is_reserved(&event) {
+            return Err(TrailError::new(TrailErrorKind::Reserved { type_name: event.type_name() }));
+        }
+        self.append_if(|_, _| (vec![event], ()))?.receipt.ok_or(TrailError::new(TrailErrorKind::Ledger))
+    }
+
+    /// Records that an open below a jail saw somebody move things.
+    ///
+    /// # Errors
+    /// `trail/poisoned`; those of the ledger.
+    pub fn race(&self, race: Race<'_>) -> Result<Receipt, TrailError> {
+        let Race { workflow, plugin, jail, path, cause, errno } = race;
+        self.record(Event::FilesystemRaceDetected {
+            workflow: workflow.map(|id| id.as_str().to_owned()),
+            plugin: plugin.map(|name| name.as_str().to_owned()),
+            jail: jail.to_owned(),
+            path: self.0.scrub.scrub(path),
+            cause: cause.to_owned(),
+            errno: errno.map(u64::from),
+        })
+    }
+}
+
+/// What a jail saw.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "the fields of one record")]
+pub struct Race<'a> {
+    /// The unit of work, where there is one.
+    pub workflow: Option<&'a WorkflowId>,
+    /// The plugin, where there is one.
+    pub plugin: Option<&'a Name>,
+    /// The jail's label.
+    pub jail: &'a str,
+    /// The path below it.
+    pub path: &'a str,
+    /// What was seen.
+    pub cause: &'a str,
+    /// The system's error number.
+    pub errno: Option<u32>,
+}
+
+const fn is_reserved(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::WorkflowOpened { .. }
+            | Event::WorkflowClosed { .. }
+            | Event::CapabilityMinted { .. }
+            | Event::BundleMinted { .. }
+            | Event::MintRefused { .. }
+            | Event::CapabilityUsed { .. }
+            | Event::CapabilityUseEnded { .. }
+            | Event::UseRefused { .. }
+            | Event::CapabilityRevoked { .. }
+    ) || event.is_internal()
+}
+
+impl fmt::Debug for Trail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trail").field("ledger", &self.0.id).finish_non_exhaustive()
+    }
+}
+
+impl UseGuard<'_> {
+    /// Gives the `seq` of the `capability_used`.
+    #[must_use]
+    pub const fn seq(&self) -> u64 {
+        self.begun
+    }
+
+    pub(crate) fn is_for(&self, key: &GrantKey, op: &str, detail: &str) -> bool {
+        self.key == *key && self.op == op && self.detail == detail
+    }
+
+    /// Records how the operation ended, with its error code where it had one.
+    ///
+    /// # Errors
+    /// Those of the ledger. The trail grants nothing more then: a use whose end is missing must not be followed by others.
+    pub fn end(mut self, outcome: Outcome, code: Option<&str>) -> Result<(), TrailError> {
+        self.finish(outcome, code)
+    }
+
+    fn finish(&mut self, outcome: Outcome, code: Option<&str>) -> Result<(), TrailError> {
+        self.ended = Ended::Yes;
+        let ended = self.trail.append_if(|_, now| {
+            let micros = now.unix_micros().saturating_sub(self.since.unix_micros());
+            let event = Event::CapabilityUseEnded {
+                workflow: self.key.workflow().as_str().to_owned(),
+                serial: self.key.serial(),
+                begun: self.begun,
+                outcome,
+                code: code.map(str::to_owned),
+                millis: micros / 1_000,
+            };
+            (vec![event], ())
+        });
+        ended.map(drop).inspect_err(|_| self.trail.0.poisoned.store(true, Ordering::Release))
+    }
+}
+
+impl Drop for UseGuard<'_> {
+    fn drop(&mut self) {
+        if self.ended == Ended::No {
+            // A failure is not lost here: it poisons the trail, and every later call says so.
+            drop(self.finish(Outcome::Abandoned, None));
+        }
+    }
+}
+
+impl fmt::Debug for UseGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UseGuard")
+            .field("key", &self.key)
+            .field("op", &self.op)
+            .field("seq", &self.begun)
+            .finish_non_exhaustive()
+    }
+}
