@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::child;
-use crate::tiers::{TIERS, on};
+use crate::tiers::{TIERS, Tier, on};
 use crate::world::World;
 
 #[test]
@@ -34,12 +34,15 @@ fn the_longest_path_that_there_is() {
             let seen = SandboxedPath::create(&jail, &path).unwrap();
             assert_eq!(seen.open().unwrap().opened().len(), 4);
             let all = WalkLimits { entries: 10_000, depth: 10_000 };
+            assert_eq!(jail.remove_tree("d", all).unwrap_err().code(), "path/too-deep");
+            // From the jail to each of 2,047 folders: two million steps on the walk, where once is enough.
+            if tier != Tier::Kernel {
+                return;
+            }
             assert_eq!(jail.walk(".", all).unwrap().flatten().count(), 2048);
             // One level more has a name of its own, and no path from here.
             let deeper = jail.walk(".", WalkLimits { entries: 10_000, depth: 2000 }).unwrap();
             assert_eq!(deeper.last().unwrap().unwrap_err().code(), "path/too-deep");
-            let error = jail.remove_tree("d", all).unwrap_err();
-            assert_eq!(error.code(), "path/too-deep");
         });
     }
 }
