@@ -11,7 +11,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("jail/not-ours", "remove the folder, or make it owned by this user with mode 0700"),
     (
         "jail/policy-unsupported",
-        "use a kernel that tells mounts apart (Linux 5.8), or a policy that allows mounts",
+        "choose what the system can hold: mounts are told apart by Linux 5.8, links are followed on Unix only",
     ),
     ("jail/symlink", "name the folder that the link leads to, or call `Jail::open_following`"),
     (

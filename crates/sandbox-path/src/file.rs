@@ -30,6 +30,7 @@ pub struct Chunk {
 }
 
 impl SandboxedFile {
+    #[inline]
     pub(crate) const fn new(file: File, opened: Metadata) -> Self {
         Self { file, opened }
     }
@@ -103,6 +104,12 @@ impl SandboxedFile {
     #[must_use]
     pub fn into_std(self) -> File {
         self.file
+    }
+}
+
+impl SandboxedFile {
+    pub(crate) const fn file(&self) -> &File {
+        &self.file
     }
 }
 

@@ -182,6 +182,7 @@ impl Jail {
     }
 
     /// Sends a path through the gate, and makes the call with it.
+    #[inline]
     pub(crate) fn call<T, F: Into<crate::error::Fail>>(
         &self,
         verb: &'static str,
@@ -205,7 +206,6 @@ impl Jail {
     pub fn open_read(&self, relative: impl Relative) -> Result<SandboxedFile, OpenError> {
         self.call("open", &relative, Form::Name, |root, policy, rel| {
             imp::open_file(root, policy, rel, Mean::Read, policy.hard_links_read)
-                .map(|(file, meta)| SandboxedFile::new(file, meta))
         })
     }
 
@@ -217,8 +217,7 @@ impl Jail {
     /// As [`Jail::open_read`], and `path/too-large` at one byte more than `limit`.
     pub fn read(&self, relative: impl Relative, limit: u64) -> Result<Vec<u8>, OpenError> {
         self.call("read", &relative, Form::Name, |root, policy, rel| {
-            let (file, meta) = imp::open_file(root, policy, rel, Mean::Read, policy.hard_links_read)?;
-            SandboxedFile::new(file, meta).read_all(limit)
+            imp::open_file(root, policy, rel, Mean::Read, policy.hard_links_read)?.read_all(limit)
         })
     }
 

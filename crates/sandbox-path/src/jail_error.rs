@@ -43,7 +43,7 @@ pub enum JailErrorKind {
         has: Guarantee,
     },
     /// The system cannot hold a choice of the policy.
-    #[error("the system cannot refuse mounts as the policy asks")]
+    #[error("the system cannot hold a choice of the policy")]
     PolicyUnsupported,
     /// The system denied the access.
     #[error("the system denied it")]

@@ -6,8 +6,8 @@ mod error;
 mod file;
 mod gate;
 mod guarantee;
-#[cfg(unix)]
-#[path = "unix/mod.rs"]
+#[cfg_attr(unix, path = "unix/mod.rs")]
+#[cfg_attr(windows, path = "windows/mod.rs")]
 mod imp;
 mod jail;
 mod jail_error;

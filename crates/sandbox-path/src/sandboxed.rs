@@ -166,6 +166,7 @@ impl UnpinnedPath {
 }
 
 /// Opens a path, and accepts the object that was seen before and no other.
+#[inline]
 fn open_same(
     jail: &Jail,
     path: &RelPath<'static>,
@@ -175,7 +176,7 @@ fn open_same(
 ) -> Result<SandboxedFile, OpenError> {
     let fail = |no: No| OpenError::new("open", path.as_bytes(), no);
     let found = imp::open_file(jail.root(), *jail.policy(), path, access.mean(), HardLinks::Allow);
-    let (file, meta) = match found {
+    let file = match found {
         Ok(found) => found,
         Err(no) => {
             return Err(match cause(no.kind) {
@@ -184,23 +185,24 @@ fn open_same(
             });
         }
     };
-    if !is_same(meta.id, &file) {
-        return Err(race(jail, path, RaceCause::Replaced { was, is: meta.id }, None));
+    let (id, links) = (file.opened().id, file.opened().links);
+    if !is_same(id, file.file()) {
+        return Err(race(jail, path, RaceCause::Replaced { was, is: id }, None));
     }
-    if meta.links == 0 {
+    if links == 0 {
         return Err(race(jail, path, RaceCause::Vanished, None));
     }
     let names = match access {
         Access::Read => jail.policy().hard_links_read,
         Access::Append | Access::Overwrite => jail.policy().hard_links_write,
     };
-    if names == HardLinks::Refuse && meta.links > 1 {
-        return Err(fail(PathEscapeKind::HardLinked { links: meta.links }.into()));
+    if names == HardLinks::Refuse && links > 1 {
+        return Err(fail(PathEscapeKind::HardLinked { links }.into()));
     }
     if access == Access::Overwrite {
-        imp::cut_off(&file).map_err(fail)?;
+        imp::cut_off(file.file()).map_err(fail)?;
     }
-    Ok(SandboxedFile::new(file, meta))
+    Ok(file)
 }
 
 /// Names the change that a lookup met, given that `create` met a regular file.
@@ -217,6 +219,7 @@ const fn cause(kind: PathEscapeKind) -> Option<RaceCause> {
     })
 }
 
+#[cold]
 fn race(jail: &Jail, path: &RelPath<'static>, cause: RaceCause, errno: Option<i32>) -> OpenError {
     let race = FilesystemRaceDetected::new(path.clone(), cause, errno);
     if let Some(observer) = jail.observer() {

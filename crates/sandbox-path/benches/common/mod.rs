@@ -27,6 +27,8 @@ fn way(name: &'static str, open: impl Fn(&str) -> Option<File> + Send + 'static)
 
 /// The least that one lookup by the kernel costs.
 pub(crate) const FLOOR: &str = "openat2 (floor)";
+/// One lookup and one look at the kind of what was found.
+pub(crate) const TYPED: &str = "openat2 + fstat (any typed open)";
 pub(crate) const OPEN_READ: &str = "ours: open_read";
 pub(crate) const BOTH: &str = "ours: create + open";
 pub(crate) const WALK: &str = "ours: walk tier";
@@ -57,7 +59,7 @@ pub(crate) fn ways(folder: &Path) -> Vec<Way> {
         way(FLOOR, move |path| {
             rustix::fs::openat2(&raw2, path, flags, Mode::empty(), strict).ok().map(File::from)
         }),
-        way("openat2 + fstat (any typed open)", move |path| {
+        way(TYPED, move |path| {
             let file = rustix::fs::openat2(&typed, path, flags, Mode::empty(), strict).ok()?;
             let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).ok()?.st_mode);
             (kind == FileType::RegularFile).then(|| File::from(file))

@@ -24,6 +24,7 @@ pub(crate) fn answers(jail: impl AsFd) -> Result<bool, Errno> {
     }
 }
 
+#[inline]
 pub(crate) fn open(
     jail: impl AsFd,
     mounts: Mounts,

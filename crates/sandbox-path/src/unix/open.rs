@@ -70,19 +70,26 @@ impl Want {
 }
 
 /// Opens a path, following links and `..` by resolving them first where the policy says so.
+#[inline]
 pub(crate) fn open(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Result<OwnedFd, No> {
-    let follows = policy.symlinks == Symlinks::FollowBeneath;
-    if !rel.parents {
-        match strict(root, policy, &rel.bytes, want) {
-            Err(no) if follows && no.kind == PathEscapeKind::Symlink => {}
-            done => return done,
-        }
+    if rel.parents {
+        return resolved(root, policy, rel, want);
     }
+    match strict(root, policy, &rel.bytes, want) {
+        Err(no) if policy.symlinks == Symlinks::FollowBeneath && no.kind == PathEscapeKind::Symlink => {
+            resolved(root, policy, rel, want)
+        }
+        done => done,
+    }
+}
+
+#[cold]
+fn resolved(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Result<OwnedFd, No> {
     for _ in 0..resolve::TRIES {
         let clean = resolve::resolve(root, policy, rel, want.last())?;
         match strict(root, policy, &clean, want) {
             // The path was free of links a moment ago.
-            Err(no) if matches!(no.kind, PathEscapeKind::Symlink) => {}
+            Err(no) if no.kind == PathEscapeKind::Symlink => {}
             done => return done,
         }
     }
@@ -90,6 +97,7 @@ pub(crate) fn open(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -
 }
 
 /// Opens a path in which nothing is followed.
+#[inline]
 pub(crate) fn strict(root: &Root, policy: Policy, path: &[u8], want: Want) -> Result<OwnedFd, No> {
     let found = match root.tier {
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -98,28 +106,33 @@ pub(crate) fn strict(root: &Root, policy: Policy, path: &[u8], want: Want) -> Re
             super::kernel::open(root.handle(), policy.mounts, name, want.flags, want.mode)
                 .map_err(|errno| from_kernel(root, policy, path, errno))
         }
-        Tier::Walk => steps::open(root, policy.mounts, path, want).and_then(|fd| {
-            // Without `O_DIRECTORY` a look at a link gives the link.
-            if want.flags == Want::PIN.flags && sys::meta(&fd).map_err(sys::no)?.kind == FileKind::Symlink {
-                return Err(No {
-                    errno: Some(Errno::LOOP.raw_os_error()),
-                    ..No::at(PathEscapeKind::Symlink, count(path))
-                });
-            }
-            Ok(fd)
-        }),
+        Tier::Walk => walked(root, policy, path, want),
     };
-    found.map_err(|no| {
-        let is_kind =
-            [Errno::NXIO, Errno::ISDIR, Errno::NODEV].iter().any(|e| no.errno == Some(e.raw_os_error()));
-        if is_kind && no.kind == PathEscapeKind::Io {
-            return not_regular(root, policy, path).unwrap_or(no);
-        }
-        if no.kind == PathEscapeKind::NotFound && root.is_gone() {
-            return No { kind: PathEscapeKind::JailGone, component: None, ..no };
-        }
-        no
-    })
+    found.map_err(|no| explained(root, policy, path, no))
+}
+
+fn walked(root: &Root, policy: Policy, path: &[u8], want: Want) -> Result<OwnedFd, No> {
+    let fd = steps::open(root, policy.mounts, path, want)?;
+    // Without `O_DIRECTORY` a look at a link gives the link.
+    if want.flags == Want::PIN.flags && sys::meta(&fd).map_err(sys::no)?.kind == FileKind::Symlink {
+        let errno = Some(Errno::LOOP.raw_os_error());
+        return Err(No { errno, ..No::at(PathEscapeKind::Symlink, count(path)) });
+    }
+    Ok(fd)
+}
+
+/// Names errors that need another look: at the kind of what is there, or at the jail itself.
+#[cold]
+fn explained(root: &Root, policy: Policy, path: &[u8], no: No) -> No {
+    let is_kind =
+        [Errno::NXIO, Errno::ISDIR, Errno::NODEV].iter().any(|e| no.errno == Some(e.raw_os_error()));
+    if is_kind && no.kind == PathEscapeKind::Io {
+        return not_regular(root, policy, path).unwrap_or(no);
+    }
+    if no.kind == PathEscapeKind::NotFound && root.is_gone() {
+        return No { kind: PathEscapeKind::JailGone, component: None, ..no };
+    }
+    no
 }
 
 fn count(path: &[u8]) -> usize {
@@ -128,6 +141,7 @@ fn count(path: &[u8]) -> usize {
 
 /// Names an error of `openat2`, with a second look for the component.
 #[cfg(any(target_os = "linux", target_os = "android"))]
+#[cold]
 fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
     let kind = match errno {
         // Without `NO_XDEV` it means that the folder was carried out of the jail during the lookup.
@@ -170,6 +184,7 @@ fn not_regular(root: &Root, policy: Policy, path: &[u8]) -> Option<No> {
 }
 
 /// Checks what was opened as a file: its kind, and its number of names.
+#[inline]
 pub(crate) fn regular(fd: &OwnedFd, names: HardLinks) -> Result<Metadata, No> {
     let meta = sys::meta(fd).map_err(sys::no)?;
     if meta.kind != FileKind::File {

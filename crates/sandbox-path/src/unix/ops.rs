@@ -11,6 +11,7 @@ use super::open::{Want, open, regular};
 use super::root::Root;
 use super::{dir, sys};
 use crate::error::{No, PathEscapeKind};
+use crate::file::SandboxedFile;
 use crate::meta::{FileKind, Metadata, Stamp};
 use crate::policy::{HardLinks, Policy};
 use crate::rel::RelPath;
@@ -28,13 +29,14 @@ pub(crate) enum Mean {
     Append,
 }
 
+#[inline]
 pub(crate) fn open_file(
     root: &Root,
     policy: Policy,
     rel: &RelPath<'_>,
     mean: Mean,
     names: HardLinks,
-) -> Result<(File, Metadata), No> {
+) -> Result<SandboxedFile, No> {
     let want = match mean {
         Mean::Read => Want::READ,
         Mean::Write => Want::WRITE,
@@ -45,7 +47,7 @@ pub(crate) fn open_file(
     }
     let fd = open(root, policy, rel, want)?;
     let meta = regular(&fd, names)?;
-    Ok((File::from(fd), meta))
+    Ok(SandboxedFile::new(File::from(fd), meta))
 }
 
 /// Holds what a path leads to, which must be a regular file.

@@ -22,6 +22,7 @@ pub(crate) const TRIES: u32 = 128;
 pub(crate) const YIELD_AFTER: u32 = 32;
 
 /// Repeats an interrupted call, and up to [`TRIES`] times one that was disturbed.
+#[inline]
 pub(crate) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut disturbed = 0_u32;
     loop {
@@ -52,10 +53,12 @@ pub(crate) fn look_through(at: impl AsFd, name: &[u8]) -> Result<Metadata, Errno
     retry(|| fs::statat(&at, name, AtFlags::empty())).map(|stat| metadata(&stat))
 }
 
+#[inline]
 pub(crate) fn meta(fd: impl AsFd) -> Result<Metadata, Errno> {
     retry(|| fs::fstat(&fd)).map(|stat| metadata(&stat))
 }
 
+#[inline]
 pub(crate) fn metadata(stat: &Stat) -> Metadata {
     Metadata {
         kind: kind(FileType::from_raw_mode(stat.st_mode)),
@@ -137,6 +140,7 @@ pub(crate) fn birth(_: impl AsFd) -> Option<Stamp> {
 }
 
 /// Names an error that does not depend on what the name leads to.
+#[cold]
 pub(crate) fn no(errno: Errno) -> No {
     let kind = match errno {
         Errno::NOENT => PathEscapeKind::NotFound,

@@ -1,0 +1,199 @@
+//! Making, replacing, moving and removing names.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
+
+use super::ops::{Mean, regular};
+use super::root::{Root, enter, look, meta, no, refine};
+use crate::change::{Over, Replaced};
+use crate::error::{Fail, No, OpenErrorKind, PathEscapeKind};
+use crate::list::Packed;
+use crate::meta::{FileKind, Metadata, Perm};
+use crate::policy::{Dotfiles, Policy};
+use crate::rel::RelPath;
+use crate::walk::WalkLimits;
+
+/// How many folders are entered, one below the other.
+const DEPTH: usize = 256;
+/// How often a file that comes and goes is tried.
+const ROUNDS: u32 = 8;
+/// Numbers the new files of this process.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// Whether a call made the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Made {
+    Created,
+    Existing,
+}
+
+fn fail(error: &io::Error) -> Fail {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => OpenErrorKind::Exists.into(),
+        io::ErrorKind::DirectoryNotEmpty => OpenErrorKind::NotEmpty.into(),
+        _ => no(error).into(),
+    }
+}
+
+/// Makes a file that was not there. Access lists are what the folder hands down: the bits are not kept here.
+pub(crate) fn create_new(
+    root: &Root,
+    _: Policy,
+    rel: &RelPath<'_>,
+    _: Perm,
+) -> Result<(File, Metadata), Fail> {
+    let (at, name) = root.parent(rel)?;
+    make(&at, name, Mean::Write)
+}
+
+fn make(at: &Dir, name: &str, mean: Mean) -> Result<(File, Metadata), Fail> {
+    let file = at.open_with(name, mean.options().create_new(true)).map_err(|error| fail(&error))?.into_std();
+    let seen = meta(&file).map_err(|error| no(&error))?;
+    Ok((file, seen))
+}
+
+pub(crate) fn append(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    perm: Option<Perm>,
+) -> Result<(File, Metadata, Made), Fail> {
+    if rel.is_jail() {
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+    }
+    let (at, name) = root.parent(rel)?;
+    for _ in 0..ROUNDS {
+        match at.open_with(name, &Mean::Append.options()) {
+            Ok(file) => {
+                let file = file.into_std();
+                let seen = regular(&file, policy.hard_links_write)?;
+                return Ok((file, seen, Made::Existing));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && perm.is_some() => {
+                match make(&at, name, Mean::Append) {
+                    Ok((file, seen)) => return Ok((file, seen, Made::Created)),
+                    Err(Fail { kind: OpenErrorKind::Exists, .. }) => {}
+                    Err(other) => return Err(other),
+                }
+            }
+            Err(error) => return Err(refine(&at, name, &error).into()),
+        }
+    }
+    Err(PathEscapeKind::Contended.into())
+}
+
+pub(crate) fn create_dir(root: &Root, _: Policy, rel: &RelPath<'_>, _: Perm) -> Result<(), Fail> {
+    let (at, name) = root.parent(rel)?;
+    at.create_dir(name).map_err(|error| fail(&error))
+}
+
+/// Looks at what is there, and refuses links.
+fn seen(at: &Dir, name: &str) -> Result<Option<Metadata>, No> {
+    match look(at, name) {
+        Ok(seen) if seen.kind == FileKind::Symlink => Err(PathEscapeKind::Symlink.into()),
+        Ok(seen) => Ok(Some(seen)),
+        Err(no) if no.kind == PathEscapeKind::NotFound => Ok(None),
+        Err(no) => Err(no),
+    }
+}
+
+pub(crate) fn replace(
+    root: &Root,
+    _: Policy,
+    rel: &RelPath<'_>,
+    bytes: &[u8],
+    _: Perm,
+) -> Result<Replaced, Fail> {
+    let (at, name) = root.parent(rel)?;
+    let old = seen(&at, name)?;
+    if let Some(old) = old.filter(|old| old.kind != FileKind::File) {
+        return Err(PathEscapeKind::NotRegular { is: old.kind }.into());
+    }
+    let new = format!(".plugward-tmp-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let (mut file, _) = make(&at, &new, Mean::Write)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    drop(file);
+    let placed = written.and_then(|()| at.rename(&new, &at, name));
+    if let Err(error) = placed {
+        let _removed = at.remove_file(&new).is_ok();
+        return Err(fail(&error));
+    }
+    Ok(if old.is_some() { Replaced::Overwrote } else { Replaced::Created })
+}
+
+/// Moves a name. Whether the new name is free is looked up before, which is no single step here.
+pub(crate) fn rename(
+    root: &Root,
+    _: Policy,
+    from: &RelPath<'_>,
+    to: &RelPath<'_>,
+    over: Over,
+) -> Result<(), Fail> {
+    let (old_at, old) = root.parent(from)?;
+    let (new_at, new) = root.parent(to)?;
+    if seen(&old_at, old)?.is_none() {
+        return Err(PathEscapeKind::NotFound.into());
+    }
+    if over == Over::Refuse && new_at.symlink_metadata(new).is_ok() {
+        return Err(OpenErrorKind::Exists.into());
+    }
+    old_at.rename(old, &new_at, new).map_err(|error| fail(&error))
+}
+
+pub(crate) fn remove_file(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
+    let (at, name) = root.parent(rel)?;
+    at.remove_file_or_symlink(name).map_err(|error| match look(&at, name) {
+        Ok(seen) if seen.kind == FileKind::Folder => PathEscapeKind::NotRegular { is: seen.kind }.into(),
+        _ => fail(&error),
+    })
+}
+
+pub(crate) fn remove_dir(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
+    let (at, name) = root.parent(rel)?;
+    match seen(&at, name)? {
+        None => Err(PathEscapeKind::NotFound.into()),
+        Some(seen) if seen.kind != FileKind::Folder => Err(PathEscapeKind::NotADirectory.into()),
+        Some(_) => at.remove_dir(name).map_err(|error| fail(&error)),
+    }
+}
+
+pub(crate) fn remove_tree(
+    root: &Root,
+    _: Policy,
+    rel: &RelPath<'_>,
+    limits: WalkLimits,
+) -> Result<u64, Fail> {
+    let (at, name) = root.parent(rel)?;
+    let mut removed = 0;
+    empty(&enter(&at, name)?, limits, 1, &mut removed)?;
+    at.remove_dir(name).map_err(|error| fail(&error))?;
+    Ok(removed.saturating_add(1))
+}
+
+/// Removes what is in a folder; links are removed and not entered.
+fn empty(folder: &Dir, limits: WalkLimits, depth: usize, removed: &mut u64) -> Result<(), Fail> {
+    let limit = limits.depth.min(DEPTH);
+    if depth > limit {
+        return Err(OpenErrorKind::TooDeep { limit }.into());
+    }
+    let left = limits.entries.saturating_sub(*removed);
+    let mut entries = Packed::read(folder, &mut Vec::new(), Dotfiles::Allow, (left, limits.entries), &mut 0)?;
+    while let Some((name, kind)) = entries.next() {
+        let name = super::root::text(name)?;
+        if kind == FileKind::Folder {
+            empty(&enter(folder, name)?, limits, depth.saturating_add(1), removed)?;
+            folder.remove_dir(name).map_err(|error| fail(&error))?;
+        } else {
+            folder.remove_file_or_symlink(name).map_err(|error| fail(&error))?;
+        }
+        *removed = removed.saturating_add(1);
+        if *removed > limits.entries {
+            return Err(OpenErrorKind::TooLarge { limit: limits.entries }.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! The jail's own folder, held open, and the walk from it.
+
+use std::fs::File;
+use std::io;
+use std::os::windows::fs::MetadataExt as _;
+use std::path::Path;
+
+use cap_fs_ext::{
+    DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsMaybeDirExt as _,
+};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+
+use crate::error::{No, PathEscapeKind};
+use crate::guarantee::{CaseFolding, Guarantee, JailPlace};
+use crate::jail_error::{JailError, JailErrorKind};
+use crate::meta::{FileId, FileKind, Metadata, Stamp};
+use crate::policy::{Parents, Policy, Symlinks};
+use crate::rel::RelPath;
+
+/// `FILE_ATTRIBUTE_REPARSE_POINT`.
+const REPARSE: u32 = 0x400;
+/// `ERROR_STOPPED_ON_SYMLINK`, which an open that follows nothing gives.
+const STOPPED: i32 = 681;
+
+/// The handle of the folder, and who it is.
+#[derive(Debug)]
+pub(crate) struct Root {
+    pub(super) dir: Dir,
+    pub(crate) id: FileId,
+    pub(crate) path: Option<Box<Path>>,
+}
+
+/// Whether a link is accepted as the last part of the jail's own path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastLink {
+    Refuse,
+    Follow,
+}
+
+/// Whether the root of the file system is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TopFolder {
+    Refuse,
+    Accept,
+}
+
+impl Root {
+    pub(crate) fn open(
+        path: &Path,
+        policy: Policy,
+        link: LastLink,
+        top: TopFolder,
+    ) -> Result<Self, JailError> {
+        // Links and `..` are never resolved here.
+        if policy.symlinks == Symlinks::FollowBeneath || policy.parents == Parents::Resolve {
+            return Err(JailError::new(JailErrorKind::PolicyUnsupported));
+        }
+        if top == TopFolder::Refuse && path.parent().is_none() && path.has_root() {
+            return Err(JailError::new(JailErrorKind::IsRoot));
+        }
+        let seen = std::fs::symlink_metadata(path).map_err(|error| jail_error(&error))?;
+        let is_link = seen.file_attributes() & REPARSE != 0;
+        if is_link && link == LastLink::Refuse {
+            return Err(JailError::new(JailErrorKind::Symlink));
+        }
+        if !is_link && !seen.is_dir() {
+            return Err(JailError::new(JailErrorKind::NotADirectory));
+        }
+        let dir = Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| jail_error(&error))?;
+        let meta = dir_meta(&dir).map_err(|error| jail_error(&error))?;
+        Ok(Self { dir, id: meta.id, path: Some(path.into()) })
+    }
+
+    /// Makes a folder that was not there. Its owner and access list are what its parent hands down.
+    pub(crate) fn create_unique(
+        parent: &Path,
+        prefix: &str,
+        random: [u8; 8],
+        policy: Policy,
+    ) -> Result<Self, JailError> {
+        let name = format!("{prefix}{:016x}", u64::from_be_bytes(random));
+        if crate::names::portable_fault(name.as_bytes()).is_some() || name.contains('/') {
+            return Err(JailError::new(JailErrorKind::Io));
+        }
+        let above = Dir::open_ambient_dir(parent, ambient_authority()).map_err(|error| jail_error(&error))?;
+        above.create_dir(&name).map_err(|error| jail_error(&error))?;
+        Self::open(&parent.join(name), policy, LastLink::Refuse, TopFolder::Refuse)
+    }
+
+    #[expect(clippy::unused_self, reason = "on other systems it depends on the folder")]
+    pub(crate) fn guarantee(&self) -> Guarantee {
+        Guarantee::AtConstruction
+    }
+
+    pub(crate) fn place(&self) -> Result<JailPlace, JailError> {
+        let Some(path) = &self.path else { return Ok(JailPlace::Moved) };
+        match Dir::open_ambient_dir(path, ambient_authority()).and_then(|dir| dir_meta(&dir)) {
+            Ok(meta) if meta.id == self.id => Ok(JailPlace::Same),
+            Ok(_) => Ok(JailPlace::Moved),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(JailPlace::Moved),
+            Err(error) => Err(jail_error(&error)),
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "on other systems it is looked up in the folder")]
+    pub(crate) fn case_folding(&self) -> CaseFolding {
+        // A folder's case sensitivity is a flag of its own, which is not asked here.
+        CaseFolding::Unknown
+    }
+
+    /// Opens the folder that a path names, component by component.
+    pub(super) fn folder(&self, rel: &RelPath<'_>) -> Result<Dir, No> {
+        let mut at = self.dir.try_clone().map_err(|error| no(&error))?;
+        for (name, number) in rel.components().zip(1..) {
+            at = enter(&at, text(name)?).map_err(|no| No { component: Some(number), ..no })?;
+        }
+        Ok(at)
+    }
+
+    /// Opens the folder of a path's last name.
+    pub(super) fn parent<'rel>(&self, rel: &'rel RelPath<'_>) -> Result<(Dir, &'rel str), No> {
+        let (folder, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
+        Ok((self.folder(&folder)?, text(name)?))
+    }
+}
+
+/// Gives a name as text, which is all that handle-relative opens take.
+pub(super) fn text(name: &[u8]) -> Result<&str, No> {
+    std::str::from_utf8(name).map_err(|_not| PathEscapeKind::NotUtf8.into())
+}
+
+/// Opens one folder from another, and refuses every reparse point.
+pub(super) fn enter(at: &Dir, name: &str) -> Result<Dir, No> {
+    let folder = at.open_dir_nofollow(name).map_err(|error| refine(at, name, &error))?;
+    let file = folder.try_clone().map_err(|error| no(&error))?.into_std_file();
+    match meta(&file).map_err(|error| no(&error))?.kind {
+        FileKind::Folder => Ok(folder),
+        FileKind::Symlink => Err(PathEscapeKind::Symlink.into()),
+        _ => Err(PathEscapeKind::NotADirectory.into()),
+    }
+}
+
+/// Opens a name for a look at it, whatever it is, and follows nothing.
+pub(super) fn look(at: &Dir, name: &str) -> Result<Metadata, No> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).maybe_dir(true);
+    let file = at.open_with(name, &options).map_err(|error| refine(at, name, &error))?;
+    meta(&file.into_std()).map_err(|error| no(&error))
+}
+
+/// Names an error, with a look whether there is a link.
+pub(super) fn refine(at: &Dir, name: &str, error: &io::Error) -> No {
+    let is_link = error.raw_os_error() == Some(STOPPED)
+        || at.symlink_metadata(name).is_ok_and(|meta| meta.file_type().is_symlink());
+    if is_link { PathEscapeKind::Symlink.into() } else { no(error) }
+}
+
+pub(super) fn dir_meta(dir: &Dir) -> io::Result<Metadata> {
+    meta(&dir.try_clone()?.into_std_file())
+}
+
+/// Says what a handle leads to. Any reparse point counts as a link.
+pub(super) fn meta(file: &File) -> io::Result<Metadata> {
+    let seen = file.metadata()?;
+    let by_handle = cap_std::fs::Metadata::from_file(file)?;
+    let kind = match (seen.file_attributes() & REPARSE != 0, seen.is_dir(), seen.is_file()) {
+        (true, ..) => FileKind::Symlink,
+        (_, true, _) => FileKind::Folder,
+        (_, _, true) => FileKind::File,
+        _ => FileKind::Other,
+    };
+    Ok(Metadata {
+        kind,
+        id: FileId { dev: by_handle.dev(), ino: by_handle.ino() },
+        len: seen.file_size(),
+        links: by_handle.nlink(),
+        mode: 0,
+        uid: 0,
+        gid: 0,
+        modified: stamp(seen.last_write_time()),
+        changed: stamp(seen.last_write_time()),
+    })
+}
+
+/// Turns 100-nanosecond steps since 1601 into seconds since 1970.
+pub(super) fn stamp(steps: u64) -> Stamp {
+    let seconds = i64::try_from(steps / 10_000_000).unwrap_or(i64::MAX).saturating_sub(11_644_473_600);
+    let nanos = u32::try_from((steps % 10_000_000).saturating_mul(100)).unwrap_or(0);
+    Stamp { seconds, nanos }
+}
+
+/// Names an error of the system.
+pub(super) fn no(error: &io::Error) -> No {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => PathEscapeKind::NotFound,
+        io::ErrorKind::PermissionDenied => PathEscapeKind::Denied,
+        io::ErrorKind::NotADirectory => PathEscapeKind::NotADirectory,
+        io::ErrorKind::InvalidFilename => PathEscapeKind::ReservedName,
+        io::ErrorKind::OutOfMemory => PathEscapeKind::Exhausted,
+        io::ErrorKind::Unsupported => PathEscapeKind::Unsupported,
+        _ => PathEscapeKind::Io,
+    };
+    No { kind, component: None, errno: error.raw_os_error() }
+}
+
+/// Makes one folder where there is nothing.
+pub(crate) fn make_folder(path: &Path) -> Result<(), JailError> {
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(jail_error(&error)),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn jail_error(error: &io::Error) -> JailError {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => JailErrorKind::NotFound,
+        io::ErrorKind::NotADirectory => JailErrorKind::NotADirectory,
+        io::ErrorKind::AlreadyExists => JailErrorKind::Exists,
+        io::ErrorKind::PermissionDenied => JailErrorKind::Denied,
+        _ => JailErrorKind::Io,
+    };
+    error.raw_os_error().map_or_else(|| JailError::new(kind), |errno| JailError::os(kind, errno))
+}
