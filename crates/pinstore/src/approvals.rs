@@ -10,7 +10,7 @@ use toml_edit::{DocumentMut, InlineTable, TableLike, Value};
 
 use crate::approval::{self, Approval, AuditKind, MAX_APPROVALS, Risk, Shelves, VERSION, Verdict};
 use crate::edit::{Clash, finish, fresh, order, set_or_remove, shelf, table, time};
-use crate::error::{FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
+use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
@@ -322,6 +322,14 @@ impl Approvals {
         }
         hold.replace(text.as_bytes()).map_err(|error| self.failed(StoreErrorKind::NotSaved(error)))
     }
+}
+
+/// Reads an approvals file's bytes, without a file, and counts its approvals: for tools that look at one.
+///
+/// # Errors
+/// `store/format` with place, what was expected and what to do.
+pub fn parse_approvals(bytes: &[u8]) -> Result<usize, FormatError> {
+    approval::parse(bytes).map(|shelves| shelves.values().map(BTreeMap::len).sum())
 }
 
 type Read = Result<Option<plugward_state_file::Content>, StateError>;

@@ -30,6 +30,7 @@ mod write;
 pub use approval::{Approval, AuditKind, Risk, Verdict};
 pub use approvals::{
     ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, RulesChanged, UnapproveOutcome,
+    parse_approvals,
 };
 pub use baselines::{BaselineError, Baselines, Collected, InUse, Kept, NewBaseline, PutReport};
 pub use change::{Change, Outcome};
@@ -45,7 +46,7 @@ pub use hunks::{Hunk, HunkLine, Hunks};
 pub use import::{ImportError, ImportErrorKind, ImportFrom, Proposal, import};
 pub use load::{StoreCheck, StoreNotice};
 pub use pin::{McpPin, Pin, PinState};
-pub use pins::{Committed, Pins, Wrote, parse_pins};
+pub use pins::{Committed, Pins, Wrote, parse_pins, rewrite_pins};
 pub use preimage::{EntryKind, TreeEntry};
 pub use revocation_lists::{KeptWhy, RevocationLists, Settled};
 pub use revocations::{RevocationCheck, Revocations};

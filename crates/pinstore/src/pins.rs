@@ -8,7 +8,7 @@ use plugward_types::{Digest, PluginId};
 
 use crate::change::{Change, Outcome, apply};
 use crate::check::{PinCheck, check};
-use crate::error::{FormatError, Store, StoreError, StoreErrorKind, StoreFault};
+use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
 use crate::facts::Facts;
 use crate::hash::{hex, sha256};
 use crate::load::{Loaded, StoreCheck, StoreNotice, load};
@@ -208,26 +208,9 @@ impl Pins {
         &self,
         hold: &Hold<'_>,
         loaded: &Loaded,
-        mut model: Model,
+        model: Model,
     ) -> Result<(Option<String>, Model), StoreError> {
-        let failed = |kind| StoreError::new(Store::Pins, self.file.name(), kind);
-        let entries = model.count().saturating_add(u64::try_from(model.v1.len()).unwrap_or(u64::MAX));
-        if entries > u64::try_from(MAX_PINS).unwrap_or(u64::MAX) {
-            return Err(failed(StoreErrorKind::TooMany { most: MAX_PINS }));
-        }
-        model.serial = model.serial.saturating_add(1);
-        model.said = model.count();
-        model.format = Format::Two;
-        model.pins.retain(|_, shelf| !shelf.is_empty());
-        let text = render(&loaded.text, &loaded.model, &model)
-            .map_err(|why| failed(StoreErrorKind::Unwritable { why }))?;
-        let mut written = Model::parse(text.as_bytes())
-            .map_err(|error| failed(StoreErrorKind::Unwritable { why: error.to_string() }))?;
-        written.pins.retain(|_, shelf| !shelf.is_empty());
-        if written != model {
-            let why = "what was to be written does not read back as it was meant".to_owned();
-            return Err(failed(StoreErrorKind::Unwritable { why }));
-        }
+        let (text, written) = prepare(self.file.name(), &loaded.text, &loaded.model, model)?;
         let kept = self.keep(hold, loaded).map_err(|error| self.not_saved(error))?;
         hold.replace(text.as_bytes()).map_err(|error| self.not_saved(error))?;
         Ok((kept, written))
@@ -265,6 +248,55 @@ fn short(bytes: &[u8]) -> String {
     let mut text = hex(sha256(bytes).as_bytes());
     text.truncate(8);
     text
+}
+
+/// Renders a model over an old text, and reads it back: what does not say what was meant is not written.
+fn prepare(file: &str, old_text: &str, old: &Model, mut model: Model) -> Result<(String, Model), StoreError> {
+    let failed = |kind| StoreError::new(Store::Pins, file, kind);
+    let entries = model.count().saturating_add(u64::try_from(model.v1.len()).unwrap_or(u64::MAX));
+    if entries > u64::try_from(MAX_PINS).unwrap_or(u64::MAX) {
+        return Err(failed(StoreErrorKind::TooMany { most: MAX_PINS }));
+    }
+    model.serial = model.serial.saturating_add(1);
+    model.said = model.count();
+    model.format = Format::Two;
+    model.pins.retain(|_, shelf| !shelf.is_empty());
+    let text = render(old_text, old, &model).map_err(|why| failed(StoreErrorKind::Unwritable { why }))?;
+    let mut written = Model::parse(text.as_bytes())
+        .map_err(|error| failed(StoreErrorKind::Unwritable { why: error.to_string() }))?;
+    written.pins.retain(|_, shelf| !shelf.is_empty());
+    if written != model {
+        let why = "what was to be written does not read back as it was meant".to_owned();
+        return Err(failed(StoreErrorKind::Unwritable { why }));
+    }
+    Ok((text, written))
+}
+
+/// Works out what a commit would write over the bytes of a pins file, and writes nothing.
+///
+/// # Errors
+/// `pin/store` or `pin/store-version` where the bytes are no pins file; `pin/not-saved` where the changes cannot be
+/// put into it.
+pub fn rewrite_pins(
+    bytes: &[u8],
+    changes: Vec<Change>,
+    now: Timestamp,
+) -> Result<(String, Vec<Outcome>), StoreError> {
+    let failed = |kind| StoreError::new(Store::Pins, NAME, kind);
+    let old = Model::parse(bytes).map_err(|error| match *error.kind() {
+        FormatErrorKind::Version { found } => failed(StoreErrorKind::Version { found }),
+        _ => failed(StoreErrorKind::Unusable {
+            main: StoreFault::Damaged(error),
+            last_good: StoreFault::Missing,
+        }),
+    })?;
+    let text = String::from_utf8_lossy(bytes);
+    let mut model = old.clone();
+    let outcomes = changes.into_iter().map(|change| apply(&mut model, change, now)).collect();
+    if model == old {
+        return Ok((text.into_owned(), outcomes));
+    }
+    prepare(NAME, &text, &old, model).map(|(text, _)| (text, outcomes))
 }
 
 /// Reads a pins file's bytes, without a file, and counts its pins: for tools that look at one.

@@ -3,6 +3,7 @@
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -12,6 +13,7 @@
 mod adr003;
 mod approving;
 mod codes;
+mod corpus;
 mod differences;
 mod format;
 mod revoking;
