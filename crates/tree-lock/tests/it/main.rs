@@ -11,6 +11,7 @@
 )]
 
 mod codes;
+mod faults;
 mod foreign;
 mod hostile;
 mod json;
@@ -19,6 +20,8 @@ mod memory;
 #[cfg(feature = "minisign")]
 mod minisign;
 mod notices;
+mod properties;
+mod race;
 mod reading;
 mod tree;
 mod vectors;

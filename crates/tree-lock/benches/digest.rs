@@ -1,0 +1,119 @@
+//! Digesting folders of three shapes, in one run with the floor (read and hash the same files with `sha2`, on the
+//! same threads, nothing kept and nothing checked) and with `merkle_hash` (parallel; it keeps nothing, sees no execute
+//! bits, and does not look whether a file changed).
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    reason = "a benchmark builds folders and compares with programs that open files by name"
+)]
+
+use std::fs;
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use merkle_hash::MerkleTree;
+use plugward_sandbox_path::{Jail, Policy};
+use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck};
+use sha2::{Digest as _, Sha256};
+
+/// A folder of one shape, made by a fixed sequence: sizes spread over three powers of ten, as packages have them.
+struct Shape {
+    name: &'static str,
+    files: usize,
+    bytes: usize,
+    folder: tempfile::TempDir,
+    paths: Vec<PathBuf>,
+}
+
+fn shape(name: &'static str, files: usize, bytes: usize) -> Shape {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    // Weights 1, 4, 16 … 256: many small files, a few large ones.
+    let weights: Vec<usize> = (0..files).map(|_| 1 << (2 * (next() % 5).min(next() % 5))).collect();
+    let all: usize = weights.iter().sum();
+    let mut paths = Vec::new();
+    for (index, weight) in weights.iter().enumerate() {
+        let place =
+            folder.path().join(format!("package-{:03}/lib/part-{}/module-{index}.js", index / 25, index % 3));
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let content: Vec<u8> = (0..bytes * weight / all / 8).flat_map(|_| next().to_le_bytes()).collect();
+        fs::write(&place, content).unwrap();
+        paths.push(place);
+    }
+    Shape { name, files, bytes, folder, paths }
+}
+
+fn floor(paths: &[PathBuf], jobs: usize) {
+    let at = AtomicUsize::new(0);
+    let run = || {
+        while let Some(path) = paths.get(at.fetch_add(1, Ordering::Relaxed)) {
+            black_box(Sha256::digest(fs::read(path).unwrap()));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..jobs {
+            scope.spawn(run);
+        }
+        run();
+    });
+}
+
+fn ours(folder: &Path, jobs: usize) -> Snapshot {
+    let jail = Jail::open(folder, Policy::standard()).unwrap();
+    let check =
+        Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
+    match check.unwrap() {
+        TreeCheck::Read(snapshot) => snapshot,
+        TreeCheck::Refused(why) => panic!("{why}"),
+    }
+}
+
+fn digest(c: &mut Criterion) {
+    let shapes =
+        [shape("small", 8, 36_000), shape("packages", 3049, 35_000_000), shape("many", 19_000, 40_000_000)];
+    for shape in &shapes {
+        let snapshot = ours(shape.folder.path(), 2);
+        assert_eq!(snapshot.len(), shape.files);
+        let mut group = c.benchmark_group(shape.name);
+        group.throughput(Throughput::Bytes(snapshot.total_bytes()));
+        assert!(snapshot.total_bytes() <= shape.bytes as u64);
+        drop(snapshot);
+        for jobs in [1, 2] {
+            group.bench_function(BenchmarkId::new("sha2-floor", jobs), |b| {
+                b.iter(|| floor(&shape.paths, jobs));
+            });
+            group.bench_function(BenchmarkId::new("snapshot", jobs), |b| {
+                b.iter(|| black_box(ours(shape.folder.path(), jobs)));
+            });
+        }
+        let path = shape.folder.path().to_str().unwrap();
+        group.bench_function("merkle_hash", |b| {
+            b.iter(|| MerkleTree::builder(path).build().unwrap().root.item.hash);
+        });
+        group.finish();
+    }
+}
+
+fn settings() -> Criterion {
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(4))
+}
+
+criterion_group! { name = benches; config = settings(); targets = digest }
+criterion_main!(benches);
