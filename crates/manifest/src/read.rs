@@ -8,6 +8,7 @@ use crate::files::Files;
 use crate::json::{self, Limits, Node};
 use crate::manifest::{Manifest, Meta};
 use crate::reader::{Ctx, Read};
+use crate::surface::SurfaceItem;
 use crate::{claude, codex, gemini, gnoma, hyperagent};
 
 /// What a root `plugin.json` is.
@@ -113,9 +114,10 @@ pub(crate) fn finish(ctx: Ctx<'_>, meta: Meta) -> Result<Manifest, ManifestError
     let main_file = dialect.main_file().filter(|file| ctx.read.contains(*file));
     let entry = ctx.at.entry.map(|entry| entry.canonical().to_owned());
     let Read { mut surface, notices, files } = ctx.finish()?;
-    surface.sort_by(|one, two| {
-        (one.layer, &one.place, one.kind, &one.name).cmp(&(two.layer, &two.place, two.kind, &two.name))
-    });
+    let key = |item: &SurfaceItem| {
+        (item.layer, item.place.file.clone(), item.place.span, item.kind, item.name.clone())
+    };
+    surface.sort_by_cached_key(key);
     Ok(Manifest { dialect, meta, surface, notices, main_file, files: files.into_iter().collect(), entry })
 }
 

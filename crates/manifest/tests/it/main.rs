@@ -10,6 +10,9 @@
 mod codes;
 mod commands;
 mod corpus;
+mod fuzz_corpora;
 mod json;
+mod rules;
 mod seeds;
 mod support;
+mod surface;
