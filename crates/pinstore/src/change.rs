@@ -207,10 +207,10 @@ fn accept(
     expected: Option<TreeDigest>,
     mut pin: Pin,
 ) -> Outcome {
+    if let denied @ PinCheck::Denied { .. } = check(model, &scope, &id, &facts) {
+        return Outcome::Conflict(denied);
+    }
     if let Some(old) = model.pin(&scope, &id) {
-        if old.state == PinState::Denied {
-            return Outcome::Conflict(PinCheck::Denied { since: old.at, line: old.line });
-        }
         let current = old.facts.as_ref().map(|facts| facts.tree);
         if current != expected {
             return Outcome::Raced { current };

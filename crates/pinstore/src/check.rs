@@ -126,6 +126,10 @@ pub struct SurfaceNew {
 }
 
 pub(crate) fn check(model: &Model, scope: &Scope, id: &PluginId, facts: &Facts) -> PinCheck {
+    // A never of the user's own holds in every workspace; a pin of the user's does not.
+    if let Some(Pin { state: PinState::Denied, at, line, .. }) = model.pin(&Scope::USER, id) {
+        return PinCheck::Denied { since: *at, line: *line };
+    }
     let Some(pin) = model.pin(scope, id) else { return check_v1(model, id, facts) };
     let Pin { state, facts: pinned, at, line, .. } = pin;
     let Some(pinned) = pinned else { return PinCheck::Denied { since: *at, line: *line } };

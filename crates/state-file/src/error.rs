@@ -18,7 +18,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("state/not-ours", "give the file or folder back to yourself alone (chown, chmod)"),
     ("state/not-synced", "the new content is in place; run it again to have it synced"),
     ("state/read-only", "make the folder writable, or name another one"),
-    ("state/too-large", "move the file away: it is larger than any that this program writes"),
+    ("state/too-large", "remove entries, or move the file away where this program did not write it"),
 ];
 
 /// A file that was not read, not held or not replaced.
@@ -108,6 +108,9 @@ impl StateError {
             }
             StateErrorKind::Damaged { .. } => {
                 format!("look at {name} and {name}.last-good, and move both away to start over")
+            }
+            StateErrorKind::TooLarge { cap } if self.doing == "write" => {
+                format!("remove entries that are not needed any more: {name} holds at most {cap} bytes")
             }
             StateErrorKind::TooLarge { cap } => {
                 format!("move {name} away: this program writes at most {cap} bytes there")

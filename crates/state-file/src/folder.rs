@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::thread;
 
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
@@ -174,6 +175,19 @@ impl Steps for Folder {
 
     fn sync(&self, file: &File) -> io::Result<()> {
         sync(file.as_fd())
+    }
+
+    fn sync_both(&self, first: &File, second: &File) -> (io::Result<()>, io::Result<()>) {
+        thread::scope(|scope| {
+            // Together they wait for one commit of the journal; without a thread to be had, one after the other.
+            let other = thread::Builder::new().spawn_scoped(scope, || sync(second.as_fd()));
+            let first = sync(first.as_fd());
+            let second = match other.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(done)) => done,
+                Ok(Err(_)) | Err(_) => sync(second.as_fd()),
+            };
+            (first, second)
+        })
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -56,7 +56,7 @@ impl<'a> Hold<'a> {
 
     fn try_once(file: &'a StateFile) -> Result<Try<'a>, StateError> {
         let name = &file.names.lock;
-        let (lock, stat) = open_lock(file)?;
+        let Some((lock, stat)) = open_lock(file)? else { return Ok(Try::Busy) };
         match fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(Try::Busy),
@@ -208,20 +208,20 @@ fn told(failure: Failure) -> StateError {
     }
 }
 
-fn open_lock(file: &StateFile) -> Result<(File, Stat), StateError> {
+/// Opens the lock file, or makes it; none where it came and went while we looked.
+fn open_lock(file: &StateFile) -> Result<Option<(File, Stat)>, StateError> {
     let name = &file.names.lock;
     // A file that is there is opened without `O_CREAT`: in a sticky folder the kernel may refuse that for another's.
     if let Some(found) = open_file(&file.dir, name, file.owner, OFlags::RDWR)? {
-        return Ok(found);
+        return Ok(Some(found));
     }
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match fs::openat(&*file.dir, name, flags, Mode::RUSR | Mode::WUSR) {
         Ok(fd) => {
             let stat = fs::fstat(&fd).map_err(|errno| StateError::io("hold", name, errno.into()))?;
-            Ok((File::from(fd), stat))
+            Ok(Some((File::from(fd), stat)))
         }
-        Err(Errno::EXIST) => open_file(&file.dir, name, file.owner, OFlags::RDWR)?
-            .ok_or_else(|| StateError::io("hold", name, Errno::AGAIN.into())),
+        Err(Errno::EXIST) => open_file(&file.dir, name, file.owner, OFlags::RDWR),
         Err(errno) => Err(unwritable(StateError::io("hold", name, errno.into()))),
     }
 }

@@ -18,6 +18,8 @@ pub(crate) trait Steps {
     fn write(&self, file: &mut Self::File, bytes: &[u8]) -> io::Result<()>;
     /// Waits until the file's bytes are on the disk.
     fn sync(&self, file: &Self::File) -> io::Result<()>;
+    /// Waits for two files at once, which costs a disk less than one after the other.
+    fn sync_both(&self, first: &Self::File, second: &Self::File) -> (io::Result<()>, io::Result<()>);
     /// Gives a file another name, over what had it.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
     /// Waits until the folder's names are on the disk.
@@ -63,27 +65,38 @@ pub(crate) fn replace<S: Steps>(
 }
 
 fn run<S: Steps>(steps: &S, names: &Names, bytes: &[u8], keep: LastGood) -> Result<(), Failure> {
-    write_temp(steps, &names.temp, bytes)?;
-    if keep == LastGood::Yes {
-        write_temp(steps, &names.last_good_temp, bytes)?;
-        place(steps, &names.last_good_temp, &names.last_good, Placed::No)?;
+    let main = write_temp(steps, &names.temp, bytes)?;
+    match keep {
+        LastGood::No => steps.sync(&main).map_err(unsynced(&names.temp))?,
+        LastGood::Yes => {
+            let copy = write_temp(steps, &names.last_good_temp, bytes)?;
+            let (main, copy) = steps.sync_both(&main, &copy);
+            main.map_err(unsynced(&names.temp))?;
+            copy.map_err(unsynced(&names.last_good_temp))?;
+            place(steps, &names.last_good_temp, &names.last_good, Placed::No)?;
+        }
     }
     place(steps, &names.temp, &names.main, Placed::Yes)
 }
 
 /// Writes one more copy under a name of its own.
 pub(crate) fn copy<S: Steps>(steps: &S, names: &Names, to: &str, bytes: &[u8]) -> Result<(), Failure> {
-    write_temp(steps, &names.temp, bytes)?;
+    let file = write_temp(steps, &names.temp, bytes)?;
+    steps.sync(&file).map_err(unsynced(&names.temp))?;
     place(steps, &names.temp, to, Placed::Yes)
 }
 
-fn write_temp<S: Steps>(steps: &S, temp: &str, bytes: &[u8]) -> Result<(), Failure> {
+fn write_temp<S: Steps>(steps: &S, temp: &str, bytes: &[u8]) -> Result<S::File, Failure> {
     let failed = |doing| move |source| Failure { doing, name: temp.to_owned(), source, placed: Placed::No };
     // We have the hold: a temporary file that is still there belongs to a process that is not.
     steps.remove(temp).map_err(failed("remove"))?;
     let mut file = steps.create(temp).map_err(failed("create"))?;
     steps.write(&mut file, bytes).map_err(failed("write"))?;
-    steps.sync(&file).map_err(failed("sync"))
+    Ok(file)
+}
+
+fn unsynced(temp: &str) -> impl Fn(io::Error) -> Failure {
+    move |source| Failure { doing: "sync", name: temp.to_owned(), source, placed: Placed::No }
 }
 
 fn place<S: Steps>(steps: &S, temp: &str, name: &str, last: Placed) -> Result<(), Failure> {

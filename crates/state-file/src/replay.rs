@@ -64,6 +64,10 @@ impl Steps for Recorder {
         Ok(())
     }
 
+    fn sync_both(&self, first: &usize, second: &usize) -> (io::Result<()>, io::Result<()>) {
+        (self.sync(first), self.sync(second))
+    }
+
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         self.ops.borrow_mut().push(Op::Rename(from.to_owned(), to.to_owned()));
         Ok(())
@@ -303,6 +307,10 @@ impl Steps for Faulty {
 
     fn sync(&self, file: &Self::File) -> io::Result<()> {
         self.call(|| {}, || self.folder.sync(file))
+    }
+
+    fn sync_both(&self, first: &Self::File, second: &Self::File) -> (io::Result<()>, io::Result<()>) {
+        (self.sync(first), self.sync(second))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -208,6 +208,24 @@ fn deny_allow_and_forget() {
 }
 
 #[test]
+fn a_never_of_the_users_holds_in_every_workspace_and_a_workspaces_in_it_alone() {
+    let home = Home::new();
+    let (mut pins, _) = home.open();
+    let (here, there) = (Scope::workspace(b"/here"), Scope::workspace(b"/there"));
+    let deny = |scope: &Scope, plugin: &str| Change::Deny { scope: scope.clone(), id: id(plugin), by: None };
+    let _both = pins.commit(vec![deny(&Scope::USER, A), deny(&here, "claude:b@team")], now()).unwrap();
+    for scope in [&Scope::USER, &here, &there] {
+        assert!(matches!(pins.check(scope, &id(A), &facts(1)), PinCheck::Denied { .. }), "{scope}");
+        let enroll =
+            Change::Enroll { scope: scope.clone(), id: id(A), facts: facts(1), via: Via::Tofu, by: None };
+        assert_eq!(commit(&mut pins, enroll).outcomes[0].code(), Some("policy/denied"), "{scope}");
+    }
+    assert!(matches!(pins.check(&here, &id("claude:b@team"), &facts(1)), PinCheck::Denied { .. }));
+    assert_eq!(pins.check(&there, &id("claude:b@team"), &facts(1)), PinCheck::Unpinned);
+    assert_eq!(user_check(&pins, "claude:b@team", &facts(1)), PinCheck::Unpinned);
+}
+
+#[test]
 fn every_fact_is_compared_and_the_surface_only_explains() {
     let mut full = facts(1);
     full.entry = Some(crate::support::digest(2));
