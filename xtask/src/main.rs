@@ -1,6 +1,7 @@
-//! This repository's own checks: `cargo xtask layers`, `deny`, `threats`.
+//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `threats`.
 
 mod deny;
+mod docs;
 mod layers;
 mod metadata;
 mod threats;
@@ -23,6 +24,12 @@ enum Task {
     Layers,
     /// Compares licences, versions, bans, sources and rust-versions of all dependencies with deny.toml.
     Deny,
+    /// Writes docs/rules.md.
+    Docs {
+        /// Compare only.
+        #[arg(long)]
+        check: bool,
+    },
     /// Looks up each test that THREAT-MODEL.md names.
     Threats,
 }
@@ -32,6 +39,7 @@ fn main() -> ExitCode {
     let outcome = match args.task {
         Task::Layers => layers::check(),
         Task::Deny => deny::check(),
+        Task::Docs { check } => docs::run(if check { docs::Mode::Check } else { docs::Mode::Write }),
         Task::Threats => threats::check(),
     };
     match outcome {

@@ -1,0 +1,83 @@
+//! JSON on its way to a terminal: control, bidirectional and invisible characters as escapes.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, PrettyFormatter};
+
+use crate::escape::is_unprintable;
+
+/// Renders a value with two blanks of indent and a final line break.
+pub(crate) fn render<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    let mut bytes = Vec::new();
+    let formatter = Visible(PrettyFormatter::with_indent(b"  "));
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, formatter))?;
+    bytes.push(b'\n');
+    String::from_utf8(bytes).map_err(|error| serde_json::Error::io(io::Error::other(error)))
+}
+
+struct Visible(PrettyFormatter<'static>);
+
+impl Formatter for Visible {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+        let mut from = 0;
+        for (at, character) in text.char_indices() {
+            if is_unprintable(character) {
+                writer.write_all(text.get(from..at).unwrap_or_default().as_bytes())?;
+                let mut units = [0; 2];
+                for unit in character.encode_utf16(&mut units) {
+                    write!(writer, "\\u{unit:04x}")?;
+                }
+                from = at.saturating_add(character.len_utf8());
+            }
+        }
+        writer.write_all(text.get(from..).unwrap_or_default().as_bytes())
+    }
+
+    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(writer)
+    }
+
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_value(writer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_turns_text_is_escaped_and_parses_back() {
+        let text = "a\u{202e}b\u{1b}c\u{e0041}\"\\ü";
+        let json = super::render(&text).unwrap();
+        assert_eq!(json, "\"a\\u202eb\\u001bc\\udb40\\udc41\\\"\\\\ü\"\n");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+}

@@ -1,0 +1,121 @@
+//! Where results and messages go.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use anstyle::{AnsiColor, Style};
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Red and bold: a refusal.
+pub(crate) const REFUSE: Style = AnsiColor::Red.on_default().bold();
+/// Yellow: a question or a warning.
+pub(crate) const ASK: Style = AnsiColor::Yellow.on_default();
+/// Green: it loads.
+pub(crate) const LOAD: Style = AnsiColor::Green.on_default();
+/// Bold: headings and names.
+pub(crate) const STRONG: Style = Style::new().bold();
+/// Dim: what a reader may skip.
+pub(crate) const FAINT: Style = Style::new().dimmed();
+
+/// Styles a piece of text; the stream strips it again where colour is off.
+pub(crate) fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Standard output or a file, and standard error.
+pub(crate) struct Out {
+    results: Box<dyn Write>,
+    choice: anstream::ColorChoice,
+    to_file: Option<FileSink>,
+    /// How loud: negative is quiet.
+    pub(crate) loudness: i8,
+    /// Columns of the terminal that results go to, 80 where there is none.
+    pub(crate) width: usize,
+    /// Whether standard error is a terminal.
+    pub(crate) live: bool,
+}
+
+struct FileSink {
+    buffer: Vec<u8>,
+    path: camino::Utf8PathBuf,
+}
+
+impl Out {
+    pub(crate) fn new(color: ColorWhen, loudness: i8, file: Option<camino::Utf8PathBuf>) -> Self {
+        let choice = match color {
+            ColorWhen::Auto => anstream::ColorChoice::Auto,
+            ColorWhen::Always => anstream::ColorChoice::AlwaysAnsi,
+            ColorWhen::Never => anstream::ColorChoice::Never,
+        };
+        let stdout = io::stdout();
+        let width = match terminal_size::terminal_size_of(&stdout) {
+            Some((terminal_size::Width(width), _)) if width >= 40 => usize::from(width).min(120),
+            _ => 80,
+        };
+        Self {
+            results: Box::new(anstream::AutoStream::new(stdout, choice)),
+            choice,
+            to_file: file.map(|path| FileSink { buffer: Vec::new(), path }),
+            loudness,
+            width,
+            live: io::stderr().is_terminal(),
+        }
+    }
+
+    /// Writes a result.
+    pub(crate) fn result(&mut self, text: &str) -> io::Result<()> {
+        match &mut self.to_file {
+            Some(sink) => {
+                sink.buffer.extend_from_slice(anstream::adapter::strip_str(text).to_string().as_bytes());
+                Ok(())
+            }
+            None => self.results.write_all(text.as_bytes()),
+        }
+    }
+
+    /// Says something on standard error, unless `-q`.
+    pub(crate) fn say(&self, text: &str) {
+        if self.loudness >= 0 {
+            self.complain(text);
+        }
+    }
+
+    /// Says something on standard error in any case.
+    pub(crate) fn complain(&self, text: &str) {
+        let mut stderr = anstream::AutoStream::new(io::stderr(), self.choice);
+        // There is nowhere left to say that standard error cannot be written.
+        if writeln!(stderr, "{text}").is_err() {}
+    }
+
+    /// Flushes, and puts the file in place where `--output` was given.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        if let Some(sink) = self.to_file.take() {
+            return put(&sink.path, &sink.buffer);
+        }
+        self.results.flush()
+    }
+}
+
+/// Writes a file by way of a second name, so that a reader sees the old bytes or the new ones.
+///
+/// A pipe, a device or a link that is already there is written to as it is, since a rename would take its place.
+fn put(path: &camino::Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    if std::fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        #[expect(clippy::disallowed_methods, reason = "--output names a file of the user's own")]
+        return std::fs::write(path, bytes);
+    }
+    let mut beside = path.as_str().to_owned();
+    beside.push_str(".plugward-tmp");
+    #[expect(clippy::disallowed_methods, reason = "--output names a file of the user's own")]
+    std::fs::write(&beside, bytes)?;
+    std::fs::rename(&beside, path)
+}

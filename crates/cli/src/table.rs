@@ -1,0 +1,246 @@
+//! The report for people.
+
+use std::fmt::Write as _;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use plugward_loader::{Decision, PluginReport, Report, Severity};
+
+use crate::escape::line;
+use crate::out::{ASK, FAINT, LOAD, REFUSE, STRONG, paint};
+
+/// Findings of one plugin that the table shows; the rest is counted.
+const SHOWN: usize = 5;
+
+/// How much of a report is shown, and how it is called again.
+pub(crate) struct View<'a> {
+    /// Columns.
+    pub(crate) width: usize,
+    /// Whether findings and notices of plugins that load are shown too.
+    pub(crate) wordy: bool,
+    /// What to add to a verb so that it finds these plugins, such as ` --in plugins`.
+    pub(crate) again: &'a str,
+}
+
+/// Renders the whole report.
+pub(crate) fn report(report: &Report, view: &View<'_>) -> String {
+    let mut out = String::new();
+    if !report.plugins.is_empty() {
+        out.push_str(&overview(report, view.width));
+        out.push('\n');
+    }
+    for plugin in report.plugins.iter().filter(|plugin| view.wordy || worth_words(plugin)) {
+        out.push_str(&details(plugin, view, view.wordy));
+        out.push('\n');
+    }
+    for notice in &report.notices {
+        out.push_str(&item("notice", ASK, &notice.code, &notice.message, view.width));
+    }
+    out.push_str(&summary(report, view));
+    out
+}
+
+/// A plugin that loads and has neither warnings nor news needs one row and no words.
+fn worth_words(plugin: &PluginReport) -> bool {
+    plugin.decision != Decision::Load || !plugin.notices.is_empty() || plugin.count(Severity::Warning) > 0
+}
+
+fn overview(report: &Report, width: usize) -> String {
+    let rows: Vec<Vec<String>> = report
+        .plugins
+        .iter()
+        .map(|plugin| vec![plugin.decision.as_str().to_owned(), line(&plugin.id).into_owned(), why(plugin)])
+        .collect();
+    let mut out = String::new();
+    for row in grid(&["DECISION", "PLUGIN", "WHY"], &rows, width).lines() {
+        let painted = [(Decision::Load, LOAD), (Decision::Ask, ASK), (Decision::Refuse, REFUSE)]
+            .into_iter()
+            .find_map(|(decision, style)| {
+                let rest = row.strip_prefix(decision.as_str())?;
+                rest.starts_with(' ').then(|| format!("{}{rest}", paint(style, decision.as_str())))
+            });
+        match painted {
+            Some(painted) => out.push_str(&painted),
+            None if row.starts_with("DECISION") => out.push_str(&paint(STRONG, row)),
+            None => out.push_str(row),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Columns without borders, broken at the width of the terminal.
+pub(crate) fn grid(head: &[&str], rows: &[Vec<String>], width: usize) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(width.saturating_add(1)).unwrap_or(80)).set_header(head);
+    for row in rows {
+        table.add_row(row);
+    }
+    let lines: Vec<String> = table
+        .lines()
+        .map(|row| row.strip_prefix(' ').unwrap_or(&row).trim_end().to_owned())
+        .collect();
+    lines.join("\n") + "\n"
+}
+
+/// One line that says why: the codes of all reasons, or what a plugin that loads is known as.
+fn why(plugin: &PluginReport) -> String {
+    let mut codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+    codes.dedup();
+    if codes.is_empty() {
+        return match plugin.pin.state {
+            "same" => "same as agreed".to_owned(),
+            "enrolled" => "first seen: pinned".to_owned(),
+            other => other.to_owned(),
+        };
+    }
+    codes.join(", ")
+}
+
+/// Everything about one plugin.
+pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, all: bool) -> String {
+    let style = match plugin.decision {
+        Decision::Load => LOAD,
+        Decision::Ask => ASK,
+        Decision::Refuse => REFUSE,
+    };
+    let mut out = String::new();
+    put(&mut out, format_args!("{} {}", paint(style, plugin.decision.as_str()), paint(STRONG, &line(&plugin.id))));
+    if plugin.path != plugin.name {
+        put(&mut out, format_args!(" {}", paint(FAINT, &format!("in {}", line(&plugin.path)))));
+    }
+    out.push('\n');
+    for reason in &plugin.reasons {
+        out.push_str(&item("", style, &reason.code, &reason.message, view.width));
+        out.push_str(&wrapped("    next: ", "          ", &line(&reason.help), view.width));
+    }
+    out.push_str(&findings(plugin, view, all));
+    for notice in &plugin.notices {
+        out.push_str(&item("note ", FAINT, &notice.code, &notice.message, view.width));
+    }
+    out
+}
+
+/// The findings of one plugin, danger first.
+pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, all: bool) -> String {
+    let mut shown: Vec<_> = plugin.findings.iter().filter(|f| all || f.severity >= Severity::Warning).collect();
+    shown.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
+    let limit = if all { usize::MAX } else { SHOWN };
+    let mut out = String::new();
+    for finding in shown.iter().take(limit) {
+        let style = match finding.severity {
+            Severity::Danger => REFUSE,
+            Severity::Warning => ASK,
+            Severity::Info => FAINT,
+        };
+        let hidden: String = finding.how.iter().map(|how| format!(" hidden: {}", how.as_str())).collect();
+        put(
+            &mut out,
+            format_args!(
+                "  {} {} at {}:{}:{}{hidden}\n",
+                paint(style, finding.severity.as_str()),
+                finding.rule,
+                line(&finding.path),
+                finding.line,
+                finding.column
+            ),
+        );
+        out.push_str(&wrapped("    ", "    ", &line(&finding.message), view.width));
+        if !finding.snippet.is_empty() {
+            let room = view.width.saturating_sub(6);
+            let snippet: String = line(&finding.snippet).chars().take(room).collect();
+            put(&mut out, format_args!("    {}\n", paint(FAINT, &format!("| {snippet}"))));
+        }
+    }
+    let rest = shown.len().saturating_sub(limit);
+    if rest > 0 {
+        let text = format!("{rest} more findings: plugward explain {}{}", line(&plugin.id), view.again);
+        out.push_str(&wrapped("  ", "  ", &text, view.width));
+    }
+    out
+}
+
+fn item(label: &str, style: anstyle::Style, code: &str, message: &str, width: usize) -> String {
+    let mut out = format!("  {label}{}\n", paint(style, &line(code)));
+    for text in message.split('\n') {
+        out.push_str(&wrapped("    ", "    ", &line(text), width));
+    }
+    out
+}
+
+fn summary(report: &Report, view: &View<'_>) -> String {
+    let sum = &report.summary;
+    let plugins = report.plugins.len();
+    let mut out = String::new();
+    put(
+        &mut out,
+        format_args!(
+            "{} in {}: {} load, {} ask, {} refuse; {} skipped; {} files, {}\n",
+            count(plugins, "plugin"),
+            line(&report.roots.join(", ")),
+            sum.load,
+            sum.ask,
+            sum.refuse,
+            sum.skipped,
+            sum.files,
+            bytes(sum.bytes)
+        ),
+    );
+    if plugins == 0 {
+        out.push_str("next: name a folder that holds plugins; plugward check --help lists what is recognized\n");
+    } else if let Some(plugin) = report.plugins.iter().find(|plugin| plugin.decision != Decision::Load) {
+        let text = format!("plugward explain {}{}", line(&plugin.id), view.again);
+        out.push_str(&wrapped("next: ", "      ", &text, view.width));
+    }
+    out
+}
+
+/// Breaks text at blanks; a word that is longer than a line stays whole.
+pub(crate) fn wrapped(first: &str, then: &str, text: &str, width: usize) -> String {
+    let mut out = String::from(first);
+    let mut column = first.len();
+    let mut fresh = true;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if !fresh && column.saturating_add(1).saturating_add(length) > width {
+            out.push('\n');
+            out.push_str(then);
+            column = then.len();
+            fresh = true;
+        }
+        if !fresh {
+            out.push(' ');
+            column = column.saturating_add(1);
+        }
+        out.push_str(word);
+        column = column.saturating_add(length);
+        fresh = false;
+    }
+    out.push('\n');
+    out
+}
+
+/// `1 plugin`, `2 plugins`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Bytes in the unit that reads best.
+pub(crate) fn bytes(number: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = number;
+    let mut rest = 0;
+    let mut unit = 0_usize;
+    while value >= 1024 && unit < 4 {
+        rest = value % 1024;
+        value /= 1024;
+        unit = unit.saturating_add(1);
+    }
+    let name = units.get(unit).copied().unwrap_or_default();
+    if unit == 0 { format!("{value} {name}") } else { format!("{value}.{} {name}", rest.saturating_mul(10) / 1024) }
+}
+
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    if out.write_fmt(text).is_err() {}
+}

@@ -1,0 +1,91 @@
+//! `plugward check DIR…`: the main job.
+
+use std::io::{BufRead as _, Write as _};
+
+use plugward_loader::{Answer, NobodyThere, Person, PluginReport, Trust, Whole, Writes, check};
+
+use crate::args::{CheckArgs, ReportFormat};
+use crate::escape::line;
+use crate::failure::{Failure, usage};
+use crate::host::Host;
+use crate::json;
+use crate::out::{ASK, Out, paint};
+use crate::progress::Progress;
+use crate::table::{self, View};
+use crate::verbs::shared;
+
+pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let trust = shared::trust(args.trust);
+    let mut options = shared::options(trust, Writes::Commit, &args.finding, host)?;
+    options.whole = if args.all_or_nothing { Whole::AllOrNothing } else { Whole::EachAlone };
+    options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
+    let roots = shared::roots(&args.dirs)?;
+    let mut store = shared::pins(host, Writes::Commit)?;
+    let progress = Progress::new(out.live && out.loudness >= 0);
+    let report = if trust == Trust::Prompt && host.interactive {
+        check(&roots, &mut store, &options, &progress, &mut AtTheKeyboard { progress: &progress, width: out.width })
+    } else {
+        check(&roots, &mut store, &options, &progress, &mut NobodyThere)
+    };
+    progress.done();
+    if let Err(error) = shared::remember(&args.dirs, host)
+        && out.loudness > 0
+    {
+        out.say(&format!("note: where this check looked is not remembered: {error:#}"));
+    }
+    for id in &args.enabled {
+        if !report.plugins.iter().any(|plugin| plugin.id == *id || plugin.name == *id) {
+            out.complain(&format!("{} --enabled {}: no such plugin was found", paint(ASK, "warning:"), line(id)));
+        }
+    }
+    match args.format {
+        ReportFormat::Json => out.result(&json::render(&report)?)?,
+        ReportFormat::Sarif => return Err(usage("--format sarif is for scan in this version; use table or json")),
+        ReportFormat::Table => {
+            let again = shared::again(&args.dirs);
+            let view = View { width: out.width, wordy: out.loudness > 0, again: &again };
+            out.result(&table::report(&report, &view))?;
+        }
+    }
+    Ok(if args.exit_zero && !matches!(report.exit, 1 | 2 | 7) { 0 } else { report.exit })
+}
+
+/// Asks on the terminal, once a plugin.
+struct AtTheKeyboard<'a> {
+    progress: &'a Progress,
+    width: usize,
+}
+
+impl Person for AtTheKeyboard<'_> {
+    fn ask(&mut self, plugin: &PluginReport) -> Answer {
+        self.progress.done();
+        let view = View { width: self.width, wordy: true, again: "" };
+        let mut stderr = anstream::stderr();
+        let mut question = table::details(plugin, &view, false);
+        for item in &plugin.surface {
+            question.push_str(&format!("  runs {}: {} ({})\n", item.kind, line(&item.run.join(" ")), item.coverage));
+        }
+        question.push_str("  manifest ");
+        question.push_str(plugin.manifest.as_deref().unwrap_or("none"));
+        question.push_str("\n  tree ");
+        question.push_str(plugin.tree.as_deref().unwrap_or("none"));
+        for _ in 0..3 {
+            let prompt = format!("{question}\nEnroll {}? [y]es, [n]o, ne[v]er: ", line(&plugin.id));
+            if stderr.write_all(prompt.as_bytes()).and_then(|()| stderr.flush()).is_err() {
+                return Answer::Nobody;
+            }
+            let mut answer = String::new();
+            match std::io::stdin().lock().read_line(&mut answer) {
+                Ok(0) | Err(_) => return Answer::Nobody,
+                Ok(_) => {}
+            }
+            match answer.trim() {
+                "y" | "yes" => return Answer::Yes,
+                "n" | "no" => return Answer::No,
+                "v" | "never" => return Answer::Never,
+                _ => question.clear(),
+            }
+        }
+        Answer::Nobody
+    }
+}

@@ -1,0 +1,195 @@
+//! What a person decides: accept, forget, deny, allow, revoke.
+
+use anyhow::anyhow;
+use plugward_loader::pinstore::{Change, Outcome, Pins, Revoked, Scope};
+use plugward_loader::{Digest, PinStore, PluginId, StoreFailure, Trust, TreeDigest, Writes};
+
+use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
+use crate::escape::line;
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::verbs::shared;
+
+pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let shown: TreeDigest = args
+        .tree
+        .parse()
+        .map_err(|error: plugward_loader::ParseError| usage(format!("read --tree: {error}\n  next: {}", error.help())))?;
+    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out.live)?;
+    let Some(subject) = named.subject else {
+        let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+        return Err(Failure::Refused(anyhow!(
+            "accept {}: it has no digest to accept ({})\n  next: plugward explain {}{}",
+            line(&named.plugin.id),
+            codes.join(", "),
+            line(&named.plugin.id),
+            shared::again(&named.dirs)
+        )));
+    };
+    let mut store = shared::pins(host, Writes::Commit)?;
+    let pinned = store.pins().and_then(|pins| pins.get(&subject.scope, &subject.id));
+    let expected = pinned.and_then(|pin| pin.facts.as_ref()).map(|facts| facts.tree);
+    let id = subject.id.clone();
+    let change = Change::Accept {
+        scope: subject.scope,
+        id: subject.id,
+        facts: subject.facts,
+        shown,
+        expected,
+        by: Some(host::user()),
+    };
+    let outcome = commit(&mut store, change)?;
+    let again = shared::again(&named.dirs);
+    match outcome {
+        Outcome::Done => {
+            out.result(&format!("accepted {id}\n  tree {shown}\n"))?;
+            Ok(0)
+        }
+        Outcome::Already => {
+            out.result(&format!("{id} is pinned as it is: {shown}\n"))?;
+            Ok(0)
+        }
+        Outcome::NotShown { actual, .. } => Err(Failure::Refused(anyhow!(
+            "accept {id}: its tree is {actual}, not the one you name (pin/not-shown)\n  next: plugward diff {id}{again}"
+        ))),
+        Outcome::Raced { .. } => Err(Failure::Refused(anyhow!(
+            "accept {id}: its pin changed meanwhile (pin/raced)\n  next: plugward diff {id}{again}"
+        ))),
+        other => Err(refused("accept", &id, &other)),
+    }
+}
+
+pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let mut store = shared::pins(host, Writes::Commit)?;
+    let Some(name) = &args.id else {
+        if store.pins().is_none() {
+            start_over(host)?;
+        } else {
+            // Both answers leave no pin behind.
+            match commit(&mut store, Change::ForgetAll)? {
+                Outcome::Done | Outcome::Already => {}
+                other => return Err(Failure::Refused(anyhow!("forget --all: {}", other.code().unwrap_or("pin/none")))),
+            }
+        }
+        out.result("forgot every pin; denials and revocations stay\n")?;
+        return Ok(0);
+    };
+    let (scope, id) = pinned(&store, name)?;
+    match commit(&mut store, Change::Forget { scope, id: id.clone() })? {
+        Outcome::Done => {
+            out.result(&format!("forgot {id}; the next check sees it as new\n"))?;
+            Ok(0)
+        }
+        other => Err(refused("forget", &id, &other)),
+    }
+}
+
+fn start_over(host: &Host) -> Result<(), Failure> {
+    let dir = host::own_folder(host.config_dir()?).map_err(Failure::Store)?;
+    let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::Store(anyhow!("{error}")))?;
+    Pins::start_over(&file, std::time::Duration::from_secs(5))
+        .map(drop)
+        .map_err(|error| Failure::Store(anyhow!("start over: {error} ({})\n  next: {}", error.code(), error.help())))
+}
+
+pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let mut store = shared::pins(host, Writes::Commit)?;
+    let (scope, id) = match pinned(&store, &args.id) {
+        Ok(found) => found,
+        Err(_) => seen(args, host, out)?,
+    };
+    match commit(&mut store, Change::Deny { scope, id: id.clone(), by: Some(host::user()) })? {
+        Outcome::Done | Outcome::Already => {
+            out.result(&format!("denied {id}; to take it back: plugward allow {id}\n"))?;
+            Ok(0)
+        }
+        other => Err(refused("deny", &id, &other)),
+    }
+}
+
+pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let mut store = shared::pins(host, Writes::Commit)?;
+    let (scope, id) = pinned(&store, &args.id)?;
+    match commit(&mut store, Change::Allow { scope, id: id.clone() })? {
+        Outcome::Done => {
+            out.result(&format!("allowed {id}; nothing new is pinned\n"))?;
+            Ok(0)
+        }
+        Outcome::Already => {
+            out.result(&format!("{id} is not denied\n"))?;
+            Ok(0)
+        }
+        other => Err(refused("allow", &id, &other)),
+    }
+}
+
+pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let mut entry = Revoked::because(&args.reason);
+    if let Ok(tree) = args.what.parse::<TreeDigest>() {
+        entry.tree = Some(tree);
+    } else if let Ok(manifest) = args.what.parse::<Digest>() {
+        entry.manifest = Some(manifest);
+    } else {
+        let id: PluginId = args.what.parse().map_err(|error: plugward_loader::ParseError| {
+            usage(format!("read what to revoke: {error}\n  next: name a full id or a digest (pt1:… or sha256:…)"))
+        })?;
+        entry.id = Some(id);
+    }
+    let mut store = shared::pins(host, Writes::Commit)?;
+    match commit(&mut store, Change::Revoke(entry))? {
+        Outcome::Done | Outcome::Already => {
+            out.result(&format!("revoked {}\n", line(&args.what)))?;
+            Ok(0)
+        }
+        Outcome::Malformed(error) => Err(usage(format!("revoke: {error}\n  next: {}", error.help()))),
+        other => Err(Failure::Refused(anyhow!("revoke: {}", other.code().unwrap_or("pin/none")))),
+    }
+}
+
+fn commit(store: &mut PinStore, change: Change) -> Result<Outcome, Failure> {
+    let failed = |error: StoreFailure| Failure::Store(anyhow!("{error}\n  next: {}", error.help()));
+    let committed = store.commit(vec![change], host::now()?).map_err(failed)?;
+    committed.outcomes.into_iter().next().ok_or_else(|| Failure::Internal(anyhow!("the store gave no answer")))
+}
+
+/// A plugin that the pins know, by id or bare name.
+fn pinned(store: &PinStore, name: &str) -> Result<(Scope, PluginId), Failure> {
+    let Some(pins) = store.pins() else {
+        return Err(Failure::Store(anyhow!("the pins cannot be read\n  next: plugward forget --all starts over")));
+    };
+    let found: Vec<(&Scope, &PluginId)> = pins
+        .iter()
+        .map(|(scope, id, _)| (scope, id))
+        .filter(|(_, id)| id.as_str() == name || id.name() == name)
+        .collect();
+    match found.as_slice() {
+        [(scope, id)] => Ok(((*scope).clone(), (*id).clone())),
+        [] => Err(usage(format!("find `{}`: no pin of that name\n  next: plugward list DIR shows what is pinned", line(name)))),
+        many => {
+            let ids: Vec<String> = many.iter().map(|(scope, id)| format!("{id} ({scope})")).collect();
+            Err(usage(format!("find `{}`: several are pinned\n  next: name one of {}", line(name), ids.join(", "))))
+        }
+    }
+}
+
+/// A plugin that is on disk and not pinned.
+fn seen(args: &IdArgs, host: &Host, out: &Out) -> Result<(Scope, PluginId), Failure> {
+    let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None };
+    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &finding, host, out.live)?;
+    let scope = named.roots.get(named.plugin.root).map(|root| root.scope.clone());
+    let id = named.plugin.id.parse::<PluginId>();
+    match (scope, id) {
+        (Some(scope), Ok(id)) => Ok((scope, id)),
+        _ => Err(usage(format!("deny {}: it has no id that can be kept", line(&named.plugin.id)))),
+    }
+}
+
+fn refused(verb: &str, id: &PluginId, outcome: &Outcome) -> Failure {
+    let code = outcome.code().unwrap_or("pin/none");
+    let next = match code {
+        "policy/denied" => format!("plugward allow {id}"),
+        _ => format!("plugward explain {id}"),
+    };
+    Failure::Refused(anyhow!("{verb} {id}: {code}\n  next: {next}"))
+}

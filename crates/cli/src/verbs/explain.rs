@@ -1,0 +1,105 @@
+//! `plugward explain ID`: why a plugin got its decision, gate by gate.
+
+use plugward_loader::{Gate, PluginReport};
+
+use crate::args::{ExplainArgs, ListFormat};
+use crate::escape::line;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::json;
+use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
+use crate::table::{View, bytes, findings, wrapped};
+use crate::verbs::shared;
+
+pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let trust = shared::trust(args.trust);
+    let named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out.live)?;
+    match args.format {
+        ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
+        ListFormat::Table => {
+            let again = shared::again(&named.dirs);
+            let view = View { width: out.width, wordy: true, again: &again };
+            out.result(&render(&named.plugin, &view))?;
+        }
+    }
+    Ok(0)
+}
+
+fn render(plugin: &PluginReport, view: &View<'_>) -> String {
+    let version = plugin.version.as_deref().map(|version| format!(" {}", line(version))).unwrap_or_default();
+    let mut out = format!("{}{version} in {}\n", paint(STRONG, &line(&plugin.id)), line(&plugin.path));
+    for gate in Gate::ALL {
+        let reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == gate).collect();
+        let notices: Vec<_> = plugin.notices.iter().filter(|notice| notice.gate == gate).collect();
+        let word = match (reasons.first(), gate) {
+            (Some(reason), _) if reason.weight == plugward_loader::Weight::Undecided => paint(ASK, "ask   "),
+            (Some(_), _) => paint(REFUSE, "refuse"),
+            (None, Gate::Policy | Gate::Approval) => paint(FAINT, "unset "),
+            (None, Gate::Lock) if plugin.lock.state == "absent" => paint(FAINT, "absent"),
+            (None, _) if not_reached(plugin, gate) => paint(FAINT, "-     "),
+            (None, _) => paint(LOAD, "pass  "),
+        };
+        out.push_str(&format!("  {:9} {word} {}\n", gate.as_str(), seen(plugin, gate)).replace(" \n", "\n"));
+        for reason in reasons {
+            let text = format!("{}: {}", line(&reason.code), line(&reason.message));
+            out.push_str(&wrapped("                   ", "                   ", &text, view.width));
+            let help = format!("next: {}", line(&reason.help));
+            out.push_str(&wrapped("                   ", "                         ", &help, view.width));
+        }
+        for notice in notices {
+            let text = format!("{}: {}", line(&notice.code), line(&notice.message));
+            out.push_str(&wrapped("                   ", "                   ", &text, view.width));
+        }
+        match gate {
+            Gate::Scan => out.push_str(&findings(plugin, view, true)),
+            Gate::Surface => out.push_str(&surface(plugin, view)),
+            _ => {}
+        }
+    }
+    let style = match plugin.decision {
+        plugward_loader::Decision::Load => LOAD,
+        plugward_loader::Decision::Ask => ASK,
+        plugward_loader::Decision::Refuse => REFUSE,
+    };
+    out.push_str(&format!("  decision  {}\n", paint(style, plugin.decision.as_str())));
+    out
+}
+
+fn not_reached(plugin: &PluginReport, gate: Gate) -> bool {
+    match gate {
+        Gate::Tree | Gate::Scan => plugin.tree.is_none(),
+        Gate::Pin => plugin.pin.state == "not-checked",
+        _ => false,
+    }
+}
+
+/// The evidence of one gate in one line.
+fn seen(plugin: &PluginReport, gate: Gate) -> String {
+    match gate {
+        Gate::Discover => format!("dialect {}", plugin.dialect),
+        Gate::Manifest => plugin.manifest.clone().unwrap_or_default(),
+        Gate::Tree => match &plugin.tree {
+            Some(tree) => format!("{tree}, {} entries, {}", plugin.files, bytes(plugin.bytes)),
+            None => "not digested".to_owned(),
+        },
+        Gate::Lock => String::new(),
+        Gate::Pin => plugin.pin.state.to_owned(),
+        Gate::Scan if plugin.tree.is_none() => "not scanned".to_owned(),
+        Gate::Scan => format!("{} findings", plugin.findings.len()),
+        Gate::Surface => format!("{} items", plugin.surface.len()),
+        Gate::Policy | Gate::Approval => String::new(),
+        _ => String::new(),
+    }
+}
+
+fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
+    let mut out = String::new();
+    for item in &plugin.surface {
+        let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
+        let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
+        let text = format!("{} {} {}", item.kind, line(name), line(&run));
+        out.push_str(&wrapped("    ", "      ", text.trim_end(), view.width));
+        out.push_str(&format!("      {}\n", paint(FAINT, item.coverage)));
+    }
+    out
+}

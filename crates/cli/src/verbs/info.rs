@@ -1,0 +1,52 @@
+//! `plugward info ID`: one plugin in full.
+
+use plugward_loader::Trust;
+
+use crate::args::{ExplainArgs, ListFormat};
+use crate::escape::line;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::json;
+use crate::out::{FAINT, Out, STRONG, paint};
+use crate::table::{bytes, wrapped};
+use crate::verbs::shared;
+
+pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out.live)?;
+    let plugin = &named.plugin;
+    if args.format == ListFormat::Json {
+        out.result(&json::render(plugin)?)?;
+        return Ok(0);
+    }
+    let mut text = format!("{}\n", paint(STRONG, &line(&plugin.id)));
+    let facts = [
+        ("version", plugin.version.clone()),
+        ("folder", Some(plugin.path.clone())),
+        ("manifest", plugin.manifest.clone()),
+        ("tree", plugin.tree.clone()),
+        ("size", Some(format!("{} entries, {}", plugin.files, bytes(plugin.bytes)))),
+        ("pin", Some(plugin.pin.state.to_owned())),
+        ("pinned", plugin.pin.tree.clone()),
+        ("lock", Some(plugin.lock.state.to_owned())),
+        ("approval", Some(plugin.approval.state.to_owned())),
+        ("decision", Some(plugin.decision.as_str().to_owned())),
+    ];
+    for (name, value) in facts {
+        if let Some(value) = value {
+            text.push_str(&format!("  {name:9} {}\n", line(&value)));
+        }
+    }
+    if !plugin.surface.is_empty() {
+        text.push_str("  what it can run, and what enters a prompt:\n");
+    }
+    for item in &plugin.surface {
+        let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
+        let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
+        let row = format!("{} {} {}", item.kind, line(name), line(&run));
+        text.push_str(&wrapped("    ", "      ", row.trim_end(), out.width));
+        let files = if item.files.is_empty() { String::new() } else { format!(": {}", line(&item.files.join(", "))) };
+        text.push_str(&wrapped("      ", "      ", &format!("{}{files}", paint(FAINT, item.coverage)), out.width));
+    }
+    out.result(&text)?;
+    Ok(0)
+}

@@ -1,0 +1,71 @@
+//! `plugward list [DIR]`: what is there.
+
+use plugward_loader::{Report, Trust};
+use serde::Serialize;
+
+use crate::args::{ListArgs, ListFormat};
+use crate::escape::line;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::json;
+use crate::out::{Out, STRONG, paint};
+use crate::table::{count, grid};
+use crate::verbs::shared;
+
+#[derive(Serialize)]
+struct Listing<'a> {
+    version: u32,
+    plugins: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    name: &'a str,
+    version: Option<&'a str>,
+    dialect: &'a str,
+    path: &'a str,
+    pin: &'a str,
+    tree: Option<&'a str>,
+}
+
+pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let dirs = [args.dir.clone()];
+    let report = shared::report(&dirs, Trust::Tofu, &args.finding, host, out.live)?;
+    let rows: Vec<Row<'_>> = rows(&report);
+    match args.format {
+        ListFormat::Json => out.result(&json::render(&Listing { version: 1, plugins: rows })?)?,
+        ListFormat::Table => {
+            let cells: Vec<Vec<String>> = rows
+                .iter()
+                .map(|row| {
+                    let version = row.version.unwrap_or("-");
+                    [row.id, version, row.path, row.pin].iter().map(|cell| line(cell).into_owned()).collect()
+                })
+                .collect();
+            if !cells.is_empty() {
+                let text = grid(&["PLUGIN", "VERSION", "FOLDER", "PIN"], &cells, out.width);
+                let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
+                out.result(&format!("{}\n{rest}", paint(STRONG, head)))?;
+            }
+            out.result(&format!("{} in {}\n", count(rows.len(), "plugin"), line(args.dir.as_str())))?;
+        }
+    }
+    Ok(0)
+}
+
+fn rows(report: &Report) -> Vec<Row<'_>> {
+    report
+        .plugins
+        .iter()
+        .map(|plugin| Row {
+            id: &plugin.id,
+            name: &plugin.name,
+            version: plugin.version.as_deref(),
+            dialect: plugin.dialect,
+            path: &plugin.path,
+            pin: plugin.pin.state,
+            tree: plugin.tree.as_deref(),
+        })
+        .collect()
+}

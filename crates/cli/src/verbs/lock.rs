@@ -1,0 +1,186 @@
+//! `plugward lock DIR`: PLUGINS.lock.
+
+use std::io::Write as _;
+
+use anyhow::anyhow;
+use plugward_loader::pinstore::{Change, Outcome};
+use plugward_loader::sandbox_path::{Answer, Perm};
+use plugward_loader::tree_lock::{LOCK_BYTES, Lock, LockFile, Migrant, Migration};
+use plugward_loader::{Gate, Root, Trust, Weight, Writes, sha256};
+
+use crate::args::LockArgs;
+use crate::escape::line;
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+use crate::out::{LOAD, Out, REFUSE, paint};
+use crate::table::{count, wrapped};
+use crate::verbs::shared::{self, Looked};
+
+const NAME: &str = "PLUGINS.lock";
+
+pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let dirs = [args.dir.clone()];
+    let looked = shared::look(&dirs, Trust::Tofu, &args.finding, host, out.live)?;
+    let Some(root) = looked.roots.first() else {
+        return Err(usage("name one folder"));
+    };
+    let old = read(root)?;
+    if args.check {
+        return check(args, &looked, old.is_some(), out);
+    }
+    if args.accept {
+        return accept(root, old, host, out);
+    }
+    let fresh = fresh(args, &looked)?;
+    let text = match (args.migrate, &old) {
+        (true, Some(bytes)) => migrate(bytes, &looked, &fresh)?,
+        (true, None) => return Err(usage(format!("migrate: {} has no {NAME}", args.dir))),
+        (false, _) => fresh.render(),
+    };
+    if let (true, Some(bytes)) = (args.migrate, &old) {
+        keep(root, bytes)?;
+    }
+    write(args, root, old.as_deref(), &text, out)
+}
+
+fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
+    match root.jail.read(NAME, u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.answer() == Answer::NotThere => Ok(None),
+        Err(error) => Err(Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))),
+    }
+}
+
+/// The lock as the folder is: every plugin that has a digest; one that has none stops the write.
+fn fresh(args: &LockArgs, looked: &Looked) -> Result<LockFile, Failure> {
+    let mut file = LockFile::new();
+    for plugin in &looked.report.plugins {
+        // A plugin that the old lock names and that is gone leaves the new one.
+        if plugin.lock.state == "missing" {
+            continue;
+        }
+        let Some(subject) = looked.subjects.get(&plugin.id) else {
+            let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+            return Err(Failure::Refused(anyhow!(
+                "write {NAME}: {} cannot be locked ({})\n  next: plugward explain {}{}",
+                line(&plugin.id),
+                codes.join(", "),
+                line(&plugin.id),
+                shared::again(std::slice::from_ref(&args.dir))
+            )));
+        };
+        let entry = subject.lock_entry();
+        file.insert(subject.id.clone(), entry).map_err(|error| Failure::Refused(anyhow!("write {NAME}: {error}")))?;
+    }
+    Ok(file)
+}
+
+fn migrate(bytes: &[u8], looked: &Looked, fresh: &LockFile) -> Result<String, Failure> {
+    let old = Lock::parse(bytes)
+        .map_err(|error| Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help())))?;
+    let Lock::Json(old) = old else {
+        return Err(usage(format!("migrate: {NAME} is not the older JSON lock")));
+    };
+    let mut migrants = Vec::new();
+    for (id, entry) in fresh.entries() {
+        let Some(digest) = looked.subjects.get(id.as_str()).and_then(|subject| subject.codewizard) else { continue };
+        migrants.push(Migrant {
+            name: id.name().to_owned(),
+            digest,
+            id: id.clone(),
+            entry: entry.clone(),
+        });
+    }
+    let done = old.migrate(migrants).map_err(|error| Failure::Refused(anyhow!("migrate: {error} ({})", error.code())))?;
+    match done {
+        Migration::Done(file) => Ok(file.render()),
+        Migration::Refused { differ, missing } => {
+            let mut rows: Vec<String> = differ
+                .iter()
+                .map(|(name, check)| format!("  {} {}", line(name), check.code().unwrap_or("lock/mismatch")))
+                .collect();
+            rows.extend(missing.iter().map(|name| format!("  {} lock/missing", line(name))));
+            Err(Failure::Refused(anyhow!("migrate: not everything is as the JSON lock has it\n{}", rows.join("\n"))))
+        }
+    }
+}
+
+/// Keeps the older lock beside the new one.
+fn keep(root: &Root, bytes: &[u8]) -> Result<(), Failure> {
+    let kept = "PLUGINS.lock.json";
+    let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
+    let mut file = root
+        .jail
+        .create_new(kept, perm)
+        .map_err(|error| anyhow!("keep the older lock as {kept}: {error} ({})\n  next: {}", error.code(), error.help()))?;
+    file.write_all(bytes).map_err(|error| anyhow!("keep the older lock as {kept}: {error}"))?;
+    Ok(())
+}
+
+fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut Out) -> Result<u8, Failure> {
+    if old == Some(text.as_bytes()) {
+        out.result(&format!("{NAME} is as it should be: nothing was written\n"))?;
+        return Ok(0);
+    }
+    let before: Vec<&str> = old.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default().lines().collect();
+    let after: Vec<&str> = text.lines().collect();
+    for gone in before.iter().filter(|row| !after.contains(row)) {
+        out.result(&format!("{}\n", paint(REFUSE, &format!("- {}", line(gone)))))?;
+    }
+    for new in after.iter().filter(|row| !before.contains(row)) {
+        out.result(&format!("{}\n", paint(LOAD, &format!("+ {}", line(new)))))?;
+    }
+    let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
+    root.jail
+        .replace(NAME, text.as_bytes(), perm)
+        .map_err(|error| anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))?;
+    out.say(&format!("wrote {}/{NAME}; commit it, and let CI run: plugward lock --check {}", args.dir, args.dir));
+    Ok(0)
+}
+
+fn check(args: &LockArgs, looked: &Looked, there: bool, out: &mut Out) -> Result<u8, Failure> {
+    if !there {
+        return Err(Failure::Refused(anyhow!("check {NAME}: {} has none\n  next: plugward lock {}", args.dir, args.dir)));
+    }
+    let mut wrong = 0_usize;
+    let mut worst = 0_u8;
+    for plugin in &looked.report.plugins {
+        let mut reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == Gate::Lock).collect();
+        if reasons.is_empty() && !looked.subjects.contains_key(&plugin.id) {
+            // It has no digest to hold against the lock: whatever stands in the way is the answer.
+            reasons = plugin.reasons.iter().collect();
+        }
+        for reason in reasons {
+            wrong = wrong.saturating_add(1);
+            worst = if reason.weight == Weight::Store || worst == 7 { 7 } else { reason.weight.exit() };
+            out.result(&format!("{} {} {}\n", paint(REFUSE, "refuse"), line(&plugin.id), reason.code))?;
+            for text in reason.message.split('\n') {
+                out.result(&wrapped("    ", "    ", &line(text), out.width))?;
+            }
+            out.result(&wrapped("    next: ", "          ", &line(&reason.help), out.width))?;
+        }
+    }
+    out.result(&format!("{} checked against {NAME}: {wrong} wrong\n", count(looked.report.plugins.len(), "plugin")))?;
+    Ok(worst)
+}
+
+fn accept(root: &Root, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let Some(bytes) = old else {
+        return Err(usage(format!("accept {NAME}: there is none")));
+    };
+    Lock::parse(&bytes)
+        .map_err(|error| Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help())))?;
+    let mut store = shared::pins(host, Writes::Commit)?;
+    let lock = sha256(&bytes);
+    let change = Change::AcceptLock { scope: root.scope.clone(), lock };
+    let committed = store
+        .commit(vec![change], host::now()?)
+        .map_err(|error| Failure::Store(anyhow!("{error}\n  next: {}", error.help())))?;
+    match committed.outcomes.first() {
+        Some(Outcome::Done | Outcome::Already) => {
+            out.result(&format!("accepted {NAME} {lock} for {}\n", root.scope))?;
+            Ok(0)
+        }
+        _ => Err(Failure::Internal(anyhow!("the store gave no answer"))),
+    }
+}

@@ -1,0 +1,15 @@
+//! One module a verb.
+
+pub(crate) mod check;
+pub(crate) mod codes;
+pub(crate) mod completions;
+pub(crate) mod decide;
+pub(crate) mod diff;
+pub(crate) mod digest;
+pub(crate) mod explain;
+pub(crate) mod info;
+pub(crate) mod list;
+pub(crate) mod lock;
+pub(crate) mod scan;
+pub(crate) mod scan_view;
+pub(crate) mod shared;

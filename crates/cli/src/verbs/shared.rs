@@ -1,0 +1,242 @@
+//! What several verbs need: stores, options, and finding a plugin by its name.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use anyhow::{Context as _, anyhow};
+use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::manifest::Dialect;
+use plugward_loader::pinstore::StoreErrorRule;
+use plugward_loader::state_file::{LastGood, StateFile};
+use plugward_loader::tree_lock::{Excludes, Limits};
+use plugward_loader::{
+    CheckOptions, NobodyThere, PinStore, PluginReport, Report, Root, Subject, Trust, Whole, Writes,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Finding, TrustArg};
+use crate::escape::line;
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+use crate::progress::Progress;
+
+/// Most roots that are remembered.
+const KNOWN: usize = 64;
+
+pub(crate) const fn trust(arg: Option<TrustArg>) -> Trust {
+    match arg {
+        None | Some(TrustArg::Tofu) => Trust::Tofu,
+        Some(TrustArg::Prompt) => Trust::Prompt,
+        Some(TrustArg::Locked) => Trust::Locked,
+    }
+}
+
+/// ADR-003's downgrade needs a person who sees the warning; without one, a broken store refuses.
+pub(crate) const fn on_store_error(trust: Trust, host: &Host) -> StoreErrorRule {
+    match trust {
+        Trust::Tofu | Trust::Prompt if host.interactive => StoreErrorRule::Warn,
+        Trust::Tofu | Trust::Prompt | Trust::Locked => StoreErrorRule::Refuse,
+    }
+}
+
+pub(crate) fn dialect(text: Option<&str>) -> Result<Option<Dialect>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
+    let found = Dialect::ALL.iter().copied().find(|dialect| dialect.as_str() == text);
+    found.map(Some).ok_or_else(|| usage(format!("read --dialect: `{}` is none of {}", line(text), all.join(", "))))
+}
+
+pub(crate) fn excludes(names: &[String]) -> Result<Excludes, Failure> {
+    Excludes::new(names.iter().map(String::as_str))
+        .map_err(|error| usage(format!("read --exclude: {error}\n  next: {}", error.help())))
+}
+
+pub(crate) fn options(
+    trust: Trust,
+    writes: Writes,
+    finding: &Finding,
+    host: &Host,
+) -> Result<CheckOptions, Failure> {
+    Ok(CheckOptions {
+        trust,
+        on_store_error: on_store_error(trust, host),
+        whole: Whole::EachAlone,
+        writes,
+        dialect: dialect(finding.dialect.as_deref())?,
+        enabled: None,
+        excludes: excludes(&finding.exclude)?,
+        tree: Limits::standard(),
+        jobs: finding.jobs.unwrap_or(NonZeroUsize::MIN),
+        packages: Vec::new(),
+        suppressions: Vec::new(),
+        now: host::now()?,
+        by: host::user(),
+    })
+}
+
+/// Opens the pins. A folder that is not there yet is an empty store, and is made with the first pin.
+pub(crate) fn pins(host: &Host, writes: Writes) -> Result<PinStore, Failure> {
+    let path = host.config_dir()?;
+    if writes == Writes::LookOnly && !path.exists() {
+        return Ok(PinStore::empty());
+    }
+    let dir = host::own_folder(path).map_err(Failure::Store)?;
+    Ok(PinStore::open(&dir, host::owner()))
+}
+
+/// Opens each folder; a missing one is said with what to do.
+pub(crate) fn roots(dirs: &[Utf8PathBuf]) -> Result<Vec<Root>, Failure> {
+    dirs.iter().map(|dir| host::root(dir).map_err(Failure::Internal)).collect()
+}
+
+/// ` --in a --in b`, for the lines that say what to type next.
+pub(crate) fn again(dirs: &[Utf8PathBuf]) -> String {
+    if dirs.len() == 1 && dirs.first().is_some_and(|dir| dir == ".") {
+        return String::new();
+    }
+    dirs.iter().map(|dir| format!(" --in {}", quoted(dir.as_str()))).collect()
+}
+
+/// Quotes a word for a POSIX shell where it needs it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Looks at folders without writing anything; gives only the report.
+pub(crate) fn report(
+    dirs: &[Utf8PathBuf],
+    trust: Trust,
+    finding: &Finding,
+    host: &Host,
+    live: bool,
+) -> Result<Report, Failure> {
+    look(dirs, trust, finding, host, live).map(|looked| looked.report)
+}
+
+/// What a look gave.
+pub(crate) struct Looked {
+    pub(crate) report: Report,
+    pub(crate) subjects: BTreeMap<String, Subject>,
+    pub(crate) roots: Vec<Root>,
+}
+
+/// Looks at folders without writing anything.
+pub(crate) fn look(
+    dirs: &[Utf8PathBuf],
+    trust: Trust,
+    finding: &Finding,
+    host: &Host,
+    live: bool,
+) -> Result<Looked, Failure> {
+    let options = options(trust, Writes::LookOnly, finding, host)?;
+    let roots = roots(dirs)?;
+    let mut store = pins(host, Writes::LookOnly)?;
+    let progress = Progress::new(live);
+    let (report, subjects) = plugward_loader::look(&roots, &mut store, &options, &progress, &mut NobodyThere);
+    progress.done();
+    Ok(Looked { report, subjects, roots })
+}
+
+/// A plugin that was named, and where it was seen.
+pub(crate) struct Named {
+    pub(crate) plugin: PluginReport,
+    pub(crate) subject: Option<Subject>,
+    pub(crate) dirs: Vec<Utf8PathBuf>,
+    pub(crate) roots: Vec<Root>,
+}
+
+/// Finds a plugin by id or bare name: in the folders that were given, else in those of earlier checks, else here.
+pub(crate) fn find(
+    id: &str,
+    dirs: &[Utf8PathBuf],
+    trust: Trust,
+    finding: &Finding,
+    host: &Host,
+    live: bool,
+) -> Result<Named, Failure> {
+    let places: Vec<Vec<Utf8PathBuf>> = if dirs.is_empty() {
+        let mut places: Vec<_> = known(host).into_iter().filter(|dir| dir.is_dir()).map(|dir| vec![dir]).collect();
+        places.push(vec![Utf8PathBuf::from(".")]);
+        places
+    } else {
+        vec![dirs.to_vec()]
+    };
+    let mut seen: Vec<String> = Vec::new();
+    for dirs in places {
+        let mut looked = look(&dirs, trust, finding, host, live)?;
+        let matching: Vec<&PluginReport> =
+            looked.report.plugins.iter().filter(|plugin| plugin.id == id || plugin.name == id).collect();
+        if let [plugin] = matching.as_slice() {
+            let plugin = (*plugin).clone();
+            let subject = looked.subjects.remove(&plugin.id);
+            return Ok(Named { plugin, subject, dirs, roots: looked.roots });
+        }
+        if !matching.is_empty() {
+            let ids: Vec<&str> = matching.iter().map(|plugin| plugin.id.as_str()).collect();
+            return Err(usage(format!("find `{}`: several plugins are called so\n  next: name one of {}", line(id), ids.join(", "))));
+        }
+        seen.extend(looked.report.plugins.into_iter().map(|plugin| plugin.id));
+    }
+    Err(usage(format!("find `{}`: no such plugin{}", line(id), suggestion(id, &seen))))
+}
+
+fn suggestion(id: &str, seen: &[String]) -> String {
+    let name = |id: &str| id.split(['@']).next().and_then(|rest| rest.split(':').next_back()).unwrap_or(id).to_owned();
+    let near = seen
+        .iter()
+        .map(|known| (strsim::jaro_winkler(&name(id), &name(known)), known))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((_, known)) => format!("\n  next: did you mean {}?", line(known)),
+        None => "\n  next: plugward list DIR shows what is there; --in DIR says where to look".to_owned(),
+    }
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KnownRoots {
+    version: u32,
+    roots: Vec<String>,
+}
+
+fn known_file(host: &Host) -> anyhow::Result<StateFile> {
+    let dir = host::own_folder(host.state_dir()?)?;
+    StateFile::at(&dir, "roots.json", 1 << 20, host::owner(), LastGood::No).map_err(|error| anyhow!("{error}"))
+}
+
+/// The folders of earlier checks, newest first. It only saves typing: whatever is wrong with it, the list is empty.
+fn known(host: &Host) -> Vec<Utf8PathBuf> {
+    let read = || -> anyhow::Result<KnownRoots> {
+        let Some(content) = known_file(host)?.read().map_err(|error| anyhow!("{error}"))? else {
+            return Ok(KnownRoots::default());
+        };
+        serde_json::from_slice(content.bytes()).context("read roots.json")
+    };
+    read().map(|known| known.roots.into_iter().map(Utf8PathBuf::from).collect()).unwrap_or_default()
+}
+
+/// Remembers where a check looked, so that `explain` and `diff` find a plugin by its name.
+pub(crate) fn remember(dirs: &[Utf8PathBuf], host: &Host) -> anyhow::Result<()> {
+    let file = known_file(host)?;
+    let hold = file.hold(std::time::Duration::from_secs(1)).map_err(|error| anyhow!("{error}"))?;
+    let mut roots: Vec<String> = dirs.iter().filter_map(|dir| absolute(dir)).map(String::from).collect();
+    for old in known(host) {
+        if !roots.iter().any(|new| new == old.as_str()) {
+            roots.push(old.into());
+        }
+    }
+    roots.truncate(KNOWN);
+    let bytes = serde_json::to_vec(&KnownRoots { version: 1, roots })?;
+    hold.replace(&bytes).map_err(|error| anyhow!("{error}"))?;
+    Ok(())
+}
+
+fn absolute(dir: &Utf8Path) -> Option<Utf8PathBuf> {
+    let path = std::path::absolute(dir).ok()?;
+    Utf8PathBuf::from_path_buf(path).ok()
+}

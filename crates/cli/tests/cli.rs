@@ -1,0 +1,224 @@
+//! The program as scripts and people use it.
+
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests start the program and make folders")]
+
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+struct Home {
+    temp: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self { temp: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plugward"));
+        command.args(args).current_dir(self.temp.path()).env_clear();
+        command.env("HOME", self.path("home")).env("PLUGWARD_CONFIG_DIR", self.path("config"));
+        command.env("PLUGWARD_STATE_DIR", self.path("state")).env("USER", "tester");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Exit code, standard output and standard error, as a reader sees them.
+    fn shown(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        format!(
+            "$ plugward {}\n{}{}exit {}\n",
+            args.join(" "),
+            text(&output.stdout),
+            text(&output.stderr),
+            output.status.code().unwrap()
+        )
+    }
+
+    fn good(&self) {
+        self.write("plugins/good/.claude-plugin/plugin.json", "{ \"name\": \"good\", \"version\": \"1.0.0\" }\n");
+        self.write("plugins/good/hooks/run.sh", "echo hello\n");
+    }
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+#[test]
+fn the_first_command_of_the_readme() {
+    let home = Home::new();
+    let folder = examples().canonicalize().unwrap();
+    let parent = folder.parent().unwrap().parent().unwrap();
+    let output = home.command(&["check", "--exit-zero", "examples/plugins"]).current_dir(parent).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+    insta::assert_snapshot!("readme", String::from_utf8(output.stdout).unwrap());
+    let again = home.command(&["check", "examples/plugins"]).current_dir(parent).output().unwrap();
+    assert_eq!(code(&again), 4);
+}
+
+#[test]
+fn json_is_the_same_twice_and_its_keys_are_in_order() {
+    let home = Home::new();
+    home.good();
+    let first = home.run(&["check", "plugins"]);
+    assert_eq!(code(&first), 0);
+    let texts: Vec<Vec<u8>> =
+        (0..2).map(|_| home.run(&["check", "--format", "json", "plugins"]).stdout).collect();
+    assert_eq!(texts[0], texts[1]);
+    let text = String::from_utf8(texts[0].clone()).unwrap();
+    let keys = ["\"version\"", "\"tool\"", "\"trust\"", "\"roots\"", "\"plugins\"", "\"skipped\"", "\"summary\"", "\"exit\""];
+    let places: Vec<usize> = keys.iter().map(|key| text.find(key).unwrap()).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(!text.contains(home.temp.path().to_str().unwrap()), "an absolute path");
+    insta::assert_snapshot!("json", text);
+}
+
+#[test]
+fn a_changed_plugin_says_what_to_type() {
+    let home = Home::new();
+    home.good();
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    home.write("plugins/good/hooks/run.sh", "echo hellO\n");
+    insta::assert_snapshot!("changed", home.shown(&["check", "plugins"]));
+    insta::assert_snapshot!("explain", home.shown(&["explain", "good", "--in", "plugins"]));
+}
+
+#[test]
+fn nothing_of_a_plugin_reaches_the_terminal_unescaped() {
+    let home = Home::new();
+    home.write("plugins/x/.claude-plugin/plugin.json", "{ \"name\": \"x\", \"version\": \"1\\u001b[2J\\u202e\" }\n");
+    home.write("plugins/x/a\u{202e}b.js", "import 'child_process' // \u{1b}[31m\u{202e}\n");
+    for args in [
+        &["check", "plugins"][..],
+        &["check", "--format", "json", "plugins"],
+        &["check", "-v", "--color", "never", "plugins"],
+        &["scan", "plugins"],
+        &["scan", "--format", "json", "plugins"],
+        &["list", "plugins"],
+        &["explain", "x", "--in", "plugins"],
+    ] {
+        let output = home.run(args);
+        for bytes in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            let bad = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+            assert!(!text.contains(bad), "{args:?}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let home = Home::new();
+    home.good();
+    let mut child = home.command(&["codes", "--format", "json"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((code(&output), output.stderr.len()), (0, 0));
+}
+
+#[test]
+fn no_terminal_never_asks_and_never_waits() {
+    let home = Home::new();
+    home.good();
+    let mut child = home.command(&["check", "--trust", "prompt", "plugins"]).stdin(Stdio::piped()).spawn().unwrap();
+    // Answers on a pipe are nobody's answers.
+    child.stdin.as_mut().unwrap().write_all(b"y\ny\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 3);
+    assert!(!home.path("config/plugins.pins.toml").exists());
+}
+
+#[test]
+fn words_that_are_off() {
+    let home = Home::new();
+    home.good();
+    insta::assert_snapshot!(
+        "usage",
+        [
+            &["chekc", "plugins"][..],
+            &["check"],
+            &["check", "--dialect", "clod", "plugins"],
+            &["check", "--exclude", "node_modules", "plugins"],
+            &["check", "nowhere"],
+            &["explain", "goood", "--in", "plugins"],
+            &["digest", "plugins/good/hooks/run.sh"],
+        ]
+        .iter()
+        .map(|args| home.shown(args))
+        .collect::<Vec<_>>()
+        .join("\n")
+    );
+}
+
+#[test]
+fn every_verb_has_help_with_two_examples() {
+    let home = Home::new();
+    let help = String::from_utf8(home.run(&["--help"]).stdout).unwrap();
+    let verbs: Vec<&str> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split(' ').next())
+        .filter(|verb| *verb != "help")
+        .collect();
+    assert!(verbs.len() >= 8, "{help}");
+    for verb in verbs {
+        let output = home.run(&[verb, "--help"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let examples = text.split("Examples:").nth(1).unwrap_or_else(|| panic!("{verb} has no examples"));
+        assert!(examples.lines().filter(|line| line.contains(&format!("plugward {verb}"))).count() >= 2, "{verb}: {text}");
+    }
+}
+
+#[test]
+fn digest_prints_what_is_hashed() {
+    let home = Home::new();
+    home.good();
+    insta::assert_snapshot!("digest", home.shown(&["digest", "--list", "plugins/good"]) + &home.shown(&["digest", "plugins/good"]));
+}
+
+#[test]
+fn a_result_can_go_to_a_file() {
+    let home = Home::new();
+    home.good();
+    let output = home.run(&["check", "--format", "json", "--output", "report.json", "plugins"]);
+    assert_eq!((code(&output), output.stdout.len()), (0, 0));
+    let text = std::fs::read_to_string(home.path("report.json")).unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+}
+
+#[test]
+fn the_enabled_list_skips_and_counts_the_rest() {
+    let home = Home::new();
+    home.good();
+    home.write("plugins/other/.claude-plugin/plugin.json", "{ \"name\": \"other\" }");
+    let output = home.run(&["check", "--enabled", "good", "--format", "json", "plugins"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["summary"]["load"], &json["summary"]["skipped"]), (&1.into(), &1.into()));
+}

@@ -1,0 +1,62 @@
+//! Every code that a report can hold, with its help.
+
+use plugward_scanner::Rules;
+use serde::Serialize;
+
+/// One code.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct Code {
+    /// The code, or the rule's id.
+    pub code: String,
+    /// `reason` for codes, `rule` for scanner rules.
+    pub kind: &'static str,
+    /// What it means and what to do.
+    pub help: String,
+}
+
+/// Codes that the loader itself gives.
+pub const CODES: &[(&str, &str)] = &[
+    ("discover/duplicate-name", "two plugins have one id; rename one, or check their folders in separate runs"),
+    ("discover/too-many", "the folder holds more than is looked at; name the folders of the plugins themselves"),
+    ("discover/unreadable", "a folder cannot be listed; mend its permissions and check again"),
+    ("market/unreadable", "a marketplace file cannot be read; its plugins are checked without its entries"),
+    ("check/all-or-nothing", "another plugin of this run does not load, and all were asked for or none"),
+    ("scan/danger", "the rules found danger; read the findings, then drop the plugin or have its author mend it"),
+    ("scan/error", "the scan could not be done, which is no yes"),
+    ("tree/root-link", "the plugin's folder is a link; name the folder that it leads to"),
+];
+
+/// Lists every code and every built-in rule, sorted.
+#[must_use]
+pub fn all() -> Vec<Code> {
+    let mut all: Vec<Code> = reasons()
+        .into_iter()
+        .map(|(code, help)| Code { code: code.to_owned(), kind: "reason", help: help.to_owned() })
+        .collect();
+    all.extend(Rules::builtin().iter().map(|rule| Code {
+        code: rule.id().to_string(),
+        kind: "rule",
+        help: format!("{} {}", rule.why(), rule.fix()),
+    }));
+    all.sort();
+    all
+}
+
+/// Lists the codes of reasons and notices, without the rules.
+#[must_use]
+pub fn reasons() -> Vec<(&'static str, &'static str)> {
+    let mut all: Vec<(&str, &str)> = [
+        CODES,
+        plugward_manifest::CODES,
+        plugward_tree_lock::CODES,
+        plugward_pinstore::CODES,
+        plugward_state_file::CODES,
+        plugward_sandbox_path::CODES,
+        plugward_scanner::CODES,
+    ]
+    .concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

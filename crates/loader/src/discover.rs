@@ -1,0 +1,245 @@
+//! Which folders hold plugins. Names are looked at here, contents are not, but for marketplace files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_manifest::{CommandSources, Entry, MAIN_FILES, MARKET_FILES, Market, Source, read_market};
+use plugward_sandbox_path::{FileKind, Jail};
+
+use crate::options::{CheckOptions, Root, Watch};
+use crate::report::{Gate, Notice, Skipped};
+
+/// Levels below a root that are looked through.
+const DEPTH: usize = 6;
+/// Names of one folder that are looked at.
+const NAMES: usize = 20_000;
+/// Folders of one root that are looked at.
+const FOLDERS: usize = 50_000;
+/// Bytes of a marketplace file that are read; its reader knows the same limit.
+const MARKET_LIMIT: u64 = 4 << 20;
+/// Folders of version control, which hold no plugins.
+const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+
+/// A folder that holds a plugin, or that a marketplace says holds one.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) root: usize,
+    /// Relative to the root; `.` is the root itself.
+    pub(crate) path: String,
+    pub(crate) source: String,
+    pub(crate) entry: Option<Entry>,
+}
+
+/// What a root holds.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) places: Vec<Place>,
+    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) notices: Vec<Notice>,
+}
+
+struct Looking<'a> {
+    root: &'a Root,
+    number: usize,
+    options: &'a CheckOptions,
+    watch: &'a dyn Watch,
+    folders: usize,
+    found: Found,
+    /// Folders that a marketplace names, with its name and the entry.
+    named: BTreeMap<String, (String, Entry)>,
+    taken: BTreeSet<String>,
+}
+
+/// Looks through one root.
+pub(crate) fn discover(root: &Root, number: usize, options: &CheckOptions, watch: &dyn Watch) -> Found {
+    let mut looking = Looking {
+        root,
+        number,
+        options,
+        watch,
+        folders: 0,
+        found: Found::default(),
+        named: BTreeMap::new(),
+        taken: BTreeSet::new(),
+    };
+    let here = looking.folder(".", 0);
+    looking.missing_entries();
+    if here == Sight::Nothing && looking.found.places.is_empty() && looking.found.skipped.is_empty() {
+        looking.skip(".", "no manifest");
+    }
+    looking.found
+}
+
+/// What a folder turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    Plugin,
+    /// No plugin itself, and one somewhere below, or something was said about it already.
+    Below,
+    Nothing,
+}
+
+impl Looking<'_> {
+    fn folder(&mut self, path: &str, depth: usize) -> Sight {
+        self.folders = self.folders.saturating_add(1);
+        if self.folders > FOLDERS {
+            self.notice("discover/too-many", format!("{path}: more than {FOLDERS} folders; the rest was not looked at"));
+            return Sight::Below;
+        }
+        self.watch.discovering(path);
+        self.marketplace(path);
+        let named = self.named.contains_key(path);
+        if named || self.is_marked(path) {
+            self.take(path);
+            // The root of a marketplace may be a plugin and hold others.
+            if !self.named.keys().any(|other| other != path && inside(other, path)) {
+                return Sight::Plugin;
+            }
+        }
+        if depth == DEPTH {
+            return Sight::Nothing;
+        }
+        let below = self.children(path, depth);
+        if named || self.taken.contains(path) { Sight::Plugin } else { below }
+    }
+
+    fn children(&mut self, path: &str, depth: usize) -> Sight {
+        let listing = match self.root.jail.list(path, NAMES) {
+            Ok(listing) => listing,
+            Err(error) => {
+                self.notice("discover/unreadable", format!("{path}: {error}"));
+                return Sight::Below;
+            }
+        };
+        if listing.is_truncated() {
+            self.notice("discover/too-many", format!("{path}: more than {NAMES} names; the rest was not looked at"));
+        }
+        let mut sight = Sight::Nothing;
+        for entry in listing.entries() {
+            let shown = String::from_utf8_lossy(entry.name()).into_owned();
+            let child = join(path, &shown);
+            let utf8 = core::str::from_utf8(entry.name()).is_ok();
+            match entry.kind() {
+                FileKind::Folder if CONTROL.contains(&shown.as_str()) => continue,
+                FileKind::Folder if !utf8 => {
+                    self.skip(&child, "name is not UTF-8");
+                    sight = Sight::Below;
+                    continue;
+                }
+                FileKind::Folder => {}
+                FileKind::Symlink if depth == 0 => {
+                    self.skip(&child, "a link, which is not followed");
+                    continue;
+                }
+                _ => continue,
+            }
+            match self.folder(&child, depth.saturating_add(1)) {
+                Sight::Plugin | Sight::Below => sight = Sight::Below,
+                Sight::Nothing if depth == 0 => self.skip(&child, "no manifest"),
+                Sight::Nothing => {}
+            }
+        }
+        sight
+    }
+
+    /// Whether one of the dialects' main files stands below a folder, as whatever kind of entry.
+    fn is_marked(&self, path: &str) -> bool {
+        let wanted = |dialect| self.options.dialect.is_none_or(|only| only == dialect);
+        MAIN_FILES
+            .iter()
+            .filter(|(dialect, _)| wanted(*dialect))
+            .any(|(_, file)| exists(&self.root.jail, &join(path, file)))
+    }
+
+    fn take(&mut self, path: &str) {
+        if !self.taken.insert(path.to_owned()) {
+            return;
+        }
+        let (source, entry) = match self.named.get(path) {
+            Some((market, entry)) => (market.clone(), Some(entry.clone())),
+            None => (self.root.source.clone(), None),
+        };
+        self.found.places.push(Place { root: self.number, path: path.to_owned(), source, entry });
+    }
+
+    fn marketplace(&mut self, path: &str) {
+        for (_, file) in MARKET_FILES {
+            let file = join(path, file);
+            if !exists(&self.root.jail, &file) {
+                continue;
+            }
+            let bytes = match self.root.jail.read(&file, MARKET_LIMIT) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    self.notice("market/unreadable", format!("{file}: {error}"));
+                    continue;
+                }
+            };
+            match read_market(&file, &bytes, CommandSources::Refused) {
+                Ok((market, notices)) => {
+                    for notice in notices {
+                        self.notice(notice.code(), format!("{}: {}", notice.place(), notice.message()));
+                    }
+                    for error in market.refused().iter().flat_map(|entry| entry.errors().iter()) {
+                        self.notice(error.code(), error.to_string());
+                    }
+                    self.enlist(path, &market);
+                }
+                Err(errors) => {
+                    for error in errors.iter() {
+                        self.notice(error.code(), error.to_string());
+                    }
+                }
+            }
+        }
+    }
+
+    fn enlist(&mut self, path: &str, market: &Market) {
+        for entry in market.entries() {
+            let Source::Local { path: local } = entry.source() else { continue };
+            let folder = join(path, local);
+            self.named.entry(folder).or_insert_with(|| (market.name().to_owned(), entry.clone()));
+        }
+    }
+
+    /// Entries whose folder is there but was not walked into (below a plugin, or deeper than we look), and those
+    /// whose folder is not there.
+    fn missing_entries(&mut self) {
+        let missing: Vec<String> = self.named.keys().filter(|path| !self.taken.contains(*path)).cloned().collect();
+        for path in missing {
+            if self.root.jail.metadata(&path).is_ok_and(|meta| meta.kind() == FileKind::Folder) {
+                self.take(&path);
+            } else {
+                self.skip(&path, "named by the marketplace, not there");
+            }
+        }
+    }
+
+    fn skip(&mut self, path: &str, why: &str) {
+        self.found.skipped.push(Skipped { path: path.to_owned(), why: why.to_owned() });
+    }
+
+    fn notice(&mut self, code: &str, message: String) {
+        self.found.notices.push(Notice { code: code.to_owned(), gate: Gate::Discover, message });
+    }
+}
+
+/// Whether something of any kind has this name; a name that cannot be looked up counts, so that a gate says why.
+fn exists(jail: &Jail, path: &str) -> bool {
+    match jail.metadata(path) {
+        Ok(_) => true,
+        Err(error) => error.answer() != plugward_sandbox_path::Answer::NotThere && error.code() != "path/not-a-directory",
+    }
+}
+
+fn inside(path: &str, folder: &str) -> bool {
+    folder == "." || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Joins two relative paths; `.` is the empty one.
+pub(crate) fn join(folder: &str, name: &str) -> String {
+    match (folder, name) {
+        (".", name) => name.to_owned(),
+        (folder, "." | "") => folder.to_owned(),
+        (folder, name) => format!("{folder}/{name}"),
+    }
+}

@@ -1,0 +1,10 @@
+//! SHA-256 of bytes that no snapshot holds.
+
+use plugward_types::Digest;
+use sha2::Digest as _;
+
+/// Hashes some bytes.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> Digest {
+    Digest::from_bytes(sha2::Sha256::digest(bytes).into())
+}

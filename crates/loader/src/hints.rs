@@ -1,0 +1,28 @@
+//! What the surface says of a file's use, for the scanner.
+
+use std::collections::BTreeSet;
+
+use plugward_manifest::{Manifest, SurfaceKind};
+use plugward_scanner::{Role, RoleHint};
+
+/// Paths by use.
+#[derive(Default)]
+pub(crate) struct Hints<'a> {
+    prompts: BTreeSet<&'a str>,
+}
+
+impl<'a> Hints<'a> {
+    pub(crate) fn of(manifest: Option<&'a Manifest>) -> Self {
+        let mut hints = Self::default();
+        for item in manifest.into_iter().flat_map(Manifest::surface) {
+            if item.kind() == SurfaceKind::Prompt {
+                hints.prompts.extend(item.files().iter().map(String::as_str));
+            }
+        }
+        hints
+    }
+
+    pub(crate) fn role(&self, path: &str) -> RoleHint {
+        if self.prompts.contains(path) { RoleHint::role(Role::Prompt) } else { RoleHint::NONE }
+    }
+}

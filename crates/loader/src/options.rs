@@ -1,0 +1,144 @@
+//! How a check is asked for.
+
+use core::num::NonZeroUsize;
+
+use plugward_manifest::Dialect;
+use plugward_pinstore::{Scope, StoreErrorRule, Timestamp};
+use plugward_sandbox_path::Jail;
+use plugward_scanner::Suppression;
+use plugward_tree_lock::{Excludes, Limits};
+
+use crate::report::PluginReport;
+
+pub use plugward_pinstore::TrustMode as Trust;
+
+/// Whether one refused plugin stops the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "two answers to one question")]
+pub enum Whole {
+    /// Each plugin is decided by itself.
+    EachAlone,
+    /// If one does not load, none does.
+    AllOrNothing,
+}
+
+/// Whether a check may write pins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "two answers to one question")]
+pub enum Writes {
+    /// What the trust mode enrolls is committed.
+    Commit,
+    /// Nothing is written and nobody is asked; the verdicts are those that a committing check would start from.
+    LookOnly,
+}
+
+/// A folder to look for plugins in.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by every caller")]
+pub struct Root {
+    /// What the report calls it; not an absolute path.
+    pub label: String,
+    /// The source in the ids of plugins that no marketplace names.
+    pub source: String,
+    /// Whose pins count.
+    pub scope: Scope,
+    /// The open folder.
+    pub jail: Jail,
+}
+
+/// Everything that a check needs to know. It has no default: a host chooses.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a new choice must stop every host from building")]
+pub struct CheckOptions {
+    /// What happens to what is new.
+    pub trust: Trust,
+    /// What happens when the pin store cannot be used.
+    pub on_store_error: StoreErrorRule,
+    /// Whether one refusal stops all.
+    pub whole: Whole,
+    /// Whether pins may be written.
+    pub writes: Writes,
+    /// One dialect only.
+    pub dialect: Option<Dialect>,
+    /// Names or ids; absent means all.
+    pub enabled: Option<Vec<String>>,
+    /// What no tree digest covers.
+    pub excludes: Excludes,
+    /// Limits of one tree.
+    pub tree: Limits,
+    /// Threads that read and scan; no result depends on it.
+    pub jobs: NonZeroUsize,
+    /// Bare package names that plugins may import.
+    pub packages: Vec<String>,
+    /// Findings that the host has looked at and lets pass.
+    pub suppressions: Vec<Suppression>,
+    /// The time that is written into pins.
+    pub now: Timestamp,
+    /// The person that is written into pins.
+    pub by: String,
+}
+
+impl CheckOptions {
+    /// Gives the word for the trust mode that settings and reports use.
+    #[must_use]
+    pub const fn trust_word(&self) -> &'static str {
+        match self.trust {
+            Trust::Tofu => "tofu",
+            Trust::Prompt => "prompt",
+            Trust::Locked => "locked",
+        }
+    }
+}
+
+/// Hears how far a check is.
+pub trait Watch: Sync {
+    /// A folder is being looked through for plugins.
+    fn discovering(&self, folder: &str);
+    /// A plugin's gates begin.
+    fn plugin(&self, id: &str, number: usize, of: usize);
+    /// A tree is being read: entries and bytes of it so far.
+    fn reading(&self, entries: u64, bytes: u64);
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a name for nothing")]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn discovering(&self, _folder: &str) {}
+    fn plugin(&self, _id: &str, _number: usize, _of: usize) {}
+    fn reading(&self, _entries: u64, _bytes: u64) {}
+}
+
+/// What a person says about a plugin that is new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "only Yes enrolls"]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum Answer {
+    /// Enroll and load.
+    Yes,
+    /// Not now; nothing is stored.
+    No,
+    /// Never; a denial is stored.
+    Never,
+    /// There is nobody to ask.
+    Nobody,
+}
+
+/// Asks a person.
+pub trait Person {
+    /// Asks about one plugin whose other gates all passed. It must not block where nobody can answer.
+    fn ask(&mut self, plugin: &PluginReport) -> Answer;
+}
+
+/// There is nobody to ask.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a name for nobody")]
+pub struct NobodyThere;
+
+impl Person for NobodyThere {
+    fn ask(&mut self, _plugin: &PluginReport) -> Answer {
+        Answer::Nobody
+    }
+}

@@ -1,0 +1,27 @@
+//! One snapshot, digested under other lists of excludes than the one that it was read with.
+
+use plugward_tree_lock::{Excludes, ListCheck, Snapshot};
+use plugward_types::TreeDigest;
+
+/// Gives the digest under another list; none where the snapshot has left out what the list covers.
+pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDigest> {
+    if excludes == snapshot.exclude() {
+        return Some(*snapshot.digest());
+    }
+    match snapshot.list_under(excludes) {
+        Ok(ListCheck::Listed(list)) => Some(*list.digest()),
+        Ok(ListCheck::Refused(_)) | Err(_) => None,
+    }
+}
+
+/// The list of a snapshot, and the lock files of its own folder.
+pub(crate) fn with_lock_files(excludes: &Excludes) -> Excludes {
+    let names: Vec<&str> = excludes.iter().chain(["PLUGINS.lock", "PLUGINS.lock.minisig"]).collect();
+    // All of these may be left out, so the list can be made.
+    Excludes::new(names).unwrap_or_else(|_| excludes.clone())
+}
+
+/// Gives the digest without the lock files of the tree's own folder.
+pub(crate) fn without_lock(snapshot: &Snapshot) -> Option<TreeDigest> {
+    under(snapshot, &with_lock_files(snapshot.exclude()))
+}

@@ -1,0 +1,277 @@
+//! Builds plugin folders from a description, and runs the loader on them.
+//!
+//! A case is a folder with `case.toml`: the steps that make a tree, and the runs whose reports are kept beside it as
+//! `expect.snap`. Trees are made by the test, since a repository cannot hold a FIFO, a setuid bit or a name that is
+//! not UTF-8.
+
+#![expect(clippy::disallowed_methods, reason = "tests make their own folders")]
+#![expect(clippy::disallowed_types, reason = "tests make their own folders")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test that cannot set up must stop")]
+#![expect(clippy::arithmetic_side_effects, reason = "small counts of a test")]
+#![expect(missing_docs, clippy::exhaustive_structs, reason = "for the tests beside it alone")]
+
+use std::fs;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use plugward_loader::pinstore::{Scope, StoreErrorRule, Timestamp};
+use plugward_loader::sandbox_path::{Jail, Policy};
+use plugward_loader::state_file::Owner;
+use plugward_loader::tree_lock::{Excludes, Limits};
+use plugward_loader::{
+    Answer, CheckOptions, Dir, NobodyThere, Person, PinStore, PluginReport, Report, Root, Trust, Unwatched,
+    Whole, Writes, ambient_authority, check,
+};
+use serde::Deserialize;
+
+/// One step that changes a folder.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Step {
+    Write { path: String, text: String, #[serde(default)] executable: Bit },
+    Hex { path: String, hex: String },
+    Repeat { path: String, text: String, times: usize },
+    Append { path: String, text: String },
+    Folder { path: String },
+    Copy { from: String, to: String },
+    Remove { path: String },
+    Link { path: String, target: String },
+    Fifo { path: String },
+    Sparse { path: String, size: u64 },
+    Mode { path: String, mode: u32 },
+    Many { folder: String, count: usize },
+    RawName { folder: String, hex: String },
+}
+
+/// On or off, in a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "bool")]
+pub enum Bit {
+    On,
+    #[default]
+    Off,
+}
+
+impl From<bool> for Bit {
+    fn from(bit: bool) -> Self {
+        if bit { Self::On } else { Self::Off }
+    }
+}
+
+/// One run of the loader, after some steps.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// Steps in the plugins' folder.
+    pub plugins: Vec<Step>,
+    /// Steps in the config folder.
+    pub config: Vec<Step>,
+    pub trust: Option<String>,
+    pub on_store_error: Option<String>,
+    pub answer: Option<String>,
+    pub dialect: Option<String>,
+    pub enabled: Option<Vec<String>>,
+    pub exclude: Vec<String>,
+    pub all_or_nothing: Bit,
+}
+
+/// A case: what it shows, and its runs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    pub shows: String,
+    pub run: Vec<Run>,
+}
+
+/// A place with a plugins folder and a config folder.
+pub struct Bench {
+    _temp: tempfile::TempDir,
+    pub plugins: PathBuf,
+    pub config: PathBuf,
+}
+
+impl Default for Bench {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Bench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").finish_non_exhaustive()
+    }
+}
+
+impl Bench {
+    #[must_use]
+    pub fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let (plugins, config) = (temp.path().join("plugins"), temp.path().join("config"));
+        fs::create_dir(&plugins).unwrap();
+        fs::create_dir(&config).unwrap();
+        fs::set_permissions(&config, fs::Permissions::from_mode(0o700)).unwrap();
+        Self { _temp: temp, plugins, config }
+    }
+
+    /// Runs one run of a case.
+    #[must_use]
+    pub fn run(&self, run: &Run) -> Report {
+        apply(&self.plugins, &run.plugins);
+        apply(&self.config, &run.config);
+        self.check(run)
+    }
+
+    /// Runs the loader over the plugins folder.
+    #[must_use]
+    pub fn check(&self, run: &Run) -> Report {
+        let dir = Dir::open_ambient_dir(&self.config, ambient_authority()).unwrap();
+        let owner = Owner::uid(rustix::process::geteuid().as_raw());
+        let mut store = PinStore::open(&dir, owner);
+        let root = Root {
+            label: "plugins".to_owned(),
+            source: "plugins".to_owned(),
+            scope: Scope::USER,
+            jail: Jail::open(&self.plugins, Policy::standard()).unwrap(),
+        };
+        let options = options(run);
+        match run.answer.as_deref() {
+            None => check(&[root], &mut store, &options, &Unwatched, &mut NobodyThere),
+            Some(answer) => check(&[root], &mut store, &options, &Unwatched, &mut Says(answer.to_owned())),
+        }
+    }
+
+    /// The pins file, where there is one.
+    #[must_use]
+    pub fn pins(&self) -> Option<String> {
+        fs::read_to_string(self.config.join("plugins.pins.toml")).ok()
+    }
+}
+
+fn options(run: &Run) -> CheckOptions {
+    CheckOptions {
+        trust: match run.trust.as_deref() {
+            None | Some("tofu") => Trust::Tofu,
+            Some("prompt") => Trust::Prompt,
+            Some("locked") => Trust::Locked,
+            Some(other) => panic!("trust {other}"),
+        },
+        on_store_error: match run.on_store_error.as_deref() {
+            None | Some("refuse") => StoreErrorRule::Refuse,
+            Some("warn") => StoreErrorRule::Warn,
+            Some(other) => panic!("on_store_error {other}"),
+        },
+        whole: if run.all_or_nothing == Bit::On { Whole::AllOrNothing } else { Whole::EachAlone },
+        writes: Writes::Commit,
+        dialect: run.dialect.as_deref().map(|name| {
+            let all = plugward_loader::manifest::Dialect::ALL;
+            all.iter().copied().find(|dialect| dialect.as_str() == name).unwrap()
+        }),
+        enabled: run.enabled.clone(),
+        excludes: Excludes::new(run.exclude.iter().map(String::as_str)).unwrap(),
+        tree: Limits::standard(),
+        jobs: std::num::NonZeroUsize::MIN,
+        packages: Vec::new(),
+        suppressions: Vec::new(),
+        now: Timestamp::from_unix(1_790_000_000).unwrap(),
+        by: "tester".to_owned(),
+    }
+}
+
+struct Says(String);
+
+impl Person for Says {
+    fn ask(&mut self, _plugin: &PluginReport) -> Answer {
+        match self.0.as_str() {
+            "yes" => Answer::Yes,
+            "no" => Answer::No,
+            "never" => Answer::Never,
+            other => panic!("answer {other}"),
+        }
+    }
+}
+
+/// Applies steps below a folder.
+pub fn apply(folder: &Path, steps: &[Step]) {
+    for step in steps {
+        one(folder, step);
+    }
+}
+
+fn put(folder: &Path, path: &str, bytes: &[u8], mode: u32) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, bytes).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn one(folder: &Path, step: &Step) {
+    match step {
+        Step::Write { path, text, executable } => {
+            put(folder, path, text.as_bytes(), if *executable == Bit::On { 0o755 } else { 0o644 });
+        }
+        Step::Hex { path, hex } => put(folder, path, &unhex(hex), 0o644),
+        Step::Repeat { path, text, times } => put(folder, path, text.repeat(*times).as_bytes(), 0o644),
+        Step::Append { path, text } => {
+            let mut bytes = fs::read(folder.join(path)).unwrap();
+            bytes.extend_from_slice(text.as_bytes());
+            fs::write(folder.join(path), bytes).unwrap();
+        }
+        Step::Folder { path } => fs::create_dir_all(folder.join(path)).unwrap(),
+        Step::Copy { from, to } => {
+            fs::create_dir_all(folder.join(to).parent().unwrap()).unwrap();
+            fs::copy(folder.join(from), folder.join(to)).map(drop).unwrap();
+        }
+        Step::Remove { path } => {
+            let path = folder.join(path);
+            if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+        }
+        Step::Link { path, target } => {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            symlink(target, path).unwrap();
+        }
+        Step::Fifo { path } => {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let mode = rustix::fs::Mode::from_raw_mode(0o644);
+            rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        }
+        Step::Sparse { path, size } => {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path).unwrap();
+            file.set_len(*size).unwrap();
+        }
+        Step::Mode { path, mode } => {
+            fs::set_permissions(folder.join(path), fs::Permissions::from_mode(*mode)).unwrap();
+        }
+        Step::Many { folder: below, count } => {
+            let below = folder.join(below);
+            fs::create_dir_all(&below).unwrap();
+            for number in 0..*count {
+                fs::write(below.join(format!("{number:06}")), b"").unwrap();
+            }
+        }
+        Step::RawName { folder: below, hex } => {
+            use std::os::unix::ffi::OsStrExt as _;
+            let below = folder.join(below);
+            fs::create_dir_all(&below).unwrap();
+            fs::write(below.join(std::ffi::OsStr::from_bytes(&unhex(hex))), b"").unwrap();
+        }
+    }
+}
+
+fn unhex(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+    digits
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
+}
+
+/// The folder `shared` beside the checkout, where this machine has one.
+#[must_use]
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(name);
+    path.exists().then_some(path)
+}

@@ -1,0 +1,130 @@
+//! What is noticed after a plugin was enrolled, and what stays as it is.
+
+use plugward_loader::{Decision, PluginReport, Report};
+use plugward_tests::{Bench, Bit, Run, Step, apply};
+
+fn write(path: &str, text: &str) -> Step {
+    Step::Write { path: path.to_owned(), text: text.to_owned(), executable: Bit::Off }
+}
+
+fn two() -> Vec<Step> {
+    vec![
+        write("one/.claude-plugin/plugin.json", r#"{ "name": "one", "version": "1.0.0" }"#),
+        write(
+            "one/hooks/hooks.json",
+            r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh ${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh"}]}]}}"#,
+        ),
+        write("one/hooks/stop.sh", "echo bye\n"),
+        write("one/lib/helper.sh", "echo helper\n"),
+        write("two/.claude-plugin/plugin.json", r#"{ "name": "two" }"#),
+    ]
+}
+
+fn plugin<'a>(report: &'a Report, name: &str) -> &'a PluginReport {
+    report.plugins.iter().find(|plugin| plugin.name == name).unwrap()
+}
+
+/// Enrolls two plugins, changes the first, and checks again.
+fn after(change: &[Step]) -> Report {
+    let bench = Bench::new();
+    let first = bench.run(&Run { plugins: two(), ..Run::default() });
+    assert_eq!((first.exit, first.summary.load), (0, 2), "{first:?}");
+    let pins = bench.pins().unwrap();
+    apply(&bench.plugins, change);
+    let second = bench.check(&Run::default());
+    assert_eq!(bench.pins().unwrap(), pins, "a refusal changed the pins");
+    assert_eq!(plugin(&second, "two").decision, Decision::Load);
+    second
+}
+
+fn is_changed(report: &Report) {
+    let one = plugin(report, "one");
+    assert_eq!((one.decision, report.exit), (Decision::Refuse, 4), "{one:?}");
+    assert_eq!(one.reasons.len(), 1, "{:?}", one.reasons);
+    let reason = &one.reasons[0];
+    assert_eq!(reason.code, "pin/changed");
+    assert_eq!(one.pin.state, "changed");
+    let (pinned, actual) = (one.pin.tree.as_ref().unwrap(), one.tree.as_ref().unwrap());
+    assert!(reason.message.contains(pinned) && reason.message.contains(actual), "{}", reason.message);
+    assert!(reason.help.starts_with("plugward diff claude:one@plugins"), "{}", reason.help);
+}
+
+#[test]
+fn nothing_changed_is_silent() {
+    let report = after(&[]);
+    let one = plugin(&report, "one");
+    assert_eq!((one.pin.state, report.exit), ("same", 0));
+    assert!(!one.notices.iter().any(|notice| notice.code.starts_with("pin/")), "{:?}", one.notices);
+}
+
+#[test]
+fn one_byte_of_the_manifest() {
+    is_changed(&after(&[write("one/.claude-plugin/plugin.json", r#"{ "name": "one", "version": "1.0.1" }"#)]));
+}
+
+#[test]
+fn one_byte_of_a_script_that_no_manifest_names() {
+    is_changed(&after(&[write("one/lib/helper.sh", "echo helpeR\n")]));
+}
+
+#[test]
+fn an_executable_bit() {
+    is_changed(&after(&[Step::Mode { path: "one/hooks/stop.sh".into(), mode: 0o755 }]));
+}
+
+#[test]
+fn a_group_bit_alone_is_no_change() {
+    let report = after(&[Step::Mode { path: "one/hooks/stop.sh".into(), mode: 0o654 }]);
+    assert_eq!(plugin(&report, "one").pin.state, "same");
+}
+
+#[test]
+fn a_link_to_a_copy_of_the_same_bytes() {
+    is_changed(&after(&[
+        Step::Copy { from: "one/hooks/stop.sh".into(), to: "one/hooks/copy.sh".into() },
+        Step::Remove { path: "one/hooks/stop.sh".into() },
+        Step::Link { path: "one/hooks/stop.sh".into(), target: "copy.sh".into() },
+    ]));
+}
+
+#[test]
+fn a_compiled_cache_file() {
+    // The four bytes are a CPython magic number; what follows is no code object.
+    let report = after(&[Step::Hex { path: "one/lib/__pycache__/a.cpython-311.pyc".into(), hex: "a70d0d0a00".into() }]);
+    let codes: Vec<&str> = plugin(&report, "one").reasons.iter().map(|reason| reason.code.as_str()).collect();
+    assert!(codes.contains(&"pin/changed"), "{codes:?}");
+}
+
+#[test]
+fn two_reports_over_the_same_bytes_are_equal() {
+    let bench = Bench::new();
+    let _first = bench.run(&Run { plugins: two(), ..Run::default() });
+    let texts: Vec<String> = (0..2)
+        .map(|_| serde_json::to_string(&bench.check(&Run::default())).unwrap())
+        .collect();
+    assert_eq!(texts[0], texts[1]);
+}
+
+#[test]
+fn a_refused_plugin_is_never_enrolled() {
+    let bench = Bench::new();
+    let steps = vec![
+        write("x/.claude-plugin/plugin.json", r#"{ "name": "x" }"#),
+        write("x/run.mjs", "import { execSync } from 'node:child_process';\n"),
+    ];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!((report.exit, plugin(&report, "x").pin.state), (6, "none"));
+    assert!(bench.pins().is_none());
+}
+
+#[test]
+fn nobody_to_ask_is_a_question_and_writes_nothing() {
+    let bench = Bench::new();
+    let run = Run { plugins: two(), trust: Some("prompt".into()), ..Run::default() };
+    let report = bench.run(&run);
+    assert_eq!((report.exit, report.summary.ask), (3, 2));
+    assert!(bench.pins().is_none());
+    let yes = Run { trust: Some("prompt".into()), answer: Some("yes".into()), ..Run::default() };
+    assert_eq!(bench.check(&yes).exit, 0);
+    assert_eq!(bench.check(&Run { trust: Some("locked".into()), ..Run::default() }).exit, 0);
+}

@@ -1,0 +1,73 @@
+//! One case for each code that a report can hold, with the whole report kept beside it.
+
+#![expect(clippy::disallowed_methods, reason = "tests read their own cases")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use plugward_loader::{Report, codes};
+use plugward_tests::{Bench, Case};
+
+/// Codes that no report can be made to hold here, each with the test that shows it instead.
+const ELSEWHERE: &[(&str, &str)] = &include!("elsewhere.in");
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
+}
+
+fn cases() -> Vec<(String, PathBuf)> {
+    let mut cases: Vec<_> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().replacen("--", "/", 1), path))
+        .collect();
+    cases.sort();
+    cases
+}
+
+fn said(report: &Report) -> BTreeSet<&str> {
+    let plugins = report.plugins.iter();
+    let reasons = plugins.clone().flat_map(|p| p.reasons.iter().map(|reason| reason.code.as_str()));
+    let notices = plugins.flat_map(|p| p.notices.iter().map(|notice| notice.code.as_str()));
+    reasons.chain(notices).chain(report.notices.iter().map(|notice| notice.code.as_str())).collect()
+}
+
+#[test]
+fn each_case_says_its_code_and_the_report_is_as_kept() {
+    for (code, path) in cases() {
+        let text = std::fs::read_to_string(path.join("case.toml")).unwrap();
+        let case: Case = toml::from_str(&text).unwrap_or_else(|error| panic!("{code}: {error}"));
+        let bench = Bench::new();
+        let mut out = String::new();
+        let mut last = None;
+        for (number, run) in case.run.iter().enumerate() {
+            let report = bench.run(run);
+            let again = serde_json::to_string_pretty(&report).unwrap();
+            out.push_str(&format!("run {}: {}\n{again}\n", number + 1, case.shows));
+            last = Some(report);
+        }
+        let last = last.unwrap_or_else(|| panic!("{code}: a case has at least one run"));
+        assert!(said(&last).contains(code.as_str()), "{code} is not said; the last run says {:?}", said(&last));
+        insta::with_settings!({
+            snapshot_path => &path,
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, {
+            insta::assert_snapshot!("expect", out);
+        });
+    }
+}
+
+#[test]
+fn codes_and_cases_are_the_same_set() {
+    let cases: BTreeSet<String> = cases().into_iter().map(|(code, _)| code).collect();
+    let codes: BTreeSet<String> = codes::reported().into_iter().map(|(code, _)| code.to_owned()).collect();
+    let elsewhere: BTreeSet<String> = ELSEWHERE.iter().map(|(code, _)| (*code).to_owned()).collect();
+    let missing: Vec<_> = codes.difference(&cases).filter(|code| !elsewhere.contains(*code)).collect();
+    let unknown: Vec<_> = cases.difference(&codes).collect();
+    let stale: Vec<_> = elsewhere.iter().filter(|code| !codes.contains(*code) || cases.contains(*code)).collect();
+    assert!(missing.is_empty(), "codes without a case: {missing:?}");
+    assert!(unknown.is_empty(), "cases without a code: {unknown:?}");
+    assert!(stale.is_empty(), "listed as shown elsewhere, and either shown here or no code: {stale:?}");
+}
