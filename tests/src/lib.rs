@@ -6,9 +6,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests make their own folders")]
 #![expect(clippy::disallowed_types, reason = "tests make their own folders")]
-#![expect(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test that cannot set up must stop")]
-#![expect(clippy::arithmetic_side_effects, reason = "small counts of a test")]
-#![expect(missing_docs, clippy::exhaustive_structs, reason = "for the tests beside it alone")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot set up must stop"
+)]
+#![expect(missing_docs, clippy::exhaustive_structs, clippy::exhaustive_enums, reason = "for the tests beside it alone")]
 
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
@@ -28,19 +32,58 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Step {
-    Write { path: String, text: String, #[serde(default)] executable: Bit },
-    Hex { path: String, hex: String },
-    Repeat { path: String, text: String, times: usize },
-    Append { path: String, text: String },
-    Folder { path: String },
-    Copy { from: String, to: String },
-    Remove { path: String },
-    Link { path: String, target: String },
-    Fifo { path: String },
-    Sparse { path: String, size: u64 },
-    Mode { path: String, mode: u32 },
-    Many { folder: String, count: usize },
-    RawName { folder: String, hex: String },
+    Write {
+        path: String,
+        text: String,
+        #[serde(default)]
+        executable: Bit,
+    },
+    Hex {
+        path: String,
+        hex: String,
+    },
+    Repeat {
+        path: String,
+        text: String,
+        times: usize,
+    },
+    Append {
+        path: String,
+        text: String,
+    },
+    Folder {
+        path: String,
+    },
+    Copy {
+        from: String,
+        to: String,
+    },
+    Remove {
+        path: String,
+    },
+    Link {
+        path: String,
+        target: String,
+    },
+    Fifo {
+        path: String,
+    },
+    Sparse {
+        path: String,
+        size: u64,
+    },
+    Mode {
+        path: String,
+        mode: u32,
+    },
+    Many {
+        folder: String,
+        count: usize,
+    },
+    RawName {
+        folder: String,
+        hex: String,
+    },
 }
 
 /// On or off, in a file.
@@ -239,7 +282,13 @@ fn one(folder: &Path, step: &Step) {
         Step::Sparse { path, size } => {
             let path = folder.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path).unwrap();
+            let file = fs::OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o644)
+                .open(path)
+                .unwrap();
             file.set_len(*size).unwrap();
         }
         Step::Mode { path, mode } => {
@@ -263,10 +312,7 @@ fn one(folder: &Path, step: &Step) {
 
 fn unhex(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
-    digits
-        .chunks(2)
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
-        .collect()
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
 /// The folder `shared` beside the checkout, where this machine has one.

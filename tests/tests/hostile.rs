@@ -21,7 +21,8 @@ fn beside(steps: Vec<Step>) -> Report {
 }
 
 fn codes(report: &Report, name: &str) -> Vec<String> {
-    let plugin = report.plugins.iter().find(|plugin| plugin.name == name).unwrap_or_else(|| panic!("{report:?}"));
+    let plugin =
+        report.plugins.iter().find(|plugin| plugin.name == name).unwrap_or_else(|| panic!("{report:?}"));
     assert_eq!(plugin.decision, Decision::Refuse, "{plugin:?}");
     plugin.reasons.iter().map(|reason| reason.code.clone()).collect()
 }
@@ -89,7 +90,11 @@ fn duplicate_keys() {
 fn a_nul_in_a_path() {
     let text = r#"{"name":"bad","skills":"./skills\u0000/x"}"#;
     let report = beside(vec![write("bad/.claude-plugin/plugin.json", text)]);
-    assert!(codes(&report, "bad").iter().all(|code| code.starts_with("manifest/")), "{:?}", codes(&report, "bad"));
+    assert!(
+        codes(&report, "bad").iter().all(|code| code.starts_with("manifest/")),
+        "{:?}",
+        codes(&report, "bad")
+    );
 }
 
 #[test]

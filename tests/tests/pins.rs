@@ -59,7 +59,10 @@ fn nothing_changed_is_silent() {
 
 #[test]
 fn one_byte_of_the_manifest() {
-    is_changed(&after(&[write("one/.claude-plugin/plugin.json", r#"{ "name": "one", "version": "1.0.1" }"#)]));
+    is_changed(&after(&[write(
+        "one/.claude-plugin/plugin.json",
+        r#"{ "name": "one", "version": "1.0.1" }"#,
+    )]));
 }
 
 #[test]
@@ -90,7 +93,10 @@ fn a_link_to_a_copy_of_the_same_bytes() {
 #[test]
 fn a_compiled_cache_file() {
     // The four bytes are a CPython magic number; what follows is no code object.
-    let report = after(&[Step::Hex { path: "one/lib/__pycache__/a.cpython-311.pyc".into(), hex: "a70d0d0a00".into() }]);
+    let report = after(&[Step::Hex {
+        path: "one/lib/__pycache__/a.cpython-311.pyc".into(),
+        hex: "a70d0d0a00".into(),
+    }]);
     let codes: Vec<&str> = plugin(&report, "one").reasons.iter().map(|reason| reason.code.as_str()).collect();
     assert!(codes.contains(&"pin/changed"), "{codes:?}");
 }
@@ -99,9 +105,8 @@ fn a_compiled_cache_file() {
 fn two_reports_over_the_same_bytes_are_equal() {
     let bench = Bench::new();
     let _first = bench.run(&Run { plugins: two(), ..Run::default() });
-    let texts: Vec<String> = (0..2)
-        .map(|_| serde_json::to_string(&bench.check(&Run::default())).unwrap())
-        .collect();
+    let texts: Vec<String> =
+        (0..2).map(|_| serde_json::to_string(&bench.check(&Run::default())).unwrap()).collect();
     assert_eq!(texts[0], texts[1]);
 }
 

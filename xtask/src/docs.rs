@@ -25,7 +25,11 @@ pub(crate) fn run(mode: Mode) -> Result<Outcome> {
         }
         Mode::Check => {
             let same = text(FILE)? == fresh;
-            let wrong = if same { Vec::new() } else { vec![format!("{FILE} is not what the program says: cargo xtask docs")] };
+            let wrong = if same {
+                Vec::new()
+            } else {
+                vec![format!("{FILE} is not what the program says: cargo xtask docs")]
+            };
             Ok(Outcome { looked_at, wrong })
         }
     }
@@ -57,8 +61,10 @@ fn render(json: &Value) -> Result<String> {
     for (kind, title) in [("reason", "Codes of reasons and notices"), ("rule", "Scanner rules")] {
         write!(out, "\n## {title}\n\n| code | help |\n|---|---|\n").context("render")?;
         for code in codes.iter().filter(|code| code.get("kind").and_then(Value::as_str) == Some(kind)) {
-            let cell = |key: &str| code.get(key).and_then(Value::as_str).unwrap_or_default().replace('|', "\\|");
-            writeln!(out, "| `{}` | {} |", cell("code"), cell("help").replace('\n', " ")).context("render")?;
+            let cell =
+                |key: &str| code.get(key).and_then(Value::as_str).unwrap_or_default().replace('|', "\\|");
+            writeln!(out, "| `{}` | {} |", cell("code"), cell("help").replace('\n', " "))
+                .context("render")?;
         }
     }
     Ok(out)

@@ -55,19 +55,30 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Walk the plugins below each DIR through all gates.
-    #[command(after_help = "Examples:\n  plugward check plugins\n  plugward check --trust locked --format json plugins")]
+    #[command(
+        after_help = "Examples:\n  plugward check plugins\n  plugward check --trust locked --format json plugins"
+    )]
     Check(CheckArgs),
     /// Run the scanner alone over files or folders, or over standard input (-).
-    #[command(after_help = "Examples:\n  plugward scan plugins/hookify\n  plugward scan --lang js - < hook.mjs")]
+    #[command(
+        after_help = "Examples:\n  plugward scan plugins/hookify\n  plugward scan --lang js - < hook.mjs"
+    )]
     Scan(ScanArgs),
     /// List the plugins below DIR.
-    #[command(visible_alias = "ls", after_help = "Examples:\n  plugward list plugins\n  plugward list --format json")]
+    #[command(
+        visible_alias = "ls",
+        after_help = "Examples:\n  plugward list plugins\n  plugward list --format json"
+    )]
     List(ListArgs),
     /// Show why a plugin got its decision, gate by gate.
-    #[command(after_help = "Examples:\n  plugward explain hookify\n  plugward explain claude:hookify@plugins --in plugins")]
+    #[command(
+        after_help = "Examples:\n  plugward explain hookify\n  plugward explain claude:hookify@plugins --in plugins"
+    )]
     Explain(ExplainArgs),
     /// Show one plugin in full.
-    #[command(after_help = "Examples:\n  plugward info hookify\n  plugward info hookify --format json --in plugins")]
+    #[command(
+        after_help = "Examples:\n  plugward info hookify\n  plugward info hookify --format json --in plugins"
+    )]
     Info(ExplainArgs),
     /// Show what changed since a plugin was trusted, worst first.
     #[command(after_help = "Examples:\n  plugward diff hookify\n  plugward diff hookify --in plugins")]
@@ -86,21 +97,27 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  plugward allow hookify\n  plugward allow claude:hookify@plugins")]
     Allow(IdArgs),
     /// Put a plugin or a digest on the revocation list.
-    #[command(after_help = "Examples:\n  plugward revoke claude:hookify@plugins --reason \"steals tokens\"\n  \
-                            plugward revoke pt1:398c…54a4 --reason \"steals tokens\"")]
+    #[command(
+        after_help = "Examples:\n  plugward revoke claude:hookify@plugins --reason \"steals tokens\"\n  \
+                            plugward revoke pt1:398c…54a4 --reason \"steals tokens\""
+    )]
     Revoke(RevokeArgs),
     /// Write PLUGINS.lock, or verify it.
     #[command(after_help = "Examples:\n  plugward lock plugins\n  plugward lock --check plugins")]
     Lock(LockArgs),
     /// Print the tree digest of a folder.
-    #[command(after_help = "Examples:\n  plugward digest plugins/hookify\n  plugward digest --list plugins/hookify")]
+    #[command(
+        after_help = "Examples:\n  plugward digest plugins/hookify\n  plugward digest --list plugins/hookify"
+    )]
     Digest(DigestArgs),
     /// List every reason code and rule with its help.
     #[command(after_help = "Examples:\n  plugward codes\n  plugward codes --format json")]
     Codes(CodesArgs),
     /// Print completions for a shell.
-    #[command(after_help = "Examples:\n  plugward completions bash > ~/.local/share/bash-completion/completions/plugward\n  \
-                            plugward completions fish | source")]
+    #[command(
+        after_help = "Examples:\n  plugward completions bash > ~/.local/share/bash-completion/completions/plugward\n  \
+                            plugward completions fish | source"
+    )]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,

@@ -37,7 +37,9 @@ impl Host {
 
     /// The folder of settings, pins and approvals.
     pub(crate) fn config_dir(&self) -> Result<&Utf8Path> {
-        self.config.as_deref().context("find the config folder: no home folder; name one with --config-dir DIR")
+        self.config
+            .as_deref()
+            .context("find the config folder: no home folder; name one with --config-dir DIR")
     }
 
     /// The folder of the ledger, baselines and caches.
@@ -113,7 +115,8 @@ fn label(typed: &Utf8Path, real: &Utf8Path) -> String {
     if typed.is_absolute() || typed.as_str().starts_with('~') {
         return real.file_name().unwrap_or("root").to_owned();
     }
-    let parts: Vec<&str> = typed.as_str().split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let parts: Vec<&str> =
+        typed.as_str().split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
@@ -171,9 +174,13 @@ mod tests {
 
     #[test]
     fn a_source_fits_the_rule_of_ids() {
-        for (name, expected) in
-            [("plugins", "plugins"), ("my plugins", "my-plugins"), (".hidden", "hidden"), ("a..b", "a.b"), ("é", "root")]
-        {
+        for (name, expected) in [
+            ("plugins", "plugins"),
+            ("my plugins", "my-plugins"),
+            (".hidden", "hidden"),
+            ("a..b", "a.b"),
+            ("é", "root"),
+        ] {
             assert_eq!(source(Utf8Path::new("/x").join(name).as_path()), expected, "{name}");
         }
         assert_eq!(label(Utf8Path::new("./a//b/"), Utf8Path::new("/r/a/b")), "a/b");

@@ -76,10 +76,8 @@ pub(crate) fn grid(head: &[&str], rows: &[Vec<String>], width: usize) -> String 
     for row in rows {
         table.add_row(row);
     }
-    let lines: Vec<String> = table
-        .lines()
-        .map(|row| row.strip_prefix(' ').unwrap_or(&row).trim_end().to_owned())
-        .collect();
+    let lines: Vec<String> =
+        table.lines().map(|row| row.strip_prefix(' ').unwrap_or(&row).trim_end().to_owned()).collect();
     lines.join("\n") + "\n"
 }
 
@@ -105,7 +103,10 @@ pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, all: bool) -> Stri
         Decision::Refuse => REFUSE,
     };
     let mut out = String::new();
-    put(&mut out, format_args!("{} {}", paint(style, plugin.decision.as_str()), paint(STRONG, &line(&plugin.id))));
+    put(
+        &mut out,
+        format_args!("{} {}", paint(style, plugin.decision.as_str()), paint(STRONG, &line(&plugin.id))),
+    );
     if plugin.path != plugin.name {
         put(&mut out, format_args!(" {}", paint(FAINT, &format!("in {}", line(&plugin.path)))));
     }
@@ -123,7 +124,8 @@ pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, all: bool) -> Stri
 
 /// The findings of one plugin, danger first.
 pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, all: bool) -> String {
-    let mut shown: Vec<_> = plugin.findings.iter().filter(|f| all || f.severity >= Severity::Warning).collect();
+    let mut shown: Vec<_> =
+        plugin.findings.iter().filter(|f| all || f.severity >= Severity::Warning).collect();
     shown.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
     let limit = if all { usize::MAX } else { SHOWN };
     let mut out = String::new();
@@ -163,7 +165,12 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, all: bool) -> Str
 fn item(label: &str, style: anstyle::Style, code: &str, message: &str, width: usize) -> String {
     let mut out = format!("  {label}{}\n", paint(style, &line(code)));
     for text in message.split('\n') {
-        out.push_str(&wrapped("    ", "    ", &line(text), width));
+        let text = line(text);
+        // A digest is one word: it moves to the left rather than over the edge.
+        let room = width.saturating_sub(text.chars().count()).min(4);
+        let indent =
+            if text.contains(' ') && room < 2 { "    " } else { "    ".get(..room).unwrap_or_default() };
+        out.push_str(&wrapped(indent, "    ", &text, width));
     }
     out
 }
@@ -187,7 +194,9 @@ fn summary(report: &Report, view: &View<'_>) -> String {
         ),
     );
     if plugins == 0 {
-        out.push_str("next: name a folder that holds plugins; plugward check --help lists what is recognized\n");
+        out.push_str(
+            "next: name a folder that holds plugins; plugward check --help lists what is recognized\n",
+        );
     } else if let Some(plugin) = report.plugins.iter().find(|plugin| plugin.decision != Decision::Load) {
         let text = format!("plugward explain {}{}", line(&plugin.id), view.again);
         out.push_str(&wrapped("next: ", "      ", &text, view.width));
@@ -237,7 +246,11 @@ pub(crate) fn bytes(number: u64) -> String {
         unit = unit.saturating_add(1);
     }
     let name = units.get(unit).copied().unwrap_or_default();
-    if unit == 0 { format!("{value} {name}") } else { format!("{value}.{} {name}", rest.saturating_mul(10) / 1024) }
+    if unit == 0 {
+        format!("{value} {name}")
+    } else {
+        format!("{value}.{} {name}", rest.saturating_mul(10) / 1024)
+    }
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -1,6 +1,10 @@
 //! The program as scripts and people use it.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests start the program and make folders")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests start the program and make folders"
+)]
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -54,7 +58,10 @@ impl Home {
     }
 
     fn good(&self) {
-        self.write("plugins/good/.claude-plugin/plugin.json", "{ \"name\": \"good\", \"version\": \"1.0.0\" }\n");
+        self.write(
+            "plugins/good/.claude-plugin/plugin.json",
+            "{ \"name\": \"good\", \"version\": \"1.0.0\" }\n",
+        );
         self.write("plugins/good/hooks/run.sh", "echo hello\n");
     }
 }
@@ -72,7 +79,8 @@ fn the_first_command_of_the_readme() {
     let home = Home::new();
     let folder = examples().canonicalize().unwrap();
     let parent = folder.parent().unwrap().parent().unwrap();
-    let output = home.command(&["check", "--exit-zero", "examples/plugins"]).current_dir(parent).output().unwrap();
+    let output =
+        home.command(&["check", "--exit-zero", "examples/plugins"]).current_dir(parent).output().unwrap();
     assert_eq!(code(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
     insta::assert_snapshot!("readme", String::from_utf8(output.stdout).unwrap());
     let again = home.command(&["check", "examples/plugins"]).current_dir(parent).output().unwrap();
@@ -89,7 +97,16 @@ fn json_is_the_same_twice_and_its_keys_are_in_order() {
         (0..2).map(|_| home.run(&["check", "--format", "json", "plugins"]).stdout).collect();
     assert_eq!(texts[0], texts[1]);
     let text = String::from_utf8(texts[0].clone()).unwrap();
-    let keys = ["\"version\"", "\"tool\"", "\"trust\"", "\"roots\"", "\"plugins\"", "\"skipped\"", "\"summary\"", "\"exit\""];
+    let keys = [
+        "\"version\"",
+        "\"tool\"",
+        "\"trust\"",
+        "\"roots\"",
+        "\"plugins\"",
+        "\"skipped\"",
+        "\"summary\"",
+        "\"exit\"",
+    ];
     let places: Vec<usize> = keys.iter().map(|key| text.find(key).unwrap()).collect();
     assert!(places.is_sorted(), "{places:?}");
     assert!(!text.contains(home.temp.path().to_str().unwrap()), "an absolute path");
@@ -109,7 +126,10 @@ fn a_changed_plugin_says_what_to_type() {
 #[test]
 fn nothing_of_a_plugin_reaches_the_terminal_unescaped() {
     let home = Home::new();
-    home.write("plugins/x/.claude-plugin/plugin.json", "{ \"name\": \"x\", \"version\": \"1\\u001b[2J\\u202e\" }\n");
+    home.write(
+        "plugins/x/.claude-plugin/plugin.json",
+        "{ \"name\": \"x\", \"version\": \"1\\u001b[2J\\u202e\" }\n",
+    );
     home.write("plugins/x/a\u{202e}b.js", "import 'child_process' // \u{1b}[31m\u{202e}\n");
     for args in [
         &["check", "plugins"][..],
@@ -143,7 +163,8 @@ fn a_closed_pipe_is_no_error() {
 fn no_terminal_never_asks_and_never_waits() {
     let home = Home::new();
     home.good();
-    let mut child = home.command(&["check", "--trust", "prompt", "plugins"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        home.command(&["check", "--trust", "prompt", "plugins"]).stdin(Stdio::piped()).spawn().unwrap();
     // Answers on a pipe are nobody's answers.
     child.stdin.as_mut().unwrap().write_all(b"y\ny\n").unwrap();
     let output = child.wait_with_output().unwrap();
@@ -192,7 +213,10 @@ fn every_verb_has_help_with_two_examples() {
         let output = home.run(&[verb, "--help"]);
         let text = String::from_utf8(output.stdout).unwrap();
         let examples = text.split("Examples:").nth(1).unwrap_or_else(|| panic!("{verb} has no examples"));
-        assert!(examples.lines().filter(|line| line.contains(&format!("plugward {verb}"))).count() >= 2, "{verb}: {text}");
+        assert!(
+            examples.lines().filter(|line| line.contains(&format!("plugward {verb}"))).count() >= 2,
+            "{verb}: {text}"
+        );
     }
 }
 
@@ -200,7 +224,10 @@ fn every_verb_has_help_with_two_examples() {
 fn digest_prints_what_is_hashed() {
     let home = Home::new();
     home.good();
-    insta::assert_snapshot!("digest", home.shown(&["digest", "--list", "plugins/good"]) + &home.shown(&["digest", "plugins/good"]));
+    insta::assert_snapshot!(
+        "digest",
+        home.shown(&["digest", "--list", "plugins/good"]) + &home.shown(&["digest", "plugins/good"])
+    );
 }
 
 #[test]

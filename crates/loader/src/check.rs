@@ -10,8 +10,8 @@ use crate::gates::{Context, Walked, missing, walk};
 use crate::lock::{self, RootLock};
 use crate::options::{CheckOptions, Person, Root, Watch, Whole};
 use crate::pins::{PinStore, Stop, StoreFailed, gate};
-use crate::subject::Subject;
 use crate::report::{Decision, Gate, Reason, Report, Skipped, Summary, Tool, Weight};
+use crate::subject::Subject;
 
 /// Finds the plugins below the roots and walks each through the gates.
 ///
@@ -55,7 +55,8 @@ pub fn look(
         notices.extend(found.notices);
     }
     let locks: Vec<RootLock> = roots.iter().map(RootLock::read).collect();
-    let mut walked = walk_all(&places, &Roots { roots, locks: &locks, pins: store.pins() }, options, watch, &mut skipped);
+    let mut walked =
+        walk_all(&places, &Places { roots, locks: &locks, pins: store.pins() }, options, watch, &mut skipped);
     duplicates(&mut walked);
     let stop = |walked: &[Walked]| match options.whole {
         Whole::AllOrNothing if walked.iter().any(|one| !one.report.reasons.is_empty()) => Stop::EnrollNothing,
@@ -96,7 +97,7 @@ struct Gathered {
 }
 
 /// The roots, with the lock of each.
-struct Roots<'a> {
+struct Places<'a> {
     roots: &'a [Root],
     locks: &'a [RootLock],
     pins: Option<&'a Pins>,
@@ -104,7 +105,7 @@ struct Roots<'a> {
 
 fn walk_all(
     places: &[Place],
-    roots: &Roots<'_>,
+    at: &Places<'_>,
     options: &CheckOptions,
     watch: &dyn Watch,
     skipped: &mut Vec<Skipped>,
@@ -112,9 +113,11 @@ fn walk_all(
     let mut all = Vec::new();
     let mut seen: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     for (number, place) in places.iter().enumerate() {
-        let (Some(root), Some(lock)) = (roots.roots.get(place.root), roots.locks.get(place.root)) else { continue };
+        let (Some(root), Some(lock)) = (at.roots.get(place.root), at.locks.get(place.root)) else {
+            continue;
+        };
         watch.plugin(&place.path, number.saturating_add(1), places.len());
-        match walk(place, &Context { root, lock, pins: roots.pins, options, watch }) {
+        match walk(place, &Context { root, lock, pins: at.pins, options, watch }) {
             Ok(walked) => {
                 for one in walked {
                     seen.entry(place.root).or_default().insert(one.report.id.clone());
@@ -128,7 +131,7 @@ fn walk_all(
             Err(skip) => skipped.push(skip),
         }
     }
-    for (number, lock) in roots.locks.iter().enumerate() {
+    for (number, lock) in at.locks.iter().enumerate() {
         let seen = seen.remove(&number).unwrap_or_default();
         for (id, path) in lock::unvisited(lock, &seen) {
             // A plugin at that folder with a manifest that does not parse has its own reasons.
@@ -165,7 +168,11 @@ fn duplicates(walked: &mut [Walked]) {
                 Reason {
                     code: "discover/duplicate-name".to_owned(),
                     gate: Gate::Discover,
-                    message: format!("{} folders hold a plugin of this id: {}", paths.len(), paths.join(", ")),
+                    message: format!(
+                        "{} folders hold a plugin of this id: {}",
+                        paths.len(),
+                        paths.join(", ")
+                    ),
                     help: "rename one of them, or check their folders in separate runs".to_owned(),
                     weight: Weight::Integrity,
                 },

@@ -17,12 +17,21 @@ pub struct Code {
 
 /// Codes that the loader itself gives.
 pub const CODES: &[(&str, &str)] = &[
-    ("discover/duplicate-name", "two plugins have one id; rename one, or check their folders in separate runs"),
-    ("discover/too-many", "the folder holds more than is looked at; name the folders of the plugins themselves"),
+    (
+        "discover/duplicate-name",
+        "two plugins have one id; rename one, or check their folders in separate runs",
+    ),
+    (
+        "discover/too-many",
+        "the folder holds more than is looked at; name the folders of the plugins themselves",
+    ),
     ("discover/unreadable", "a folder cannot be listed; mend its permissions and check again"),
     ("market/unreadable", "a marketplace file cannot be read; its plugins are checked without its entries"),
     ("check/all-or-nothing", "another plugin of this run does not load, and all were asked for or none"),
-    ("scan/danger", "the rules found danger; read the findings, then drop the plugin or have its author mend it"),
+    (
+        "scan/danger",
+        "the rules found danger; read the findings, then drop the plugin or have its author mend it",
+    ),
     ("scan/error", "the scan could not be done, which is no yes"),
     ("tree/root-link", "the plugin's folder is a link; name the folder that it leads to"),
 ];

@@ -82,7 +82,10 @@ impl Looking<'_> {
     fn folder(&mut self, path: &str, depth: usize) -> Sight {
         self.folders = self.folders.saturating_add(1);
         if self.folders > FOLDERS {
-            self.notice("discover/too-many", format!("{path}: more than {FOLDERS} folders; the rest was not looked at"));
+            self.notice(
+                "discover/too-many",
+                format!("{path}: more than {FOLDERS} folders; the rest was not looked at"),
+            );
             return Sight::Below;
         }
         self.watch.discovering(path);
@@ -111,7 +114,10 @@ impl Looking<'_> {
             }
         };
         if listing.is_truncated() {
-            self.notice("discover/too-many", format!("{path}: more than {NAMES} names; the rest was not looked at"));
+            self.notice(
+                "discover/too-many",
+                format!("{path}: more than {NAMES} names; the rest was not looked at"),
+            );
         }
         let mut sight = Sight::Nothing;
         for entry in listing.entries() {
@@ -204,7 +210,8 @@ impl Looking<'_> {
     /// Entries whose folder is there but was not walked into (below a plugin, or deeper than we look), and those
     /// whose folder is not there.
     fn missing_entries(&mut self) {
-        let missing: Vec<String> = self.named.keys().filter(|path| !self.taken.contains(*path)).cloned().collect();
+        let missing: Vec<String> =
+            self.named.keys().filter(|path| !self.taken.contains(*path)).cloned().collect();
         for path in missing {
             if self.root.jail.metadata(&path).is_ok_and(|meta| meta.kind() == FileKind::Folder) {
                 self.take(&path);
@@ -227,7 +234,10 @@ impl Looking<'_> {
 fn exists(jail: &Jail, path: &str) -> bool {
     match jail.metadata(path) {
         Ok(_) => true,
-        Err(error) => error.answer() != plugward_sandbox_path::Answer::NotThere && error.code() != "path/not-a-directory",
+        Err(error) => {
+            error.answer() != plugward_sandbox_path::Answer::NotThere
+                && error.code() != "path/not-a-directory"
+        }
     }
 }
 

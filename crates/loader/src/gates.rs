@@ -6,12 +6,12 @@ use plugward_manifest::{At, Dialect, Files, MAIN_FILES, Manifest, ManifestErrors
 use plugward_pinstore::{Facts, LockSays, Pins};
 use plugward_sandbox_path::{Jail, OpenError};
 use plugward_scanner::{Profile, Rules, ScanCheck, ScanOptions};
-use plugward_tree_lock::{CodewizardDigest, ExecBits, Excludes, ReadOptions, Snapshot, Step, TreeCheck};
+use plugward_tree_lock::{CodewizardDigest, Excludes, ExecBits, ReadOptions, Snapshot, Step, TreeCheck};
 use plugward_types::{Digest, Finding, PluginId, SurfaceDigest, TreeDigest};
 
 use crate::discover::Place;
-use crate::options::{CheckOptions, Root, Watch};
 use crate::lock::{self, LockContext, RootLock};
+use crate::options::{CheckOptions, Root, Watch};
 use crate::report::{
     Decision, Gate, Notice, PinState, PluginReport, Reason, Skipped, StateOnly, SurfaceReport, Weight,
 };
@@ -90,7 +90,7 @@ pub(crate) fn walk(place: &Place, context: &Context<'_>) -> Result<Vec<Walked>, 
             {
                 last.message.push_str(&format!(" ({} more problems are not listed)", refusal.left_out()));
             }
-            without_tree(place, &jail, options, reasons)
+            Ok(without_tree(place, &jail, options, &reasons))
         }
         Err(error) => {
             let reason = Reason {
@@ -100,7 +100,7 @@ pub(crate) fn walk(place: &Place, context: &Context<'_>) -> Result<Vec<Walked>, 
                 help: error.help(),
                 weight: Weight::CouldNotTell,
             };
-            without_tree(place, &jail, options, vec![reason])
+            Ok(without_tree(place, &jail, options, &[reason]))
         }
     }
 }
@@ -115,7 +115,11 @@ fn folder(root: &Root, path: &str) -> Result<Jail, Reason> {
 fn opening(error: &OpenError) -> Reason {
     let refused = error.answer() == plugward_sandbox_path::Answer::Refused;
     Reason {
-        code: if error.code() == "path/symlink" { "tree/root-link".to_owned() } else { error.code().to_owned() },
+        code: if error.code() == "path/symlink" {
+            "tree/root-link".to_owned()
+        } else {
+            error.code().to_owned()
+        },
         gate: Gate::Tree,
         message: error.to_string(),
         help: error.help().to_owned(),
@@ -126,10 +130,8 @@ fn opening(error: &OpenError) -> Reason {
 /// A main file over the limit is refused before its folder is read, so that its size costs nothing.
 fn too_large(jail: &Jail, options: &CheckOptions) -> Option<(Dialect, Reason)> {
     let limit = MAIN_LIMIT;
-    MAIN_FILES
-        .iter()
-        .filter(|(dialect, _)| options.dialect.is_none_or(|only| only == *dialect))
-        .find_map(|(dialect, file)| {
+    MAIN_FILES.iter().filter(|(dialect, _)| options.dialect.is_none_or(|only| only == *dialect)).find_map(
+        |(dialect, file)| {
             let meta = jail.metadata(*file).ok()?;
             (meta.len() > limit).then(|| {
                 let message = format!(
@@ -146,7 +148,8 @@ fn too_large(jail: &Jail, options: &CheckOptions) -> Option<(Dialect, Reason)> {
                 };
                 (*dialect, reason)
             })
-        })
+        },
+    )
 }
 
 fn guess(place: &Place, options: &CheckOptions) -> Dialect {
@@ -154,7 +157,7 @@ fn guess(place: &Place, options: &CheckOptions) -> Dialect {
 }
 
 /// The last part of the plugin's folder.
-fn folder_name<'a>(place: &'a Place) -> &'a str {
+fn folder_name(place: &Place) -> &str {
     if place.path == "." { &place.source } else { place.path.rsplit('/').next().unwrap_or(&place.path) }
 }
 
@@ -266,8 +269,8 @@ fn without_tree(
     place: &Place,
     jail: &Jail,
     options: &CheckOptions,
-    reasons: Vec<Reason>,
-) -> Result<Vec<Walked>, Skipped> {
+    reasons: &[Reason],
+) -> Vec<Walked> {
     let mut files = MapFiles::new();
     for (_, file) in MAIN_FILES {
         if let Ok(bytes) = jail.read(*file, MAIN_LIMIT) {
@@ -282,10 +285,10 @@ fn without_tree(
     let excluded: Vec<&str> = options.excludes.iter().collect();
     let dialects = dialects(place, &files, options);
     if dialects.is_empty() {
-        return Ok(vec![unread(place, guess(place, options), reasons)]);
+        return vec![unread(place, guess(place, options), reasons.to_vec())];
     }
     let walk = |dialect| {
-        let mut walked = unread(place, dialect, reasons.clone());
+        let mut walked = unread(place, dialect, reasons.to_vec());
         match plugward_manifest::read(dialect, &files, &at(place, &excluded)) {
             Ok(manifest) => {
                 walked.report.version = manifest.version().map(str::to_owned);
@@ -296,7 +299,7 @@ fn without_tree(
         }
         walked
     };
-    Ok(dialects.into_iter().map(walk).collect())
+    dialects.into_iter().map(walk).collect()
 }
 
 /// The dialects in a folder; one that only a marketplace entry describes is of the marketplace's dialect.
@@ -384,7 +387,11 @@ fn describe(report: &mut PluginReport, manifest: &Manifest) {
     report.version = manifest.version().map(str::to_owned);
     for notice in manifest.notices() {
         let gate = if notice.code().starts_with("surface/") { Gate::Surface } else { Gate::Manifest };
-        report.notices.push(Notice { code: notice.code().to_owned(), gate, message: format!("{}: {}", notice.place(), notice.message()) });
+        report.notices.push(Notice {
+            code: notice.code().to_owned(),
+            gate,
+            message: format!("{}: {}", notice.place(), notice.message()),
+        });
     }
     for item in manifest.surface() {
         report.surface.push(SurfaceReport {
@@ -403,10 +410,18 @@ fn surface_digest(manifest: &Manifest) -> SurfaceDigest {
     SurfaceDigest::from_bytes(*crate::hash::sha256(manifest.surface_text().as_bytes()).as_bytes())
 }
 
+/// What a scan of one folder gave.
+struct Scanned {
+    findings: Vec<Finding>,
+    notices: Vec<Notice>,
+    /// Danger findings that nothing suppresses.
+    danger: Option<usize>,
+}
+
 /// The scans of one folder, at most one a profile.
 #[derive(Default)]
 struct Scans {
-    done: Vec<(Profile, Result<(Vec<Finding>, Vec<Notice>, Option<usize>), String>)>,
+    done: Vec<(Profile, Result<Scanned, String>)>,
 }
 
 impl Scans {
@@ -418,18 +433,17 @@ impl Scans {
         dialect: Dialect,
         options: &CheckOptions,
     ) {
-        let profile =
-            if dialect == Dialect::Hyperagent { Profile::StrictPlugin } else { Profile::General };
+        let profile = if dialect == Dialect::Hyperagent { Profile::StrictPlugin } else { Profile::General };
         if !self.done.iter().any(|(done, _)| *done == profile) {
             self.done.push((profile, scan(snapshot, manifest, profile, options)));
         }
         let Some((_, outcome)) = self.done.iter().find(|(done, _)| *done == profile) else { return };
         match outcome {
-            Ok((findings, notices, danger)) => {
-                report.findings.clone_from(findings);
-                report.notices.extend(notices.iter().cloned());
-                if let Some(count) = danger {
-                    report.reasons.push(danger_reason(*count, findings, &report.id));
+            Ok(scanned) => {
+                report.findings.clone_from(&scanned.findings);
+                report.notices.extend(scanned.notices.iter().cloned());
+                if let Some(count) = scanned.danger {
+                    report.reasons.push(danger_reason(count, &scanned.findings, &report.id));
                 }
             }
             Err(message) => report.reasons.push(Reason {
@@ -445,8 +459,9 @@ impl Scans {
 
 fn danger_reason(count: usize, findings: &[Finding], id: &str) -> Reason {
     let first = findings.iter().find(|finding| finding.severity == plugward_types::Severity::Danger);
-    let place = first
-        .map(|finding| format!(", first {} at {}:{}:{}", finding.rule, finding.path, finding.line, finding.column));
+    let place = first.map(|finding| {
+        format!(", first {} at {}:{}:{}", finding.rule, finding.path, finding.line, finding.column)
+    });
     let noun = if count == 1 { "finding" } else { "findings" };
     Reason {
         code: "scan/danger".to_owned(),
@@ -457,13 +472,12 @@ fn danger_reason(count: usize, findings: &[Finding], id: &str) -> Reason {
     }
 }
 
-#[expect(clippy::type_complexity, reason = "used in one place, named by its fields there")]
 fn scan(
     snapshot: &Snapshot,
     manifest: Option<&Manifest>,
     profile: Profile,
     options: &CheckOptions,
-) -> Result<(Vec<Finding>, Vec<Notice>, Option<usize>), String> {
+) -> Result<Scanned, String> {
     let mut how = ScanOptions::new(profile);
     how.jobs = options.jobs;
     how.packages = &options.packages;
@@ -475,11 +489,15 @@ fn scan(
     let notices = decision
         .notices
         .iter()
-        .map(|notice| Notice { code: notice.code.to_owned(), gate: Gate::Scan, message: format!("{}: {}", notice.path, notice.message) })
+        .map(|notice| Notice {
+            code: notice.code.to_owned(),
+            gate: Gate::Scan,
+            message: format!("{}: {}", notice.path, notice.message),
+        })
         .collect();
     let danger = match decision.check {
         ScanCheck::Clean | ScanCheck::Listed => None,
         ScanCheck::Danger { count, .. } => Some(count),
     };
-    Ok((report.findings().to_vec(), notices, danger))
+    Ok(Scanned { findings: report.findings().to_vec(), notices, danger })
 }

@@ -22,16 +22,16 @@ pub use plugward_sandbox_path as sandbox_path;
 pub use plugward_scanner as scanner;
 pub use plugward_state_file as state_file;
 pub use plugward_tree_lock as tree_lock;
-pub use plugward_types::{Digest, Finding, ParseError, PluginId, RuleId, Severity, Span, SurfaceDigest, TreeDigest};
+pub use plugward_types::{
+    Digest, Finding, ParseError, PluginId, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
+};
 
 pub use check::{check, look};
 pub use hash::sha256;
-pub use options::{
-    Answer, CheckOptions, NobodyThere, Person, Root, Trust, Unwatched, Watch, Whole, Writes,
-};
+pub use options::{Answer, CheckOptions, NobodyThere, Person, Root, Trust, Unwatched, Watch, Whole, Writes};
 pub use pins::{PinStore, StoreFailure};
-pub use subject::Subject;
 pub use report::{
     CapabilityReport, Decision, Gate, Notice, PinState, PluginReport, Reason, Report, Skipped, StateOnly,
     Summary, SurfaceReport, Tool, Weight,
 };
+pub use subject::Subject;

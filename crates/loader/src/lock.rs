@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use plugward_pinstore::{LockSays, Pins, Scope};
 use plugward_sandbox_path::Answer;
 use plugward_tree_lock::{
-    CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, Lock, LockCheck, LockDifference, LockFacts, LockFile,
-    LockOutcome, LockRule, Snapshot,
+    CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, Lock, LockCheck, LockDifference, LockFacts,
+    LockFile, LockOutcome, LockRule, Snapshot,
 };
 use plugward_types::{Digest, PluginId};
 
@@ -26,7 +26,11 @@ pub(crate) enum RootLock {
     /// The older JSON form.
     Json(JsonLock),
     /// It is there and cannot be used.
-    Broken { code: &'static str, message: String, help: String },
+    Broken {
+        code: &'static str,
+        message: String,
+        help: String,
+    },
 }
 
 impl RootLock {
@@ -43,14 +47,9 @@ impl RootLock {
         match Lock::parse(&bytes) {
             Ok(Lock::Plugins(file)) => Self::Own(file, crate::hash::sha256(&bytes)),
             Ok(Lock::Json(file)) => Self::Json(file),
-            Err(error) => Self::Broken { code: error.code(), message: format!("{NAME}: {error}"), help: error.help() },
-        }
-    }
-
-    pub(crate) const fn own(&self) -> Option<&LockFile> {
-        match self {
-            Self::Own(file, _) => Some(file),
-            Self::Absent | Self::Json(_) | Self::Broken { .. } => None,
+            Err(error) => {
+                Self::Broken { code: error.code(), message: format!("{NAME}: {error}"), help: error.help() }
+            }
         }
     }
 }
@@ -145,7 +144,11 @@ fn text(check: &LockCheck) -> String {
         LockCheck::Missing => format!("{NAME} names it, and it is not there"),
         LockCheck::Inconsistent { expected, actual } => {
             let show = |digest: &Option<Digest>| digest.map_or_else(|| "none".to_owned(), |d| d.to_string());
-            format!("{NAME} names the tree and another manifest\nexpected {}\nactual {}", show(expected), show(actual))
+            format!(
+                "{NAME} names the tree and another manifest\nexpected {}\nactual {}",
+                show(expected),
+                show(actual)
+            )
         }
         LockCheck::Mismatch(LockDifference::Tree { expected, actual }) => {
             let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
@@ -158,7 +161,11 @@ fn text(check: &LockCheck) -> String {
             let show = |digest: &Option<plugward_types::TreeDigest>| {
                 digest.map_or_else(|| "none".to_owned(), |d| d.to_string())
             };
-            format!("{NAME} names another tree for {name}\nexpected {}\nactual {}", show(expected), show(actual))
+            format!(
+                "{NAME} names another tree for {name}\nexpected {}\nactual {}",
+                show(expected),
+                show(actual)
+            )
         }
     }
 }
@@ -184,7 +191,9 @@ fn json(report: &mut PluginReport, file: &JsonLock, snapshot: &Snapshot) -> Lock
     });
     let (state, reason) = match file.check(&report.name, CodewizardDigest::of(snapshot)) {
         JsonLockCheck::Match => ("match", None),
-        JsonLockCheck::Unlisted => ("unlisted", Some(("lock/unlisted", format!("{NAME} has no entry for it")))),
+        JsonLockCheck::Unlisted => {
+            ("unlisted", Some(("lock/unlisted", format!("{NAME} has no entry for it"))))
+        }
         JsonLockCheck::Mismatch { expected, actual } => {
             let text = format!("{NAME} names another tree\nexpected {expected}\nactual {actual}");
             ("mismatch", Some(("lock/mismatch", text)))
@@ -192,7 +201,13 @@ fn json(report: &mut PluginReport, file: &JsonLock, snapshot: &Snapshot) -> Lock
     };
     report.lock = StateOnly { state };
     if let Some((code, message)) = reason {
-        push(report, code, message, "look at what changed, then write the lock anew".to_owned(), Weight::Integrity);
+        push(
+            report,
+            code,
+            message,
+            "look at what changed, then write the lock anew".to_owned(),
+            Weight::Integrity,
+        );
     }
     LockSays::Nothing
 }
@@ -211,8 +226,11 @@ pub(crate) fn unvisited(lock: &RootLock, seen: &BTreeSet<String>) -> Vec<(String
             file.unvisited(&seen).into_iter().map(|id| (id.to_string(), path(&id))).collect()
         }
         RootLock::Json(file) => {
-            let names: BTreeSet<String> =
-                seen.iter().filter_map(|id| id.parse::<PluginId>().ok()).map(|id| id.name().to_owned()).collect();
+            let names: BTreeSet<String> = seen
+                .iter()
+                .filter_map(|id| id.parse::<PluginId>().ok())
+                .map(|id| id.name().to_owned())
+                .collect();
             file.unvisited(&names).into_iter().map(|name| (name.clone(), name)).collect()
         }
     }

@@ -45,8 +45,15 @@ impl StoreFailure {
 enum State {
     /// No folder yet, and nothing is to be written.
     Empty,
-    Open { pins: Pins, check: StoreCheck },
-    Broken { code: &'static str, message: String, help: String },
+    Open {
+        pins: Box<Pins>,
+        check: StoreCheck,
+    },
+    Broken {
+        code: &'static str,
+        message: String,
+        help: String,
+    },
 }
 
 impl PinStore {
@@ -59,11 +66,11 @@ impl PinStore {
     /// Opens the pins below the user's config folder. A store that cannot be used is kept as that.
     #[must_use]
     pub fn open(dir: &Dir, owner: Owner) -> Self {
-        let opened = Pins::file(dir, owner).map_err(|error| broken_state(&error)).and_then(|file| {
-            Pins::open(&file).map_err(|error| broken(&error))
-        });
+        let opened = Pins::file(dir, owner)
+            .map_err(|error| broken_state(&error))
+            .and_then(|file| Pins::open(&file).map_err(|error| broken(&error)));
         match opened {
-            Ok((pins, check)) => Self(State::Open { pins, check }),
+            Ok((pins, check)) => Self(State::Open { pins: Box::new(pins), check }),
             Err(state) => Self(state),
         }
     }
@@ -84,9 +91,11 @@ impl PinStore {
     /// store said, with what to do next.
     pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<Committed, StoreFailure> {
         match &mut self.0 {
-            State::Open { pins, .. } => pins
-                .commit(changes, now)
-                .map_err(|error| StoreFailure { code: error.code(), message: chain(&error), help: error.help() }),
+            State::Open { pins, .. } => pins.commit(changes, now).map_err(|error| StoreFailure {
+                code: error.code(),
+                message: chain(&error),
+                help: error.help(),
+            }),
             State::Empty => Err(StoreFailure {
                 code: "pin/store",
                 message: "there is no config folder yet".to_owned(),
@@ -226,28 +235,38 @@ fn one_plugin(
         PinDecision::Enroll(via) => {
             (report.reasons.is_empty() && options.writes == Writes::Commit).then(|| enroll(via))
         }
-        PinDecision::Ask => ask(report, pin, scope, options, person).map(|via| match via {
-            Some(via) => enroll(via),
-            None => Change::Deny { scope: scope.clone(), id: pin.id.clone(), by: Some(options.by.clone()) },
-        }),
+        PinDecision::Ask => match ask(report, pin, scope, options, person) {
+            Asked::Enroll(via) => Some(enroll(via)),
+            Asked::Deny => {
+                Some(Change::Deny { scope: scope.clone(), id: pin.id.clone(), by: Some(options.by.clone()) })
+            }
+            Asked::Nothing => None,
+        },
     }
 }
 
-/// Asks the person, if nothing else stands against the plugin. `Some(None)` is a denial to be stored.
+/// What came of asking.
+enum Asked {
+    Enroll(Via),
+    Deny,
+    Nothing,
+}
+
+/// Asks the person, if nothing else stands against the plugin.
 fn ask(
     report: &mut PluginReport,
     pin: &PinFacts,
     scope: &Scope,
     options: &CheckOptions,
     person: &mut dyn Person,
-) -> Option<Option<Via>> {
+) -> Asked {
     let answer = if report.reasons.is_empty() && options.writes == Writes::Commit {
         person.ask(report)
     } else {
         Answer::Nobody
     };
     let (message, help) = match answer {
-        Answer::Yes => return Some(Some(Via::Prompt)),
+        Answer::Yes => return Asked::Enroll(Via::Prompt),
         Answer::Never => {
             report.reasons.push(Reason {
                 code: "policy/denied".to_owned(),
@@ -256,7 +275,7 @@ fn ask(
                 help: format!("plugward allow {}", pin.id),
                 weight: Weight::Denied,
             });
-            return Some(None);
+            return Asked::Deny;
         }
         Answer::No => ("new, and the answer was no".to_owned(), "check again to be asked again".to_owned()),
         Answer::Nobody => (
@@ -271,7 +290,7 @@ fn ask(
         help,
         weight: Weight::Undecided,
     });
-    None
+    Asked::Nothing
 }
 
 fn unusable(
@@ -304,7 +323,8 @@ fn unusable(
                 report.notices.push(Notice {
                     code: code.to_owned(),
                     gate: Gate::Pin,
-                    message: "loads without a pin, as the person who was asked said; nothing is remembered".to_owned(),
+                    message: "loads without a pin, as the person who was asked said; nothing is remembered"
+                        .to_owned(),
                 });
             } else {
                 report.reasons.push(reason(Weight::Undecided));
@@ -396,7 +416,7 @@ fn changed_text(changed: &Changed, file: &str) -> String {
                 (format!("{:?}", facts.shared), format!("{:?}", changed.actual.shared))
             }
         };
-        text.push_str(&format!("\n{} pinned {pinned}\n{} actual {actual}", what.as_str(), what.as_str()));
+        text.push_str(&format!("\n{} differs\npinned {pinned}\nactual {actual}", what.as_str()));
     }
     text
 }
@@ -433,7 +453,12 @@ fn commit(
     }
 }
 
-fn unsaved(report: &mut PluginReport, options: &CheckOptions, code: &'static str, (message, help): (&str, &str)) {
+fn unsaved(
+    report: &mut PluginReport,
+    options: &CheckOptions,
+    code: &'static str,
+    (message, help): (&str, &str),
+) {
     match options.on_store_error.on_unsaved(options.trust, code) {
         StoreDecision::LoadUnpinned(code) => report.notices.push(Notice {
             code: code.to_owned(),
@@ -455,11 +480,14 @@ fn committed_one(report: &mut PluginReport, change: &Change, outcome: &Outcome, 
     let own = |state| PinState { state, manifest: report.manifest.clone(), tree: report.tree.clone() };
     match outcome {
         Outcome::Done => {
-            let manifest = facts.manifest.map_or_else(|| "no manifest".to_owned(), |d| format!("manifest {d}"));
+            let manifest = facts.manifest.map_or_else(|| "no manifest file".to_owned(), |d| d.to_string());
             report.notices.push(Notice {
                 code: "pin/new".to_owned(),
                 gate: Gate::Pin,
-                message: format!("enrolled ({via}) in scope {scope}\n{manifest}\ntree {}", facts.tree),
+                message: format!(
+                    "new: enrolled ({via}) in scope {scope}, manifest and tree\n{manifest}\n{}",
+                    facts.tree
+                ),
             });
             report.pin = own("enrolled");
         }

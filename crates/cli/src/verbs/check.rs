@@ -23,7 +23,13 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     let mut store = shared::pins(host, Writes::Commit)?;
     let progress = Progress::new(out.live && out.loudness >= 0);
     let report = if trust == Trust::Prompt && host.interactive {
-        check(&roots, &mut store, &options, &progress, &mut AtTheKeyboard { progress: &progress, width: out.width })
+        check(
+            &roots,
+            &mut store,
+            &options,
+            &progress,
+            &mut AtTheKeyboard { progress: &progress, width: out.width },
+        )
     } else {
         check(&roots, &mut store, &options, &progress, &mut NobodyThere)
     };
@@ -35,12 +41,18 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     }
     for id in &args.enabled {
         if !report.plugins.iter().any(|plugin| plugin.id == *id || plugin.name == *id) {
-            out.complain(&format!("{} --enabled {}: no such plugin was found", paint(ASK, "warning:"), line(id)));
+            out.complain(&format!(
+                "{} --enabled {}: no such plugin was found",
+                paint(ASK, "warning:"),
+                line(id)
+            ));
         }
     }
     match args.format {
         ReportFormat::Json => out.result(&json::render(&report)?)?,
-        ReportFormat::Sarif => return Err(usage("--format sarif is for scan in this version; use table or json")),
+        ReportFormat::Sarif => {
+            return Err(usage("--format sarif is for scan in this version; use table or json"));
+        }
         ReportFormat::Table => {
             let again = shared::again(&args.dirs);
             let view = View { width: out.width, wordy: out.loudness > 0, again: &again };
@@ -63,7 +75,12 @@ impl Person for AtTheKeyboard<'_> {
         let mut stderr = anstream::stderr();
         let mut question = table::details(plugin, &view, false);
         for item in &plugin.surface {
-            question.push_str(&format!("  runs {}: {} ({})\n", item.kind, line(&item.run.join(" ")), item.coverage));
+            question.push_str(&format!(
+                "  runs {}: {} ({})\n",
+                item.kind,
+                line(&item.run.join(" ")),
+                item.coverage
+            ));
         }
         question.push_str("  manifest ");
         question.push_str(plugin.manifest.as_deref().unwrap_or("none"));

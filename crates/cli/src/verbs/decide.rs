@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use plugward_loader::pinstore::{Change, Outcome, Pins, Revoked, Scope};
-use plugward_loader::{Digest, PinStore, PluginId, StoreFailure, Trust, TreeDigest, Writes};
+use plugward_loader::{Digest, PinStore, PluginId, StoreFailure, TreeDigest, Trust, Writes};
 
 use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
 use crate::escape::line;
@@ -12,10 +12,9 @@ use crate::out::Out;
 use crate::verbs::shared;
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let shown: TreeDigest = args
-        .tree
-        .parse()
-        .map_err(|error: plugward_loader::ParseError| usage(format!("read --tree: {error}\n  next: {}", error.help())))?;
+    let shown: TreeDigest = args.tree.parse().map_err(|error: plugward_loader::ParseError| {
+        usage(format!("read --tree: {error}\n  next: {}", error.help()))
+    })?;
     let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out.live)?;
     let Some(subject) = named.subject else {
         let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
@@ -69,7 +68,12 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
             // Both answers leave no pin behind.
             match commit(&mut store, Change::ForgetAll)? {
                 Outcome::Done | Outcome::Already => {}
-                other => return Err(Failure::Refused(anyhow!("forget --all: {}", other.code().unwrap_or("pin/none")))),
+                other => {
+                    return Err(Failure::Refused(anyhow!(
+                        "forget --all: {}",
+                        other.code().unwrap_or("pin/none")
+                    )));
+                }
             }
         }
         out.result("forgot every pin; denials and revocations stay\n")?;
@@ -88,9 +92,9 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
 fn start_over(host: &Host) -> Result<(), Failure> {
     let dir = host::own_folder(host.config_dir()?).map_err(Failure::Store)?;
     let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::Store(anyhow!("{error}")))?;
-    Pins::start_over(&file, std::time::Duration::from_secs(5))
-        .map(drop)
-        .map_err(|error| Failure::Store(anyhow!("start over: {error} ({})\n  next: {}", error.code(), error.help())))
+    Pins::start_over(&file, std::time::Duration::from_secs(5)).map(drop).map_err(|error| {
+        Failure::Store(anyhow!("start over: {error} ({})\n  next: {}", error.code(), error.help()))
+    })
 }
 
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -132,7 +136,9 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
         entry.manifest = Some(manifest);
     } else {
         let id: PluginId = args.what.parse().map_err(|error: plugward_loader::ParseError| {
-            usage(format!("read what to revoke: {error}\n  next: name a full id or a digest (pt1:… or sha256:…)"))
+            usage(format!(
+                "read what to revoke: {error}\n  next: name a full id or a digest (pt1:… or sha256:…)"
+            ))
         })?;
         entry.id = Some(id);
     }
@@ -150,13 +156,19 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
 fn commit(store: &mut PinStore, change: Change) -> Result<Outcome, Failure> {
     let failed = |error: StoreFailure| Failure::Store(anyhow!("{error}\n  next: {}", error.help()));
     let committed = store.commit(vec![change], host::now()?).map_err(failed)?;
-    committed.outcomes.into_iter().next().ok_or_else(|| Failure::Internal(anyhow!("the store gave no answer")))
+    committed
+        .outcomes
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::Internal(anyhow!("the store gave no answer")))
 }
 
 /// A plugin that the pins know, by id or bare name.
 fn pinned(store: &PinStore, name: &str) -> Result<(Scope, PluginId), Failure> {
     let Some(pins) = store.pins() else {
-        return Err(Failure::Store(anyhow!("the pins cannot be read\n  next: plugward forget --all starts over")));
+        return Err(Failure::Store(anyhow!(
+            "the pins cannot be read\n  next: plugward forget --all starts over"
+        )));
     };
     let found: Vec<(&Scope, &PluginId)> = pins
         .iter()
@@ -165,10 +177,17 @@ fn pinned(store: &PinStore, name: &str) -> Result<(Scope, PluginId), Failure> {
         .collect();
     match found.as_slice() {
         [(scope, id)] => Ok(((*scope).clone(), (*id).clone())),
-        [] => Err(usage(format!("find `{}`: no pin of that name\n  next: plugward list DIR shows what is pinned", line(name)))),
+        [] => Err(usage(format!(
+            "find `{}`: no pin of that name\n  next: plugward list DIR shows what is pinned",
+            line(name)
+        ))),
         many => {
             let ids: Vec<String> = many.iter().map(|(scope, id)| format!("{id} ({scope})")).collect();
-            Err(usage(format!("find `{}`: several are pinned\n  next: name one of {}", line(name), ids.join(", "))))
+            Err(usage(format!(
+                "find `{}`: several are pinned\n  next: name one of {}",
+                line(name),
+                ids.join(", ")
+            )))
         }
     }
 }

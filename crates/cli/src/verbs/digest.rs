@@ -15,8 +15,9 @@ use crate::verbs::shared;
 pub(crate) fn run(args: &DigestArgs, out: &mut Out) -> Result<u8, Failure> {
     let excludes = shared::excludes(&args.exclude)?;
     let jail = host::open(&args.dir)?;
-    let read = Snapshot::read(&jail, &Limits::standard(), &excludes, NonZeroUsize::MIN)
-        .map_err(|error| anyhow!("read {}: {error} ({})\n  next: {}", args.dir, error.code(), error.help()))?;
+    let read = Snapshot::read(&jail, &Limits::standard(), &excludes, NonZeroUsize::MIN).map_err(|error| {
+        anyhow!("read {}: {error} ({})\n  next: {}", args.dir, error.code(), error.help())
+    })?;
     let snapshot = match read {
         TreeCheck::Read(snapshot) => snapshot,
         TreeCheck::Refused(refusal) => {
@@ -24,10 +25,19 @@ pub(crate) fn run(args: &DigestArgs, out: &mut Out) -> Result<u8, Failure> {
                 .problems()
                 .iter()
                 .map(|problem| {
-                    format!("  {}: {}\n    next: {}", problem.code(), line(&problem.to_string()), problem.help())
+                    format!(
+                        "  {}: {}\n    next: {}",
+                        problem.code(),
+                        line(&problem.to_string()),
+                        problem.help()
+                    )
                 })
                 .collect();
-            return Err(Failure::Refused(anyhow!("digest {}: it cannot be digested as it is\n{}", args.dir, lines.join("\n"))));
+            return Err(Failure::Refused(anyhow!(
+                "digest {}: it cannot be digested as it is\n{}",
+                args.dir,
+                lines.join("\n")
+            )));
         }
     };
     match (args.scheme, args.list) {

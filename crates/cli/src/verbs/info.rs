@@ -44,8 +44,14 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
         let row = format!("{} {} {}", item.kind, line(name), line(&run));
         text.push_str(&wrapped("    ", "      ", row.trim_end(), out.width));
-        let files = if item.files.is_empty() { String::new() } else { format!(": {}", line(&item.files.join(", "))) };
-        text.push_str(&wrapped("      ", "      ", &format!("{}{files}", paint(FAINT, item.coverage)), out.width));
+        let files =
+            if item.files.is_empty() { String::new() } else { format!(": {}", line(&item.files.join(", "))) };
+        text.push_str(&wrapped(
+            "      ",
+            "      ",
+            &format!("{}{files}", paint(FAINT, item.coverage)),
+            out.width,
+        ));
     }
     out.result(&text)?;
     Ok(0)

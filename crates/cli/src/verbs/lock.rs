@@ -47,7 +47,9 @@ fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
     match root.jail.read(NAME, u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.answer() == Answer::NotThere => Ok(None),
-        Err(error) => Err(Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))),
+        Err(error) => {
+            Err(Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help())))
+        }
     }
 }
 
@@ -70,28 +72,29 @@ fn fresh(args: &LockArgs, looked: &Looked) -> Result<LockFile, Failure> {
             )));
         };
         let entry = subject.lock_entry();
-        file.insert(subject.id.clone(), entry).map_err(|error| Failure::Refused(anyhow!("write {NAME}: {error}")))?;
+        file.insert(subject.id.clone(), entry)
+            .map_err(|error| Failure::Refused(anyhow!("write {NAME}: {error}")))?;
     }
     Ok(file)
 }
 
 fn migrate(bytes: &[u8], looked: &Looked, fresh: &LockFile) -> Result<String, Failure> {
-    let old = Lock::parse(bytes)
-        .map_err(|error| Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help())))?;
+    let old = Lock::parse(bytes).map_err(|error| {
+        Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
+    })?;
     let Lock::Json(old) = old else {
         return Err(usage(format!("migrate: {NAME} is not the older JSON lock")));
     };
     let mut migrants = Vec::new();
     for (id, entry) in fresh.entries() {
-        let Some(digest) = looked.subjects.get(id.as_str()).and_then(|subject| subject.codewizard) else { continue };
-        migrants.push(Migrant {
-            name: id.name().to_owned(),
-            digest,
-            id: id.clone(),
-            entry: entry.clone(),
-        });
+        let Some(digest) = looked.subjects.get(id.as_str()).and_then(|subject| subject.codewizard) else {
+            continue;
+        };
+        migrants.push(Migrant { name: id.name().to_owned(), digest, id: id.clone(), entry: entry.clone() });
     }
-    let done = old.migrate(migrants).map_err(|error| Failure::Refused(anyhow!("migrate: {error} ({})", error.code())))?;
+    let done = old
+        .migrate(migrants)
+        .map_err(|error| Failure::Refused(anyhow!("migrate: {error} ({})", error.code())))?;
     match done {
         Migration::Done(file) => Ok(file.render()),
         Migration::Refused { differ, missing } => {
@@ -100,7 +103,10 @@ fn migrate(bytes: &[u8], looked: &Looked, fresh: &LockFile) -> Result<String, Fa
                 .map(|(name, check)| format!("  {} {}", line(name), check.code().unwrap_or("lock/mismatch")))
                 .collect();
             rows.extend(missing.iter().map(|name| format!("  {} lock/missing", line(name))));
-            Err(Failure::Refused(anyhow!("migrate: not everything is as the JSON lock has it\n{}", rows.join("\n"))))
+            Err(Failure::Refused(anyhow!(
+                "migrate: not everything is as the JSON lock has it\n{}",
+                rows.join("\n")
+            )))
         }
     }
 }
@@ -109,10 +115,9 @@ fn migrate(bytes: &[u8], looked: &Looked, fresh: &LockFile) -> Result<String, Fa
 fn keep(root: &Root, bytes: &[u8]) -> Result<(), Failure> {
     let kept = "PLUGINS.lock.json";
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
-    let mut file = root
-        .jail
-        .create_new(kept, perm)
-        .map_err(|error| anyhow!("keep the older lock as {kept}: {error} ({})\n  next: {}", error.code(), error.help()))?;
+    let mut file = root.jail.create_new(kept, perm).map_err(|error| {
+        anyhow!("keep the older lock as {kept}: {error} ({})\n  next: {}", error.code(), error.help())
+    })?;
     file.write_all(bytes).map_err(|error| anyhow!("keep the older lock as {kept}: {error}"))?;
     Ok(())
 }
@@ -122,7 +127,8 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         out.result(&format!("{NAME} is as it should be: nothing was written\n"))?;
         return Ok(0);
     }
-    let before: Vec<&str> = old.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default().lines().collect();
+    let before: Vec<&str> =
+        old.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default().lines().collect();
     let after: Vec<&str> = text.lines().collect();
     for gone in before.iter().filter(|row| !after.contains(row)) {
         out.result(&format!("{}\n", paint(REFUSE, &format!("- {}", line(gone)))))?;
@@ -131,16 +137,24 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         out.result(&format!("{}\n", paint(LOAD, &format!("+ {}", line(new)))))?;
     }
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
-    root.jail
+    let _written: Written = root
+        .jail
         .replace(NAME, text.as_bytes(), perm)
         .map_err(|error| anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))?;
-    out.say(&format!("wrote {}/{NAME}; commit it, and let CI run: plugward lock --check {}", args.dir, args.dir));
+    out.say(&format!(
+        "wrote {}/{NAME}; commit it, and let CI run: plugward lock --check {}",
+        args.dir, args.dir
+    ));
     Ok(0)
 }
 
 fn check(args: &LockArgs, looked: &Looked, there: bool, out: &mut Out) -> Result<u8, Failure> {
     if !there {
-        return Err(Failure::Refused(anyhow!("check {NAME}: {} has none\n  next: plugward lock {}", args.dir, args.dir)));
+        return Err(Failure::Refused(anyhow!(
+            "check {NAME}: {} has none\n  next: plugward lock {}",
+            args.dir,
+            args.dir
+        )));
     }
     let mut wrong = 0_usize;
     let mut worst = 0_u8;
@@ -160,7 +174,10 @@ fn check(args: &LockArgs, looked: &Looked, there: bool, out: &mut Out) -> Result
             out.result(&wrapped("    next: ", "          ", &line(&reason.help), out.width))?;
         }
     }
-    out.result(&format!("{} checked against {NAME}: {wrong} wrong\n", count(looked.report.plugins.len(), "plugin")))?;
+    out.result(&format!(
+        "{} checked against {NAME}: {wrong} wrong\n",
+        count(looked.report.plugins.len(), "plugin")
+    ))?;
     Ok(worst)
 }
 
@@ -168,8 +185,9 @@ fn accept(root: &Root, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Resu
     let Some(bytes) = old else {
         return Err(usage(format!("accept {NAME}: there is none")));
     };
-    Lock::parse(&bytes)
-        .map_err(|error| Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help())))?;
+    Lock::parse(&bytes).map_err(|error| {
+        Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
+    })?;
     let mut store = shared::pins(host, Writes::Commit)?;
     let lock = sha256(&bytes);
     let change = Change::AcceptLock { scope: root.scope.clone(), lock };

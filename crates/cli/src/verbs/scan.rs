@@ -76,7 +76,9 @@ fn more_rules(args: &ScanArgs) -> Result<Option<Rules>, Failure> {
     let mut texts = Vec::new();
     for path in &args.rules {
         let bytes = host::named_file(path, RULES).map_err(Failure::Usage)?;
-        let text = String::from_utf8(bytes).map_err(|error| usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to())))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+        })?;
         texts.push((path.to_string(), text));
     }
     let files: Vec<RuleFile<'_>> = texts.iter().map(|(name, text)| RuleFile { name, text }).collect();

@@ -79,7 +79,12 @@ fn sums(report: &ScanReport) -> Sums {
 }
 
 /// Renders the JSON report.
-pub(crate) fn json(report: &ScanReport, rules: &Rules, profile: Profile, exit: u8) -> Result<String, Failure> {
+pub(crate) fn json(
+    report: &ScanReport,
+    rules: &Rules,
+    profile: Profile,
+    exit: u8,
+) -> Result<String, Failure> {
     let files = report.files().iter().map(|file| File {
         path: &file.path,
         state: file.state.as_str(),
@@ -90,7 +95,11 @@ pub(crate) fn json(report: &ScanReport, rules: &Rules, profile: Profile, exit: u
     });
     let view = Report {
         version: 1,
-        tool: Tool { name: "plugward", version: env!("CARGO_PKG_VERSION"), rules: rules.digest().to_string() },
+        tool: Tool {
+            name: "plugward",
+            version: env!("CARGO_PKG_VERSION"),
+            rules: rules.digest().to_string(),
+        },
         profile: profile.as_str(),
         coverage: report.coverage().as_str(),
         files: files.collect(),

@@ -43,7 +43,9 @@ pub(crate) fn dialect(text: Option<&str>) -> Result<Option<Dialect>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
     let found = Dialect::ALL.iter().copied().find(|dialect| dialect.as_str() == text);
-    found.map(Some).ok_or_else(|| usage(format!("read --dialect: `{}` is none of {}", line(text), all.join(", "))))
+    found
+        .map(Some)
+        .ok_or_else(|| usage(format!("read --dialect: `{}` is none of {}", line(text), all.join(", "))))
 }
 
 pub(crate) fn excludes(names: &[String]) -> Result<Excludes, Failure> {
@@ -99,7 +101,9 @@ pub(crate) fn again(dirs: &[Utf8PathBuf]) -> String {
 
 /// Quotes a word for a POSIX shell where it needs it.
 pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',');
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',')
+    };
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
@@ -159,7 +163,8 @@ pub(crate) fn find(
     live: bool,
 ) -> Result<Named, Failure> {
     let places: Vec<Vec<Utf8PathBuf>> = if dirs.is_empty() {
-        let mut places: Vec<_> = known(host).into_iter().filter(|dir| dir.is_dir()).map(|dir| vec![dir]).collect();
+        let mut places: Vec<_> =
+            known(host).into_iter().filter(|dir| dir.is_dir()).map(|dir| vec![dir]).collect();
         places.push(vec![Utf8PathBuf::from(".")]);
         places
     } else {
@@ -177,7 +182,11 @@ pub(crate) fn find(
         }
         if !matching.is_empty() {
             let ids: Vec<&str> = matching.iter().map(|plugin| plugin.id.as_str()).collect();
-            return Err(usage(format!("find `{}`: several plugins are called so\n  next: name one of {}", line(id), ids.join(", "))));
+            return Err(usage(format!(
+                "find `{}`: several plugins are called so\n  next: name one of {}",
+                line(id),
+                ids.join(", ")
+            )));
         }
         seen.extend(looked.report.plugins.into_iter().map(|plugin| plugin.id));
     }
@@ -185,7 +194,9 @@ pub(crate) fn find(
 }
 
 fn suggestion(id: &str, seen: &[String]) -> String {
-    let name = |id: &str| id.split(['@']).next().and_then(|rest| rest.split(':').next_back()).unwrap_or(id).to_owned();
+    let name = |id: &str| {
+        id.split(['@']).next().and_then(|rest| rest.split(':').next_back()).unwrap_or(id).to_owned()
+    };
     let near = seen
         .iter()
         .map(|known| (strsim::jaro_winkler(&name(id), &name(known)), known))
@@ -206,7 +217,8 @@ struct KnownRoots {
 
 fn known_file(host: &Host) -> anyhow::Result<StateFile> {
     let dir = host::own_folder(host.state_dir()?)?;
-    StateFile::at(&dir, "roots.json", 1 << 20, host::owner(), LastGood::No).map_err(|error| anyhow!("{error}"))
+    StateFile::at(&dir, "roots.json", 1 << 20, host::owner(), LastGood::No)
+        .map_err(|error| anyhow!("{error}"))
 }
 
 /// The folders of earlier checks, newest first. It only saves typing: whatever is wrong with it, the list is empty.
