@@ -12,7 +12,12 @@
     clippy::missing_panics_doc,
     reason = "a test that cannot set up must stop"
 )]
-#![expect(missing_docs, clippy::exhaustive_structs, clippy::exhaustive_enums, reason = "for the tests beside it alone")]
+#![expect(
+    missing_docs,
+    clippy::exhaustive_structs,
+    clippy::exhaustive_enums,
+    reason = "for the tests beside it alone"
+)]
 
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
@@ -46,6 +51,20 @@ pub enum Step {
         path: String,
         text: String,
         times: usize,
+    },
+    /// `text` repeated between `before` and `after`.
+    Around {
+        path: String,
+        before: String,
+        text: String,
+        times: usize,
+        after: String,
+    },
+    /// Replaces one piece of a text file; the piece must be there.
+    Replace {
+        path: String,
+        from: String,
+        to: String,
     },
     Append {
         path: String,
@@ -167,6 +186,12 @@ impl Bench {
     /// Runs the loader over the plugins folder.
     #[must_use]
     pub fn check(&self, run: &Run) -> Report {
+        self.check_with(run, &|_| {})
+    }
+
+    /// As `check`, with options that no case can name.
+    #[must_use]
+    pub fn check_with(&self, run: &Run, change: &dyn Fn(&mut CheckOptions)) -> Report {
         let dir = Dir::open_ambient_dir(&self.config, ambient_authority()).unwrap();
         let owner = Owner::uid(rustix::process::geteuid().as_raw());
         let mut store = PinStore::open(&dir, owner);
@@ -176,7 +201,8 @@ impl Bench {
             scope: Scope::USER,
             jail: Jail::open(&self.plugins, Policy::standard()).unwrap(),
         };
-        let options = options(run);
+        let mut options = options(run);
+        change(&mut options);
         match run.answer.as_deref() {
             None => check(&[root], &mut store, &options, &Unwatched, &mut NobodyThere),
             Some(answer) => check(&[root], &mut store, &options, &Unwatched, &mut Says(answer.to_owned())),
@@ -254,6 +280,14 @@ fn one(folder: &Path, step: &Step) {
         }
         Step::Hex { path, hex } => put(folder, path, &unhex(hex), 0o644),
         Step::Repeat { path, text, times } => put(folder, path, text.repeat(*times).as_bytes(), 0o644),
+        Step::Around { path, before, text, times, after } => {
+            put(folder, path, format!("{before}{}{after}", text.repeat(*times)).as_bytes(), 0o644);
+        }
+        Step::Replace { path, from, to } => {
+            let text = fs::read_to_string(folder.join(path)).unwrap();
+            assert!(text.contains(from.as_str()), "{path} has no {from}: {text}");
+            fs::write(folder.join(path), text.replacen(from.as_str(), to, 1)).unwrap();
+        }
         Step::Append { path, text } => {
             let mut bytes = fs::read(folder.join(path)).unwrap();
             bytes.extend_from_slice(text.as_bytes());

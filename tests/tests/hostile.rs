@@ -112,3 +112,33 @@ fn folders_that_are_not_utf8_are_skipped_and_counted() {
     let report = bench.check(&Run::default());
     assert_eq!(report.skipped.len(), 1, "{report:?}");
 }
+
+#[test]
+fn what_cannot_be_read_is_said_and_never_passed() {
+    if rustix::process::geteuid().is_root() {
+        println!("skipped: root may read everything");
+        return;
+    }
+    let bench = Bench::new();
+    let steps = bad(vec![
+        write("bad/secret", ""),
+        Step::Mode { path: "bad/secret".into(), mode: 0 },
+        Step::Folder { path: "shut".into() },
+        Step::Mode { path: "shut".into(), mode: 0 },
+    ]);
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!(codes(&report, "bad"), ["tree/io"]);
+    assert_eq!(report.exit, 1);
+    assert!(report.notices.iter().any(|notice| notice.code == "discover/unreadable"), "{report:?}");
+}
+
+#[test]
+fn a_scan_that_fails_refuses() {
+    // The scanner takes 100,000 entries, a tree 20,000: a host that raises the tree's limit meets `scan/error`.
+    let bench = Bench::new();
+    let steps = bad(vec![Step::Many { folder: "bad/many".into(), count: 100_001 }]);
+    plugward_tests::apply(&bench.plugins, &steps);
+    let report = bench.check_with(&Run::default(), &|options| options.tree.entries = 200_000);
+    assert_eq!(codes(&report, "bad"), ["scan/error"]);
+    assert_eq!(report.exit, 1);
+}

@@ -29,11 +29,11 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// Folder of settings, pins and approvals [default: the platform's config folder + plugward].
-    #[arg(long, global = true, value_name = "DIR", env = "PLUGWARD_CONFIG_DIR", hide_env_values = true)]
+    /// Folder of settings, pins and approvals [env: `PLUGWARD_CONFIG_DIR`] [default: the platform's config folder + plugward].
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) config_dir: Option<Utf8PathBuf>,
-    /// Folder of the ledger, baselines and caches [default: the platform's state folder + plugward].
-    #[arg(long, global = true, value_name = "DIR", env = "PLUGWARD_STATE_DIR", hide_env_values = true)]
+    /// Folder of the ledger, baselines and caches [env: `PLUGWARD_STATE_DIR`] [default: the platform's state folder + plugward].
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state_dir: Option<Utf8PathBuf>,
     /// Never ask; also when standard input is no terminal or CI is set.
     #[arg(long, global = true)]

@@ -29,8 +29,10 @@ impl Host {
             .and_then(|s| Utf8PathBuf::from_path_buf(s.state_dir().unwrap_or_else(|| s.data_dir())).ok());
         let interactive = !global.no_input && env("CI").is_none() && std::io::stdin().is_terminal();
         Self {
-            config: global.config_dir.clone().or_else(|| config.map(|dir| dir.join("plugward"))),
-            state: global.state_dir.clone().or_else(|| state.map(|dir| dir.join("plugward"))),
+            config: named(global.config_dir.as_ref(), "PLUGWARD_CONFIG_DIR")
+                .or_else(|| config.map(|dir| dir.join("plugward"))),
+            state: named(global.state_dir.as_ref(), "PLUGWARD_STATE_DIR")
+                .or_else(|| state.map(|dir| dir.join("plugward"))),
             interactive,
         }
     }
@@ -46,6 +48,11 @@ impl Host {
     pub(crate) fn state_dir(&self) -> Result<&Utf8Path> {
         self.state.as_deref().context("find the state folder: no home folder; name one with --state-dir DIR")
     }
+}
+
+/// The folder of a flag, else of the environment.
+fn named(flag: Option<&Utf8PathBuf>, variable: &str) -> Option<Utf8PathBuf> {
+    flag.cloned().or_else(|| env(variable).map(Utf8PathBuf::from))
 }
 
 /// Opens a folder that is ours, and makes it with mode 0700 where it is not there yet.

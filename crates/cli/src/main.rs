@@ -33,9 +33,14 @@ fn main() -> ExitCode {
     let outcome = run(&cli.verb, &host, &mut out);
     let (code, failure) = match outcome {
         Ok(code) => (code, None),
+        // Whoever read the result has seen enough of it.
+        Err(failure) if failure.is_closed_pipe() => (0, Some(failure)),
         Err(failure) => (failure.exit(), Some(failure)),
     };
-    if let Some(failure) = failure.filter(|failure| !failure.is_closed_pipe()) {
+    if let Some(failure) = failure {
+        if failure.is_closed_pipe() {
+            return ExitCode::from(code);
+        }
         out.complain(&format!("{} {}", paint(REFUSE, "error:"), escape::block(&failure.to_string())));
     } else if let Err(error) = out.finish()
         && error.kind() != io::ErrorKind::BrokenPipe

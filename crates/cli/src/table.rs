@@ -162,7 +162,8 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, all: bool) -> Str
     out
 }
 
-fn item(label: &str, style: anstyle::Style, code: &str, message: &str, width: usize) -> String {
+/// A code and its message, each line by itself.
+pub(crate) fn item(label: &str, style: anstyle::Style, code: &str, message: &str, width: usize) -> String {
     let mut out = format!("  {label}{}\n", paint(style, &line(code)));
     for text in message.split('\n') {
         let text = line(text);

@@ -82,7 +82,10 @@ fn the_first_command_of_the_readme() {
     let output =
         home.command(&["check", "--exit-zero", "examples/plugins"]).current_dir(parent).output().unwrap();
     assert_eq!(code(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
-    insta::assert_snapshot!("readme", String::from_utf8(output.stdout).unwrap());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let readme = std::fs::read_to_string(parent.join("README.md")).unwrap();
+    assert!(readme.contains(&text), "README.md does not show what the command prints");
+    insta::assert_snapshot!("readme", text);
     let again = home.command(&["check", "examples/plugins"]).current_dir(parent).output().unwrap();
     assert_eq!(code(&again), 4);
 }

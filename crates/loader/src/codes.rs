@@ -66,6 +66,26 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
     ]
     .concat();
     all.sort_unstable();
-    all.dedup();
+    all.dedup_by_key(|(code, _)| *code);
+    all
+}
+
+/// Lists the codes that a report of [`crate::check`] is made to hold; others belong to single crates and verbs.
+#[must_use]
+pub fn reported() -> Vec<(&'static str, &'static str)> {
+    let gates = [
+        "check/",
+        "discover/",
+        "lock/",
+        "manifest/",
+        "market/",
+        "pin/",
+        "policy/",
+        "scan/",
+        "surface/",
+        "tree/",
+    ];
+    let mut all = reasons();
+    all.retain(|(code, _)| gates.iter().any(|gate| code.starts_with(gate)));
     all
 }

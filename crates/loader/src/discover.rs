@@ -213,7 +213,8 @@ impl Looking<'_> {
         let missing: Vec<String> =
             self.named.keys().filter(|path| !self.taken.contains(*path)).cloned().collect();
         for path in missing {
-            if self.root.jail.metadata(&path).is_ok_and(|meta| meta.kind() == FileKind::Folder) {
+            // A link or a file in the folder's place is refused at the gate that opens it.
+            if exists(&self.root.jail, &path) {
                 self.take(&path);
             } else {
                 self.skip(&path, "named by the marketplace, not there");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plugward_manifest::{At, Dialect, Files, MAIN_FILES, Manifest, ManifestErrors, MapFiles};
+use plugward_manifest::{At, Dialect, Files, Found, MAIN_FILES, Manifest, ManifestErrors, MapFiles};
 use plugward_pinstore::{Facts, LockSays, Pins};
 use plugward_sandbox_path::{Jail, OpenError};
 use plugward_scanner::{Profile, Rules, ScanCheck, ScanOptions};
@@ -165,13 +165,13 @@ fn with_snapshot(place: &Place, snapshot: &Snapshot, context: &Context<'_>) -> R
     let options = context.options;
     let files = TreeFiles(snapshot);
     let excluded: Vec<&str> = options.excludes.iter().collect();
-    let dialects = dialects(place, &files, options);
-    if dialects.is_empty() {
+    let found = read(place, &files, options, &excluded);
+    if found.is_empty() {
         return Err(Skipped { path: place.path.clone(), why: "plugin.json of no known dialect".to_owned() });
     }
     let mut scans = Scans::default();
     let mut walked = Vec::new();
-    for dialect in dialects {
+    for Found { dialect, manifest } in found {
         let mut report = blank(place, dialect);
         report.tree = Some(snapshot.digest().to_string());
         report.files = u64::try_from(snapshot.len()).unwrap_or(u64::MAX);
@@ -186,7 +186,6 @@ fn with_snapshot(place: &Place, snapshot: &Snapshot, context: &Context<'_>) -> R
         let main = dialect.main_file().and_then(|path| snapshot.file(path));
         let digest = main.map(|entry| *entry.digest());
         report.manifest = digest.map(|digest| digest.to_string());
-        let manifest = plugward_manifest::read(dialect, &files, &at(place, &excluded));
         let facts = match &manifest {
             Ok(manifest) => {
                 describe(&mut report, manifest);
@@ -265,12 +264,7 @@ pub(crate) fn missing(id: &str, path: &str, root: usize) -> Walked {
 }
 
 /// The tree could not be digested. The manifest alone is looked at, so that its own faults are said too.
-fn without_tree(
-    place: &Place,
-    jail: &Jail,
-    options: &CheckOptions,
-    reasons: &[Reason],
-) -> Vec<Walked> {
+fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions, reasons: &[Reason]) -> Vec<Walked> {
     let mut files = MapFiles::new();
     for (_, file) in MAIN_FILES {
         if let Ok(bytes) = jail.read(*file, MAIN_LIMIT) {
@@ -300,6 +294,19 @@ fn without_tree(
         walked
     };
     dialects.into_iter().map(walk).collect()
+}
+
+/// Every dialect in a folder, each read; one that only a marketplace entry describes is of the marketplace's dialect.
+fn read(place: &Place, files: &dyn Files, options: &CheckOptions, excluded: &[&str]) -> Vec<Found> {
+    let one = |dialect| {
+        let manifest = plugward_manifest::read(dialect, files, &at(place, excluded));
+        vec![Found { dialect, manifest }]
+    };
+    if let Some(dialect) = options.dialect {
+        return one(dialect);
+    }
+    let found = plugward_manifest::read_all(files, &at(place, excluded));
+    if found.is_empty() && place.entry.is_some() { one(Dialect::Claude) } else { found }
 }
 
 /// The dialects in a folder; one that only a marketplace entry describes is of the marketplace's dialect.

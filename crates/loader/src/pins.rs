@@ -2,8 +2,8 @@
 
 use cap_std::fs::Dir;
 use plugward_pinstore::{
-    Change, Changed, Committed, Outcome, PinCheck, PinDecision, Pinned, Pins, Scope, StoreCheck,
-    StoreDecision, StoreError, Timestamp, Via, What, decide,
+    Change, Changed, Committed, Outcome, PinCheck, PinDecision, Pinned, Pins, RevocationCheck, Revocations,
+    Scope, StoreCheck, StoreDecision, StoreError, Subject, Timestamp, Via, What, decide,
 };
 use plugward_state_file::{Owner, StateError};
 
@@ -218,6 +218,9 @@ fn one_plugin(
     };
     let file = store.pins().map_or("plugins.pins.toml", Pins::file_name);
     describe(report, &check, file);
+    if let Some(pins) = store.pins() {
+        revoked(report, pin, pins);
+    }
     let enroll = |via| Change::Enroll {
         scope: scope.clone(),
         id: pin.id.clone(),
@@ -242,6 +245,28 @@ fn one_plugin(
             }
             Asked::Nothing => None,
         },
+    }
+}
+
+/// The policy gate's look at the revocations of this machine's user.
+fn revoked(report: &mut PluginReport, pin: &PinFacts, pins: &Pins) {
+    let revocations = Revocations::of(pins.revoked());
+    let subject = Subject {
+        id: &pin.id,
+        version: report.version.as_deref(),
+        tree: Some(&pin.facts.tree),
+        manifest: pin.facts.manifest.as_ref(),
+        binaries: &[],
+        signers: pin.facts.signer.as_slice(),
+    };
+    if let RevocationCheck::Revoked(entry) = revocations.check(&subject) {
+        report.reasons.push(Reason {
+            code: "policy/revoked".to_owned(),
+            gate: Gate::Policy,
+            message: format!("revoked: {}", entry.reason),
+            help: "use another version, or take the entry out of the pins file by hand".to_owned(),
+            weight: Weight::Denied,
+        });
     }
 }
 

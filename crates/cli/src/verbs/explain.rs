@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
-use crate::table::{View, bytes, findings, wrapped};
+use crate::table::{View, bytes, count, findings, item, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -39,16 +39,17 @@ fn render(plugin: &PluginReport, view: &View<'_>) -> String {
             (None, _) if not_reached(plugin, gate) => paint(FAINT, "-     "),
             (None, _) => paint(LOAD, "pass  "),
         };
-        out.push_str(&format!("  {:9} {word} {}\n", gate.as_str(), seen(plugin, gate)).replace(" \n", "\n"));
+        out.push_str(format!("  {:9} {word} {}", gate.as_str(), seen(plugin, gate)).trim_end());
+        out.push('\n');
+        if let Some(digest) = digest(plugin, gate) {
+            out.push_str(&format!("    {}\n", paint(FAINT, digest)));
+        }
         for reason in reasons {
-            let text = format!("{}: {}", line(&reason.code), line(&reason.message));
-            out.push_str(&wrapped("                   ", "                   ", &text, view.width));
-            let help = format!("next: {}", line(&reason.help));
-            out.push_str(&wrapped("                   ", "                         ", &help, view.width));
+            out.push_str(&item("", REFUSE, &reason.code, &reason.message, view.width));
+            out.push_str(&wrapped("    next: ", "          ", &line(&reason.help), view.width));
         }
         for notice in notices {
-            let text = format!("{}: {}", line(&notice.code), line(&notice.message));
-            out.push_str(&wrapped("                   ", "                   ", &text, view.width));
+            out.push_str(&item("note ", FAINT, &notice.code, &notice.message, view.width));
         }
         match gate {
             Gate::Scan => out.push_str(&findings(plugin, view, true)),
@@ -77,18 +78,29 @@ fn not_reached(plugin: &PluginReport, gate: Gate) -> bool {
 fn seen(plugin: &PluginReport, gate: Gate) -> String {
     match gate {
         Gate::Discover => format!("dialect {}", plugin.dialect),
-        Gate::Manifest => plugin.manifest.clone().unwrap_or_default(),
-        Gate::Tree => match &plugin.tree {
-            Some(tree) => format!("{tree}, {} entries, {}", plugin.files, bytes(plugin.bytes)),
-            None => "not digested".to_owned(),
-        },
-        Gate::Lock => String::new(),
+        Gate::Manifest if plugin.manifest.is_none() => "no file that was read".to_owned(),
+        Gate::Tree if plugin.tree.is_some() => {
+            format!("{}, {}", count_entries(plugin.files), bytes(plugin.bytes))
+        }
+        Gate::Tree => "not digested".to_owned(),
         Gate::Pin => plugin.pin.state.to_owned(),
         Gate::Scan if plugin.tree.is_none() => "not scanned".to_owned(),
-        Gate::Scan => format!("{} findings", plugin.findings.len()),
-        Gate::Surface => format!("{} items", plugin.surface.len()),
-        Gate::Policy | Gate::Approval => String::new(),
+        Gate::Scan => count(plugin.findings.len(), "finding"),
+        Gate::Surface => count(plugin.surface.len(), "item"),
         _ => String::new(),
+    }
+}
+
+fn count_entries(number: u64) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
+/// The digest that a gate rests on.
+fn digest(plugin: &PluginReport, gate: Gate) -> Option<&str> {
+    match gate {
+        Gate::Manifest => plugin.manifest.as_deref(),
+        Gate::Tree => plugin.tree.as_deref(),
+        _ => None,
     }
 }
 

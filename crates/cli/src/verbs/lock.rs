@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use anyhow::anyhow;
 use plugward_loader::pinstore::{Change, Outcome};
-use plugward_loader::sandbox_path::{Answer, Perm};
+use plugward_loader::sandbox_path::{Answer, Perm, Replaced};
 use plugward_loader::tree_lock::{LOCK_BYTES, Lock, LockFile, Migrant, Migration};
 use plugward_loader::{Gate, Root, Trust, Weight, Writes, sha256};
 
@@ -137,7 +137,8 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         out.result(&format!("{}\n", paint(LOAD, &format!("+ {}", line(new)))))?;
     }
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
-    let _written: Written = root
+    // Whether there was one is known already.
+    let _: Replaced = root
         .jail
         .replace(NAME, text.as_bytes(), perm)
         .map_err(|error| anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))?;
