@@ -238,6 +238,7 @@ fn options(run: &Run) -> CheckOptions {
         enabled: run.enabled.clone(),
         excludes: Excludes::new(run.exclude.iter().map(String::as_str)).unwrap(),
         tree: Limits::standard(),
+        scan: plugward_loader::scanner::Limits::DEFAULT,
         jobs: std::num::NonZeroUsize::MIN,
         packages: Vec::new(),
         suppressions: Vec::new(),

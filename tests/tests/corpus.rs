@@ -25,6 +25,7 @@ fn every_real_manifest_parses_and_nothing_is_refused() {
         enabled: None,
         excludes: Excludes::none(),
         tree: Limits::standard(),
+        scan: plugward_loader::scanner::Limits::DEFAULT,
         jobs: std::num::NonZeroUsize::MIN,
         packages: Vec::new(),
         suppressions: Vec::new(),

@@ -92,5 +92,7 @@ fn rust_version(cargo: &toml::Table) -> String {
 
 fn numbers(version: &str) -> Vec<u64> {
     let core = version.split(['-', '+']).next().unwrap_or_default();
-    core.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+    let mut numbers: Vec<u64> = core.split('.').map(|part| part.parse().unwrap_or(0)).collect();
+    numbers.resize(3, 0);
+    numbers
 }

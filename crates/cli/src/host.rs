@@ -114,7 +114,8 @@ pub(crate) fn open(dir: &Utf8Path) -> Result<Jail> {
 fn real_path(dir: &Utf8Path) -> Result<Utf8PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "names the folder; nothing is opened by this path")]
     let real = std::fs::canonicalize(dir).with_context(|| format!("find {dir}"))?;
-    Utf8PathBuf::from_path_buf(real).map_err(|_| anyhow!("open {dir}: its full path is not UTF-8"))
+    Utf8PathBuf::from_path_buf(real)
+        .map_err(|real| anyhow!("open {dir}: its full path {} is not UTF-8", real.display()))
 }
 
 /// What the report calls a root: as typed if relative, else its last part.

@@ -22,7 +22,7 @@ use crate::out::{Out, REFUSE, paint};
 
 fn main() -> ExitCode {
     // Without the handler an interrupt ends the program all the same, only with a signal instead of 130.
-    if ctrlc::set_handler(|| std::process::exit(130)).is_err() {}
+    ctrlc::set_handler(|| std::process::exit(130)).unwrap_or_default();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

@@ -31,6 +31,24 @@ pub(crate) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// Whether somebody watches standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Live {
+    /// It is a terminal.
+    Watched,
+    /// It is none, or `-q` was given.
+    Unwatched,
+}
+
+/// How many findings are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// The worst few.
+    Worst,
+    /// Every one.
+    All,
+}
+
 /// Standard output or a file, and standard error.
 pub(crate) struct Out {
     results: Box<dyn Write>,
@@ -40,8 +58,8 @@ pub(crate) struct Out {
     pub(crate) loudness: i8,
     /// Columns of the terminal that results go to, 80 where there is none.
     pub(crate) width: usize,
-    /// Whether standard error is a terminal.
-    pub(crate) live: bool,
+    /// Whether somebody watches standard error.
+    pub(crate) live: Live,
 }
 
 struct FileSink {
@@ -67,7 +85,7 @@ impl Out {
             to_file: file.map(|path| FileSink { buffer: Vec::new(), path }),
             loudness,
             width,
-            live: io::stderr().is_terminal(),
+            live: if loudness >= 0 && io::stderr().is_terminal() { Live::Watched } else { Live::Unwatched },
         }
     }
 

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plugward_loader::Watch;
 
 use crate::escape::line;
+use crate::out::Live;
 use crate::table::bytes;
 
 /// A spinner that appears after a second of work.
@@ -24,13 +25,13 @@ struct Now {
 
 impl Progress {
     /// Draws only where standard error is a terminal.
-    pub(crate) fn new(live: bool) -> Self {
+    pub(crate) fn new(live: Live) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
             bar.set_style(style);
         }
         #[expect(clippy::disallowed_methods, reason = "progress is for people and decides nothing")]
-        let start = live.then(Instant::now);
+        let start = (live == Live::Watched).then(Instant::now);
         Self { bar, start, now: Mutex::new(Now::default()) }
     }
 

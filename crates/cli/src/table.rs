@@ -6,7 +6,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use plugward_loader::{Decision, PluginReport, Report, Severity};
 
 use crate::escape::line;
-use crate::out::{ASK, FAINT, LOAD, REFUSE, STRONG, paint};
+use crate::out::{ASK, FAINT, LOAD, REFUSE, STRONG, Show, paint};
 
 /// Findings of one plugin that the table shows; the rest is counted.
 const SHOWN: usize = 5;
@@ -29,7 +29,7 @@ pub(crate) fn report(report: &Report, view: &View<'_>) -> String {
         out.push('\n');
     }
     for plugin in report.plugins.iter().filter(|plugin| view.wordy || worth_words(plugin)) {
-        out.push_str(&details(plugin, view, view.wordy));
+        out.push_str(&details(plugin, view, if view.wordy { Show::All } else { Show::Worst }));
         out.push('\n');
     }
     for notice in &report.notices {
@@ -96,7 +96,7 @@ fn why(plugin: &PluginReport) -> String {
 }
 
 /// Everything about one plugin.
-pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, all: bool) -> String {
+pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, show: Show) -> String {
     let style = match plugin.decision {
         Decision::Load => LOAD,
         Decision::Ask => ASK,
@@ -115,7 +115,7 @@ pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, all: bool) -> Stri
         out.push_str(&item("", style, &reason.code, &reason.message, view.width));
         out.push_str(&wrapped("    next: ", "          ", &line(&reason.help), view.width));
     }
-    out.push_str(&findings(plugin, view, all));
+    out.push_str(&findings(plugin, view, show));
     for notice in &plugin.notices {
         out.push_str(&item("note ", FAINT, &notice.code, &notice.message, view.width));
     }
@@ -123,11 +123,11 @@ pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, all: bool) -> Stri
 }
 
 /// The findings of one plugin, danger first.
-pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, all: bool) -> String {
+pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, show: Show) -> String {
     let mut shown: Vec<_> =
-        plugin.findings.iter().filter(|f| all || f.severity >= Severity::Warning).collect();
+        plugin.findings.iter().filter(|f| show == Show::All || f.severity >= Severity::Warning).collect();
     shown.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
-    let limit = if all { usize::MAX } else { SHOWN };
+    let limit = if show == Show::All { usize::MAX } else { SHOWN };
     let mut out = String::new();
     for finding in shown.iter().take(limit) {
         let style = match finding.severity {
@@ -135,7 +135,8 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, all: bool) -> Str
             Severity::Warning => ASK,
             Severity::Info => FAINT,
         };
-        let hidden: String = finding.how.iter().map(|how| format!(" hidden: {}", how.as_str())).collect();
+        let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
+        let hidden = if how.is_empty() { String::new() } else { format!(" hidden: {}", how.join(", ")) };
         put(
             &mut out,
             format_args!(

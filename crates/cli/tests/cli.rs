@@ -5,6 +5,7 @@
     clippy::disallowed_types,
     reason = "tests start the program and make folders"
 )]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;

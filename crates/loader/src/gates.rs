@@ -487,6 +487,7 @@ fn scan(
 ) -> Result<Scanned, String> {
     let mut how = ScanOptions::new(profile);
     how.jobs = options.jobs;
+    how.limits = options.scan;
     how.packages = &options.packages;
     let hints = crate::hints::Hints::of(manifest);
     let files = entries(snapshot, &|path| hints.role(path));

@@ -66,6 +66,8 @@ pub struct CheckOptions {
     pub excludes: Excludes,
     /// Limits of one tree.
     pub tree: Limits,
+    /// Limits of one scan.
+    pub scan: plugward_scanner::Limits,
     /// Threads that read and scan; no result depends on it.
     pub jobs: NonZeroUsize,
     /// Bare package names that plugins may import.

@@ -9,7 +9,7 @@ use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::Host;
 use crate::json;
-use crate::out::{ASK, Out, paint};
+use crate::out::{ASK, Out, Show, paint};
 use crate::progress::Progress;
 use crate::table::{self, View};
 use crate::verbs::shared;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
     let roots = shared::roots(&args.dirs)?;
     let mut store = shared::pins(host, Writes::Commit)?;
-    let progress = Progress::new(out.live && out.loudness >= 0);
+    let progress = Progress::new(out.live);
     let report = if trust == Trust::Prompt && host.interactive {
         check(
             &roots,
@@ -73,7 +73,7 @@ impl Person for AtTheKeyboard<'_> {
         self.progress.done();
         let view = View { width: self.width, wordy: true, again: "" };
         let mut stderr = anstream::stderr();
-        let mut question = table::details(plugin, &view, false);
+        let mut question = table::details(plugin, &view, Show::Worst);
         for item in &plugin.surface {
             question.push_str(&format!(
                 "  runs {}: {} ({})\n",

@@ -43,13 +43,14 @@ pub(crate) fn run(args: &DigestArgs, out: &mut Out) -> Result<u8, Failure> {
     match (args.scheme, args.list) {
         (SchemeArg::Plugtree, true) => out.result(snapshot.preimage())?,
         (SchemeArg::Plugtree, false) => out.result(&format!("{}\n", snapshot.digest()))?,
-        (SchemeArg::H1, _) => match h1(&snapshot) {
-            Some(digest) => out.result(&format!("{digest}\n"))?,
-            None => {
-                let text = "digest {}: h1 reads links through, and one of them leads to a folder";
-                return Err(Failure::Refused(anyhow!("{}", text.replace("{}", args.dir.as_str()))));
-            }
-        },
+        (SchemeArg::H1, _) => {
+            let digest = h1(&snapshot).ok_or_else(|| {
+                let text =
+                    format!("digest {}: h1 reads links through, and one of them leads to a folder", args.dir);
+                Failure::Refused(anyhow!(text))
+            })?;
+            out.result(&format!("{digest}\n"))?;
+        }
         (SchemeArg::Codewizard, _) => out.result(&format!("{}\n", CodewizardDigest::of(&snapshot)))?,
     }
     Ok(0)

@@ -7,7 +7,7 @@ use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
-use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
+use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, Show, paint};
 use crate::table::{View, bytes, count, findings, item, wrapped};
 use crate::verbs::shared;
 
@@ -52,7 +52,7 @@ fn render(plugin: &PluginReport, view: &View<'_>) -> String {
             out.push_str(&item("note ", FAINT, &notice.code, &notice.message, view.width));
         }
         match gate {
-            Gate::Scan => out.push_str(&findings(plugin, view, true)),
+            Gate::Scan => out.push_str(&findings(plugin, view, Show::All)),
             Gate::Surface => out.push_str(&surface(plugin, view)),
             _ => {}
         }

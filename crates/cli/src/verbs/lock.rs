@@ -26,7 +26,7 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     };
     let old = read(root)?;
     if args.check {
-        return check(args, &looked, old.is_some(), out);
+        return check(args, &looked, old.as_deref(), out);
     }
     if args.accept {
         return accept(root, old, host, out);
@@ -137,20 +137,23 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         out.result(&format!("{}\n", paint(LOAD, &format!("+ {}", line(new)))))?;
     }
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
-    // Whether there was one is known already.
-    let _: Replaced = root
+    let done = root
         .jail
         .replace(NAME, text.as_bytes(), perm)
         .map_err(|error| anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))?;
+    let wrote = match done {
+        Replaced::Created => "wrote",
+        Replaced::Overwrote => "replaced",
+    };
     out.say(&format!(
-        "wrote {}/{NAME}; commit it, and let CI run: plugward lock --check {}",
+        "{wrote} {}/{NAME}; commit it, and let CI run: plugward lock --check {}",
         args.dir, args.dir
     ));
     Ok(0)
 }
 
-fn check(args: &LockArgs, looked: &Looked, there: bool, out: &mut Out) -> Result<u8, Failure> {
-    if !there {
+fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) -> Result<u8, Failure> {
+    if old.is_none() {
         return Err(Failure::Refused(anyhow!(
             "check {NAME}: {} has none\n  next: plugward lock {}",
             args.dir,

@@ -88,7 +88,7 @@ pub(crate) fn json(
     let files = report.files().iter().map(|file| File {
         path: &file.path,
         state: file.state.as_str(),
-        lens: file.lens.map(|lens| lens.as_str()),
+        lens: file.lens.map(plugward_loader::scanner::Lens::as_str),
         role: file.role.as_str(),
         bytes: file.bytes,
         digest: file.digest.map(|digest| digest.to_string()),

@@ -18,6 +18,7 @@ use crate::args::{Finding, TrustArg};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
+use crate::out::Live;
 use crate::progress::Progress;
 
 /// Most roots that are remembered.
@@ -68,6 +69,7 @@ pub(crate) fn options(
         enabled: None,
         excludes: excludes(&finding.exclude)?,
         tree: Limits::standard(),
+        scan: plugward_loader::scanner::Limits::DEFAULT,
         jobs: finding.jobs.unwrap_or(NonZeroUsize::MIN),
         packages: Vec::new(),
         suppressions: Vec::new(),
@@ -96,7 +98,8 @@ pub(crate) fn again(dirs: &[Utf8PathBuf]) -> String {
     if dirs.len() == 1 && dirs.first().is_some_and(|dir| dir == ".") {
         return String::new();
     }
-    dirs.iter().map(|dir| format!(" --in {}", quoted(dir.as_str()))).collect()
+    let flags: Vec<String> = dirs.iter().map(|dir| format!("--in {}", quoted(dir.as_str()))).collect();
+    format!(" {}", flags.join(" "))
 }
 
 /// Quotes a word for a POSIX shell where it needs it.
@@ -116,7 +119,7 @@ pub(crate) fn report(
     trust: Trust,
     finding: &Finding,
     host: &Host,
-    live: bool,
+    live: Live,
 ) -> Result<Report, Failure> {
     look(dirs, trust, finding, host, live).map(|looked| looked.report)
 }
@@ -134,7 +137,7 @@ pub(crate) fn look(
     trust: Trust,
     finding: &Finding,
     host: &Host,
-    live: bool,
+    live: Live,
 ) -> Result<Looked, Failure> {
     let options = options(trust, Writes::LookOnly, finding, host)?;
     let roots = roots(dirs)?;
@@ -160,7 +163,7 @@ pub(crate) fn find(
     trust: Trust,
     finding: &Finding,
     host: &Host,
-    live: bool,
+    live: Live,
 ) -> Result<Named, Failure> {
     let places: Vec<Vec<Utf8PathBuf>> = if dirs.is_empty() {
         let mut places: Vec<_> =
