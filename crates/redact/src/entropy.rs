@@ -35,6 +35,7 @@ pub(crate) fn find(look: &Look<'_>, range: Range<usize>, setting: Entropy, hits:
                 via,
                 wide: Wide::Bytes,
                 did,
+                known: false,
             });
         }
         place += length.max(1);

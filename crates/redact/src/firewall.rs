@@ -126,9 +126,19 @@ impl Firewall {
         while core.block(text, 0, Rest::None, &mut sink) {
             sink.clear();
         }
-        for value in core.learned {
-            known.add(&value);
+        core.learned.iter().for_each(|value| known.add(value));
+        core.raws.iter().for_each(|raw| known.add_raw(raw));
+    }
+
+    /// Finds everything in a text that is held as a whole.
+    #[cfg(feature = "json")]
+    pub(crate) fn hits(&self, text: &[u8], known: Option<&Known>) -> Vec<crate::rules::Hit> {
+        let mut hits =
+            crate::scan::Scan::new(&self.rules, &self.settings, known, text.len()).text(text, 0..text.len());
+        for hit in &mut hits {
+            stream::to_characters(text, hit);
         }
+        hits
     }
 }
 

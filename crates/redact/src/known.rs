@@ -28,6 +28,8 @@ const LONGEST: usize = 8 * 1024;
 #[derive(Default)]
 pub struct Known {
     values: Vec<Zeroizing<Vec<u8>>>,
+    /// The bytes that were cut out, as they stood there.
+    raws: Vec<Zeroizing<Vec<u8>>>,
     search: Option<Box<Search>>,
     full: bool,
 }
@@ -78,6 +80,19 @@ impl Known {
         self.search = None;
     }
 
+    /// Keeps bytes as they stood in the text: where they still stand so, nothing was laundered.
+    pub(crate) fn add_raw(&mut self, raw: &[u8]) {
+        if self.raws.len() < MOST && !self.is_raw(raw) {
+            self.raws.push(Zeroizing::new(raw.to_vec()));
+        }
+        self.add(raw);
+    }
+
+    /// Tells whether bytes were cut out just so before.
+    pub(crate) fn is_raw(&self, raw: &[u8]) -> bool {
+        self.raws.iter().any(|own| own.as_slice() == raw)
+    }
+
     /// Builds the search. Without it nothing is found.
     pub(crate) fn prepare(&mut self) {
         if self.search.is_some() || self.values.is_empty() {
@@ -120,7 +135,15 @@ impl Known {
             debug_assert!(sized || piece, "a match is as long as its pattern");
             if at.end > range.start {
                 let (sum, via) = (ChecksumCheck::None, Via::default());
-                hits.push(Hit { at, rank: rank("known"), sum, via, wide: Wide::Bytes, did: Did::Cut });
+                hits.push(Hit {
+                    at,
+                    rank: rank("known"),
+                    sum,
+                    via,
+                    wide: Wide::Bytes,
+                    did: Did::Cut,
+                    known: true,
+                });
             }
         }
     }

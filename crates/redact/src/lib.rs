@@ -1,10 +1,15 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "_bench")]
+#[doc(hidden)]
+pub mod bench;
 mod bytes;
 mod entropy;
 mod error;
 mod firewall;
 mod found;
+#[cfg(feature = "json")]
+mod json;
 mod kind;
 mod known;
 mod marker;
@@ -18,10 +23,13 @@ mod settings;
 mod spell;
 mod stream;
 mod views;
+mod wiped;
 
 pub use error::{CODES, RedactError, RedactErrorKind};
 pub use firewall::Firewall;
 pub use found::{ChecksumCheck, Did, Found, Layer, Via};
+#[cfg(feature = "json")]
+pub use json::{Content, Ended, Output};
 pub use kind::{KINDS, Kind};
 pub use known::Known;
 pub use provider::{

@@ -86,11 +86,6 @@ impl<T: Wipe> Raw<T> {
     pub(crate) const fn inside(&self) -> &T {
         &self.value
     }
-
-    #[cfg(feature = "json")]
-    pub(crate) const fn inside_mut(&mut self) -> &mut T {
-        &mut self.value
-    }
 }
 
 impl<T: Wipe> Drop for Raw<T> {

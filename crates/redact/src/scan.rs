@@ -1,8 +1,10 @@
 //! One look at a text: the rules on it as it stands, then on each view of it.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::ops::Range;
+
+use zeroize::Zeroizing;
 
 use crate::bytes::{TOKEN, at, is, part, run, run_back};
 use crate::found::{ChecksumCheck, Did, Layer, Via};
@@ -20,6 +22,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) known: Option<&'a Known>,
     /// So many bytes of views may still be made.
     budget: Cell<usize>,
+    /// The values of hits in every view, when they are wanted.
+    pub(crate) learned: Option<RefCell<Vec<Zeroizing<Vec<u8>>>>>,
 }
 
 /// Whether kinds that are keyed by context are looked for.
@@ -37,7 +41,7 @@ impl<'a> Scan<'a> {
         size: usize,
     ) -> Self {
         let budget = Cell::new((size * 8).max(64 * 1024));
-        Self { rules, settings, known, budget }
+        Self { rules, settings, known, budget, learned: None }
     }
 
     /// Finds everything in a text whose keywords end in the range.
@@ -49,7 +53,12 @@ impl<'a> Scan<'a> {
         let mut hits = Vec::new();
         let backwards = self.plain(text, range, depth, &mut hits);
         for hit in &mut hits {
-            hit.via = if hit.rank == rank("known") { via.laundered() } else { via };
+            hit.via = via;
+        }
+        if let Some(learned) = &self.learned {
+            let values =
+                hits.iter().filter(|hit| hit.did == Did::Cut).map(|hit| part(text, hit.at.clone()).to_vec());
+            learned.borrow_mut().extend(values.map(Zeroizing::new));
         }
         if self.settings.views == Views::Plain || via.depth() >= Via::MOST {
             return hits;
@@ -65,7 +74,15 @@ impl<'a> Scan<'a> {
         views::each(text, &mut wanted, self);
         for range in wanted.failed {
             let sum = ChecksumCheck::None;
-            hits.push(Hit { at: range, rank: rank("unscanned"), sum, via, wide: Wide::Bytes, did: Did::Cut });
+            hits.push(Hit {
+                at: range,
+                rank: rank("unscanned"),
+                sum,
+                via,
+                wide: Wide::Bytes,
+                did: Did::Cut,
+                known: false,
+            });
         }
         hits.extend(wanted.hits);
         hits

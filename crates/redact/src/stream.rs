@@ -3,9 +3,10 @@
 //! Blocks begin at fixed offsets of the text, so that the way it is cut into chunks changes no byte of the output.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
 
+use core::cell::RefCell;
 use core::fmt;
 
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::bytes::part;
 use crate::firewall::Firewall;
@@ -15,6 +16,7 @@ use crate::known::Known;
 use crate::marker;
 use crate::rules::{Hit, Wide, pem};
 use crate::scan::Scan;
+use crate::wiped::Wiped;
 
 /// Keywords are looked for in blocks of this size.
 const BLOCK: usize = 256 * 1024;
@@ -61,6 +63,8 @@ pub(crate) struct Core<'f> {
     pub(crate) findings: Vec<Found>,
     /// The values of hits, when they are wanted.
     pub(crate) learned: Vec<Zeroizing<Vec<u8>>>,
+    /// The bytes that were cut out, as they stood there.
+    pub(crate) raws: Vec<Zeroizing<Vec<u8>>>,
     learns: bool,
 }
 
@@ -80,6 +84,7 @@ impl<'f> Core<'f> {
             column: 1,
             findings: Vec::new(),
             learned: Vec::new(),
+            raws: Vec::new(),
             learns: false,
         }
     }
@@ -120,8 +125,11 @@ impl<'f> Core<'f> {
         }
         let rest = if whole { Rest::ToCome } else { Rest::None };
         self.go_on(text, low, rest);
-        let scan = Scan::new(&self.firewall.rules, &self.firewall.settings, self.known, text.len());
-        for mut hit in scan.text(text, start - low..until - low) {
+        let mut scan = Scan::new(&self.firewall.rules, &self.firewall.settings, self.known, text.len());
+        scan.learned = self.learns.then(RefCell::default);
+        let hits = scan.text(text, start - low..until - low);
+        self.learned.extend(scan.learned.take().map(RefCell::into_inner).unwrap_or_default());
+        for mut hit in hits {
             to_characters(text, &mut hit);
             hit.at = hit.at.start + low..hit.at.end + low;
             // What begins behind the block belongs to the next one, which sees more of it.
@@ -174,7 +182,7 @@ impl<'f> Core<'f> {
             self.copy(part(text, self.emitted.saturating_sub(low)..start.saturating_sub(low)), out);
             let raw = part(text, start - low..group.at.end - low);
             if self.learns {
-                self.learned.push(Zeroizing::new(raw.to_vec()));
+                self.raws.push(Zeroizing::new(raw.to_vec()));
             }
             let found = self.mark(&group, start, raw, out);
             self.emitted = group.at.end;
@@ -220,7 +228,8 @@ impl<'f> Core<'f> {
         let before = out.len();
         let length = marker::write(out, self.firewall.settings.marker, kind.as_str(), group.wide);
         marker::keep_colors(out, raw);
-        let found = self.found(group, self.out_at..self.out_at + length, group.at.end - start);
+        let mut found = self.found(group, self.out_at..self.out_at + length, group.at.end - start);
+        found.via = via_of(group, raw, self.known);
         let written = out.get(before..).unwrap_or_default().to_vec();
         self.advance(&written);
         found
@@ -250,7 +259,7 @@ impl<'f> Core<'f> {
 }
 
 /// Moves the ends of a hit outwards to the borders of characters.
-fn to_characters(text: &[u8], hit: &mut Hit) {
+pub(crate) fn to_characters(text: &[u8], hit: &mut Hit) {
     if hit.wide != Wide::Bytes {
         return;
     }
@@ -262,7 +271,7 @@ fn to_characters(text: &[u8], hit: &mut Hit) {
 }
 
 /// Puts hits in order and makes one of those that overlap; what stays is dropped where something is cut.
-fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
+pub(crate) fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by_key(|hit| (hit.at.start, hit.rank, hit.via.depth(), hit.at.end));
     let (mut cut, stay): (Vec<Hit>, Vec<Hit>) =
         hits.into_iter().partition(|hit| matches!(hit.did, Did::Cut | Did::Withheld));
@@ -277,12 +286,14 @@ fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
         match groups.last_mut() {
             Some(last) if hit.at.start < last.at.end => {
                 let end = last.at.end.max(hit.at.end);
+                let known = last.known || hit.known;
                 let withheld = last.did == Did::Withheld || hit.did == Did::Withheld;
                 let first = (hit.rank, hit.via.depth()) < (last.rank, last.via.depth());
                 if first {
                     *last = Hit { at: last.at.clone(), ..hit };
                 }
                 last.at.end = end;
+                last.known = known;
                 last.did = if withheld { Did::Withheld } else { Did::Cut };
             }
             _ => groups.push(hit),
@@ -309,13 +320,13 @@ fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
 /// 376 KiB of text, and up to eight times that while it looks into encodings. Its buffer is wiped when it is dropped.
 pub struct RedactStream<'f> {
     core: Core<'f>,
-    buffer: Zeroizing<Vec<u8>>,
+    buffer: Wiped,
     base: usize,
 }
 
 impl<'f> RedactStream<'f> {
     pub(crate) fn new(firewall: &'f Firewall) -> Self {
-        Self { core: Core::new(firewall, None), buffer: Zeroizing::new(Vec::new()), base: 0 }
+        Self { core: Core::new(firewall, None), buffer: Wiped::new(), base: 0 }
     }
 
     /// Takes a chunk, and appends to the sink what is settled.
@@ -323,31 +334,16 @@ impl<'f> RedactStream<'f> {
         let mut rest = chunk;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(ROOM.saturating_sub(self.buffer.len()).max(1)));
-            self.reserve(now.len());
-            self.buffer.extend_from_slice(now);
+            self.buffer.extend(now);
             rest = later;
             self.work(Rest::ToCome, sink);
-        }
-    }
-
-    /// Makes room. A buffer that grows in place would leave its old bytes behind: the old one is wiped.
-    fn reserve(&mut self, more: usize) {
-        let wanted = self.buffer.len() + more;
-        if wanted > self.buffer.capacity() {
-            let mut grown = Zeroizing::new(Vec::with_capacity(
-                wanted.max(self.buffer.capacity() * 2).min(ROOM.max(wanted)),
-            ));
-            grown.extend_from_slice(&self.buffer);
-            self.buffer = grown;
         }
     }
 
     fn work(&mut self, rest: Rest, sink: &mut Vec<u8>) {
         while self.core.block(&self.buffer, self.base, rest, sink) {
             let keep = self.core.keep_from().saturating_sub(self.base).min(self.buffer.len());
-            self.buffer.copy_within(keep.., 0);
-            let left = self.buffer.len() - keep;
-            self.buffer.truncate(left);
+            self.buffer.drop_front(keep);
             self.base += keep;
         }
     }
@@ -356,7 +352,6 @@ impl<'f> RedactStream<'f> {
     #[must_use]
     pub fn finish(mut self, sink: &mut Vec<u8>) -> Vec<Found> {
         self.work(Rest::None, sink);
-        self.buffer.zeroize();
         self.core.findings
     }
 
@@ -370,6 +365,12 @@ impl fmt::Debug for RedactStream<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedactStream").field("held", &self.buffer.len()).finish_non_exhaustive()
     }
+}
+
+/// Gives the layers of a hit; a value that was known and stands there in another way was laundered.
+pub(crate) fn via_of(hit: &Hit, raw: &[u8], known: Option<&Known>) -> Via {
+    let same = hit.rank != rank("known") && known.is_some_and(|known| known.is_raw(raw));
+    if hit.known && !same { hit.via.laundered() } else { hit.via }
 }
 
 /// A finding for a text that was withheld as a whole.

@@ -1,6 +1,6 @@
 //! Secrets of every kind, made from a seed: none is, or ever was, a live one.
 
-use crate::plant_encode::{base64, base64_url, bech32, check_digits, hex};
+use super::plant_encode::{base64, base64_url, bech32, check_digits, hex};
 
 /// A small generator of numbers (xorshift64*), the same on every machine.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl Rng {
     /// Gives a number below a bound.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound.max(1)).unwrap_or(1);
-        usize::try_from((self.next() >> 11) % bound).unwrap_or(0)
+        usize::try_from((self.next() >> 11).checked_rem(bound).unwrap_or(0)).unwrap_or(0)
     }
 
     /// Gives so many characters of an alphabet.

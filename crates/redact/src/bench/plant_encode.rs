@@ -32,7 +32,7 @@ pub(crate) fn base64_url(bytes: &[u8]) -> String {
 /// Encodes as hex digits.
 #[must_use]
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |out, byte| out + &format!("{byte:02x}"))
 }
 
 /// Gives the six base-62 digits of the CRC-32 of a text.

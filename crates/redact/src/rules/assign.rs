@@ -405,12 +405,11 @@ pub(crate) fn hex_key(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let name_end = skip(text, word.end, U64, 24);
     let mut place = skip_to_value(text, name_end);
-    let start = place;
     if has(text, place, "0x") {
         place += 2;
     }
     if place > name_end && run(text, place, HEX, 70) == 64 && !is(at(text, place + 64), AN) {
-        look.hit(rank("hex-private-key"), start..place + 64, out);
+        look.hit(rank("hex-private-key"), place..place + 64, out);
     }
 }
 

@@ -7,7 +7,8 @@ use super::jwt::enclosing;
 use super::placeholder::is_template;
 use super::{Hit, Look};
 use crate::bytes::{
-    AN, BLANK, LINE, at, before, find, has_exact, is, line_end, line_start, part, past_line_end, run, skip,
+    AN, B64_ANY, BLANK, EQUALS, LINE, NAME, at, before, find, has_exact, is, line_end, line_start, part,
+    past_line_end, run, skip,
 };
 use crate::kind::rank;
 
@@ -147,7 +148,8 @@ fn lines(look: &Look<'_>, indent: usize, document: Range<usize>, out: &mut Vec<H
             inside = has_exact(text, key, "data:") || has_exact(text, key, "stringData:");
         } else if inside {
             match &mut open {
-                Some((column, range)) if place > *column => {
+                // A block scalar, or the folded lines of a long base64 value.
+                Some((column, range)) if place > *column && goes_on(text, range, key..end) => {
                     if range.start == range.end {
                         range.start = key;
                     }
@@ -156,6 +158,7 @@ fn lines(look: &Look<'_>, indent: usize, document: Range<usize>, out: &mut Vec<H
                 _ => {
                     close(look, &mut open, out);
                     open = entry(text, key, end).map(|value| (place, value));
+                    inside = open.is_some();
                 }
             }
         }
@@ -164,9 +167,22 @@ fn lines(look: &Look<'_>, indent: usize, document: Range<usize>, out: &mut Vec<H
     close(look, &mut open, out);
 }
 
+/// Tells whether a deeper line belongs to the value above it.
+fn goes_on(text: &[u8], value: &Range<usize>, line: Range<usize>) -> bool {
+    let bytes = part(text, line);
+    let block = value.is_empty() || memchr::memchr2(b'\n', b'\r', part(text, value.clone())).is_some();
+    let folded = bytes.iter().all(|byte| is(*byte, B64_ANY | EQUALS) || matches!(byte, b'"' | b'\''));
+    folded || (block && bytes.iter().all(|byte| *byte >= b' ' || *byte == b'\t'))
+}
+
 /// Gives the value of a `key: value` line; an empty range at its end where it follows on deeper lines.
 fn entry(text: &[u8], key: usize, end: usize) -> Option<Range<usize>> {
-    let colon = key + memchr::memmem::find(part(text, key..end), b":")?;
+    let name =
+        part(text, key..end).iter().take_while(|b| is(**b, NAME) || matches!(b, b'"' | b'\'' | b'/')).count();
+    let colon = key + name;
+    if name == 0 || at(text, colon) != b':' {
+        return None;
+    }
     let start = skip(text, colon + 1, BLANK, 80).min(end);
     if matches!(at(text, start), b'|' | b'>')
         && run(text, start + 1, AN | crate::bytes::HYPHEN | crate::bytes::PLUS_SLASH, 4) + start + 1 == end

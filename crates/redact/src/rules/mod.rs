@@ -130,6 +130,8 @@ pub(crate) struct Hit {
     pub(crate) via: Via,
     pub(crate) wide: Wide,
     pub(crate) did: Did,
+    /// It stands where a value stands that was known before.
+    pub(crate) known: bool,
 }
 
 impl Look<'_> {
@@ -150,7 +152,7 @@ impl Look<'_> {
         }
         let example = self.documented(part(self.text, at.clone()));
         let did = if example { Did::KeptExample } else { Did::Cut };
-        out.push(Hit { at, rank, sum, via: Via::default(), wide: Wide::Bytes, did });
+        out.push(Hit { at, rank, sum, via: Via::default(), wide: Wide::Bytes, did, known: false });
     }
 
     /// Puts a place without a checksum into the list.

@@ -7,7 +7,7 @@ use super::shape::Part::{L, R};
 use super::shape::{Part, entropy_at_least, follow};
 use super::special::is_uuid;
 use super::{Hit, Look};
-use crate::bytes::{AN, DIGIT, HEX, LHEX, LOWER, NAME, TOKEN, U64, before, find, is, part, run};
+use crate::bytes::{AN, DIGIT, HEX, LHEX, LOWER, NAME, TOKEN, U64, before, find, is, line_end, part, run};
 use crate::kind::rank;
 
 /// The vendors' words.
@@ -54,6 +54,7 @@ pub(crate) fn near(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let window = word.end..word.end + REACH;
     let told =
         ["key", "token", "secret", "auth", "pass"].iter().any(|w| find(text, window.clone(), w).is_some());
+    let line = line_end(text, word.end, REACH);
     let mut place = word.end;
     while place < window.end.min(text.len()) {
         let length = run(text, place, NAME, 200);
@@ -64,7 +65,8 @@ pub(crate) fn near(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
         if place > word.end && !is(before(text, place), TOKEN) || before(text, place) == b'=' {
             let token = part(text, place..place + length);
             let strong = has_own_mark(&vendor, token);
-            let plain = told && has_plain_shape(&vendor, token) && is_mixed(token);
+            // What only a name tells stands on the line of the name.
+            let plain = told && place <= line && has_plain_shape(&vendor, token) && is_mixed(token);
             if (strong || plain)
                 && entropy_at_least(token, 3.0)
                 && !(look.keeps() && super::placeholder::is_masked(token))
@@ -112,12 +114,12 @@ fn has_plain_shape(vendor: &[u8], token: &[u8]) -> bool {
         b"heroku" | b"snyk" | b"travis" | b"codecov" => {
             is_uuid(token) || (vendor == b"travis" && open(20, 24))
         }
-        b"datadog" | b"dd_api" | b"dd_app" | b"twilio" => hex(32) || hex(40),
+        b"datadog" | b"dd_api" | b"dd_app" => hex(32) || hex(40),
         b"mistral" | b"fastly" => an(32) || (vendor == b"fastly" && open(32, 32)),
         b"cloudflare" => hex(37) || open(40, 40),
         b"netlify" => open(40, 46),
         b"circleci" | b"circle_token" | b"sonar" | b"sendbird" | b"zendesk" => hex(40) || an(40),
-        b"algolia" | b"rollbar" => hex(32),
+        b"algolia" | b"rollbar" | b"twilio" => hex(32),
         b"cohere" => an(40),
         b"linode" => hex(64),
         b"dropbox" => open(60, 180) || whole(token, &[R(LOWER | DIGIT, 15, 15)]),

@@ -305,7 +305,15 @@ impl RuleSet {
         for found in rule.expression.find_iter(input).filter(|found| !found.is_empty()) {
             if !crate::marker::is_marker(crate::bytes::part(look.text, found.range())) {
                 let (sum, via) = (ChecksumCheck::None, Via::default());
-                hits.push(Hit { at: found.range(), rank, sum, via, wide: Wide::Bytes, did: rule.did });
+                hits.push(Hit {
+                    at: found.range(),
+                    rank,
+                    sum,
+                    via,
+                    wide: Wide::Bytes,
+                    did: rule.did,
+                    known: false,
+                });
             }
         }
     }

@@ -3,12 +3,14 @@
 
 use core::ops::Range;
 
-use zeroize::Zeroizing;
-
 use super::WHOLE;
 use crate::bytes::part;
 use crate::found::Layer;
 use crate::rules::{Hit, Wide};
+use crate::wiped::Wiped;
+
+/// A view begins with at most this much room.
+const ROOM: usize = 4096;
 
 /// A stretch in which every `step` view bytes came from every `raw_step` raw bytes.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +47,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) layer: Layer,
-    pub(crate) bytes: Zeroizing<Vec<u8>>,
+    pub(crate) bytes: Wiped,
     pub(crate) prefixed_only: bool,
     pub(crate) wide: Wide,
     stretches: Vec<Stretch>,
@@ -54,7 +56,7 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(layer: Layer, room: usize) -> Self {
-        let bytes = Zeroizing::new(Vec::with_capacity(room));
+        let bytes = Wiped::with_room(room.min(ROOM));
         Self { layer, bytes, prefixed_only: false, wide: Wide::Bytes, stretches: Vec::new(), cut: Cut::Span }
     }
 
@@ -62,7 +64,7 @@ impl View {
     pub(crate) fn reversed(text: &[u8], range: Range<usize>) -> Self {
         let mut view = Self::new(Layer::Reverse, range.len());
         view.prefixed_only = true;
-        view.bytes.extend(part(text, range.clone()).iter().rev());
+        part(text, range.clone()).iter().rev().for_each(|byte| view.bytes.push(*byte));
         view.cut = Cut::Mirror(range.end);
         view
     }
@@ -83,7 +85,7 @@ impl View {
     pub(crate) fn copy(&mut self, text: &[u8], raw: Range<usize>) {
         if !raw.is_empty() {
             self.stretch(raw.start, raw.end, 1, 1);
-            self.bytes.extend_from_slice(part(text, raw));
+            self.bytes.extend(part(text, raw));
         }
     }
 
@@ -91,7 +93,7 @@ impl View {
     pub(crate) fn atom(&mut self, raw: Range<usize>, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.stretch(raw.start, raw.end, bytes.len(), raw.len());
-            self.bytes.extend_from_slice(bytes);
+            self.bytes.extend(bytes);
         }
     }
 

@@ -92,8 +92,13 @@ fn hex(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan<'_>) {
     let length = run(text, range.start, HEX, range.len());
     for phase in 0..2 {
         let digits = part(text, range.start + phase..range.start + length);
-        let head: Vec<u8> = digits.chunks_exact(2).take(24).map(pair).collect();
-        if !is_telling(&head) {
+        let mut head = [0; 24];
+        let mut count = 0;
+        for (slot, two) in head.iter_mut().zip(digits.chunks_exact(2)) {
+            *slot = pair(two);
+            count += 1;
+        }
+        if !is_telling(part(&head, 0..count)) {
             continue;
         }
         let mut view = View::new(Layer::Hex, length / 2);
@@ -119,8 +124,7 @@ fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan
     while starts < STARTS && range.end.saturating_sub(from) >= LEAST {
         for phase in 0..4 {
             let start = from + phase;
-            let head = base64(part(text, start..(start + 32).min(range.start + first)), 24);
-            if head.len() >= 12 && is_telling(&head) {
+            if tells(part(text, start..(start + 32).min(range.start + first))) {
                 return decode(text, range.start, start, range.end, wanted, scan);
             }
         }
@@ -162,6 +166,46 @@ fn decode(text: &[u8], run_start: usize, start: usize, end: usize, wanted: &mut 
     let whole_from = if before(text, start) == b'/' || start > run_start + 3 { start } else { run_start };
     view.whole(whole_from..end);
     scan.view(&view, wanted);
+}
+
+/// Tells whether base64 digits decode to something that is worth a look; gives up at the first byte that cannot be.
+fn tells(digits: &[u8]) -> bool {
+    let mut head = [0; 24];
+    let mut count = 0;
+    let mut following = 0_u8;
+    for (group, slots) in digits.chunks_exact(4).zip(head.chunks_exact_mut(3)) {
+        let bits = group.iter().fold(0_u32, |bits, digit| (bits << 6) | u32::from(base64_value(*digit)));
+        for (slot, byte) in slots.iter_mut().zip(bits.to_be_bytes().iter().skip(1)) {
+            *slot = *byte;
+            // What may follow in UTF-8, or a half of UTF-16, or the head of a compressed stream, may go on.
+            let fits = match *byte {
+                0x20..=0x7e | b'\n' | b'\r' | b'\t' | 0x1b | 0 => following == 0,
+                0x80..=0xbf if following > 0 => {
+                    following -= 1;
+                    true
+                }
+                0xc2..=0xdf if following == 0 => {
+                    following = 1;
+                    true
+                }
+                0xe0..=0xef if following == 0 => {
+                    following = 2;
+                    true
+                }
+                0xf0..=0xf4 if following == 0 => {
+                    following = 3;
+                    true
+                }
+                _ => false,
+            };
+            if !fits {
+                return count < 3 && inflate::is_compressed(&base64(part(digits, 0..4), 3));
+            }
+            count += 1;
+        }
+    }
+    let head = part(&head, 0..count);
+    count >= 12 && is_telling(head)
 }
 
 /// Tells whether the head of decoded bytes is text, text in UTF-16, or compressed.

@@ -2,7 +2,6 @@
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::expect_used,
-    clippy::format_collect,
     clippy::format_push_string,
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -19,6 +18,9 @@ mod chunks;
 mod common;
 mod encodings;
 mod errors;
+#[cfg(feature = "json")]
+mod json;
+mod laundered;
 mod provider;
 mod rules;
 mod ui;

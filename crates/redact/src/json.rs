@@ -1,0 +1,346 @@
+//! Structured output: JSON stays JSON, and the name of a member is context for its value.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
+
+use core::fmt;
+use core::ops::Range;
+
+use serde_json::{Map, Value};
+use zeroize::Zeroize as _;
+
+use crate::bytes::part;
+use crate::found::{Did, Found};
+use crate::known::Known;
+use crate::marker;
+use crate::raw::{Raw, Wipe, sealed};
+use crate::redacted::Redacted;
+use crate::rules::{Hit, Wide};
+use crate::stream::merge;
+use crate::wiped::Wiped;
+use crate::{Firewall, firewall::is_laundered};
+
+/// What a tool left: text or a value, what it says about it, and whether it succeeded.
+///
+/// # Source
+/// ADR-004: `PostToolUse` fires when the tool succeeded and when it failed; then the error text is the content.
+#[derive(Clone, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a further part of an output must stop every host from building"
+)]
+pub struct Output {
+    /// The output, or the error text.
+    pub content: Content,
+    /// What the tool says about it.
+    pub metadata: Value,
+    /// How the tool ended.
+    pub ended: Ended,
+}
+
+/// The output itself.
+#[derive(Clone, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a further form must stop every host from building")]
+pub enum Content {
+    /// Text.
+    Text(String),
+    /// A JSON value.
+    Json(Value),
+}
+
+/// How a tool ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a further end must stop every host from building")]
+pub enum Ended {
+    /// It succeeded.
+    Ok,
+    /// It failed: the content is its error text.
+    Failed,
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output").field("ended", &self.ended).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text(_) => "Text(..)",
+            Self::Json(_) => "Json(..)",
+        })
+    }
+}
+
+impl sealed::Sealed for Value {}
+impl sealed::Sealed for Output {}
+
+impl Wipe for Value {
+    fn wipe(&mut self) {
+        match core::mem::take(self) {
+            Self::String(mut text) => text.zeroize(),
+            Self::Array(list) => list.into_iter().for_each(|mut value| value.wipe()),
+            Self::Object(members) => members.into_iter().for_each(|(mut name, mut value)| {
+                name.zeroize();
+                value.wipe();
+            }),
+            Self::Null | Self::Bool(_) | Self::Number(_) => {}
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::String(text) => text.len(),
+            Self::Array(list) => list.iter().map(Wipe::size).sum(),
+            Self::Object(members) => members.iter().map(|(name, value)| name.len() + value.size()).sum(),
+            Self::Null | Self::Bool(_) | Self::Number(_) => 1,
+        }
+    }
+}
+
+impl Wipe for Output {
+    fn wipe(&mut self) {
+        match &mut self.content {
+            Content::Text(text) => text.zeroize(),
+            Content::Json(value) => value.wipe(),
+        }
+        self.metadata.wipe();
+    }
+
+    fn size(&self) -> usize {
+        let content = match &self.content {
+            Content::Text(text) => text.len(),
+            Content::Json(value) => value.size(),
+        };
+        content + self.metadata.size()
+    }
+}
+
+/// A string, a name or a number of a value, and where it stands in the text that is searched.
+struct Leaf {
+    at: Range<usize>,
+    pointer: String,
+    /// What is cut out of it, and what stays and is reported.
+    hits: Vec<Hit>,
+}
+
+/// A value as one text: strings as they are read, not as they are written, with names and signs around them.
+#[derive(Default)]
+struct Document {
+    text: Wiped,
+    leaves: Vec<Leaf>,
+}
+
+impl Document {
+    fn add(&mut self, value: &Value, pointer: &str) {
+        match value {
+            Value::Object(members) => {
+                self.text.push(b'{');
+                for (index, (name, member)) in members.iter().enumerate() {
+                    self.text.extend(if index == 0 { b"\"" } else { b",\"" });
+                    let inner = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+                    self.leaf(name.as_bytes(), &inner);
+                    self.text.extend(b"\":");
+                    self.add(member, &inner);
+                }
+                self.text.push(b'}');
+            }
+            Value::Array(list) => {
+                self.text.push(b'[');
+                for (index, member) in list.iter().enumerate() {
+                    if index > 0 {
+                        self.text.push(b',');
+                    }
+                    self.add(member, &format!("{pointer}/{index}"));
+                }
+                self.text.push(b']');
+            }
+            Value::String(text) => {
+                self.text.push(b'"');
+                self.leaf(text.as_bytes(), pointer);
+                self.text.push(b'"');
+            }
+            Value::Number(number) => self.leaf(number.to_string().as_bytes(), pointer),
+            Value::Bool(_) | Value::Null => self.text.extend(b"null"),
+        }
+    }
+
+    fn leaf(&mut self, bytes: &[u8], pointer: &str) {
+        let start = self.text.len();
+        self.text.extend(bytes);
+        self.leaves.push(Leaf { at: start..self.text.len(), pointer: pointer.to_owned(), hits: Vec::new() });
+    }
+
+    /// Gives each leaf the parts of the hits that lie in it.
+    fn search(&mut self, firewall: &Firewall, known: Option<&Known>) {
+        let mut hits = firewall.hits(&self.text, known);
+        for leaf in &self.leaves {
+            let bytes = part(&self.text, leaf.at.clone());
+            // A text of several lines is one of its own too: what begins in its first column counts as such.
+            if bytes.contains(&b'\n') {
+                hits.extend(
+                    firewall.hits(bytes, known).into_iter().map(|hit| Hit {
+                        at: hit.at.start + leaf.at.start..hit.at.end + leaf.at.start,
+                        ..hit
+                    }),
+                );
+            }
+        }
+        let groups = merge(hits);
+        for leaf in &mut self.leaves {
+            let from = groups.partition_point(|group| group.at.end <= leaf.at.start);
+            let inside = groups.iter().skip(from).take_while(|group| group.at.start < leaf.at.end);
+            leaf.hits = inside
+                .map(|group| Hit {
+                    at: group.at.start.max(leaf.at.start)..group.at.end.min(leaf.at.end),
+                    ..group.clone()
+                })
+                .filter(|hit| !hit.at.is_empty())
+                .collect();
+        }
+    }
+}
+
+/// Writes the leaves of a document back into a value.
+struct Writer<'d> {
+    firewall: &'d Firewall,
+    known: Option<&'d Known>,
+    text: &'d [u8],
+    leaves: core::slice::Iter<'d, Leaf>,
+    findings: Vec<Found>,
+}
+
+impl Writer<'_> {
+    fn write(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Object(members) => {
+                let mut out = Map::new();
+                for (name, member) in members {
+                    let mut name = self.leaf().unwrap_or_else(|| name.clone());
+                    // Two names may have become one marker.
+                    while out.contains_key(&name) {
+                        name.push('+');
+                    }
+                    let member = self.write(member);
+                    out.insert(name, member);
+                }
+                Value::Object(out)
+            }
+            Value::Array(list) => Value::Array(list.iter().map(|member| self.write(member)).collect()),
+            Value::String(text) => Value::String(self.leaf().unwrap_or_else(|| text.clone())),
+            Value::Number(_) => self.leaf().map_or_else(|| value.clone(), Value::String),
+            Value::Bool(_) | Value::Null => value.clone(),
+        }
+    }
+
+    /// Gives the new text of the next leaf; none if nothing is cut out of it.
+    fn leaf(&mut self) -> Option<String> {
+        let leaf = self.leaves.next()?;
+        let mut out = Vec::new();
+        let mut from = leaf.at.start;
+        let mut cut = false;
+        for hit in &leaf.hits {
+            if hit.did == Did::Cut {
+                out.extend_from_slice(part(self.text, from..hit.at.start));
+                let start = out.len();
+                let kind = self.firewall.rules.kind(hit.rank);
+                let length =
+                    marker::write(&mut out, self.firewall.settings.marker, kind.as_str(), Wide::Bytes);
+                self.found(hit, start..start + length, &leaf.pointer);
+                from = hit.at.end;
+                cut = true;
+            } else {
+                let start = out.len() + hit.at.start - from;
+                self.found(hit, start..start + hit.at.len(), &leaf.pointer);
+            }
+        }
+        out.extend_from_slice(part(self.text, from..leaf.at.end));
+        cut.then(|| String::from_utf8_lossy(&out).into_owned())
+    }
+
+    fn found(&mut self, hit: &Hit, at: Range<usize>, pointer: &str) {
+        let raw = part(self.text, hit.at.clone());
+        let via = crate::stream::via_of(hit, raw, self.known);
+        self.findings.push(Found {
+            kind: self.firewall.rules.kind(hit.rank),
+            raw_len: hit.at.len(),
+            via,
+            checksum: hit.sum,
+            did: hit.did,
+            line: 1,
+            column: at.start + 1,
+            pointer: pointer.to_owned(),
+            at,
+        });
+    }
+}
+
+impl Firewall {
+    /// Redacts a JSON value, leaf by leaf; the name of a member and its neighbors are context.
+    ///
+    /// # Guarantees
+    /// As [`Firewall::redact`]; the result is JSON of the same shape, but that a number that is a secret becomes the
+    /// text of a marker. Offsets of findings are those in the string at their pointer.
+    #[must_use]
+    pub fn redact_json(&self, value: Raw<Value>) -> Redacted<Value> {
+        let redacted = self.json(value.inside(), None, "");
+        drop(value);
+        redacted
+    }
+
+    /// Puts the values that are found in an output into the list, for a search behind a transform. Lends nothing out.
+    pub fn remember(&self, output: &Raw<Output>, known: &mut Known) {
+        let output = output.inside();
+        let mut document = Document::default();
+        match &output.content {
+            Content::Text(text) => self.learn(text.as_bytes(), known),
+            Content::Json(value) => document.add(value, ""),
+        }
+        document.add(&output.metadata, "");
+        self.learn(&document.text, known);
+        known.prepare();
+    }
+
+    /// Redacts an output that transforms may have changed. The second part is what was laundered: values that the
+    /// first look found and that stand there in an encoding, or without the name that told of them.
+    #[must_use]
+    pub fn redact_output(&self, output: Raw<Output>, known: &Known) -> (Redacted<Output>, Vec<Found>) {
+        let raw = output.inside();
+        let (content, mut findings) = match &raw.content {
+            Content::Text(text) => {
+                let text = self.bytes(text.as_bytes(), Some(known)).into_text();
+                (Content::Text(text.value), text.findings)
+            }
+            Content::Json(value) => {
+                let value = self.json(value, Some(known), "");
+                (Content::Json(value.value), value.findings)
+            }
+        };
+        let metadata = self.json(&raw.metadata, Some(known), "/metadata");
+        findings.extend(metadata.findings);
+        let ended = raw.ended;
+        drop(output);
+        let laundered = findings.iter().filter(|found| is_laundered(found)).cloned().collect();
+        let value = Output { content, metadata: metadata.value, ended };
+        (Redacted { value, generation: self.generation(), findings }, laundered)
+    }
+
+    fn json(&self, value: &Value, known: Option<&Known>, pointer: &str) -> Redacted<Value> {
+        let mut document = Document::default();
+        document.add(value, pointer);
+        document.search(self, known);
+        let withheld =
+            document.leaves.iter().flat_map(|leaf| &leaf.hits).find(|hit| hit.did == Did::Withheld);
+        if let Some(hit) = withheld {
+            let mut out = Vec::new();
+            let kind = self.rules.kind(hit.rank);
+            let length = marker::write(&mut out, self.settings.marker, kind.as_str(), Wide::Bytes);
+            let findings = vec![crate::stream::withheld(self, hit.rank, document.text.len(), length)];
+            let value = Value::String(String::from_utf8_lossy(&out).into_owned());
+            return Redacted { value, generation: self.generation(), findings };
+        }
+        let (text, leaves) = (&document.text, document.leaves.iter());
+        let mut writer = Writer { firewall: self, known, text, leaves, findings: Vec::new() };
+        let value = writer.write(value);
+        Redacted { value, generation: self.generation(), findings: writer.findings }
+    }
+}
