@@ -1,6 +1,15 @@
 //! What a caller may remember between two scans.
 
 use plugward_types::Digest;
+use sha2::{Digest as _, Sha256};
+
+use crate::entry::{Entry, Lens, Role};
+use crate::file::{FileRecord, Reading};
+use crate::inventory::State;
+use crate::options::ScanOptions;
+use crate::rules::Rules;
+use crate::sink::{Hit, Lowered};
+use crate::view::How;
 
 /// Keeps small records by key. The crate has no files; the caller does.
 ///
@@ -12,4 +21,144 @@ pub trait MatchCache: Sync {
     fn get(&self, key: &Digest) -> Option<Vec<u8>>;
     /// Keeps a record.
     fn put(&self, key: &Digest, record: &[u8]);
+}
+
+/// Bumped when lexers, views or Unicode tables change what they give.
+const ENGINE: u32 = 1;
+/// Larger records are not kept.
+const MAX_RECORD: usize = 256 << 10;
+
+/// Gives the key of a file: all that its matches depend on, and not the profile.
+pub(crate) fn key(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    digest: Digest,
+    reading: Reading,
+) -> Digest {
+    let mut hasher = Sha256::new();
+    let mut field = |bytes: &[u8]| {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    field(b"plugward-scan/1");
+    field(rules.digest().as_bytes());
+    field(&ENGINE.to_le_bytes());
+    field(format!("{:?}", options.limits).as_bytes());
+    field(format!("{:?} {reading:?}", entry.role).as_bytes());
+    // A relative import leaves the plugin or not by where the file lies, and its name chooses lens and role.
+    field(entry.path.as_bytes());
+    for package in options.packages {
+        field(package.as_bytes());
+    }
+    field(digest.as_bytes());
+    Digest::from_bytes(hasher.finalize().into())
+}
+
+const STATES: [State; 13] = [
+    State::Scanned,
+    State::Decoded,
+    State::Native,
+    State::Bytecode,
+    State::Wasm,
+    State::Archive,
+    State::Document,
+    State::Media,
+    State::UnknownBinary,
+    State::Partial,
+    State::Unreadable,
+    State::Link,
+    State::Special,
+];
+const ROLES: [Role; 5] = [Role::Other, Role::Doc, Role::Manifest, Role::Build, Role::Prompt];
+
+fn index_of<T: PartialEq>(all: &[T], item: &T) -> Option<u8> {
+    all.iter().position(|known| known == item).and_then(|index| u8::try_from(index).ok())
+}
+
+/// Writes a record; `None` where it is too large to keep.
+pub(crate) fn encode(record: &FileRecord) -> Option<Vec<u8>> {
+    let lens = match &record.lens {
+        None => 0,
+        Some(lens) => index_of(&Lens::ALL, lens)?.checked_add(1)?,
+    };
+    let mut out = vec![index_of(&STATES, &record.state)?, lens, index_of(&ROLES, &record.role)?];
+    out.extend(u32::try_from(record.hits.len()).ok()?.to_le_bytes());
+    for hit in &record.hits {
+        out.extend(hit.start.to_le_bytes());
+        out.extend(hit.end.to_le_bytes());
+        out.extend(hit.matcher.to_le_bytes());
+        out.extend([hit.how.bits(), u8::from(hit.lowered == Lowered::Yes)]);
+    }
+    out.extend(u32::try_from(record.named.len()).ok()?.to_le_bytes());
+    for name in &record.named {
+        out.extend(u32::try_from(name.len()).ok()?.to_le_bytes());
+        out.extend(name.as_bytes());
+    }
+    (out.len() <= MAX_RECORD).then_some(out)
+}
+
+/// Reads from the front of a record.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(len)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    fn short(&mut self) -> Option<u16> {
+        self.take(2)?.try_into().ok().map(u16::from_le_bytes)
+    }
+
+    fn long(&mut self) -> Option<u32> {
+        self.take(4)?.try_into().ok().map(u32::from_le_bytes)
+    }
+}
+
+/// Reads a record. `None` where it is none of this table and this text.
+pub(crate) fn decode(
+    bytes: &[u8],
+    rules: &Rules,
+    digest: Digest,
+    size: usize,
+    text: usize,
+) -> Option<FileRecord> {
+    let mut reader = Reader(bytes);
+    let state = *STATES.get(usize::from(reader.byte()?))?;
+    let lens = match reader.byte()? {
+        0 => None,
+        index => Some(*Lens::ALL.get(usize::from(index.checked_sub(1)?))?),
+    };
+    let role = *ROLES.get(usize::from(reader.byte()?))?;
+    let count = reader.long()?;
+    let mut hits = Vec::new();
+    for _ in 0..count {
+        let (start, end, matcher) = (reader.long()?, reader.long()?, reader.short()?);
+        let (how, lowered) = (How::from_bits(reader.byte()?)?, reader.byte()?);
+        rules.matcher(matcher)?;
+        if start > end || end as usize > text {
+            return None;
+        }
+        let lowered = match lowered {
+            0 => Lowered::No,
+            1 => Lowered::Yes,
+            _ => return None,
+        };
+        hits.push(Hit { start, end, matcher, how, lowered });
+    }
+    let mut named = Vec::new();
+    for _ in 0..reader.long()? {
+        let len = reader.long()? as usize;
+        named.push(String::from_utf8(reader.take(len)?.to_vec()).ok()?);
+    }
+    if !reader.0.is_empty() {
+        return None;
+    }
+    Some(FileRecord { state, lens, role, bytes: size as u64, digest: Some(digest), hits, named })
 }

@@ -2,6 +2,7 @@
 
 use plugward_types::Digest;
 
+use crate::cache;
 use crate::decode;
 use crate::entry::{Content, Entry, Lens, Role};
 use crate::inventory::{self, Class, Flag, State};
@@ -11,6 +12,7 @@ use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::secret;
 use crate::sink::{EmbeddedText, Hit, Lowered, Sink};
 use crate::text::QUOTED;
+use crate::unicode::{self, Kind};
 use crate::view::{How, Map, View};
 
 /// What a file gave. Places are in its decoded text; `map` leads back to raw bytes where it was transcoded.
@@ -42,11 +44,35 @@ pub(crate) fn scan(
     reading: Reading,
 ) -> FileRecord {
     match entry.content {
-        Content::Bytes { bytes, digest } => bytes_of(rules, options, entry, bytes, digest, reading),
+        Content::Bytes { bytes, digest } => remembered(rules, options, entry, bytes, digest, reading),
         Content::Link => bare(rules, entry, State::Link),
         Content::Special => bare(rules, entry, State::Special),
         Content::Unreadable { .. } => bare(rules, entry, State::Unreadable),
     }
+}
+
+/// Takes what the cache holds of a file, or scans it and hands the record to the cache.
+fn remembered(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    bytes: &[u8],
+    digest: Digest,
+    reading: Reading,
+) -> FileRecord {
+    let Some(cache) = options.cache else { return bytes_of(rules, options, entry, bytes, digest, reading) };
+    let key = cache::key(rules, options, entry, digest, reading);
+    let text = if decode::has_wide_encoding(bytes) { decode::decode(bytes).text.len() } else { bytes.len() };
+    let known = cache.get(&key);
+    let known =
+        known.and_then(|record| cache::decode(&record, rules, digest, bytes.len(), text.max(bytes.len())));
+    known.unwrap_or_else(|| {
+        let record = bytes_of(rules, options, entry, bytes, digest, reading);
+        if let Some(bytes) = cache::encode(&record) {
+            cache.put(&key, &bytes);
+        }
+        record
+    })
 }
 
 fn bare(rules: &Rules, entry: &Entry<'_>, state: State) -> FileRecord {
@@ -118,7 +144,14 @@ fn text_of(
     let mut sink = Sink::new(rules, class.lenses.first().copied(), entry.path, options.packages);
     let transcoded = if decoded.view.is_some() { Flag::Yes } else { Flag::No };
     encoding_hits(text, transcoded, class, &mut sink);
+    let kind = if class.lenses.iter().all(|lens| *lens == Lens::Prose) { Kind::Prose } else { Kind::Code };
+    unicode::pass(text, kind, &mut sink);
+    crate::passes::long_encoded(text, &mut sink);
     hits.append(&mut sink.hits);
+    let whole = Source { text, depth: 0, lens: Lens::Prose, role: class.role, lowered: Lowered::No };
+    for embedded in core::mem::take(&mut sink.embedded) {
+        inner(rules, options, entry.path, &whole, &embedded, &mut hits, &mut record.named);
+    }
     let limit = if reading == Reading::Full { options.limits.file } else { 0 };
     let (seen, rest) = text.split_at(text.len().min(limit));
     let mut lenses = class.lenses.clone();
@@ -218,6 +251,8 @@ fn read(
     let mut lexed = Lexed::default();
     lex::lex(source.lens, source.text, &mut sink, &options.limits, &mut lexed);
     let mut own = core::mem::take(&mut sink.hits);
+    crate::passes::code(&lexed.code, &mut sink);
+    own.append(&mut sink.hits);
     code_rules(rules, &lexed.code, source.lens, &mut own);
     text_rules(rules, &lexed.text.finish(), source, &mut own);
     for unread in core::mem::take(&mut sink.unread) {
@@ -248,7 +283,7 @@ fn inner(
 ) {
     let (text, base, map): (&[u8], usize, Option<&Map>) = match &embedded.text {
         EmbeddedText::Range(start, end) => (source.text.get(*start..*end).unwrap_or_default(), *start, None),
-        EmbeddedText::View(View { bytes, map }) => (bytes, 0, Some(map)),
+        EmbeddedText::View(View { bytes, map, .. }) => (bytes, 0, Some(map)),
     };
     let depth = source.depth.saturating_add(1);
     if depth > options.limits.embedded {

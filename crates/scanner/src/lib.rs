@@ -14,6 +14,9 @@ mod lines;
 mod modules;
 mod names;
 mod options;
+mod passes;
+#[cfg(feature = "render")]
+pub mod render;
 mod report;
 mod rules;
 mod scan;
@@ -25,6 +28,9 @@ mod unicode;
 mod view;
 
 pub use cache::MatchCache;
+#[cfg(any(test, feature = "_oracle"))]
+#[doc(hidden)]
+pub use engine::oracle::{Engine, Oracle};
 pub use entry::{Content, Entry, Lens, Role, RoleHint};
 pub use error::{CODES, RuleError, RuleErrorKind, ScanError, ScanErrorKind};
 pub use gate::{Date, DateError, Notice, ScanCheck, ScanDecision, Suppressed, Suppression, gate};

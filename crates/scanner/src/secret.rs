@@ -8,6 +8,7 @@ pub(crate) fn holds(check: Check, matched: &[u8]) -> bool {
         Check::Secret => is_varied(matched) && !is_placeholder(matched),
         Check::Jwt => is_token(matched),
         Check::Password => is_password(matched),
+        Check::Address => is_public_address(matched),
     }
 }
 
@@ -47,4 +48,41 @@ fn is_password(matched: &[u8]) -> bool {
     !plain.iter().any(|word| lower == word.as_bytes())
         && !lower.iter().any(|byte| matches!(byte, b'$' | b'{' | b'<' | b'%' | b'*'))
         && !is_placeholder(password)
+}
+
+/// Says whether a URL's literal address is one of the public net: no loopback, private or documentation range.
+fn is_public_address(matched: &[u8]) -> bool {
+    let Some(at) = memchr::memmem::find(matched, b"://") else { return false };
+    let host = matched.get(at.saturating_add(3)..).unwrap_or_default();
+    let host = host.split(|byte| matches!(byte, b'/' | b':' | b'?' | b'#')).next().unwrap_or_default();
+    let Ok(host) = core::str::from_utf8(host) else { return false };
+    let number = |part: &str| -> Option<u32> {
+        if let Some(hex) = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X")) {
+            return u32::from_str_radix(hex, 16).ok();
+        }
+        if part.len() > 1 && part.starts_with('0') {
+            return u32::from_str_radix(part, 8).ok();
+        }
+        part.parse().ok()
+    };
+    let parts: Vec<Option<u32>> = host.split('.').map(number).collect();
+    let address = match parts.as_slice() {
+        [Some(whole)] if host.len() >= 8 => *whole,
+        [Some(a), Some(b), Some(c), Some(d)] if [a, b, c, d].iter().all(|part| **part < 256) => {
+            (*a << 24) | (*b << 16) | (*c << 8) | *d
+        }
+        _ => return false,
+    };
+    let [a, b, c, _] = address.to_be_bytes();
+    let private = match a {
+        0 | 10 | 127 | 224..=255 => true,
+        100 => (64..=127).contains(&b),
+        169 => b == 254,
+        172 => (16..=31).contains(&b),
+        192 => b == 168 || (b == 0 && matches!(c, 0 | 2)),
+        198 => matches!(b, 18 | 19) || (b == 51 && c == 100),
+        203 => b == 0 && c == 113,
+        _ => false,
+    };
+    !private
 }

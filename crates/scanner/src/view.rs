@@ -18,7 +18,6 @@ const DISGUISES: [Disguise; 7] = [
 
 impl How {
     pub(crate) const NONE: Self = Self(0);
-    #[expect(dead_code, reason = "the lexers of prose and data undo it")]
     pub(crate) const DECODE: Self = Self(1);
     pub(crate) const ENCODING: Self = Self(2);
     pub(crate) const ESCAPE: Self = Self(4);
@@ -39,12 +38,10 @@ impl How {
         self.0 == 0
     }
 
-    #[expect(dead_code, reason = "records of the cache hold it")]
     pub(crate) const fn bits(self) -> u8 {
         self.0
     }
 
-    #[expect(dead_code, reason = "records of the cache hold it")]
     /// Takes bits that a record holds; unknown bits make it `None`.
     pub(crate) const fn from_bits(bits: u8) -> Option<Self> {
         if bits < 128 { Some(Self(bits)) } else { None }
@@ -150,19 +147,39 @@ impl Map {
 pub(crate) struct View {
     pub(crate) bytes: Vec<u8>,
     pub(crate) map: Map,
+    /// What was left out right before the next byte.
+    skipped: How,
 }
 
 impl View {
     /// Appends bytes as they are.
     pub(crate) fn copy(&mut self, bytes: &[u8], from: usize, how: How, tag: u8) {
+        let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), (from, from.saturating_add(bytes.len())), how, tag);
     }
 
     /// Appends bytes that stand for a range of another length. One of the same length is still one unit.
     pub(crate) fn put(&mut self, bytes: &[u8], from: (usize, usize), how: How, tag: u8) {
+        let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), from, how, tag);
+    }
+
+    /// Leaves a range out. What follows in the same word carries the mark.
+    pub(crate) fn skip(&mut self, how: How) {
+        if self.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            self.skipped = self.skipped.and(how);
+        }
+    }
+
+    /// Takes the mark of what was left out, if the next bytes go on with the word.
+    fn marked(&mut self, bytes: &[u8], how: How) -> How {
+        if bytes.is_empty() || self.skipped.is_plain() {
+            return how;
+        }
+        let mark = core::mem::take(&mut self.skipped);
+        if bytes.first().is_some_and(u8::is_ascii_whitespace) { how } else { how.and(mark) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

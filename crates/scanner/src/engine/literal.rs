@@ -19,9 +19,9 @@ pub(crate) struct Shape {
     pub(crate) literals: Vec<Literal>,
 }
 
-const MAX_STRINGS: usize = 16;
+const MAX_STRINGS: usize = 32;
 const MAX_LENGTH: usize = 32;
-const MAX_CLASS: usize = 4;
+const MAX_CLASS: usize = 8;
 
 #[derive(Debug, Clone)]
 struct Info {

@@ -3,8 +3,15 @@
 //! For each pattern alone: leftmost-first, non-overlapping matches over the whole haystack, with what stands around a
 //! match seen by look-around. Different patterns overlap freely.
 
+mod anchor;
 mod literal;
 mod naive;
+#[cfg(any(test, feature = "_oracle"))]
+pub(crate) mod oracle;
+#[cfg(any(test, feature = "_oracle"))]
+mod stage1;
+mod stage2;
+mod windows;
 
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
@@ -41,9 +48,7 @@ const MIN_LITERAL: usize = 4;
 pub(crate) struct Pattern {
     pub(crate) matcher: u16,
     pub(crate) source: String,
-    #[expect(dead_code, reason = "the engines behind the naive one read it")]
     pub(crate) shape: Shape,
-    #[expect(dead_code, reason = "the engines behind the naive one read it")]
     pub(crate) slow: bool,
     regex: OnceLock<Regex>,
 }
@@ -137,10 +142,17 @@ pub(crate) enum Compiled {
 #[derive(Debug, Default)]
 pub(crate) struct PatternSet {
     pub(crate) patterns: Vec<Pattern>,
+    filter: OnceLock<stage2::Filter>,
+    #[cfg(any(test, feature = "_oracle"))]
+    table: OnceLock<stage1::Table>,
 }
 
 impl PatternSet {
+    /// Gives all matches, in no order.
     pub(crate) fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
-        naive::Naive::new(&self.patterns).find(hay, out);
+        if !self.patterns.is_empty() {
+            let filter = self.filter.get_or_init(|| stage2::Filter::new(&self.patterns));
+            stage2::Stage2::new(&self.patterns, filter).find(hay, out);
+        }
     }
 }

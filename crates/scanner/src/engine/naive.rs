@@ -1,25 +1,30 @@
 //! The naive engine: one search a pattern. It is the definition of a match.
 
-use super::{Finder, Pattern, RawMatch};
+use super::{Pattern, RawMatch};
 
+/// Gives the matches of one pattern.
+pub(super) fn find_one(pattern: &Pattern, index: u16, hay: &[u8], out: &mut Vec<RawMatch>) {
+    let matches = pattern.regex().find_iter(hay);
+    out.extend(matches.map(|found| RawMatch { pattern: index, start: found.start(), end: found.end() }));
+}
+
+#[cfg(any(test, feature = "_oracle"))]
 pub(crate) struct Naive<'a> {
     patterns: &'a [Pattern],
 }
 
+#[cfg(any(test, feature = "_oracle"))]
 impl<'a> Naive<'a> {
     pub(crate) const fn new(patterns: &'a [Pattern]) -> Self {
         Self { patterns }
     }
 }
 
-impl Finder for Naive<'_> {
+#[cfg(any(test, feature = "_oracle"))]
+impl super::Finder for Naive<'_> {
     fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
         for (pattern, index) in self.patterns.iter().zip(0_u16..) {
-            out.extend(pattern.regex().find_iter(hay).map(|found| RawMatch {
-                pattern: index,
-                start: found.start(),
-                end: found.end(),
-            }));
+            find_one(pattern, index, hay, out);
         }
     }
 }

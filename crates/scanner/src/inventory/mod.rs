@@ -164,6 +164,7 @@ pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
         let sample = bytes.get(start..start.saturating_add(SAMPLE).min(bytes.len())).unwrap_or_default();
         let controls =
             sample.iter().filter(|byte| matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)).count();
-        controls.saturating_mul(20) > sample.len()
+        // A stray mark or two in a short text is no binary.
+        controls >= 4 && controls.saturating_mul(20) > sample.len()
     })
 }

@@ -265,6 +265,7 @@ fn read_check(name: &str) -> Result<Option<Check>, RuleErrorKind> {
         "secret" => Ok(Some(Check::Secret)),
         "jwt" => Ok(Some(Check::Jwt)),
         "password" => Ok(Some(Check::Password)),
+        "address" => Ok(Some(Check::Address)),
         other => Err(RuleErrorKind::Parse(format!("{other:?} is no check of this version"))),
     }
 }

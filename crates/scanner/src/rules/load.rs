@@ -29,6 +29,9 @@ const BUILTIN: &[(&str, &str)] = &[
     ("opaque.toml", include_str!("../../rules/opaque.toml")),
     ("coverage.toml", include_str!("../../rules/coverage.toml")),
     ("evasion.toml", include_str!("../../rules/evasion.toml")),
+    ("obf.toml", include_str!("../../rules/obf.toml")),
+    ("secret.toml", include_str!("../../rules/secret.toml")),
+    ("unicode.toml", include_str!("../../rules/unicode.toml")),
 ];
 
 /// Where a file's rules come from.

@@ -131,6 +131,8 @@ pub(crate) enum Check {
     Jwt,
     /// A user and password that are no placeholders.
     Password,
+    /// A URL with a literal address of the public net.
+    Address,
 }
 
 /// Sets of module specifiers, as bits.

@@ -1,8 +1,18 @@
 //! The scanner through its public API.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
+mod disguise;
+mod gate;
 mod hyperagent;
+mod invariant;
+#[cfg(feature = "render")]
+mod render;
 
 use plugward_scanner::Rules;
 

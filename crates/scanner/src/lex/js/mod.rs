@@ -5,6 +5,7 @@ mod call;
 mod code;
 mod escape;
 mod import;
+mod look;
 mod scan;
 mod token;
 mod types;
@@ -131,6 +132,7 @@ fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out:
         }
     }
     code::views(src, &scanned, out);
+    look::look(src, &scanned, &out.code.bytes, sink);
     walk::walk(src, &scanned, dialect, names, sink);
 }
 

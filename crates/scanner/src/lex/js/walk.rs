@@ -790,7 +790,7 @@ impl<'a, 's, 'r> Walk<'a, 's, 'r> {
         let module = self.names.node(cur.val.node).is_some_and(|data| data.module);
         let node = if module && self.nodes.is_default(word) {
             cur.val.node
-        } else if cur.val.node == ROOT && self.nodes.is_global(word) {
+        } else if cur.val.node == ROOT && (self.nodes.is_global(word) || self.nodes.is_weak_global(word)) {
             ROOT
         } else {
             self.names.step(cur.val.node, word)
@@ -865,12 +865,11 @@ impl<'a, 's, 'r> Walk<'a, 's, 'r> {
     }
 
     fn assign(&mut self, at: usize) {
-        let Some(cur) = self.cur.take() else {
-            self.end_operand();
-            return;
-        };
-        self.written(&cur);
-        self.targets.push(cur);
+        let target = self.cur.take();
+        if let Some(cur) = target {
+            self.written(&cur);
+            self.targets.push(cur);
+        }
         let Some(frame) = self.top() else { return };
         frame.value = Val::default();
         (frame.operators, frame.joined) = (0, false);
@@ -878,7 +877,9 @@ impl<'a, 's, 'r> Walk<'a, 's, 'r> {
             frame.in_value = true;
         }
         let declares = frame.declares;
-        if declares && cur.shape == Shape::Name && self.kind(at) == Some(K::Assign) {
+        if let Some(cur) = target.filter(|cur| declares && cur.shape == Shape::Name)
+            && self.kind(at) == Some(K::Assign)
+        {
             self.declare_here(self.tok(cur.first as usize));
         }
     }

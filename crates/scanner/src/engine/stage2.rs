@@ -1,0 +1,231 @@
+//! Stage 2: a filter of 4-byte grams before the literals.
+//!
+//! Of each literal two adjacent grams are kept, so that one of them lies at an even offset of any text. The text is
+//! sampled every 2 bytes; a sample whose bit is set in a table of 2^20 bits is looked up, the literal compared, and
+//! its window noted as in stage 1. Grams are compared with bit 5 of each byte set, which folds ASCII case and more;
+//! the comparison of the literal makes up for the more.
+
+use std::collections::BTreeMap;
+
+use super::anchor::Anchors;
+use super::naive::find_one;
+use super::windows::Windows;
+use super::{Finder, Pattern, RawMatch};
+
+const FOLD: u32 = 0x2020_2020;
+const BITS: u32 = 20;
+const WORDS: usize = 1 << 14;
+
+/// Where a gram stands in a literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    literal: u16,
+    offset: u8,
+}
+
+/// The filter of a set of patterns.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    bits: Vec<u64>,
+    /// Slots of an open hash table over grams: the gram and where its places are.
+    slots: Vec<(u32, u32, u32)>,
+    places: Vec<Place>,
+    anchors: Anchors,
+}
+
+#[inline]
+const fn hash(gram: u32) -> u32 {
+    gram.wrapping_mul(0x9E37_79B1) >> (32 - BITS)
+}
+
+/// How common a byte is in code and prose, roughly: rarer grams fire less.
+const fn commonness(byte: u8) -> u32 {
+    match byte {
+        b' ' => 12,
+        b'e' | b't' => 10,
+        b'a' | b'i' | b'n' | b'o' | b'r' | b's' => 9,
+        b'c' | b'd' | b'l' | b'u' | b'p' | b'm' => 7,
+        b'f' | b'g' | b'h' | b'b' | b'.' | b'(' | b')' | b',' => 6,
+        b'y' | b'v' | b'w' | b'_' | b'=' | b'0' | b'1' | b';' | b'"' | b'\'' | b'/' => 5,
+        b'k' | b'x' | b'2'..=b'9' | b'-' | b':' => 4,
+        b'j' | b'q' | b'z' => 2,
+        _ => 3,
+    }
+}
+
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "the index is masked to the table's size")]
+fn has(bits: &[u64; WORDS], gram: u32) -> u64 {
+    let bit = hash(gram);
+    (bits[(bit >> 6) as usize & (WORDS - 1)] >> (bit & 63)) & 1
+}
+
+fn gram_at(text: &[u8], at: usize) -> Option<u32> {
+    let bytes: [u8; 4] = text.get(at..at.checked_add(4)?)?.try_into().ok()?;
+    Some(u32::from_le_bytes(bytes) | FOLD)
+}
+
+/// Chooses the first of the two adjacent grams that are rarest.
+fn rarest(text: &[u8]) -> usize {
+    let cost = |at: usize| {
+        text.get(at..at.saturating_add(5))
+            .unwrap_or_default()
+            .iter()
+            .fold(0, |sum: u32, byte| sum.saturating_add(commonness(*byte)))
+    };
+    (0..text.len().saturating_sub(4).max(1)).min_by_key(|at| cost(*at)).unwrap_or(0)
+}
+
+impl Filter {
+    pub(super) fn new(patterns: &[Pattern]) -> Self {
+        let anchors = Anchors::new(patterns);
+        let mut grams: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
+        for (text, literal) in anchors.texts.iter().zip(0_u16..) {
+            let first = rarest(text);
+            let mut add = |gram: u32, offset: usize| {
+                let offset = u8::try_from(offset).unwrap_or(u8::MAX);
+                let places = grams.entry(gram).or_default();
+                let place = Place { literal, offset };
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            };
+            if let Some(gram) = gram_at(text, first) {
+                add(gram, first);
+            }
+            let second = first.saturating_add(1);
+            match (gram_at(text, second), text.get(second..)) {
+                (Some(gram), _) => add(gram, second),
+                // A literal of 4 bytes at an odd offset: its last 3 bytes and any byte behind them.
+                (None, Some([a, b, c])) => {
+                    for tail in 0..=u8::MAX {
+                        add(u32::from_le_bytes([*a, *b, *c, tail]) | FOLD, second);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Self::build(&grams, anchors)
+    }
+
+    fn build(grams: &BTreeMap<u32, Vec<Place>>, anchors: Anchors) -> Self {
+        let size = grams.len().saturating_mul(4).next_power_of_two().max(16);
+        let mut filter =
+            Self { bits: vec![0; WORDS], slots: vec![(0, 0, 0); size], places: Vec::new(), anchors };
+        for (&gram, places) in grams {
+            let bit = hash(gram);
+            if let Some(word) = filter.bits.get_mut((bit >> 6) as usize) {
+                *word |= 1 << (bit & 63);
+            }
+            let start = u32::try_from(filter.places.len()).unwrap_or(u32::MAX);
+            filter.places.extend_from_slice(places);
+            let count = u32::try_from(places.len()).unwrap_or(u32::MAX);
+            let mut slot = hash(gram) as usize & (size.wrapping_sub(1));
+            while filter.slots.get(slot).is_some_and(|(_, _, taken)| *taken != 0) {
+                slot = slot.wrapping_add(1) & (size.wrapping_sub(1));
+            }
+            if let Some(free) = filter.slots.get_mut(slot) {
+                *free = (gram, start, count);
+            }
+        }
+        filter
+    }
+
+    fn places(&self, gram: u32) -> &[Place] {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut slot = hash(gram) as usize & mask;
+        while let Some(&(known, start, count)) = self.slots.get(slot) {
+            if count == 0 {
+                break;
+            }
+            if known == gram {
+                let start = start as usize;
+                return self.places.get(start..start.saturating_add(count as usize)).unwrap_or_default();
+            }
+            slot = slot.wrapping_add(1) & mask;
+        }
+        &[]
+    }
+
+    #[cold]
+    fn look(&self, hay: &[u8], at: usize, windows: &mut Windows) {
+        let Some(gram) = gram_at(hay, at) else { return };
+        for place in self.places(gram) {
+            let (Some(start), Some(text)) = (
+                at.checked_sub(usize::from(place.offset)),
+                self.anchors.texts.get(usize::from(place.literal)),
+            ) else {
+                continue;
+            };
+            let found = hay.get(start..start.saturating_add(text.len()));
+            if !found.is_some_and(|found| found.eq_ignore_ascii_case(text)) {
+                continue;
+            }
+            for anchor in self.anchors.wanted.get(usize::from(place.literal)).into_iter().flatten() {
+                windows.note(anchor.pattern, anchor.max, start, anchor.before);
+            }
+        }
+    }
+
+    fn sweep(&self, hay: &[u8], windows: &mut Windows) {
+        // One size for the compiler, so that the masked index needs no check.
+        let Some(bits) = self.bits.first_chunk::<WORDS>() else { return };
+        let mut at = 0_usize;
+        while let Some(block) = hay.get(at..at.wrapping_add(20)).and_then(|block| block.first_chunk::<20>()) {
+            let [a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, ..] = *block;
+            let one = u64::from_le_bytes([a0, a1, a2, a3, a4, a5, a6, a7]);
+            let two = u64::from_le_bytes([a6, a7, a8, a9, b0, b1, b2, b3]);
+            let three = u64::from_le_bytes([b2, b3, b4, b5, b6, b7, 0, 0]);
+            let samples = [one, one >> 16, one >> 32, two, two >> 16, two >> 32, three, three >> 16];
+            let mut hits = 0_u64;
+            for (index, sample) in samples.into_iter().enumerate() {
+                hits |= has(bits, (sample & 0xFFFF_FFFF) as u32 | FOLD) << index;
+            }
+            while hits != 0 {
+                let index = hits.trailing_zeros() as usize;
+                self.look(hay, at.wrapping_add(index.wrapping_mul(2)), windows);
+                hits &= hits.wrapping_sub(1);
+            }
+            at = at.wrapping_add(16);
+        }
+        while at < hay.len() {
+            self.look(hay, at, windows);
+            at = at.wrapping_add(2);
+        }
+        self.tail(hay, windows);
+    }
+
+    /// A literal of 4 bytes that ends the text has no byte behind it to sample.
+    fn tail(&self, hay: &[u8], windows: &mut Windows) {
+        let start = hay.len().saturating_sub(4);
+        for (text, wanted) in self.anchors.texts.iter().zip(&self.anchors.wanted) {
+            if text.len() == 4 && hay.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(text)) {
+                for anchor in wanted {
+                    windows.note(anchor.pattern, anchor.max, start, anchor.before);
+                }
+            }
+        }
+    }
+}
+
+pub(crate) struct Stage2<'a> {
+    patterns: &'a [Pattern],
+    filter: &'a Filter,
+}
+
+impl<'a> Stage2<'a> {
+    pub(crate) const fn new(patterns: &'a [Pattern], filter: &'a Filter) -> Self {
+        Self { patterns, filter }
+    }
+}
+
+impl Finder for Stage2<'_> {
+    fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
+        let mut windows = Windows::new(self.patterns);
+        self.filter.sweep(hay, &mut windows);
+        windows.verify(self.patterns, hay, out);
+        for (pattern, index) in self.patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow) {
+            find_one(pattern, index, hay, out);
+        }
+    }
+}

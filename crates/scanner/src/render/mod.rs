@@ -1,0 +1,46 @@
+//! Reports for people and machines. Two renderings of one report are the same bytes.
+
+mod json;
+mod sarif;
+mod table;
+
+pub use json::json;
+pub use sarif::sarif;
+pub use table::table;
+
+use crate::gate::{ScanCheck, ScanDecision};
+use crate::report::ScanReport;
+
+/// What a rendering is made of.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "made by every caller; a new part must stop every caller")]
+pub struct Render<'a> {
+    /// The tool's version.
+    pub version: &'a str,
+    /// The report.
+    pub report: &'a ScanReport,
+    /// What the gate said of it.
+    pub decision: &'a ScanDecision,
+    /// The exit code that the caller will give.
+    pub exit: u8,
+}
+
+impl Render<'_> {
+    fn is_suppressed(&self, finding: &plugward_types::Finding) -> Option<&str> {
+        let covers = |item: &&crate::gate::Suppressed| item.finding == *finding;
+        self.decision.suppressed.iter().find(covers).map(|item| item.reason.as_str())
+    }
+
+    const fn word(&self) -> &'static str {
+        match self.decision.check {
+            ScanCheck::Clean => "clean",
+            ScanCheck::Listed => "listed",
+            ScanCheck::Danger { .. } => "danger",
+        }
+    }
+}
+
+/// Writes a path so that a terminal shows it and nothing else happens.
+fn shown(path: &str) -> String {
+    path.chars().map(crate::findings::escape).collect()
+}

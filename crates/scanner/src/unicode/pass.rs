@@ -1,0 +1,274 @@
+//! One pass over the characters of a text that is not all ASCII, and one over its control bytes.
+
+use super::words;
+use crate::entry::Lens;
+use crate::sink::{EmbeddedText, Sink};
+use crate::view::{How, View};
+
+/// Whether the text is code, where any direction mark is out of place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Code,
+    Prose,
+}
+
+/// Tells the rules of characters that hide something.
+pub(crate) fn pass(text: &[u8], kind: Kind, sink: &mut Sink<'_>) {
+    controls(text, sink);
+    if text.is_ascii() {
+        return;
+    }
+    let mut walk =
+        Walk { sink, kind, before: ' ', line: Line::default(), run: None, compat: 0, compat_start: 0 };
+    let mut at = 0_usize;
+    for chunk in text.utf8_chunks() {
+        walk.chunk(chunk.valid(), at);
+        at = at.saturating_add(chunk.valid().len()).saturating_add(chunk.invalid().len());
+        walk.before = ' ';
+    }
+    walk.end_run(at);
+    walk.end_compat(at);
+    walk.end_line();
+    words::mixed(text, sink);
+}
+
+/// Control bytes but tab, line ends and form feed. NUL is a matter of encodings.
+fn controls(text: &[u8], sink: &mut Sink<'_>) {
+    let odd = |byte: u8| (byte < 0x20 && !matches!(byte, 0 | b'\t' | b'\n' | b'\r' | 0x0C)) || byte == 0x7F;
+    let mut at = 0_usize;
+    for block in text.chunks(256) {
+        if block.iter().fold(false, |any, byte| any | odd(*byte)) {
+            let mut last = None;
+            for (index, byte) in block.iter().enumerate() {
+                if odd(*byte) {
+                    let place = at.saturating_add(index);
+                    if last != Some(place.wrapping_sub(1)) {
+                        sink.shape("unicode-control", (place, place.saturating_add(1)), How::NONE);
+                    }
+                    last = Some(place);
+                }
+            }
+        }
+        at = at.saturating_add(block.len());
+    }
+}
+
+/// Marks of direction in one line.
+#[derive(Debug, Default)]
+struct Line {
+    first: Option<(usize, usize)>,
+    embeddings: u32,
+    isolates: u32,
+    stray: bool,
+    overrides: bool,
+    right_to_left: bool,
+}
+
+/// A run of characters of one hiding kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Tags { flag: bool },
+    Selectors,
+}
+
+struct Walk<'s, 'r> {
+    sink: &'s mut Sink<'r>,
+    kind: Kind,
+    before: char,
+    line: Line,
+    run: Option<(Run, usize, View)>,
+    compat: u32,
+    compat_start: usize,
+}
+
+impl Walk<'_, '_> {
+    fn chunk(&mut self, valid: &str, base: usize) {
+        let mut rest = valid;
+        let mut at = base;
+        while !rest.is_empty() {
+            let plain = rest.bytes().take_while(u8::is_ascii).count();
+            let (head, tail) = rest.split_at(plain);
+            self.ascii(head, at);
+            at = at.saturating_add(plain);
+            let mut chars = tail.chars();
+            let Some(char) = chars.next() else { break };
+            rest = chars.as_str();
+            let end = at.saturating_add(char.len_utf8());
+            let next = rest.chars().next().unwrap_or(' ');
+            self.wide(char, next, (at, end));
+            self.before = char;
+            at = end;
+        }
+    }
+
+    fn ascii(&mut self, text: &str, at: usize) {
+        let Some(last) = text.chars().next_back() else { return };
+        self.end_run(at);
+        if text.bytes().any(|byte| !matches!(byte, b' ' | b'-' | b'.')) {
+            self.end_compat(at);
+        }
+        if text.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.end_line();
+        }
+        self.before = last;
+    }
+
+    fn wide(&mut self, char: char, next: char, span: (usize, usize)) {
+        self.runs(char, span);
+        match char {
+            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => self.direction(char, span),
+            '\u{2028}' | '\u{2029}' => self.end_line(),
+            '\u{80}'..='\u{9F}' => self.sink.shape("unicode-control", span, How::NONE),
+            '\u{200B}'..='\u{200D}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{FEFF}'
+            | '\u{AD}'
+            | '\u{180E}'
+            | '\u{206A}'..='\u{206F}' => {
+                self.zero_width(char, next, span);
+            }
+            '\u{115F}'
+            | '\u{1160}'
+            | '\u{3164}'
+            | '\u{FFA0}'
+            | '\u{17B4}'
+            | '\u{17B5}'
+            | '\u{FFF9}'..='\u{FFFB}'
+                if is_word(self.before) || is_word(next) =>
+            {
+                self.sink.shape("unicode-invisible-letter", span, How::NONE);
+            }
+            '\u{2800}' if !is_braille(self.before) && !is_braille(next) => {
+                self.sink.shape("unicode-invisible-letter", span, How::NONE);
+            }
+            _ if is_right_to_left(char) => self.line.right_to_left = true,
+            _ => {}
+        }
+        if is_compat_letter(char) {
+            if self.compat == 0 {
+                self.compat_start = span.0;
+            }
+            self.compat = self.compat.saturating_add(1);
+        } else {
+            self.end_compat(span.0);
+        }
+    }
+
+    /// Fullwidth punctuation, degree signs and the like are no letters; three letters are a word.
+    fn end_compat(&mut self, at: usize) {
+        if self.compat >= 3 {
+            self.sink.shape("unicode-compat-letters", (self.compat_start, at), How::NONE);
+        }
+        self.compat = 0;
+    }
+
+    fn zero_width(&mut self, char: char, next: char, span: (usize, usize)) {
+        if char == '\u{FEFF}' && span.0 == 0 {
+            return;
+        }
+        // Joiners belong to emoji and to scripts that join their letters.
+        let joiner = matches!(char, '\u{200C}' | '\u{200D}');
+        if joiner && (!self.before.is_ascii() && !next.is_ascii()) {
+            return;
+        }
+        if char == '\u{AD}' && self.kind == Kind::Prose {
+            return;
+        }
+        if is_word(self.before) && is_word(next) {
+            self.sink.shape("unicode-zero-width-word", span, How::NONE);
+        }
+    }
+
+    fn direction(&mut self, char: char, span: (usize, usize)) {
+        let line = &mut self.line;
+        line.first.get_or_insert(span);
+        match char {
+            '\u{202A}' | '\u{202B}' => line.embeddings = line.embeddings.saturating_add(1),
+            '\u{202D}' | '\u{202E}' => {
+                line.overrides = true;
+                line.embeddings = line.embeddings.saturating_add(1);
+            }
+            '\u{202C}' => match line.embeddings.checked_sub(1) {
+                Some(left) => line.embeddings = left,
+                None => line.stray = true,
+            },
+            '\u{2069}' => match line.isolates.checked_sub(1) {
+                Some(left) => line.isolates = left,
+                None => line.stray = true,
+            },
+            _ => line.isolates = line.isolates.saturating_add(1),
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = core::mem::take(&mut self.line);
+        let Some(first) = line.first else { return };
+        let balanced = line.embeddings == 0 && line.isolates == 0 && !line.stray;
+        let natural = line.right_to_left && !line.overrides && balanced;
+        if !balanced || line.overrides || (self.kind == Kind::Code && !natural) {
+            self.sink.shape("unicode-bidi", first, How::NONE);
+        }
+    }
+
+    /// Follows runs of tags and of variation selectors.
+    fn runs(&mut self, char: char, span: (usize, usize)) {
+        let value = u32::from(char);
+        let (kind, byte) = match value {
+            0xE0000..=0xE007F => {
+                (Run::Tags { flag: self.before == '\u{1F3F4}' }, value.wrapping_sub(0xE0000))
+            }
+            0xFE00..=0xFE0F => (Run::Selectors, value.wrapping_sub(0xFE00)),
+            0xE0100..=0xE01EF => (Run::Selectors, value.wrapping_sub(0xE0100).wrapping_add(16)),
+            _ => {
+                self.end_run(span.0);
+                return;
+            }
+        };
+        let byte = u8::try_from(byte).unwrap_or(0);
+        if let Some((run, _, view)) = &mut self.run
+            && core::mem::discriminant(run) == core::mem::discriminant(&kind)
+        {
+            view.put(&[byte], span, How::DECODE, 0);
+            return;
+        }
+        self.end_run(span.0);
+        let mut view = View::default();
+        view.put(&[byte], span, How::DECODE, 0);
+        self.run = Some((kind, span.0, view));
+    }
+
+    fn end_run(&mut self, at: usize) {
+        let Some((run, start, view)) = self.run.take() else { return };
+        let count = view.bytes.len();
+        let shape = match run {
+            // A flag of a region: at most 6 tags, the last of them the end mark.
+            Run::Tags { flag: true } if count <= 7 && view.bytes.last() == Some(&0x7F) => return,
+            Run::Tags { .. } => "unicode-tags",
+            Run::Selectors if count < 2 => return,
+            Run::Selectors => "unicode-variation-run",
+        };
+        self.sink.shape(shape, (start, at), How::NONE);
+        let printable = view.bytes.iter().filter(|byte| matches!(byte, b' '..=b'~' | b'\n')).count();
+        if count >= 4 && printable.saturating_mul(10) >= count.saturating_mul(9) {
+            self.sink.embed(Lens::Prose, EmbeddedText::View(view));
+        }
+    }
+}
+
+fn is_word(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '_' | '$')
+}
+
+const fn is_braille(char: char) -> bool {
+    matches!(char, '\u{2801}'..='\u{28FF}' | '\u{2800}')
+}
+
+const fn is_right_to_left(char: char) -> bool {
+    matches!(char, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
+}
+
+const fn is_compat_letter(char: char) -> bool {
+    matches!(char,
+        '\u{1D400}'..='\u{1D7FF}' | '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}' | '\u{249C}'..='\u{24E9}'
+        | '\u{1F110}'..='\u{1F189}')
+}

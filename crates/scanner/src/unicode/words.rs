@@ -1,0 +1,95 @@
+//! Words and identifiers that look like others.
+
+use unicode_script::{Script, UnicodeScript as _};
+use unicode_security::skeleton;
+
+use crate::names::Words;
+use crate::sink::Sink;
+use crate::view::How;
+
+/// Longest word that is compared; what is longer is no word.
+const MAX_WORD: usize = 256;
+
+/// Finds words that mix Latin with look-alike letters of another script.
+pub(super) fn mixed(text: &[u8], sink: &mut Sink<'_>) {
+    let mut at = 0_usize;
+    for chunk in text.utf8_chunks() {
+        let valid = chunk.valid();
+        let mut start = None;
+        let mut wide = false;
+        for (index, char) in valid.char_indices().chain(core::iter::once((valid.len(), ' '))) {
+            if char.is_alphabetic() {
+                start.get_or_insert(index);
+                wide |= !char.is_ascii();
+            } else if let Some(from) = start.take() {
+                let word = valid.get(from..index).unwrap_or_default();
+                if wide && is_mixed(word) {
+                    sink.shape(
+                        "unicode-mixed-script",
+                        (at.saturating_add(from), at.saturating_add(index)),
+                        How::NONE,
+                    );
+                }
+                wide = false;
+            }
+        }
+        at = at.saturating_add(valid.len()).saturating_add(chunk.invalid().len());
+    }
+}
+
+fn is_mixed(word: &str) -> bool {
+    if word.len() > MAX_WORD {
+        return false;
+    }
+    let latin = word.chars().any(|char| char.is_ascii_alphabetic());
+    latin && word.chars().any(is_lookalike)
+}
+
+/// A letter of another script that looks like a Latin one.
+pub(super) fn is_lookalike(char: char) -> bool {
+    if char.is_ascii() || matches!(char.script(), Script::Latin | Script::Common | Script::Inherited) {
+        return false;
+    }
+    let mut text = [0; 4];
+    let text: &str = char.encode_utf8(&mut text);
+    let mut plain = skeleton(text);
+    plain.next().is_some_and(|first| first.is_ascii_alphabetic()) && plain.next().is_none()
+}
+
+/// Looks at an identifier that is not all ASCII. `code` is the code view, in which its twin may stand.
+pub(crate) fn identifier(
+    name: &[u8],
+    span: (usize, usize),
+    how: How,
+    words: &Words,
+    code: &[u8],
+    sink: &mut Sink<'_>,
+) {
+    let Ok(name) = core::str::from_utf8(name) else { return };
+    if name.len() > MAX_WORD {
+        return;
+    }
+    if name.chars().any(|char| matches!(u32::from(char), 0x200B..=0x200D | 0x2060..=0x2064 | 0xFEFF | 0xAD | 0x180E | 0x206A..=0x206F)) {
+        sink.shape("unicode-zero-width-code", span, how);
+    }
+    let plain: String = skeleton(name).filter(|char| !super::is_invisible(*char)).collect();
+    if !plain.is_ascii() || plain.is_empty() {
+        return;
+    }
+    if words.get(plain.as_bytes()) != 0 || stands_alone(code, plain.as_bytes()) {
+        sink.shape("unicode-confusable-identifier", span, how);
+    }
+}
+
+/// Says whether a word stands in a text with no word character around it.
+fn stands_alone(text: &[u8], word: &[u8]) -> bool {
+    let is_word = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| {
+            byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'$' || *byte >= 0x80
+        })
+    };
+    memchr::memmem::find_iter(text, word).take(64).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        !is_word(before) && !is_word(text.get(at.saturating_add(word.len())))
+    })
+}

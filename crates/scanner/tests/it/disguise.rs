@@ -1,0 +1,325 @@
+//! Disguises that live in the lexer, each beside a benign twin.
+
+use plugward_scanner::Profile;
+use plugward_types::Severity;
+
+use crate::common::{check, report, worst};
+
+/// Ways to write a call of `eval` with the text `x`.
+const EVALS: &[&str] = &[
+    "eval('x')",
+    "eval ('x')",
+    "eval\n('x')",
+    "eval/* ' */('x')",
+    "eval// \"\n('x')",
+    "/**/eval('x')",
+    "/* a */ eval('x')",
+    "* /**/ eval('x')",
+    "a\n* eval('x')",
+    "var s = '/*'; eval('x'); var t = '*/'",
+    "var s = \"//\"; eval('x')",
+    "var r = /\\/*/; eval('x')",
+    "var r = /[/*]/; eval('x')",
+    "var r = /'/; eval('x')",
+    "if (a) /'/.test(b); eval('x') //'",
+    "x = a / b; eval('x'); c / d",
+    "x = {} / 1; eval('x') / 2",
+    "{} /'/.test(a); eval('x') //'",
+    "function f() {} /'/.test(a); eval('x') //'",
+    "x = function () {} / 1; eval('x') / 1",
+    "i++ / 2; eval('x') / 3",
+    "return\n/'/.test(a); eval('x') //'",
+    "x = () => {}\n/'/.test(a); eval('x') //'",
+    "`${eval('x')}`",
+    "`${`${eval('x')}`}`",
+    "`a${{ b: `}` }}`, eval('x')",
+    "ev\\u0061l('x')",
+    "\\u{65}val('x')",
+    "(0, eval)('x')",
+    "(eval)('x')",
+    "((eval))('x')",
+    "eval?.('x')",
+    "globalThis.eval('x')",
+    "globalThis['eval']('x')",
+    "globalThis[`eval`]('x')",
+    "globalThis['\\x65val']('x')",
+    "globalThis?.['eval']?.('x')",
+    "window.self['eval']('x')",
+    "this.eval('x')",
+    "const n = 'eval'; globalThis[n]('x')",
+    "const e = eval; e('x')",
+    "let e; e = eval; e('x')",
+    "const { eval: e } = globalThis; e('x')",
+    "const { ['eval']: e } = window; e('x')",
+    "const o = { run: eval }; o.run('x')",
+    "f(eval)",
+    "[eval][0]('x')",
+    "eval.call(null, 'x')",
+    "eval.apply(null, ['x'])",
+    "eval.bind(null)('x')",
+    "Reflect.apply(eval, null, ['x'])",
+    "eval`x`",
+    "(a || eval)('x')",
+    "(a ? b : eval)('x')",
+    "(e = eval)('x')",
+    "await (async () => eval('x'))()",
+    "class A { static { eval('x') } }",
+    "class A { b = eval('x') }",
+    "class A { [eval('x')]() {} }",
+    "const f = (a = eval('x')) => a",
+    "({ a: eval('x') })",
+    "({ [eval('x')]: 1 })",
+    "for (const a of eval('x')) {}",
+    "switch (a) { case eval('x'): }",
+    "label: eval('x')",
+    "a ? b : eval('x')",
+    "x\u{a0}=\u{a0}eval\u{a0}('x')",
+    "// a\u{2028}eval('x')",
+    "// a\u{2029}eval('x')",
+    "// a\reval('x')",
+    "#!/usr/bin/env node\neval('x')",
+    "\u{feff}eval('x')",
+    "<!-- ` \neval('x')\n<!-- `",
+    "x <!-- y; eval('x')",
+    "'use strict';eval('x');var a=1;for(;;){b()}",
+    "\"unclosed\neval('x')",
+    "`unclosed ${a} eval('x')",
+    "/* unclosed eval('x')",
+    "let a = 1 //\\\neval('x')",
+    "'a\\\nb'; eval('x')",
+    "'\\'; eval(1)'; eval('x')",
+    "var let_ = 1, of = 2; of / 3; eval('x') / 4",
+    "new Map().get(eval('x'))",
+    "export default eval('x')",
+    "export { a as b }; eval('x')",
+    "throw eval('x')",
+    "do eval('x'); while (0)",
+    "async function* g() { yield eval('x') }",
+    "x.y = z => eval('x')",
+    "delete eval('x')",
+    "!eval('x')",
+    "-eval('x')",
+    "...eval('x')",
+    "x?.1:eval('x')",
+    "a = b\n++c\neval('x')",
+    "0x1f.a; eval('x')",
+    "1..a; eval('x')",
+    "1.5.toFixed(); eval('x')",
+];
+
+#[test]
+fn every_spelling_of_a_call_is_found() {
+    let mut wrong = Vec::new();
+    for text in EVALS {
+        let found = check(Profile::General, "a.js", text);
+        if !(found.iter().any(|line| line.contains("danger exec/eval"))) {
+            wrong.push(format!("{text}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The same shapes with nothing in them.
+const BENIGN: &[&str] = &[
+    "evaluate('x')",
+    "// eval('x')",
+    "/* eval('x') */",
+    "/**\n * eval('x')\n */",
+    "'eval(1)'",
+    "\"eval(1)\"",
+    "`eval(1)`",
+    "`${a} eval(1)`",
+    "/eval(1)/.test(a)",
+    "x = /[/]eval(1)/",
+    "a.evaluate('x')",
+    "const evaluation = 1; evaluation",
+    "({ eval: 1 })",
+    "class A { eval(x) { return x } }",
+    "const re = /'/; const s = 'eval(1)'",
+    "\"\\\" eval(1)\"",
+    "'a\\\n eval(1)'",
+    "#!/usr/bin/env eval('x')\n1",
+    "(0, run)('x')",
+    "globalThis['run']('x')",
+    "const { run: e } = tools; e('x')",
+    "Reflect.apply(run, null, ['x'])",
+    "run`x`",
+    "typeof eval",
+];
+
+#[test]
+fn a_benign_twin_is_below_danger() {
+    let mut wrong = Vec::new();
+    for text in BENIGN {
+        let found = check(Profile::General, "a.js", text);
+        if found.iter().any(|line| line.contains("danger")) {
+            wrong.push(format!("{text}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn modules_are_seen_in_every_form() {
+    for text in [
+        "import 'child_process'",
+        "import\"child_process\"",
+        "import a from'child_process'",
+        "import * as a from 'node:child_process'",
+        "import a, { b } from 'child_process'",
+        "import { 'exec' as b } from 'child_process'",
+        "import a from 'child_process' with { type: 'x' }",
+        "import {\n  exec,\n  spawn,\n} from 'child_process'",
+        "export * from 'child_process'",
+        "export { exec } from 'child_process'",
+        "export * as c from 'child_process'",
+        "import('child_process')",
+        "import ( /* a */ 'child_process' )",
+        "import(`child_process`)",
+        "require('child_process')",
+        "require(\n'child_process'\n)",
+        "require('child\\x5fprocess')",
+        "module.require('child_process')",
+        "module['require']('child_process')",
+        "const r = require; r('child_process')",
+        "(0, require)('child_process')",
+        "require.call(null, 'child_process')",
+        "process.mainModule.require('child_process')",
+        "process.getBuiltinModule('child_process')",
+        "import { createRequire as c } from 'module'; c(import.meta.url)('child_process')",
+        "const name = 'child_process'; require(name)",
+        "globalThis.require('child_process')",
+        "import.defer('child_process')",
+    ] {
+        let found = check(Profile::General, "a.mjs", text);
+        assert!(found.iter().any(|line| line.contains("danger exec/child-process")), "{text}: {found:?}");
+    }
+    for text in [
+        "import a = require('child_process')",
+        "import type { A } from './a.js'; import b from 'child_process'",
+        "export import a = require('child_process')",
+    ] {
+        let found = check(Profile::General, "a.ts", text);
+        assert!(found.iter().any(|line| line.contains("danger exec/child-process")), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn types_are_erased_and_values_are_not() {
+    for text in [
+        "let a: import('child_process').ChildProcess;",
+        "type A = typeof import('child_process');",
+        "type A = { a: import('child_process').B; b: string };",
+        "interface A { a: import('child_process').B }",
+        "function f(a: import('child_process').B): import('child_process').C { return a }",
+        "const f = (a: import('child_process').B): import('child_process').C => a;",
+        "class A { b: import('child_process').B; c?: import('child_process').C; d!: string }",
+        "const a = b as import('child_process').B;",
+        "const a = b satisfies import('child_process').B;",
+        "const a = new Map<string, import('child_process').B>();",
+        "const a = <import('child_process').B>b;",
+        "declare const a: import('child_process').B;",
+        "declare function f(a: import('child_process').B): void;",
+        "import type { A } from 'child_process';",
+        "import type A from 'child_process';",
+        "import type * as A from 'child_process';",
+        "export type { A } from 'child_process';",
+        "abstract class A<T extends import('child_process').B> implements C<import('child_process').D> {}",
+        "let f: (a: import('child_process').B) => void;",
+        "try {} catch (e: import('child_process').B) {}",
+        "type A<T> = T extends import('child_process').B ? 1 : import('child_process').C;",
+    ] {
+        assert!(
+            worst("a.ts", text) < Some(Severity::Danger),
+            "{text}: {:?}",
+            check(Profile::StrictPlugin, "a.ts", text)
+        );
+    }
+    for text in [
+        "const a = b ? c : import('child_process');",
+        "const a = { b: import('child_process') };",
+        "switch (a) { case 1: import('child_process') }",
+        "l: import('child_process')",
+        "function f(a = import('child_process')) {}",
+        "const f = (a: string = import('child_process')) => a;",
+        "class A { b: string = import('child_process') }",
+        "let a: string = import('child_process');",
+        "let type = 1; type\n= import('child_process')",
+        "a < import('child_process')",
+        "a as any\n(import('child_process'))",
+        "declare\nimport('child_process')",
+        "const x = <any>import('child_process');",
+        "f<string>(import('child_process'))",
+    ] {
+        assert_eq!(
+            worst("a.ts", text),
+            Some(Severity::Danger),
+            "{text}: {:?}",
+            check(Profile::StrictPlugin, "a.ts", text)
+        );
+    }
+}
+
+#[test]
+fn jsx_text_is_text_and_its_holes_are_code() {
+    for text in [
+        "const a = <p>{eval('x')}</p>;",
+        "const a = <p b={eval('x')} />;",
+        "const a = <><b>it's</b>{eval('x')}</>;",
+        "const a = <p>it's</p>; eval('x'); // '",
+        "const a = <p b=\"\\\" />; eval('x'); // \"",
+        "const a = b < c; eval('x') > d",
+    ] {
+        let found = check(Profile::General, "a.jsx", text);
+        assert!(found.iter().any(|line| line.contains("danger exec/eval")), "{text}: {found:?}");
+    }
+    let mut wrong = Vec::new();
+    for text in [
+        "const a = <p>eval('x')</p>;",
+        "const a = <p title=\"eval('x')\">b</p>;",
+        "const a = <p>it's // eval('x')</p>;",
+    ] {
+        let found = check(Profile::General, "a.jsx", text);
+        if found.iter().any(|line| line.contains("danger")) {
+            wrong.push(format!("{text}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn wide_encodings_are_read() {
+    let text = "eval('x')\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let wide: Vec<u8> = text.chars().flat_map(|char| u32::from(char).to_le_bytes()).collect();
+    for bytes in [little.clone(), big, wide, [b"\xFF\xFE".to_vec(), little].concat()] {
+        let report = report(Profile::General, &[("a.js", &bytes)]);
+        let found = report.findings().iter().find(|finding| finding.rule.as_str() == "exec/eval").unwrap();
+        assert!(found.is_hidden());
+        assert_eq!((found.line, found.column), (1, 1));
+        assert!(found.span.end <= bytes.len() && found.span.len() > 9);
+    }
+}
+
+#[test]
+fn places_are_right_whatever_ends_a_line() {
+    for (text, line, column) in [
+        ("a\r\nb\r\n eval(x)", 3, 2),
+        ("a\rb\r\teval(x)", 3, 2),
+        ("a\u{2028}b\u{2029}eval(x)", 3, 1),
+        ("'é漢🎉'; eval(x)", 1, 8),
+        ("\u{feff}eval(x)", 1, 2),
+        ("\n\n\neval(x)", 4, 1),
+    ] {
+        let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+        let found = report.findings().iter().find(|finding| finding.rule.as_str() == "exec/eval").unwrap();
+        assert_eq!((found.line, found.column), (line, column), "{text:?}");
+        assert_eq!(&text.as_bytes()[found.span.start..found.span.end], b"eval(x)", "{text:?}");
+    }
+    let mut invalid = b"'\xFF\xFE'; eval(x)".to_vec();
+    invalid.extend_from_slice(b"\n");
+    let report = report(Profile::General, &[("a.js", &invalid)]);
+    let found = report.findings().iter().find(|finding| finding.rule.as_str() == "exec/eval").unwrap();
+    assert_eq!((found.line, found.column), (1, 7));
+}
