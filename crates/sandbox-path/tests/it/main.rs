@@ -14,6 +14,7 @@
 mod changing;
 mod child;
 mod codes;
+mod corpus;
 mod faults;
 mod flags;
 mod jails;

@@ -1,0 +1,8 @@
+//! `cargo +nightly fuzz run gate` in `fuzz/sandbox-path`.
+#![no_main]
+
+#[path = "../bodies.rs"]
+#[allow(dead_code)]
+mod bodies;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bodies::gate(bytes));
