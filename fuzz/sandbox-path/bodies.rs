@@ -33,7 +33,7 @@ enum Form {
 }
 
 impl Form {
-    fn parse<'a>(self, bytes: &'a [u8], policy: Policy) -> Result<RelPath<'a>, PathEscape> {
+    fn parse(self, bytes: &[u8], policy: Policy) -> Result<RelPath<'_>, PathEscape> {
         match self {
             Self::Name => RelPath::parse(bytes, &policy),
             Self::Folder => RelPath::parse_folder(bytes, &policy),
