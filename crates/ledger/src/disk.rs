@@ -23,7 +23,7 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Disk {
     folder: OwnedFd,
-    lock: OwnedFd,
+    lock: (OwnedFd, Stat),
     live: Option<Live>,
     stuck: Option<Errno>,
 }
@@ -46,13 +46,22 @@ impl Disk {
             .map_err(|errno| LedgerError::io("open the state folder", errno.into()))?;
         let stat = stat_of(&folder, ".")?;
         check_rights(".", &stat)?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let lock = open_ours(&folder, LOCK, flags)?.0;
+        let lock = open_ours(&folder, LOCK, lock_flags())?;
         Ok(Self { folder, lock, live: None, stuck: None })
     }
 
     fn handle(&self) -> io::Result<&Live> {
         self.live.as_ref().ok_or_else(|| io::Error::other("the live file is not open"))
+    }
+
+    /// Whether the file that we hold is the one that others would open.
+    fn is_the_lock(&self) -> Result<bool, LedgerError> {
+        let (_, ours) = &self.lock;
+        match rustix::fs::statat(&self.folder, LOCK, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(named) => Ok(named.st_ino == ours.st_ino && named.st_dev == ours.st_dev),
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(LedgerError::io("look at ledger.lock", errno.into())),
+        }
     }
 
     fn sync_folder(&self, keep: Keep) -> io::Result<()> {
@@ -112,6 +121,10 @@ fn size_of(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
+fn lock_flags() -> OFlags {
+    OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC
+}
+
 fn live_flags() -> OFlags {
     OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC
 }
@@ -162,8 +175,13 @@ impl Medium for Disk {
         }
         let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
         loop {
-            match rustix::fs::flock(&self.lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(()),
+            match rustix::fs::flock(&self.lock.0, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) if self.is_the_lock()? => return Ok(()),
+                Ok(()) => {
+                    // Somebody removed the file: whoever opens it anew would get another hold than we have.
+                    self.lock = open_ours(&self.folder, LOCK, lock_flags())?;
+                    continue;
+                }
                 Err(Errno::WOULDBLOCK | Errno::INTR) => {}
                 Err(errno) => return Err(LedgerError::io("get the hold on ledger.lock", errno.into())),
             }
@@ -180,7 +198,7 @@ impl Medium for Disk {
 
     fn release(&mut self) {
         // It cannot fail on a handle that is open. If it did, this handle would keep others out: the next hold says so.
-        self.stuck = rustix::fs::flock(&self.lock, FlockOperation::Unlock).err();
+        self.stuck = rustix::fs::flock(&self.lock.0, FlockOperation::Unlock).err();
     }
 
     fn look(&mut self) -> Result<Look, LedgerError> {
@@ -270,6 +288,16 @@ impl Medium for Disk {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(Box::new(File(open_ours(&self.folder, name, flags)?.0)))
     }
+}
+
+/// Takes a file that somebody else opened.
+pub(crate) fn given(name: String, file: std::fs::File) -> Result<(String, Box<dyn Tape>, u64), LedgerError> {
+    let file = OwnedFd::from(file);
+    let stat = stat_of(&file, &name)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(not_ours(&name, "it is no regular file"));
+    }
+    Ok((name, Box::new(File(file)), size_of(&stat)))
 }
 
 type Files = Vec<(String, Box<dyn Tape>, u64)>;

@@ -43,6 +43,16 @@ impl LedgerFiles {
         }
     }
 
+    /// Takes files that are open, the oldest first, each with the name that reports shall use.
+    ///
+    /// # Errors
+    /// `ledger/not-ours` for what is no regular file; `ledger/io`.
+    #[cfg(unix)]
+    pub fn from_files(files: Vec<(String, std::fs::File)>) -> Result<Self, LedgerError> {
+        let open = |(name, file): (String, std::fs::File)| crate::disk::given(name, file);
+        Ok(Self { files: files.into_iter().map(open).collect::<Result<_, _>>()?, checkpoint: None })
+    }
+
     /// Names the files, the oldest first.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
@@ -69,7 +79,7 @@ impl LedgerFiles {
         for (name, tape, size) in &self.files {
             verifier.begin(name);
             let mut at = 0;
-            while at < *size {
+            while at < *size && verifier.goes_on() {
                 let upto = at.saturating_add(PIECE).min(*size);
                 let piece = read_range(tape.as_ref(), at, upto);
                 verifier.feed(&piece.map_err(|error| LedgerError::io("read the ledger", error))?, each);

@@ -91,6 +91,13 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// How many bytes of a text come before its end, an escape, or a control character that may not stand there.
+fn plain(rest: &[u8]) -> usize {
+    let end = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+    let text = rest.get(..end).unwrap_or(rest);
+    text.iter().position(|byte| *byte < b' ').unwrap_or(end)
+}
+
 /// Reads one line from its first byte to its last, without the LF.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
@@ -183,11 +190,8 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, JsonFault> {
         self.want("\"", "a text")?;
-        let rest = self.bytes();
-        let plain =
-            rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len());
         let from = self.at;
-        self.step(plain);
+        self.step(plain(self.bytes()));
         if self.peek() == Some(b'"') {
             let text = self.since(from);
             self.step(1);
@@ -195,11 +199,8 @@ impl<'a> Reader<'a> {
         }
         let mut text = String::from(self.since(from));
         loop {
-            let rest = self.bytes();
-            let plain =
-                rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len());
             let from = self.at;
-            self.step(plain);
+            self.step(plain(self.bytes()));
             text.push_str(self.since(from));
             match self.peek() {
                 Some(b'"') => {

@@ -199,6 +199,8 @@ impl Ledger {
 
     /// Decides and appends under one hold, after everything that others appended was taken into account.
     ///
+    /// The closure, like the clock and the folds, must not call this ledger: it has the hold already, and would wait for itself.
+    ///
     /// # Errors
     /// Those of [`Ledger::append`]. The value is dropped then: a decision that could not be recorded was not made.
     pub fn append_if<T>(

@@ -39,7 +39,7 @@ pub(crate) fn each_line<E>(
         at = at.saturating_add(step);
         carry.extend_from_slice(&piece);
         let mut rest = carry.as_slice();
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, after) = rest.split_at_checked(end.saturating_add(1)).unwrap_or((rest, &[]));
             if let Err(error) = each(line) {
                 return Ok(Err(error));
@@ -59,7 +59,7 @@ fn last_lf(tape: &dyn Tape, low: u64, high: u64) -> io::Result<Option<u64>> {
     while end > low {
         let start = end.saturating_sub(u64::try_from(CHUNK).unwrap_or(0)).max(low);
         let piece = read_range(tape, start, end)?;
-        if let Some(found) = piece.iter().rposition(|byte| *byte == b'\n') {
+        if let Some(found) = memchr::memrchr(b'\n', &piece) {
             return Ok(Some(start.saturating_add(u64::try_from(found).unwrap_or(0))));
         }
         end = start;

@@ -6,12 +6,22 @@ use crate::event::Event;
 use crate::inner::{Core, segment_range};
 use crate::ledger::Recovered;
 use crate::lines::{each_line, good_end, read_range};
-use crate::medium::{Keep, LIVE, Look, Tape};
+use crate::medium::{ANCHOR, Keep, LIVE, Look, Tape};
 use crate::record::{MAX_LINE, Record};
 use crate::sum::{LedgerId, Sum};
 
 const FIRST_WINDOW: u64 = 128 * 1024;
 const PART: &str = ".part";
+/// No live file is larger: a new segment starts at 64 MiB, and one append has at most as much again.
+const MAX_LIVE: u64 = 256 * 1024 * 1024;
+
+fn check_size(file: &str, size: u64) -> Result<(), LedgerError> {
+    if size <= MAX_LIVE {
+        return Ok(());
+    }
+    let why = "it is larger than any segment";
+    Err(LedgerError::new(LedgerErrorKind::NotOurs { file: file.to_owned(), why }))
+}
 
 fn reading(error: std::io::Error) -> LedgerError {
     LedgerError::io("read ledger.jsonl", error)
@@ -29,6 +39,7 @@ impl Core {
     /// Opens what is there, or makes a new ledger where nothing is.
     pub(crate) fn start(&mut self, new_id: LedgerId) -> Result<Option<Recovered>, LedgerError> {
         if self.medium.look()? == Look::Missing && !self.restore_live()? {
+            self.keep_old_anchor()?;
             self.medium.create_live()?;
             return self.first_write(new_id).map(|()| None);
         }
@@ -37,8 +48,10 @@ impl Core {
             size = self.medium.open_live()?;
         }
         if size == 0 {
+            self.keep_old_anchor()?;
             return self.first_write(new_id).map(|()| None);
         }
+        check_size(LIVE, size)?;
         let recovered = self.load_or_begin(size, new_id)?;
         if recovered.is_some() {
             return Ok(recovered);
@@ -62,6 +75,19 @@ impl Core {
             self.first_write(new_id)?;
         }
         self.record_tail(&tail, &part).map(Some)
+    }
+
+    /// A checkpoint without a ledger shows that a ledger was there: the new one must not write over it.
+    fn keep_old_anchor(&mut self) -> Result<(), LedgerError> {
+        let doing = |error| LedgerError::io("keep the checkpoint of an older ledger", error);
+        if !self.medium.names().map_err(doing)?.iter().any(|name| name == ANCHOR) {
+            return Ok(());
+        }
+        let tape = self.medium.open_file(ANCHOR)?;
+        let size = tape.size().map_err(doing)?;
+        check_size(ANCHOR, size)?;
+        let sum: String = sum_of(tape.as_ref(), 0, size)?.to_string().chars().take(8).collect();
+        self.medium.rename(ANCHOR, &format!("{ANCHOR}.old-{sum}"), Keep::Synced).map_err(doing)
     }
 
     /// A crash between the two renames of a new segment leaves no live file: the last segment becomes it again.
@@ -132,8 +158,7 @@ impl Core {
             };
             let window = window.map_err(reading)?;
             // What comes before the first LF is part of a line, unless it is the start of the file.
-            let begin =
-                if from == 0 { Some(0) } else { window.iter().position(|byte| *byte == b'\n').map(after) };
+            let begin = if from == 0 { Some(0) } else { memchr::memchr(b'\n', &window).map(after) };
             if let Some(begin) = begin
                 && let Some(found) = self.search(window.get(begin..).unwrap_or(&[]), file, id)?
             {
@@ -190,6 +215,7 @@ impl Core {
             }
             let tape = self.medium.open_file(name)?;
             let size = tape.size().map_err(reading)?;
+            check_size(name, size)?;
             if let Some(base) = self.find_base(Some(tape.as_ref()), name, size, id)? {
                 from = Some((index, base));
                 break;
@@ -219,6 +245,7 @@ impl Core {
 
     /// Follows the live file from where the chain stands, and sets a torn tail aside.
     pub(crate) fn follow_to(&mut self, size: u64) -> Result<Option<Recovered>, LedgerError> {
+        check_size(LIVE, size)?;
         let good = good_end(self.medium.live()?, self.size, size).map_err(reading)?;
         let mut at = self.size;
         while at < good {
@@ -226,7 +253,7 @@ impl Core {
             let upto = at.saturating_add(FIRST_WINDOW).min(good);
             let piece = read_range(self.medium.live()?, at, upto).map_err(reading)?;
             let mut rest = piece.as_slice();
-            while let Some(end) = rest.iter().position(|byte| *byte == b'\n').map(after) {
+            while let Some(end) = memchr::memchr(b'\n', rest).map(after) {
                 let (line, more) = rest.split_at_checked(end).unwrap_or((rest, &[]));
                 self.follow(line, LIVE, self.first_seq)?;
                 at = at.saturating_add(bytes_of(line.len()));
@@ -325,7 +352,7 @@ const fn after(at: usize) -> usize {
 /// Gives where the line that ends (with its LF) at `end` starts; `None` at the start of the lines.
 fn line_start(lines: &[u8], end: usize) -> Option<usize> {
     let text = lines.get(..end.checked_sub(1)?)?;
-    Some(text.iter().rposition(|byte| *byte == b'\n').map_or(0, after))
+    Some(memchr::memrchr(b'\n', text).map_or(0, after))
 }
 
 /// Whether the head of a line says that it is a checkpoint; spares reading all the others.

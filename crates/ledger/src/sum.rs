@@ -28,18 +28,30 @@ pub(crate) fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
         return None;
     }
     let mut bytes = [0; N];
+    let mut bad = 0;
     for (slot, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
         for digit in pair {
-            let nibble = match digit {
-                b'0'..=b'9' => digit.wrapping_sub(b'0'),
-                b'a'..=b'f' => digit.wrapping_sub(b'a').wrapping_add(10),
-                _ => return None,
-            };
-            *slot = (*slot << 4) | nibble;
+            let nibble = NIBBLES.get(usize::from(*digit)).copied().unwrap_or(16);
+            bad |= nibble;
+            *slot = (*slot << 4) | (nibble & 15);
         }
     }
-    Some(bytes)
+    (bad < 16).then_some(bytes)
 }
+
+/// The value of each lower-case hex digit; 16 for all other bytes.
+const NIBBLES: [u8; 256] = {
+    let mut table = [16; 256];
+    let mut value: u8 = 0;
+    while value < 16 {
+        #[expect(clippy::indexing_slicing, reason = "16 digits and 256 places, checked when it is compiled")]
+        {
+            table[HEX[value as usize] as usize] = value;
+        }
+        value = value.saturating_add(1);
+    }
+    table
+};
 
 /// SHA-256 of some bytes, written as 64 lower-case hex digits.
 ///

@@ -145,6 +145,9 @@ pub struct Verifier {
     outcome: Option<ChainCheck>,
 }
 
+/// More than this without an LF is no torn tail of any append.
+const MAX_TORN: u64 = 256 * 1024 * 1024;
+
 fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
@@ -206,12 +209,17 @@ impl Verifier {
         self.outcome.get_or_insert(outcome);
     }
 
+    /// Whether more bytes could change the answer.
+    pub(crate) const fn goes_on(&self) -> bool {
+        self.outcome.is_none()
+    }
+
     /// Takes the next bytes, of any length, and hands each record that fits to `each`, with its line and its LF.
     pub fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Record, &[u8])) {
         let mut rest = bytes;
         while self.outcome.is_none() && !rest.is_empty() {
             self.something_follows();
-            let end = rest.iter().position(|byte| *byte == b'\n');
+            let end = memchr::memchr(b'\n', rest);
             let (piece, after) = match end {
                 Some(end) => rest.split_at_checked(end.saturating_add(1)).unwrap_or((rest, &[])),
                 None => (rest, [].as_slice()),
@@ -225,6 +233,11 @@ impl Verifier {
             let room = MAX_LINE.saturating_add(1).saturating_sub(self.carry.len()).min(piece.len());
             self.carry.extend_from_slice(piece.get(..room).unwrap_or(&[]));
             self.carried = self.carried.saturating_add(count(piece.len()));
+            if self.carried > MAX_TORN {
+                self.line = self.line.saturating_add(1);
+                self.fail(Why::TooLong);
+                return;
+            }
             if end.is_some() {
                 let (line, length) = (core::mem::take(&mut self.carry), core::mem::take(&mut self.carried));
                 self.take(&line, length, each);

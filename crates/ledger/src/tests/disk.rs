@@ -142,6 +142,53 @@ fn what_is_done_to_the_file_under_a_handle_is_seen() {
 }
 
 #[test]
+fn a_lock_file_that_was_removed_holds_nobody() {
+    let (folder, dir) = folder();
+    let (one, two) = (open_dir(&dir).unwrap().ledger, open_dir(&dir).unwrap().ledger);
+    append(&one, 0..2);
+    fs::remove_file(folder.path().join("ledger.lock")).unwrap();
+    // Each finds the new one, and they take turns on it.
+    append(&one, 2..4);
+    append(&two, 4..6);
+    let held = fs::File::open(folder.path().join("ledger.lock")).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let thread = std::thread::spawn(move || append(&two, 6..7));
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).unwrap();
+    thread.join().unwrap();
+    assert_eq!(counted(&one), 7);
+}
+
+#[test]
+fn a_file_that_is_larger_than_any_segment_is_not_read() {
+    let (folder, dir) = folder();
+    append(&open_dir(&dir).unwrap().ledger, 0..2);
+    let live = folder.path().join("ledger.jsonl");
+    fs::OpenOptions::new().write(true).open(&live).unwrap().set_len(1 << 40).unwrap();
+    assert_eq!(
+        open_dir(&dir).unwrap_err().to_string(),
+        "use ledger.jsonl as a ledger: it is larger than any segment"
+    );
+    let verified = LedgerFiles::open(&dir).unwrap().verify(VerifyPlan::new(), &mut |_, _| ()).unwrap();
+    assert!(
+        matches!(verified.check, ChainCheck::Broken { line: 4, why: crate::Why::TooLong, .. }),
+        "{:?}",
+        verified.check
+    );
+}
+
+#[test]
+fn files_that_are_open_are_read_in_their_order() {
+    let (folder, dir) = folder();
+    append(&open_dir(&dir).unwrap().ledger, 0..2);
+    let file = |name: &str| (name.to_owned(), fs::File::open(folder.path().join(name)).unwrap());
+    let files = LedgerFiles::from_files(vec![file("ledger.jsonl")]).unwrap();
+    let verified = files.verify(VerifyPlan::new(), &mut |_, _| ()).unwrap();
+    assert!(matches!(verified.check, ChainCheck::Whole { records: 3, .. }), "{:?}", verified.check);
+    let folder_itself = vec![("x".to_owned(), fs::File::open(folder.path()).unwrap())];
+    assert_eq!(LedgerFiles::from_files(folder_itself).unwrap_err().code(), "ledger/not-ours");
+}
+
+#[test]
 fn four_handles_write_at_once_and_the_chain_is_whole() {
     let (_folder, dir) = folder();
     let threads: Vec<_> = (0..4)

@@ -235,6 +235,18 @@ fn a_recovery_that_a_crash_broke_off_is_finished() {
 }
 
 #[test]
+fn a_new_ledger_does_not_write_over_the_checkpoint_of_an_older_one() {
+    let folder = filled(300);
+    let old = folder.read("ledger.checkpoint").unwrap();
+    let moved = TestFolder::new();
+    moved.write("ledger.checkpoint", &old);
+    append(&open(&moved).unwrap().ledger, 1..301);
+    let kept = moved.names().into_iter().find(|name| name.starts_with("ledger.checkpoint.old-")).unwrap();
+    assert_eq!(moved.read(&kept).unwrap(), old);
+    assert_ne!(moved.read("ledger.checkpoint").unwrap(), old);
+}
+
+#[test]
 fn two_handles_append_in_turn_and_see_each_other() {
     let folder = filled(0);
     let (one, two) = (open(&folder).unwrap().ledger, open(&folder).unwrap().ledger);
