@@ -18,7 +18,6 @@ use crate::trail::{Trail, Workflow};
 pub struct Grant {
     key: GrantKey,
     plugin: Name,
-    minted: u64,
     expires: Option<Timestamp>,
 }
 
@@ -28,13 +27,15 @@ pub struct GrantKey {
     ledger: LedgerId,
     workflow: WorkflowId,
     serial: u64,
+    /// The `seq` of its record: tells it from one of an earlier unit of work under the same id.
+    minted: Option<u64>,
 }
 
 impl GrantKey {
     /// Puts the three parts together, to revoke a capability that is known from the ledger alone.
     #[must_use]
     pub const fn new(ledger: LedgerId, workflow: WorkflowId, serial: u64) -> Self {
-        Self { ledger, workflow, serial }
+        Self { ledger, workflow, serial, minted: None }
     }
 
     /// Names the ledger.
@@ -47,6 +48,10 @@ impl GrantKey {
     #[must_use]
     pub const fn workflow(&self) -> &WorkflowId {
         &self.workflow
+    }
+
+    pub(crate) const fn minted(&self) -> Option<u64> {
+        self.minted
     }
 
     /// Gives the number, from 1 in its unit of work; 0 for one that is for tests.
@@ -70,7 +75,10 @@ impl Grant {
     }
 
     pub(crate) const fn minted(&self) -> u64 {
-        self.minted
+        match self.key.minted {
+            Some(minted) => minted,
+            None => 0,
+        }
     }
 
     pub(crate) fn describe(
@@ -253,9 +261,13 @@ impl Mint {
         Ok(match decided.value {
             Ok((serial, expires)) => {
                 let minted = decided.receipt.map_or(0, |receipt| receipt.first_seq());
-                let key =
-                    GrantKey { ledger: self.trail.ledger_id(), workflow: workflow.id().clone(), serial };
-                MintCheck::Minted(scope.build(grant(key, plugin, minted, expires)))
+                let key = GrantKey {
+                    ledger: self.trail.ledger_id(),
+                    workflow: workflow.id().clone(),
+                    serial,
+                    minted: Some(minted),
+                };
+                MintCheck::Minted(scope.build(grant(key, plugin, expires)))
             }
             Err(row) => MintCheck::Refused(MintRefusal(row)),
         })
@@ -326,9 +338,13 @@ impl Mint {
                 let first = decided.receipt.map_or(0, |receipt| receipt.first_seq());
                 let numbered = scopes.into_iter().zip(serials).zip(first..);
                 let made = numbered.map(|((scope, serial), minted)| {
-                    let key =
-                        GrantKey { ledger: self.trail.ledger_id(), workflow: workflow.id().clone(), serial };
-                    scope.build(grant(key, plugin.clone(), minted, expires))
+                    let key = GrantKey {
+                        ledger: self.trail.ledger_id(),
+                        workflow: workflow.id().clone(),
+                        serial,
+                        minted: Some(minted),
+                    };
+                    scope.build(grant(key, plugin.clone(), expires))
                 });
                 MintCheck::Minted(CapabilityBundle::of(made.collect()))
             }
@@ -385,8 +401,8 @@ fn bundle_digest(plugin: &Name, members: &[(Kind, Value)]) -> Sum {
 }
 
 /// The one place where a grant is made.
-const fn grant(key: GrantKey, plugin: Name, minted: u64, expires: Option<Timestamp>) -> Grant {
-    Grant { key, plugin, minted, expires }
+const fn grant(key: GrantKey, plugin: Name, expires: Option<Timestamp>) -> Grant {
+    Grant { key, plugin, expires }
 }
 
 /// Makes a capability that no ordinary trail accepts: it has serial 0. For tests of whoever takes one.
@@ -398,6 +414,6 @@ pub fn for_tests<S: Scope>(scope: S) -> S::Capability {
     let names = WorkflowId::new("tests").and_then(|workflow| Ok((workflow, Name::new("tests")?)));
     #[expect(clippy::expect_used, reason = "two fixed names that are good")]
     let (workflow, plugin) = names.expect("both names are printable");
-    let key = GrantKey { ledger: LedgerId::from_bytes([0; 16]), workflow, serial: 0 };
-    scope.build(grant(key, plugin, 0, None))
+    let key = GrantKey { ledger: LedgerId::from_bytes([0; 16]), workflow, serial: 0, minted: None };
+    scope.build(grant(key, plugin, None))
 }

@@ -8,7 +8,7 @@ use plugward_ledger::{Decided, Event, Folds, Ledger, LedgerId, Outcome, Receipt,
 
 use crate::budget::Budgets;
 use crate::error::{Row, TrailError, TrailErrorKind, U_FOREIGN, U_TEST};
-use crate::fold::{Asked, Covered, TrailFold};
+use crate::fold::{Asked, Covered, Minted, TrailFold};
 use crate::kind::{Capability, Operation as _};
 use crate::mint::GrantKey;
 use crate::name::{Name, WorkflowId};
@@ -305,9 +305,10 @@ impl Trail {
     pub fn revoke(&self, key: &GrantKey, by: &str, reason: &str) -> Result<(), TrailError> {
         let (workflow, serial) = (key.workflow().as_str(), key.serial());
         let (by, reason) = (self.0.scrub.scrub(by), self.0.scrub.scrub(reason));
+        let same = |minted: &Minted| key.minted().is_none_or(|at| at == minted.at);
         let decided = self.append_if(|fold, _| {
             let known = key.ledger() == self.0.id
-                && fold.open.get(workflow).is_some_and(|open| open.minted.contains_key(&serial));
+                && fold.open.get(workflow).and_then(|open| open.minted.get(&serial)).is_some_and(same);
             let event = Event::CapabilityRevoked { workflow: workflow.to_owned(), serial, by, reason };
             (known.then_some(event).into_iter().collect(), ())
         })?;
