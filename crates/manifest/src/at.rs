@@ -6,6 +6,7 @@ use crate::market::Entry;
 #[derive(Debug, Clone, Copy)]
 pub struct At<'a> {
     pub(crate) folder: Option<&'a str>,
+    pub(crate) path: &'a str,
     pub(crate) entry: Option<&'a Entry>,
     pub(crate) host_version: Option<&'a str>,
     pub(crate) excluded: &'a [&'a str],
@@ -46,6 +47,7 @@ impl<'a> At<'a> {
     pub const fn nowhere() -> Self {
         Self {
             folder: None,
+            path: "",
             entry: None,
             host_version: None,
             excluded: &[],
@@ -53,6 +55,12 @@ impl<'a> At<'a> {
             unknown_keys: UnknownKeys::Noticed,
             without_manifest: WithoutManifest::Refused,
         }
+    }
+
+    /// Adds the path on which the folder was found, so that a folder `node_modules` above it is seen.
+    #[must_use]
+    pub const fn with_path(self, path: &'a str) -> Self {
+        Self { path, ..self }
     }
 
     /// Adds the marketplace entry, the second layer.

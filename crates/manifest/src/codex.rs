@@ -47,6 +47,9 @@ const INTERFACE: &[&str] = &[
     "websiteURL",
 ];
 
+/// A file is read once as apps, whatever else it was read as.
+const APPS: &str = "apps-file";
+
 const HOOKS: &[&str] = &["hooks/hooks.json", "hooks.json"];
 
 pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
@@ -75,7 +78,8 @@ pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     entry(ctx, meta);
     ctx.standard_hooks(HOOKS);
     ctx.standard_servers(".mcp.json", Servers::Mcp);
-    if let Some(view) = ctx.files.get(".app.json").filter(|_| !ctx.read.contains(".app.json")) {
+    let fresh = !ctx.walked.contains(&(".app.json".to_owned(), APPS));
+    if let Some(view) = ctx.files.get(".app.json").filter(|_| fresh) {
         apps_file(ctx, ".app.json", view.bytes, Origin::Found);
     }
     if !has_skills {
@@ -135,7 +139,7 @@ fn apps(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
         _ => {
             let Some(path) = ctx.path(doc, node) else { return };
             match ctx.files.get(&path.path) {
-                Some(view) if !ctx.read.contains(&path.path) => {
+                Some(view) if !ctx.walked.contains(&(path.path.clone(), APPS)) => {
                     apps_file(ctx, &path.path, view.bytes, Origin::Declared);
                 }
                 Some(_) => {}
@@ -149,6 +153,7 @@ fn apps(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
 }
 
 fn apps_file(ctx: &mut Ctx<'_>, file: &str, bytes: &[u8], origin: Origin) {
+    ctx.walked.insert((file.to_owned(), APPS));
     let Some(doc) = ctx.open(file, bytes) else { return };
     apps_object(ctx, &doc, &doc.root, origin);
     ctx.close(&doc);

@@ -2,21 +2,22 @@
 
 use crate::code::Code;
 use crate::coverage::Coverage;
+use crate::handlers::is_off;
 use crate::json::{Member, Node, Value};
 use crate::reader::{Ctx, Doc, Need};
-use crate::runs::{StartsIn, keep_rest, scalar_text};
-use crate::surface::{Fact, Origin, SurfaceItem, SurfaceKind};
-use crate::text::{ForeignText, escape};
+use crate::runs::scalar_text;
+use crate::surface::{Origin, SurfaceItem, SurfaceKind};
+use crate::text::escape;
 
-/// Keys that make an object a handler and not a group.
-const HANDLER_KEYS: &[&str] = &["action", "agent", "command", "exec", "prompt", "tool", "type", "url"];
+/// A file is read once as hooks, whatever else it was read as.
+const HOOKS: &str = "hooks-file";
 
 /// What is known about a handler from around it.
-struct Around<'a> {
-    event: &'a str,
-    matcher: Option<&'a Node<'a>>,
-    off: bool,
-    origin: Origin,
+pub(crate) struct Around<'a> {
+    pub(crate) event: &'a str,
+    pub(crate) matcher: Option<&'a Node<'a>>,
+    pub(crate) off: bool,
+    pub(crate) origin: Origin,
 }
 
 impl Ctx<'_> {
@@ -48,7 +49,7 @@ impl Ctx<'_> {
                 format!("`{}` is read without being named; that host then loads no hook of it", path.path);
             self.notice(doc, node.span(), Code::HooksDeclaredTwice, message);
         }
-        if self.read.contains(&path.path) {
+        if self.walked.contains(&(path.path.clone(), HOOKS)) {
             return;
         }
         if let Some(file) = self.files.get(&path.path) {
@@ -78,13 +79,15 @@ impl Ctx<'_> {
     /// Reads the standard hooks files that are there.
     pub(crate) fn standard_hooks(&mut self, files: &[&str]) {
         for file in files {
-            if let Some(view) = self.files.get(file).filter(|_| !self.read.contains(*file)) {
+            let fresh = !self.walked.contains(&((*file).to_owned(), HOOKS));
+            if let Some(view) = self.files.get(file).filter(|_| fresh) {
                 self.hooks_file(file, view.bytes, Origin::Found);
             }
         }
     }
 
     fn hooks_file(&mut self, file: &str, bytes: &[u8], origin: Origin) {
+        self.walked.insert((file.to_owned(), HOOKS));
         if let Some(doc) = self.open(file, bytes) {
             match doc.root.value() {
                 Value::Object(_) | Value::Array(_) => self.hooks_value(&doc, &doc.root, origin),
@@ -140,7 +143,7 @@ impl Ctx<'_> {
     }
 
     /// `event → "hooks/run.sh"`.
-    fn script_of_event(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
+    pub(crate) fn script_of_event(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
         let Some(path) = self.path(doc, node) else { return };
         let mut item = Self::hook_item(doc, node, around, "command");
         if path.glob {
@@ -220,199 +223,4 @@ impl Ctx<'_> {
             }
         }
     }
-
-    fn hook_item(doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>, handler: &str) -> SurfaceItem {
-        let mut item =
-            SurfaceItem::new(SurfaceKind::Hook, around.event, Self::place(doc, node.span()), doc.layer);
-        item.origin = around.origin;
-        item.off = around.off;
-        item.facts.insert("event", Fact::Text(around.event.to_owned()));
-        item.facts.insert("handler", Fact::Text(handler.to_owned()));
-        if let Some(matcher) = around.matcher {
-            item.facts.insert("matcher", Fact::Text(scalar_text(matcher)));
-        }
-        item
-    }
-
-    fn handler(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
-        let Some(members) = node.members() else {
-            if node.as_str().is_some() {
-                return self.script_of_event(doc, node, around);
-            }
-            return self.wrong(doc, node, "a handler object", Need::Error);
-        };
-        let kind = match node.get("type") {
-            Some(kind) => match self.plain(doc, kind, Need::Error) {
-                Some(kind) => kind.to_owned(),
-                None => return,
-            },
-            None => HANDLER_KEYS
-                .iter()
-                .find(|key| node.get(key).is_some())
-                .map_or("command", |key| implied(key))
-                .to_owned(),
-        };
-        let around = Around { off: around.off || is_off(node), ..*around };
-        let mut item = Self::hook_item(doc, node, &around, &kind);
-        for (key, name) in [("timeout", "timeout"), ("shell", "shell"), ("if", "if")] {
-            if let Some(value) = node.get(key) {
-                item.facts.insert(name, Fact::Text(scalar_text(value)));
-            }
-        }
-        let read = [
-            "type",
-            "timeout",
-            "shell",
-            "if",
-            "command",
-            "args",
-            "prompt",
-            "message",
-            "suggestion",
-            "url",
-            "matcher",
-            "event",
-            "enabled",
-        ];
-        keep_rest(&mut item, node, &read);
-        self.case_variants(doc, members);
-        match kind.as_str() {
-            "command" => self.command_handler(doc, node, item),
-            "prompt" | "agent" | "message" | "suggestion" => self.prompt_handler(doc, node, item, &kind),
-            "http" => self.http_handler(doc, node, item),
-            "mcp_tool" => {
-                item.coverage = Coverage::Unresolved;
-                "a tool of a server".clone_into(&mut item.why);
-                if let Some(server) = node.get("server")
-                    && let Some(name) = self.plain(doc, server, Need::Error)
-                {
-                    item.facts.insert("server", Fact::Text(name.to_owned()));
-                }
-                self.add(item);
-            }
-            other => {
-                let message = format!("the host documents no handler type `{}`", escape(other, 64));
-                self.notice(doc, node.span(), Code::UnknownHandler, message);
-                item.coverage = Coverage::Unresolved;
-                item.why = format!("handler type {}", escape(other, 64));
-                if node.get("command").is_some() {
-                    return self.command_handler(doc, node, item);
-                }
-                self.add(item);
-            }
-        }
-    }
-
-    /// A handler's own keys are open; only a second spelling of a key that runs is refused.
-    fn case_variants(&mut self, doc: &Doc<'_>, members: &[Member<'_>]) {
-        const RUNS: &[&str] = &["args", "command", "prompt", "type", "url"];
-        for member in members {
-            let key = member.key();
-            let known = RUNS.iter().find(|word| word.eq_ignore_ascii_case(key) && **word != key);
-            if let Some(word) = known {
-                if members.iter().any(|other| other.key() == *word) {
-                    let message = format!(
-                        "expected one of two keys that differ in case only, got `{}` beside `{word}`",
-                        escape(key, 64)
-                    );
-                    self.error(doc, member.key_span(), Code::CaseVariant, message);
-                } else {
-                    let message = format!("unknown key `{}` (did you mean `{word}`?)", escape(key, 64));
-                    self.unknown_key(doc, member, message);
-                }
-            }
-        }
-    }
-
-    fn command_handler(&mut self, doc: &Doc<'_>, node: &Node<'_>, mut item: SurfaceItem) {
-        let Some(command) = node.get("command") else {
-            return self.missing(doc, node, "command");
-        };
-        if let Some(env) = node.get("env") {
-            let env = self.text_map(doc, env);
-            item.facts.insert("env", Fact::Map(env));
-        }
-        let starts_in = self.starts_in(node);
-        item.place = Self::place(doc, command.span());
-        match (command.value(), node.get("args")) {
-            (Value::String(text), None) => {
-                self.refuse_hidden(doc, command.span(), text);
-                self.run_text(item, text, starts_in);
-            }
-            (Value::String(program), Some(args)) => {
-                self.refuse_hidden(doc, command.span(), program);
-                let mut argv = vec![program.to_string()];
-                argv.extend(self.arguments(doc, args));
-                self.run_argv(item, argv, starts_in);
-            }
-            (Value::Array(_), _) => {
-                let argv = self.arguments(doc, command);
-                self.run_argv(item, argv, starts_in);
-            }
-            _ => self.wrong(doc, command, "a string", Need::Error),
-        }
-    }
-
-    /// A list of arguments.
-    pub(crate) fn arguments(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Vec<String> {
-        let mut argv = Vec::new();
-        for item in self.list(doc, node, Need::Error) {
-            if let Some(text) = self.plain(doc, item, Need::Error) {
-                argv.push(text.to_owned());
-            }
-        }
-        argv
-    }
-
-    /// Where a command starts, by its `cwd`.
-    pub(crate) fn starts_in(&self, node: &Node<'_>) -> StartsIn {
-        let cwd = node.get("cwd").and_then(Node::as_str).unwrap_or_default();
-        let roots = self.dialect.root_variables();
-        let is_root = |root: &str| {
-            let rest = cwd.strip_prefix("${").and_then(|rest| rest.strip_prefix(root)?.strip_prefix('}'));
-            rest.is_some_and(|rest| matches!(rest, "" | "/" | "${/}"))
-        };
-        let dot = matches!(cwd, "." | "./") && !roots.is_empty();
-        if dot || roots.iter().any(|root| is_root(root)) { StartsIn::Root } else { StartsIn::Default }
-    }
-
-    fn prompt_handler(&mut self, doc: &Doc<'_>, node: &Node<'_>, mut item: SurfaceItem, kind: &str) {
-        let keys = [kind, "prompt", "message", "suggestion", "text"];
-        let Some(text) = keys.iter().find_map(|key| node.get(key)) else {
-            return self.missing(doc, node, "prompt");
-        };
-        item.place = Self::place(doc, text.span());
-        if let Some(text) = self.text(doc, text, Need::Error) {
-            item.text = Some(ForeignText::new(text.to_owned()));
-            self.add(item);
-        }
-    }
-
-    fn http_handler(&mut self, doc: &Doc<'_>, node: &Node<'_>, mut item: SurfaceItem) {
-        let Some(url) = node.get("url") else {
-            return self.missing(doc, node, "url");
-        };
-        if let Some(url) = self.plain(doc, url, Need::Error) {
-            item.coverage = Coverage::RemoteUrl;
-            item.why = escape(crate::url::host_of(url), 256);
-            item.run = vec![url.to_owned()];
-            item.facts.insert("url", Fact::Text(url.to_owned()));
-            self.add(item);
-        }
-    }
-}
-
-fn implied(key: &str) -> &'static str {
-    match key {
-        "prompt" => "prompt",
-        "agent" => "agent",
-        "url" => "http",
-        "tool" => "mcp_tool",
-        _ => "command",
-    }
-}
-
-fn is_off(node: &Node<'_>) -> bool {
-    node.get("enabled").is_some_and(|value| matches!(value.value(), Value::Bool(false)))
-        || node.get("disabled").is_some_and(|value| matches!(value.value(), Value::Bool(true)))
 }

@@ -234,7 +234,7 @@ fn hints(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
 
 /// `index.ts`, else `index.js`; below a folder `node_modules` always `index.js`.
 fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
-    let modules = ctx.at.folder.is_some_and(|folder| folder.split('/').any(|part| part == "node_modules"));
+    let modules = ctx.at.path.split(['/', '\\']).any(|part| part == "node_modules");
     let file = if !modules && ctx.files.get("index.ts").is_some() { "index.ts" } else { "index.js" };
     let mut item = SurfaceItem::new(SurfaceKind::Entry, file, Ctx::whole(file), Layer::Plugin);
     item.origin = Origin::Found;

@@ -90,9 +90,11 @@ impl Ctx<'_> {
 
     /// Adds one file of prompt text and the shell text in it, once.
     pub(crate) fn prompt_file(&mut self, path: &str, word: &str, origin: Origin, layer: Layer) {
-        if !self.read.insert(path.to_owned()) {
+        // Another reading of the same file, as hooks or servers, is no reason to leave it out here.
+        if !self.walked.insert((path.to_owned(), "prompt-file")) {
             return;
         }
+        self.read.insert(path.to_owned());
         let mut item = SurfaceItem::new(SurfaceKind::Prompt, path, Self::whole(path), layer);
         item.origin = origin;
         item.files = vec![path.to_owned()];
@@ -169,6 +171,7 @@ struct Shell {
 fn markdown_shell(text: &str) -> Vec<Shell> {
     let mut found = Vec::new();
     let mut offset = 0_usize;
+    let mut body = 0_usize;
     let mut front = Front::Before;
     let mut fence: Option<Shell> = None;
     for (index, raw) in text.split_inclusive('\n').enumerate() {
@@ -176,12 +179,13 @@ fn markdown_shell(text: &str) -> Vec<Shell> {
         let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
         let start = offset;
         offset = offset.saturating_add(raw.len());
-        if index == 0 && line.trim_end() == "---" {
+        if index == 0 && line.trim_start_matches('\u{feff}').trim_end() == "---" {
             front = Front::Inside { hooks: false };
             continue;
         }
         if matches!(front, Front::Inside { .. }) {
             front = front_line(line, front, start, number, &mut found);
+            body = offset;
             continue;
         }
         let trimmed = line.trim_start();
@@ -197,11 +201,13 @@ fn markdown_shell(text: &str) -> Vec<Shell> {
             {
                 fence = Some(Shell { mark: "fence", text: String::new(), start: offset, line: number });
             }
-            None => inline_marks(line, start, number, &mut found),
+            None => {}
         }
     }
     // A block that is never closed runs to the end of the file.
     found.extend(fence);
+    inline_marks(text, body, &mut found);
+    found.sort_by_key(|shell| shell.start);
     found
 }
 
@@ -238,19 +244,28 @@ fn front_line(line: &str, front: Front, start: usize, number: u32, found: &mut V
     Front::Inside { hooks }
 }
 
-fn inline_marks(line: &str, start: usize, number: u32, found: &mut Vec<Shell>) {
-    let mut at = 0_usize;
-    while let Some(step) = line.get(at..).and_then(|rest| rest.find("!`")) {
+/// Marks of the body, which may run over lines.
+fn inline_marks(text: &str, body: usize, found: &mut Vec<Shell>) {
+    let mut at = body;
+    let head = text.get(..body).unwrap_or_default().matches('\n').count();
+    let mut line = u32::try_from(head).unwrap_or(u32::MAX).saturating_add(1);
+    while let Some(step) = text.get(at..).and_then(|rest| rest.find("!`")) {
         let mark = at.saturating_add(step);
-        let before = line.get(..mark).and_then(|before| before.chars().next_back());
+        let passed = text.get(at..mark).unwrap_or_default().matches('\n').count();
+        line = line.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX));
+        let before = text.get(..mark).and_then(|before| before.chars().next_back());
         let open = mark.saturating_add(2);
-        let rest = line.get(open..).unwrap_or_default();
+        let rest = text.get(open..).unwrap_or_default();
         let Some(end) = rest.find('`') else { return };
-        at = open.saturating_add(end).saturating_add(1);
         // A word or a backtick right before the mark is an exclamation in text.
         if end > 0 && before.is_none_or(|before| !before.is_alphanumeric() && before != '`') {
-            let text = rest.get(..end).unwrap_or_default().to_owned();
-            found.push(Shell { mark: "inline", text, start: start.saturating_add(open), line: number });
+            let inner = rest.get(..end).unwrap_or_default();
+            found.push(Shell { mark: "inline", text: inner.to_owned(), start: open, line });
+            let lines = inner.matches('\n').count();
+            line = line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+            at = open.saturating_add(end).saturating_add(1);
+        } else {
+            at = open;
         }
     }
 }

@@ -1,18 +1,17 @@
 //! What every adapter shares: a file being read, and what was found in it so far.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use plugward_types::Span;
 
-use crate::at::{At, UnknownKeys};
+use crate::at::At;
 use crate::code::Code;
 use crate::dialect::Dialect;
 use crate::error::{ManifestError, ManifestErrors, Notice, Place, Weight};
 use crate::files::Files;
-use crate::json::{self, Limits, Member, Node, Position, Value, pointer_to, positions_of};
-use crate::path::{CleanPath, clean_path};
+use crate::json::{self, Limits, Node, Position, pointer_to, positions_of};
 use crate::surface::{Layer, SurfaceItem};
-use crate::text::{ForeignText, Joiners, escape, hidden_in};
+use crate::text::escape;
 
 /// Errors that are listed one by one.
 const LISTED: usize = 100;
@@ -69,7 +68,7 @@ pub(crate) struct Ctx<'c> {
     pub(crate) notices: Vec<Notice>,
     pub(crate) items: Vec<SurfaceItem>,
     pub(crate) read: BTreeSet<String>,
-    flagged: BTreeSet<(String, usize, usize)>,
+    pub(crate) flagged: BTreeSet<(String, usize, usize)>,
     more_errors: usize,
     more_notices: usize,
     overfull: bool,
@@ -221,200 +220,6 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// Reports a value of the wrong type.
-    pub(crate) fn wrong(&mut self, doc: &Doc<'_>, node: &Node<'_>, expected: &str, need: Need) {
-        let message = format!("expected {expected}, got {}", node.type_name());
-        match need {
-            Need::Error => self.error(doc, node.span(), Code::Type, message),
-            Need::Notice => self.notice(doc, node.span(), Code::Type, message),
-        }
-    }
-
-    pub(crate) fn text<'n>(&mut self, doc: &Doc<'_>, node: &'n Node<'_>, need: Need) -> Option<&'n str> {
-        let text = node.as_str();
-        if text.is_none() {
-            self.wrong(doc, node, "a string", need);
-        }
-        text
-    }
-
-    pub(crate) fn list<'n, 'd>(&mut self, doc: &Doc<'_>, node: &'n Node<'d>, need: Need) -> &'n [Node<'d>] {
-        let items = node.items();
-        if items.is_none() {
-            self.wrong(doc, node, "a list", need);
-        }
-        items.unwrap_or_default()
-    }
-
-    pub(crate) fn object<'n, 'd>(
-        &mut self,
-        doc: &Doc<'_>,
-        node: &'n Node<'d>,
-        need: Need,
-    ) -> &'n [Member<'d>] {
-        let members = node.members();
-        if members.is_none() {
-            self.wrong(doc, node, "an object", need);
-        }
-        members.unwrap_or_default()
-    }
-
-    /// A string, or a list of strings; what is neither is reported.
-    pub(crate) fn texts<'n, 'd>(
-        &mut self,
-        doc: &Doc<'_>,
-        node: &'n Node<'d>,
-        need: Need,
-    ) -> Vec<&'n Node<'d>> {
-        match node.value() {
-            Value::String(_) => vec![node],
-            Value::Array(items) => {
-                let mut good = Vec::with_capacity(items.len());
-                for item in items {
-                    if self.text(doc, item, need).is_some() {
-                        good.push(item);
-                    }
-                }
-                good
-            }
-            _ => {
-                self.wrong(doc, node, "a string or a list of strings", need);
-                Vec::new()
-            }
-        }
-    }
-
-    /// Free text, kept as foreign.
-    pub(crate) fn foreign(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<ForeignText> {
-        self.text(doc, node, Need::Notice).map(|text| ForeignText::new(text.to_owned()))
-    }
-
-    /// A string in a place where nothing may hide: a name, path, command, argument, URL.
-    pub(crate) fn plain<'n>(&mut self, doc: &Doc<'_>, node: &'n Node<'_>, need: Need) -> Option<&'n str> {
-        let text = self.text(doc, node, need)?;
-        self.refuse_hidden(doc, node.span(), text);
-        Some(text)
-    }
-
-    pub(crate) fn refuse_hidden(&mut self, doc: &Doc<'_>, span: Span, text: &str) {
-        if let Some(hidden) = hidden_in(text, Joiners::Never)
-            && self.flagged.insert(flag(doc, span))
-        {
-            let message = format!("expected visible characters, got U+{:04X}", u32::from(hidden));
-            self.error(doc, span, Code::HiddenText, message);
-        }
-    }
-
-    /// Looks at every key (an error there) and at every string that was not looked at (a warning there).
-    fn find_hidden(&mut self, doc: &Doc<'_>) {
-        // Escapes are the only way to hide something in ASCII.
-        let escapes = |pair: &[u8]| matches!(pair, [b'\\', b'u' | b'b' | b'f']);
-        if doc.bytes.iter().all(|byte| byte.is_ascii() && *byte != 0x7F) && !doc.bytes.windows(2).any(escapes)
-        {
-            return;
-        }
-        let mut left = vec![&doc.root];
-        while let Some(node) = left.pop() {
-            match node.value() {
-                Value::Object(members) => {
-                    for member in members.iter().rev() {
-                        self.refuse_hidden(doc, member.key_span(), member.key());
-                        left.push(member.node());
-                    }
-                }
-                Value::Array(items) => left.extend(items.iter().rev()),
-                Value::String(text) => self.warn_hidden(doc, node.span(), text),
-                _ => {}
-            }
-        }
-    }
-
-    fn warn_hidden(&mut self, doc: &Doc<'_>, span: Span, text: &str) {
-        let Some(hidden) = hidden_in(text, Joiners::InEmoji) else { return };
-        if !self.flagged.contains(&flag(doc, span)) {
-            let message = format!("hidden character U+{:04X} in text", u32::from(hidden));
-            self.warning(doc, span, Code::HiddenText, message);
-        }
-    }
-
-    /// A value in path position.
-    pub(crate) fn path(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<CleanPath> {
-        let text = self.text(doc, node, Need::Error)?;
-        match clean_path(text, self.dialect.root_variables()) {
-            Ok(path) => {
-                self.refuse_hidden(doc, node.span(), text);
-                self.check_excluded(doc, node, &path)?;
-                let asks_prefix = matches!(self.dialect, Dialect::Claude | Dialect::Codex);
-                if asks_prefix && !path.prefixed {
-                    let message = format!("expected `./` in front of `{}`", escape(text, 128));
-                    self.notice(doc, node.span(), Code::PathPrefix, message);
-                }
-                Some(path)
-            }
-            Err(code) => {
-                self.flagged.insert(flag(doc, node.span()));
-                let message =
-                    format!("expected a path inside of the plugin's folder, got `{}`", escape(text, 128));
-                self.error(doc, node.span(), code, message);
-                None
-            }
-        }
-    }
-
-    fn check_excluded(&mut self, doc: &Doc<'_>, node: &Node<'_>, path: &CleanPath) -> Option<()> {
-        let first = path.path.split('/').next().unwrap_or_default();
-        if self.at.excluded.contains(&first) {
-            let message = format!("expected a path that the digest covers, got one below `{first}`");
-            self.error(doc, node.span(), Code::PathExcluded, message);
-            return None;
-        }
-        Some(())
-    }
-
-    /// Reports unknown keys and keys that differ in case only from a known one.
-    pub(crate) fn keys(&mut self, doc: &Doc<'_>, members: &[Member<'_>], known: &[&str]) {
-        let twin_of = |key: &str| known.iter().copied().find(|word| word.eq_ignore_ascii_case(key));
-        let mut spellings: Option<BTreeMap<&str, usize>> = None;
-        for member in members {
-            let key = member.key();
-            if known.contains(&key) {
-                continue;
-            }
-            let twin = twin_of(key);
-            if let Some(word) = twin {
-                let count = |members: &[Member<'_>]| {
-                    let mut count = BTreeMap::new();
-                    for word in members.iter().filter_map(|member| twin_of(member.key())) {
-                        let seen = count.entry(word).or_insert(0_usize);
-                        *seen = seen.saturating_add(1);
-                    }
-                    count
-                };
-                if spellings.get_or_insert_with(|| count(members)).get(word).is_some_and(|seen| *seen > 1) {
-                    let message = format!(
-                        "expected one spelling of `{word}`, got `{}` beside another that differs in case only",
-                        escape(key, 64)
-                    );
-                    self.error(doc, member.key_span(), Code::CaseVariant, message);
-                    continue;
-                }
-            }
-            let hint = match twin.or_else(|| near(key, known)) {
-                Some(word) => format!(" (did you mean `{word}`?)"),
-                None => String::new(),
-            };
-            let message = format!("unknown key `{}`{hint}", escape(key, 64));
-            self.unknown_key(doc, member, message);
-        }
-    }
-
-    pub(crate) fn unknown_key(&mut self, doc: &Doc<'_>, member: &Member<'_>, message: String) {
-        match self.at.unknown_keys {
-            UnknownKeys::Noticed => self.notice(doc, member.key_span(), Code::UnknownKey, message),
-            UnknownKeys::Refused => self.error(doc, member.key_span(), Code::UnknownKey, message),
-        }
-    }
-
     /// Reports a required key that is not there, at the object's opening bracket.
     pub(crate) fn missing(&mut self, doc: &Doc<'_>, object: &Node<'_>, key: &str) {
         let mut place = Self::place(doc, object.span());
@@ -489,10 +294,6 @@ impl<'c> Ctx<'c> {
     }
 }
 
-fn flag(doc: &Doc<'_>, span: Span) -> (String, usize, usize) {
-    (doc.file.to_owned(), span.start.saturating_add(doc.base.offset), span.end)
-}
-
 fn is_open(place: &Place, doc: &Doc<'_>) -> bool {
     place.position.is_none() && place.file == doc.file && place.span.start >= doc.base.offset
 }
@@ -504,27 +305,4 @@ fn shifted(position: Position, base: Position) -> Position {
         position.column
     };
     Position { line: position.line.saturating_add(base.line).saturating_sub(1), column }
-}
-
-/// Finds a known word at one edit from a key: one letter more, less or other, or two swapped.
-fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    if key.len() > 64 {
-        return None;
-    }
-    known.iter().copied().find(|word| is_near(key.as_bytes(), word.as_bytes()))
-}
-
-fn is_near(one: &[u8], two: &[u8]) -> bool {
-    if one.len() < 4 || one.len().abs_diff(two.len()) > 1 {
-        return false;
-    }
-    let head = one.iter().zip(two).take_while(|(a, b)| a == b).count();
-    let (one, two) = (one.get(head..).unwrap_or_default(), two.get(head..).unwrap_or_default());
-    let tail = one.iter().rev().zip(two.iter().rev()).take_while(|(a, b)| a == b).count();
-    let left = (one.len().saturating_sub(tail), two.len().saturating_sub(tail));
-    match left {
-        (0 | 1, 0 | 1) => true,
-        (2, 2) => one.first() == two.get(1) && one.get(1) == two.first(),
-        _ => false,
-    }
 }

@@ -78,7 +78,7 @@ impl Ctx<'_> {
         if has_ending(&path.path, ".mcpb") || has_ending(&path.path, ".dxt") {
             return self.bundle(&place, doc, &path.path);
         }
-        if self.read.contains(&path.path) {
+        if self.walked.contains(&(path.path.clone(), which.wrapper())) {
             return;
         }
         match self.files.get(&path.path) {
@@ -104,12 +104,14 @@ impl Ctx<'_> {
 
     /// Reads the standard file, if it is there.
     pub(crate) fn standard_servers(&mut self, file: &str, which: Servers) {
-        if let Some(view) = self.files.get(file).filter(|_| !self.read.contains(file)) {
+        let fresh = !self.walked.contains(&(file.to_owned(), which.wrapper()));
+        if let Some(view) = self.files.get(file).filter(|_| fresh) {
             self.servers_file(file, view.bytes, which, Origin::Found);
         }
     }
 
     fn servers_file(&mut self, file: &str, bytes: &[u8], which: Servers, origin: Origin) {
+        self.walked.insert((file.to_owned(), which.wrapper()));
         let Some(doc) = self.open(file, bytes) else { return };
         match doc.root.value() {
             Value::Array(items) if which == Servers::Monitors => {

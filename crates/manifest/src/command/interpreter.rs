@@ -2,7 +2,8 @@
 
 use crate::coverage::Coverage;
 
-use super::judge::{Judge, Upstream, Verdict, fetches};
+use super::argument::fetches;
+use super::judge::{Judge, Upstream, Verdict};
 use super::launcher;
 use super::reference;
 use super::shell::{Piece, Word};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::argument::{base_name, fetches, is_fetcher, plain_argument};
 use super::context::{CommandContext, CommandPart, CommandView};
 use super::shell::{MAX_DEPTH, Piece, Word, split};
 use super::simple::{Commands, Input, Simple, commands};
-use super::words::{BUILTINS, FETCHERS, WRAPPERS};
+use super::words::{BUILTINS, WRAPPERS};
 use super::{interpreter, launcher};
 use crate::coverage::Coverage;
 
@@ -42,53 +43,6 @@ pub fn judge_argv(argv: &[&str], context: &CommandContext<'_>) -> CommandView {
     let coverage = judge.parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
     let coverage = if judge.parts.is_empty() { Coverage::InlineShell } else { coverage };
     judge.finish(coverage)
-}
-
-/// An argument is one word whatever is in it; hosts put variables into it all the same.
-pub(super) fn plain_argument(text: &str) -> Word {
-    let mut word = Word { pieces: Vec::new(), quoted: true };
-    let mut rest = text;
-    while let Some(at) = rest.find('$') {
-        let (before, after) = rest.split_at(at);
-        if !before.is_empty() {
-            word.pieces.push(Piece::Text(before.to_owned()));
-        }
-        let tail = after.get(1..).unwrap_or_default();
-        // A name has no great length; without the limit, many openings would each look through the rest.
-        let closes = tail.bytes().take(128).any(|byte| byte == b'}');
-        let braced = tail.strip_prefix('{').filter(|_| closes).and_then(|inner| inner.split_once('}'));
-        let name = tail.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        if let Some((inner, after)) = braced {
-            let name = inner.split_once(":-").map_or(inner, |(name, _)| name);
-            word.pieces.push(match name {
-                "/" | "pathSeparator" => Piece::Text("/".to_owned()),
-                name => Piece::Variable { name: name.to_owned(), quoted: true },
-            });
-            rest = after;
-        } else if name > 0 && !tail.starts_with(|first: char| first.is_ascii_digit()) {
-            let (name, after) = tail.split_at(name);
-            word.pieces.push(Piece::Variable { name: name.to_owned(), quoted: true });
-            rest = after;
-        } else {
-            word.pieces.push(Piece::Text("$".to_owned()));
-            rest = tail;
-        }
-    }
-    if !rest.is_empty() || word.pieces.is_empty() {
-        word.pieces.push(Piece::Text(rest.to_owned()));
-    }
-    join_texts(word)
-}
-
-fn join_texts(word: Word) -> Word {
-    let mut pieces: Vec<Piece> = Vec::new();
-    for piece in word.pieces {
-        match (pieces.last_mut(), piece) {
-            (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
-            (_, piece) => pieces.push(piece),
-        }
-    }
-    Word { pieces, quoted: word.quoted }
 }
 
 pub(super) struct Judge<'j> {
@@ -313,7 +267,7 @@ impl<'j> Judge<'j> {
                     calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
                 Verdict::new(worst, "text in an argument")
             }
-            None if words.iter().any(|word| matches!(word.pieces.first(), Some(Piece::Text(_)))) => {
+            None if words.iter().any(|word| word.pieces.len() > 1) => {
                 // The program is named and only arguments are put in: read as the shell will read it.
                 let shown: Vec<String> = words.iter().map(Word::shown).collect();
                 let before = self.parts.len();
@@ -380,22 +334,4 @@ impl<'j> Judge<'j> {
         // A file that another program starts is no longer started directly.
         Some(if starts_outside { inner.at_least(Coverage::ScriptInterpreterUncovered) } else { inner })
     }
-}
-
-/// The last part of a program's path, without `.exe`.
-pub(super) fn base_name(name: &str) -> &str {
-    let base = name.rsplit_once('/').map_or(name, |(_, base)| base);
-    if base.is_empty() { name } else { base.strip_suffix(".exe").unwrap_or(base) }
-}
-
-/// Says whether a word puts in the output of a program that fetches.
-pub(super) fn fetches(word: &Word) -> bool {
-    word.pieces.iter().any(|piece| match piece {
-        Piece::Command(text) => commands(split(text)).simple.iter().any(is_fetcher),
-        _ => false,
-    })
-}
-
-pub(super) fn is_fetcher(one: &Simple) -> bool {
-    one.words.iter().any(|word| word.literal().is_some_and(|name| FETCHERS.contains(&base_name(&name))))
 }

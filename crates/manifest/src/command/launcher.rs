@@ -93,7 +93,10 @@ fn node_package(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Verdict {
     let values: Vec<&str> = NODE_VALUES.iter().copied().chain(["-p", "--package"]).collect();
     let packages = option_values(rest, &["-p", "--package"], NODE_VALUES);
     if !packages.is_empty() {
-        return worst_reference(packages, reference::npm);
+        // With `-c`, a text runs that may call anything.
+        let calls = option_values(rest, &["-c", "--call"], &values);
+        let least = if calls.is_empty() { Coverage::Covered } else { Coverage::Unresolved };
+        return worst_reference(packages, reference::npm).at_least(least);
     }
     let Some((word, _)) = operand(rest, &values) else {
         return Verdict::new(Coverage::LauncherFloating, format!("{base} without a package"));
@@ -120,7 +123,7 @@ fn python_package(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
             Some((word, _)) => references.push(word.literal()),
         }
     } else if let [Some(path)] = references.as_slice()
-        && let Some(folder) = judge.context.in_tree(&super::judge::plain_argument(path))
+        && let Some(folder) = judge.context.in_tree(&super::argument::plain_argument(path))
     {
         return Verdict::script(folder);
     }

@@ -1,5 +1,6 @@
 //! How far a pin covers what a command text or an argument list would start.
 
+mod argument;
 mod context;
 mod interpreter;
 mod judge;

@@ -1,13 +1,11 @@
 //! The reader itself.
 
-use std::borrow::Cow;
-
 use plugward_types::Span;
 
 use super::node::push_step;
 use super::position::positions_of;
 use super::text::{Unescaped, unescape};
-use super::{JsonError, JsonErrorKind, JsonErrors, Limits, Member, Node, Number, Position, Syntax, Value};
+use super::{JsonError, JsonErrorKind, JsonErrors, Limits, Member, Node, Position, Syntax, Value};
 
 /// Errors that are listed one by one; the rest is counted.
 const LISTED: usize = 100;
@@ -67,7 +65,7 @@ fn whole(kind: JsonErrorKind, at: usize, bytes: &[u8]) -> JsonErrors {
 }
 
 /// The reading stopped; the error is in the list.
-struct Stop;
+pub(super) struct Stop;
 
 enum Step {
     Key { start: usize, end: usize },
@@ -81,11 +79,11 @@ struct Found {
     first: Option<Span>,
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    bytes: &'a [u8],
-    at: usize,
-    limits: Limits,
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
+    pub(super) limits: Limits,
     values: usize,
     path: Vec<Step>,
     nodes: Vec<Node<'a>>,
@@ -140,12 +138,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
     #[expect(clippy::arithmetic_side_effects, reason = "the offset is at most the length of the text")]
-    fn skip(&mut self, count: usize) {
+    pub(super) fn skip(&mut self, count: usize) {
         self.at += count;
     }
 
@@ -172,7 +170,7 @@ impl<'a> Reader<'a> {
         pointer
     }
 
-    fn report(&mut self, kind: JsonErrorKind, span: Span, first: Option<Span>) -> Stop {
+    pub(super) fn report(&mut self, kind: JsonErrorKind, span: Span, first: Option<Span>) -> Stop {
         if self.errors.len() < LISTED {
             let mut pointer = self.pointer();
             if let JsonErrorKind::DuplicateKey { key } = &kind {
@@ -185,7 +183,7 @@ impl<'a> Reader<'a> {
         Stop
     }
 
-    fn syntax_at(&mut self, syntax: Syntax, at: usize) -> Stop {
+    pub(super) fn syntax_at(&mut self, syntax: Syntax, at: usize) -> Stop {
         let rest = self.text.get(at..).unwrap_or_default();
         let width = rest.chars().next().map_or(0, char::len_utf8);
         let span = Span::new(at, at.saturating_add(width));
@@ -197,7 +195,7 @@ impl<'a> Reader<'a> {
         self.report(JsonErrorKind::Syntax(syntax), span, None)
     }
 
-    fn syntax(&mut self, syntax: Syntax) -> Stop {
+    pub(super) fn syntax(&mut self, syntax: Syntax) -> Stop {
         self.syntax_at(syntax, self.at)
     }
 
@@ -229,116 +227,6 @@ impl<'a> Reader<'a> {
 
     fn node(&self, value: Value<'a>, start: usize) -> Node<'a> {
         Node { value, start: narrow(start), end: narrow(self.at) }
-    }
-
-    fn word(&mut self) -> Result<Value<'a>, Stop> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-        let word = rest.get(..length).unwrap_or_default();
-        let value = match word {
-            b"true" => Value::Bool(true),
-            b"false" => Value::Bool(false),
-            b"null" => Value::Null,
-            _ => return Err(self.no_value(word)),
-        };
-        self.skip(length);
-        Ok(value)
-    }
-
-    fn no_value(&mut self, word: &[u8]) -> Stop {
-        let syntax = match self.peek() {
-            None => Syntax::Unclosed,
-            Some(b'\'') => Syntax::SingleQuote,
-            Some(b'/' | b'#') => Syntax::Comment,
-            Some(b'+') => Syntax::PlusSign,
-            Some(b'.') => Syntax::BadNumber,
-            _ if matches!(word, b"NaN" | b"Infinity") => Syntax::NotANumber,
-            _ if !word.is_empty() => Syntax::UnknownWord,
-            _ => Syntax::Unexpected,
-        };
-        self.syntax(syntax)
-    }
-
-    fn number(&mut self) -> Result<Number<'a>, Stop> {
-        let start = self.at;
-        if self.peek() == Some(b'-') {
-            self.skip(1);
-            if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(b"Infinity")) {
-                return Err(self.syntax_at(Syntax::NotANumber, start));
-            }
-        }
-        let zero = self.peek() == Some(b'0');
-        let whole = self.digits()?;
-        if zero && whole > 1 {
-            return Err(self.syntax_at(Syntax::LeadingZero, start));
-        }
-        if self.peek() == Some(b'.') {
-            self.skip(1);
-            self.digits()?;
-        }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.skip(1);
-            if let Some(b'+' | b'-') = self.peek() {
-                self.skip(1);
-            }
-            self.digits()?;
-        }
-        if self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_')) {
-            return Err(self.syntax(Syntax::BadNumber));
-        }
-        Ok(Number(self.text.get(start..self.at).unwrap_or_default()))
-    }
-
-    fn digits(&mut self) -> Result<usize, Stop> {
-        let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.skip(1);
-        }
-        let count = self.at.saturating_sub(start);
-        if count == 0 { Err(self.syntax(Syntax::BadNumber)) } else { Ok(count) }
-    }
-
-    /// Reads a string; the reader stands on its opening quote.
-    fn string(&mut self) -> Result<Cow<'a, str>, Stop> {
-        let open = self.at;
-        self.skip(1);
-        let start = self.at;
-        let mut escaped = false;
-        loop {
-            self.skip(plain_run(self.bytes.get(self.at..).unwrap_or_default()));
-            match self.peek() {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    self.skip(1);
-                    if self.peek().is_some() {
-                        self.skip(1);
-                    }
-                }
-                Some(_) => return Err(self.syntax(Syntax::ControlInString)),
-                None => return Err(self.syntax_at(Syntax::UnclosedString, open)),
-            }
-        }
-        let raw = self.text.get(start..self.at).unwrap_or_default();
-        self.skip(1);
-        let text = if escaped { self.unescaped(raw, start)? } else { Cow::Borrowed(raw) };
-        if text.len() > self.limits.string() {
-            let kind = JsonErrorKind::StringTooLong { limit: self.limits.string() };
-            return Err(self.report(kind, Span::new(open, self.at), None));
-        }
-        Ok(text)
-    }
-
-    fn unescaped(&mut self, raw: &'a str, start: usize) -> Result<Cow<'a, str>, Stop> {
-        match unescape(raw) {
-            Unescaped::Text(text) => Ok(Cow::Owned(text)),
-            Unescaped::Half(text, offset) => {
-                let at = start.saturating_add(offset);
-                let Stop = self.report(JsonErrorKind::Surrogate, Span::new(at, at.saturating_add(6)), None);
-                Ok(Cow::Owned(text))
-            }
-            Unescaped::Bad(syntax, offset) => Err(self.syntax_at(syntax, start.saturating_add(offset))),
-        }
     }
 
     fn array(&mut self, depth: usize) -> Result<Value<'a>, Stop> {
@@ -450,6 +338,10 @@ impl<'a> Reader<'a> {
     }
 
     fn duplicate(&mut self, first: &Member<'a>, again: &Member<'a>) {
+        if self.errors.len() >= LISTED {
+            self.unlisted = self.unlisted.saturating_add(1);
+            return;
+        }
         let key = again.key.chars().take(128).collect();
         let Stop = self.report(JsonErrorKind::DuplicateKey { key }, again.key_span(), Some(first.key_span()));
     }
@@ -457,27 +349,4 @@ impl<'a> Reader<'a> {
 
 fn narrow(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
-}
-
-/// Counts the bytes up to the next quote, backslash or control character, eight at a time.
-fn plain_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let mut count = 0_usize;
-    let mut chunks = bytes.chunks_exact(8);
-    for chunk in &mut chunks {
-        let word = u64::from_le_bytes(chunk.try_into().unwrap_or([0; 8]));
-        let quote = word ^ (ONES.wrapping_mul(0x22));
-        let slash = word ^ (ONES.wrapping_mul(0x5C));
-        let hit = (quote.wrapping_sub(ONES) & !quote)
-            | (slash.wrapping_sub(ONES) & !slash)
-            | (word.wrapping_sub(ONES.wrapping_mul(0x20)) & !word);
-        let hit = hit & HIGHS;
-        if hit != 0 {
-            return count.saturating_add((hit.trailing_zeros() / 8) as usize);
-        }
-        count = count.saturating_add(8);
-    }
-    let tail = chunks.remainder().iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1F)).count();
-    count.saturating_add(tail)
 }

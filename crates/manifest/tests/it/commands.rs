@@ -116,6 +116,8 @@ fn every_launcher_has_its_rows() {
         launcher-digest | npx git+https://example.org/r.git#SHA
         unresolved | npx "$PACKAGE"
         path-binary | npx ./a
+        launcher-version | npx.cmd a@1.2.3
+        unresolved | npx -p a@1.2.3 -c 'npx b'
         launcher-version | bunx a@1.2.3
         launcher-floating | bunx --bun a
         launcher-version | pnpx a@1.2.3
@@ -286,6 +288,9 @@ fn arguments_are_words_whatever_is_in_them() {
     assert_eq!(label(&["sh", "${CLAUDE_PLUGIN_ROOT}/a b; npx c"]), "script-interpreter-uncovered");
     assert_eq!(label(&["npx", "-y", "a@1.2.3"]), "launcher-version");
     assert_eq!(label(&["sh", "-c", "npx a"]), "launcher-floating");
+    assert_eq!(label(&["cmd", "/c", "npx", "-y", "a@1.2.3"]), "launcher-version");
+    assert_eq!(label(&["sh", "-c", "${CLAUDE_PLUGIN_ROOT}/x | npx a"]), "launcher-floating");
+    assert_eq!(label(&["sh", "-c", "${CODE}"]), "unresolved");
     assert_eq!(label(&["${CLAUDE_PLUGIN_ROOT}/x"]), "covered");
     assert_eq!(label(&["${TOOL}"]), "unresolved");
     assert_eq!(label(&["docker", "run", "-e", "A=${A}", "o/r:1.2"]), "launcher-version");
@@ -314,17 +319,17 @@ fn variables_and_files_are_named() {
 #[test]
 fn hostile_texts_end() {
     for text in [
-        "$(".repeat(100_000),
-        "${a:-".repeat(50_000),
-        "`".repeat(200_000),
-        "env ".repeat(60_000),
-        "sh -c '".repeat(30_000),
-        "sh -c \"x $(".repeat(20_000),
-        "a|".repeat(100_000),
-        "curl x|sh|".repeat(20_000),
+        "$(".repeat(25_000),
+        "${a:-".repeat(15_000),
+        "`".repeat(50_000),
+        "env ".repeat(15_000),
+        "sh -c '".repeat(8_000),
+        "sh -c \"x $(".repeat(5_000),
+        "a|".repeat(25_000),
+        "curl x|sh|".repeat(5_000),
         "case x in ".repeat(20_000),
         "<<a\n".repeat(40_000),
-        "((".repeat(100_000),
+        "((".repeat(25_000),
         "'".repeat(200_001),
         "\\".repeat(200_001),
         format!("sh -c {}", "\\\"".repeat(100_000)),
@@ -334,7 +339,7 @@ fn hostile_texts_end() {
         let argv = judge_argv(&["sh", "-c", &text], &CommandContext::new(Dialect::Claude));
         assert!(argv.coverage().is_worse_than(Coverage::PathBinary), "{}", &text[..20]);
     }
-    let many = vec!["${x"; 100_000];
+    let many = vec!["${x"; 25_000];
     assert_eq!(judge_argv(&[&many.concat()], &CommandContext::new(Dialect::Claude)).parts().len(), 1);
 }
 

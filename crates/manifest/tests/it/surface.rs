@@ -323,8 +323,10 @@ fn gnoma_and_hyperagent() {
     assert_eq!(manifest.config_schema().unwrap().text(), r#"{"k": {"type": "string", "minimum": "x"}}"#);
     let digested = read(Dialect::Hyperagent, &files, &At::folder("a").with_shared(&["../shared"])).unwrap();
     assert!(lines(&digested).contains(&"shared ../shared/y.js [../shared/y.js] covered".to_owned()));
-    let modules = read(Dialect::Hyperagent, &files, &At::nowhere()).unwrap();
-    assert_eq!(modules.entry_file(), Some("index.ts"));
+    assert_eq!(digested.entry_file(), Some("index.ts"));
+    let modules = read(Dialect::Hyperagent, &files, &At::folder("a").with_path("x/node_modules/a")).unwrap();
+    assert_eq!(modules.entry_file(), Some("index.js"));
+    assert_eq!(notice_codes(&modules), ["surface/missing-file", "manifest/type"]);
 }
 
 #[test]
@@ -454,4 +456,58 @@ fn foreign_text_has_two_ways_out() {
     assert_eq!(text.as_untrusted(), "a\u{1b}[2Jb\u{202e}c\n");
     assert_eq!(format!("{text:?}"), "ForeignText(11 bytes)");
     assert_eq!(notice_codes(&manifest), ["manifest/hidden-text"]);
+}
+
+/// A file that was read as one thing is read as the other too.
+#[test]
+fn a_file_of_two_uses_hides_neither() {
+    let both = r#"{"hooks": {"Stop": [{"command": "npx a"}]}, "mcpServers": {"s": {"command": "npx", "args": ["b"]}}}"#;
+    let files =
+        claude(r#", "commands": "./x.json", "mcpServers": "./x.json", "hooks": ["./x.json", "./x.json"]"#);
+    let files = files.with("x.json", both).with("hooks/hooks.json", both);
+    let mut found = lines(&read(Dialect::Claude, &files, &At::folder("a")).unwrap());
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "hook Stop [npx a] launcher-floating",
+            "hook Stop [npx a] launcher-floating found",
+            "mcp-server s [npx b] launcher-floating",
+            "prompt x.json [] covered",
+        ]
+    );
+}
+
+#[test]
+fn marks_in_markdown() {
+    let check = |text: &str, expected: &[&str]| {
+        let files = claude("").with("commands/c.md", text);
+        let manifest = read(Dialect::Claude, &files, &At::folder("a")).unwrap();
+        let found: Vec<String> = manifest.surface()[1..]
+            .iter()
+            .map(|item| format!("{}:{}", item.place().position().unwrap().line, item.run().join(" ")))
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    };
+    check("a !`b c` d !`e`", &["1:b c", "1:e"]);
+    check("x\n\n!`a\n| b`\n!`c`", &["3:a\n| b", "5:c"]);
+    check("Wow!`a` and `x!`b`", &[]);
+    check("!``", &[]);
+    check("!`no end", &[]);
+    check("```!\na\nb\n```\n```\nc\n```", &["1:a\nb\n"]);
+    check("```!\nno end", &["1:no end"]);
+    check("\u{feff}---\nhooks: {Stop: [{command: x}]}\n---\n", &["2:"]);
+    check(
+        "---\nhooks:\n  Stop:\n  - command: 'a b'\nother:\n  - command: c\n---\n!`d`",
+        &["2:", "4:a b", "8:d"],
+    );
+}
+
+#[test]
+fn a_catalog_entry_may_have_a_helper() {
+    let text = r#"{"name": "m", "owner": "o", "plugins": [{"name": "a", "source": "./", "headersHelper": "npx h"}]}"#;
+    let (market, _) = read_market("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap();
+    let manifest =
+        read(Dialect::Claude, &MapFiles::new(), &At::nowhere().with_entry(&market.entries()[0])).unwrap();
+    assert_eq!(lines(&manifest), ["headers-helper a [npx h] launcher-floating entry"]);
 }

@@ -1,0 +1,144 @@
+//! Words, numbers and strings.
+
+use std::borrow::Cow;
+
+use plugward_types::Span;
+
+use super::parse::{Reader, Stop};
+use super::text::{Unescaped, unescape};
+use super::{JsonErrorKind, Number, Syntax, Value};
+
+impl<'a> Reader<'a> {
+    pub(super) fn word(&mut self) -> Result<Value<'a>, Stop> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let word = rest.get(..length).unwrap_or_default();
+        let value = match word {
+            b"true" => Value::Bool(true),
+            b"false" => Value::Bool(false),
+            b"null" => Value::Null,
+            _ => return Err(self.no_value(word)),
+        };
+        self.skip(length);
+        Ok(value)
+    }
+
+    fn no_value(&mut self, word: &[u8]) -> Stop {
+        let syntax = match self.peek() {
+            None => Syntax::Unclosed,
+            Some(b'\'') => Syntax::SingleQuote,
+            Some(b'/' | b'#') => Syntax::Comment,
+            Some(b'+') => Syntax::PlusSign,
+            Some(b'.') => Syntax::BadNumber,
+            _ if matches!(word, b"NaN" | b"Infinity") => Syntax::NotANumber,
+            _ if !word.is_empty() => Syntax::UnknownWord,
+            _ => Syntax::Unexpected,
+        };
+        self.syntax(syntax)
+    }
+
+    pub(super) fn number(&mut self) -> Result<Number<'a>, Stop> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.skip(1);
+            if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(b"Infinity")) {
+                return Err(self.syntax_at(Syntax::NotANumber, start));
+            }
+        }
+        let zero = self.peek() == Some(b'0');
+        let whole = self.digits()?;
+        if zero && whole > 1 {
+            return Err(self.syntax_at(Syntax::LeadingZero, start));
+        }
+        if self.peek() == Some(b'.') {
+            self.skip(1);
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.skip(1);
+            if let Some(b'+' | b'-') = self.peek() {
+                self.skip(1);
+            }
+            self.digits()?;
+        }
+        if self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_')) {
+            return Err(self.syntax(Syntax::BadNumber));
+        }
+        Ok(Number(self.text.get(start..self.at).unwrap_or_default()))
+    }
+
+    fn digits(&mut self) -> Result<usize, Stop> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.skip(1);
+        }
+        let count = self.at.saturating_sub(start);
+        if count == 0 { Err(self.syntax(Syntax::BadNumber)) } else { Ok(count) }
+    }
+
+    /// Reads a string; the reader stands on its opening quote.
+    pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Stop> {
+        let open = self.at;
+        self.skip(1);
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            self.skip(plain_run(self.bytes.get(self.at..).unwrap_or_default()));
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    self.skip(1);
+                    if self.peek().is_some() {
+                        self.skip(1);
+                    }
+                }
+                Some(_) => return Err(self.syntax(Syntax::ControlInString)),
+                None => return Err(self.syntax_at(Syntax::UnclosedString, open)),
+            }
+        }
+        let raw = self.text.get(start..self.at).unwrap_or_default();
+        self.skip(1);
+        let text = if escaped { self.unescaped(raw, start)? } else { Cow::Borrowed(raw) };
+        if text.len() > self.limits.string() {
+            let kind = JsonErrorKind::StringTooLong { limit: self.limits.string() };
+            return Err(self.report(kind, Span::new(open, self.at), None));
+        }
+        Ok(text)
+    }
+
+    fn unescaped(&mut self, raw: &'a str, start: usize) -> Result<Cow<'a, str>, Stop> {
+        match unescape(raw) {
+            Unescaped::Text(text) => Ok(Cow::Owned(text)),
+            Unescaped::Half(text, offset) => {
+                let at = start.saturating_add(offset);
+                let Stop = self.report(JsonErrorKind::Surrogate, Span::new(at, at.saturating_add(6)), None);
+                Ok(Cow::Owned(text))
+            }
+            Unescaped::Bad(syntax, offset) => Err(self.syntax_at(syntax, start.saturating_add(offset))),
+        }
+    }
+}
+
+/// Counts the bytes up to the next quote, backslash or control character, eight at a time.
+fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let mut count = 0_usize;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let word = u64::from_le_bytes(chunk.try_into().unwrap_or([0; 8]));
+        let quote = word ^ (ONES.wrapping_mul(0x22));
+        let slash = word ^ (ONES.wrapping_mul(0x5C));
+        let hit = (quote.wrapping_sub(ONES) & !quote)
+            | (slash.wrapping_sub(ONES) & !slash)
+            | (word.wrapping_sub(ONES.wrapping_mul(0x20)) & !word);
+        let hit = hit & HIGHS;
+        if hit != 0 {
+            return count.saturating_add((hit.trailing_zeros() / 8) as usize);
+        }
+        count = count.saturating_add(8);
+    }
+    let tail = chunks.remainder().iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1F)).count();
+    count.saturating_add(tail)
+}

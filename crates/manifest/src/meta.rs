@@ -1,0 +1,112 @@
+//! Reading who a plugin is.
+
+use plugward_types::Span;
+
+use crate::json::{Node, Value};
+use crate::manifest::{Meta, Person, Raw};
+use crate::reader::{Ctx, Doc, Need};
+
+impl Ctx<'_> {
+    /// Reads the keys that most dialects share.
+    pub(crate) fn common(&mut self, doc: &Doc<'_>, meta: &mut Meta) {
+        let root = &doc.root;
+        if let Some(node) = root.get("description") {
+            meta.description = self.foreign(doc, node).or(meta.description.take());
+        }
+        if let Some(node) = root.get("displayName") {
+            meta.display_name = self.foreign(doc, node).or(meta.display_name.take());
+        }
+        if let Some(node) = root.get("author") {
+            meta.author = self.person(doc, node).or(meta.author.take());
+        }
+        if let Some(node) = root.get("homepage") {
+            meta.homepage =
+                self.plain(doc, node, Need::Notice).map(ToOwned::to_owned).or(meta.homepage.take());
+        }
+        if let Some(node) = root.get("repository") {
+            meta.repository = self.repository(doc, node).or(meta.repository.take());
+        }
+        if let Some(node) = root.get("license") {
+            meta.license = self.text(doc, node, Need::Notice).map(ToOwned::to_owned).or(meta.license.take());
+        }
+        if let Some(node) = root.get("keywords") {
+            let words = self.texts(doc, node, Need::Notice);
+            meta.keywords =
+                words.into_iter().filter_map(|word| word.as_str().map(ToOwned::to_owned)).collect();
+        }
+        Self::keep_raw(doc, meta);
+    }
+
+    /// Keeps lists and objects of the top level as they stand.
+    pub(crate) fn keep_raw(doc: &Doc<'_>, meta: &mut Meta) {
+        for member in doc.root.members().unwrap_or_default() {
+            let span = member.node().span();
+            let kept = member.node().members().is_some() || member.node().items().is_some();
+            if let Some(bytes) = doc.bytes.get(span.start..span.end).filter(|_| kept) {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                let offset = doc.base.offset;
+                let span = Span::new(span.start.saturating_add(offset), span.end.saturating_add(offset));
+                meta.raw.insert(member.key().to_owned(), Raw { file: doc.file.to_owned(), span, text });
+            }
+        }
+    }
+
+    pub(crate) fn person(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<Person> {
+        match node.value() {
+            Value::String(line) => {
+                self.refuse_hidden(doc, node.span(), line);
+                Some(Person::from_line(line))
+            }
+            Value::Object(members) => {
+                self.keys(doc, members, &["email", "name", "url"]);
+                let mut part = |key: &str| {
+                    let value = node.get(key)?;
+                    self.plain(doc, value, Need::Notice).map(ToOwned::to_owned)
+                };
+                Some(Person { name: part("name"), email: part("email"), url: part("url") })
+            }
+            _ => {
+                self.wrong(doc, node, "a string or an object with name", Need::Notice);
+                None
+            }
+        }
+    }
+
+    fn repository(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<String> {
+        match node.value() {
+            Value::Object(members) => {
+                self.keys(doc, members, &["directory", "type", "url"]);
+                let url = node.get("url")?;
+                self.plain(doc, url, Need::Notice).map(ToOwned::to_owned)
+            }
+            _ => self.plain(doc, node, Need::Notice).map(ToOwned::to_owned),
+        }
+    }
+
+    /// Reads a version that any text of up to 64 bytes is; one that is no SemVer is worth a word.
+    pub(crate) fn loose_version(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<String> {
+        if node.is_null() {
+            return None;
+        }
+        let text = self.plain(doc, node, Need::Error)?.to_owned();
+        if text.len() > 64 {
+            self.error(doc, node.span(), crate::Code::Version, "expected at most 64 bytes");
+        } else if !crate::name::is_semver(&text) {
+            let message = format!("`{}` is no SemVer", crate::text::escape(&text, 64));
+            self.notice(doc, node.span(), crate::Code::Version, message);
+        }
+        Some(text)
+    }
+
+    /// Reads a name by the rule of all dialects.
+    pub(crate) fn name(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<String> {
+        let text = self.plain(doc, node, Need::Error)?;
+        if !crate::name::is_name(text) {
+            let message =
+                format!("expected 1 to 128 of A-Z a-z 0-9 . _ -, got `{}`", crate::text::escape(text, 128));
+            self.error(doc, node.span(), crate::Code::Name, message);
+            return None;
+        }
+        Some(text.to_owned())
+    }
+}
