@@ -24,6 +24,7 @@ mod revocation_lists;
 mod revocations;
 mod revoked;
 mod scope;
+mod splice;
 mod time;
 mod write;
 

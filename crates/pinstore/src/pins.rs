@@ -16,6 +16,7 @@ use crate::model::{Format, MAX_PINS, Model};
 use crate::pin::Pin;
 use crate::revoked::Revoked;
 use crate::scope::Scope;
+use crate::splice::splice;
 use crate::time::Timestamp;
 use crate::write::render;
 
@@ -261,15 +262,26 @@ fn prepare(file: &str, old_text: &str, old: &Model, mut model: Model) -> Result<
     model.said = model.count();
     model.format = Format::Two;
     model.pins.retain(|_, shelf| !shelf.is_empty());
-    let text = render(old_text, old, &model).map_err(|why| failed(StoreErrorKind::Unwritable { why }))?;
-    let mut written = Model::parse(text.as_bytes())
-        .map_err(|error| failed(StoreErrorKind::Unwritable { why: error.to_string() }))?;
-    written.pins.retain(|_, shelf| !shelf.is_empty());
-    if written != model {
-        let why = "what was to be written does not read back as it was meant".to_owned();
-        return Err(failed(StoreErrorKind::Unwritable { why }));
+    if let Some(text) = splice(old_text, old, &model)
+        && let Ok(written) = read_back(&text, &model)
+    {
+        return Ok((text, written));
     }
+    let unwritable = |why| failed(StoreErrorKind::Unwritable { why });
+    let text = render(old_text, old, &model).map_err(unwritable)?;
+    let written = read_back(&text, &model).map_err(unwritable)?;
     Ok((text, written))
+}
+
+/// Reads what is about to be written, and compares it with what was meant.
+fn read_back(text: &str, meant: &Model) -> Result<Model, String> {
+    let mut written = Model::parse(text.as_bytes()).map_err(|error| error.to_string())?;
+    written.pins.retain(|_, shelf| !shelf.is_empty());
+    if written == *meant {
+        Ok(written)
+    } else {
+        Err("what was to be written does not read back as it was meant".to_owned())
+    }
 }
 
 /// Works out what a commit would write over the bytes of a pins file, and writes nothing.

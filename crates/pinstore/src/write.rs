@@ -121,7 +121,7 @@ fn pins(root: &mut Table, old: &Shelves, new: &Shelves) -> Result<(), Clash> {
     Ok(())
 }
 
-fn write_pin(table: &mut dyn TableLike, old: Option<&Pin>, pin: &Pin) -> Result<(), Clash> {
+pub(crate) fn write_pin(table: &mut dyn TableLike, old: Option<&Pin>, pin: &Pin) -> Result<(), Clash> {
     let facts = pin.facts.as_ref();
     let exclude: Option<Array> = facts.map(|facts| facts.exclude.iter().map(String::as_str).collect());
     let shared: Option<InlineTable> = facts.map(|facts| {

@@ -14,7 +14,7 @@ use crate::support::{Home, SAME, enroll, facts, now, user_check};
 
 const TASK: &str = "PLUGWARD_TEST_TASK";
 const PLACE: &str = "PLUGWARD_TEST_PLACE";
-const LONG: Duration = Duration::from_secs(600);
+const LONG: Duration = Duration::from_secs(3600);
 const LONG_SETTING: bool = cfg!(feature = "_test-race");
 const WRITERS: u64 = if LONG_SETTING { 64 } else { 16 };
 const EACH: u64 = if LONG_SETTING { 50 } else { 10 };
