@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use merkle_hash::MerkleTree;
 use plugward_sandbox_path::{Jail, Policy};
 use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck};
@@ -89,6 +89,8 @@ fn digest(c: &mut Criterion) {
         let snapshot = ours(shape.folder.path(), 2);
         assert_eq!(snapshot.len(), shape.files);
         let mut group = c.benchmark_group(shape.name);
+        // One sample an iteration or few, so that a busy machine spoils some samples and not all.
+        group.sampling_mode(SamplingMode::Flat);
         group.throughput(Throughput::Bytes(snapshot.total_bytes()));
         assert!(snapshot.total_bytes() <= shape.bytes as u64);
         drop(snapshot);
@@ -110,7 +112,7 @@ fn digest(c: &mut Criterion) {
 
 fn settings() -> Criterion {
     Criterion::default()
-        .sample_size(20)
+        .sample_size(40)
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(4))
 }

@@ -183,13 +183,15 @@ fn hash(text: &str) -> TreeDigest {
 
 fn push_line(text: &mut String, line: &ListLine<'_>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    text.push(line.kind.letter());
-    text.push(' ');
-    for byte in line.digest.as_bytes() {
-        for nibble in [byte >> 4, byte & 15] {
-            text.push(HEX.get(usize::from(nibble)).map_or('?', |digit| char::from(*digit)));
+    let mut hex = [0_u8; 64];
+    for (pair, byte) in hex.chunks_exact_mut(2).zip(line.digest.as_bytes()) {
+        for (slot, nibble) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
+            *slot = HEX.get(usize::from(nibble)).copied().unwrap_or(b'?');
         }
     }
+    text.push(line.kind.letter());
+    text.push(' ');
+    text.push_str(core::str::from_utf8(&hex).unwrap_or_default());
     for part in [" ", &line.size.to_string(), " ", line.path, "\n"] {
         text.push_str(part);
     }

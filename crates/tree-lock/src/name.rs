@@ -24,6 +24,11 @@ pub(crate) fn collision_key(name: &str) -> String {
     name.nfd().default_case_fold().nfd().collect()
 }
 
+/// Says whether a name is known to be its own key, without looking closer.
+pub(crate) fn is_own_key(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
+}
+
 /// Says why a name cannot be held by every system, where that is so.
 pub(crate) fn not_portable(name: &str) -> Option<&'static str> {
     let reserved = |c: char| matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
@@ -39,7 +44,7 @@ pub(crate) fn not_portable(name: &str) -> Option<&'static str> {
     if is_device(name) {
         return Some("Windows keeps this name for a device");
     }
-    if name.encode_utf16().count() > 255 || name.len() > 255 {
+    if name.len() > 255 {
         return Some("it is longer than other systems allow");
     }
     if !name.is_ascii() && !name.chars().eq(name.nfc()) {
@@ -50,6 +55,9 @@ pub(crate) fn not_portable(name: &str) -> Option<&'static str> {
 
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
+    if !(3..=8).contains(&stem.len()) {
+        return false;
+    }
     let stem = stem.to_uppercase();
     if matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") {
         return true;

@@ -14,9 +14,7 @@ use crate::problem::TreeProblemKind;
 use crate::progress::{Progress, Step};
 use crate::walk::{Item, State, is_change};
 
-/// How much is read before it is hashed: small enough to be in the cache still.
-const PIECE: usize = 256 << 10;
-/// How many files a thread takes at a time.
+/// How many files or folders a thread takes at a time.
 const BATCH: usize = 32;
 
 /// Whether contents are wanted.
@@ -62,18 +60,25 @@ pub(crate) fn read_all(
         full: AtomicBool::new(already > limits.bytes),
         progress,
     };
-    let threads = jobs.get().min(items.len().div_ceil(BATCH)).max(1);
+    each(items, jobs, |item| {
+        if matches!(item.state, State::Listed) {
+            item.state = work.file(&item.path);
+        }
+    });
+    let full = work.full.load(Ordering::Relaxed);
+    full.then_some(TreeProblemKind::Limit { limit: Limit::Bytes, max: limits.bytes })
+}
+
+/// Does something to every element, on up to `jobs` threads, the calling one among them.
+pub(crate) fn each<T: Send>(items: &mut [T], jobs: NonZeroUsize, act: impl Fn(&mut T) + Sync) {
+    let threads = jobs.get().min(items.len().div_ceil(BATCH));
     let batches = Mutex::new(items.chunks_mut(BATCH));
     let run = || {
         loop {
             // A poisoned lock would mean that taking a batch panicked, which it cannot.
             let batch = batches.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
             let Some(batch) = batch else { break };
-            for item in batch {
-                if matches!(item.state, State::Listed) {
-                    item.state = work.file(&item.path);
-                }
-            }
+            batch.iter_mut().for_each(&act);
         }
     };
     std::thread::scope(|scope| {
@@ -85,8 +90,6 @@ pub(crate) fn read_all(
         }
         run();
     });
-    let full = work.full.load(Ordering::Relaxed);
-    full.then_some(TreeProblemKind::Limit { limit: Limit::Bytes, max: limits.bytes })
 }
 
 impl Work<'_> {
@@ -142,23 +145,44 @@ fn contents(mut file: SandboxedFile, size: u64) -> std::io::Result<Option<Conten
     };
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_full| std::io::ErrorKind::OutOfMemory)?;
-    bytes.resize(size, 0_u8);
-    let mut hash = Sha256::new();
-    for piece in bytes.chunks_mut(PIECE) {
-        match file.read_exact(piece) {
-            Ok(()) => hash.update(&*piece),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
-            Err(error) => return Err(error),
+    while bytes.len() < size {
+        if again(|| fill(&mut file, &mut bytes, size))? == 0 {
+            return Ok(None);
         }
     }
-    loop {
-        match file.read(&mut [0_u8]) {
-            Ok(0) => break,
-            Ok(_) => return Ok(None),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+    if again(|| file.read(&mut [0_u8]))? != 0 {
+        return Ok(None);
     }
+    let digest = Sha256::digest(&bytes).into();
     let after = file.meta()?;
-    Ok(Some((bytes.into_boxed_slice(), hash.finalize().into(), after)))
+    // An allocator may have given more room than was asked for, and all of it may be full.
+    Ok((bytes.len() == size).then(|| (bytes.into_boxed_slice(), digest, after)))
+}
+
+/// Repeats a call that a signal interrupted.
+fn again<T>(mut call: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+/// Reads into the room that is left, which is not written twice for that.
+#[cfg(unix)]
+fn fill(file: &mut SandboxedFile, bytes: &mut Vec<u8>, _: usize) -> std::io::Result<usize> {
+    Ok(rustix::io::read(&*file, rustix::buffer::spare_capacity(bytes))?)
+}
+
+#[cfg(not(unix))]
+fn fill(file: &mut SandboxedFile, bytes: &mut Vec<u8>, size: usize) -> std::io::Result<usize> {
+    let before = bytes.len();
+    bytes.resize(size, 0);
+    let read = match bytes.get_mut(before..) {
+        Some(room) => file.read(room),
+        None => Ok(0),
+    };
+    bytes.truncate(before.saturating_add(*read.as_ref().unwrap_or(&0)));
+    read
 }

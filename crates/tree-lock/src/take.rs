@@ -106,7 +106,7 @@ impl Snapshot {
         }
         problems.extend(faults(&mut listed.items)?);
         if problems.is_empty() {
-            problems = listed.changed_since(jail, limits, exclude)?;
+            problems = listed.changed_since(jail, limits, exclude, options.jobs)?;
         }
         if !problems.is_empty() {
             return Ok(TreeCheck::Refused(TreeRefusal::new(problems)));

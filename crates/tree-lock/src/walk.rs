@@ -1,5 +1,6 @@
 //! Listing: every name below the folder, judged before a byte is read.
 
+use core::num::NonZeroUsize;
 use std::collections::BTreeMap;
 
 use plugward_sandbox_path::{
@@ -14,6 +15,7 @@ use crate::limits::{Limit, Limits};
 use crate::list::{EntryKind, ListLine};
 use crate::name;
 use crate::problem::{Notice, NoticeKind, TreeProblem, TreeProblemKind};
+use crate::read::each;
 
 /// A file or link that was listed.
 #[derive(Debug)]
@@ -70,6 +72,16 @@ pub(crate) struct FolderSeen {
     pub(crate) path: Box<str>,
     held: [u8; 32],
     id: FileId,
+    again: Again,
+}
+
+/// What a folder was when it was listed again.
+#[derive(Debug)]
+enum Again {
+    /// The same folder with the same names, or not asked yet.
+    Same,
+    Changed,
+    Error(Box<TreeError>),
 }
 
 /// All names below a folder.
@@ -190,11 +202,7 @@ impl Walk<'_> {
         if cfg!(unix) && meta.mode() & 0o002 != 0 {
             self.out.notices.push(Notice::new(&*path, NoticeKind::WritableByOthers));
         }
-        let mut keys: BTreeMap<String, Box<str>> = BTreeMap::new();
-        if is_root {
-            // A name that another system takes for an excluded one would be part of the digest on this one only.
-            keys.extend(self.exclude.iter().map(|name| (name::collision_key(name), Box::from(name))));
-        }
+        self.collisions(&path, &listing);
         for entry in listing.entries() {
             let excluded =
                 |name: &[u8]| core::str::from_utf8(name).is_ok_and(|name| self.exclude.contains(name));
@@ -208,19 +216,38 @@ impl Walk<'_> {
                 self.out.is_cut = true;
                 return Ok(());
             }
-            self.entry(&path, entry.name(), entry.kind(), &mut keys)?;
+            self.entry(&path, entry.name(), entry.kind())?;
         }
-        self.out.folders.push(FolderSeen { path, held, id: meta.id() });
+        self.out.folders.push(FolderSeen { path, held, id: meta.id(), again: Again::Same });
         Ok(())
     }
 
-    fn entry(
-        &mut self,
-        folder: &str,
-        name: &[u8],
-        kind: FileKind,
-        keys: &mut BTreeMap<String, Box<str>>,
-    ) -> Result<(), TreeError> {
+    /// Blames the later one of two names that another system takes for one.
+    ///
+    /// Siblings suffice: two paths have one key only where all their parts have. An empty folder is no part of the
+    /// tree, but may be of the next one, so it counts.
+    fn collisions(&mut self, folder: &str, listing: &Listing) {
+        let names = || listing.entries().iter().filter_map(|entry| name::text(entry.name()));
+        // Names are distinct as they are, so there is nothing to find where each is its own key.
+        if names().all(name::is_own_key) && (!folder.is_empty() || self.exclude.is_empty()) {
+            return;
+        }
+        let mut keys: BTreeMap<String, &str> = BTreeMap::new();
+        if folder.is_empty() {
+            // A name that another system takes for an excluded one would be part of the digest on this one only.
+            keys.extend(self.exclude.iter().map(|name| (name::collision_key(name), name)));
+        }
+        for name in names() {
+            let earlier = *keys.entry(name::collision_key(name)).or_insert(name);
+            if earlier != name {
+                let with = if folder.is_empty() { earlier.to_owned() } else { format!("{folder}/{earlier}") };
+                let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+                self.problem(path, TreeProblemKind::Collision { with });
+            }
+        }
+    }
+
+    fn entry(&mut self, folder: &str, name: &[u8], kind: FileKind) -> Result<(), TreeError> {
         let joined = || {
             let mut bytes = folder.as_bytes().to_vec();
             if !folder.is_empty() {
@@ -242,17 +269,6 @@ impl Walk<'_> {
         if path.split('/').count() > self.limits.depth {
             self.limit(path, Limit::Depth, self.limits.depth);
             return Ok(());
-        }
-        // Siblings suffice: two paths have one key only where all their parts have. Names come in bytewise order, so
-        // it is the later one that is blamed. An empty folder is no part of the tree, but may be of the next one.
-        match keys.get(&name::collision_key(text)) {
-            Some(other) => {
-                let with = if folder.is_empty() { other.to_string() } else { format!("{folder}/{other}") };
-                self.problem(path.as_str(), TreeProblemKind::Collision { with });
-            }
-            None => {
-                keys.insert(name::collision_key(text), Box::from(text));
-            }
         }
         if let Some(why) = name::not_portable(text) {
             self.out.notices.push(Notice::new(path.as_str(), NoticeKind::NotPortable { why }));
@@ -319,22 +335,33 @@ fn fingerprint(listing: &Listing, exclude: Option<&Excludes>) -> [u8; 32] {
 impl Listed {
     /// Takes every folder's listing and every link's target again; gives the paths that are not as they were.
     pub(crate) fn changed_since(
-        &self,
+        &mut self,
         jail: &Jail,
         limits: &Limits,
         exclude: &Excludes,
+        jobs: NonZeroUsize,
     ) -> Result<Vec<TreeProblem>, TreeError> {
+        let max = limits.entries.saturating_add(exclude.iter().count()).saturating_add(1);
+        each(&mut self.folders, jobs, |folder| {
+            let root = folder.path.is_empty().then_some(exclude);
+            folder.again = match look(jail, &folder.path, max) {
+                Ok((listing, meta))
+                    if meta.id() == folder.id && fingerprint(&listing, root) == folder.held =>
+                {
+                    Again::Same
+                }
+                Ok(_) => Again::Changed,
+                Err(error) if error.is_change() => Again::Changed,
+                Err(error) => Again::Error(Box::new(error.into_tree(&folder.path))),
+            };
+        });
         let mut out = Vec::new();
         let mut changed = |path: &str| out.push(TreeProblem::new(path, TreeProblemKind::ChangedWhileRead));
-        let max = limits.entries.saturating_add(exclude.iter().count()).saturating_add(1);
-        for folder in &self.folders {
-            let root = folder.path.is_empty().then_some(exclude);
-            match look(jail, &folder.path, max) {
-                Ok((listing, meta))
-                    if meta.id() == folder.id && fingerprint(&listing, root) == folder.held => {}
-                Ok(_) => changed(&folder.path),
-                Err(error) if error.is_change() => changed(&folder.path),
-                Err(error) => return Err(error.into_tree(&folder.path)),
+        for folder in &mut self.folders {
+            match core::mem::replace(&mut folder.again, Again::Same) {
+                Again::Same => {}
+                Again::Changed => changed(&folder.path),
+                Again::Error(error) => return Err(*error),
             }
         }
         for item in &self.items {

@@ -11,6 +11,8 @@
 )]
 
 mod codes;
+#[cfg(feature = "minisign")]
+mod corpus;
 mod faults;
 mod foreign;
 mod hostile;
