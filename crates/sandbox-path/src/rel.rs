@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 
-use crate::error::PathEscape;
+use crate::error::{No, PathEscape, PathEscapeKind};
 use crate::gate::{Form, gate};
 use crate::policy::Policy;
 
@@ -76,6 +76,19 @@ impl<'a> RelPath<'a> {
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.bytes).ok()
+    }
+
+    /// Gives the text, for hosts whose own names are text.
+    ///
+    /// # Errors
+    /// `path/not-utf8` with the first component that is not UTF-8.
+    pub fn to_str(&self) -> Result<&str, PathEscape> {
+        self.as_str().ok_or_else(|| {
+            let odd = self.components().position(|part| std::str::from_utf8(part).is_err());
+            let component = odd.map(|above| above.saturating_add(1));
+            let no = No { component, ..PathEscapeKind::NotUtf8.into() };
+            PathEscape::new("read as text", &self.bytes, no)
+        })
     }
 
     /// Makes a copy that owns its bytes.
@@ -178,6 +191,12 @@ relative! {
     OsStr => |name| name.as_encoded_bytes(),
     OsString => |name| name.as_encoded_bytes(),
     Path => |path| path.as_os_str().as_encoded_bytes(),
+}
+
+#[cfg(feature = "utf8")]
+relative! {
+    camino::Utf8Path => |path| path.as_str().as_bytes(),
+    camino::Utf8PathBuf => |path| path.as_str().as_bytes(),
 }
 
 impl Relative for RelPath<'_> {

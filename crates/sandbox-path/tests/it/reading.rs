@@ -5,8 +5,10 @@ use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use plugward_sandbox_path::{FileKind, Policy, RaceCause, RelPath, SandboxedPath, WalkLimits};
+use plugward_sandbox_path::{FileKind, Jail, Policy, RaceCause, RelPath, SandboxedPath, WalkLimits};
 
 use crate::world::World;
 
@@ -170,4 +172,51 @@ fn a_rel_path_shows_itself_escaped() {
     assert_eq!(rel.to_string(), "a\\u{a}\\u{202e}b");
     assert_eq!(RelPath::parse_folder(b"a/b/", &policy).unwrap().as_bytes(), b"a/b");
     assert_eq!(RelPath::parse(b"a/b/", &policy).unwrap_err().code(), "path/trailing-separator");
+}
+
+/// Folders that nobody made for this test: the project's own, and those beside it where they are there.
+fn real_folders() -> Vec<PathBuf> {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let shared = project.join("../shared/corpus");
+    if !shared.is_dir() {
+        println!("skipped in part: no shared corpus beside the project");
+    }
+    [project.join("crates"), project.join("fuzz"), shared]
+        .into_iter()
+        .filter(|folder| folder.is_dir())
+        .collect()
+}
+
+#[test]
+fn a_walk_of_real_folders_is_what_find_prints() {
+    for folder in real_folders() {
+        let found = Command::new("find")
+            .args([".", "-mindepth", "1", "-print0"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let mut found: Vec<_> =
+            found.stdout.split(|byte| *byte == 0).filter_map(|name| name.strip_prefix(b"./")).collect();
+        found.sort_unstable();
+        let jail = Jail::open(&folder, Policy::standard()).unwrap();
+        for jail in [jail.with_walk_tier().unwrap(), jail] {
+            let entries: Vec<_> = jail.walk(".", WALK).unwrap().map(Result::unwrap).collect();
+            let mut walked: Vec<_> = entries.iter().map(|entry| entry.path().as_bytes()).collect();
+            walked.sort_unstable();
+            assert_eq!(walked, found, "{}", folder.display());
+            for entry in entries.iter().filter(|entry| entry.kind() == FileKind::File) {
+                let on_host = folder.join(OsStr::from_bytes(entry.path().as_bytes()));
+                assert_eq!(jail.read(entry.path(), 1 << 30).unwrap(), fs::read(on_host).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn text_is_given_where_the_bytes_are_text() {
+    let policy = Policy::standard();
+    assert_eq!(RelPath::parse("a/\u{e9}".as_bytes(), &policy).unwrap().to_str().unwrap(), "a/\u{e9}");
+    let error = RelPath::parse(b"a/n\xff/b", &policy).unwrap().to_str().unwrap_err();
+    assert_eq!((error.code(), error.component()), ("path/not-utf8", Some(2)));
+    assert_eq!(error.to_string(), "read as text a/n\\xff/b: component 2 is not UTF-8");
 }

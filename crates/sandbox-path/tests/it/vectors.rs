@@ -9,8 +9,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use plugward_sandbox_path::{
-    Access, HardLinks, Jail, Missing, Mounts, Names, Over, Parents, PathEscapeKind, Perm, Policy, RelPath,
-    SandboxedPath, WalkLimits,
+    Access, HardLinks, Jail, Missing, Mounts, Names, Over, Parents, Perm, Policy, RelPath, SandboxedPath,
+    WalkLimits,
 };
 use rustix::fs::{CWD, FileType, Mode};
 
@@ -196,7 +196,7 @@ fn run(jail: &Jail, policy: Policy, operation: &str, path: &[u8]) -> (String, Ve
 
 fn utf8(policy: Policy, path: &[u8]) -> Result<(), &'static str> {
     let rel = RelPath::parse(path, &policy).map_err(|e| e.code())?;
-    rel.as_str().map(drop).ok_or(PathEscapeKind::NotUtf8.code())
+    rel.to_str().map(drop).map_err(|e| e.code())
 }
 
 #[test]
