@@ -1,4 +1,5 @@
 //! The three engines over the same generated text, and the whole scan of it.
+#![expect(clippy::panic, clippy::arithmetic_side_effects, reason = "a bench that cannot start stops")]
 
 use std::hint::black_box;
 

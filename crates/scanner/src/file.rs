@@ -249,7 +249,11 @@ fn read(
     let mut sink = Sink::new(rules, Some(source.lens), path, options.packages);
     sink.role = source.role;
     let mut lexed = Lexed::default();
-    lex::lex(source.lens, source.text, &mut sink, &options.limits, &mut lexed);
+    if source.lens == Lens::Js && source.depth == 0 && lex::js::html::is_markup(path) {
+        lex::js::html::lex(source.text, &mut sink, &mut lexed);
+    } else {
+        lex::lex(source.lens, source.text, &mut sink, &options.limits, &mut lexed);
+    }
     let mut own = core::mem::take(&mut sink.hits);
     crate::passes::code(&lexed.code, &mut sink);
     own.append(&mut sink.hits);

@@ -129,13 +129,17 @@ fn run(
         }
     };
     let jobs = options.jobs.get().min(order.len().max(1));
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-        for thread in threads {
-            // A panic shows as a turn without a result, below.
-            drop(thread.join());
-        }
-    });
+    if jobs == 1 {
+        // A panic shows as a turn without a result, below; the same with threads.
+        drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
+    } else {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            for thread in threads {
+                drop(thread.join());
+            }
+        });
+    }
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut results = Vec::with_capacity(order.len());
     for (turn, index) in order.iter().enumerate() {

@@ -74,6 +74,10 @@ impl TextView {
 
     /// Adds raw bytes. `from` is where they begin.
     pub(crate) fn raw(&mut self, bytes: &[u8], from: usize, how: How) {
+        if is_simple(bytes) {
+            self.word(bytes, from, how);
+            return;
+        }
         let mut rest = bytes;
         let mut at = from;
         while !rest.is_empty() {
@@ -141,6 +145,13 @@ impl TextView {
         self.end();
         self.view
     }
+}
+
+/// Says whether a text is its own normal form but for case: printable ASCII with single blanks inside.
+fn is_simple(bytes: &[u8]) -> bool {
+    let ends = bytes.first().is_some_and(|byte| *byte != b' ') && bytes.last() != Some(&b' ');
+    ends && bytes.iter().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
+        && memchr::memmem::find(bytes, b"  ").is_none()
 }
 
 const fn is_blank(byte: u8) -> bool {

@@ -323,3 +323,32 @@ fn places_are_right_whatever_ends_a_line() {
     let found = report.findings().iter().find(|finding| finding.rule.as_str() == "exec/eval").unwrap();
     assert_eq!((found.line, found.column), (1, 7));
 }
+
+#[test]
+fn scripts_in_markup_are_code() {
+    for (path, text) in [
+        ("a.html", "<html><body><p>it's</p><script>eval('x')</script></body></html>"),
+        ("a.html", "<SCRIPT type=module src='a.js'>\neval('x')</SCRIPT >"),
+        ("a.html", "<p title='a>b' onclick=\"eval('x')\">b</p>"),
+        ("a.html", "<a href='javascript:eval(1)'>b</a>"),
+        ("a.html", "<img src=x onerror=eval(1)>"),
+        ("a.svg", "<svg><script>eval('x')</script></svg>"),
+        ("a.svg", "<svg onload='eval(1)'/>"),
+        ("a.vue", "<template><p>{{ eval('x') }}</p></template>"),
+        ("a.vue", "<template><p @click=\"eval('x')\"/></template>"),
+        ("a.svelte", "<script>let a</script><p>{eval('x')}</p>"),
+        ("a.astro", "---\neval('x')\n---\n<p/>"),
+        ("a.html", "<p title='unclosed><script>eval('x')</script>"),
+    ] {
+        let found = check(Profile::General, path, text);
+        assert!(found.iter().any(|line| line.contains("danger exec/eval")), "{text}: {found:?}");
+    }
+    for text in [
+        "<p>eval('x')</p>",
+        "<!-- eval('x') --><p title=\"eval('x')\">b</p>",
+        "<script>// eval('x')\n</script>",
+    ] {
+        let found = check(Profile::General, "a.html", text);
+        assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
+    }
+}

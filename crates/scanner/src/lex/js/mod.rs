@@ -4,6 +4,7 @@ mod bind;
 mod call;
 mod code;
 mod escape;
+pub(crate) mod html;
 mod import;
 mod look;
 mod scan;

@@ -10,7 +10,7 @@ pub(super) struct Types<'a> {
 }
 
 /// Types nested deeper than this in angle brackets are read as code.
-const MAX_ANGLES: u32 = 64;
+const MAX_ANGLES: u32 = 16;
 
 impl Types<'_> {
     fn tok(&self, at: usize) -> Tok {
