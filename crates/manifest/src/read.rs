@@ -112,7 +112,9 @@ pub fn read(dialect: Dialect, files: &dyn Files, at: &At<'_>) -> Result<Manifest
 pub(crate) fn finish(ctx: Ctx<'_>, meta: Meta) -> Result<Manifest, ManifestErrors> {
     let dialect = ctx.dialect;
     let main_file = dialect.main_file().filter(|file| ctx.read.contains(*file));
-    let entry = ctx.at.entry.map(|entry| entry.canonical().to_owned());
+    // Only these adapters merge an entry in; of the others it says nothing.
+    let merges = matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
+    let entry = ctx.at.entry.filter(|_| merges).map(|entry| entry.canonical().to_owned());
     let Read { mut surface, notices, files } = ctx.finish()?;
     let key = |item: &SurfaceItem| {
         (item.layer, item.place.file.clone(), item.place.span, item.kind, item.name.clone())

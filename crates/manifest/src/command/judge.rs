@@ -234,8 +234,19 @@ impl<'j> Judge<'j> {
             _ => {}
         }
         if let Some((_, values, skipped)) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == base) {
+            // `command -v NAME` looks a program up and starts none.
+            let looks_up =
+                rest.first().and_then(Word::literal).is_some_and(|first| matches!(&*first, "-v" | "-V"));
+            if base == "command" && looks_up {
+                return None;
+            }
             let inner = self.wrapped(rest, values, *skipped, base, one, upstream, depth);
-            return Some(inner.unwrap_or_else(|| Verdict::new(Coverage::PathBinary, name)));
+            let of_the_shell = matches!(base, "exec" | "command" | "builtin");
+            return if of_the_shell {
+                inner
+            } else {
+                inner.or_else(|| Some(Verdict::new(Coverage::PathBinary, name)))
+            };
         }
         if let Some(verdict) = launcher::judge(self, base, rest) {
             return Some(verdict);
@@ -314,8 +325,11 @@ impl<'j> Judge<'j> {
                 words = after;
                 break;
             }
-            if base == "env" && (text == "-S" || text == "--split-string" || text.starts_with("-S")) {
-                return Some(self.code(after, depth).at_least(Coverage::InlineShell));
+            if base == "env" && matches!(text.as_str(), "-S" | "--split-string") {
+                return Some(self.code(after, depth));
+            }
+            if base == "env" && (text.starts_with("-S") || text.starts_with("--split-string=")) {
+                return Some(Verdict::new(Coverage::Unresolved, "words that env splits"));
             }
             let assignment = base == "env" && text.contains('=') && !text.starts_with('-');
             if values.contains(&text.as_str()) {

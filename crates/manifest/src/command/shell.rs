@@ -97,7 +97,8 @@ pub(crate) fn split(text: &str) -> Vec<Token> {
 }
 
 fn split_at(text: &str, depth: u8) -> Vec<Token> {
-    let mut lexer = Lexer { rest: text, tokens: Vec::new(), word: None, ends: Vec::new(), depth };
+    let mut lexer =
+        Lexer { rest: text, tokens: Vec::new(), word: None, ends: Vec::new(), awaits_end: false, depth };
     lexer.run();
     lexer.tokens
 }
@@ -108,6 +109,8 @@ struct Lexer<'t> {
     word: Option<Word>,
     /// The end marks of here-documents that begin after the line.
     ends: Vec<String>,
+    /// The next word is such an end mark.
+    awaits_end: bool,
     /// How many defaults of variables this text stands in.
     depth: u8,
 }
@@ -150,7 +153,7 @@ impl Lexer<'_> {
         if word.pieces.len() > 1 {
             word.pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
         }
-        if self.tokens.last() == Some(&Token::HereDocument) {
+        if core::mem::take(&mut self.awaits_end) {
             self.ends.push(word.shown());
             return;
         }
@@ -169,7 +172,10 @@ impl Lexer<'_> {
         self.end_word();
         self.drop(found.len());
         match *found {
-            "<<" | "<<-" => self.tokens.push(Token::HereDocument),
+            "<<" | "<<-" => {
+                self.awaits_end = true;
+                self.tokens.push(Token::HereDocument);
+            }
             "\n" => {
                 self.tokens.push(Token::Operator("\n"));
                 for end in core::mem::take(&mut self.ends) {

@@ -34,7 +34,7 @@ pub(super) struct Commands {
 }
 
 const KEYWORDS: &[&str] = &[
-    "!", "do", "done", "elif", "else", "esac", "fi", "function", "if", "in", "then", "time", "until",
+    "!", "coproc", "do", "done", "elif", "else", "esac", "fi", "function", "if", "in", "then", "until",
     "while", "{", "}",
 ];
 
@@ -137,6 +137,8 @@ impl Maker {
                 if plain.as_deref() == Some("esac") {
                     self.cases.pop();
                     self.mode = Mode::Command;
+                } else {
+                    self.now.beside.push(word);
                 }
             }
             Mode::Command if self.now.words.is_empty() => self.first_word(word, plain.as_deref()),

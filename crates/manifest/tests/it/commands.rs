@@ -237,6 +237,14 @@ fn texts_of_several_commands_have_the_worst_label() {
         launcher-floating | true > "$(npx a)"
         launcher-floating | echo "${A:-$(npx a)}"
         launcher-floating | timeout 5 npx a
+        launcher-floating | time -p npx a
+        launcher-floating | env -S 'npx a'
+        unresolved | env '-Snpx a'
+        launcher-floating | coproc npx a
+        launcher-floating | case x in $(npx a)) ;; esac
+        script-interpreter-uncovered | command -v node >/dev/null && node $R/x.js || true
+        script-interpreter-uncovered | exec 2>/dev/null; sh $R/x.sh
+        script-interpreter-uncovered | builtin cd x; command sh $R/x.sh
         launcher-floating | xargs -n 1 npx a
         launcher-floating | (cd x; npx a)
         launcher-floating | { npx a; }
@@ -251,6 +259,8 @@ fn texts_of_several_commands_have_the_worst_label() {
     );
     let here = claude("cat <<END\nnpx a\nEND\nsh \"${CLAUDE_PLUGIN_ROOT}/x\"");
     assert_eq!(here.coverage(), Coverage::InlineShell, "{here:?}");
+    let behind = claude("bash <<END -c 'npx a'\nls\nEND");
+    assert_eq!(behind.coverage(), Coverage::LauncherFloating, "{behind:?}");
     let line = claude("npx \\\n a@1.2.3");
     assert_eq!(line.coverage(), Coverage::LauncherVersion, "{line:?}");
 }

@@ -511,3 +511,19 @@ fn a_catalog_entry_may_have_a_helper() {
         read(Dialect::Claude, &MapFiles::new(), &At::nowhere().with_entry(&market.entries()[0])).unwrap();
     assert_eq!(lines(&manifest), ["headers-helper a [npx h] launcher-floating entry"]);
 }
+
+#[test]
+fn an_entry_is_kept_only_where_it_was_merged() {
+    let text =
+        r#"{"name": "m", "owner": "o", "plugins": [{"name": "b", "source": "./", "description": "d"}]}"#;
+    let (market, _) = read_market("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap();
+    let at = At::nowhere().with_entry(&market.entries()[0]);
+    let files = MapFiles::new()
+        .with(".codex-plugin/plugin.json", r#"{"name": "a", "version": "1.0.0"}"#)
+        .with("gemini-extension.json", r#"{"name": "a", "version": "1.0.0"}"#);
+    let codex = read(Dialect::Codex, &files, &at).unwrap();
+    assert_eq!((codex.name(), codex.entry_text().is_some()), ("b", true));
+    assert_eq!(notice_codes(&codex), ["manifest/name-mismatch"]);
+    let gemini = read(Dialect::Gemini, &files, &at).unwrap();
+    assert_eq!((gemini.name(), gemini.entry_text()), ("a", None));
+}
