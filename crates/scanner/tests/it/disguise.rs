@@ -352,3 +352,23 @@ fn scripts_in_markup_are_code() {
         assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn methods_that_a_pattern_takes_out_are_the_methods() {
+    for (rule, text) in [
+        ("exec/process-method", "const { execSync } = await load(); execSync('ls')"),
+        ("exec/process-method", "const { execFile: run } = tools; run('ls')"),
+        ("exec/process-method", "function f({ spawnSync: s } = {}) { s('ls') }"),
+        ("exec/constructor-chain", "const { constructor: { constructor: F } } = x; F('y')()"),
+        ("native/process-binding", "const { binding: b } = process; b('fs')"),
+        ("native/process-binding", "const p = process, { binding: b } = p; b('fs')"),
+        ("exec/child-process", "const { exec = 1 } = require('child_process'); exec('id')"),
+        (
+            "exec/child-process",
+            "const { promises: { x }, ...rest } = require('child_process'); rest.exec('id')",
+        ),
+    ] {
+        let found = check(Profile::General, "a.js", text);
+        assert!(found.iter().any(|line| line.contains(rule)), "{text}: {found:?}");
+    }
+}

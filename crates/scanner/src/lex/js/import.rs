@@ -133,12 +133,16 @@ impl Walk<'_, '_, '_> {
         let module = self.names.node(base.node).is_some_and(|data| data.module);
         let node =
             if module && self.nodes.is_default(word) { base.node } else { self.names.step(base.node, word) };
-        Val { node, star: 0, text: 0 }
+        let chained = self.names.step(base.star, word);
+        let star = if chained != 0 { chained } else { self.names.star(word) };
+        Val { node, star, text: 0 }
     }
 
     fn mention_member(&mut self, first: usize, last: usize, val: Val) {
         let span = self.span(small(first), small(last));
-        self.sink.member(self.names, val.node, Own::No, span, How::NONE);
+        for node in [val.node, val.star] {
+            self.sink.member(self.names, node, Own::No, span, How::NONE);
+        }
     }
 
     fn bind_name(&mut self, at: usize, val: Val) {
@@ -199,7 +203,7 @@ impl Walk<'_, '_, '_> {
     /// Binds the names of a pattern that starts at a bracket.
     fn bind_pattern(&mut self, open: usize, val: Val, depth: u32) {
         let Some(past) = self.types.past(open) else { return };
-        if depth > MAX_PATTERN || !val.is_known() {
+        if depth > MAX_PATTERN {
             return;
         }
         let end = past.wrapping_sub(1);

@@ -1,0 +1,177 @@
+//! Numbers, strings, templates, regex literals and comments.
+
+use super::super::token::{ESCAPED, K, NO_MATE, UNCLOSED};
+use super::{CLASS_DIGIT, CLASS_WORD, Open, Scanner, class, offset};
+
+impl Scanner<'_> {
+    pub(super) fn number(&mut self) {
+        let start = self.at;
+        let rest = self.rest();
+        let digits = |from: usize| {
+            rest.iter().skip(from).take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count()
+        };
+        let mut len = digits(0);
+        let octal = rest.first() == Some(&b'0')
+            && len > 1
+            && rest.get(..len).is_some_and(|text| text.iter().all(|byte| matches!(byte, b'0'..=b'7')));
+        let prefixed =
+            rest.first() == Some(&b'0') && len == 1 && rest.get(1).is_some_and(u8::is_ascii_alphabetic);
+        if !octal && !prefixed {
+            if rest.get(len) == Some(&b'.') {
+                len = len.wrapping_add(1);
+                len = len.wrapping_add(digits(len));
+            }
+            let sign = matches!(rest.get(len), Some(b'e' | b'E'))
+                && matches!(rest.get(len.wrapping_add(1)), Some(b'+' | b'-'));
+            if sign {
+                len = len.wrapping_add(2);
+            }
+        }
+        let tail = rest.iter().skip(len).take_while(|byte| matches!(class(**byte), CLASS_WORD | CLASS_DIGIT));
+        len = len.wrapping_add(tail.count()).max(1);
+        self.at = start.wrapping_add(len);
+        self.push(K::Num, start, self.at, 0, 0);
+        (self.operand, self.statement) = (false, false);
+    }
+
+    pub(super) fn string(&mut self, quote: u8) {
+        let start = self.at;
+        let mut end = start.wrapping_add(1);
+        let mut flags = UNCLOSED;
+        loop {
+            let rest = self.src.get(end..).unwrap_or_default();
+            let stop = rest.iter().position(|byte| *byte == quote || matches!(byte, b'\\' | b'\n' | b'\r'));
+            end = end.wrapping_add(stop.unwrap_or(rest.len()));
+            match self.src.get(end) {
+                Some(b'\\') => {
+                    flags |= ESCAPED;
+                    let crlf = self.src.get(end.wrapping_add(1)..end.wrapping_add(3)) == Some(b"\r\n");
+                    end = end.wrapping_add(if crlf { 3 } else { 2 }).min(self.src.len());
+                }
+                Some(byte) if *byte == quote => {
+                    end = end.wrapping_add(1);
+                    flags &= !UNCLOSED;
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.at = end;
+        if flags & UNCLOSED != 0 {
+            self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
+        }
+        self.push(K::Str, start, end, 0, flags);
+        (self.operand, self.statement) = (false, false);
+    }
+
+    /// Reads a template from its opening mark or from the end of a hole.
+    pub(super) fn template(&mut self, start: usize, head: K, whole: K) {
+        let mut end = start.wrapping_add(1);
+        let mut flags = 0;
+        loop {
+            let rest = self.src.get(end..).unwrap_or_default();
+            let Some(stop) = memchr::memchr3(b'`', b'\\', b'$', rest) else {
+                end = self.src.len();
+                flags |= UNCLOSED;
+                break;
+            };
+            end = end.wrapping_add(stop);
+            match (self.src.get(end), self.src.get(end.wrapping_add(1))) {
+                (Some(b'`'), _) => {
+                    end = end.wrapping_add(1);
+                    break;
+                }
+                (Some(b'$'), Some(b'{')) => {
+                    self.at = end.wrapping_add(2);
+                    self.push(head, start, self.at, NO_MATE, flags);
+                    self.open(Open::Hole);
+                    self.holes = self.holes.wrapping_add(1);
+                    if self.holes > self.limits.templates {
+                        self.out.stopped = Some(self.at);
+                    }
+                    (self.operand, self.statement) = (true, false);
+                    return;
+                }
+                (Some(b'\\'), _) => {
+                    flags |= ESCAPED;
+                    end = end.wrapping_add(2).min(self.src.len());
+                }
+                _ => end = end.wrapping_add(1),
+            }
+        }
+        if flags & UNCLOSED != 0 {
+            self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
+        }
+        self.at = end;
+        self.push(whole, start, end, NO_MATE, flags);
+        (self.operand, self.statement) = (false, false);
+    }
+
+    pub(super) fn line_comment(&mut self) {
+        let start = self.at;
+        let mut end = start;
+        loop {
+            let rest = self.src.get(end..).unwrap_or_default();
+            let Some(stop) = memchr::memchr3(b'\n', b'\r', 0xE2, rest) else {
+                end = self.src.len();
+                break;
+            };
+            end = end.wrapping_add(stop);
+            match self.src.get(end..) {
+                Some([0xE2, 0x80, 0xA8 | 0xA9, ..] | [b'\n' | b'\r', ..]) => break,
+                _ => end = end.wrapping_add(1),
+            }
+        }
+        self.out.comments.push((offset(start), offset(end)));
+        self.at = end;
+    }
+
+    pub(super) fn block_comment(&mut self) {
+        let start = self.at;
+        let body = start.wrapping_add(2);
+        let rest = self.src.get(body..).unwrap_or_default();
+        let end = if let Some(len) = memchr::memmem::find(rest, b"*/") {
+            body.wrapping_add(len).wrapping_add(2)
+        } else {
+            self.out.unsure.push((offset(body), offset(self.src.len())));
+            self.src.len()
+        };
+        let text = self.src.get(start..end).unwrap_or_default();
+        if memchr::memchr2(b'\n', b'\r', text).is_some()
+            || text.windows(3).any(|w| matches!(w, [0xE2, 0x80, 0xA8 | 0xA9]))
+        {
+            self.newline = true;
+        }
+        self.out.comments.push((offset(start), offset(end)));
+        self.at = end;
+    }
+
+    pub(super) fn regex(&mut self) -> bool {
+        let mut end = self.at.wrapping_add(1);
+        let mut in_class = false;
+        loop {
+            match self.src.get(end..).unwrap_or_default() {
+                [] | [b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..] => return false,
+                [b'\\', next, ..] if !matches!(next, b'\n' | b'\r') => end = end.wrapping_add(2),
+                [b'[', ..] => {
+                    in_class = true;
+                    end = end.wrapping_add(1);
+                }
+                [b']', ..] => {
+                    in_class = false;
+                    end = end.wrapping_add(1);
+                }
+                [b'/', ..] if !in_class => break,
+                _ => end = end.wrapping_add(1),
+            }
+        }
+        end = end.wrapping_add(1);
+        let rest = self.src.get(end..).unwrap_or_default();
+        let flags = rest.iter().take_while(|byte| matches!(class(**byte), CLASS_WORD | CLASS_DIGIT)).count();
+        let start = self.at;
+        self.at = end.wrapping_add(flags);
+        self.push(K::Regex, start, self.at, 0, 0);
+        (self.operand, self.statement) = (false, false);
+        true
+    }
+}

@@ -1,0 +1,308 @@
+//! Bytes to tokens. One pass; a bracket stack tells regex literals from divisions and braces from each other.
+
+mod jsx;
+mod literal;
+mod punct;
+mod word;
+
+use super::token::{Brace, K, Kw, NEWLINE, NO_MATE, Tok};
+use crate::names::Names;
+use crate::options::Limits;
+
+/// Which grammar a file is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub(super) types: Flag,
+    pub(super) jsx: Flag,
+    /// Whether `<!--` and `-->` start comments, as they do in scripts and not in modules.
+    pub(super) html_comments: Flag,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flag {
+    Off,
+    On,
+}
+
+/// What an open bracket is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Paren {
+        control: Flag,
+    },
+    Bracket,
+    Brace {
+        brace: Brace,
+        after: After,
+    },
+    /// A hole of a template.
+    Hole,
+    /// A brace inside JSX.
+    JsxHole,
+    /// Between `<` and `>` of a tag.
+    JsxTag {
+        closing: Flag,
+    },
+    /// Between two tags.
+    JsxText,
+}
+
+/// What may follow a closing brace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Statement,
+    /// An arrow's body: no operand, no statement.
+    Regex,
+    Operator,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    open: Open,
+    tok: u32,
+    ternaries: u32,
+    pending: Pending,
+}
+
+/// A `function` or `class` whose body has not come yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pending {
+    None,
+    Function(After),
+    Class(After),
+}
+
+/// What the lexer gives besides tokens.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    pub(super) toks: Vec<Tok>,
+    pub(super) comments: Vec<(u32, u32)>,
+    /// Ranges whose reading was unsure: they are read as code too.
+    pub(super) unsure: Vec<(u32, u32)>,
+    /// Where the lexer stopped at a limit.
+    pub(super) stopped: Option<usize>,
+    /// Words of the name tables were seen.
+    pub(super) known_words: u32,
+}
+
+pub(super) struct Scanner<'a> {
+    src: &'a [u8],
+    at: usize,
+    names: &'a Names,
+    dialect: Dialect,
+    limits: &'a Limits,
+    frames: Vec<Frame>,
+    holes: usize,
+    out: Scanned,
+    newline: bool,
+    /// An operand may start here, so that `/` starts a regex literal and `<` a tag.
+    operand: bool,
+    statement: bool,
+    last: K,
+    last_kw: Kw,
+}
+
+const CLASS_OTHER: u8 = 0;
+const CLASS_BLANK: u8 = 1;
+const CLASS_WORD: u8 = 2;
+const CLASS_DIGIT: u8 = 3;
+const CLASS_QUOTE: u8 = 4;
+const CLASS_LINE: u8 = 5;
+const CLASS_WIDE: u8 = 6;
+
+const fn classes() -> [u8; 256] {
+    let mut table = [CLASS_OTHER; 256];
+    let mut index = 0_usize;
+    while index < 256 {
+        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "index is below 256")]
+        {
+            let byte = index as u8;
+            table[index] = match byte {
+                b' ' | b'\t' | 0x0B | 0x0C => CLASS_BLANK,
+                b'\n' | b'\r' => CLASS_LINE,
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => CLASS_WORD,
+                b'0'..=b'9' => CLASS_DIGIT,
+                b'"' | b'\'' => CLASS_QUOTE,
+                0x80..=0xFF => CLASS_WIDE,
+                _ => CLASS_OTHER,
+            };
+        }
+        index = index.wrapping_add(1);
+    }
+    table
+}
+
+static CLASSES: [u8; 256] = classes();
+
+#[inline]
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(CLASS_OTHER)
+}
+
+/// Gives the length of a blank or line end that is not ASCII, and whether it ends a line.
+pub(super) fn wide_blank(rest: &[u8]) -> Option<(usize, Flag)> {
+    match rest {
+        [0xC2, 0xA0, ..] => Some((2, Flag::Off)),
+        [0xE2, 0x80, 0xA8 | 0xA9, ..] => Some((3, Flag::On)),
+        [0xE1, 0x9A, 0x80, ..]
+        | [0xE2, 0x80, 0x80..=0x8A | 0xAF, ..]
+        | [0xE2, 0x81, 0x9F, ..]
+        | [0xE3, 0x80, 0x80, ..]
+        | [0xEF, 0xBB, 0xBF, ..] => Some((3, Flag::Off)),
+        _ => None,
+    }
+}
+
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(src: &'a [u8], names: &'a Names, dialect: Dialect, limits: &'a Limits) -> Self {
+        let base = Frame {
+            open: Open::Brace { brace: Brace::Block, after: After::Statement },
+            tok: NO_MATE,
+            ternaries: 0,
+            pending: Pending::None,
+        };
+        let toks = Vec::with_capacity(src.len() / 4);
+        Self {
+            src,
+            at: 0,
+            names,
+            dialect,
+            limits,
+            frames: vec![base],
+            holes: 0,
+            out: Scanned { toks, ..Scanned::default() },
+            newline: true,
+            operand: true,
+            statement: true,
+            last: K::Semi,
+            last_kw: Kw::None,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Scanned {
+        if self.src.starts_with(&[0xEF, 0xBB, 0xBF]) {
+            self.at = 3;
+        }
+        if self.rest().starts_with(b"#!") {
+            self.line_comment();
+        }
+        while self.at < self.src.len() && self.out.stopped.is_none() {
+            match self.top().open {
+                Open::JsxText => self.jsx_text(),
+                Open::JsxTag { closing } => self.jsx_tag(closing),
+                _ => self.step(),
+            }
+        }
+        self.unclosed();
+        self.out
+    }
+
+    /// What an unclosed JSX text claims to be is read as code too.
+    fn unclosed(&mut self) {
+        let first =
+            self.frames.iter().find(|frame| matches!(frame.open, Open::JsxText | Open::JsxTag { .. }));
+        let start = first.and_then(|frame| self.out.toks.get(frame.tok as usize)).map(|tok| tok.start);
+        if let Some(start) = start {
+            self.out.unsure.push((start.saturating_add(1), offset(self.src.len())));
+        }
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.src.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self, ahead: usize) -> u8 {
+        self.src.get(self.at.wrapping_add(ahead)).copied().unwrap_or(0)
+    }
+
+    fn top(&self) -> Frame {
+        self.frames.last().copied().unwrap_or(Frame {
+            open: Open::Bracket,
+            tok: NO_MATE,
+            ternaries: 0,
+            pending: Pending::None,
+        })
+    }
+
+    #[inline]
+    fn push(&mut self, kind: K, start: usize, end: usize, aux: u32, flags: u8) {
+        let flags = if self.newline { flags | NEWLINE } else { flags };
+        self.newline = false;
+        self.out.toks.push(Tok {
+            start: offset(start),
+            end: offset(end),
+            aux,
+            kind,
+            flags,
+            brace: Brace::Block,
+        });
+        self.last = kind;
+        if kind != K::Word {
+            self.last_kw = Kw::None;
+        }
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        let Some(&byte) = self.src.get(self.at) else { return };
+        match class(byte) {
+            CLASS_BLANK => self.at = self.at.wrapping_add(1),
+            CLASS_LINE => {
+                self.newline = true;
+                self.at = self.at.wrapping_add(1);
+            }
+            CLASS_WORD => self.word(K::Word, self.at),
+            CLASS_DIGIT => self.number(),
+            CLASS_QUOTE => self.string(byte),
+            CLASS_WIDE => match wide_blank(self.rest()) {
+                Some((len, line)) => {
+                    self.newline |= line == Flag::On;
+                    self.at = self.at.wrapping_add(len);
+                }
+                None => self.word(K::Word, self.at),
+            },
+            _ => self.punct(byte),
+        }
+    }
+
+    fn set_pending(&mut self, pending: Pending) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pending = pending;
+        }
+    }
+
+    fn open(&mut self, open: Open) {
+        let tok = offset(self.out.toks.len().wrapping_sub(1));
+        if self.frames.len() > self.limits.brackets {
+            self.out.stopped = Some(self.at);
+            return;
+        }
+        self.frames.push(Frame { open, tok, ternaries: 0, pending: Pending::None });
+    }
+
+    /// Joins a closing bracket, the last token, with the frame's opening one.
+    fn join(&mut self, frame: Frame) {
+        let close = self.out.toks.len().wrapping_sub(1);
+        let number = offset(close);
+        let mut brace = Brace::Block;
+        if let Some(tok) = self.out.toks.get_mut(frame.tok as usize) {
+            tok.aux = number;
+            brace = tok.brace;
+        }
+        if let Some(tok) = self.out.toks.get_mut(close) {
+            tok.aux = frame.tok;
+            tok.brace = brace;
+        }
+    }
+
+    fn emit(&mut self, kind: K, len: usize) {
+        let start = self.at;
+        self.at = start.wrapping_add(len);
+        self.push(kind, start, self.at, NO_MATE, 0);
+        (self.operand, self.statement) = (true, false);
+    }
+}

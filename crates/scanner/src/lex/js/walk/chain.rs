@@ -1,0 +1,232 @@
+//! Chains of members and calls: what each step resolves to.
+
+use super::super::bind::name_of;
+use super::super::call::Callee;
+use super::super::token::{ESCAPED, K, Kw, Tok};
+use super::{Arg, Cur, In, Prefix, Shape, Val, Via, Walk, small};
+use crate::names::{ROOT, Word};
+use crate::sink::{FirstArg, Own};
+use crate::view::How;
+
+impl Walk<'_, '_, '_> {
+    pub(super) fn word(&mut self, at: usize, tok: Tok) -> usize {
+        let kw = self.kw(at);
+        if matches!(self.top_kind(), In::Object | In::Class) && self.is_key(at) {
+            self.end_expression();
+            if let Some(frame) = self.top() {
+                frame.in_value = false;
+            }
+            return at.wrapping_add(1);
+        }
+        match kw {
+            Kw::None | Kw::This => {}
+            _ => {
+                if let Some(next) = self.keyword(at, kw) {
+                    return next;
+                }
+            }
+        }
+        let (val, own, how) = self.root(at, tok, kw);
+        self.operand(at, val, Shape::Name, how);
+        if let Some(cur) = &mut self.cur {
+            cur.own = own;
+        }
+        at.wrapping_add(1)
+    }
+
+    /// Says whether a word in an object or class is a key: before a colon, a parameter list or another key.
+    pub(super) fn is_key(&self, at: usize) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        if frame.in_value && !(frame.kind == In::Class && self.cur.is_some()) {
+            return false;
+        }
+        match self.kind(at.wrapping_add(1)) {
+            Some(K::Colon) => frame.ternaries == 0,
+            Some(K::LParen) => true,
+            Some(K::Word | K::Str | K::Private | K::LBracket) if frame.kind == In::Class => true,
+            Some(K::Assign | K::Question | K::Bang | K::Semi) => frame.kind == In::Class,
+            Some(K::Lt) => self.typed,
+            _ => false,
+        }
+    }
+
+    /// Resolves the first name of a chain.
+    pub(super) fn root(&mut self, at: usize, tok: Tok, kw: Kw) -> (Val, Own, How) {
+        let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
+        if kw == Kw::This {
+            let val = if self.functions == 0 { Val::node(ROOT) } else { Val::default() };
+            return (val, Own::No, how);
+        }
+        let word = Word::try_from(tok.aux).unwrap_or(0);
+        let declared = word != 0 && self.bindings.is_declared(word, small(at));
+        let own = if declared { Own::Declared } else { Own::No };
+        if self.nodes.is_global(word) || (self.nodes.is_weak_global(word) && !declared) {
+            return (Val::node(ROOT), own, how);
+        }
+        let node = self.names.global(word);
+        // A global that no rule weighs may be the file's own name.
+        let weighs = Self::weight(self.names, Val::node(node)) > 0 && !self.nodes.is_module_word(word);
+        if weighs {
+            return (Val::node(node), own, how);
+        }
+        let alias = self.bindings.get(&name_of(self.src, tok));
+        (alias.filter(|val| node == 0 || val.is_known()).unwrap_or(Val::node(node)), own, how)
+    }
+
+    pub(super) fn dot(&mut self, at: usize) -> usize {
+        let next = at.wrapping_add(1);
+        let tok = self.tok(next);
+        match self.kind(next) {
+            Some(K::Word | K::Private) => {
+                let word = if tok.kind == K::Word { Word::try_from(tok.aux).unwrap_or(0) } else { 0 };
+                let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
+                self.step(word, how, next);
+                next.wrapping_add(1)
+            }
+            _ => next,
+        }
+    }
+
+    /// Moves the chain on by one member.
+    pub(super) fn step(&mut self, word: Word, how: How, last: usize) {
+        let Some(mut cur) = self.cur.take() else {
+            self.operand(last, Val::node(0), Shape::Other, how);
+            return;
+        };
+        let via = self.nodes.via(word);
+        let callable = cur.val.is_known() && !self.names.node(cur.val.node).is_some_and(|data| data.module);
+        if via != Via::Direct
+            && callable
+            && self.kind(last.wrapping_add(1)).is_some_and(|k| matches!(k, K::LParen | K::QDot | K::Tpl))
+        {
+            (cur.via, cur.last) = (via, small(last));
+            self.cur = Some(cur);
+            return;
+        }
+        self.leave(&cur);
+        let module = self.names.node(cur.val.node).is_some_and(|data| data.module);
+        let node = if module && self.nodes.is_default(word) {
+            cur.val.node
+        } else if cur.val.node == ROOT && (self.nodes.is_global(word) || self.nodes.is_weak_global(word)) {
+            ROOT
+        } else {
+            self.names.step(cur.val.node, word)
+        };
+        let chained = self.names.step(cur.val.star, word);
+        let star = if chained != 0 { chained } else { self.names.star(word) };
+        cur.val = Val { node, star, text: 0 };
+        cur.how = cur.how.and(how);
+        cur.last = small(last);
+        (cur.via, cur.shape) = (Via::Direct, Shape::Other);
+        self.cur = Some(cur);
+    }
+
+    /// A chain goes on: what it was so far is a member that was read.
+    pub(super) fn leave(&mut self, cur: &Cur) {
+        if cur.shape != Shape::Called {
+            self.mention(cur);
+        }
+    }
+
+    pub(in crate::lex::js) fn span(&self, first: u32, last: u32) -> (usize, usize) {
+        (self.tok(first as usize).start as usize, self.tok(last as usize).end as usize)
+    }
+
+    pub(super) fn mention(&mut self, cur: &Cur) {
+        if !cur.val.is_known() || cur.prefix == Prefix::Typeof {
+            return;
+        }
+        let span = self.span(cur.first, cur.last);
+        for node in [cur.val.node, cur.val.star] {
+            self.sink.member(self.names, node, cur.own, span, cur.how);
+        }
+    }
+
+    /// Ends the operand that was read: it is one of the values of its expression.
+    pub(super) fn end_operand(&mut self) {
+        let Some(cur) = self.cur.take() else { return };
+        if cur.shape != Shape::Called {
+            self.finish_operand(&cur);
+        }
+        let Some(frame) = self.frames.last_mut() else { return };
+        if cur.val.is_known() && !frame.value.is_known() {
+            frame.value = cur.val;
+        }
+        frame.joined |=
+            matches!(cur.shape, Shape::Joined) || (cur.shape == Shape::Text && frame.operators > 0);
+        if cur.val.text != 0 && frame.operators == 0 {
+            frame.value.text = cur.val.text;
+        }
+    }
+
+    pub(super) fn finish_operand(&mut self, cur: &Cur) {
+        match cur.prefix {
+            Prefix::New | Prefix::Decorator if cur.val.is_known() => {
+                let callee = Callee { cur: *cur, args: [Arg::default(); 3], texts: small(self.texts.len()) };
+                self.call(&callee, cur.last);
+            }
+            Prefix::Delete => self.written(cur),
+            _ => self.mention(cur),
+        }
+    }
+
+    pub(super) fn written(&mut self, cur: &Cur) {
+        // A name alone is bound anew; what it stood for stays as it is.
+        if cur.shape == Shape::Name {
+            return;
+        }
+        let span = self.span(cur.first, cur.last);
+        for node in [cur.val.node, cur.val.star] {
+            self.sink.assign(self.names, node, cur.own, span, cur.how);
+        }
+    }
+
+    /// Ends an expression: what was assigned in it is bound.
+    pub(in crate::lex::js) fn end_expression(&mut self) {
+        let shape = self.cur.map(|cur| cur.shape);
+        self.end_operand();
+        let Some(frame) = self.frames.last_mut() else { return };
+        let mut value = frame.value;
+        if frame.function {
+            value = Val::node(self.nodes.function);
+        }
+        let first = if frame.joined {
+            FirstArg::Text
+        } else if value.text != 0 && frame.operators == 0 {
+            FirstArg::Literal
+        } else {
+            FirstArg::Other
+        };
+        if first != FirstArg::Literal {
+            value.text = 0;
+        }
+        let any = shape.is_some() || frame.operators > 0 || frame.function;
+        let targets = frame.targets as usize;
+        if any && frame.kind == In::Call {
+            if let Some(slot) = frame.args.get_mut(frame.count as usize) {
+                *slot = Arg { first, val: value };
+            }
+            frame.count = frame.count.wrapping_add(1);
+        }
+        let calls = frame.kind == In::Call;
+        frame.value = Val::default();
+        (frame.joined, frame.function, frame.operators) = (false, false, 0);
+        if calls && value.text != 0 {
+            self.texts.push(value.text.wrapping_sub(1));
+        }
+        while self.targets.len() > targets {
+            let Some(target) = self.targets.pop() else { break };
+            self.bind_target(&target, value);
+        }
+    }
+
+    pub(super) fn end_statement(&mut self) {
+        self.end_expression();
+        if let Some(frame) = self.top() {
+            frame.declares = false;
+            if frame.kind == In::Class {
+                frame.in_value = false;
+            }
+        }
+    }
+}

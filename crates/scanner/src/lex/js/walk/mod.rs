@@ -1,0 +1,345 @@
+//! Tokens to names: one walk over the expressions of a file, with an explicit stack of brackets.
+//!
+//! It is no parser of valid programs: it follows member chains, calls, assignments and aliases, and where it cannot
+//! tell what something is, that something is code.
+
+mod bracket;
+mod chain;
+mod keyword;
+mod operator;
+
+use super::bind::{Bindings, Val};
+use super::call::WalkNodes;
+use super::scan::{Dialect, Flag, Scanned};
+use super::token::{ESCAPED, K, Kw, NO_MATE, Tok};
+use super::types::Types;
+use crate::names::{Names, Node};
+use crate::sink::{FirstArg, Own, Sink};
+use crate::view::How;
+
+/// Rounds until aliases that are used before they are bound have settled.
+const ROUNDS: u32 = 6;
+
+pub(super) fn walk(src: &[u8], scanned: &Scanned, dialect: Dialect, names: &Names, sink: &mut Sink<'_>) {
+    let mut bindings = Bindings::default();
+    let nodes = WalkNodes::new(names);
+    let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
+    for _ in 0..ROUNDS {
+        sink.hits.truncate(before.0);
+        sink.embedded.truncate(before.1);
+        sink.named.truncate(before.2);
+        let changes = bindings.changes();
+        let mut walk = Walk::new(src, &scanned.toks, dialect, names, &nodes, bindings, sink);
+        walk.run();
+        bindings = walk.bindings;
+        if bindings.changes() == changes {
+            break;
+        }
+    }
+}
+
+/// How a chain's last member passes its arguments on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Via {
+    #[default]
+    Direct,
+    Call,
+    Apply,
+    Bind,
+}
+
+/// A word in front of an operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Prefix {
+    #[default]
+    None,
+    New,
+    Typeof,
+    Delete,
+    Decorator,
+}
+
+/// The operand that is being read: a chain of members and calls.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cur {
+    pub(super) val: Val,
+    /// Its first and last token.
+    pub(super) first: u32,
+    pub(super) last: u32,
+    pub(super) how: How,
+    pub(super) own: Own,
+    pub(super) via: Via,
+    pub(super) prefix: Prefix,
+    /// What it is, for targets and calls.
+    pub(super) shape: Shape,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Shape {
+    /// Anything else.
+    #[default]
+    Other,
+    /// One identifier.
+    Name,
+    /// An object or array literal, which may be a pattern.
+    Pattern,
+    /// A constant text.
+    Text,
+    /// Joined with a text.
+    Joined,
+    /// The result of a call.
+    Called,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum In {
+    Group,
+    Call,
+    Index,
+    Array,
+    Object,
+    Block,
+    Body,
+    Class,
+    Params,
+    Hole,
+    Jsx,
+    Control,
+}
+
+/// One argument of a call, as far as rules ask.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Arg {
+    pub(super) first: FirstArg,
+    pub(super) val: Val,
+}
+
+#[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four facts of an open bracket that go on and off on their own"
+)]
+pub(super) struct Frame {
+    kind: In,
+    open: u32,
+    /// What is called or indexed.
+    base: Option<Cur>,
+    /// The expression so far: the operands that may be its value.
+    value: Val,
+    joined: bool,
+    operators: u32,
+    function: bool,
+    ternaries: u32,
+    targets: u32,
+    /// After a key's colon or a field's equals sign.
+    in_value: bool,
+    /// After `const`, `let` or `var`, before the initializer.
+    declares: bool,
+    args: [Arg; 3],
+    count: u32,
+    texts: u32,
+}
+
+impl Frame {
+    const fn new(kind: In, open: u32, base: Option<Cur>, targets: u32, texts: u32) -> Self {
+        Self {
+            kind,
+            open,
+            base,
+            value: Val { node: 0, star: 0, text: 0 },
+            joined: false,
+            operators: 0,
+            function: false,
+            ternaries: 0,
+            targets,
+            in_value: false,
+            declares: false,
+            args: [Arg { first: FirstArg::None, val: Val { node: 0, star: 0, text: 0 } }; 3],
+            count: 0,
+            texts,
+        }
+    }
+}
+
+pub(super) struct Walk<'a, 's, 'r> {
+    pub(super) src: &'a [u8],
+    pub(super) toks: &'a [Tok],
+    pub(super) types: Types<'a>,
+    typed: bool,
+    pub(super) names: &'a Names,
+    pub(super) nodes: &'a WalkNodes,
+    pub(super) bindings: Bindings<'a>,
+    pub(super) sink: &'s mut Sink<'r>,
+    cur: Option<Cur>,
+    prefix: Prefix,
+    prefix_at: u32,
+    frames: Vec<Frame>,
+    targets: Vec<Cur>,
+    /// Constant texts among arguments: token indices.
+    pub(super) texts: Vec<u32>,
+    functions: u32,
+}
+
+fn small(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+impl<'a, 's, 'r> Walk<'a, 's, 'r> {
+    fn new(
+        src: &'a [u8],
+        toks: &'a [Tok],
+        dialect: Dialect,
+        names: &'a Names,
+        nodes: &'a WalkNodes,
+        bindings: Bindings<'a>,
+        sink: &'s mut Sink<'r>,
+    ) -> Self {
+        Self {
+            src,
+            toks,
+            types: Types { src, toks },
+            typed: dialect.types == Flag::On,
+            names,
+            nodes,
+            bindings,
+            sink,
+            cur: None,
+            prefix: Prefix::None,
+            prefix_at: 0,
+            frames: vec![Frame::new(In::Block, NO_MATE, None, 0, 0)],
+            targets: Vec::new(),
+            texts: Vec::new(),
+            functions: 0,
+        }
+    }
+
+    fn run(&mut self) {
+        let mut at = 0;
+        while let Some(&tok) = self.toks.get(at) {
+            let next = self.token(at, tok);
+            at = next.max(at.wrapping_add(1));
+        }
+        self.end_expression();
+        while self.frames.len() > 1 {
+            self.close(self.toks.len().wrapping_sub(1));
+        }
+        self.end_expression();
+    }
+
+    pub(super) const fn is_typed(&self) -> bool {
+        self.typed
+    }
+
+    pub(super) fn tok(&self, at: usize) -> Tok {
+        self.toks.get(at).copied().unwrap_or(Tok::END)
+    }
+
+    pub(super) fn kind(&self, at: usize) -> Option<K> {
+        self.toks.get(at).map(|tok| tok.kind)
+    }
+
+    pub(super) fn kw(&self, at: usize) -> Kw {
+        self.toks
+            .get(at)
+            .filter(|tok| tok.kind == K::Word && tok.flags & ESCAPED == 0)
+            .map_or(Kw::None, |tok| Kw::of(tok.aux))
+    }
+
+    fn top(&mut self) -> Option<&mut Frame> {
+        self.frames.last_mut()
+    }
+
+    fn top_kind(&self) -> In {
+        self.frames.last().map_or(In::Block, |frame| frame.kind)
+    }
+
+    fn token(&mut self, at: usize, tok: Tok) -> usize {
+        match tok.kind {
+            K::Word => return self.word(at, tok),
+            K::Private | K::Num | K::Regex => self.operand(at, Val::default(), Shape::Other, How::NONE),
+            K::Tpl if self.cur.is_some() => self.tagged(at),
+            K::Str | K::Tpl => self.operand(
+                at,
+                Val { text: small(at).wrapping_add(1), ..Val::default() },
+                Shape::Text,
+                How::NONE,
+            ),
+            K::TplHead => {
+                let base = self.cur.take();
+                self.push(In::Hole, at, base);
+            }
+            K::TplMid => self.end_expression(),
+            K::TplTail => self.end_template(at),
+            K::JsxStart => {
+                self.end_operand();
+                self.push(In::Jsx, at, None);
+            }
+            K::JsxText => {}
+            K::JsxEnd => {
+                self.end_expression();
+                self.close(at);
+            }
+            K::LParen => self.open_paren(at, tok),
+            K::LBracket => {
+                let base = self.cur.take();
+                self.push(if base.is_some() { In::Index } else { In::Array }, at, base);
+            }
+            K::LBrace => self.open_brace(at, tok),
+            K::RParen | K::RBracket | K::RBrace => self.close(at),
+            K::Dot | K::QDot => return self.dot(at),
+            K::Ellipsis | K::At => {
+                self.end_operand();
+                if tok.kind == K::At {
+                    (self.prefix, self.prefix_at) = (Prefix::Decorator, small(at));
+                }
+            }
+            K::Semi | K::Comma => self.separator(tok.kind),
+            K::Colon => return self.colon(at),
+            K::Question => self.question(at),
+            K::Either => self.either(),
+            K::Assign | K::EitherAssign => self.assign(at),
+            K::OpAssign | K::IncDec => self.update(tok.kind),
+            K::Bang => self.bang(at),
+            K::Lt => return self.less(at),
+            K::Arrow => {
+                self.cur = None;
+                if let Some(frame) = self.top() {
+                    frame.function = true;
+                }
+            }
+            K::Plus | K::Op | K::Gt | K::Equality => self.operator(tok.kind),
+        }
+        at.wrapping_add(1)
+    }
+
+    /// Takes an operand. One right after another starts a new statement.
+    fn operand(&mut self, at: usize, val: Val, shape: Shape, how: How) {
+        if self.cur.is_some() {
+            self.end_statement();
+        }
+        let first = if self.prefix == Prefix::None { small(at) } else { self.prefix_at };
+        let prefix = core::mem::take(&mut self.prefix);
+        self.cur = Some(Cur { val, first, last: small(at), how, shape, prefix, ..Cur::default() });
+    }
+
+    fn push(&mut self, kind: In, at: usize, base: Option<Cur>) {
+        let (targets, texts) = (small(self.targets.len()), small(self.texts.len()));
+        self.frames.push(Frame::new(kind, small(at), base, targets, texts));
+    }
+
+    /// Gives how much a value weighs, so that the worse of two bindings stays.
+    pub(super) fn weight(names: &Names, val: Val) -> u8 {
+        let node = |node: Node| {
+            names.node(node).map_or(0, |data| {
+                if !data.call.is_empty() {
+                    3
+                } else if !data.member.is_empty() || !data.assign.is_empty() {
+                    2
+                } else {
+                    u8::from(data.module)
+                }
+            })
+        };
+        node(val.node).max(node(val.star))
+    }
+}

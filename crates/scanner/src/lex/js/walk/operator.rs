@@ -1,0 +1,150 @@
+//! Operators, separators, assignments and colons.
+
+use super::super::token::K;
+use super::{Frame, In, Shape, Val, Walk};
+
+impl Walk<'_, '_, '_> {
+    pub(super) fn separator(&mut self, kind: K) {
+        self.end_expression();
+        let Some(frame) = self.top() else { return };
+        if matches!(frame.kind, In::Object | In::Class | In::Params) {
+            frame.in_value = false;
+        }
+        if kind == K::Semi {
+            frame.declares = false;
+            frame.ternaries = 0;
+        }
+    }
+
+    pub(super) fn question(&mut self, at: usize) {
+        let next = self.kind(at.wrapping_add(1));
+        let optional =
+            matches!(next, Some(K::Colon | K::RParen | K::Comma | K::Assign | K::Semi | K::RBrace));
+        if self.typed && optional {
+            return;
+        }
+        self.end_operand();
+        if let Some(frame) = self.top() {
+            frame.ternaries = frame.ternaries.wrapping_add(1);
+            frame.value = Val::default();
+            frame.operators = frame.operators.wrapping_add(1);
+        }
+    }
+
+    pub(super) fn either(&mut self) {
+        self.end_operand();
+        if let Some(frame) = self.top() {
+            frame.operators = frame.operators.wrapping_add(1);
+        }
+    }
+
+    pub(super) fn operator(&mut self, kind: K) {
+        let joined = self.cur.is_some_and(|cur| matches!(cur.shape, Shape::Text | Shape::Joined));
+        if kind == K::Equality {
+            // Compared, not passed on.
+            self.cur = None;
+        }
+        self.end_operand();
+        if let Some(frame) = self.top() {
+            frame.value = Val::default();
+            frame.operators = frame.operators.wrapping_add(1);
+            frame.joined |= joined && kind == K::Plus;
+        }
+    }
+
+    pub(super) fn bang(&mut self, at: usize) {
+        if self.cur.is_some() && !self.tok(at).newline() {
+            return;
+        }
+        self.end_operand();
+    }
+
+    pub(super) fn less(&mut self, at: usize) -> usize {
+        if self.typed {
+            if self.cur.is_some() {
+                if let Some(next) = self.types.call_angles(at) {
+                    return next;
+                }
+            } else if let Some(next) = self.types.angles(at, 0) {
+                // A cast, or the type parameters of an arrow function or method.
+                return next;
+            }
+        }
+        self.operator(K::Op);
+        at.wrapping_add(1)
+    }
+
+    pub(super) fn assign(&mut self, at: usize) {
+        let target = self.cur.take();
+        if let Some(cur) = target {
+            self.written(&cur);
+            self.targets.push(cur);
+        }
+        let Some(frame) = self.top() else { return };
+        frame.value = Val::default();
+        (frame.operators, frame.joined) = (0, false);
+        if matches!(frame.kind, In::Class | In::Params) {
+            frame.in_value = true;
+        }
+        let declares = frame.declares;
+        if let Some(cur) = target.filter(|cur| declares && cur.shape == Shape::Name)
+            && self.kind(at) == Some(K::Assign)
+        {
+            self.declare_here(self.tok(cur.first as usize));
+        }
+    }
+
+    pub(super) fn update(&mut self, kind: K) {
+        if let Some(cur) = self.cur {
+            self.written(&cur);
+        }
+        if kind == K::OpAssign {
+            self.cur = None;
+            self.operator(K::Op);
+        }
+    }
+
+    pub(super) fn colon(&mut self, at: usize) -> usize {
+        let next = at.wrapping_add(1);
+        let Some(&frame) = self.frames.last() else { return next };
+        if frame.ternaries > 0 {
+            self.end_operand();
+            if let Some(frame) = self.top() {
+                frame.ternaries = frame.ternaries.wrapping_sub(1);
+            }
+            return next;
+        }
+        if self.typed && self.is_type_colon(at, &frame) {
+            return self.skip_annotation(next);
+        }
+        match frame.kind {
+            In::Object => {
+                if self.cur.is_some_and(|cur| cur.shape == Shape::Text || cur.shape == Shape::Name) {
+                    self.cur = None;
+                }
+                self.end_expression();
+                if let Some(frame) = self.top() {
+                    frame.in_value = true;
+                }
+            }
+            _ => self.end_statement(),
+        }
+        next
+    }
+
+    pub(super) fn is_type_colon(&self, at: usize, frame: &Frame) -> bool {
+        match frame.kind {
+            In::Params | In::Class => !frame.in_value,
+            _ if frame.declares => true,
+            // A return type: the colon stands right after a parameter list.
+            _ => self.kind(at.wrapping_sub(1)) == Some(K::RParen) && self.cur.is_none(),
+        }
+    }
+
+    /// Steps over an annotation; the name that it stands at is kept as the operand.
+    pub(super) fn skip_annotation(&self, next: usize) -> usize {
+        let after_params = self.kind(next.wrapping_sub(2)) == Some(K::RParen);
+        let end = if after_params { self.types.skip_return(next) } else { self.types.skip(next) };
+        end.unwrap_or(next)
+    }
+}
