@@ -230,6 +230,7 @@ fn options(run: &Run) -> CheckOptions {
             Some(other) => panic!("on_store_error {other}"),
         },
         whole: if run.all_or_nothing == Bit::On { Whole::AllOrNothing } else { Whole::EachAlone },
+        keep: plugward_loader::Keep::Nothing,
         writes: Writes::Commit,
         dialect: run.dialect.as_deref().map(|name| {
             let all = plugward_loader::manifest::Dialect::ALL;

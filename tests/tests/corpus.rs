@@ -20,6 +20,7 @@ fn every_real_manifest_parses_and_nothing_is_refused() {
         trust: Trust::Tofu,
         on_store_error: StoreErrorRule::Refuse,
         whole: Whole::EachAlone,
+        keep: plugward_loader::Keep::Nothing,
         writes: Writes::LookOnly,
         dialect: None,
         enabled: None,

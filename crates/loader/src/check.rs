@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_pinstore::Pins;
 use plugward_scanner::Rules;
 
 use crate::discover::{Place, discover};
@@ -55,14 +54,19 @@ pub fn look(
         notices.extend(found.notices);
     }
     let locks: Vec<RootLock> = roots.iter().map(RootLock::read).collect();
-    let mut walked =
-        walk_all(&places, &Places { roots, locks: &locks, pins: store.pins() }, options, watch, &mut skipped);
+    let mut walked = walk_all(&places, &Places { roots, locks: &locks, store }, options, watch, &mut skipped);
     duplicates(&mut walked);
     let stop = |walked: &[Walked]| match options.whole {
         Whole::AllOrNothing if walked.iter().any(|one| !one.report.reasons.is_empty()) => Stop::EnrollNothing,
         Whole::AllOrNothing | Whole::EachAlone => Stop::GoOn,
     };
     let failed = gate(&mut walked, roots, store, options, person, &stop);
+    if walked.iter().any(|one| one.report.pin.state == "enrolled")
+        && let Err(error) = store.collect()
+    {
+        let message = format!("no room was made among the texts that are kept for diffs: {error}");
+        notices.push(crate::report::Notice { code: error.code().to_owned(), gate: Gate::Pin, message });
+    }
     let subjects = subjects(&walked, roots);
     (finish(walked, roots, options, failed, Gathered { skipped, notices }), subjects)
 }
@@ -84,6 +88,7 @@ fn subjects(walked: &[Walked], roots: &[Root]) -> BTreeMap<String, Subject> {
                 executable: pin.executable,
                 launchers: pin.launchers,
                 codewizard: pin.codewizard,
+                material: pin.material,
                 without_lock: pin.without_lock,
             };
             Some((one.report.id.clone(), subject))
@@ -100,7 +105,7 @@ struct Gathered {
 struct Places<'a> {
     roots: &'a [Root],
     locks: &'a [RootLock],
-    pins: Option<&'a Pins>,
+    store: &'a PinStore,
 }
 
 fn walk_all(
@@ -117,7 +122,7 @@ fn walk_all(
             continue;
         };
         watch.plugin(&place.path, number.saturating_add(1), places.len());
-        match walk(place, &Context { root, lock, pins: at.pins, options, watch }) {
+        match walk(place, &Context { root, lock, store: at.store, options, watch }) {
             Ok(walked) => {
                 for one in walked {
                     seen.entry(place.root).or_default().insert(one.report.id.clone());

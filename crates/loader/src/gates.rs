@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use plugward_manifest::{At, Dialect, Files, Found, MAIN_FILES, Manifest, ManifestErrors, MapFiles};
-use plugward_pinstore::{Facts, LockSays, Pins};
+use plugward_pinstore::{Facts, LockSays, PinCheck};
 use plugward_sandbox_path::{Jail, OpenError};
 use plugward_scanner::{Profile, Rules, ScanCheck, ScanOptions};
 use plugward_tree_lock::{CodewizardDigest, Excludes, ExecBits, ReadOptions, Snapshot, Step, TreeCheck};
@@ -11,7 +11,10 @@ use plugward_types::{Digest, Finding, PluginId, SurfaceDigest, TreeDigest};
 
 use crate::discover::Place;
 use crate::lock::{self, LockContext, RootLock};
-use crate::options::{CheckOptions, Root, Watch};
+use crate::material::Material;
+use crate::options::{CheckOptions, Root, Trust, Watch};
+use crate::options::{Keep, Writes};
+use crate::pins::PinStore;
 use crate::report::{
     Decision, Gate, Notice, PinState, PluginReport, Reason, Skipped, StateOnly, SurfaceReport, Weight,
 };
@@ -42,13 +45,15 @@ pub(crate) struct PinFacts {
     pub(crate) without_lock: Option<TreeDigest>,
     /// The digest of the older scheme, where a lock of that scheme is there.
     pub(crate) codewizard: Option<CodewizardDigest>,
+    /// The bytes, where they were asked for.
+    pub(crate) material: Option<Material>,
 }
 
 /// What the gates of one root need.
 pub(crate) struct Context<'a> {
     pub(crate) root: &'a Root,
     pub(crate) lock: &'a RootLock,
-    pub(crate) pins: Option<&'a Pins>,
+    pub(crate) store: &'a PinStore,
     pub(crate) options: &'a CheckOptions,
     pub(crate) watch: &'a dyn Watch,
 }
@@ -198,6 +203,10 @@ fn with_snapshot(place: &Place, snapshot: &Snapshot, context: &Context<'_>) -> R
             }
         };
         scans.scan(&mut report, snapshot, manifest.as_ref().ok(), dialect, options);
+        let mut facts = facts;
+        if let (Some(facts), Ok(manifest)) = (&mut facts, &manifest) {
+            keep(&mut report, facts, manifest, (snapshot, context));
+        }
         walked.push(Walked { report, facts });
     }
     Ok(walked)
@@ -212,7 +221,8 @@ fn facts(
     (snapshot, context): (&Snapshot, &Context<'_>),
 ) -> PinFacts {
     let scope = &context.root.scope;
-    let pinned = context.pins.and_then(|pins| pins.get(scope, &id)).and_then(|pin| pin.facts.as_ref());
+    let pins = context.store.pins();
+    let pinned = pins.and_then(|pins| pins.get(scope, &id)).and_then(|pin| pin.facts.as_ref());
     let listed = pinned.and_then(|facts| Excludes::new(facts.exclude.iter().map(String::as_str)).ok());
     let (tree, exclude) = listed
         .and_then(|list| crate::trees::under(snapshot, &list).map(|tree| (tree, list)))
@@ -233,11 +243,46 @@ fn facts(
         executable: snapshot.executables().map(str::to_owned).collect(),
         launchers: launchers.map(|item| item.run().join(" ")).collect(),
         without_lock: (report.path == ".").then(|| crate::trees::without_lock(snapshot)).flatten(),
+        material: None,
         codewizard: matches!(context.lock, RootLock::Json(_)).then(|| CodewizardDigest::of(snapshot)),
     };
-    let gate = LockContext { lock: context.lock, trust: context.options.trust, scope, pins: context.pins };
+    let gate = LockContext { lock: context.lock, trust: context.options.trust, scope, pins };
     facts.lock = lock::gate(report, &facts, snapshot, &gate);
     facts
+}
+
+/// Keeps what a later diff needs: in memory where it was asked for, in the baselines where it may be enrolled.
+///
+/// The baseline is written before the pin. One whose pin is never written is the first to go.
+fn keep(
+    report: &mut PluginReport,
+    facts: &mut PinFacts,
+    manifest: &Manifest,
+    (snapshot, context): (&Snapshot, &Context<'_>),
+) {
+    let asked = matches!(&context.options.keep, Keep::Of(name) if *name == report.id || *name == report.name);
+    let enrolls = context.options.writes == Writes::Commit
+        && context.options.trust != Trust::Locked
+        && report.reasons.is_empty();
+    let baselines = context.store.baselines().filter(|_| enrolls && is_new(facts, context));
+    if !asked && baselines.is_none() {
+        return;
+    }
+    let list = Excludes::new(facts.facts.exclude.iter().map(String::as_str)).unwrap_or_default();
+    let material = Material::of(snapshot, manifest, crate::trees::preimage(snapshot, &list));
+    if let Some(Err(error)) = baselines.map(|baselines| material.keep(baselines)) {
+        report.notices.push(Notice {
+            code: error.code().to_owned(),
+            gate: Gate::Pin,
+            message: format!("no text is kept for a later diff: {error}"),
+        });
+    }
+    facts.material = asked.then_some(material);
+}
+
+fn is_new(facts: &PinFacts, context: &Context<'_>) -> bool {
+    let check = context.store.pins().map(|pins| pins.check(&context.root.scope, &facts.id, &facts.facts));
+    matches!(check, Some(PinCheck::Unpinned | PinCheck::ManifestOnly { .. }))
 }
 
 /// A plugin that the lock names and that is not there.

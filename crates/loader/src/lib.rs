@@ -7,6 +7,7 @@ mod gates;
 mod hash;
 mod hints;
 mod lock;
+mod material;
 mod options;
 mod pins;
 mod report;
@@ -28,7 +29,10 @@ pub use plugward_types::{
 
 pub use check::{check, look};
 pub use hash::sha256;
-pub use options::{Answer, CheckOptions, NobodyThere, Person, Root, Trust, Unwatched, Watch, Whole, Writes};
+pub use material::Material;
+pub use options::{
+    Answer, CheckOptions, Keep, NobodyThere, Person, Root, Trust, Unwatched, Watch, Whole, Writes,
+};
 pub use pins::{PinStore, StoreFailure};
 pub use report::{
     CapabilityReport, Decision, Gate, Notice, PinState, PluginReport, Reason, Report, Skipped, StateOnly,

@@ -32,6 +32,16 @@ pub enum Writes {
     LookOnly,
 }
 
+/// Whether the bytes of a plugin are kept after its gates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "nothing or one plugin")]
+pub enum Keep {
+    /// Each plugin's bytes are dropped when its gates are done.
+    Nothing,
+    /// The bytes of the plugin of this id or name stay in its subject, for a diff.
+    Of(String),
+}
+
 /// A folder to look for plugins in.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "made by every caller")]
@@ -58,6 +68,8 @@ pub struct CheckOptions {
     pub whole: Whole,
     /// Whether pins may be written.
     pub writes: Writes,
+    /// Whether the bytes of a plugin are kept.
+    pub keep: Keep,
     /// One dialect only.
     pub dialect: Option<Dialect>,
     /// Names or ids; absent means all.

@@ -2,8 +2,9 @@
 
 use cap_std::fs::Dir;
 use plugward_pinstore::{
-    Change, Changed, Committed, Outcome, PinCheck, PinDecision, Pinned, Pins, RevocationCheck, Revocations,
-    Scope, StoreCheck, StoreDecision, StoreError, Subject, Timestamp, Via, What, decide,
+    BaselineError, Baselines, Change, Changed, Committed, InUse, Outcome, PinCheck, PinDecision, Pinned,
+    Pins, RevocationCheck, Revocations, Scope, StoreCheck, StoreDecision, StoreError, Subject, Timestamp,
+    Via, What, decide,
 };
 use plugward_state_file::{Owner, StateError};
 
@@ -16,7 +17,7 @@ use crate::report::{Gate, Notice, PinState, PluginReport, Reason, Weight};
 /// # Source
 /// ADR-003: a store that fails does not lock the user out, if the host says so with `StoreErrorRule::Warn`.
 #[derive(Debug)]
-pub struct PinStore(State);
+pub struct PinStore(State, Option<Baselines>);
 
 /// A store that could not be used for what a person asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +61,7 @@ impl PinStore {
     /// Has no pins and writes none: for a look where nothing was ever pinned.
     #[must_use]
     pub const fn empty() -> Self {
-        Self(State::Empty)
+        Self(State::Empty, None)
     }
 
     /// Opens the pins below the user's config folder. A store that cannot be used is kept as that.
@@ -70,9 +71,21 @@ impl PinStore {
             .map_err(|error| broken_state(&error))
             .and_then(|file| Pins::open(&file).map_err(|error| broken(&error)));
         match opened {
-            Ok((pins, check)) => Self(State::Open { pins: Box::new(pins), check }),
-            Err(state) => Self(state),
+            Ok((pins, check)) => Self(State::Open { pins: Box::new(pins), check }, None),
+            Err(state) => Self(state, None),
         }
+    }
+
+    /// Adds the texts of what was trusted, so that a later diff can show what changed.
+    #[must_use]
+    pub fn with_baselines(self, baselines: Baselines) -> Self {
+        Self(self.0, Some(baselines))
+    }
+
+    /// Gives the texts of what was trusted, where they were added.
+    #[must_use]
+    pub const fn baselines(&self) -> Option<&Baselines> {
+        self.1.as_ref()
     }
 
     /// Gives the pins, where they could be read.
@@ -105,6 +118,24 @@ impl PinStore {
                 Err(StoreFailure { code, message: message.clone(), help: help.clone() })
             }
         }
+    }
+
+    /// Makes room in the baselines: what no pin refers to goes first.
+    ///
+    /// # Errors
+    /// What could not be listed or removed; no pin depends on it.
+    pub fn collect(&self) -> Result<(), BaselineError> {
+        let (Some(pins), Some(baselines)) = (self.pins(), self.baselines()) else { return Ok(()) };
+        let mut in_use = InUse::default();
+        for (_, _, pin) in pins.iter() {
+            in_use.trees.extend(pin.previous);
+            if let Some(facts) = &pin.facts {
+                in_use.trees.insert(facts.tree);
+                in_use.trees.extend(facts.shared.values().copied());
+                in_use.surfaces.extend(facts.surface);
+            }
+        }
+        baselines.collect(&in_use).map(|_collected| ())
     }
 
     pub(crate) const fn is_broken(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::material::Material;
 use plugward_pinstore::{Facts, Scope};
 use plugward_tree_lock::{CodewizardDigest, Excludes, LockEntry};
 use plugward_types::{PluginId, TreeDigest};
@@ -29,6 +30,8 @@ pub struct Subject {
     pub launchers: BTreeSet<String>,
     /// The digest of the older scheme, where a lock of that scheme is there.
     pub codewizard: Option<CodewizardDigest>,
+    /// The bytes, where they were asked for.
+    pub material: Option<Material>,
     pub(crate) without_lock: Option<TreeDigest>,
 }
 

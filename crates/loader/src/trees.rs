@@ -25,3 +25,11 @@ pub(crate) fn with_lock_files(excludes: &Excludes) -> Excludes {
 pub(crate) fn without_lock(snapshot: &Snapshot) -> Option<TreeDigest> {
     under(snapshot, &with_lock_files(snapshot.exclude()))
 }
+
+/// Gives the text that is hashed under a list; the snapshot's own where that list cannot be had.
+pub(crate) fn preimage(snapshot: &Snapshot, excludes: &Excludes) -> String {
+    match snapshot.list_under(excludes) {
+        Ok(ListCheck::Listed(list)) => list.as_str().to_owned(),
+        Ok(ListCheck::Refused(_)) | Err(_) => snapshot.preimage().to_owned(),
+    }
+}

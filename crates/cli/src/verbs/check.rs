@@ -20,7 +20,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     options.whole = if args.all_or_nothing { Whole::AllOrNothing } else { Whole::EachAlone };
     options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
     let roots = shared::roots(&args.dirs)?;
-    let mut store = shared::pins(host, Writes::Commit)?;
+    let mut store = shared::pins(host, Writes::Commit, out)?;
     let progress = Progress::new(out.live);
     let report = if trust == Trust::Prompt && host.interactive {
         check(

@@ -15,7 +15,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
     let shown: TreeDigest = args.tree.parse().map_err(|error: plugward_loader::ParseError| {
         usage(format!("read --tree: {error}\n  next: {}", error.help()))
     })?;
-    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out.live)?;
+    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out)?;
     let Some(subject) = named.subject else {
         let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
         return Err(Failure::Refused(anyhow!(
@@ -23,13 +23,18 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             line(&named.plugin.id),
             codes.join(", "),
             line(&named.plugin.id),
-            shared::again(&named.dirs)
+            shared::again(&args.dirs)
         )));
     };
-    let mut store = shared::pins(host, Writes::Commit)?;
+    let mut store = shared::pins(host, Writes::Commit, out)?;
     let pinned = store.pins().and_then(|pins| pins.get(&subject.scope, &subject.id));
     let expected = pinned.and_then(|pin| pin.facts.as_ref()).map(|facts| facts.tree);
     let id = subject.id.clone();
+    if let (Some(material), Some(baselines)) = (&subject.material, store.baselines())
+        && let Err(error) = material.keep(baselines)
+    {
+        out.say(&format!("note: no text is kept for a later diff: {error}"));
+    }
     let change = Change::Accept {
         scope: subject.scope,
         id: subject.id,
@@ -39,9 +44,12 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         by: Some(host::user()),
     };
     let outcome = commit(&mut store, change)?;
-    let again = shared::again(&named.dirs);
+    let again = shared::again(&args.dirs);
     match outcome {
         Outcome::Done => {
+            if let Err(error) = store.collect() {
+                out.say(&format!("note: no room was made among the texts that are kept: {error}"));
+            }
             out.result(&format!("accepted {id}\n  tree {shown}\n"))?;
             Ok(0)
         }
@@ -60,7 +68,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
 }
 
 pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = shared::pins(host, Writes::Commit)?;
+    let mut store = shared::pins(host, Writes::Commit, out)?;
     let Some(name) = &args.id else {
         if store.pins().is_none() {
             start_over(host)?;
@@ -98,7 +106,7 @@ fn start_over(host: &Host) -> Result<(), Failure> {
 }
 
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = shared::pins(host, Writes::Commit)?;
+    let mut store = shared::pins(host, Writes::Commit, out)?;
     let (scope, id) = match pinned(&store, &args.id) {
         Ok(found) => found,
         Err(_) => seen(args, host, out)?,
@@ -113,7 +121,7 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
 }
 
 pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = shared::pins(host, Writes::Commit)?;
+    let mut store = shared::pins(host, Writes::Commit, out)?;
     let (scope, id) = pinned(&store, &args.id)?;
     match commit(&mut store, Change::Allow { scope, id: id.clone() })? {
         Outcome::Done => {
@@ -142,7 +150,7 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
         })?;
         entry.id = Some(id);
     }
-    let mut store = shared::pins(host, Writes::Commit)?;
+    let mut store = shared::pins(host, Writes::Commit, out)?;
     match commit(&mut store, Change::Revoke(entry))? {
         Outcome::Done | Outcome::Already => {
             out.result(&format!("revoked {}\n", line(&args.what)))?;
@@ -195,7 +203,7 @@ fn pinned(store: &PinStore, name: &str) -> Result<(Scope, PluginId), Failure> {
 /// A plugin that is on disk and not pinned.
 fn seen(args: &IdArgs, host: &Host, out: &Out) -> Result<(Scope, PluginId), Failure> {
     let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None };
-    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &finding, host, out.live)?;
+    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &finding, host, out)?;
     let scope = named.roots.get(named.plugin.root).map(|root| root.scope.clone());
     let id = named.plugin.id.parse::<PluginId>();
     match (scope, id) {

@@ -1,10 +1,173 @@
-//! `plugward diff ID`: what changed since a plugin was trusted.
+//! `plugward diff ID`: what changed since a plugin was trusted, worst first.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use plugward_loader::pinstore::{
+    Baseline, Diff, FileChange, HunkLine, Hunks, Kept, LineChange, OldSide, Section, Side, diff,
+};
+use plugward_loader::{Digest, Material, PinStore, Subject, Trust, Writes};
+
+use serde_json::Value;
 
 use crate::args::ExplainArgs;
+use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::out::Out;
+use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
+use crate::table::wrapped;
+use crate::verbs::shared;
+
+/// How long texts are compared.
+const TIME: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    crate::verbs::info::run(args, host, out)
+    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out)?;
+    let again = shared::again(&args.dirs);
+    let id = line(&named.plugin.id).into_owned();
+    let (subject, material) = match named.subject {
+        Some(mut subject) => match subject.material.take() {
+            Some(material) => (subject, material),
+            None => return Err(Failure::Internal(anyhow!("diff {id}: its bytes were not kept"))),
+        },
+        None => {
+            let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+            return Err(Failure::Refused(anyhow!(
+                "diff {id}: it cannot be digested ({})\n  next: plugward explain {id}{again}",
+                codes.join(", ")
+            )));
+        }
+    };
+    let store = shared::pins(host, Writes::LookOnly, out)?;
+    let (found, damaged) = compare(&store, &subject, &material);
+    let mut text = render(&id, &found, out.width);
+    if damaged {
+        text.push_str("note: a kept text had another digest and was dropped (baseline/damaged)\n");
+    }
+    if !found.sections.is_empty() || found.old == OldSide::DigestsOnly {
+        text.push_str("to pin what is there now:\n");
+        text.push_str(&format!("  {}{again}\n", found.accept));
+    }
+    out.result(&text)?;
+    Ok(0)
+}
+
+/// Compares with the pin; also says whether a kept text was damaged.
+fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, bool) {
+    let pinned = store.pins().and_then(|pins| pins.get(&subject.scope, &subject.id));
+    let facts = pinned.and_then(|pin| pin.facts.as_ref());
+    let baselines = store.baselines();
+    let mut damaged = false;
+    let preimage = facts.and_then(|facts| kept(baselines.map(|b| b.tree(&facts.tree)), &mut damaged));
+    let surface =
+        facts.and_then(|facts| kept(baselines.zip(facts.surface).map(|(b, s)| b.surface(&s)), &mut damaged));
+    let nothing = BTreeMap::new();
+    let old_text = |digest: &Digest| kept(baselines.map(|b| b.object(digest)), &mut false);
+    let new_bytes = |path: &str| material.bytes(path).map(<[u8]>::to_vec);
+    let old = facts.map(|facts| Baseline {
+        facts,
+        preimage: preimage.as_deref(),
+        surface: surface.as_deref(),
+        identity: &nothing,
+        text: &old_text,
+    });
+    let new = Side {
+        id: &subject.id,
+        facts: &subject.facts,
+        preimage: &material.preimage,
+        surface: &material.surface,
+        identity: &nothing,
+        bytes: &new_bytes,
+    };
+    #[expect(clippy::disallowed_methods, reason = "bounds the work; what was not compared is said")]
+    let start = Instant::now();
+    (diff(old.as_ref(), &new, material, &|| start.elapsed() > TIME), damaged)
+}
+
+/// A kept text; one that cannot be read makes the diff coarser, and so does one that was never kept.
+fn kept<E>(text: Option<Result<Kept<String>, E>>, damaged: &mut bool) -> Option<String> {
+    let text = text?.ok()?;
+    *damaged |= text == Kept::Damaged;
+    text.found()
+}
+
+fn render(id: &str, found: &Diff, width: usize) -> String {
+    let mut text = match found.old {
+        OldSide::Nothing => format!("{} was never pinned; everything is new\n", paint(STRONG, id)),
+        OldSide::DigestsOnly => {
+            format!("{}: no text was kept; the digests differ, files are not named\n", paint(STRONG, id))
+        }
+        OldSide::Listed if found.sections.is_empty() => format!("{} is what was pinned\n", paint(STRONG, id)),
+        OldSide::Listed => format!("{} changed since it was pinned, worst first\n", paint(STRONG, id)),
+    };
+    for section in &found.sections {
+        text.push_str(&render_section(section, width));
+    }
+    text
+}
+
+fn render_section(section: &Section, width: usize) -> String {
+    let mut text = format!("\n{}\n", paint(ASK, section.class.as_str()));
+    for change in &section.lines {
+        let (style, sign, row) = match change {
+            LineChange::Gone(row) => (REFUSE, "- ", row),
+            LineChange::Came(row) => (LOAD, "+ ", row),
+        };
+        let row = wrapped(&format!("  {sign}"), "    ", &line(&surface_words(row)), width);
+        text.push_str(&format!("{}\n", paint(style, row.trim_end_matches('\n'))));
+    }
+    for file in &section.files {
+        text.push_str(&render_file(file, width));
+    }
+    text
+}
+
+/// A line of the surface is an object for machines; a person reads what it is, what runs and how far a pin covers it.
+fn surface_words(row: &str) -> String {
+    let Ok(Value::Object(item)) = serde_json::from_str::<Value>(row) else { return row.to_owned() };
+    let word = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
+    let list = |key: &str| {
+        let words = item.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let mut parts =
+        vec![word("kind").to_owned(), word("name").to_owned(), word("text").to_owned(), list("argv")];
+    if let Some(Value::Object(facts)) = item.get("facts") {
+        parts.extend(facts.iter().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?))));
+    }
+    parts.push(format!("({})", word("coverage")));
+    parts.retain(|part| !part.is_empty());
+    parts.join(" ")
+}
+
+fn render_file(file: &FileChange, width: usize) -> String {
+    let mut text = format!("  {} {}\n", file.what(), paint(STRONG, &line(&file.path)));
+    match &file.hunks {
+        Hunks::Same => {}
+        Hunks::NotText => text.push_str("    no text: known by its digest alone\n"),
+        Hunks::NotKept => text.push_str("    the old text was not kept\n"),
+        Hunks::OutOfTime => text.push_str("    not compared: the time was over\n"),
+        Hunks::Text { hunks, more_gone, more_came } => {
+            for hunk in hunks {
+                let place = format!("    @@ -{} +{} @@", hunk.old_line, hunk.new_line);
+                text.push_str(&format!("{}\n", paint(FAINT, &place)));
+                for row in &hunk.lines {
+                    let (style, sign, row) = match row {
+                        HunkLine::Context(row) => (FAINT, ' ', row),
+                        HunkLine::Gone(row) => (REFUSE, '-', row),
+                        HunkLine::Came(row) => (LOAD, '+', row),
+                    };
+                    let shown: String = line(row).chars().take(width.saturating_sub(6)).collect();
+                    text.push_str(&format!("    {}\n", paint(style, &format!("{sign}{shown}"))));
+                }
+            }
+            if more_gone.saturating_add(*more_came) > 0 {
+                text.push_str(&format!(
+                    "    and {more_gone} lines gone, {more_came} lines come, not shown\n"
+                ));
+            }
+        }
+    }
+    text
 }

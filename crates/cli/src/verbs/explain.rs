@@ -13,11 +13,11 @@ use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = shared::trust(args.trust);
-    let named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out.live)?;
+    let named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out)?;
     match args.format {
         ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
         ListFormat::Table => {
-            let again = shared::again(&named.dirs);
+            let again = shared::again(&args.dirs);
             let view = View { width: out.width, wordy: true, again: &again };
             out.result(&render(&named.plugin, &view))?;
         }

@@ -12,7 +12,7 @@ use crate::table::{bytes, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out.live)?;
+    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out)?;
     let plugin = &named.plugin;
     if args.format == ListFormat::Json {
         out.result(&json::render(plugin)?)?;

@@ -31,7 +31,7 @@ struct Row<'a> {
 
 pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let dirs = [args.dir.clone()];
-    let report = shared::report(&dirs, Trust::Tofu, &args.finding, host, out.live)?;
+    let report = shared::report(&dirs, Trust::Tofu, &args.finding, host, out)?;
     let rows: Vec<Row<'_>> = rows(&report);
     match args.format {
         ListFormat::Json => out.result(&json::render(&Listing { version: 1, plugins: rows })?)?,

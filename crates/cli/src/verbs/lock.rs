@@ -20,7 +20,7 @@ const NAME: &str = "PLUGINS.lock";
 
 pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let dirs = [args.dir.clone()];
-    let looked = shared::look(&dirs, Trust::Tofu, &args.finding, host, out.live)?;
+    let looked = shared::look(&dirs, Trust::Tofu, &args.finding, host, out)?;
     let Some(root) = looked.roots.first() else {
         return Err(usage("name one folder"));
     };
@@ -192,7 +192,7 @@ fn accept(root: &Root, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Resu
     Lock::parse(&bytes).map_err(|error| {
         Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
     })?;
-    let mut store = shared::pins(host, Writes::Commit)?;
+    let mut store = shared::pins(host, Writes::Commit, out)?;
     let lock = sha256(&bytes);
     let change = Change::AcceptLock { scope: root.scope.clone(), lock };
     let committed = store

@@ -6,11 +6,11 @@ use std::num::NonZeroUsize;
 use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::manifest::Dialect;
-use plugward_loader::pinstore::StoreErrorRule;
+use plugward_loader::pinstore::{Baselines, StoreErrorRule};
 use plugward_loader::state_file::{LastGood, StateFile};
 use plugward_loader::tree_lock::{Excludes, Limits};
 use plugward_loader::{
-    CheckOptions, NobodyThere, PinStore, PluginReport, Report, Root, Subject, Trust, Whole, Writes,
+    CheckOptions, Keep, NobodyThere, PinStore, PluginReport, Report, Root, Subject, Trust, Whole, Writes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use crate::args::{Finding, TrustArg};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
-use crate::out::Live;
+use crate::out::Out;
 use crate::progress::Progress;
 
 /// Most roots that are remembered.
@@ -65,6 +65,7 @@ pub(crate) fn options(
         on_store_error: on_store_error(trust, host),
         whole: Whole::EachAlone,
         writes,
+        keep: Keep::Nothing,
         dialect: dialect(finding.dialect.as_deref())?,
         enabled: None,
         excludes: excludes(&finding.exclude)?,
@@ -79,13 +80,26 @@ pub(crate) fn options(
 }
 
 /// Opens the pins. A folder that is not there yet is an empty store, and is made with the first pin.
-pub(crate) fn pins(host: &Host, writes: Writes) -> Result<PinStore, Failure> {
+pub(crate) fn pins(host: &Host, writes: Writes, out: &Out) -> Result<PinStore, Failure> {
     let path = host.config_dir()?;
     if writes == Writes::LookOnly && !path.exists() {
         return Ok(PinStore::empty());
     }
     let dir = host::own_folder(path).map_err(Failure::Store)?;
-    Ok(PinStore::open(&dir, host::owner()))
+    let store = PinStore::open(&dir, host::owner());
+    Ok(match baselines(host) {
+        Ok(baselines) => store.with_baselines(baselines),
+        Err(error) => {
+            out.say(&format!("note: no text is kept for later diffs: {error:#}"));
+            store
+        }
+    })
+}
+
+/// The texts of what was trusted. They explain and never decide, so a folder that cannot be had is no failure.
+fn baselines(host: &Host) -> anyhow::Result<Baselines> {
+    let dir = host::own_folder(host.state_dir()?)?;
+    Ok(Baselines::open(&dir, host::owner())?)
 }
 
 /// Opens each folder; a missing one is said with what to do.
@@ -95,7 +109,7 @@ pub(crate) fn roots(dirs: &[Utf8PathBuf]) -> Result<Vec<Root>, Failure> {
 
 /// ` --in a --in b`, for the lines that say what to type next.
 pub(crate) fn again(dirs: &[Utf8PathBuf]) -> String {
-    if dirs.len() == 1 && dirs.first().is_some_and(|dir| dir == ".") {
+    if dirs.is_empty() || (dirs.len() == 1 && dirs.first().is_some_and(|dir| dir == ".")) {
         return String::new();
     }
     let flags: Vec<String> = dirs.iter().map(|dir| format!("--in {}", quoted(dir.as_str()))).collect();
@@ -119,9 +133,9 @@ pub(crate) fn report(
     trust: Trust,
     finding: &Finding,
     host: &Host,
-    live: Live,
+    out: &Out,
 ) -> Result<Report, Failure> {
-    look(dirs, trust, finding, host, live).map(|looked| looked.report)
+    look(dirs, trust, finding, host, out).map(|looked| looked.report)
 }
 
 /// What a look gave.
@@ -137,12 +151,24 @@ pub(crate) fn look(
     trust: Trust,
     finding: &Finding,
     host: &Host,
-    live: Live,
+    out: &Out,
 ) -> Result<Looked, Failure> {
-    let options = options(trust, Writes::LookOnly, finding, host)?;
+    look_keeping(dirs, (trust, Keep::Nothing), finding, host, out)
+}
+
+/// As `look`, and keeps the bytes of one plugin.
+fn look_keeping(
+    dirs: &[Utf8PathBuf],
+    (trust, keep): (Trust, Keep),
+    finding: &Finding,
+    host: &Host,
+    out: &Out,
+) -> Result<Looked, Failure> {
+    let mut options = options(trust, Writes::LookOnly, finding, host)?;
+    options.keep = keep;
     let roots = roots(dirs)?;
-    let mut store = pins(host, Writes::LookOnly)?;
-    let progress = Progress::new(live);
+    let mut store = pins(host, Writes::LookOnly, out)?;
+    let progress = Progress::new(out.live);
     let (report, subjects) = plugward_loader::look(&roots, &mut store, &options, &progress, &mut NobodyThere);
     progress.done();
     Ok(Looked { report, subjects, roots })
@@ -152,7 +178,6 @@ pub(crate) fn look(
 pub(crate) struct Named {
     pub(crate) plugin: PluginReport,
     pub(crate) subject: Option<Subject>,
-    pub(crate) dirs: Vec<Utf8PathBuf>,
     pub(crate) roots: Vec<Root>,
 }
 
@@ -163,7 +188,7 @@ pub(crate) fn find(
     trust: Trust,
     finding: &Finding,
     host: &Host,
-    live: Live,
+    out: &Out,
 ) -> Result<Named, Failure> {
     let places: Vec<Vec<Utf8PathBuf>> = if dirs.is_empty() {
         let mut places: Vec<_> =
@@ -175,13 +200,13 @@ pub(crate) fn find(
     };
     let mut seen: Vec<String> = Vec::new();
     for dirs in places {
-        let mut looked = look(&dirs, trust, finding, host, live)?;
+        let mut looked = look_keeping(&dirs, (trust, Keep::Of(id.to_owned())), finding, host, out)?;
         let matching: Vec<&PluginReport> =
             looked.report.plugins.iter().filter(|plugin| plugin.id == id || plugin.name == id).collect();
         if let [plugin] = matching.as_slice() {
             let plugin = (*plugin).clone();
             let subject = looked.subjects.remove(&plugin.id);
-            return Ok(Named { plugin, subject, dirs, roots: looked.roots });
+            return Ok(Named { plugin, subject, roots: looked.roots });
         }
         if !matching.is_empty() {
             let ids: Vec<&str> = matching.iter().map(|plugin| plugin.id.as_str()).collect();

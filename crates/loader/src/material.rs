@@ -1,0 +1,90 @@
+//! The bytes of one plugin that a person looks at, and what its files are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_manifest::{Manifest, SurfaceKind};
+use plugward_pinstore::{Baselines, Class, Classify, EntryKind, NewBaseline};
+use plugward_tree_lock::Snapshot;
+
+/// Endings of files that something runs or imports.
+const CODE: [&str; 26] = [
+    "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "py", "pyw", "sh", "bash", "zsh", "fish", "rb",
+    "pl", "php", "lua", "rs", "go", "ps1", "bat", "cmd", "wasm", "so", "node",
+];
+
+/// What of one plugin was read, kept for a diff.
+///
+/// # Guarantees
+/// The bytes are those of the digests of the [`crate::Subject`] that holds it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Material {
+    /// The text whose digest is the tree digest.
+    pub preimage: String,
+    /// The text whose digest is the surface digest.
+    pub surface: String,
+    files: BTreeMap<String, Vec<u8>>,
+    prompts: BTreeSet<String>,
+    run: BTreeSet<String>,
+}
+
+impl Material {
+    pub(crate) fn of(snapshot: &Snapshot, manifest: &Manifest, preimage: String) -> Self {
+        let mut material = Self {
+            preimage,
+            surface: manifest.surface_text(),
+            files: BTreeMap::new(),
+            prompts: BTreeSet::new(),
+            run: BTreeSet::new(),
+        };
+        for item in manifest.surface() {
+            let into =
+                if item.kind() == SurfaceKind::Prompt { &mut material.prompts } else { &mut material.run };
+            into.extend(item.files().iter().cloned());
+        }
+        for entry in snapshot.entries() {
+            material.files.insert(entry.path().to_owned(), entry.bytes().to_vec());
+        }
+        material
+    }
+
+    /// Gives a file's bytes, or a link's text.
+    #[must_use]
+    pub fn bytes(&self, path: &str) -> Option<&[u8]> {
+        self.files.get(path).map(Vec::as_slice)
+    }
+
+    /// Keeps the texts, so that a later diff can show what changed.
+    ///
+    /// # Errors
+    /// What the baselines say: nothing that was pinned depends on it.
+    pub fn keep(&self, baselines: &Baselines) -> Result<(), plugward_pinstore::BaselineError> {
+        let files: Vec<&[u8]> = self.files.values().map(Vec::as_slice).collect();
+        baselines
+            .put(&NewBaseline { trees: &[&self.preimage], surface: Some(&self.surface), files: &files })
+            .map(|_report| ())
+    }
+}
+
+impl Classify for Material {
+    fn file(&self, path: &str, kind: EntryKind) -> Class {
+        let ending = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
+        if kind == EntryKind::Executable || self.run.contains(path) {
+            return Class::Code;
+        }
+        if self.prompts.contains(path) {
+            return Class::Prompt;
+        }
+        match ending {
+            Some(ending) if CODE.contains(&ending) => Class::Code,
+            Some("md" | "mdx" | "mdc") => Class::Prompt,
+            _ => Class::Other,
+        }
+    }
+
+    /// A line names how far the pin covers its item: what it does not cover at all reaches outside.
+    fn surface_line(&self, line: &str) -> Class {
+        let outside = ["launcher-", "remote-url", "path-binary", "unresolved", "\"url\""];
+        if outside.iter().any(|word| line.contains(word)) { Class::Reach } else { Class::Surface }
+    }
+}
