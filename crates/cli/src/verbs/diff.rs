@@ -26,18 +26,15 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out)?;
     let again = shared::again(&args.dirs);
     let id = line(&named.plugin.id).into_owned();
-    let (subject, material) = match named.subject {
-        Some(mut subject) => match subject.material.take() {
-            Some(material) => (subject, material),
-            None => return Err(Failure::Internal(anyhow!("diff {id}: its bytes were not kept"))),
-        },
-        None => {
-            let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
-            return Err(Failure::Refused(anyhow!(
-                "diff {id}: it cannot be digested ({})\n  next: plugward explain {id}{again}",
-                codes.join(", ")
-            )));
-        }
+    let Some(mut subject) = named.subject else {
+        let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+        return Err(Failure::Refused(anyhow!(
+            "diff {id}: it cannot be digested ({})\n  next: plugward explain {id}{again}",
+            codes.join(", ")
+        )));
+    };
+    let Some(material) = subject.material.take() else {
+        return Err(Failure::Internal(anyhow!("diff {id}: its bytes were not kept")));
     };
     let store = shared::pins(host, Writes::LookOnly, out)?;
     let (found, damaged) = compare(&store, &subject, &material);
