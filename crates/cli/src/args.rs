@@ -110,6 +110,16 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  plugward digest plugins/hookify\n  plugward digest --list plugins/hookify"
     )]
     Digest(DigestArgs),
+    /// Copy standard input to standard output with secrets taken out.
+    #[command(after_help = "Examples:\n  plugward redact < build.log > clean.log\n  \
+                            tail -f app.log | plugward redact --stream --report found.jsonl")]
+    Redact(RedactArgs),
+    /// The record of mints, uses and decisions.
+    #[command(after_help = "Examples:\n  plugward ledger verify\n  plugward ledger show --last 20")]
+    Ledger {
+        #[command(subcommand)]
+        what: LedgerVerb,
+    },
     /// List every reason code and rule with its help.
     #[command(after_help = "Examples:\n  plugward codes\n  plugward codes --format json")]
     Codes(CodesArgs),
@@ -357,4 +367,77 @@ pub(crate) struct LockArgs {
     pub(crate) migrate: bool,
     #[command(flatten)]
     pub(crate) finding: Finding,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RedactArgs {
+    /// Flush as soon as what was read is settled.
+    #[arg(long)]
+    pub(crate) stream: bool,
+    /// Write what was found, one JSON object a line and never a value, to FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LedgerVerb {
+    /// Print records.
+    #[command(
+        after_help = "Examples:\n  plugward ledger show --last 20\n  plugward ledger show --plugin hookify --format json"
+    )]
+    Show(LedgerShowArgs),
+    /// Verify the chain, recompute the counters, review mints and uses.
+    #[command(
+        after_help = "Examples:\n  plugward ledger verify\n  plugward ledger verify --checkpoint kept-elsewhere.txt"
+    )]
+    Verify(LedgerVerifyArgs),
+    /// Recompute the budgets of a unit of work from the record alone.
+    #[command(
+        after_help = "Examples:\n  plugward ledger budget nightly\n  plugward ledger budget nightly --plugin hookify"
+    )]
+    Budget(LedgerBudgetArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LedgerShowArgs {
+    /// Of one unit of work.
+    #[arg(long, value_name = "ID")]
+    pub(crate) workflow: Option<String>,
+    /// Of one plugin.
+    #[arg(long, value_name = "ID")]
+    pub(crate) plugin: Option<String>,
+    /// Of one type, such as capability_minted.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) type_name: Option<String>,
+    /// The last N records only.
+    #[arg(long, value_name = "N")]
+    pub(crate) last: Option<usize>,
+    #[arg(long, default_value = "table")]
+    pub(crate) format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LedgerVerifyArgs {
+    /// A checkpoint that was kept elsewhere; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Vec<Utf8PathBuf>,
+    /// Accept that the records before SEQ are gone.
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) from: Option<u64>,
+    #[arg(long, default_value = "table")]
+    pub(crate) format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LedgerBudgetArgs {
+    /// The unit of work.
+    pub(crate) workflow: String,
+    /// One plugin alone.
+    #[arg(long, value_name = "ID")]
+    pub(crate) plugin: Option<String>,
+    /// One kind alone.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+    #[arg(long, default_value = "table")]
+    pub(crate) format: ListFormat,
 }

@@ -16,6 +16,21 @@ pub(crate) fn render<T: Serialize>(value: &T) -> Result<String, serde_json::Erro
     String::from_utf8(bytes).map_err(|error| serde_json::Error::io(io::Error::other(error)))
 }
 
+/// Escapes what turns or hides text in JSON that is rendered already; such characters stand in strings alone.
+pub(crate) fn visible(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character.is_ascii() || !is_unprintable(character) {
+            out.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            out.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    out
+}
+
 struct Visible(PrettyFormatter<'static>);
 
 impl Formatter for Visible {
@@ -79,5 +94,7 @@ mod tests {
         let json = super::render(&text).unwrap();
         assert_eq!(json, "\"a\\u202eb\\u001bc\\udb40\\udc41\\\"\\\\ü\"\n");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        let raw = serde_json::to_string(text).unwrap();
+        assert_eq!(super::visible(&raw), json.trim_end());
     }
 }

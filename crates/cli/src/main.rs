@@ -78,6 +78,8 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Allow(args) => verbs::decide::allow(args, host, out),
         Verb::Revoke(args) => verbs::decide::revoke(args, host, out),
         Verb::Lock(args) => verbs::lock::run(args, host, out),
+        Verb::Redact(args) => verbs::redact::run(args, out),
+        Verb::Ledger { what } => verbs::ledger::run(what, host, out),
         Verb::Digest(args) => verbs::digest::run(args, out),
         Verb::Codes(args) => verbs::codes::run(args, out),
         Verb::Completions { shell } => verbs::completions::run(*shell, out),

@@ -126,7 +126,7 @@ impl Out {
 /// Writes a file by way of a second name, so that a reader sees the old bytes or the new ones.
 ///
 /// A pipe, a device or a link that is already there is written to as it is, since a rename would take its place.
-fn put(path: &camino::Utf8Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn put(path: &camino::Utf8Path, bytes: &[u8]) -> io::Result<()> {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_file()) {
         #[expect(clippy::disallowed_methods, reason = "--output names a file of the user's own")]
         return std::fs::write(path, bytes);

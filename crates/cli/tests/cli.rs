@@ -350,3 +350,76 @@ fn a_broken_store_refuses_without_a_terminal() {
     assert_eq!(code(&home.run(&["forget", "--all"])), 0);
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
 }
+
+#[test]
+fn secrets_are_taken_out_of_standard_input() {
+    let home = Home::new();
+    let secret = concat!("AK", "IA", "Z7QJ4M2X9WTC5VBN");
+    let text =
+        format!("build ok\nexport AWS_ACCESS_KEY_ID={secret}\nsha256 e3b0c44298fc1c149afbf4c8996fb924\n");
+    let mut child =
+        home.command(&["redact", "--report", "found.jsonl"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let clean = String::from_utf8(output.stdout.clone()).unwrap();
+    assert_eq!(code(&output), 0);
+    assert!(!clean.contains(secret) && clean.contains("[REDACTED:"), "{clean}");
+    assert!(
+        clean.starts_with("build ok\n") && clean.ends_with("sha256 e3b0c44298fc1c149afbf4c8996fb924\n"),
+        "{clean}"
+    );
+    let report = std::fs::read_to_string(home.path("found.jsonl")).unwrap();
+    assert!(!report.is_empty() && !report.contains(secret), "{report}");
+    let benign = "commit e3b0c44298fc1c149afbf4c8996fb92427ae41e4, id 6f1e2c3a-1111-4222-8333-944455556666\n";
+    let mut child = home.command(&["redact", "--stream"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(benign.as_bytes()).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().stdout, benign.as_bytes());
+}
+
+#[test]
+fn a_ledger_is_verified_and_damage_is_located() {
+    use plugward_loader::ledger::{Durability, Event, Folds, Ledger, LedgerId, Timestamp};
+    let home = Home::new();
+    assert_eq!(code(&home.run(&["ledger", "verify"])), 2, "there is none yet");
+    std::fs::create_dir(home.path("state")).unwrap();
+    std::fs::set_permissions(home.path("state"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let dir =
+        plugward_loader::Dir::open_ambient_dir(home.path("state"), plugward_loader::ambient_authority())
+            .unwrap();
+    let clock = || Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap();
+    let id = LedgerId::from_bytes([7; 16]);
+    let opened = Ledger::open(&dir, id, Box::new(clock), Durability::Every, Folds::none()).unwrap();
+    let event = |number: u32| Event::ExceptionUsed {
+        setting: "pins.on_store_error".into(),
+        reason: number.to_string(),
+    };
+    for number in 0..20 {
+        assert!(opened.ledger.append(&[event(number)]).unwrap().first_seq() > 0);
+    }
+    drop(opened);
+    assert_eq!(code(&home.run(&["ledger", "verify"])), 0);
+    let show = home.run(&["ledger", "show", "--last", "3"]);
+    assert_eq!(String::from_utf8(show.stdout).unwrap().lines().count(), 3);
+    let path = home.path("state/ledger.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap().replacen("\"reason\":\"7\"", "\"reason\":\"8\"", 1);
+    std::fs::write(&path, text).unwrap();
+    let output = home.run(&["ledger", "verify"]);
+    assert_eq!(code(&output), 4);
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("broken: "));
+}
+
+#[test]
+fn sarif_and_json_of_a_scan_parse() {
+    let home = Home::new();
+    home.write("x/a.mjs", "import { exec } from 'child_process';\n");
+    for format in ["json", "sarif"] {
+        let output = home.run(&["scan", "--format", format, "x"]);
+        assert_eq!(code(&output), 6);
+        assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok(), "{format}");
+    }
+    assert_eq!(code(&home.run(&["scan", "--fail-on", "never", "x"])), 0);
+    assert_eq!(code(&home.run(&["scan", "--self-check"])), 0);
+    let mut child = home.command(&["scan", "--lang", "js", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"eval(x)\n").unwrap();
+    assert_eq!(code(&child.wait_with_output().unwrap()), 6);
+}

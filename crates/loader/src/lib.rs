@@ -17,8 +17,11 @@ mod view;
 
 pub use cap_std::ambient_authority;
 pub use cap_std::fs::Dir;
+pub use plugward_capability as capability;
+pub use plugward_ledger as ledger;
 pub use plugward_manifest as manifest;
 pub use plugward_pinstore as pinstore;
+pub use plugward_redact as redact;
 pub use plugward_sandbox_path as sandbox_path;
 pub use plugward_scanner as scanner;
 pub use plugward_state_file as state_file;

@@ -6,8 +6,9 @@ use std::num::NonZeroUsize;
 use anyhow::{Context as _, anyhow};
 use camino::Utf8Path;
 use plugward_loader::sandbox_path::{FileKind, Jail, WalkLimits};
+use plugward_loader::scanner::render::Render;
 use plugward_loader::scanner::{
-    Content, Entry, Lens, Profile, RoleHint, RuleFile, Rules, ScanOptions, ScanReport, gate, scan,
+    Content, Entry, Lens, Profile, RoleHint, RuleFile, Rules, ScanOptions, ScanReport, gate, render, scan,
 };
 use plugward_loader::{Digest, Severity, sha256};
 
@@ -15,8 +16,8 @@ use crate::args::{FailOn, ProfileArg, ReportFormat, ScanArgs};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host;
+use crate::json;
 use crate::out::{Out, REFUSE, paint};
-use crate::verbs::scan_view as view;
 
 /// Most bytes of one file, as in a tree.
 const FILE: u64 = 256 << 20;
@@ -48,10 +49,11 @@ pub(crate) fn run(args: &ScanArgs, out: &mut Out) -> Result<u8, Failure> {
         .map_err(|error| anyhow!("scan: {error} ({})\n  next: {}", error.code(), error.help()))?;
     let decision = gate(&report, &[], None);
     let exit = exit(&report, args.fail_on);
+    let view = Render { version: env!("CARGO_PKG_VERSION"), report: &report, decision: &decision, exit };
     let text = match args.format {
-        ReportFormat::Table => view::table(&report, &decision, out.width),
-        ReportFormat::Json => view::json(&report, rules, options.profile, exit)?,
-        ReportFormat::Sarif => return Err(usage("--format sarif is not there yet; use table or json")),
+        ReportFormat::Table => render::table(&view),
+        ReportFormat::Json => json::visible(&render::json(&view)),
+        ReportFormat::Sarif => json::visible(&render::sarif(&view, rules)),
     };
     out.result(&text)?;
     Ok(exit)

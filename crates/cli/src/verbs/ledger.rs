@@ -1,0 +1,113 @@
+//! `plugward ledger show | verify | budget`: the record of mints, uses and decisions.
+
+use anyhow::anyhow;
+use plugward_loader::capability::{
+    BudgetQuery, BudgetReport, BudgetRow, ShowQuery, ShownRecord, budget_report, show, verify_report,
+};
+use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerFiles};
+
+use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
+use crate::escape::{block, line};
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::table::grid;
+
+pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let path = host.state_dir()?;
+    if !path.join("ledger.jsonl").exists() {
+        return Err(usage(format!(
+            "read the ledger: there is none in {path}\n  next: --state-dir DIR names another folder"
+        )));
+    }
+    let dir = host::own_folder(path)?;
+    let files = LedgerFiles::open(&dir).map_err(|error| failed(&error))?;
+    match what {
+        LedgerVerb::Show(args) => show_records(args, &files, out),
+        LedgerVerb::Verify(args) => verify(args, &files, out),
+        LedgerVerb::Budget(args) => budget(args, &files, out),
+    }
+}
+
+fn failed(error: &LedgerError) -> Failure {
+    Failure::Store(anyhow!("read the ledger: {error} ({})\n  next: {}", error.code(), error.help()))
+}
+
+fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
+    let query = ShowQuery {
+        workflow: args.workflow.as_deref(),
+        plugin: args.plugin.as_deref(),
+        type_name: args.type_name.as_deref(),
+        since: None,
+        last: args.last,
+    };
+    let mut text = String::new();
+    let mut each = |shown: ShownRecord| {
+        let row = match args.format {
+            ListFormat::Json => shown.line,
+            ListFormat::Table => shown.to_text(),
+        };
+        text.push_str(&line(&row));
+        text.push('\n');
+    };
+    let chain = show(files, &query, None, &mut each).map_err(|error| failed(&error))?;
+    out.result(&text)?;
+    if !matches!(chain.check, ChainCheck::Whole { .. }) {
+        out.complain("warning: the chain is not whole; plugward ledger verify says where");
+    }
+    Ok(0)
+}
+
+fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
+    let mut checkpoints: Vec<(String, Checkpoint)> = Vec::new();
+    for path in &args.checkpoint {
+        let bytes = host::named_file(path, 1 << 20).map_err(Failure::Usage)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let parsed = Checkpoint::parse(&text).map_err(|error| {
+            usage(format!("read {path}: {error} ({})\n  next: {}", error.code(), error.help()))
+        })?;
+        checkpoints.push((path.to_string(), parsed));
+    }
+    let against: Vec<Checkpoint> = checkpoints.iter().map(|(_, checkpoint)| checkpoint.clone()).collect();
+    let report = verify_report(files, &against, args.from).map_err(|error| failed(&error))?;
+    let names: Vec<(&str, &Checkpoint)> = checkpoints.iter().map(|(name, c)| (name.as_str(), c)).collect();
+    let text = match args.format {
+        ListFormat::Json => report.to_json() + "\n",
+        ListFormat::Table => report.to_text(&names),
+    };
+    out.result(&block(&text))?;
+    Ok(report.exit_code())
+}
+
+fn budget(args: &LedgerBudgetArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
+    let query =
+        BudgetQuery { workflow: &args.workflow, plugin: args.plugin.as_deref(), kind: args.kind.as_deref() };
+    let report = budget_report(files, query, None).map_err(|error| failed(&error))?;
+    let text = match args.format {
+        ListFormat::Json => report.to_json() + "\n",
+        ListFormat::Table => budget_table(&report, out.width),
+    };
+    out.result(&block(&text))?;
+    Ok(report.exit_code())
+}
+
+fn budget_table(report: &BudgetReport, width: usize) -> String {
+    let rows: Vec<Vec<String>> = report.rows.iter().map(budget_row).collect();
+    if rows.is_empty() {
+        return "no mints and no uses of that unit of work\n".to_owned();
+    }
+    grid(&["PLUGIN", "KIND", "MINTED", "USED", "REFUSED", "LEFT"], &rows, width)
+}
+
+fn budget_row(row: &BudgetRow) -> Vec<String> {
+    let left: Vec<String> =
+        row.left.iter().map(|left| left.map_or_else(|| "-".to_owned(), |left| left.to_string())).collect();
+    vec![
+        row.key.plugin.clone(),
+        row.key.kind.clone(),
+        row.tally.mints.to_string(),
+        row.tally.uses.to_string(),
+        row.tally.refused.to_string(),
+        left.join(" "),
+    ]
+}

@@ -1,0 +1,74 @@
+//! `plugward redact`: standard input to standard output with secrets taken out.
+
+use std::io::{self, Read as _, Write as _};
+
+use anyhow::anyhow;
+use plugward_loader::redact::{Firewall, Found, Rules, Settings};
+
+use crate::args::RedactArgs;
+use crate::failure::Failure;
+use crate::out::{Out, put};
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 64 << 10;
+/// Bytes of the report that are kept; what is found beyond it is counted.
+const REPORT: usize = 16 << 20;
+
+pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
+    let firewall = Firewall::new(Rules::all(), Settings::reference())
+        .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
+    let mut stream = firewall.stream();
+    let mut report = Report::default();
+    let mut input = io::stdin().lock();
+    let mut output = io::stdout().lock();
+    let mut chunk = vec![0; CHUNK];
+    let mut settled = Vec::with_capacity(CHUNK);
+    loop {
+        let read = input.read(&mut chunk)?;
+        if read == 0 {
+            break;
+        }
+        stream.push(chunk.get(..read).unwrap_or_default(), &mut settled);
+        output.write_all(&settled)?;
+        settled.clear();
+        if args.stream {
+            output.flush()?;
+        }
+        report.add(stream.take_findings());
+    }
+    let last = stream.finish(&mut settled);
+    output.write_all(&settled)?;
+    output.flush()?;
+    report.add(last);
+    if let Some(path) = &args.report {
+        put(path, report.lines.as_bytes())?;
+    }
+    if report.left_out > 0 {
+        out.complain(&format!("note: {} more findings are not in the report", report.left_out));
+    }
+    out.say(&format!("{} taken out or marked", crate::table::count(report.count, "secret")));
+    Ok(0)
+}
+
+#[derive(Default)]
+struct Report {
+    lines: String,
+    count: usize,
+    left_out: usize,
+}
+
+impl Report {
+    fn add(&mut self, found: Vec<Found>) {
+        for one in found {
+            self.count = self.count.saturating_add(1);
+            if self.lines.len() > REPORT {
+                self.left_out = self.left_out.saturating_add(1);
+                continue;
+            }
+            self.lines.push_str(&one.to_json_line());
+            if !self.lines.ends_with('\n') {
+                self.lines.push('\n');
+            }
+        }
+    }
+}
