@@ -40,7 +40,9 @@ fn each_case_says_its_code_and_the_report_is_as_kept() {
         let mut out = String::new();
         let mut last = None;
         for (number, run) in case.run.iter().enumerate() {
-            let report = bench.run(run);
+            let mut report = bench.run(run);
+            // Each new rule changes the digest, and no verdict here.
+            "sha256:(the rules)".clone_into(&mut report.tool.rules);
             let again = serde_json::to_string_pretty(&report).unwrap();
             out.push_str(&format!("run {}: {}\n{again}\n", number + 1, case.shows));
             last = Some(report);

@@ -406,7 +406,7 @@ pub(crate) struct LedgerShowArgs {
     /// Of one plugin.
     #[arg(long, value_name = "ID")]
     pub(crate) plugin: Option<String>,
-    /// Of one type, such as capability_minted.
+    /// Of one type, such as `capability_minted`.
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) type_name: Option<String>,
     /// The last N records only.

@@ -114,7 +114,9 @@ fn json_is_the_same_twice_and_its_keys_are_in_order() {
     let places: Vec<usize> = keys.iter().map(|key| text.find(key).unwrap()).collect();
     assert!(places.is_sorted(), "{places:?}");
     assert!(!text.contains(home.temp.path().to_str().unwrap()), "an absolute path");
-    insta::assert_snapshot!("json", text);
+    // Each new rule changes the digest, and nothing else here.
+    let rules = text.split("\"rules\": \"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    insta::assert_snapshot!("json", text.replace(&rules, "sha256:(the rules)"));
 }
 
 #[test]
