@@ -1,5 +1,7 @@
 //! Bytes to a syntax tree, with limits that hold before anything recursive runs.
 
+use std::borrow::Cow;
+
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::buffer::Cursor;
 use syn::parse::{ParseStream, Parser};
@@ -57,30 +59,35 @@ fn at(span: Span, what: impl Into<String>) -> Unparsed {
 
 /// Parses one file. The spans stay valid until the thread's next [`forget_spans`].
 pub(crate) fn parse(bytes: &[u8], shape: Shape) -> Result<Tree, Unparsed> {
+    let tokens = tokens(bytes)?;
+    // A copy of the tokens is kept only where a second reading may be needed.
+    let second = (shape == Shape::Included).then(|| tokens.clone());
+    let module = |input: ParseStream<'_>| {
+        check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
+        input.parse::<syn::File>()
+    };
+    let failed = match Parser::parse2(module, tokens) {
+        Ok(file) => return Ok(Tree::Items(file)),
+        Err(error) => at(error.span(), error.to_string()),
+    };
+    let statements = |input: ParseStream<'_>| {
+        check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
+        syn::Block::parse_within(input)
+    };
+    match second.map(|tokens| Parser::parse2(statements, tokens)) {
+        Some(Ok(list)) => Ok(Tree::Statements(list)),
+        Some(Err(_)) | None => Err(failed),
+    }
+}
+
+fn tokens(bytes: &[u8]) -> Result<TokenStream, Unparsed> {
     let text = text(bytes)?;
     let tokens: TokenStream =
         text.parse().map_err(|error: proc_macro2::LexError| at(error.span(), "this is not a Rust token"))?;
     if bytes.iter().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() > FEW_GROUPS {
         nested(tokens.clone())?;
     }
-    let module = |input: ParseStream<'_>| {
-        check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
-        input.parse::<syn::File>()
-    };
-    let failed = match Parser::parse2(module, tokens.clone()) {
-        Ok(file) => return Ok(Tree::Items(file)),
-        Err(error) => at(error.span(), error.to_string()),
-    };
-    if shape == Shape::Included {
-        let statements = |input: ParseStream<'_>| {
-            check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
-            syn::Block::parse_within(input)
-        };
-        if let Ok(list) = Parser::parse2(statements, tokens) {
-            return Ok(Tree::Statements(list));
-        }
-    }
-    Err(failed)
+    Ok(tokens)
 }
 
 /// Lets go of the text that spans point into. No span made before may be used after.
@@ -88,7 +95,7 @@ pub(crate) fn forget_spans() {
     proc_macro2::extra::invalidate_current_thread_spans();
 }
 
-fn text(bytes: &[u8]) -> Result<String, Unparsed> {
+fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unparsed> {
     if bytes.len() > MAX_BYTES {
         let what = format!("the file has {} bytes; at most {MAX_BYTES} are parsed", bytes.len());
         return Err(Unparsed { line: 1, column: 1, what });
@@ -103,9 +110,9 @@ fn text(bytes: &[u8]) -> Result<String, Unparsed> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if is_shebang(text) {
         // The same length, so that every place stays where it is.
-        return Ok(format!("//{}", text.get(2..).unwrap_or_default()));
+        return Ok(Cow::Owned(format!("//{}", text.get(2..).unwrap_or_default())));
     }
-    Ok(text.to_owned())
+    Ok(Cow::Borrowed(text))
 }
 
 /// `#!` starts a shebang line unless the next token is `[`.

@@ -3,8 +3,8 @@
 use camino::Utf8Path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::check::Checker;
 use crate::collect::{self, FileTable, Keep, Names};
@@ -24,7 +24,9 @@ use crate::{Rule, allow, manifest};
 /// The stack of a worker: what [`parse::check_depth`] lets through fits in it, in builds for tests too.
 const STACK: usize = 256 << 20;
 /// Bytes of source that are kept between the two looks; past them files are read again.
-const KEPT: usize = 16 << 20;
+const KEPT: usize = 4 << 20;
+/// Files above this are parsed one at a time: the tree of a file takes many times its bytes.
+const LARGE: usize = 192 << 10;
 
 /// How a run is done.
 #[derive(Debug, Clone, Copy)]
@@ -328,7 +330,7 @@ fn parallel<T: Sync, R: Send, S: Default>(
             }
         }
     });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, answer)| answer).collect()
 }
@@ -362,6 +364,7 @@ fn first_look(
         Err(error) => return (missing(format!("the file cannot be read: {error}"), 1), Vec::new()),
     };
     let mut statements = false;
+    let alone = one_at_a_time(&bytes);
     let table = match parse::parse(&bytes, shape) {
         Ok(Tree::Items(file)) => Ok(collect::file(&file.items, &file.attrs, keep, names)),
         Ok(Tree::Statements(list)) => {
@@ -370,9 +373,16 @@ fn first_look(
         }
         Err(unparsed) => Err(unparsed),
     };
+    drop(alone);
     parse::forget_spans();
     let info = FileInfo { path: path.to_path_buf(), table, print: fingerprint(&bytes), statements };
     (info, bytes)
+}
+
+/// Holds the other workers off while a large file is parsed.
+fn one_at_a_time(bytes: &[u8]) -> Option<MutexGuard<'static, ()>> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    (bytes.len() > LARGE).then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 struct Pass<'p> {
@@ -444,6 +454,7 @@ impl Pass<'_> {
         }
         let shape = if info.statements { Shape::Included } else { Shape::Module };
         let mut looked = Looked::default();
+        let alone = one_at_a_time(text);
         if let Ok(tree) = parse::parse(text, shape) {
             let resolver = Resolver::new(self.world, self.inventory);
             for module in modules {
@@ -453,6 +464,7 @@ impl Pass<'_> {
                 looked.grants.extend(grants);
             }
         }
+        drop(alone);
         parse::forget_spans();
         looked
     }

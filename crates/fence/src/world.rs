@@ -318,7 +318,9 @@ impl Builder<'_, '_> {
             let site = self.site(module, attr.line, attr.column);
             let width = u32::try_from(attr.value.chars().count()).unwrap_or(0).saturating_add(2);
             if let Some(problem) = self.forbidden_path(&path, package) {
+                // What lies there is not this crate's: the attribute is the finding.
                 self.opaque(module, &site, width, ("path", problem));
+                continue;
             }
             if let Some(file) = self.file(&path, package) {
                 // A file named by `#[path]` has its children beside it.
@@ -400,6 +402,7 @@ impl Builder<'_, '_> {
         if path.starts_with("..") || path.is_absolute() {
             let message = format!("`include!` leads out of the workspace, to {path}");
             self.opaque_include(include, module, &site, ("include-outside", message));
+            return;
         }
         let Some(file) = self.file(&path, package) else { return };
         if self

@@ -152,6 +152,7 @@ impl Checker<'_> {
 
     fn defined(&mut self, item: &syn::Item, ident: &proc_macro2::Ident, generics: &syn::Generics) {
         self.generic_frame(generics);
+        self.visit_generics(generics);
         self.look_alike(ident);
         self.holder(item);
         self.held_by_union(item);
@@ -181,6 +182,8 @@ impl Checker<'_> {
     ) {
         self.items.push(bare(&sig.ident));
         self.generic_frame(&sig.generics);
+        self.visit_generics(&sig.generics);
+        self.visit_return_type(&sig.output);
         self.member_definition(sig, attrs, vis);
         let output = self.resolver.ty(self.scope(), &Ty::of_return(&sig.output));
         let floor = std::mem::replace(&mut self.floor, self.locals.len());
@@ -241,12 +244,25 @@ impl Checker<'_> {
                 };
                 self.bind_pattern(&reference.pat, &inner);
             }
+            // What is inside an answer that can fail is what the answer was asked for.
+            syn::Pat::TupleStruct(one) if !matches!(ty, RTy::Infer | RTy::Unknown) => {
+                let wrapper = one.path.segments.last();
+                let inner = if wrapper.is_some_and(|seg| seg.ident == "Ok" || seg.ident == "Some") {
+                    ty.clone()
+                } else {
+                    RTy::Unknown
+                };
+                for elem in &one.elems {
+                    self.bind_pattern(elem, &inner);
+                }
+            }
             _ => self.visit_pat(pat),
         }
     }
 
     fn implementation(&mut self, one: &syn::ItemImpl) {
         self.generic_frame(&one.generics);
+        self.visit_generics(&one.generics);
         let own = self.ty(&one.self_ty);
         self.trait_impl_definition(one, &own);
         let shown = match &own {

@@ -43,7 +43,6 @@ const DROPS: &[&str] = &[
     "is_ok",
     "is_err",
     "is_ok_and",
-    "is_err_and",
     "map_or",
     "unwrap_unchecked",
     "iter",
@@ -51,7 +50,7 @@ const DROPS: &[&str] = &[
     "or",
 ];
 /// Methods that get the error in a closure.
-const CLOSURES: &[&str] = &["map_err", "unwrap_or_else", "or_else", "map_or_else"];
+const CLOSURES: &[&str] = &["map_err", "unwrap_or_else", "or_else", "map_or_else", "is_err_and"];
 /// Types that are what is in them.
 const TRANSPARENT: &[&str] = &["Box", "Rc", "Arc", "Cow", "Ref", "RefMut", "ManuallyDrop", "MutexGuard"];
 

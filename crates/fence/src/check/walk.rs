@@ -32,12 +32,6 @@ impl<'ast> Visit<'ast> for Checker<'_> {
         }
     }
 
-    fn visit_arm(&mut self, arm: &'ast syn::Arm) {
-        if !Self::skips(&arm.attrs) {
-            visit::visit_arm(self, arm);
-        }
-    }
-
     fn visit_stmt(&mut self, stmt: &'ast syn::Stmt) {
         match stmt {
             syn::Stmt::Local(local) => {
@@ -101,11 +95,25 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             }
             syn::Expr::Match(one) => {
                 self.race_match(one);
-                visit::visit_expr_match(self, one);
+                self.visit_expr(&one.expr);
+                let known = self.type_of(&one.expr);
+                for arm in one.arms.iter().filter(|arm| !Self::skips(&arm.attrs)) {
+                    let locals = self.locals.len();
+                    match &arm.pat {
+                        syn::Pat::Guard(guarded) => {
+                            self.bind_pattern(&guarded.pat, &known);
+                            self.visit_expr(&guarded.guard);
+                        }
+                        other => self.bind_pattern(other, &known),
+                    }
+                    self.visit_expr(&arm.body);
+                    self.locals.truncate(locals);
+                }
             }
             syn::Expr::Let(one) => {
-                self.visit_pat(&one.pat);
                 self.visit_expr(&one.expr);
+                let known = self.type_of(&one.expr);
+                self.bind_pattern(&one.pat, &known);
             }
             syn::Expr::Verbatim(tokens) => self.scan_tokens(tokens),
             syn::Expr::Array(one) => visit::visit_expr_array(self, one),
@@ -364,7 +372,10 @@ impl Checker<'_> {
             syn::Pat::Ident(ident) if ident.subpat.is_none() => {
                 self.bind(crate::ty::name(&ident.ident), known, race);
             }
-            other => self.bind_pattern(other, &RTy::Unknown),
+            other => {
+                let inner = if ty.is_none() { known } else { RTy::Unknown };
+                self.bind_pattern(other, &inner);
+            }
         }
     }
 
