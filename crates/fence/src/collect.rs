@@ -13,7 +13,7 @@ use crate::ty::{Lead, Name, Path, Ty, bare, name};
 #[derive(Debug, Clone)]
 pub(crate) struct Use {
     pub(crate) leading: Lead,
-    pub(crate) path: Vec<Name>,
+    pub(crate) path: Box<[Name]>,
     /// The name it gets here; a glob has none.
     pub(crate) alias: Option<Name>,
 }
@@ -22,15 +22,19 @@ pub(crate) struct Use {
 #[derive(Debug, Clone)]
 pub(crate) enum TypeDef {
     Struct(Shape),
-    Enum(BTreeMap<Name, Shape>),
+    Enum(Box<[(Name, Shape)]>),
     Union,
-    Alias {
-        params: Vec<Name>,
-        ty: Ty,
-    },
+    Alias(Box<Alias>),
     Trait,
     /// A generic parameter or something else that is no type of the workspace.
     Opaque,
+}
+
+/// Another name for a type.
+#[derive(Debug, Clone)]
+pub(crate) struct Alias {
+    pub(crate) params: Vec<Name>,
+    pub(crate) ty: Ty,
 }
 
 /// How a struct or a variant is written.
@@ -189,6 +193,13 @@ pub(crate) fn block(stmts: &[syn::Stmt], keep: Keep, names: &mut Names) -> FileT
     collector.out
 }
 
+/// Whether a value's name could hide a type, or is that of a general constructor.
+fn may_be_mistaken(name: &str) -> bool {
+    let mut chars = name.chars();
+    let upper = chars.next().is_some_and(char::is_uppercase);
+    (upper && (chars.any(char::is_lowercase) || name.len() < 3)) || crate::check::is_general_name(name)
+}
+
 fn forbids_unsafe(attr: &syn::Attribute) -> bool {
     let syn::Meta::List(list) = &attr.meta else { return false };
     list.path.is_ident("forbid")
@@ -233,7 +244,11 @@ impl Collector<'_> {
         table.types.insert(key, def);
     }
 
+    /// A function or constant. Only a name that could be taken for something else is kept.
     fn value(&mut self, index: usize, ident: &proc_macro2::Ident) {
+        if !self.keep.signatures && !may_be_mistaken(&bare(ident)) {
+            return;
+        }
         let key = self.names.of(ident);
         self.table(index).values.insert(key);
     }
@@ -265,7 +280,11 @@ impl Collector<'_> {
             syn::Item::TraitAlias(one) => self.define(index, &one.ident, TypeDef::Opaque),
             syn::Item::Type(one) => {
                 let params = one.generics.type_params().map(|param| name(&param.ident)).collect();
-                self.define(index, &one.ident, TypeDef::Alias { params, ty: Ty::of(&one.ty) });
+                self.define(
+                    index,
+                    &one.ident,
+                    TypeDef::Alias(Box::new(Alias { params, ty: Ty::of(&one.ty) })),
+                );
             }
             syn::Item::Use(one) => {
                 let mut prefix = Vec::new();
@@ -324,10 +343,10 @@ impl Collector<'_> {
         let alias = one.rename.as_ref().map_or(&one.ident, |(_, rename)| rename);
         let alias = self.names.of(alias);
         let own = one.ident == "self";
-        let path = if own { vec![Name::from("crate")] } else { vec![self.names.of(&one.ident)] };
+        let path = if own { Name::from("crate") } else { self.names.of(&one.ident) };
         self.table(index).uses.push(Use {
             leading: if own { Lead::Name } else { Lead::Colons },
-            path,
+            path: Box::new([path]),
             alias: Some(alias),
         });
     }
@@ -345,7 +364,7 @@ impl Collector<'_> {
             syn::UseTree::Name(one) => self.import(index, leading, prefix, &one.ident, &one.ident),
             syn::UseTree::Rename(one) => self.import(index, leading, prefix, &one.ident, &one.rename),
             syn::UseTree::Glob(_) => {
-                let path = prefix.clone();
+                let path = prefix.as_slice().into();
                 self.table(index).uses.push(Use { leading, path, alias: None });
             }
             syn::UseTree::Group(group) => {
@@ -378,7 +397,7 @@ impl Collector<'_> {
         } else {
             path.push(last);
         }
-        self.table(index).uses.push(Use { leading, path, alias: Some(alias) });
+        self.table(index).uses.push(Use { leading, path: path.into(), alias: Some(alias) });
     }
 
     fn declared(&mut self, index: usize, one: &syn::ItemMod, test: Built) {

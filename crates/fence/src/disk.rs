@@ -33,6 +33,11 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
+/// Gives the length of a file, or 0.
+pub(crate) fn size(path: &Utf8Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |meta| meta.len())
+}
+
 /// Reads a text file that has to be there.
 pub(crate) fn read_text(path: &Utf8Path) -> Result<String, FenceError> {
     let fault =

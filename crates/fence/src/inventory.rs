@@ -117,7 +117,7 @@ fn types(world: &World<'_>, config: &Config, inventory: &mut Inventory) {
             && race.crates.iter().any(|wanted| wanted == name_of(package))
         {
             for (name, def) in &table.types {
-                if **name == *race.ty && !matches!(def, TypeDef::Alias { .. } | TypeDef::Trait) {
+                if **name == *race.ty && !matches!(def, TypeDef::Alias(_) | TypeDef::Trait) {
                     inventory.race.insert((module.file, module.table, Name::clone(name)));
                 }
             }
@@ -132,9 +132,11 @@ fn types(world: &World<'_>, config: &Config, inventory: &mut Inventory) {
             }
             let (shape, variants) = match def {
                 TypeDef::Struct(shape) => (Some(*shape), BTreeSet::new()),
-                TypeDef::Enum(variants) => (None, variants.keys().cloned().collect()),
+                TypeDef::Enum(variants) => {
+                    (None, variants.iter().map(|(name, _)| Name::clone(name)).collect())
+                }
                 TypeDef::Union => (Some(Shape::Braced), BTreeSet::new()),
-                TypeDef::Alias { .. } | TypeDef::Trait | TypeDef::Opaque => continue,
+                TypeDef::Alias(_) | TypeDef::Trait | TypeDef::Opaque => continue,
             };
             if !config.is_capability(name) || !seen.insert(place.clone()) {
                 continue;

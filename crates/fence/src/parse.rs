@@ -293,8 +293,7 @@ fn note<'a>(run: &mut Run<'a>, kind: Kind<'a>, next: Cursor<'a>) {
         Kind::Operator(one) => {
             run.prefix = run.prefix.saturating_add(1);
             match one {
-                // `1 << 3`: nothing nests in a literal.
-                '<' if next.literal().is_none() => run.open = run.open.saturating_add(1),
+                '<' if !is_number(next) => run.open = run.open.saturating_add(1),
                 '>' => run.open = run.open.saturating_sub(1),
                 _ => {}
             }
@@ -303,6 +302,12 @@ fn note<'a>(run: &mut Run<'a>, kind: Kind<'a>, next: Cursor<'a>) {
         Kind::Keyword | Kind::Link => run.prefix = run.prefix.saturating_add(1),
         Kind::Start | Kind::Word | Kind::Other => run.prefix = 0,
     }
+}
+
+/// `< 3` and `<< 3`: nothing nests in a literal.
+fn is_number(next: Cursor<'_>) -> bool {
+    let shifted = next.punct().filter(|(punct, _)| punct.as_char() == '<').map(|(_, after)| after);
+    next.literal().is_some() || shifted.is_some_and(|after| after.literal().is_some())
 }
 
 /// A separator ends a stretch; so does a brace that nothing goes on from.

@@ -132,6 +132,11 @@ impl Report {
         assert!(self.exit_code() == 0, "{}\n{}", self.render(crate::Format::Text), self.summary_line());
     }
 
+    /// Keeps the findings of the files that a test asks for.
+    pub fn retain_files(&mut self, wanted: impl Fn(&str) -> bool) {
+        self.findings.retain(|finding| wanted(&finding.site.file));
+    }
+
     pub(crate) fn sort(&mut self) {
         self.findings.sort_by(|a, b| a.key().cmp(&b.key()).then_with(|| a.route.cmp(b.route)));
         self.findings.dedup_by(|b, a| a.key() == b.key());

@@ -192,9 +192,9 @@ impl<'w> Resolver<'w> {
                     return RTy::Cap(id);
                 }
                 match self.world.table(*module).and_then(|table| table.types.get(name)) {
-                    Some(TypeDef::Alias { params, ty }) => {
+                    Some(TypeDef::Alias(alias)) => {
                         let inside = Scope { module: *module, frames: &[], own: None };
-                        self.rty(inside, ty, &zip(params, args), depth.saturating_add(1))
+                        self.rty(inside, &alias.ty, &zip(&alias.params, args), depth.saturating_add(1))
                     }
                     _ => RTy::Own { place, args },
                 }
@@ -203,9 +203,9 @@ impl<'w> Resolver<'w> {
                 let frames = scope.frames.get(..=*frame).unwrap_or_default();
                 let table = frames.last().and_then(block_table);
                 match table.and_then(|table| table.types.get(name)) {
-                    Some(TypeDef::Alias { params, ty }) => {
+                    Some(TypeDef::Alias(alias)) => {
                         let inside = Scope { frames, ..scope };
-                        self.rty(inside, ty, &zip(params, args), depth.saturating_add(1))
+                        self.rty(inside, &alias.ty, &zip(&alias.params, args), depth.saturating_add(1))
                     }
                     _ => RTy::Own { place: (usize::MAX, *frame, Name::clone(name)), args },
                 }
@@ -407,9 +407,9 @@ impl<'w> Resolver<'w> {
             None => found,
             Some(_) if used.saturating_add(1) == names.len() => match found {
                 Found::Def { .. } | Found::FrameDef { .. } => Found::Variant { of: Box::new(found) },
-                _ => Found::Far(one.path.clone()),
+                _ => Found::Far(one.path.to_vec()),
             },
-            Some(_) => Found::Far(one.path.clone()),
+            Some(_) => Found::Far(one.path.to_vec()),
         }
     }
 
@@ -451,14 +451,16 @@ impl<'w> Resolver<'w> {
         match target {
             Found::Module(module) => self.in_module(module, name, ns, depth.saturating_add(1)),
             Found::Def { .. } | Found::FrameDef { .. } => {
-                let has = self.variants(scope, &target).is_some_and(|variants| variants.contains_key(name));
+                let has = self
+                    .variants(scope, &target)
+                    .is_some_and(|variants| variants.iter().any(|(known, _)| known == name));
                 if has { Found::Variant { of: Box::new(target) } } else { Found::Nothing }
             }
             _ => Found::Nothing,
         }
     }
 
-    fn variants<'s>(&'s self, scope: Scope<'s>, of: &Found) -> Option<&'s BTreeMap<Name, Shape>> {
+    fn variants<'s>(&'s self, scope: Scope<'s>, of: &Found) -> Option<&'s [(Name, Shape)]> {
         let table = match of {
             Found::Def { module, .. } => self.world.table(*module)?,
             Found::FrameDef { frame, .. } => scope.frames.get(*frame).and_then(block_table)?,

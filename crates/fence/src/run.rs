@@ -280,6 +280,8 @@ fn read_all(world: &mut World<'_>, sources: &Sources<'_>, config: &Config, optio
         todo.retain(|(path, ..)| !world.by_path.contains_key(path));
         todo.sort();
         todo.dedup_by(|a, b| a.0 == b.0);
+        // The longest first: their trees are gone before the tables of all others have grown.
+        todo.sort_by_cached_key(|(path, ..)| (std::cmp::Reverse((sources.sizer)(path)), path.clone()));
         let work: Vec<_> =
             todo.iter().map(|(path, package, shape)| (path, keep_of(world, *package), *shape)).collect();
         let done = parallel(&work, options.threads, |(path, keep, shape), names: &mut Names| {

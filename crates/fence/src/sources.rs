@@ -77,6 +77,9 @@ impl Package {
 /// Reads a file by its path below the root. `Ok(None)`: there is none.
 pub(crate) type Reader<'a> = dyn Fn(&Utf8Path) -> std::io::Result<Option<Vec<u8>>> + Sync + 'a;
 
+/// Tells how long a file is, so that the longest are read first; a guess does no harm.
+pub(crate) type Sizer<'a> = dyn Fn(&Utf8Path) -> u64 + Sync + 'a;
+
 /// A text file that is no source: a manifest, a lock file, cargo's config.
 #[derive(Debug, Clone)]
 pub(crate) struct Manifest {
@@ -100,6 +103,7 @@ pub(crate) enum Resolver {
 pub struct Sources<'a> {
     pub(crate) packages: Vec<Package>,
     pub(crate) reader: Box<Reader<'a>>,
+    pub(crate) sizer: Box<Sizer<'a>>,
     /// The root manifest.
     pub(crate) root: Option<Manifest>,
     /// Manifests by package, in the order of `packages`.
@@ -158,6 +162,9 @@ impl<'a> Sources<'a> {
         Self {
             packages,
             reader: Box::new(move |path| Ok(files.get(path.as_str()).cloned())),
+            sizer: Box::new(move |path| {
+                files.get(path.as_str()).map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX))
+            }),
             root: None,
             manifests,
             lock: None,

@@ -44,8 +44,8 @@ impl Words {
                         }
                     }
                     for (name, def) in &table.types {
-                        if let TypeDef::Alias { ty, .. } = def
-                            && says(ty, &names)
+                        if let TypeDef::Alias(alias) = def
+                            && says(&alias.ty, &names)
                         {
                             names.insert(Name::clone(name));
                         }

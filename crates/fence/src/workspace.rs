@@ -133,6 +133,10 @@ impl Found {
         let resolver = resolver(&self.root_manifest.text);
         Sources {
             packages,
+            sizer: {
+                let root = root.clone();
+                Box::new(move |path| disk::size(&root.join(path)))
+            },
             reader: Box::new(move |path| disk::read(&root.join(path))),
             root: Some(self.root_manifest),
             manifests,

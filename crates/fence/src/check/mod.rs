@@ -22,7 +22,7 @@ use crate::parse;
 use crate::report::{Finding, Site};
 use crate::resolve::{Frame, Ns, RTy, Res, Resolver, Scope};
 use crate::rule::Off;
-use crate::ty::{Name, Path, Ty};
+use crate::ty::{Name, Path, Seg, Ty};
 use crate::{Rule, cfg};
 
 /// What applies to the package that a file belongs to.
@@ -238,15 +238,30 @@ impl<'c> Checker<'c> {
     /// The whole path of an attribute that something here names, and whether it is free of local names.
     fn attribute_target(&self, path: &Path) -> (Option<String>, bool) {
         use crate::resolve::What;
+        let join = |full: &[Name]| full.iter().map(ToString::to_string).collect::<Vec<_>>().join("::");
+        if let [only] = path.segs.as_slice() {
+            // A function of that name is in another namespace; an import brings whatever there is.
+            let Some(import) = self.import_named(&only.name) else { return (None, true) };
+            return match self.resolve(&import, Ns::Type).what {
+                What::Far(full) => (Some(join(&full)), true),
+                _ => (None, false),
+            };
+        }
         match self.resolve(path, Ns::Value).what {
-            What::Far(full) => {
-                (Some(full.iter().map(ToString::to_string).collect::<Vec<_>>().join("::")), true)
-            }
+            What::Far(full) => (Some(join(&full)), true),
             What::Nothing => (None, true),
-            // A function of the same name is in another namespace than an attribute.
-            What::Value { .. } if path.segs.len() == 1 => (None, true),
             _ => (None, false),
         }
+    }
+
+    /// The path of an import that gives this name, here or around.
+    fn import_named(&self, name: &Name) -> Option<Path> {
+        let blocks = self.frames.iter().rev().filter_map(|frame| frame.names.as_ref()?.tables.first());
+        let here = self.resolver.world.table(self.module);
+        let found =
+            blocks.chain(here).flat_map(|table| &table.uses).find(|one| one.alias.as_ref() == Some(name))?;
+        let segs = found.path.iter().map(|name| Seg { name: Name::clone(name), args: Vec::new() }).collect();
+        Some(Path { leading: found.leading, qself: None, segs })
     }
 
     fn local(&self, name: &str) -> Option<&Local> {
@@ -257,6 +272,11 @@ impl<'c> Checker<'c> {
     fn bind(&mut self, name: Name, ty: RTy, race: Option<race::Call>) {
         self.locals.push(Local { name, ty, race });
     }
+}
+
+/// Whether a function of this name is taken for a general constructor, or for one that reads memory.
+pub(crate) fn is_general_name(name: &str) -> bool {
+    general::general(name).is_some() || unsafety::is_unsafe_name(name)
 }
 
 fn is_core_test(full: &str) -> bool {

@@ -41,6 +41,10 @@ const BELOW: &[(&str, &str)] = &[
 /// Methods on a pointer or a `MaybeUninit`.
 const METHODS: &[&str] = &["assume_init", "assume_init_read", "read", "read_unaligned", "read_volatile"];
 
+pub(super) fn is_unsafe_name(name: &str) -> bool {
+    ANYWHERE.contains(&name) || BELOW.iter().any(|(_, known)| *known == name)
+}
+
 fn is_unsafe(before: &str, name: &str) -> bool {
     ANYWHERE.contains(&name) || BELOW.contains(&(before, name))
 }

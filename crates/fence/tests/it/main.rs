@@ -1,0 +1,15 @@
+//! The fence as its users meet it.
+#![expect(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "tests write workspaces to folders of their own and count lines"
+)]
+
+mod blind;
+mod codes;
+mod command;
+mod deep;
+mod marked;
+mod memory;
+mod routes;
