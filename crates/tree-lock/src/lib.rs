@@ -2,9 +2,11 @@
 
 mod base64;
 mod codes;
+mod entry;
 mod error;
 mod escape;
 mod exclude;
+mod item;
 mod limits;
 mod links;
 mod list;
@@ -20,6 +22,7 @@ mod verify;
 mod walk;
 
 pub use codes::CODES;
+pub use entry::{Entry, Place};
 pub use error::{TreeError, TreeErrorKind};
 pub use exclude::{EXCLUDABLE, ExcludeError, Excludes};
 pub use limits::{Limit, Limits};
@@ -32,7 +35,7 @@ pub use lock::{
 pub use problem::{Notice, NoticeKind, TreeProblem, TreeProblemKind, TreeRefusal};
 pub use progress::{Progress, Step};
 pub use scheme::{CodewizardDigest, h1};
-pub use snapshot::{Entry, ExecSource, ListCheck, Place, Snapshot, TreeCheck};
+pub use snapshot::{ExecSource, ListCheck, Snapshot, TreeCheck};
 pub use take::{ExecBits, ReadOptions};
 pub use verify::{
     Claim, LockVerifier, Need, SignerId, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal,

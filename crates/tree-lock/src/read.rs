@@ -9,10 +9,11 @@ use plugward_sandbox_path::{Jail, SandboxedFile};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::TreeError;
+use crate::item::{Item, State};
 use crate::limits::{Limit, Limits};
 use crate::problem::TreeProblemKind;
 use crate::progress::{Progress, Step};
-use crate::walk::{Item, State, is_change};
+use crate::walk::is_change;
 
 /// How many files or folders a thread takes at a time.
 const BATCH: usize = 32;

@@ -7,8 +7,9 @@ use plugward_types::{Digest, ParseError};
 use sha2::{Digest as _, Sha256};
 
 use crate::base64;
+use crate::entry::Entry;
 use crate::list::EntryKind;
-use crate::snapshot::{Entry, Snapshot};
+use crate::snapshot::Snapshot;
 
 /// Digests a snapshot as Go's `dirhash` does (`h1:`), over all files with an empty prefix; links are read through.
 ///

@@ -1,14 +1,16 @@
 //! A folder that was read once: its bytes, and everything that is answered from them.
 
 use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{Digest, TreeDigest};
 
+use crate::entry::Entry;
 use crate::error::TreeError;
 use crate::exclude::Excludes;
 use crate::links::{Listed, Nodes};
-use crate::list::{EntryKind, ListLine, TreeList};
-use crate::problem::{Notice, TreeProblem, TreeRefusal};
+use crate::list::{EntryKind, TreeList};
+use crate::problem::{Notice, TreeProblem, TreeProblemKind, TreeRefusal};
 
 /// What became of a folder that could be read.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub enum TreeCheck {
 pub enum ListCheck {
     /// The list, with its digest.
     Listed(TreeList),
-    /// A link leads into what the longer list leaves out.
+    /// A link leads into what the longer list leaves out, or a name is a second spelling of one on it.
     Refused(TreeRefusal),
 }
 
@@ -85,90 +87,8 @@ pub struct Snapshot {
     pub(crate) size: u64,
 }
 
-/// Where a walk along a path stands.
-#[derive(Debug, Clone, Copy)]
-enum Stand<'a> {
-    Folder(&'a str),
-    Row(usize),
-}
-
-fn wide(index: u32) -> usize {
+pub(crate) fn wide(index: u32) -> usize {
     usize::try_from(index).unwrap_or(usize::MAX)
-}
-
-/// One file or link of a snapshot.
-#[derive(Clone, Copy)]
-pub struct Entry<'a> {
-    snapshot: &'a Snapshot,
-    row: &'a Row,
-}
-
-/// What a path of a snapshot leads to, links followed.
-#[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_enums, reason = "a tree has files and folders")]
-pub enum Place<'a> {
-    /// A file; its own path, which is another than the one asked for if a link was followed.
-    File(Entry<'a>),
-    /// A folder; its own path, empty for the root.
-    Folder(&'a str),
-}
-
-impl<'a> Entry<'a> {
-    /// Gives the path, relative, with `/`; no control character and no `\` is in it.
-    #[must_use]
-    pub fn path(self) -> &'a str {
-        self.snapshot.row_path(self.row)
-    }
-
-    /// Gives the kind.
-    #[must_use]
-    pub const fn kind(self) -> EntryKind {
-        self.row.kind
-    }
-
-    /// Gives the content of a file, or the target of a link.
-    #[must_use]
-    pub const fn bytes(self) -> &'a [u8] {
-        &self.row.bytes
-    }
-
-    /// Gives the SHA-256 of [`Entry::bytes`].
-    #[must_use]
-    pub const fn digest(self) -> &'a Digest {
-        &self.row.digest
-    }
-
-    /// Gives a link's target, as it stands; `None` for a file.
-    #[must_use]
-    pub fn target(self) -> Option<&'a str> {
-        if self.row.kind == EntryKind::Link { core::str::from_utf8(&self.row.bytes).ok() } else { None }
-    }
-
-    /// Says whether it is a file with the owner's execute bit.
-    #[must_use]
-    pub fn is_executable(self) -> bool {
-        self.row.kind == EntryKind::Executable
-    }
-
-    fn line(self) -> ListLine<'a> {
-        ListLine {
-            kind: self.row.kind,
-            digest: self.row.digest,
-            size: u64::try_from(self.row.bytes.len()).unwrap_or(u64::MAX),
-            path: self.path(),
-        }
-    }
-}
-
-impl fmt::Debug for Entry<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry")
-            .field("path", &self.path())
-            .field("kind", &self.row.kind)
-            .field("digest", &self.row.digest)
-            .field("bytes", &self.row.bytes.len())
-            .finish()
-    }
 }
 
 impl fmt::Debug for Snapshot {
@@ -242,16 +162,16 @@ impl Snapshot {
         self.rows.is_empty()
     }
 
-    fn row_path(&self, row: &Row) -> &str {
+    pub(crate) fn row_path(&self, row: &Row) -> &str {
         self.list.as_str().get(row.start..row.start.saturating_add(wide(row.len))).unwrap_or_default()
     }
 
-    fn find(&self, path: &str) -> Result<usize, usize> {
+    pub(crate) fn find(&self, path: &str) -> Result<usize, usize> {
         self.rows.binary_search_by(|row| self.row_path(row).cmp(path))
     }
 
-    fn entry(&self, index: usize) -> Option<Entry<'_>> {
-        self.rows.get(index).map(|row| Entry { snapshot: self, row })
+    pub(crate) fn entry(&self, index: usize) -> Option<Entry<'_>> {
+        self.rows.get(index).map(|row| Entry::new(self, row))
     }
 
     /// Finds the file or link of exactly this path; no link is followed.
@@ -263,7 +183,7 @@ impl Snapshot {
     /// Gives all files and links, in bytewise order of their paths.
     #[must_use]
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + Clone {
-        self.rows.iter().map(|row| Entry { snapshot: self, row })
+        self.rows.iter().map(|row| Entry::new(self, row))
     }
 
     /// Gives all files and links below a folder, at any depth, in bytewise order; the empty path is the root.
@@ -274,7 +194,7 @@ impl Snapshot {
         let start = self.find(&prefix).unwrap_or_else(|at| at);
         let rows = self.rows.get(start..).unwrap_or_default();
         rows.iter()
-            .map(|row| Entry { snapshot: self, row })
+            .map(|row| Entry::new(self, row))
             .take_while(move |entry| entry.path().starts_with(&prefix))
     }
 
@@ -288,63 +208,8 @@ impl Snapshot {
         self.entries().filter(|entry| entry.is_executable()).map(Entry::path)
     }
 
-    /// Finds what a path leads to, inside this snapshot, as a program would that opens it: links are followed, at
-    /// any part; `.` and empty parts are dropped, `..` goes up.
-    ///
-    /// The answer is of the bytes that were read; nothing on the disk is looked at.
-    /// `None` where nothing is there, where a part on the way is a file, and where the path leaves the folder.
-    #[must_use]
-    pub fn resolve(&self, path: &str) -> Option<Place<'_>> {
-        if path.starts_with('/') {
-            return None;
-        }
-        let mut at = Stand::Folder("");
-        for part in path.split('/') {
-            if matches!(part, "" | ".") {
-                continue;
-            }
-            let Stand::Folder(folder) = at else {
-                return None;
-            };
-            at = match part {
-                ".." if folder.is_empty() => return None,
-                ".." => Stand::Folder(folder.rsplit_once('/').map_or("", |(parent, _)| parent)),
-                name => self.step(folder, name)?,
-            };
-        }
-        match at {
-            Stand::Folder(path) => Some(Place::Folder(path)),
-            Stand::Row(index) => self.entry(index).map(Place::File),
-        }
-    }
-
-    fn step(&self, folder: &str, name: &str) -> Option<Stand<'_>> {
-        let joined = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        let folder_at = |index: usize| self.folders.get(index).map(|path| Stand::Folder(path));
-        let Ok(index) = self.find(&joined) else {
-            return folder_at(self.folder(&joined)?);
-        };
-        match self.rows.get(index)? {
-            Row { kind: EntryKind::Link, landing, .. } => match landing {
-                Landing::Root => Some(Stand::Folder("")),
-                Landing::Folder(index) => folder_at(wide(*index)),
-                Landing::Row(index) => Some(Stand::Row(wide(*index))),
-            },
-            _ => Some(Stand::Row(index)),
-        }
-    }
-
-    fn folder(&self, path: &str) -> Option<usize> {
+    pub(crate) fn folder_at(&self, path: &str) -> Option<usize> {
         self.folders.binary_search_by(|known| known.as_ref().cmp(path)).ok()
-    }
-
-    /// Finds the file that a path leads to; links are followed as in [`Snapshot::resolve`].
-    #[must_use]
-    pub fn file(&self, path: &str) -> Option<Entry<'_>> {
-        match self.resolve(path)? {
-            Place::File(entry) => Some(entry),
-            Place::Folder(_) => None,
-        }
     }
 
     /// Digests the same bytes under a longer exclude list: where a pin and a lock exclude different names, the
@@ -358,12 +223,28 @@ impl Snapshot {
             return Err(TreeError::not_read(missing.map(|names| names.to_string()).unwrap_or_default()));
         }
         let stays = |path: &str| !exclude.contains(path.split('/').next().unwrap_or_default());
-        let problems = self.link_problems(exclude, &stays);
+        let mut problems = self.link_problems(exclude, &stays);
+        problems.extend(self.second_spellings(exclude));
         if !problems.is_empty() {
             return Ok(ListCheck::Refused(TreeRefusal::new(problems)));
         }
         let lines = self.entries().map(Entry::line).filter(|line| stays(line.path));
         Ok(ListCheck::Listed(TreeList::render(exclude, lines)))
+    }
+
+    /// Finds root-level names that another system takes for an excluded one, as reading with that list would.
+    fn second_spellings(&self, exclude: &Excludes) -> Vec<TreeProblem> {
+        let keys: BTreeMap<String, &str> =
+            exclude.iter().map(|name| (crate::name::collision_key(name), name)).collect();
+        let root = |path: &'_ str| path.split('/').next().unwrap_or_default().to_owned();
+        let names: BTreeSet<String> =
+            self.entries().map(|entry| root(entry.path())).chain(self.folders().map(root)).collect();
+        let second = names.into_iter().filter_map(|name| {
+            let with = *keys.get(&crate::name::collision_key(&name))?;
+            (with != name)
+                .then(|| TreeProblem::new(name, TreeProblemKind::Collision { with: with.to_owned() }))
+        });
+        second.collect()
     }
 
     fn link_problems(&self, exclude: &Excludes, stays: &dyn Fn(&str) -> bool) -> Vec<TreeProblem> {

@@ -7,6 +7,7 @@ use plugward_sandbox_path::{Dotfiles, Jail, Symlinks};
 
 use crate::error::TreeError;
 use crate::exclude::Excludes;
+use crate::item::{Item, Listed, State};
 use crate::limits::Limits;
 use crate::links::{Listed as Node, Nodes};
 use crate::list::{EntryKind, TreeList};
@@ -14,7 +15,7 @@ use crate::problem::{KEPT, Notice, NoticeKind, TreeProblem, TreeProblemKind, Tre
 use crate::progress::{Progress, Silent};
 use crate::read::{Depth, read_all};
 use crate::snapshot::{ExecSource, Landing, Row, Snapshot, TreeCheck};
-use crate::walk::{Item, Listed, State, list};
+use crate::walk::list;
 
 /// Where the kinds `f` and `x` are to be taken from.
 #[derive(Debug, Clone, Copy)]
@@ -65,8 +66,8 @@ impl Snapshot {
     /// follows links: then nothing is known of the folder.
     ///
     /// # Guarantees
-    /// Memory stays below the bytes of the files plus about 300 bytes an entry; a file above the limit is refused
-    /// before it is read, and listing stops at the limit. No link is followed, no pipe is waited for.
+    /// Memory stays below the bytes of the files plus, for each entry, three times its path and about 200 bytes; a
+    /// file above the limit is refused before it is read, and listing stops at the limit. No link is followed, no pipe is waited for.
     ///
     /// # Source
     /// Rule 4 of the design: what was hashed is what was scanned is what runs.

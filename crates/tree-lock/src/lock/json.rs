@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::check::{LockOutcome, LockRule};
 use super::error::LockError;
 use super::file::LockFile;
 use crate::scheme::CodewizardDigest;
@@ -73,6 +74,16 @@ impl JsonLockCheck {
             Self::Match => None,
             Self::Mismatch { .. } => Some("lock/mismatch"),
             Self::Unlisted => Some("lock/unlisted"),
+        }
+    }
+
+    /// Says what follows: as for PLUGINS.lock, but a match under a scheme this weak never counts as a pin.
+    pub const fn outcome(&self, rule: LockRule) -> LockOutcome {
+        match (self, rule) {
+            (Self::Match, LockRule::Narrows) => LockOutcome::GoOn,
+            (Self::Match, LockRule::Anchors) => LockOutcome::NeedsPin(JsonLock::NOTICE),
+            (Self::Mismatch { .. }, _) => LockOutcome::Refuse("lock/mismatch"),
+            (Self::Unlisted, _) => LockOutcome::Refuse("lock/unlisted"),
         }
     }
 }

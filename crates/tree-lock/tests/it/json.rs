@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use plugward_tree_lock::{
-    CodewizardDigest, JSON_LOCK_BYTES, JsonLock, JsonLockCheck, Lock, LockEntry, Migrant, Migration,
+    CodewizardDigest, JSON_LOCK_BYTES, JsonLock, JsonLockCheck, Lock, LockEntry, LockOutcome, LockRule,
+    Migrant, Migration,
 };
 
 use crate::lock::id;
@@ -85,6 +86,19 @@ fn plugins_are_held_against_their_own_digest() {
     let lock =
         JsonLock::parse(format!("{{\"a--b--c\": \"{digest}\", \"d--e--f\": \"{HEX}\"}}").as_bytes()).unwrap();
     assert_eq!(lock.check("a--b--c", digest), JsonLockCheck::Match);
+    // It narrows; it never stands for a pin.
+    for (name, narrows, anchors) in [
+        ("a--b--c", LockOutcome::GoOn, LockOutcome::NeedsPin("lock/weak-scheme")),
+        ("d--e--f", LockOutcome::Refuse("lock/mismatch"), LockOutcome::Refuse("lock/mismatch")),
+        ("x--y--z", LockOutcome::Refuse("lock/unlisted"), LockOutcome::Refuse("lock/unlisted")),
+    ] {
+        let check = lock.check(name, digest);
+        assert_eq!(
+            (check.outcome(LockRule::Narrows), check.outcome(LockRule::Anchors)),
+            (narrows, anchors),
+            "{name}"
+        );
+    }
     assert_eq!(lock.check("x--y--z", digest).code(), Some("lock/unlisted"));
     assert_eq!(lock.check("d--e--f", digest).code(), Some("lock/mismatch"));
     assert_eq!(lock.unvisited(&BTreeSet::from(["a--b--c".to_owned()])), ["d--e--f"]);

@@ -137,6 +137,20 @@ fn a_longer_exclude_list_is_digested_from_the_same_bytes() {
     assert_eq!(blames(&refused), pairs(&[("tree/link-into-excluded", "l")]));
 }
 
+/// The answer is the one that reading with the longer list gives, refusals included.
+#[test]
+fn a_second_spelling_is_refused_under_the_longer_list_too() {
+    let tree = Tree::new();
+    tree.file("plugin.json", "{}\n").file(".GIT/config", "").folder("Plugins.Lock");
+    let exclude = excludes(&[".git", "PLUGINS.lock"]);
+    let read_with = crate::tree::refused(tree.check_with(&Limits::standard(), &exclude));
+    match tree.read().list_under(&exclude).unwrap() {
+        ListCheck::Refused(why) => assert_eq!(why, read_with),
+        ListCheck::Listed(list) => panic!("{}", list.as_str()),
+    }
+    assert_eq!(blames(&read_with), pairs(&[("tree/collision", ".GIT"), ("tree/collision", "Plugins.Lock")]));
+}
+
 #[test]
 fn execute_bits_come_from_where_the_host_says() {
     let tree = sample();

@@ -1,0 +1,146 @@
+//! What was listed, and listing it again.
+
+use core::num::NonZeroUsize;
+
+use plugward_sandbox_path::{FileId, Jail};
+use plugward_types::Digest;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::TreeError;
+use crate::exclude::Excludes;
+use crate::limits::Limits;
+use crate::list::{EntryKind, ListLine};
+use crate::problem::{Notice, TreeProblem, TreeProblemKind};
+use crate::read::each;
+use crate::walk::{fingerprint, is_change, look};
+
+/// A file or link that was listed.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) path: Box<str>,
+    pub(crate) state: State,
+}
+
+/// How far an item has come.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// A file that is not read yet.
+    Listed,
+    /// A link with its target.
+    Link(Box<[u8]>),
+    /// A file that was read.
+    Read { bytes: Box<[u8]>, digest: [u8; 32], mode: u32 },
+    /// A file that was looked at and not read, since the tree is refused anyway.
+    Seen,
+    /// A file that is at fault.
+    Fault(TreeProblemKind),
+    /// A file that could not be read.
+    Error(Box<TreeError>),
+}
+
+impl Item {
+    /// Gives the digest of the content or target.
+    pub(crate) fn digest(&self) -> Digest {
+        Digest::from_bytes(match &self.state {
+            State::Read { digest, .. } => *digest,
+            State::Link(target) => Sha256::digest(target).into(),
+            State::Listed | State::Seen | State::Fault(_) | State::Error(_) => [0; 32],
+        })
+    }
+
+    /// Gives the line of the list that it makes.
+    pub(crate) fn line(&self, kind: EntryKind) -> ListLine<'_> {
+        let size = match &self.state {
+            State::Read { bytes, .. } | State::Link(bytes) => bytes.len(),
+            State::Listed | State::Seen | State::Fault(_) | State::Error(_) => 0,
+        };
+        ListLine {
+            kind,
+            digest: self.digest(),
+            size: u64::try_from(size).unwrap_or(u64::MAX),
+            path: &self.path,
+        }
+    }
+}
+
+/// A folder with what it held when it was listed.
+#[derive(Debug)]
+pub(crate) struct FolderSeen {
+    pub(crate) path: Box<str>,
+    /// The digest of its names and kinds.
+    pub(crate) held: [u8; 32],
+    pub(crate) id: FileId,
+    pub(crate) again: Again,
+}
+
+/// What a folder was when it was listed again.
+#[derive(Debug)]
+pub(crate) enum Again {
+    /// The same folder with the same names, or not asked yet.
+    Same,
+    Changed,
+    Error(Box<TreeError>),
+}
+
+/// All names below a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// In bytewise order of the paths.
+    pub(crate) items: Vec<Item>,
+    /// The root first, then in bytewise order.
+    pub(crate) folders: Vec<FolderSeen>,
+    pub(crate) problems: Vec<TreeProblem>,
+    pub(crate) notices: Vec<Notice>,
+    /// Bytes of all link targets.
+    pub(crate) link_bytes: u64,
+    /// Not everything was looked at, so nothing can be said about what links lead to.
+    pub(crate) is_partial: bool,
+    /// The limit on entries was met, so the rest of the names is not even known.
+    pub(crate) is_cut: bool,
+}
+
+impl Listed {
+    /// Takes every folder's listing and every link's target again; gives the paths that are not as they were.
+    pub(crate) fn changed_since(
+        &mut self,
+        jail: &Jail,
+        limits: &Limits,
+        exclude: &Excludes,
+        jobs: NonZeroUsize,
+    ) -> Result<Vec<TreeProblem>, TreeError> {
+        let max = limits.entries.saturating_add(exclude.iter().count()).saturating_add(1);
+        each(&mut self.folders, jobs, |folder| {
+            let root = folder.path.is_empty().then_some(exclude);
+            folder.again = match look(jail, &folder.path, max) {
+                Ok((listing, meta))
+                    if meta.id() == folder.id && fingerprint(&listing, root) == folder.held =>
+                {
+                    Again::Same
+                }
+                Ok(_) => Again::Changed,
+                Err(error) if error.is_change() => Again::Changed,
+                Err(error) => Again::Error(Box::new(error.into_tree(&folder.path))),
+            };
+        });
+        let mut out = Vec::new();
+        let mut changed = |path: &str| out.push(TreeProblem::new(path, TreeProblemKind::ChangedWhileRead));
+        for folder in &mut self.folders {
+            match core::mem::replace(&mut folder.again, Again::Same) {
+                Again::Same => {}
+                Again::Changed => changed(&folder.path),
+                Again::Error(error) => return Err(*error),
+            }
+        }
+        for item in &self.items {
+            if let State::Link(target) = &item.state {
+                match jail.read_link(&*item.path) {
+                    Ok(again) if *again == **target => {}
+                    Ok(_) => changed(&item.path),
+                    Err(error) if is_change(&error) => changed(&item.path),
+                    Err(error) => return Err(TreeError::io(item.path.as_bytes(), error)),
+                }
+            }
+        }
+        Ok(out)
+    }
+}
