@@ -198,13 +198,10 @@ fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'
     } else if let Some(at) = memchr::memchr(0, text) {
         sink.shape("evasion-encoding", (at, at.saturating_add(1)), How::NONE);
     }
-    let mut at = 0_usize;
-    for chunk in text.utf8_chunks() {
-        at = at.saturating_add(chunk.valid().len());
-        if !chunk.invalid().is_empty() {
-            sink.shape("evasion-invalid-utf8", (at, at.saturating_add(chunk.invalid().len())), How::NONE);
-            break;
-        }
+    if let Err(error) = core::str::from_utf8(text) {
+        let at = error.valid_up_to();
+        let len = error.error_len().unwrap_or(text.len().saturating_sub(at));
+        sink.shape("evasion-invalid-utf8", (at, at.saturating_add(len)), How::NONE);
     }
 }
 

@@ -162,9 +162,17 @@ pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
     let last = bytes.len().saturating_sub(SAMPLE);
     [0, middle, last].into_iter().any(|start| {
         let sample = bytes.get(start..start.saturating_add(SAMPLE).min(bytes.len())).unwrap_or_default();
-        let controls =
-            sample.iter().filter(|byte| matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)).count();
+        // Most text has none: one pass without a branch says so.
+        if !sample.iter().fold(false, |any, byte| any | is_control(*byte)) {
+            return false;
+        }
+        let controls = sample.iter().filter(|byte| is_control(**byte)).count();
         // A stray mark or two in a short text is no binary.
         controls >= 4 && controls.saturating_mul(20) > sample.len()
     })
+}
+
+/// Control bytes that text has no use for: not tab, line ends, form feed or escape.
+const fn is_control(byte: u8) -> bool {
+    (byte < 0x20 && byte != 0x1B && !matches!(byte, 9..=13)) || byte == 0x7F
 }
