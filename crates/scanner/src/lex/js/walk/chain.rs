@@ -28,8 +28,11 @@ impl Walk<'_, '_, '_> {
         }
         let (val, own, how) = self.root(at, tok, kw);
         self.operand(at, val, Shape::Name, how);
+        let word = Word::try_from(tok.aux).unwrap_or(0);
+        let alias = val.node != ROOT && val.node != self.names.global(word);
         if let Some(cur) = &mut self.cur {
             cur.own = own;
+            cur.alias = alias;
         }
         at.wrapping_add(1)
     }
@@ -117,6 +120,7 @@ impl Walk<'_, '_, '_> {
         cur.val = Val { node, star, text: 0 };
         cur.how = cur.how.and(how);
         cur.last = small(last);
+        cur.alias = false;
         (cur.via, cur.shape) = (Via::Direct, Shape::Other);
         self.cur = Some(cur);
     }
@@ -133,7 +137,7 @@ impl Walk<'_, '_, '_> {
     }
 
     pub(super) fn mention(&mut self, cur: &Cur) {
-        if !cur.val.is_known() || cur.prefix == Prefix::Typeof {
+        if !cur.val.is_known() || cur.prefix == Prefix::Typeof || cur.alias {
             return;
         }
         let span = self.span(cur.first, cur.last);

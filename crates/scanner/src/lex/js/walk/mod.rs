@@ -72,6 +72,8 @@ pub(super) struct Cur {
     pub(super) prefix: Prefix,
     /// What it is, for targets and calls.
     pub(super) shape: Shape,
+    /// It is a name that the file bound: where it was bound, what it stands for was told.
+    pub(super) alias: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
