@@ -87,7 +87,27 @@ pub(crate) fn bech32_holds(text: &[u8]) -> bool {
 }
 
 /// Gives the value of a base64 byte of either alphabet; 255 for any other byte.
-pub(crate) const fn base64_value(byte: u8) -> u8 {
+pub(crate) fn base64_value(byte: u8) -> u8 {
+    BASE64.get(usize::from(byte)).copied().unwrap_or(255)
+}
+
+static BASE64: [u8; 256] = base64_table();
+
+#[expect(clippy::indexing_slicing, reason = "the index is a byte and the table has 256 rows")]
+const fn base64_table() -> [u8; 256] {
+    let mut table = [255; 256];
+    let mut index = 0_u8;
+    loop {
+        table[index as usize] = digit_value(index);
+        if index == 255 {
+            break;
+        }
+        index += 1;
+    }
+    table
+}
+
+const fn digit_value(byte: u8) -> u8 {
     match byte {
         b'A'..=b'Z' => byte.wrapping_sub(b'A'),
         b'a'..=b'z' => byte.wrapping_sub(b'a').wrapping_add(26),

@@ -67,8 +67,12 @@ impl<'a> Scan<'a> {
         covered.sort_by_key(|range| range.start);
         let mut wanted = views::Wanted { via, hits: Vec::new(), failed: Vec::new(), covered };
         if via.count(Layer::Reverse) == 0 {
-            for place in backwards {
-                self.reverse(text, &place, &mut wanted);
+            // Literals that stand close together lie in one turned run.
+            let mut done = 0;
+            for place in backwards.iter().filter(|place| is(at(text, place.start), TOKEN)) {
+                if place.end > done {
+                    done = self.reverse(text, place, &mut wanted);
+                }
             }
         }
         views::each(text, &mut wanted, self);
@@ -139,13 +143,13 @@ impl<'a> Scan<'a> {
         backwards
     }
 
-    /// Turns the run around a literal that stands backwards, and looks at it.
-    fn reverse(&self, text: &[u8], place: &Range<usize>, wanted: &mut views::Wanted) {
+    /// Turns the run around a literal that stands backwards, and looks at it; gives where the run ends.
+    fn reverse(&self, text: &[u8], place: &Range<usize>, wanted: &mut views::Wanted) -> usize {
         let end = place.end + run(text, place.end, TOKEN, 64);
         let start = place.start - run_back(text, place.start, TOKEN, 700);
-        if end - start < 20 || !is(at(text, place.start), TOKEN) && !is(at(text, place.end - 1), TOKEN) {
-            return;
+        if end - start >= 20 {
+            self.view(&views::View::reversed(text, start..end), wanted);
         }
-        self.view(&views::View::reversed(text, start..end), wanted);
+        end
     }
 }

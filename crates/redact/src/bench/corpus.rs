@@ -525,21 +525,22 @@ pub fn corpus(seed: u64, size: usize) -> Corpus {
 /// Gives the lines of the raw text on which findings stand, from the offsets in the output.
 #[must_use]
 pub fn found_lines(raw: &[u8], findings: &[Found]) -> Vec<Range<usize>> {
-    let mut shift = 0_usize;
+    // Markers may be longer than what stood there: the raw text is counted on its own.
+    let (mut raw_at, mut out_at) = (0_usize, 0_usize);
     let (mut line, mut counted) = (1, 0);
     let mut lines = Vec::with_capacity(findings.len());
     for found in findings {
-        let start = found.at.start + shift;
+        let start = raw_at + found.at.start.saturating_sub(out_at);
         let between = raw.get(counted..start).unwrap_or_default();
         line += memchr::memchr_iter(b'\n', between).count();
         counted = start.max(counted);
         let inside = raw.get(start..start + found.raw_len).unwrap_or_default();
         lines.push(line..line + memchr::memchr_iter(b'\n', inside).count() + 1);
         if found.did == crate::Did::Cut {
-            shift += found.raw_len;
             let mut colors = Vec::new();
             crate::marker::keep_colors(&mut colors, inside);
-            shift -= (found.at.len() + colors.len()).min(shift);
+            raw_at = start + found.raw_len;
+            out_at = found.at.end + colors.len();
         }
     }
     lines

@@ -89,6 +89,15 @@ impl View {
         }
     }
 
+    /// Parts lines that do not follow each other in the raw text: nothing reads across.
+    pub(crate) fn part(&mut self, raw: usize) {
+        let last = self.stretches.last().map_or(0, |last| wide(last.end));
+        if !self.bytes.is_empty() && last != raw {
+            self.stretch(raw, raw, 2, 0);
+            self.bytes.extend(b"\x1f\n");
+        }
+    }
+
     /// Appends bytes that a piece of the raw text stands for.
     pub(crate) fn atom(&mut self, raw: Range<usize>, bytes: &[u8]) {
         if !bytes.is_empty() {

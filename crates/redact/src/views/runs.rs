@@ -4,7 +4,9 @@
 use core::ops::Range;
 
 use super::{View, Wanted, inflate};
-use crate::bytes::{AN, B64_ANY, BLANK, EQUALS, HEX, at, before, classes, is, part, past_line_end, run};
+use crate::bytes::{
+    AN, B64_ANY, BLANK, EQUALS, HEX, UPPER, at, before, classes, is, part, past_line_end, run,
+};
 use crate::found::Layer;
 use crate::proof::{base64, base64_value, hex_value};
 use crate::scan::Scan;
@@ -122,7 +124,9 @@ fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan
     let mut from = range.start;
     // What stands before a separator may not belong to the encoded text: a path, a name.
     while starts < STARTS && range.end.saturating_sub(from) >= LEAST {
-        for phase in 0..4 {
+        // Text in base64 has capitals; a path, a name or a hash in small letters has none.
+        let capitals = part(text, from..from + 24).iter().any(|byte| is(*byte, UPPER));
+        for phase in 0..if capitals { 4 } else { 0 } {
             let start = from + phase;
             if tells(part(text, start..(start + 32).min(range.start + first))) {
                 return decode(text, range.start, start, range.end, wanted, scan);

@@ -31,6 +31,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         let end = line_end(text, start, LINE);
         let end = past_line_end(text, end).max(end);
         let view = view.get_or_insert_with(|| View::new(Layer::Strip, text.len() - line));
+        view.part(line);
         lines(text, line, start, end, view);
         place = end.max(start + 1);
     }

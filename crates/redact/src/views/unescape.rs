@@ -53,6 +53,7 @@ fn build(text: &[u8], next: Next, undo: Undo) -> Option<View> {
     while let Some(start) = next(text, place) {
         let line = line_start(text, start, REACH).max(place);
         let view = view.get_or_insert_with(|| View::new(Layer::Unescape, text.len() - line));
+        view.part(line);
         place = undo_line(text, line, start, next, undo, view).max(start + 1);
     }
     view

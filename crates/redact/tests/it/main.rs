@@ -18,6 +18,7 @@ mod chunks;
 mod common;
 mod encodings;
 mod errors;
+mod hostile;
 #[cfg(feature = "json")]
 mod json;
 mod laundered;
