@@ -3,6 +3,7 @@
 //! It starts itself again as those processes, so it has a `main` of its own.
 #![expect(clippy::disallowed_methods, reason = "the test starts processes")]
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by a panic")]
+#![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failed test")]
 #![expect(clippy::print_stdout, reason = "the child says what it was granted")]
 
 #[cfg(not(unix))]

@@ -1,5 +1,5 @@
 //! Capabilities for tests: `cargo test -p plugward-capability --features test-util`.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use plugward_capability::{
     Capability as _, EnvOp, EnvScope, NoScrub, Outcome, Trail, TrailRules, UseCheck, folds, for_tests, review,
