@@ -262,7 +262,7 @@ impl Open {
                 Value::text(&minted.kind),
                 Value::Number(*serial),
                 Value::Number(minted.at),
-                option(minted.expires.map(Timestamp::unix_micros)),
+                Value::List(minted.expires.iter().map(|end| Value::Text(end.to_string())).collect()),
                 Value::Flag(minted.revoked),
             ])
         };
@@ -300,9 +300,10 @@ impl Open {
         let minted = |value: &Value| {
             let ([plugin, kind], rest) = texts(value)?;
             let [serial, at, expires, Value::Flag(revoked)] = rest else { return None };
-            let expires = match option_of(expires)? {
-                None => None,
-                Some(micros) => Some(Timestamp::from_unix_micros(micros)?),
+            let expires = match expires.as_list()? {
+                [] => None,
+                [end] => Some(end.as_text()?.parse::<Timestamp>().ok()?),
+                _ => return None,
             };
             let minted = Minted { plugin, kind, at: at.as_number()?, expires, revoked: *revoked };
             Some((serial.as_number()?, minted))

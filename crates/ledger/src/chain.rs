@@ -55,6 +55,11 @@ impl Chain {
         &self.frontier
     }
 
+    /// The `seq` of the last checkpoint that was followed.
+    pub(crate) const fn last_checkpoint(&self) -> u64 {
+        self.last_checkpoint
+    }
+
     /// How many records came since the last checkpoint.
     pub(crate) const fn since_checkpoint(&self) -> u64 {
         self.next_seq().saturating_sub(self.last_checkpoint)

@@ -4,12 +4,15 @@ use crate::chain::Chain;
 use crate::checkpoint::Checkpoint;
 use crate::error::{LedgerError, LedgerErrorKind, Why};
 use crate::event::Event;
+use crate::field::Field as _;
 use crate::fold::Folds;
+use crate::json::Writer;
 use crate::ledger::{Durability, Receipt};
 use crate::medium::{ANCHOR, Keep, LIVE, Look, Medium, NEXT};
 use crate::record::{FORMAT, Record, settled};
 use crate::sum::{LedgerId, Sum};
 use crate::time::{Clock, Timestamp};
+use crate::value::Value;
 
 /// A checkpoint comes after so many records.
 const CHECKPOINT_EVERY: u64 = 256;
@@ -153,8 +156,8 @@ impl Core {
         &mut self,
         f: impl FnOnce(&Folds, Timestamp) -> (Vec<Event>, T),
     ) -> Result<(T, Option<Receipt>), LedgerError> {
-        self.write_anchor()?;
         self.catch_up()?;
+        self.write_anchor()?;
         let now = self.clock.now();
         if self.size >= self.segment {
             self.rotate(now)?;
@@ -191,8 +194,16 @@ impl Core {
             size: frontier.size(),
             root: frontier.root(),
             frontier: frontier.subtrees().to_vec(),
-            state: self.folds.snapshot().filter(|state| state.render().len() <= MAX_STATE),
+            state: self.stored_state(),
         }
+    }
+
+    /// Gives the folds' counters if a record can hold them. Without them an open replays from further back.
+    fn stored_state(&self) -> Option<Value> {
+        let state = self.folds.snapshot()?;
+        let mut writer = Writer::default();
+        state.write(&mut writer);
+        (writer.fault.is_none() && writer.out.len() <= MAX_STATE).then_some(state)
     }
 
     fn render(&mut self, events: Vec<Event>, now: Timestamp) -> Result<Batch, LedgerError> {
@@ -299,6 +310,9 @@ impl Core {
 
     /// Replaces the checkpoint file if it is behind. A failure is tried again before the next append.
     pub(crate) fn write_anchor(&mut self) -> Result<(), LedgerError> {
+        // Another process may have written a newer one since this one failed.
+        let newer = self.chain.last_checkpoint();
+        self.anchor = self.anchor.take().filter(|anchor| anchor.size() >= newer);
         let Some(anchor) = &self.anchor else { return Ok(()) };
         let keep = if self.durability == Durability::Off { Keep::Unsynced } else { Keep::Synced };
         let text = anchor.to_string();
@@ -329,7 +343,7 @@ impl Core {
         let mut chain = self.chain.clone();
         chain.push(&bytes, &record);
         let frontier = chain.frontier();
-        let state = self.folds.snapshot().filter(|state| state.render().len() <= MAX_STATE);
+        let state = self.stored_state();
         let checkpoint = Event::Checkpoint {
             size: frontier.size(),
             root: frontier.root(),

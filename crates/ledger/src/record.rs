@@ -138,7 +138,11 @@ impl Record {
 fn read(text: &str) -> Result<Record, JsonFault> {
     let mut reader = Reader::new(text);
     reader.want("{\"v\":", "{\"v\": and the version of the format")?;
+    let fault = reader.fault("a version from 1");
     let version = reader.number()?;
+    if version == 0 {
+        return Err(fault);
+    }
     let seq = reader.field("seq")?;
     let ts = reader.field("ts")?;
     let prev = reader.field("prev")?;

@@ -203,6 +203,30 @@ fn a_bundle_is_minted_whole_or_not_at_all() {
 }
 
 #[test]
+fn an_end_that_is_far_away_stops_no_checkpoint() {
+    let world = World::new();
+    let workflow = world.free();
+    let request = Request {
+        plugin: Name::new("acme").unwrap(),
+        workflow: &workflow,
+        scope: env(),
+        lifetime: Lifetime::For(Duration::from_secs(7_000 * 365 * 86_400)),
+    };
+    let MintCheck::Minted(capability) = world.mint.mint(request).unwrap() else { panic!() };
+    world.trail.ledger().checkpoint().unwrap();
+    assert!(
+        String::from_utf8(world.folder.read("ledger.jsonl").unwrap())
+            .unwrap()
+            .contains("\"state\":{\"trail\"")
+    );
+    let other = world.other();
+    using(&other.trail, &capability, EnvOp::ReadVar { name: "HOME" })
+        .unwrap()
+        .end(Outcome::Ok, None)
+        .unwrap();
+}
+
+#[test]
 fn a_bundle_counts_its_own_members() {
     let world = World::new();
     let limit = Limit { max_mints: Some(2), max_uses: None, max_units: None };

@@ -96,6 +96,17 @@ fn a_checkpoint_file_that_cannot_be_replaced_is_said_and_tried_again() {
 }
 
 #[test]
+fn a_checkpoint_file_that_is_newer_is_left_alone() {
+    let folder = filled(255);
+    let (one, two) = (open(&folder).unwrap().ledger, open(&folder).unwrap().ledger);
+    folder.fail_anchor(1);
+    assert_eq!(one.append(&[note(1)]).unwrap_err().code(), "ledger/io");
+    let newer = two.checkpoint().unwrap();
+    append(&one, 0..1);
+    assert_eq!(folder.read("ledger.checkpoint").unwrap(), newer.to_string().as_bytes());
+}
+
+#[test]
 fn what_only_the_ledger_writes_is_refused() {
     let folder = filled(0);
     let ledger = open(&folder).unwrap().ledger;

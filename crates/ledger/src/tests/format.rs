@@ -118,6 +118,7 @@ fn a_line_that_is_no_record_says_where_and_what() {
     for (from, to, expected) in [
         ("{\"v\"", "{ \"v\"", shape(0, "{\"v\": and the version of the format")),
         ("\"v\":1", "\"v\":01", Err(Why::NotJson)),
+        ("\"v\":1", "\"v\":0", shape(5, "a version from 1")),
         ("\"seq\":41", "\"seq\":4.1", shape(14, "ts")),
         ("\"seq\":41", "\"seq\":9007199254740992", shape(13, "an integer from 0 below 2^53")),
         ("2026-11-21", "2026-02-30", shape(21, "a moment in UTC with six decimals")),

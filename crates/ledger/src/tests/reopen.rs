@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Counter, ID, append, clock, counted, filled, live, open, whole};
-use crate::{Durability, Event, Folds, Record, TestFolder};
+use crate::{Durability, Event, Fold, Folds, Record, TestFolder, Value};
 
 fn line_starts(bytes: &[u8]) -> Vec<usize> {
     std::iter::once(0)
@@ -176,6 +176,35 @@ fn a_checkpoint_without_the_counters_of_a_fold_is_passed_over() {
     let opened = open(&folder).unwrap();
     assert_eq!(counted(&opened.ledger), 900);
     assert!(whole(&live(&folder)) > 900);
+}
+
+#[test]
+fn counters_that_no_record_can_hold_are_left_out_of_checkpoints() {
+    struct Huge(Value);
+    impl Fold for Huge {
+        fn name(&self) -> &'static str {
+            "huge"
+        }
+        fn apply(&mut self, _: &Record) {}
+        fn snapshot(&self) -> Value {
+            self.0.clone()
+        }
+        fn restore(&mut self, _: &Value) -> Option<()> {
+            Some(())
+        }
+        fn reset(&mut self) {}
+    }
+    let deep = (0..20).fold(Value::Flag(true), |inner, _| Value::List(vec![inner]));
+    for state in [Value::Number(1 << 53), deep, Value::text(&"x".repeat(64 * 1024))] {
+        let folder = TestFolder::new();
+        let open = || {
+            folder.open(ID, clock(), Durability::Off, Folds::none().with(Huge(state.clone()))).unwrap().ledger
+        };
+        append(&open(), 0..600);
+        append(&open(), 0..1);
+        assert!(!String::from_utf8(live(&folder)).unwrap().contains("\"state\""));
+        assert_eq!(whole(&live(&folder)), 604);
+    }
 }
 
 #[test]
