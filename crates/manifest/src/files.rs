@@ -15,6 +15,9 @@ pub trait Files {
     fn get(&self, path: &str) -> Option<FileView<'_>>;
 
     /// Gives the paths of all files below a folder, at any depth; `""` means all. The order does not matter.
+    ///
+    /// A link to a folder of the tree is listed through: its files are given below the link's path, as a host that
+    /// follows the link sees them.
     fn under<'a>(&'a self, folder: &str) -> Box<dyn Iterator<Item = &'a str> + 'a>;
 }
 

@@ -118,9 +118,8 @@ impl Ctx<'_> {
 
     fn events(&mut self, doc: &Doc<'_>, members: &[Member<'_>], origin: Origin) {
         for member in members {
-            if matches!(member.key(), "$schema" | "description" | "version")
-                && member.node().members().is_none()
-            {
+            let plain = member.node().members().is_none() && member.node().items().is_none();
+            if plain && matches!(member.key(), "$schema" | "description" | "version") {
                 continue;
             }
             self.known_event(doc, member.key_span(), member.key());
