@@ -121,11 +121,17 @@ impl<'t, 'i> Node<'t, 'i> {
     }
 
     fn key(&self, key: &str) -> String {
-        let mut path = self.path.clone();
+        let mut path = String::with_capacity(self.path.len().saturating_add(key.len()).saturating_add(1));
+        path.push_str(&self.path);
         if !path.is_empty() {
             path.push('.');
         }
-        path.extend(key.chars().flat_map(char::escape_default));
+        // Each table's path is made, and nearly all keys are plain.
+        if key.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'\'')) {
+            path.push_str(key);
+        } else {
+            path.extend(key.chars().flat_map(char::escape_default));
+        }
         if path.len() > MAX_KEY {
             path.truncate(MAX_KEY);
             path.push_str("...");
