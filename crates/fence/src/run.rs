@@ -544,8 +544,7 @@ fn forbids(world: &World<'_>, config: &Config) -> Vec<Finding> {
     for krate in &world.krates {
         let Some(package) = world.package(krate.package) else { continue };
         let Some(root) = world.modules.get(krate.root) else { continue };
-        let sees =
-            world.dependents.contains(&krate.package) || world.race_dependents.contains(&krate.package);
+        let sees = world.dependents.contains(&krate.package);
         if !sees || root.test || package.forbids_unsafe {
             continue;
         }
