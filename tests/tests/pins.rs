@@ -133,3 +133,31 @@ fn nobody_to_ask_is_a_question_and_writes_nothing() {
     assert_eq!(bench.check(&yes).exit, 0);
     assert_eq!(bench.check(&Run { trust: Some("locked".into()), ..Run::default() }).exit, 0);
 }
+
+#[test]
+fn prompts_behind_a_link_to_a_folder_are_in_the_surface() {
+    let bench = Bench::new();
+    let steps = vec![
+        write("x/.claude-plugin/plugin.json", r#"{ "name": "x" }"#),
+        write("x/real/greet/SKILL.md", "---\nname: greet\n---\nSay hello.\n"),
+        Step::Link { path: "x/skills".into(), target: "real".into() },
+    ];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    let names: Vec<_> = plugin(&report, "x").surface.iter().filter_map(|item| item.name.as_deref()).collect();
+    assert!(names.contains(&"skills/greet/SKILL.md"), "{names:?}");
+}
+
+#[test]
+fn a_folder_of_main_files_is_no_plugin_of_its_own() {
+    let bench = Bench::new();
+    let market =
+        r#"{ "name": "m", "owner": { "name": "o" }, "plugins": [{ "name": "in", "source": "./in" }] }"#;
+    let steps = vec![
+        write(".claude-plugin/plugin.json", r#"{ "name": "top", "version": "1.0.0" }"#),
+        write(".claude-plugin/marketplace.json", market),
+        write("in/.claude-plugin/plugin.json", r#"{ "name": "in" }"#),
+    ];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    let ids: Vec<&str> = report.plugins.iter().map(|plugin| plugin.id.as_str()).collect();
+    assert_eq!(ids, ["claude:in@m", "claude:top@plugins"]);
+}

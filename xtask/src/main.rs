@@ -1,4 +1,4 @@
-//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `threats`.
+//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`.
 
 mod deny;
 mod docs;
@@ -18,7 +18,7 @@ struct Args {
     task: Task,
 }
 
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 enum Task {
     /// Compares the dependencies of each crate with [workspace.metadata.layers] and [workspace.metadata.rows].
     Layers,
@@ -30,6 +30,12 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Runs the fence over this workspace; arguments after `--` are its own.
+    Fence {
+        /// Arguments of `cargo plugward-fence`.
+        #[arg(last = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Looks up each test that THREAT-MODEL.md names.
     Threats,
 }
@@ -40,6 +46,7 @@ fn main() -> ExitCode {
         Task::Layers => layers::check(),
         Task::Deny => deny::check(),
         Task::Docs { check } => docs::run(if check { docs::Mode::Check } else { docs::Mode::Write }),
+        Task::Fence { arguments } => return fence(arguments),
         Task::Threats => threats::check(),
     };
     match outcome {
@@ -49,6 +56,19 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The fence prints and decides by itself; its planted cases run first.
+fn fence(arguments: Vec<std::ffi::OsString>) -> ExitCode {
+    #[expect(clippy::disallowed_methods, reason = "exceptions of the fence expire by the day")]
+    let now = std::time::SystemTime::now();
+    let seconds = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut streams = plugward_fence::Streams {
+        out: &mut std::io::stdout(),
+        err: &mut std::io::stderr(),
+        today: plugward_fence::day_of(seconds),
+    };
+    ExitCode::from(plugward_fence::command(arguments, &mut streams))
 }
 
 /// What a check saw, and what is wrong.

@@ -125,7 +125,7 @@ impl Looking<'_> {
             let child = join(path, &shown);
             let utf8 = core::str::from_utf8(entry.name()).is_ok();
             match entry.kind() {
-                FileKind::Folder if CONTROL.contains(&shown.as_str()) => continue,
+                FileKind::Folder if CONTROL.contains(&shown.as_str()) || holds_main_files(&shown) => continue,
                 FileKind::Folder if !utf8 => {
                     self.skip(&child, "name is not UTF-8");
                     sight = Sight::Below;
@@ -240,6 +240,12 @@ fn exists(jail: &Jail, path: &str) -> bool {
                 && error.code() != "path/not-a-directory"
         }
     }
+}
+
+/// Folders such as `.claude-plugin` hold the main file of the plugin above them, and are no plugin themselves.
+fn holds_main_files(name: &str) -> bool {
+    let folder = |file: &str| file.split_once('/').is_some_and(|(folder, _)| folder == name);
+    MAIN_FILES.iter().chain(MARKET_FILES).any(|(_, file)| folder(file))
 }
 
 fn inside(path: &str, folder: &str) -> bool {

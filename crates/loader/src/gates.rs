@@ -168,7 +168,7 @@ fn folder_name(place: &Place) -> &str {
 
 fn with_snapshot(place: &Place, snapshot: &Snapshot, context: &Context<'_>) -> Result<Vec<Walked>, Skipped> {
     let options = context.options;
-    let files = TreeFiles(snapshot);
+    let files = TreeFiles::new(snapshot);
     let excluded: Vec<&str> = options.excludes.iter().collect();
     let found = read(place, &files, options, &excluded);
     if found.is_empty() {
@@ -364,7 +364,7 @@ fn dialects(place: &Place, files: &dyn Files, options: &CheckOptions) -> Vec<Dia
 }
 
 fn at<'a>(place: &'a Place, excluded: &'a [&'a str]) -> At<'a> {
-    let at = At::folder(folder_name(place)).with_excluded(excluded);
+    let at = At::folder(folder_name(place)).with_path(&place.path).with_excluded(excluded);
     match &place.entry {
         Some(entry) => at.with_entry(entry),
         None => at,
