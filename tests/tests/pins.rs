@@ -161,3 +161,83 @@ fn a_folder_of_main_files_is_no_plugin_of_its_own() {
     let ids: Vec<&str> = report.plugins.iter().map(|plugin| plugin.id.as_str()).collect();
     assert_eq!(ids, ["claude:in@m", "claude:top@plugins"]);
 }
+
+const MARKET: &str =
+    r#"{ "name": "m", "owner": { "name": "o" }, "plugins": [{ "name": "x", "source": "./p/x" }] }"#;
+
+fn of_market() -> Vec<Step> {
+    vec![
+        write("p/x/.claude-plugin/plugin.json", r#"{ "name": "x" }"#),
+        write(".claude-plugin/marketplace.json", MARKET),
+    ]
+}
+
+#[test]
+fn a_broken_marketplace_makes_no_new_plugin_of_a_known_one() {
+    let bench = Bench::new();
+    assert_eq!(bench.run(&Run { plugins: of_market(), ..Run::default() }).plugins[0].id, "claude:x@m");
+    let pins = bench.pins();
+    let report =
+        bench.run(&Run { plugins: vec![write(".claude-plugin/marketplace.json", "{bad")], ..Run::default() });
+    assert_eq!((plugin(&report, "x").decision, report.exit), (Decision::Refuse, 4));
+    assert_eq!(bench.pins(), pins);
+}
+
+#[test]
+fn a_plugin_does_not_choose_its_own_source() {
+    let bench = Bench::new();
+    let market =
+        r#"{ "name": "official", "owner": { "name": "o" }, "plugins": [{ "name": "x", "source": "./" }] }"#;
+    let steps = vec![
+        write("x/.claude-plugin/plugin.json", r#"{ "name": "x" }"#),
+        write("x/.claude-plugin/marketplace.json", market),
+    ];
+    assert_eq!(bench.run(&Run { plugins: steps, ..Run::default() }).plugins[0].id, "claude:x@plugins");
+}
+
+#[test]
+fn a_marketplace_of_one_plugin_at_its_root() {
+    let bench = Bench::new();
+    let market = r#"{ "name": "m", "owner": { "name": "o" }, "plugins": [{ "name": "x", "source": "./" }] }"#;
+    let steps = vec![
+        write(".claude-plugin/plugin.json", r#"{ "name": "x" }"#),
+        write(".claude-plugin/marketplace.json", market),
+    ];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    let seen: Vec<(&str, &str)> = report.plugins.iter().map(|p| (p.id.as_str(), p.path.as_str())).collect();
+    assert_eq!((seen, report.exit), (vec![("claude:x@m", ".")], 0));
+}
+
+#[test]
+fn a_plugin_inside_of_a_plugin_is_said() {
+    let bench = Bench::new();
+    let steps = vec![
+        write("outer/plugin.json", r#"{ "name": "outer", "version": "1.0.0", "capabilities": {} }"#),
+        write("outer/inner/.claude-plugin/plugin.json", r#"{ "name": "inner" }"#),
+    ];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!(report.skipped.len(), 1, "{:?}", report.skipped);
+    assert!(report.skipped[0].why.contains("inside the plugin in outer"));
+}
+
+#[test]
+fn what_was_not_looked_at_is_no_yes() {
+    let bench = Bench::new();
+    let deep = write("a/b/c/d/e/f/g/h/.claude-plugin/plugin.json", r#"{ "name": "deep" }"#);
+    let report = bench.run(&Run { plugins: vec![deep], ..Run::default() });
+    assert_eq!(report.exit, 1, "{report:?}");
+}
+
+#[test]
+fn a_never_is_kept_whatever_becomes_of_the_others() {
+    let bench = Bench::new();
+    let run = Run {
+        plugins: two(),
+        trust: Some("prompt".into()),
+        answer: Some("never".into()),
+        all_or_nothing: Bit::On,
+        ..Run::default()
+    };
+    assert_eq!(bench.run(&run).exit, 5);
+    assert_eq!(bench.check(&Run::default()).exit, 5);
+}

@@ -27,7 +27,10 @@ impl Host {
         let state = strategy
             .as_ref()
             .and_then(|s| Utf8PathBuf::from_path_buf(s.state_dir().unwrap_or_else(|| s.data_dir())).ok());
-        let interactive = !global.no_input && env("CI").is_none() && std::io::stdin().is_terminal();
+        let interactive = !global.no_input
+            && env("CI").is_none()
+            && std::io::stdin().is_terminal()
+            && std::io::stderr().is_terminal();
         Self {
             config: named(global.config_dir.as_ref(), "PLUGWARD_CONFIG_DIR")
                 .or_else(|| config.map(|dir| dir.join("plugward"))),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_scanner::Rules;
 
-use crate::discover::{Place, discover};
+use crate::discover::{Place, Seen, discover};
 use crate::gates::{Context, Walked, missing, walk};
 use crate::lock::{self, RootLock};
 use crate::options::{CheckOptions, Person, Root, Watch, Whole};
@@ -47,11 +47,15 @@ pub fn look(
     let mut places: Vec<Place> = Vec::new();
     let mut skipped = Vec::new();
     let mut notices = store.notices();
+    let mut seen = Seen::All;
     for (number, root) in roots.iter().enumerate() {
         let found = discover(root, number, options, watch);
         places.extend(found.places);
         skipped.extend(found.skipped);
         notices.extend(found.notices);
+        if found.seen == Seen::NotAll {
+            seen = Seen::NotAll;
+        }
     }
     let locks: Vec<RootLock> = roots.iter().map(RootLock::read).collect();
     let mut walked = walk_all(&places, &Places { roots, locks: &locks, store }, options, watch, &mut skipped);
@@ -68,7 +72,7 @@ pub fn look(
         notices.push(crate::report::Notice { code: error.code().to_owned(), gate: Gate::Pin, message });
     }
     let subjects = subjects(&walked, roots);
-    (finish(walked, roots, options, failed, Gathered { skipped, notices }), subjects)
+    (finish(walked, roots, options, failed, Gathered { skipped, notices, seen }), subjects)
 }
 
 fn subjects(walked: &[Walked], roots: &[Root]) -> BTreeMap<String, Subject> {
@@ -99,6 +103,7 @@ fn subjects(walked: &[Walked], roots: &[Root]) -> BTreeMap<String, Subject> {
 struct Gathered {
     skipped: Vec<Skipped>,
     notices: Vec<crate::report::Notice>,
+    seen: Seen,
 }
 
 /// The roots, with the lock of each.
@@ -142,12 +147,20 @@ fn walk_all(
             // A plugin at that folder with a manifest that does not parse has its own reasons.
             let there = all.iter().any(|one: &Walked| one.report.root == number && one.report.path == path);
             let asked = options.dialect.is_none_or(|only| id.starts_with(&format!("{}:", only.as_str())));
-            if !there && asked && options.enabled.as_ref().is_none_or(|names| names.contains(&id)) {
+            if !there
+                && asked
+                && options.enabled.as_ref().is_none_or(|names| names.iter().any(|name| is_called(&id, name)))
+            {
                 all.push(missing(&id, &path, number));
             }
         }
     }
     all
+}
+
+/// Whether an id, or the name in it, is this one.
+fn is_called(id: &str, name: &str) -> bool {
+    id == name || id.parse().is_ok_and(|id: plugward_types::PluginId| id.name() == name)
 }
 
 fn is_enabled(walked: &Walked, options: &CheckOptions) -> bool {
@@ -223,12 +236,14 @@ fn finish(
         plugins.push(one.report);
     }
     plugins.sort_by(|a, b| (&a.id, a.root, &a.path).cmp(&(&b.id, b.root, &b.path)));
-    let Gathered { mut skipped, mut notices } = gathered;
+    let Gathered { mut skipped, mut notices, seen } = gathered;
     skipped.sort();
     notices.sort();
     summary.skipped = u64::try_from(skipped.len()).unwrap_or(u64::MAX);
     let weights = plugins.iter().flat_map(|plugin| plugin.reasons.iter().map(|reason| reason.weight));
-    let exit = exit(weights, failed);
+    // What was not looked at could not be told.
+    let unseen = (seen == Seen::NotAll).then_some(Weight::CouldNotTell);
+    let exit = exit(weights.chain(unseen), failed);
     Report {
         version: 1,
         tool: Tool {

@@ -6,7 +6,7 @@ use plugward_manifest::{CommandSources, Entry, MAIN_FILES, MARKET_FILES, Market,
 use plugward_sandbox_path::{FileKind, Jail};
 
 use crate::options::{CheckOptions, Root, Watch};
-use crate::report::{Gate, Notice, Skipped};
+use crate::report::{Gate, Notice, Reason, Skipped, Weight};
 
 /// Levels below a root that are looked through.
 const DEPTH: usize = 6;
@@ -27,6 +27,8 @@ pub(crate) struct Place {
     pub(crate) path: String,
     pub(crate) source: String,
     pub(crate) entry: Option<Entry>,
+    /// A marketplace above it that cannot be read: what it would have said of this plugin is not known.
+    pub(crate) broken: Option<Reason>,
 }
 
 /// What a root holds.
@@ -35,6 +37,16 @@ pub(crate) struct Found {
     pub(crate) places: Vec<Place>,
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) notices: Vec<Notice>,
+    /// Whether some part of the root was not looked at.
+    pub(crate) seen: Seen,
+}
+
+/// How much of a root was looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Seen {
+    #[default]
+    All,
+    NotAll,
 }
 
 struct Looking<'a> {
@@ -47,6 +59,10 @@ struct Looking<'a> {
     /// Folders that a marketplace names, with its name and the entry.
     named: BTreeMap<String, (String, Entry)>,
     taken: BTreeSet<String>,
+    /// Folders whose marketplace cannot be read, or has entries that cannot.
+    broken: Vec<(String, Reason)>,
+    /// The plugin whose folder is being looked through.
+    inside: Option<String>,
 }
 
 /// Looks through one root.
@@ -60,6 +76,8 @@ pub(crate) fn discover(root: &Root, number: usize, options: &CheckOptions, watch
         found: Found::default(),
         named: BTreeMap::new(),
         taken: BTreeSet::new(),
+        broken: Vec::new(),
+        inside: None,
     };
     let here = looking.folder(".", 0);
     looking.missing_entries();
@@ -82,34 +100,57 @@ impl Looking<'_> {
     fn folder(&mut self, path: &str, depth: usize) -> Sight {
         self.folders = self.folders.saturating_add(1);
         if self.folders > FOLDERS {
-            self.notice(
-                "discover/too-many",
-                format!("{path}: more than {FOLDERS} folders; the rest was not looked at"),
-            );
+            self.not_all(format!("{path}: more than {FOLDERS} folders; the rest was not looked at"));
             return Sight::Below;
         }
         self.watch.discovering(path);
-        self.marketplace(path);
+        // A folder such as `.claude-plugin` speaks for the folder above it, and is no root of its own.
+        let marked = !holds_main_files(path) && self.is_marked(path);
+        if self.inside.is_none() && !holds_main_files(path) {
+            self.marketplace(path);
+        }
         let named = self.named.contains_key(path);
-        if named || self.is_marked(path) {
-            self.take(path);
-            // The root of a marketplace may be a plugin and hold others.
-            if !self.named.keys().any(|other| other != path && inside(other, path)) {
-                return Sight::Plugin;
-            }
+        if !named && !marked {
+            return self.descend(path, depth);
         }
-        if depth == DEPTH {
-            return Sight::Nothing;
+        if let (false, Some(outer)) = (named, self.inside.clone()) {
+            self.skip(path, &format!("inside the plugin in {outer}, which is checked with it"));
+            return self.descend(path, depth);
         }
-        let below = self.children(path, depth);
-        if named || self.taken.contains(path) { Sight::Plugin } else { below }
+        self.take(path);
+        let outer = self.inside.replace(path.to_owned());
+        let _below: Sight = self.descend(path, depth);
+        self.inside = outer;
+        Sight::Plugin
+    }
+
+    fn descend(&mut self, path: &str, depth: usize) -> Sight {
+        if depth < DEPTH {
+            return self.children(path, depth);
+        }
+        let is_folder = |entry: &plugward_sandbox_path::FolderEntry| entry.kind() == FileKind::Folder;
+        if self.root.jail.list(path, NAMES).is_ok_and(|listing| listing.entries().iter().any(is_folder)) {
+            self.not_all(format!("{path}: more than {DEPTH} levels; what is deeper was not looked at"));
+        }
+        Sight::Nothing
+    }
+
+    /// Something was not looked at. Inside of a plugin that costs nothing: its tree is read whole, or refused.
+    fn not_all(&mut self, message: String) {
+        if self.inside.is_none() {
+            self.found.seen = Seen::NotAll;
+            self.notice("discover/too-many", message);
+        }
     }
 
     fn children(&mut self, path: &str, depth: usize) -> Sight {
         let listing = match self.root.jail.list(path, NAMES) {
             Ok(listing) => listing,
             Err(error) => {
-                self.notice("discover/unreadable", format!("{path}: {error}"));
+                if self.inside.is_none() {
+                    self.found.seen = Seen::NotAll;
+                    self.notice("discover/unreadable", format!("{path}: {error}"));
+                }
                 return Sight::Below;
             }
         };
@@ -125,14 +166,14 @@ impl Looking<'_> {
             let child = join(path, &shown);
             let utf8 = core::str::from_utf8(entry.name()).is_ok();
             match entry.kind() {
-                FileKind::Folder if CONTROL.contains(&shown.as_str()) || holds_main_files(&shown) => continue,
+                FileKind::Folder if CONTROL.contains(&shown.as_str()) => continue,
                 FileKind::Folder if !utf8 => {
                     self.skip(&child, "name is not UTF-8");
                     sight = Sight::Below;
                     continue;
                 }
                 FileKind::Folder => {}
-                FileKind::Symlink if depth == 0 => {
+                FileKind::Symlink if self.inside.is_none() => {
                     self.skip(&child, "a link, which is not followed");
                     continue;
                 }
@@ -140,7 +181,7 @@ impl Looking<'_> {
             }
             match self.folder(&child, depth.saturating_add(1)) {
                 Sight::Plugin | Sight::Below => sight = Sight::Below,
-                Sight::Nothing if depth == 0 => self.skip(&child, "no manifest"),
+                Sight::Nothing if depth == 0 && !holds_main_files(&child) => self.skip(&child, "no manifest"),
                 Sight::Nothing => {}
             }
         }
@@ -164,7 +205,10 @@ impl Looking<'_> {
             Some((market, entry)) => (market.clone(), Some(entry.clone())),
             None => (self.root.source.clone(), None),
         };
-        self.found.places.push(Place { root: self.number, path: path.to_owned(), source, entry });
+        let above =
+            |(folder, _): &&(String, Reason)| entry.is_none() && (folder == path || inside(path, folder));
+        let broken = self.broken.iter().find(above).map(|(_, reason)| reason.clone());
+        self.found.places.push(Place { root: self.number, path: path.to_owned(), source, entry, broken });
     }
 
     fn marketplace(&mut self, path: &str) {
@@ -176,7 +220,7 @@ impl Looking<'_> {
             let bytes = match self.root.jail.read(&file, MARKET_LIMIT) {
                 Ok(bytes) => bytes,
                 Err(error) => {
-                    self.notice("market/unreadable", format!("{file}: {error}"));
+                    self.breaks(path, "market/unreadable", format!("{file}: {error}"), Weight::CouldNotTell);
                     continue;
                 }
             };
@@ -186,23 +230,36 @@ impl Looking<'_> {
                         self.notice(notice.code(), format!("{}: {}", notice.place(), notice.message()));
                     }
                     for error in market.refused().iter().flat_map(|entry| entry.errors().iter()) {
-                        self.notice(error.code(), error.to_string());
+                        self.breaks(path, error.code(), error.to_string(), Weight::Integrity);
                     }
                     self.enlist(path, &market);
                 }
                 Err(errors) => {
                     for error in errors.iter() {
-                        self.notice(error.code(), error.to_string());
+                        self.breaks(path, error.code(), error.to_string(), Weight::Integrity);
                     }
                 }
             }
         }
     }
 
+    /// What a marketplace would have said of the plugins below it is not known: those that no good entry names are
+    /// refused, since they would pass for others, without their pins and denials.
+    fn breaks(&mut self, folder: &str, code: &str, message: String, weight: Weight) {
+        self.notice(code, message.clone());
+        let help = "mend the marketplace file; until then its plugins are refused".to_owned();
+        let reason = Reason { code: code.to_owned(), gate: Gate::Discover, message, help, weight };
+        self.broken.push((folder.to_owned(), reason));
+    }
+
     fn enlist(&mut self, path: &str, market: &Market) {
         for entry in market.entries() {
             let Source::Local { path: local } = entry.source() else { continue };
             let folder = join(path, local);
+            // A plugin does not choose its own source: that counts only where the person named the folder.
+            if folder == path && path != "." {
+                continue;
+            }
             self.named.entry(folder).or_insert_with(|| (market.name().to_owned(), entry.clone()));
         }
     }
@@ -243,9 +300,10 @@ fn exists(jail: &Jail, path: &str) -> bool {
 }
 
 /// Folders such as `.claude-plugin` hold the main file of the plugin above them, and are no plugin themselves.
-fn holds_main_files(name: &str) -> bool {
+fn holds_main_files(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
     let folder = |file: &str| file.split_once('/').is_some_and(|(folder, _)| folder == name);
-    MAIN_FILES.iter().chain(MARKET_FILES).any(|(_, file)| folder(file))
+    MAIN_FILES.iter().any(|(_, file)| folder(file))
 }
 
 fn inside(path: &str, folder: &str) -> bool {
@@ -255,8 +313,8 @@ fn inside(path: &str, folder: &str) -> bool {
 /// Joins two relative paths; `.` is the empty one.
 pub(crate) fn join(folder: &str, name: &str) -> String {
     match (folder, name) {
-        (".", name) => name.to_owned(),
         (folder, "." | "") => folder.to_owned(),
+        (".", name) => name.to_owned(),
         (folder, name) => format!("{folder}/{name}"),
     }
 }

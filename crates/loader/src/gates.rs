@@ -60,6 +60,14 @@ pub(crate) struct Context<'a> {
 
 /// Walks the folder of a place through all gates that need no store, once for each dialect in it.
 pub(crate) fn walk(place: &Place, context: &Context<'_>) -> Result<Vec<Walked>, Skipped> {
+    let mut walked = walk_folder(place, context)?;
+    for one in &mut walked {
+        one.report.reasons.extend(place.broken.clone());
+    }
+    Ok(walked)
+}
+
+fn walk_folder(place: &Place, context: &Context<'_>) -> Result<Vec<Walked>, Skipped> {
     let options = context.options;
     let jail = match folder(context.root, &place.path) {
         Ok(jail) => jail,
@@ -292,7 +300,7 @@ pub(crate) fn missing(id: &str, path: &str, root: usize) -> Walked {
         .as_ref()
         .and_then(|id| Dialect::ALL.iter().copied().find(|dialect| dialect.as_str() == id.dialect()))
         .unwrap_or(Dialect::Claude);
-    let place = Place { root, path: path.to_owned(), source: String::new(), entry: None };
+    let place = Place { root, path: path.to_owned(), source: String::new(), entry: None, broken: None };
     let mut report = blank(&place, dialect);
     id.clone_into(&mut report.id);
     report.name = parsed.map_or_else(|| id.to_owned(), |id| id.name().to_owned());

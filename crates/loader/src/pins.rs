@@ -10,7 +10,7 @@ use plugward_state_file::{Owner, StateError};
 
 use crate::gates::{PinFacts, Walked};
 use crate::options::{Answer, CheckOptions, Person, Root, Writes};
-use crate::report::{Gate, Notice, PinState, PluginReport, Reason, Weight};
+use crate::report::{Decision, Gate, Notice, PinState, PluginReport, Reason, Weight};
 
 /// The pins, or why there are none to be had.
 ///
@@ -211,7 +211,11 @@ pub(crate) fn gate(
             pending.push(Pending { at, change });
         }
     }
-    if pending.is_empty() || stop(walked) == Stop::EnrollNothing {
+    if stop(walked) == Stop::EnrollNothing {
+        // What a person denied is denied, whatever becomes of the others.
+        pending.retain(|pending| matches!(pending.change, Change::Deny { .. }));
+    }
+    if pending.is_empty() {
         return if store.is_broken() { StoreFailed::Yes } else { StoreFailed::No };
     }
     commit(walked, pending, store, options)
@@ -317,6 +321,7 @@ fn ask(
     person: &mut dyn Person,
 ) -> Asked {
     let answer = if report.reasons.is_empty() && options.writes == Writes::Commit {
+        report.decision = Decision::Ask;
         person.ask(report)
     } else {
         Answer::Nobody
@@ -371,6 +376,7 @@ fn unusable(
         }),
         StoreDecision::Ask(code) => {
             let answer = if report.reasons.is_empty() && options.writes == Writes::Commit {
+                report.decision = Decision::Ask;
                 person.ask(report)
             } else {
                 Answer::Nobody

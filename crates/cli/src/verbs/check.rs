@@ -39,8 +39,10 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     {
         out.say(&format!("note: where this check looked is not remembered: {error:#}"));
     }
+    let mut unknown = false;
     for id in &args.enabled {
         if !report.plugins.iter().any(|plugin| plugin.id == *id || plugin.name == *id) {
+            unknown = true;
             out.complain(&format!(
                 "{} --enabled {}: no such plugin was found",
                 paint(ASK, "warning:"),
@@ -59,6 +61,10 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
             out.result(&table::report(&report, &view))?;
         }
     }
+    if unknown && report.exit == 0 {
+        // What was asked for was not decided, which is no yes.
+        return Ok(2);
+    }
     Ok(if args.exit_zero && !matches!(report.exit, 1 | 2 | 7) { 0 } else { report.exit })
 }
 
@@ -75,12 +81,10 @@ impl Person for AtTheKeyboard<'_> {
         let mut stderr = anstream::stderr();
         let mut question = table::details(plugin, &view, Show::Worst);
         for item in &plugin.surface {
-            question.push_str(&format!(
-                "  runs {}: {} ({})\n",
-                item.kind,
-                line(&item.run.join(" ")),
-                item.coverage
-            ));
+            let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
+            let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
+            let text = format!("{} {} {} ({})", item.kind, line(name), line(&run), item.coverage);
+            question.push_str(&table::wrapped("  ", "    ", &text, self.width));
         }
         question.push_str("  manifest ");
         question.push_str(plugin.manifest.as_deref().unwrap_or("none"));

@@ -107,10 +107,10 @@ fn start_over(host: &Host) -> Result<(), Failure> {
 
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = shared::pins(host, Writes::Commit, out)?;
-    let (scope, id) = match pinned(&store, &args.id) {
-        Ok(found) => found,
-        Err(_) => seen(args, host, out)?,
-    };
+    let is_pinned = store
+        .pins()
+        .is_none_or(|pins| pins.iter().any(|(_, id, _)| id.as_str() == args.id || id.name() == args.id));
+    let (scope, id) = if is_pinned { pinned(&store, &args.id)? } else { seen(args, host, out)? };
     match commit(&mut store, Change::Deny { scope, id: id.clone(), by: Some(host::user()) })? {
         Outcome::Done | Outcome::Already => {
             out.result(&format!("denied {id}; to take it back: plugward allow {id}\n"))?;

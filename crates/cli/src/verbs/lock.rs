@@ -145,10 +145,8 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         Replaced::Created => "wrote",
         Replaced::Overwrote => "replaced",
     };
-    out.say(&format!(
-        "{wrote} {}/{NAME}; commit it, and let CI run: plugward lock --check {}",
-        args.dir, args.dir
-    ));
+    let dir = shared::quoted(args.dir.as_str());
+    out.say(&format!("{wrote} {dir}/{NAME}; commit it, and let CI run: plugward lock --check {dir}"));
     Ok(0)
 }
 
@@ -189,9 +187,14 @@ fn accept(root: &Root, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Resu
     let Some(bytes) = old else {
         return Err(usage(format!("accept {NAME}: there is none")));
     };
-    Lock::parse(&bytes).map_err(|error| {
+    let parsed = Lock::parse(&bytes).map_err(|error| {
         Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
     })?;
+    if matches!(parsed, Lock::Json(_)) {
+        return Err(usage(format!(
+            "accept {NAME}: the older JSON lock covers too little\n  next: plugward lock --migrate"
+        )));
+    }
     let mut store = shared::pins(host, Writes::Commit, out)?;
     let lock = sha256(&bytes);
     let change = Change::AcceptLock { scope: root.scope.clone(), lock };

@@ -118,6 +118,10 @@ pub(crate) fn again(dirs: &[Utf8PathBuf]) -> String {
 
 /// Quotes a word for a POSIX shell where it needs it.
 pub(crate) fn quoted(word: &str) -> String {
+    if word.chars().any(crate::escape::is_unprintable) {
+        // To be read, not typed: nothing of it may reach a terminal as it is.
+        return format!("'{}'", line(word));
+    }
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',')
     };
