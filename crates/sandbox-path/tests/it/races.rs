@@ -274,7 +274,11 @@ fn moveout() {
     both_ways(
         "moveout",
         (&world, &attack, "a/b/f"),
-        (&["path/not-found", "path/outside"], &["path/not-found", "path/outside", "Vanished", "LeftJail"]),
+        // `Replaced`: the walk reached the outside file, and its identity was another's.
+        (
+            &["path/not-found", "path/outside"],
+            &["path/not-found", "path/outside", "Vanished", "LeftJail", "Replaced"],
+        ),
     );
 }
 
