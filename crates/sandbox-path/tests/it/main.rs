@@ -19,7 +19,6 @@ mod faults;
 mod flags;
 mod jails;
 mod limits;
-mod lookups;
 mod namespaces;
 mod properties;
 mod races;

@@ -1,7 +1,6 @@
 //! Lenses: readers that take a text apart into views, names, commands, keys and embedded code.
 
 pub(crate) mod js;
-mod prose;
 
 use crate::entry::Lens;
 use crate::options::Limits;
@@ -23,8 +22,7 @@ pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, 
     match lens {
         Lens::Js => js::lex(src, sink, limits, out),
         // DEBT(lenses): these read all of the text as prose until their lexers come.
-        Lens::Prose => prose::lex(src, sink, limits, out),
-        Lens::Py | Lens::Sh | Lens::Rs | Lens::Data => {
+        Lens::Py | Lens::Sh | Lens::Rs | Lens::Data | Lens::Prose => {
             out.text.begin(crate::text::Within::Prose, 0);
             out.text.raw(src, 0, crate::view::How::NONE);
         }

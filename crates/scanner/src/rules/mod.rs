@@ -232,11 +232,6 @@ impl Rules {
         self.matchers.get(usize::from(index))
     }
 
-    /// Says whether a matcher's rule is about orders to a model.
-    pub(crate) fn is_prompt(&self, matcher: &Matcher) -> bool {
-        self.table.get(usize::from(matcher.rule)).is_some_and(|rule| rule.id.family() == "prompt")
-    }
-
     pub(crate) fn shape(&self, name: &str) -> &[u16] {
         self.shapes.get(name).map_or(&[], Vec::as_slice)
     }
