@@ -22,7 +22,50 @@ pub(crate) enum Form {
 }
 
 /// Checks a path and drops `.` and doubled separators.
+#[inline]
 pub(crate) fn gate(given: &[u8], policy: Policy, form: Form) -> Result<RelPath<'_>, No> {
+    match ordinary(given, policy) {
+        Some(depth) => Ok(RelPath { bytes: Cow::Borrowed(given), depth, parents: false }),
+        None => judged(given, policy, form),
+    }
+}
+
+/// Counts the components of a path in which there is nothing to judge: none is empty, long, or begins with a dot.
+///
+/// It says yes only where [`judged`] would; whatever it is not sure of is [`judged`]'s to name.
+#[inline]
+fn ordinary(given: &[u8], policy: Policy) -> Option<usize> {
+    if cfg!(windows)
+        || policy.names == Names::Portable
+        || policy.dotfiles == Dotfiles::Refuse
+        || given.len() > PATH_MAX
+    {
+        return None;
+    }
+    // `start` is where the component under way begins.
+    let (mut depth, mut start) = (1_usize, 0_usize);
+    for (at, byte) in given.iter().enumerate() {
+        if *byte > b'/' {
+            continue;
+        }
+        match byte {
+            0 => return None,
+            b'.' if at == start => return None,
+            b'/' => {
+                if !(1..=NAME_MAX).contains(&at.wrapping_sub(start)) {
+                    return None;
+                }
+                depth = depth.wrapping_add(1);
+                start = at.wrapping_add(1);
+            }
+            _ => {}
+        }
+    }
+    (1..=NAME_MAX).contains(&given.len().wrapping_sub(start)).then_some(depth)
+}
+
+/// Checks a path component by component.
+fn judged(given: &[u8], policy: Policy, form: Form) -> Result<RelPath<'_>, No> {
     whole(given)?;
     let (mut depth, mut parents, mut plain) = (0_usize, false, true);
     let mut last_is_name = false;
@@ -145,6 +188,47 @@ mod tests {
         ] {
             assert_eq!(check(given, policy, Form::Name), Err((kind, component)));
         }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_short_way_says_what_the_long_way_says(
+            parts in proptest::collection::vec("(\\.{0,3}|[ab/.\0]{0,5}|a{253,257})", 0..6),
+            length in proptest::option::weighted(0.2, 4080..4112_usize),
+        ) {
+            let mut given = parts.join("/").into_bytes();
+            if let Some(length) = length {
+                given.resize(length, b'a');
+                given.iter_mut().skip(99).step_by(100).for_each(|byte| *byte = b'/');
+            }
+            let policies = [
+                Policy::standard(), Policy::agent(), Policy::standard().with_parents(Parents::Resolve),
+            ];
+            for (policy, form) in policies.into_iter().flat_map(|one| [(one, Form::Name), (one, Form::Folder)]) {
+                let short = ordinary(&given, policy);
+                let long = judged(&given, policy, form);
+                match (short, &long) {
+                    (Some(depth), Ok(rel)) => {
+                        proptest::prop_assert_eq!((depth, &given[..], false), (rel.depth, &rel.bytes[..], rel.parents));
+                    }
+                    (Some(_), Err(no)) => proptest::prop_assert!(false, "{:?}", no.kind),
+                    (None, _) => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_way_is_taken() {
+        let policy = Policy::standard();
+        assert_eq!(ordinary(b"a/b.c/d", policy), Some(3));
+        assert_eq!(ordinary(&[b'a'; 255], policy), Some(1));
+        for left in
+            [&b""[..], b"/a", b"a//b", b"a/", b"./a", b"a/.b", b"a\0", &[b'a'; 256], &b"a/".repeat(2048)]
+        {
+            assert_eq!(ordinary(left, policy), None);
+        }
+        assert_eq!(ordinary(b"a", Policy::agent()), None);
     }
 
     #[test]

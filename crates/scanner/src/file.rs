@@ -11,7 +11,7 @@ use crate::options::ScanOptions;
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::secret;
 use crate::sink::{EmbeddedText, Hit, Lowered, Sink};
-use crate::text::QUOTED;
+use crate::text::{FENCED, QUOTED};
 use crate::unicode::{self, Kind};
 use crate::view::{How, Map, View};
 
@@ -336,7 +336,9 @@ fn text_rules(rules: &Rules, view: &View, source: &Source<'_>, hits: &mut Vec<Hi
         if matcher.langs & source.lens.bit() != 0 && within & tag != 0 && roles & source.role.bit() != 0 {
             let (start, end, how) = view.map.back(raw.start, raw.end);
             let mut found = hit(pattern.matcher, start, end, how);
-            if tag & QUOTED != 0 {
+            if view.map.has_tag(raw.start, raw.end, FENCED)
+                || (rules.is_prompt(matcher) && view.map.has_tag(raw.start, raw.end, QUOTED))
+            {
                 found.lowered = Lowered::Yes;
             }
             hits.push(found);

@@ -9,6 +9,7 @@ mod file;
 mod findings;
 mod gate;
 mod inventory;
+mod keys;
 mod lex;
 mod lines;
 mod modules;

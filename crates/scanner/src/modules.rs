@@ -169,30 +169,7 @@ fn part_matches(pattern: &str, part: &str) -> bool {
     }
 }
 
-/// Says whether a key path matches: `*` is one part, `**` any number of them.
-pub(crate) fn path_matches(pattern: &[String], path: &[&str]) -> bool {
-    // One pass per pattern part over the set of reachable positions: no backtracking.
-    let mut reach = vec![false; path.len().saturating_add(1)];
-    if let Some(first) = reach.first_mut() {
-        *first = true;
-    }
-    for wanted in pattern {
-        let mut next = vec![false; reach.len()];
-        let mut seen = false;
-        for (at, open) in reach.iter().enumerate() {
-            if wanted == "**" {
-                seen |= open;
-                if let Some(slot) = next.get_mut(at) {
-                    *slot |= seen;
-                }
-            } else if *open
-                && path.get(at).is_some_and(|part| wanted == "*" || wanted == part)
-                && let Some(slot) = next.get_mut(at.saturating_add(1))
-            {
-                *slot = true;
-            }
-        }
-        reach = next;
-    }
-    reach.last().copied().unwrap_or(false)
+/// Says whether a path of a data file leaves the plugin: an absolute one, or one that climbs out.
+pub(crate) fn leaves_plugin(from: &str, text: &[u8]) -> bool {
+    is_absolute(text) || leaves(from, text)
 }

@@ -2,6 +2,11 @@
 
 /// Every detector of this version.
 pub(crate) const SHAPES: &[&str] = &[
+    "config-build-hook",
+    "config-duplicate-key",
+    "config-hook-shell",
+    "config-mcp-shell",
+    "config-mcp-unpinned",
     "coverage-finding-cap",
     "coverage-no-lens",
     "coverage-unscanned",

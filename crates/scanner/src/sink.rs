@@ -1,6 +1,8 @@
 //! Where lenses put what they see: names, modules, commands, keys, embedded code. It asks the rules and keeps hits.
 
 use crate::entry::{Lens, Role};
+use crate::keys;
+use crate::lex::data::KeyPath;
 use crate::modules;
 use crate::names::{Names, Node};
 use crate::rules::{Arg0, Declared, MatcherKind, NO_LENS, Rules};
@@ -165,7 +167,7 @@ impl<'r> Sink<'r> {
     ) {
         let Some(data) = names.node(node) else { return };
         for &matcher in &data.call {
-            let Some(MatcherKind::Name { arg0, argv, declared }) =
+            let Some(MatcherKind::Name { arg0, argv, declared, roles }) =
                 self.rules.matcher(matcher).map(|m| &m.kind)
             else {
                 continue;
@@ -177,7 +179,8 @@ impl<'r> Sink<'r> {
                 Arg0::Computed => !matches!(args.first, FirstArg::Literal | FirstArg::None),
             };
             let constants = argv.as_ref().is_none_or(|argv| argv.is_match(&args.constants));
-            if first && constants && !(own == Own::Declared && *declared == Declared::Own) {
+            let role = roles & self.role.bit() != 0;
+            if role && first && constants && !(own == Own::Declared && *declared == Declared::Own) {
                 self.hit(matcher, span, how);
             }
         }
@@ -198,8 +201,8 @@ impl<'r> Sink<'r> {
     fn named_hits(&mut self, matchers: &[u16], own: Own, span: (usize, usize), how: How) {
         for &matcher in matchers {
             let kind = self.rules.matcher(matcher).map(|known| &known.kind);
-            let Some(MatcherKind::Name { declared, .. }) = kind else { continue };
-            if !(own == Own::Declared && *declared == Declared::Own) {
+            let Some(MatcherKind::Name { declared, roles, .. }) = kind else { continue };
+            if roles & self.role.bit() != 0 && !(own == Own::Declared && *declared == Declared::Own) {
                 self.hit(matcher, span, how);
             }
         }
@@ -243,17 +246,37 @@ impl<'r> Sink<'r> {
         }
     }
 
-    #[expect(dead_code, reason = "the lexer of data tells them")]
-    /// A key with its value in a `data` file. The path is given part by part.
-    pub(crate) fn key(&mut self, path: &[&str], value: &str, span: (usize, usize), how: How) {
+    /// The matchers of kind `key` that look at this file, asked for once.
+    pub(crate) fn keys_here(&self) -> Vec<u16> {
+        let here = |matcher: &&u16| {
+            self.rules.matcher(**matcher).is_some_and(|known| {
+                let MatcherKind::Key(wanted) = &known.kind else { return false };
+                let named = |pattern: &String| modules::file_matches(pattern, self.path);
+                known.langs & self.lens != 0
+                    && (wanted.files.is_empty() || wanted.files.iter().any(named))
+                    && wanted.roles & self.role.bit() != 0
+            })
+        };
+        self.rules.keys.iter().filter(here).copied().collect()
+    }
+
+    /// A key with its value in a `data` file. `among` are the matchers of this file.
+    pub(crate) fn key(
+        &mut self,
+        among: &[u16],
+        path: &KeyPath,
+        value: &[u8],
+        span: (usize, usize),
+        how: How,
+    ) {
         let rules = self.rules;
-        for &matcher in &rules.keys {
+        for &matcher in among {
             let kind = rules.matcher(matcher).map(|known| &known.kind);
             let Some(MatcherKind::Key(wanted)) = kind else { continue };
-            let file = wanted.files.is_empty()
-                || wanted.files.iter().any(|pattern| modules::file_matches(pattern, self.path));
-            let value = wanted.value.as_ref().is_none_or(|wanted| wanted.is_match(value.as_bytes()));
-            if file && value && modules::path_matches(&wanted.path, path) {
+            if wanted.path.matches(path)
+                && wanted.value.as_ref().is_none_or(|wanted| wanted.is_match(value))
+                && wanted.check.is_none_or(|check| keys::holds(check, path, value, self.path))
+            {
                 self.hit(matcher, span, how);
             }
         }

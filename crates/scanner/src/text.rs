@@ -2,6 +2,7 @@
 //!
 //! Pieces are parted by a line feed, which no piece holds.
 
+use crate::unicode::{self, Normal, entity, spaced};
 use crate::view::{How, View};
 
 /// What kind of text a piece is.
@@ -11,10 +12,12 @@ pub(crate) enum Within {
     Comment,
     String,
     Value,
+    /// Text that is not shown where the file is rendered. It is prose or a comment besides.
+    Hidden,
 }
 
 impl Within {
-    pub(crate) const ALL: [Self; 4] = [Self::Prose, Self::Comment, Self::String, Self::Value];
+    pub(crate) const ALL: [Self; 5] = [Self::Prose, Self::Comment, Self::String, Self::Value, Self::Hidden];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -22,6 +25,7 @@ impl Within {
             Self::Comment => "comment",
             Self::String => "string",
             Self::Value => "value",
+            Self::Hidden => "hidden",
         }
     }
 
@@ -31,12 +35,20 @@ impl Within {
             Self::Comment => 2,
             Self::String => 4,
             Self::Value => 8,
+            Self::Hidden => 16,
         }
     }
 }
 
-/// Set in a tag where the page lets a `doc` file's quotation count one step less.
+/// Set in a tag where the page lets the `prompt/*` findings of a `doc` file's quotation count one step less.
 pub(crate) const QUOTED: u8 = 128;
+/// Set in a tag where the page lets all findings of a `doc` file's fence count one step less.
+pub(crate) const FENCED: u8 = 64;
+
+/// Text around letters that stand apart which is read again with them joined: no match is longer.
+const AROUND: usize = 1024;
+/// The longest tag that may stand inside a word.
+const MAX_TAG: usize = 64;
 
 /// Builds the text view piece by piece.
 #[derive(Debug, Default)]
@@ -46,6 +58,13 @@ pub(crate) struct TextView {
     open: bool,
     /// A blank that is written when a word follows.
     blank: Option<(usize, usize)>,
+    /// Where the piece begins.
+    piece: usize,
+    /// A mark of emphasis or a tag was left out right before the next byte.
+    marked: bool,
+    /// The last character is of a script that needs no blanks.
+    dense: bool,
+    scratch: String,
 }
 
 impl TextView {
@@ -55,63 +74,148 @@ impl TextView {
         self.tag = within.bit() | flags;
     }
 
+    /// Changes the flags of what follows in the same piece.
+    pub(crate) fn flags(&mut self, within: Within, flags: u8) {
+        self.tag = within.bit() | flags;
+    }
+
     /// Ends the piece.
     pub(crate) fn end(&mut self) {
         self.blank = None;
+        (self.marked, self.dense) = (false, false);
         if self.open {
-            let at = self.view.map.back(self.view.bytes.len().saturating_sub(1), self.view.bytes.len()).1;
-            self.view.put(b"\n", (at, at), How::NONE, self.tag);
+            self.line_feed();
             self.open = false;
+            self.join_letters();
         }
+        self.piece = self.view.bytes.len();
+    }
+
+    fn line_feed(&mut self) {
+        let at = self.view.map.back(self.view.bytes.len().saturating_sub(1), self.view.bytes.len()).1;
+        self.view.put(b"\n", (at, at), How::NONE, self.tag);
     }
 
     /// Adds a blank that stands for a range: a line break with what decorates the next line, say.
     pub(crate) fn blank(&mut self, from: (usize, usize)) {
-        if self.open && self.blank.is_none() {
-            self.blank = Some(from);
+        if !self.open {
+            return;
         }
+        match &mut self.blank {
+            None => self.blank = Some(from),
+            Some(known) if known.1 == from.0 => known.1 = from.1,
+            Some(_) => {}
+        }
+    }
+
+    /// Says that a mark or a tag was left out here. Inside a word it is a disguise.
+    pub(crate) fn mark(&mut self) {
+        self.marked |= self.is_in_word();
+    }
+
+    /// Says whether the last byte belongs to a word that the next byte would go on with.
+    fn is_in_word(&self) -> bool {
+        let last = self.view.bytes.last();
+        self.open && self.blank.is_none() && last.is_some_and(|byte| is_wordy(*byte))
     }
 
     /// Adds raw bytes. `from` is where they begin.
     pub(crate) fn raw(&mut self, bytes: &[u8], from: usize, how: How) {
-        if is_simple(bytes) {
+        let prose = self.tag & Within::Prose.bit() != 0;
+        if is_simple(bytes) && !(prose && memchr::memchr(b'_', bytes).is_some()) {
             self.word(bytes, from, how);
             return;
         }
         let mut rest = bytes;
         let mut at = from;
-        while !rest.is_empty() {
-            let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
-            if blanks > 0 {
-                self.blank((at, at.saturating_add(blanks)));
-            }
-            let (_, tail) = rest.split_at(blanks);
-            at = at.saturating_add(blanks);
-            let plain = tail.iter().take_while(|byte| !is_blank(**byte) && byte.is_ascii()).count();
-            let (word, tail) = tail.split_at(plain);
-            if !word.is_empty() {
-                self.word(word, at, how);
-            }
-            at = at.saturating_add(plain);
-            let wide = tail.iter().take_while(|byte| !byte.is_ascii()).count();
-            let (word, tail) = tail.split_at(wide);
-            if !word.is_empty() {
-                self.wide(word, at, how);
-            }
-            at = at.saturating_add(wide);
-            rest = tail;
+        while let Some(&first) = rest.first() {
+            let count = |is: fn(u8) -> bool| rest.iter().take_while(|byte| is(**byte)).count();
+            let used = if is_blank(first) {
+                let used = count(is_blank);
+                self.blank((at, at.saturating_add(used)));
+                used
+            } else if is_mark(first) {
+                self.special(rest, at, how)
+            } else if first.is_ascii() {
+                let used = count(|byte| byte.is_ascii() && !is_blank(byte) && !is_mark(byte));
+                self.word(rest.get(..used).unwrap_or_default(), at, how);
+                used
+            } else {
+                let used = count(|byte| !byte.is_ascii());
+                self.wide(rest.get(..used).unwrap_or_default(), Place::At(at), how);
+                used
+            };
+            at = at.saturating_add(used.max(1));
+            rest = rest.get(used.max(1)..).unwrap_or_default();
         }
     }
 
-    fn flush_blank(&mut self) {
-        if let Some(from) = self.blank.take() {
+    /// Handles a byte that may be markup or begin a character reference. Gives how many bytes it took.
+    fn special(&mut self, rest: &[u8], at: usize, how: How) -> usize {
+        let first = rest.first().copied().unwrap_or_default();
+        let prose = self.tag & Within::Prose.bit() != 0;
+        if first == b'&' {
+            if let Some((char, len)) = entity::read(rest) {
+                self.reference(char, (at, at.saturating_add(len)), how);
+                return len;
+            }
+        } else if first == b'<' {
+            if let Some(len) = self.is_in_word().then(|| inner_tag(rest)).flatten() {
+                self.marked = true;
+                return len;
+            }
+        } else {
+            let run = rest.iter().take_while(|byte| **byte == first).count();
+            let goes_on = rest.get(run).is_some_and(|byte| is_wordy(*byte));
+            let inside = self.is_in_word() && goes_on;
+            let emphasis = match first {
+                b'_' => prose && !inside,
+                b'~' => run == 2 && (prose || inside),
+                _ => prose || (inside && run <= 3),
+            };
+            if emphasis {
+                self.marked |= inside;
+                return run;
+            }
+            self.word(rest.get(..run).unwrap_or_default(), at, how);
+            return run;
+        }
+        self.word(rest.get(..1).unwrap_or_default(), at, how);
+        1
+    }
+
+    /// Adds the character that a reference stands for.
+    fn reference(&mut self, char: char, from: (usize, usize), how: How) {
+        let mut bytes = [0; 4];
+        let text = char.encode_utf8(&mut bytes);
+        if !char.is_ascii() {
+            self.wide(text.as_bytes(), Place::For(from), how);
+        } else if is_blank(text.as_bytes().first().copied().unwrap_or_default()) {
+            self.blank(from);
+        } else {
+            let how = if char.is_ascii_alphanumeric() { how.and(How::UNICODE) } else { how };
+            let how = self.before_word(char, how);
+            self.view.put(char.to_ascii_lowercase().encode_utf8(&mut [0; 4]).as_bytes(), from, how, self.tag);
+        }
+    }
+
+    /// Writes the blank that is due and gives the disguises of the next character.
+    fn before_word(&mut self, next: char, how: How) -> How {
+        let dense = unicode::is_east_asian(next);
+        let marked = core::mem::take(&mut self.marked) && (next.is_ascii_alphanumeric() || !next.is_ascii());
+        if let Some(from) = self.blank.take()
+            && !(dense && self.dense)
+        {
             self.view.put(b" ", from, How::NONE, self.tag);
         }
         self.open = true;
+        self.dense = dense;
+        if marked { how.and(How::MARKUP) } else { how }
     }
 
     fn word(&mut self, word: &[u8], at: usize, how: How) {
-        self.flush_blank();
+        let Some(&first) = word.first() else { return };
+        let how = self.before_word(char::from(first), how);
         let start = self.view.bytes.len();
         self.view.copy(word, at, how, self.tag);
         if let Some(added) = self.view.bytes.get_mut(start..) {
@@ -119,23 +223,128 @@ impl TextView {
         }
     }
 
-    fn wide(&mut self, word: &[u8], at: usize, how: How) {
-        self.flush_blank();
-        crate::unicode::normal_form(word, at, how, self.tag, &mut self.view);
+    /// Adds a run of bytes that are not ASCII.
+    fn wide(&mut self, bytes: &[u8], place: Place, how: How) {
+        let mut at = 0_usize;
+        for chunk in bytes.utf8_chunks() {
+            let side = unicode::beside(chunk.valid());
+            for char in chunk.valid().chars() {
+                let end = at.saturating_add(char.len_utf8());
+                self.wide_char(char, side, place.range(at, end), how);
+                at = end;
+            }
+            let invalid = chunk.invalid();
+            if !invalid.is_empty() {
+                let end = at.saturating_add(invalid.len());
+                let how = self.before_word('\u{FFFD}', how);
+                self.view.put(invalid, place.range(at, end), how, self.tag);
+                at = end;
+            }
+        }
+    }
+
+    fn wide_char(&mut self, char: char, side: unicode::Beside, from: (usize, usize), how: How) {
+        let mut text = core::mem::take(&mut self.scratch);
+        text.clear();
+        match unicode::normal(char, side, &mut text) {
+            // It leaves no byte; the next one carries the mark.
+            Normal::Gone(undone) => {
+                if !undone.is_plain() {
+                    self.view.skip(how.and(undone));
+                }
+            }
+            Normal::Blank => self.blank(from),
+            Normal::Text(undone) => {
+                if let Some(first) = text.chars().next() {
+                    let how = self.before_word(first, how.and(undone));
+                    self.view.put(text.as_bytes(), from, how, self.tag);
+                }
+            }
+        }
+        self.scratch = text;
     }
 
     /// Adds decoded text that stands for a range.
     pub(crate) fn decoded(&mut self, text: &[u8], from: (usize, usize), how: How) {
         for part in text.chunk_by(|a, b| is_blank(*a) == is_blank(*b)) {
-            if part.first().is_some_and(|byte| is_blank(*byte)) {
+            let Some(&first) = part.first() else { continue };
+            if is_blank(first) {
                 self.blank(from);
-                continue;
-            }
-            self.flush_blank();
-            if part.is_ascii() {
+            } else if part.is_ascii() {
+                let how = self.before_word(char::from(first), how);
                 self.view.put(&part.to_ascii_lowercase(), from, how, self.tag);
             } else {
-                crate::unicode::normal_text(part, from, how, self.tag, &mut self.view);
+                self.wide_decoded(part, from, how);
+            }
+        }
+    }
+
+    fn wide_decoded(&mut self, text: &[u8], from: (usize, usize), how: How) {
+        for part in text.chunk_by(|a, b| a.is_ascii() == b.is_ascii()) {
+            let Some(&first) = part.first() else { continue };
+            if first.is_ascii() {
+                let how = self.before_word(char::from(first), how);
+                self.view.put(&part.to_ascii_lowercase(), from, how, self.tag);
+            } else {
+                self.wide(part, Place::For(from), how);
+            }
+        }
+    }
+
+    /// Adds what is around letters that stand apart once more, with the letters joined.
+    fn join_letters(&mut self) {
+        let text = self.view.bytes.get(self.piece..).unwrap_or_default();
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        if !spaced::may_hold(text) {
+            return;
+        }
+        let base = self.piece;
+        let place = |at: usize| {
+            self.view.map.back(base.saturating_add(at), base.saturating_add(at).saturating_add(1))
+        };
+        let runs = spaced::find(text, |at| {
+            let (start, end, _) = place(at);
+            end.saturating_sub(start)
+        });
+        let text = text.to_vec();
+        let (mut done, mut open) = (0_usize, false);
+        for (index, run) in runs.iter().enumerate() {
+            let from = if open { done } else { run.start.saturating_sub(AROUND).max(done) };
+            self.copy_again(&text, from, run.start);
+            self.joined(base, run);
+            let end = run.end.saturating_add(AROUND).min(text.len());
+            let next = runs.get(index.saturating_add(1)).map(|next| next.start.saturating_sub(AROUND));
+            open = next.is_some_and(|next| next <= end);
+            done = run.end;
+            if !open {
+                self.copy_again(&text, run.end, end);
+                self.line_feed();
+                done = end;
+            }
+        }
+    }
+
+    /// Copies a part of the piece word by word, so that each has its own place.
+    fn copy_again(&mut self, text: &[u8], start: usize, end: usize) {
+        let mut at = start;
+        for word in text.get(start..end).unwrap_or_default().split_inclusive(|byte| *byte == b' ') {
+            let next = at.saturating_add(word.len());
+            let below = (self.piece.saturating_add(at), self.piece.saturating_add(next));
+            let (from, to, how) = self.view.map.back(below.0, below.1);
+            let tag = self.view.map.tag(below.0);
+            self.view.put(word, (from, to), how, tag);
+            at = next;
+        }
+    }
+
+    fn joined(&mut self, base: usize, run: &spaced::Spaced) {
+        for (index, (at, letter)) in run.letters.iter().enumerate() {
+            let at = base.saturating_add(*at);
+            let (from, to, how) = self.view.map.back(at, at.saturating_add(1));
+            let tag = self.view.map.tag(at);
+            self.view.put(&[*letter], (from, to), how.and(How::UNICODE), tag);
+            if run.breaks.binary_search(&index).is_ok() {
+                self.view.put(b" ", (to, to), How::NONE, tag);
             }
         }
     }
@@ -147,11 +356,55 @@ impl TextView {
     }
 }
 
-/// Says whether a text is its own normal form but for case: printable ASCII with single blanks inside.
+/// Where bytes that are added come from.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// They stand there as they are.
+    At(usize),
+    /// They all stand for one range.
+    For((usize, usize)),
+}
+
+impl Place {
+    const fn range(self, start: usize, end: usize) -> (usize, usize) {
+        match self {
+            Self::At(base) => (base.saturating_add(start), base.saturating_add(end)),
+            Self::For(range) => range,
+        }
+    }
+}
+
+/// Gives the length of a tag or comment that stands inside a word.
+fn inner_tag(rest: &[u8]) -> Option<usize> {
+    let window = rest.get(..rest.len().min(MAX_TAG))?;
+    let body = match window {
+        [b'<', b'!', b'-', b'-', ..] => {
+            memchr::memmem::find(window, b"-->").and_then(|len| len.checked_add(3))?
+        }
+        [b'<', b'/', next, ..] | [b'<', next, ..] if next.is_ascii_alphabetic() => {
+            memchr::memchr(b'>', window)?.checked_add(1)?
+        }
+        _ => return None,
+    };
+    let inside = window.get(1..body)?;
+    let clean = !inside.iter().any(|byte| matches!(byte, b'<' | b'\n' | b'\r'));
+    (clean && rest.get(body).is_some_and(|byte| is_wordy(*byte))).then_some(body)
+}
+
+/// Says whether a text is its own normal form but for case: printable ASCII with single blanks inside and no markup.
 fn is_simple(bytes: &[u8]) -> bool {
     let ends = bytes.first().is_some_and(|byte| *byte != b' ') && bytes.last() != Some(&b' ');
-    ends && bytes.iter().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
-        && memchr::memmem::find(bytes, b"  ").is_none()
+    ends && bytes.iter().fold(true, |all, byte| {
+        all & matches!(byte, b' '..=b'~') & !matches!(byte, b'&' | b'*' | b'<' | b'`' | b'~')
+    }) && memchr::memmem::find(bytes, b"  ").is_none()
+}
+
+const fn is_wordy(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}
+
+const fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'&' | b'*' | b'<' | b'`' | b'~' | b'_')
 }
 
 const fn is_blank(byte: u8) -> bool {

@@ -23,7 +23,6 @@ impl How {
     pub(crate) const ESCAPE: Self = Self(4);
     #[expect(dead_code, reason = "constant folding undoes it")]
     pub(crate) const FOLD: Self = Self(8);
-    #[expect(dead_code, reason = "the lexer of prose undoes it")]
     pub(crate) const MARKUP: Self = Self(16);
     #[expect(dead_code, reason = "the lexer of shells undoes it")]
     pub(crate) const SHELL: Self = Self(32);
@@ -134,6 +133,12 @@ impl Map {
             .iter()
             .fold(How::NONE, |sum, seg| sum.and(seg.how));
         (from as usize, (to.max(from)) as usize, how)
+    }
+
+    /// Says whether all of a range has a bit in its tag.
+    pub(crate) fn has_tag(&self, start: usize, end: usize, bit: u8) -> bool {
+        let (first, last) = (self.find(small(start)), self.find(small(end.saturating_sub(1).max(start))));
+        self.segs.get(first..=last).is_some_and(|segs| segs.iter().all(|seg| seg.tag & bit != 0))
     }
 
     /// Gives the tag of a position.

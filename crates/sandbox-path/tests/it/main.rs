@@ -19,6 +19,7 @@ mod faults;
 mod flags;
 mod jails;
 mod limits;
+mod lookups;
 mod namespaces;
 mod properties;
 mod races;

@@ -199,3 +199,26 @@ fn a_file_that_is_copied_up_is_the_same() {
     fs::rename(world.at("jail/g"), world.at("jail/f")).unwrap();
     assert!(seen.open().unwrap_err().race().is_some());
 }
+
+#[test]
+fn names_in_another_case_are_told() {
+    if !inside("namespaces::names_in_another_case_are_told") {
+        return;
+    }
+    let world = World::new();
+    world.folder("folding");
+    // Linux 6.13 and later, where it was built with the tables of Unicode; the line above says so where it was not.
+    if !mount(&["-t", "tmpfs", "-o", "casefold", "none"], world.at("folding")) {
+        return;
+    }
+    fs::create_dir(world.at("folding/d")).unwrap();
+    let marked = Command::new("chattr").arg("+F").arg(world.at("folding/d")).status();
+    if !marked.is_ok_and(|status| status.success()) {
+        println!("skipped: a folder cannot be told to fold case here");
+        return;
+    }
+    fs::write(world.at("folding/d/Name"), "in").unwrap();
+    let jail = Jail::open(world.at("folding/d"), Policy::standard()).unwrap();
+    assert_eq!(jail.case_folding(), plugward_sandbox_path::CaseFolding::Folded);
+    assert_eq!(jail.read("nAME", 9).unwrap(), b"in");
+}

@@ -43,6 +43,15 @@ const ENDINGS: &[(&str, Lens)] = &[
     ("toml", Lens::Data),
     ("yaml", Lens::Data),
     ("yml", Lens::Data),
+    ("webmanifest", Lens::Data),
+    ("code-workspace", Lens::Data),
+    ("gyp", Lens::Data),
+    ("gypi", Lens::Data),
+    ("ini", Lens::Data),
+    ("cfg", Lens::Data),
+    ("conf", Lens::Data),
+    ("env", Lens::Data),
+    ("cmake", Lens::Data),
     ("md", Lens::Prose),
     ("mdx", Lens::Prose),
     ("mdc", Lens::Prose),
@@ -71,7 +80,10 @@ const NAMES: &[(&str, Lens)] = &[
     (".envrc", Lens::Sh),
     (".npmrc", Lens::Data),
     (".yarnrc", Lens::Data),
-    ("pip.conf", Lens::Data),
+    ("cmakelists.txt", Lens::Data),
+    ("pipfile", Lens::Data),
+    (".gemrc", Lens::Data),
+    (".condarc", Lens::Data),
     (".gitconfig", Lens::Data),
     (".gitmodules", Lens::Data),
 ];
@@ -158,6 +170,10 @@ pub(crate) fn lens(path: &str) -> Option<Lens> {
     let (name, ending) = parts(path);
     let named = NAMES.iter().find(|(known, _)| *known == name).map(|(_, lens)| *lens);
     let dotted = name.starts_with("dockerfile.").then_some(Lens::Sh);
+    let dotted = dotted.or_else(|| name.starts_with(".env.").then_some(Lens::Data));
+    let settings =
+        [".git/config", ".cargo/config"].iter().any(|tail| path.to_ascii_lowercase().ends_with(tail));
+    let dotted = dotted.or_else(|| settings.then_some(Lens::Data));
     named.or(dotted).or_else(|| ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, lens)| *lens))
 }
 

@@ -1,6 +1,8 @@
 //! Lenses: readers that take a text apart into views, names, commands, keys and embedded code.
 
+pub(crate) mod data;
 pub(crate) mod js;
+mod prose;
 
 use crate::entry::Lens;
 use crate::options::Limits;
@@ -21,8 +23,10 @@ pub(crate) struct Lexed {
 pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     match lens {
         Lens::Js => js::lex(src, sink, limits, out),
+        Lens::Data => data::lex(src, sink, limits, out),
+        Lens::Prose => prose::lex(src, sink, limits, out),
         // DEBT(lenses): these read all of the text as prose until their lexers come.
-        Lens::Py | Lens::Sh | Lens::Rs | Lens::Data | Lens::Prose => {
+        Lens::Py | Lens::Sh | Lens::Rs => {
             out.text.begin(crate::text::Within::Prose, 0);
             out.text.raw(src, 0, crate::view::How::NONE);
         }

@@ -7,12 +7,15 @@ use sha2::{Digest as _, Sha256};
 
 use super::load::Place;
 use super::source::{Arg0, MatchSource, NameSource, RuleSource};
-use super::{Check, CommandMatcher, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
+use super::{
+    Check, CommandMatcher, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit,
+};
 use crate::RuleError;
 use crate::engine::{Compiled, Pattern, PatternSet, Speed, short_regex};
 use crate::entry::{Lens, Role};
 use crate::error::RuleErrorKind;
-use crate::names::Names;
+use crate::lex::data::KeyPattern;
+use crate::names::{Names, Words};
 use crate::options::Profile;
 use crate::shapes::SHAPES;
 
@@ -83,6 +86,7 @@ struct Builder {
     js: Names,
     py: Names,
     rs: Names,
+    data: Words,
     bytes: PatternSet,
     text: PatternSet,
     code: PatternSet,
@@ -107,6 +111,7 @@ impl Builder {
             js: crate::lex::js::names(),
             py: Names::new(),
             rs: Names::new(),
+            data: Words::new(),
             bytes: PatternSet::default(),
             text: PatternSet::default(),
             code: PatternSet::default(),
@@ -164,10 +169,14 @@ impl Builder {
                 };
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Command(kind));
             }
-            MatchSource::Key { files, path, value, profiles } => {
+            MatchSource::Key { files, path, value, check, roles, profiles } => {
                 self.keys.push(matcher);
-                let path = path.split('.').map(str::to_owned).collect();
-                let kind = KeyMatcher { files, path, value: optional_regex(&value)? };
+                let path = KeyPattern::parse(&path);
+                for name in path.names() {
+                    self.data.intern(name);
+                }
+                let (value, check) = (optional_regex(&value)?, key_check(&check)?);
+                let kind = KeyMatcher { files, path, value, check, roles: role_bits(&roles)? };
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Key(kind));
             }
             MatchSource::Shape { name, profiles } => {
@@ -211,7 +220,12 @@ impl Builder {
             return Err(RuleErrorKind::Parse("names need languages, and arg0 needs a call".to_owned()));
         }
         let argv = optional_regex(&source.argv)?.map(Box::new);
-        let kind = MatcherKind::Name { arg0: source.arg0, argv, declared: source.declared };
+        let kind = MatcherKind::Name {
+            arg0: source.arg0,
+            argv,
+            declared: source.declared,
+            roles: role_bits(&source.roles)?,
+        };
         self.push(rule, langs, profile_bits(&source.profiles)?, kind);
         Ok(())
     }
@@ -223,6 +237,7 @@ impl Builder {
             js: self.js,
             py: self.py,
             rs: self.rs,
+            data: self.data,
             bytes: self.bytes,
             text: self.text,
             code: self.code,
@@ -232,6 +247,19 @@ impl Builder {
             shapes: self.shapes,
             digest,
         }
+    }
+}
+
+fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
+    match name {
+        "" => Ok(None),
+        "outside" => Ok(Some(KeyCheck::Outside)),
+        "foreign-index" => Ok(Some(KeyCheck::ForeignIndex)),
+        "foreign-api" => Ok(Some(KeyCheck::ForeignApi)),
+        "script" => Ok(Some(KeyCheck::Script)),
+        "program" => Ok(Some(KeyCheck::Program)),
+        "hijack" => Ok(Some(KeyCheck::Hijack)),
+        other => Err(RuleErrorKind::Parse(format!("{other:?} is no check of this version"))),
     }
 }
 

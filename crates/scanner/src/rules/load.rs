@@ -26,6 +26,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("global.toml", include_str!("../../rules/global.toml")),
     ("host.toml", include_str!("../../rules/host.toml")),
     ("mitigation.toml", include_str!("../../rules/mitigation.toml")),
+    ("config.toml", include_str!("../../rules/config.toml")),
     ("opaque.toml", include_str!("../../rules/opaque.toml")),
     ("coverage.toml", include_str!("../../rules/coverage.toml")),
     ("evasion.toml", include_str!("../../rules/evasion.toml")),

@@ -12,7 +12,8 @@ use plugward_types::{Digest, RuleId, Severity};
 
 use crate::engine::{Compiled, PatternSet};
 use crate::entry::{Lens, Role};
-use crate::names::Names;
+use crate::lex::data::KeyPattern;
+use crate::names::{Names, Words};
 use crate::options::Profile;
 use crate::{RuleError, text::Within};
 
@@ -115,7 +116,7 @@ pub(crate) enum MatcherKind {
     Bytes { check: Option<Check> },
     Text { within: u8, roles: u8 },
     Code,
-    Name { arg0: Arg0, argv: Option<Box<regex_automata::meta::Regex>>, declared: Declared },
+    Name { arg0: Arg0, argv: Option<Box<regex_automata::meta::Regex>>, declared: Declared, roles: u8 },
     Module { names: Vec<String>, sets: u8 },
     Command(CommandMatcher),
     Key(KeyMatcher),
@@ -155,8 +156,27 @@ pub(crate) struct CommandMatcher {
 #[derive(Debug)]
 pub(crate) struct KeyMatcher {
     pub(crate) files: Vec<String>,
-    pub(crate) path: Vec<String>,
+    pub(crate) path: KeyPattern,
     pub(crate) value: Option<regex_automata::meta::Regex>,
+    pub(crate) check: Option<KeyCheck>,
+    pub(crate) roles: u8,
+}
+
+/// What else the value of a `key` rule has to be, looked at in the key and value alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyCheck {
+    /// A path that leaves the plugin, seen from the file.
+    Outside,
+    /// A URL whose host is neither an official package index nor this machine.
+    ForeignIndex,
+    /// A URL whose host is neither a model vendor's nor this machine.
+    ForeignApi,
+    /// A script that is no known tool which only sets up the author's own checkout.
+    Script,
+    /// A program, not a switch or a well-known one.
+    Program,
+    /// A variable's value that brings in code: not empty, not of the plugin's own folder, no harmless option.
+    Hijack,
 }
 
 /// The compiled table of rules.
@@ -170,6 +190,8 @@ pub struct Rules {
     pub(crate) js: Names,
     pub(crate) py: Names,
     pub(crate) rs: Names,
+    /// Names of keys that `key` rules ask for.
+    pub(crate) data: Words,
     pub(crate) bytes: PatternSet,
     pub(crate) text: PatternSet,
     pub(crate) code: PatternSet,
@@ -230,6 +252,11 @@ impl Rules {
 
     pub(crate) fn matcher(&self, index: u16) -> Option<&Matcher> {
         self.matchers.get(usize::from(index))
+    }
+
+    /// Says whether a matcher's rule is about orders to a model.
+    pub(crate) fn is_prompt(&self, matcher: &Matcher) -> bool {
+        self.table.get(usize::from(matcher.rule)).is_some_and(|rule| rule.id.family() == "prompt")
     }
 
     pub(crate) fn shape(&self, name: &str) -> &[u16] {

@@ -114,6 +114,11 @@ pub(crate) enum MatchSource {
         path: String,
         #[serde(default)]
         value: String,
+        /// What else the value has to be: see `KeyCheck`.
+        #[serde(default)]
+        check: String,
+        #[serde(default)]
+        roles: Vec<String>,
         #[serde(default)]
         profiles: Vec<String>,
     },
@@ -136,6 +141,9 @@ pub(crate) struct NameSource {
     /// Whether a name that the file itself declares around the use is left alone.
     #[serde(default)]
     pub(crate) declared: Declared,
+    /// Roles of files that it looks at; all where there are none.
+    #[serde(default)]
+    pub(crate) roles: Vec<String>,
     #[serde(default)]
     pub(crate) profiles: Vec<String>,
 }

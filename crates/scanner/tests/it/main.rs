@@ -7,6 +7,7 @@
 )]
 
 mod common;
+mod data;
 mod disguise;
 mod gate;
 mod hyperagent;

@@ -1,0 +1,120 @@
+//! The cases that the kernel's own tests of `openat2` look up, on a tree of the same shape, with what this crate says.
+//!
+//! The tree has links that climb, links that are absolute and wish to be below, and links to links: what the kernel's tests ask
+//! of `BENEATH` is asked here of the resolving policy, and what they ask of `NO_SYMLINKS` of the standard one.
+
+use plugward_sandbox_path::Policy;
+
+use crate::world::World;
+
+fn tree() -> World {
+    let world = World::new();
+    world.file("etc/passwd", "in").folder("root").folder("mnt");
+    world.link("/proc/self/exe", "procexe").link("/proc/self/root", "procroot");
+    world.link("../mnt/", "mnt/self").link("/mnt/", "mnt/absself");
+    world.link("/newfile3", "creatlink").link("etc/", "reletc").link("etc/passwd", "relsym");
+    world.link("/etc/", "absetc").link("/etc/passwd", "abssym").link("/cheeky", "abscheeky");
+    world
+        .link("/", "cheeky/absself")
+        .link("../../jail/", "cheeky/self")
+        .link("/../../jail/", "cheeky/garbageself");
+    world.link("../cheeky/../etc/../etc/passwd", "cheeky/passwd");
+    world.link("/../cheeky/../etc/../etc/passwd", "cheeky/abspasswd");
+    world.link(format!("{}etc/passwd", "../".repeat(22)), "cheeky/dotdotlink");
+    world.link(format!("/{}etc/passwd", "../".repeat(22)), "cheeky/garbagelink");
+    world
+}
+
+/// Looks each name up on both tiers. A demand is `ok`, or a code without `path/`.
+fn look_up(policy: Policy, cases: &[(&str, &str)]) {
+    let world = tree();
+    for jail in world.jails(policy) {
+        for (name, demand) in cases {
+            let is_folder =
+                matches!(*name, "." | "root" | "root/" | "mnt/self" | "reletc" | "etc" | "./root/");
+            let code = if is_folder {
+                jail.list(name, 99).map_or_else(|error| error.code(), |_| "ok")
+            } else {
+                jail.read(name, 99).map_or_else(|error| error.code(), |_| "ok")
+            };
+            let code = code.strip_prefix("path/").unwrap_or(code);
+            assert_eq!(code, *demand, "{name} on {:?}", jail.guarantee());
+        }
+    }
+}
+
+#[test]
+fn what_the_kernel_keeps_beneath() {
+    look_up(
+        Policy::resolving(),
+        &[
+            // A jump out, by name and by link.
+            ("/", "absolute"),
+            ("cheeky/absself/etc/passwd", "outside"),
+            ("abscheeky/absself/etc/passwd", "outside"),
+            ("..", "outside"),
+            ("../jail/etc/passwd", "outside"),
+            ("cheeky/self/etc/passwd", "outside"),
+            ("abscheeky/self/etc/passwd", "outside"),
+            ("cheeky/garbageself/etc/passwd", "outside"),
+            ("abscheeky/garbageself/etc/passwd", "outside"),
+            // Only what goes by relative steps and stays below is opened.
+            (".", "ok"),
+            ("root", "ok"),
+            ("./root/", "ok"),
+            ("mnt/self", "ok"),
+            ("reletc", "ok"),
+            ("etc/passwd", "ok"),
+            ("reletc/passwd", "ok"),
+            ("relsym", "ok"),
+            ("cheeky/passwd", "ok"),
+            ("etc/../etc/passwd", "ok"),
+            ("abscheeky/passwd", "outside"),
+            ("abssym", "outside"),
+            ("absetc/passwd", "outside"),
+            ("mnt/absself/x", "outside"),
+            ("/etc/passwd", "absolute"),
+            ("cheeky/abspasswd", "outside"),
+            ("abscheeky/abspasswd", "outside"),
+            // Tricks: more steps up than there are folders.
+            ("cheeky/dotdotlink", "outside"),
+            ("abscheeky/dotdotlink", "outside"),
+            ("/cheeky/dotdotlink", "absolute"),
+            ("cheeky/garbagelink", "outside"),
+            ("abscheeky/garbagelink", "outside"),
+            ("procroot/etc/passwd", "outside"),
+            ("procexe", "outside"),
+            ("creatlink", "outside"),
+        ],
+    );
+}
+
+#[test]
+fn what_the_kernel_opens_without_links() {
+    look_up(
+        Policy::standard(),
+        &[
+            (".", "ok"),
+            ("etc", "ok"),
+            ("root/", "ok"),
+            ("etc/passwd", "ok"),
+            // Links on the way.
+            ("reletc/passwd", "symlink"),
+            ("absetc/passwd", "symlink"),
+            ("procroot/etc/passwd", "symlink"),
+            ("cheeky/self/etc/passwd", "symlink"),
+            ("abscheeky/absself/etc/passwd", "symlink"),
+            // Links at the end, wherever they lead.
+            ("relsym", "symlink"),
+            ("abssym", "symlink"),
+            ("procexe", "symlink"),
+            ("creatlink", "symlink"),
+            ("mnt/self", "symlink"),
+            ("reletc", "symlink"),
+            ("cheeky/garbagelink", "symlink"),
+            ("abscheeky/garbagelink", "symlink"),
+            ("cheeky/dotdotlink", "symlink"),
+            ("../jail/relsym", "parent"),
+        ],
+    );
+}

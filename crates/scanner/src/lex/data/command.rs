@@ -1,0 +1,234 @@
+//! Values that are commands: handed on as code of their own language, and judged where they start hooks and servers.
+
+use super::context::{Context, Fact, Interest};
+use super::launch::{self, Launch};
+use super::scalar::{Body, Scalar};
+use super::shell::{self, Line};
+use super::tree::{Level, Tree};
+use crate::entry::Lens;
+use crate::sink::{EmbeddedText, Unread};
+use crate::view::{How, View};
+
+/// Takes a value that its key calls a command or a part of one.
+pub(super) fn value(
+    tree: &mut Tree<'_, '_>,
+    scalar: Scalar,
+    interest: Interest,
+    span: (usize, usize),
+    how: How,
+) {
+    let context = tree.context();
+    if context.has(Context::GYP) {
+        expansions(tree, &scalar, how);
+    }
+    if context.has(Context::GIT) && scalar.bytes(tree.src).first() == Some(&b'!') {
+        part(tree, &scalar, 1..scalar.bytes(tree.src).len(), Lens::Sh, how);
+    }
+    let in_list = tree.in_list();
+    let fact = Fact { scalar, span, how };
+    match interest {
+        Interest::None => {}
+        Interest::Script => {
+            let before = tree.path.part(tree.path.len().wrapping_sub(2));
+            let lens = if before == b"with" { Lens::Js } else { Lens::Sh };
+            embed(tree, &fact, lens);
+        }
+        Interest::Url => {
+            if launch::is_plain_http(fact.scalar.bytes(tree.src)) {
+                tree.sink.shape("config-mcp-unpinned", fact.span, fact.how);
+            }
+        }
+        Interest::Command | Interest::Args | Interest::Run | Interest::Shell => {
+            let Some(facts) = tree.facts_of() else { return };
+            match interest {
+                Interest::Command if in_list => facts.argv.last_mut().map(|argv| argv.push(fact)),
+                Interest::Command => {
+                    facts.commands.push(fact);
+                    None
+                }
+                Interest::Args if in_list => facts.args.last_mut().map(|args| args.push(fact)),
+                Interest::Args => {
+                    facts.args.push(vec![fact]);
+                    None
+                }
+                Interest::Run => {
+                    facts.runs.push(fact);
+                    None
+                }
+                _ => {
+                    facts.shell = Some(fact);
+                    None
+                }
+            };
+        }
+    }
+}
+
+/// Hands a value on as code.
+fn embed(tree: &mut Tree<'_, '_>, fact: &Fact, lens: Lens) {
+    let len = fact.scalar.bytes(tree.src).len();
+    part(tree, &fact.scalar, 0..len, lens, fact.how);
+}
+
+/// Hands a part of a value on as code. What was undone to read it as one goes with it.
+fn part(tree: &mut Tree<'_, '_>, scalar: &Scalar, range: core::ops::Range<usize>, lens: Lens, how: How) {
+    if range.is_empty() {
+        return;
+    }
+    if let Body::Range(start, _) = scalar.body
+        && how.is_plain()
+    {
+        let text = EmbeddedText::Range(start.saturating_add(range.start), start.saturating_add(range.end));
+        tree.sink.embed(lens, text);
+        return;
+    }
+    // What an escape hid in the text itself stays with its own bytes.
+    let keys = if scalar.how() == how { How::NONE } else { how };
+    let mut view = View::default();
+    scalar.append(tree.src, range, keys, &mut view);
+    tree.sink.embed(lens, EmbeddedText::View(view));
+}
+
+/// Commands in the texts of a build description: `<!(…)` and `<!@(…)`.
+fn expansions(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: How) {
+    let bytes = scalar.bytes(tree.src);
+    let found: Vec<core::ops::Range<usize>> = memchr::memmem::find_iter(bytes, b"<!")
+        .filter_map(|at| {
+            let rest = bytes.get(at..)?;
+            let open = memchr::memchr(b'(', rest.get(..4.min(rest.len()))?)?;
+            let start = at.saturating_add(open).saturating_add(1);
+            let inner = bytes.get(start..)?;
+            let len = memchr::memchr(b')', inner).unwrap_or(inner.len());
+            Some(start..start.saturating_add(len))
+        })
+        .collect();
+    if !found.is_empty() {
+        tree.sink.shape("config-build-hook", scalar.span, how);
+    }
+    for range in found {
+        part(tree, scalar, range, Lens::Sh, how);
+    }
+}
+
+/// Judges a map that is complete.
+pub(super) fn object(tree: &mut Tree<'_, '_>, level: &Level, end: usize) {
+    if level.facts.is_empty() {
+        return;
+    }
+    runs(tree, level);
+    let facts = &level.facts;
+    let none: &[Fact] = &[];
+    let last = facts.args.last().map_or(none, Vec::as_slice);
+    for command in &facts.commands {
+        started(tree, level, command, last, end);
+    }
+    // A key that stands twice: each value counts, whichever the host takes.
+    if let Some(command) = facts.commands.last() {
+        for args in facts.args.iter().rev().skip(1) {
+            started(tree, level, command, args, end);
+        }
+    }
+    for argv in &facts.argv {
+        if let Some((program, args)) = argv.split_first() {
+            started(tree, level, program, if args.is_empty() { last } else { args }, end);
+        }
+    }
+}
+
+/// Steps of a workflow, each by what its `shell` says.
+fn runs(tree: &mut Tree<'_, '_>, level: &Level) {
+    let shell = level.facts.shell.as_ref().map_or(b"".as_slice(), |fact| fact.scalar.bytes(tree.src));
+    let lens = match shell.split(u8::is_ascii_whitespace).next().unwrap_or_default() {
+        b"python" | b"python3" => Lens::Py,
+        b"node" => Lens::Js,
+        _ => Lens::Sh,
+    };
+    for run in &level.facts.runs {
+        embed(tree, run, lens);
+    }
+}
+
+/// A program with its arguments.
+fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact], end: usize) {
+    let size = args.iter().fold(command.scalar.bytes(tree.src).len(), |sum, arg| {
+        sum.saturating_add(arg.scalar.bytes(tree.src).len()).saturating_add(4)
+    });
+    let Some(left) = tree.budget.checked_sub(size) else {
+        // The same arguments with thousands of commands: what is not put together is said.
+        tree.sink.unread.push(Unread { start: command.span.0, end: end.max(command.span.0) });
+        return;
+    };
+    tree.budget = left;
+    if args.is_empty() {
+        embed(tree, command, Lens::Sh);
+    } else {
+        let view = line(tree.src, command, args);
+        tree.sink.embed(Lens::Sh, EmbeddedText::View(view));
+    }
+    let context = level.context;
+    let server = context.has(Context::SERVERS) || (context.has(Context::MANIFEST) && !args.is_empty());
+    let hook = context.has(Context::HOOKS);
+    if !server && !hook {
+        return;
+    }
+    let found = launch::judge(&words(tree.src, command, args), 2);
+    let parts = || args.iter().chain(core::iter::once(command));
+    let span = (
+        parts().map(|fact| fact.span.0).min().unwrap_or(0),
+        parts().map(|fact| fact.span.1).max().unwrap_or(0),
+    );
+    let how = parts().fold(How::NONE, |sum, fact| sum.and(fact.how));
+    if hook && found.has(Launch::MORE) {
+        tree.sink.shape("config-hook-shell", span, how);
+    }
+    if !hook && (found.has(Launch::INLINE) || found.has(Launch::DOWNLOADS)) {
+        tree.sink.shape("config-mcp-shell", span, how);
+    }
+    if found.has(Launch::UNPINNED) {
+        tree.sink.shape("config-mcp-unpinned", span, how);
+    }
+}
+
+/// The words that a host would start.
+fn words(src: &[u8], command: &Fact, args: &[Fact]) -> Line {
+    let text = command.scalar.bytes(src);
+    let mut found = if args.is_empty() || memchr::memchr(b' ', text).is_some() {
+        shell::split(text)
+    } else {
+        Line { words: vec![text.to_vec()], more: false }
+    };
+    found.words.extend(args.iter().map(|arg| arg.scalar.bytes(src).to_vec()));
+    found
+}
+
+/// A program with its arguments as one line for a shell, each argument one word.
+fn line(src: &[u8], command: &Fact, args: &[Fact]) -> View {
+    let mut view = View::default();
+    let keys = |fact: &Fact| if fact.scalar.how() == fact.how { How::NONE } else { fact.how };
+    let len = command.scalar.bytes(src).len();
+    command.scalar.append(src, 0..len, keys(command), &mut view);
+    for arg in args {
+        let bytes = arg.scalar.bytes(src);
+        let at = (arg.scalar.span.0, arg.scalar.span.0);
+        view.put(b" ", at, How::NONE, 0);
+        let plain = |byte: &u8| {
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b'=' | b'@' | b'%' | b'+' | b',')
+        };
+        if !bytes.is_empty() && bytes.iter().all(plain) {
+            arg.scalar.append(src, 0..bytes.len(), keys(arg), &mut view);
+            continue;
+        }
+        view.put(b"'", at, How::NONE, 0);
+        let mut from = 0_usize;
+        for quote in memchr::memchr_iter(b'\'', bytes) {
+            arg.scalar.append(src, from..quote, keys(arg), &mut view);
+            let (start, end, _) = arg.scalar.back(quote, quote.saturating_add(1));
+            view.put(b"'\\''", (start, end), How::NONE, 0);
+            from = quote.saturating_add(1);
+        }
+        arg.scalar.append(src, from..bytes.len(), keys(arg), &mut view);
+        view.put(b"'", at, How::NONE, 0);
+    }
+    view
+}

@@ -1,0 +1,166 @@
+//! What a key says of its value: a command, its arguments, a script, a server.
+
+use super::scalar::Scalar;
+use crate::entry::Role;
+use crate::view::How;
+
+/// What the keys above a value say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Context(u8);
+
+impl Context {
+    pub(super) const HOOKS: Self = Self(1);
+    pub(super) const SERVERS: Self = Self(2);
+    /// Every value is a command: the scripts of a package.
+    pub(super) const SCRIPTS: Self = Self(4);
+    /// A build description whose texts may hold commands.
+    pub(super) const GYP: Self = Self(8);
+    /// Settings of git.
+    pub(super) const GIT: Self = Self(16);
+    /// A manifest, by its name or because the host says so.
+    pub(super) const MANIFEST: Self = Self(32);
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// What a file's name says of its root.
+    pub(super) fn of(path: &str, role: Role) -> Self {
+        let (name, ending) = crate::inventory::names::parts(path);
+        let by_name = match name.as_str() {
+            ".mcp.json" | "mcp.json" | ".lsp.json" | "lsp.json" | "mcp_config.json" => Self::SERVERS,
+            ".gitconfig" | "gitconfig" => Self::GIT,
+            "config" if path.ends_with("git/config") => Self::GIT,
+            _ if matches!(ending.as_str(), "gyp" | "gypi") => Self::GYP,
+            _ if name.starts_with("hooks") && ending == "json" => Self::HOOKS,
+            _ => Self::default(),
+        };
+        if role == Role::Manifest { by_name.and(Self::MANIFEST) } else { by_name }
+    }
+
+    /// A list hands on what its key says, but not that each value is a command.
+    pub(super) const fn in_list(self) -> Self {
+        Self(self.0 & !Self::SCRIPTS.0)
+    }
+
+    /// What a key adds for what stands below it.
+    pub(super) fn below(self, key: &[u8]) -> Self {
+        let kept = self.in_list();
+        let lower = Lower::new(key);
+        match lower.get() {
+            b"hooks" => kept.and(Self::HOOKS),
+            b"mcpservers" | b"mcp_servers" | b"mcp-servers" | b"mcp" | b"lspservers" | b"lsp_servers"
+            | b"lsp" | b"languageservers" | b"context_servers" | b"servers" => kept.and(Self::SERVERS),
+            b"scripts" | b"tasks" => kept.and(Self::SCRIPTS),
+            _ => kept,
+        }
+    }
+}
+
+/// What a value is, by its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Interest {
+    #[default]
+    None,
+    /// A program, or a line for a shell.
+    Command,
+    Args,
+    /// A step of a workflow.
+    Run,
+    /// What runs the step.
+    Shell,
+    /// A line for a shell, by itself.
+    Script,
+    Url,
+}
+
+impl Interest {
+    pub(super) fn of(key: &[u8], context: Context) -> Self {
+        if context.has(Context::SCRIPTS) && key != b"command" && key != b"args" {
+            return Self::Script;
+        }
+        let lower = Lower::new(key);
+        match lower.get() {
+            b"command" | b"action" | b"entrypoint" => Self::Command,
+            b"cmd" | b"bash" | b"exec" | b"program" if context.has(Context::HOOKS) => Self::Command,
+            b"cmd" if context.has(Context::SERVERS) => Self::Command,
+            b"args" | b"argv" | b"arguments" => Self::Args,
+            b"run" => Self::Run,
+            b"shell" => Self::Shell,
+            b"url" | b"serverurl" | b"httpurl" | b"uri" if context.has(Context::SERVERS) => Self::Url,
+            b"script"
+            | b"before_script"
+            | b"after_script"
+            | b"apikeyhelper"
+            | b"awsauthrefresh"
+            | b"awscredentialexport"
+            | b"otelheadershelper"
+            | b"initializecommand"
+            | b"oncreatecommand"
+            | b"updatecontentcommand"
+            | b"postcreatecommand"
+            | b"poststartcommand"
+            | b"postattachcommand"
+            | b"entry" => Self::Script,
+            b"sshcommand" | b"fsmonitor" | b"pager" | b"editor" | b"askpass" | b"textconv" | b"smudge"
+            | b"clean" | b"process" | b"helper"
+                if context.has(Context::GIT) =>
+            {
+                Self::Script
+            }
+            _ => Self::None,
+        }
+    }
+}
+
+/// A short key in lower case, without an allocation.
+pub(super) struct Lower {
+    bytes: [u8; 24],
+    len: usize,
+}
+
+impl Lower {
+    pub(super) fn new(key: &[u8]) -> Self {
+        let mut bytes = [0; 24];
+        let len = if key.len() > bytes.len() { 0 } else { key.len() };
+        for (slot, byte) in bytes.iter_mut().zip(key.iter().take(len)) {
+            *slot = byte.to_ascii_lowercase();
+        }
+        Self { bytes, len }
+    }
+
+    /// Gives the key; nothing for one that is longer than any that is known.
+    pub(super) fn get(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// A value that a command is made of, with its key.
+#[derive(Debug)]
+pub(super) struct Fact {
+    pub(super) scalar: Scalar,
+    pub(super) span: (usize, usize),
+    /// What was undone in the keys above it and in itself.
+    pub(super) how: How,
+}
+
+/// What one map holds of a command. Each key may stand twice: every value counts.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub(super) commands: Vec<Fact>,
+    /// Lists that are a program with its arguments.
+    pub(super) argv: Vec<Vec<Fact>>,
+    pub(super) args: Vec<Vec<Fact>>,
+    pub(super) runs: Vec<Fact>,
+    pub(super) shell: Option<Fact>,
+}
+
+impl Facts {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.argv.is_empty() && self.runs.is_empty()
+    }
+}

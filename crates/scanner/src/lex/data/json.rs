@@ -1,0 +1,125 @@
+//! JSON with comments, JSON5, and the literals of gyp files, read so that anything gives tokens.
+
+use super::scalar::{Body, Escapes, Scalar, decode};
+use super::tree::{Kind, Tree};
+
+/// Reads a text as JSON.
+pub(super) fn read(tree: &mut Tree<'_, '_>) {
+    let src = tree.src;
+    let mut at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    while let Some(&byte) = src.get(at) {
+        at = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' => at.saturating_add(1),
+            b'"' | b'\'' => {
+                let (scalar, next) = string(src, at, byte);
+                tree.scalar(scalar);
+                next
+            }
+            b'{' => step(at, || tree.open(Kind::Map, at)),
+            b'[' => step(at, || tree.open(Kind::List, at)),
+            b'}' => step(at, || tree.close(Kind::Map, at)),
+            b']' => step(at, || tree.close(Kind::List, at)),
+            b':' | b'=' => step(at, || tree.assign()),
+            b',' | b';' => step(at, || tree.comma()),
+            b'/' | b'#' => match comment(src, at) {
+                Some(end) => {
+                    tree.comment(at, end);
+                    end
+                }
+                None => bare(tree, at),
+            },
+            _ => bare(tree, at),
+        };
+    }
+}
+
+fn step(at: usize, then: impl FnOnce()) -> usize {
+    then();
+    at.saturating_add(1)
+}
+
+/// Gives where the comment at a place ends, `None` where there is none.
+pub(super) fn comment(src: &[u8], at: usize) -> Option<usize> {
+    let rest = src.get(at..)?;
+    if rest.starts_with(b"/*") {
+        let inner = rest.get(2..)?;
+        let len = memchr::memmem::find(inner, b"*/").map_or(rest.len(), |len| len.saturating_add(4));
+        return Some(at.saturating_add(len));
+    }
+    if rest.starts_with(b"//") || rest.starts_with(b"#") {
+        let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        // Readers of JSON5 end a line at two more characters: what follows is read, whoever is right.
+        let line = rest.get(..line).unwrap_or_default();
+        let ends = |at: &usize| matches!(line.get(*at..), Some([0xE2, 0x80, 0xA8 | 0xA9, ..]));
+        let len = memchr::memchr_iter(0xE2, line).find(ends).unwrap_or(line.len());
+        return Some(at.saturating_add(len));
+    }
+    None
+}
+
+/// Reads a string. One that does not end in its line ends with the line.
+fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
+    let first = start.saturating_add(1);
+    let mut at = first;
+    let mut escaped = false;
+    loop {
+        let rest = src.get(at..).unwrap_or_default();
+        let Some(more) = memchr::memchr3(quote, b'\\', b'\n', rest) else {
+            at = src.len();
+            break;
+        };
+        at = at.saturating_add(more);
+        match src.get(at) {
+            Some(b'\\') => {
+                escaped = true;
+                let long = src.get(at..).is_some_and(|rest| rest.starts_with(b"\\\r\n"));
+                at = at.saturating_add(if long { 3 } else { 2 });
+            }
+            _ => break,
+        }
+    }
+    let end = at.min(src.len());
+    let next = if src.get(end) == Some(&quote) { end.saturating_add(1) } else { end };
+    let body = if escaped {
+        Body::View(decode(src, first, end, Escapes::Json))
+    } else {
+        Body::Range(first.min(end), end)
+    };
+    (Scalar { span: (start, next), body }, next)
+}
+
+/// Reads a number, a word, or bytes that mean nothing here.
+fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
+    let src = tree.src;
+    let rest = src.get(start.saturating_add(1)..).unwrap_or_default();
+    let stop = |byte: &u8| {
+        matches!(
+            byte,
+            b' ' | b'\t'
+                | b'\n'
+                | b'\r'
+                | b'"'
+                | b'\''
+                | b'{'
+                | b'}'
+                | b'['
+                | b']'
+                | b':'
+                | b','
+                | b'='
+                | b';'
+        )
+    };
+    let mut len = rest.iter().position(stop).unwrap_or(rest.len());
+    let word = rest.get(..len).unwrap_or_default();
+    // A comment may follow a word without a blank.
+    for mark in [b"//".as_slice(), b"/*"] {
+        len = memchr::memmem::find(word, mark).unwrap_or(len).min(len);
+    }
+    let end = start.saturating_add(1).saturating_add(len);
+    let escaped = memchr::memchr(b'\\', src.get(start..end).unwrap_or_default()).is_some();
+    let body =
+        if escaped { Body::View(decode(src, start, end, Escapes::Json)) } else { Body::Range(start, end) };
+    tree.scalar(Scalar { span: (start, end), body });
+    end
+}

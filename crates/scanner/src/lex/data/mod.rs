@@ -1,0 +1,43 @@
+//! JSON, TOML, YAML and settings files: keys with their path, values decoded, comments as text, commands as code.
+
+mod cmake;
+mod command;
+mod context;
+mod format;
+mod ini;
+mod json;
+mod launch;
+mod path;
+mod scalar;
+mod shell;
+mod toml;
+mod tree;
+mod uri;
+mod yaml;
+
+pub(crate) use path::{KeyPath, KeyPattern};
+
+use super::Lexed;
+use crate::entry::Role;
+use crate::options::Limits;
+use crate::sink::Sink;
+use format::Format;
+use tree::{Tree, Twice};
+
+/// Reads a text as data.
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+    let format = format::of(sink.path, src);
+    let manifest = matches!(sink.role, Role::Manifest | Role::Prompt);
+    // Settings name a section and a key again as they please.
+    let counts = manifest && !matches!(format, Format::Ini | Format::Cmake);
+    let twice = if counts { Twice::Counts } else { Twice::Allowed };
+    let mut tree = Tree::new(src, sink, out, limits.brackets, twice);
+    match format {
+        Format::Json => json::read(&mut tree),
+        Format::Toml => toml::read(&mut tree),
+        Format::Yaml => yaml::read(&mut tree),
+        Format::Ini => ini::read(&mut tree),
+        Format::Cmake => cmake::read(&mut tree),
+    }
+    tree.finish();
+}

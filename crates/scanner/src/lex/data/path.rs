@@ -1,0 +1,228 @@
+//! Where a value stands in a data file, and the patterns of `key` rules over it.
+
+use crate::view::How;
+
+/// The keys and list positions from the root to a value, decoded.
+#[derive(Debug, Default)]
+pub(crate) struct KeyPath {
+    text: Vec<u8>,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    start: usize,
+    /// What was undone in this part or in one before it.
+    how: How,
+}
+
+impl KeyPath {
+    pub(crate) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Appends a part.
+    pub(crate) fn push(&mut self, part: &[u8], how: How) {
+        let how = self.how().and(how);
+        self.parts.push(Part { start: self.text.len(), how });
+        self.text.extend_from_slice(part);
+    }
+
+    /// Appends a position in a list.
+    pub(crate) fn push_index(&mut self, index: u32) {
+        self.parts.push(Part { start: self.text.len(), how: self.how() });
+        let mut digits = [0_u8; 10];
+        let mut at = digits.len();
+        let mut rest = index;
+        loop {
+            at = at.saturating_sub(1);
+            if let (Some(slot), Ok(digit)) = (digits.get_mut(at), u8::try_from(rest % 10)) {
+                *slot = digit.saturating_add(b'0');
+            }
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.text.extend_from_slice(digits.get(at..).unwrap_or_default());
+    }
+
+    /// Keeps the first parts.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        if let Some(part) = self.parts.get(len) {
+            self.text.truncate(part.start);
+            self.parts.truncate(len);
+        }
+    }
+
+    /// Gives a part's text.
+    pub(crate) fn part(&self, index: usize) -> &[u8] {
+        let Some(part) = self.parts.get(index) else { return &[] };
+        let end = self.parts.get(index.saturating_add(1)).map_or(self.text.len(), |next| next.start);
+        self.text.get(part.start..end).unwrap_or_default()
+    }
+
+    /// Gives the last part's text.
+    pub(crate) fn last(&self) -> &[u8] {
+        self.part(self.parts.len().wrapping_sub(1))
+    }
+
+    /// Gives what was undone in any part.
+    pub(crate) fn how(&self) -> How {
+        self.parts.last().map_or(How::NONE, |part| part.how)
+    }
+
+    /// Gives the path as one text, its parts ended by a byte that no key holds unescaped.
+    pub(crate) fn joined(&self) -> Vec<u8> {
+        let mut joined = Vec::with_capacity(self.text.len().saturating_add(self.parts.len()));
+        for index in 0..self.parts.len() {
+            joined.extend_from_slice(self.part(index));
+            joined.push(0);
+        }
+        joined
+    }
+}
+
+/// The path of a `key` rule: parts joined by dots, `*` for one part, `**` for any number of them, `a|b` for either, and
+/// `"a.b"` for a part that holds a dot.
+#[derive(Debug)]
+pub(crate) struct KeyPattern(Vec<Piece>);
+
+#[derive(Debug)]
+enum Piece {
+    One,
+    Many,
+    Names(Vec<Box<[u8]>>),
+}
+
+impl Piece {
+    fn new(text: &str) -> Self {
+        match text {
+            "*" => Self::One,
+            "**" => Self::Many,
+            _ => Self::Names(text.split('|').map(|name| Box::from(name.as_bytes())).collect()),
+        }
+    }
+
+    /// Keys are compared without case: some hosts read them so.
+    fn fits(&self, part: &[u8]) -> bool {
+        match self {
+            Self::One => true,
+            Self::Many => false,
+            Self::Names(names) => names.iter().any(|name| name.eq_ignore_ascii_case(part)),
+        }
+    }
+}
+
+impl KeyPattern {
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut piece = String::new();
+        let mut quoted = false;
+        for char in text.chars() {
+            match char {
+                '"' => quoted = !quoted,
+                '.' if !quoted => pieces.push(Piece::new(&core::mem::take(&mut piece))),
+                other => piece.push(other),
+            }
+        }
+        pieces.push(Piece::new(&piece));
+        Self(pieces)
+    }
+
+    /// Gives the names that the pattern spells.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.0
+            .iter()
+            .flat_map(|piece| match piece {
+                Piece::Names(names) => names.as_slice(),
+                Piece::One | Piece::Many => &[],
+            })
+            .map(|name| &**name)
+    }
+
+    /// Says whether a path matches. It is read from the end, where most paths differ.
+    pub(crate) fn matches(&self, path: &KeyPath) -> bool {
+        let (mut piece, mut part) = (self.0.len(), path.len());
+        // Where the last `**` stood, and how many parts were left when it was met.
+        let mut many: Option<(usize, usize)> = None;
+        while piece > 0 || part > 0 {
+            match piece.checked_sub(1).and_then(|before| Some((before, self.0.get(before)?))) {
+                Some((0, Piece::Many)) => return true,
+                Some((before, Piece::Many)) => {
+                    many = Some((before, part));
+                    piece = before;
+                    continue;
+                }
+                Some((before, wanted)) if part > 0 && wanted.fits(path.part(part.saturating_sub(1))) => {
+                    piece = before;
+                    part = part.saturating_sub(1);
+                    continue;
+                }
+                _ => {}
+            }
+            let Some((at, left @ 1..)) = many else { return false };
+            many = Some((at, left.saturating_sub(1)));
+            (piece, part) = (at, left.saturating_sub(1));
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> KeyPath {
+        let mut path = KeyPath::default();
+        for part in text.split('/').filter(|part| !part.is_empty()) {
+            path.push(part.as_bytes(), How::NONE);
+        }
+        path
+    }
+
+    #[test]
+    fn patterns_match_whole_paths() {
+        for (pattern, text) in [
+            ("a.b", "a/b"),
+            ("a.*", "a/b"),
+            ("**", "a/b"),
+            ("**.b", "b"),
+            ("**.b", "a/c/b"),
+            ("a.**", "a"),
+            ("a.**.c", "a/c"),
+            ("a.**.c", "a/c/b/c"),
+            ("**.a.**.c", "x/a/a/y/c"),
+            ("a|b.c", "b/c"),
+            ("x.\"a.b\"", "x/a.b"),
+            ("A.b", "a/B"),
+        ] {
+            assert!(KeyPattern::parse(pattern).matches(&path(text)), "{pattern} {text}");
+        }
+        for (pattern, text) in [
+            ("a.b", "a"),
+            ("a.b", "x/a/b"),
+            ("a.*", "a/b/c"),
+            ("**.b", "a/b/c"),
+            ("**.a.**.c", "x/b/c"),
+            ("a|b.c", "d/c"),
+            ("x.a.b", "x/a.b"),
+        ] {
+            assert!(!KeyPattern::parse(pattern).matches(&path(text)), "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_path_gives_its_parts_back() {
+        let mut path = KeyPath::default();
+        path.push(b"a", How::NONE);
+        path.push_index(120);
+        path.push(b"b", How::ESCAPE);
+        assert_eq!((path.len(), path.part(1), path.last()), (3, b"120".as_slice(), b"b".as_slice()));
+        assert_eq!(path.how(), How::ESCAPE);
+        path.truncate(2);
+        assert_eq!((path.last(), path.how()), (b"120".as_slice(), How::NONE));
+        path.truncate(0);
+        assert_eq!(path.last(), b"");
+    }
+}

@@ -1,0 +1,212 @@
+//! One key or value: where it stands and what it reads as.
+
+use crate::view::{How, View};
+
+/// A key or value as it was written.
+#[derive(Debug)]
+pub(super) struct Scalar {
+    /// The whole token with its marks.
+    pub(super) span: (usize, usize),
+    pub(super) body: Body,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    /// The bytes of a range as they are.
+    Range(usize, usize),
+    /// Decoded text with its map.
+    View(View),
+}
+
+impl Scalar {
+    /// A scalar without marks and escapes.
+    pub(super) const fn range(start: usize, end: usize) -> Self {
+        Self { span: (start, end), body: Body::Range(start, end) }
+    }
+
+    pub(super) fn bytes<'a>(&'a self, src: &'a [u8]) -> &'a [u8] {
+        match &self.body {
+            Body::Range(start, end) => src.get(*start..*end).unwrap_or_default(),
+            Body::View(view) => &view.bytes,
+        }
+    }
+
+    /// Gives what had to be undone to read it.
+    pub(super) fn how(&self) -> How {
+        match &self.body {
+            Body::Range(..) => How::NONE,
+            Body::View(view) if view.is_empty() => How::NONE,
+            Body::View(view) => view.map.back(0, view.bytes.len()).2,
+        }
+    }
+
+    /// Gives the raw range of a part of what it reads as.
+    pub(super) fn back(&self, start: usize, end: usize) -> (usize, usize, How) {
+        match &self.body {
+            Body::Range(from, to) => {
+                let at = |offset: usize| from.saturating_add(offset).min(*to);
+                (at(start), at(end), How::NONE)
+            }
+            Body::View(view) => view.map.back(start, end),
+        }
+    }
+
+    /// Appends what a part of it reads as to another view.
+    pub(super) fn append(&self, src: &[u8], range: core::ops::Range<usize>, how: How, view: &mut View) {
+        match &self.body {
+            Body::Range(from, _) => {
+                let bytes = self.bytes(src).get(range.clone()).unwrap_or_default();
+                view.copy(bytes, from.saturating_add(range.start), how, 0);
+            }
+            Body::View(own) => {
+                for (at, byte) in range.clone().zip(own.bytes.get(range).unwrap_or_default()) {
+                    let (from, to, undone) = own.map.back(at, at.saturating_add(1));
+                    view.put(core::slice::from_ref(byte), (from, to), how.and(undone), 0);
+                }
+            }
+        }
+    }
+
+    /// Copies a scalar that is a plain range.
+    pub(super) const fn copied(&self) -> Option<Self> {
+        match self.body {
+            Body::Range(start, end) => Some(Self { span: self.span, body: Body::Range(start, end) }),
+            Body::View(_) => None,
+        }
+    }
+}
+
+/// How the marks of a string are escaped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escapes {
+    /// JSON and JSON5.
+    Json,
+    /// TOML's basic strings.
+    Toml,
+    /// YAML's double quotes: a line break is a blank.
+    Yaml,
+    /// Settings files: a backslash before any byte stands for that byte.
+    Plain,
+}
+
+/// What an escape stands for, and how many bytes it takes.
+struct Unit {
+    value: Option<u32>,
+    len: usize,
+    /// Set where digits name the character.
+    spelled: bool,
+}
+
+/// Reads a number of digits, without building a slice that may not be there.
+fn hex(rest: &[u8], from: usize, count: usize) -> Option<u32> {
+    rest.get(from..from.checked_add(count)?)?.iter().try_fold(0_u32, |sum, digit| {
+        let value = char::from(*digit).to_digit(16)?;
+        sum.checked_mul(16)?.checked_add(value)
+    })
+}
+
+/// Reads the escape at the start of a text that begins with a backslash.
+fn read_escape(rest: &[u8], escapes: Escapes) -> Unit {
+    let unit = |value: u32| Unit { value: Some(value), len: 2, spelled: false };
+    let spelled = |digits: usize, value: Option<u32>| match value {
+        Some(value) => Unit { value: Some(value), len: digits.saturating_add(2), spelled: true },
+        None => Unit { value: rest.get(1).copied().map(u32::from), len: 2, spelled: false },
+    };
+    let Some(mark) = rest.get(1) else {
+        return Unit { value: Some(u32::from(b'\\')), len: 1, spelled: false };
+    };
+    match mark {
+        b'\r' if rest.get(2) == Some(&b'\n') => Unit { value: None, len: 3, spelled: false },
+        b'\n' | b'\r' => Unit { value: None, len: 2, spelled: false },
+        b'n' => unit(10),
+        b't' => unit(9),
+        b'r' => unit(13),
+        b'b' => unit(8),
+        _ if escapes == Escapes::Plain => unit(u32::from(*mark)),
+        b'f' => unit(12),
+        b'v' => unit(11),
+        b'x' => spelled(2, hex(rest, 2, 2)),
+        b'u' => match hex(rest, 2, 4) {
+            Some(high @ 0xD800..=0xDBFF) if rest.get(6..8) == Some(b"\\u") => match hex(rest, 8, 4) {
+                Some(low @ 0xDC00..=0xDFFF) => {
+                    let top = high.saturating_sub(0xD800) << 10;
+                    let value = 0x1_0000_u32.saturating_add(top).saturating_add(low.saturating_sub(0xDC00));
+                    Unit { value: Some(value), len: 12, spelled: true }
+                }
+                _ => spelled(4, Some(high)),
+            },
+            value => spelled(4, value),
+        },
+        b'U' if escapes != Escapes::Json => spelled(8, hex(rest, 2, 8)),
+        b'e' if escapes != Escapes::Json => unit(0x1B),
+        b'a' if escapes == Escapes::Yaml => unit(7),
+        b'0' => unit(0),
+        b'N' if escapes == Escapes::Yaml => unit(0x85),
+        b'_' if escapes == Escapes::Yaml => unit(0xA0),
+        b'L' if escapes == Escapes::Yaml => unit(0x2028),
+        b'P' if escapes == Escapes::Yaml => unit(0x2029),
+        other if other.is_ascii() => unit(u32::from(*other)),
+        // A backslash before a longer character is dropped.
+        _ => Unit { value: None, len: 1, spelled: false },
+    }
+}
+
+/// Decodes the body of a string with escapes. Digits that stand for printable ASCII are a disguise.
+pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: Escapes) -> View {
+    let mut view = View::default();
+    let mut at = start;
+    while at < end {
+        let rest = src.get(at..end).unwrap_or_default();
+        let plain = match escapes {
+            Escapes::Yaml => memchr::memchr3(b'\\', b'\n', b'\r', rest),
+            _ => memchr::memchr(b'\\', rest),
+        };
+        let plain = plain.unwrap_or(rest.len());
+        let (text, rest) = rest.split_at(plain);
+        let broken = escapes == Escapes::Yaml && rest.first().is_some_and(|byte| *byte != b'\\');
+        let text = if broken { text.trim_ascii_end() } else { text };
+        view.copy(text, at, How::NONE, 0);
+        at = at.saturating_add(plain);
+        if rest.is_empty() {
+            break;
+        }
+        if broken {
+            at = fold(src, at, end, &mut view);
+            continue;
+        }
+        let unit = read_escape(rest, escapes);
+        let range = (at, at.saturating_add(unit.len).min(end));
+        match unit.value {
+            Some(value) => {
+                let how = if unit.spelled && (0x20..0x7F).contains(&value) { How::ESCAPE } else { How::NONE };
+                let char = char::from_u32(value).unwrap_or('\u{FFFD}');
+                view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, 0);
+            }
+            // A line that goes on: what stands before the next word is not there.
+            None if escapes != Escapes::Json && unit.len > 1 => {
+                let tail = src.get(range.1..end).unwrap_or_default();
+                let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                at = range.1.saturating_add(blanks);
+                continue;
+            }
+            None => {}
+        }
+        at = range.1.max(at.saturating_add(1));
+    }
+    view
+}
+
+/// Reads line breaks with the blanks around them as one blank, or as the breaks after the first.
+pub(super) fn fold(src: &[u8], at: usize, end: usize, view: &mut View) -> usize {
+    let rest = src.get(at..end).unwrap_or_default();
+    let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let gap = rest.get(..blanks).unwrap_or_default();
+    let breaks = memchr::memchr_iter(b'\n', gap).count().max(1);
+    let range = (at, at.saturating_add(blanks));
+    if breaks == 1 {
+        view.put(b" ", range, How::NONE, 0);
+    } else {
+        view.put(b"\n", range, How::NONE, 0);
+    }
+    range.1
+}

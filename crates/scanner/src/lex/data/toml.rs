@@ -1,0 +1,261 @@
+//! TOML, read line by line so that one broken line costs no other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::scalar::{Body, Escapes, Scalar, decode};
+use super::tree::{Kind, Tree, Twice};
+use crate::view::How;
+
+/// What a text has named so far.
+struct Named {
+    twice: Twice,
+    /// Levels of the tree at which the lines of the last header stand.
+    base: usize,
+    /// The first parts of the last dotted key, each an open map: the next line may go on with them.
+    dots: Vec<Vec<u8>>,
+    /// Positions of the tables in lists of tables.
+    lists: BTreeMap<Vec<u8>, u32>,
+    /// Tables and keys that may stand once.
+    seen: BTreeSet<Vec<u8>>,
+}
+
+/// Reads a text as TOML.
+pub(super) fn read(tree: &mut Tree<'_, '_>) {
+    let src = tree.src;
+    let twice = core::mem::replace(&mut tree.twice, Twice::Allowed);
+    let mut named = Named { twice, base: 1, dots: Vec::new(), lists: BTreeMap::new(), seen: BTreeSet::new() };
+    let mut at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    while let Some(&byte) = src.get(at) {
+        let line = tree.depth() == named.base.saturating_add(named.dots.len());
+        at = match byte {
+            b'\n' => {
+                if line {
+                    tree.comma();
+                }
+                at.saturating_add(1)
+            }
+            b'#' => {
+                let rest = src.get(at..).unwrap_or_default();
+                let end = at.saturating_add(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
+                tree.comment(at, end);
+                end
+            }
+            b'[' if line && !tree.is_keyed() => {
+                tree.close_to(1, at);
+                let next = header(tree, at, &mut named);
+                (named.base, named.dots) = (tree.depth(), Vec::new());
+                next
+            }
+            b'[' => one(at, || tree.open(Kind::List, at)),
+            b'{' => one(at, || tree.open(Kind::Map, at)),
+            b']' if !line => one(at, || tree.close(Kind::List, at)),
+            b'}' if !line => one(at, || tree.close(Kind::Map, at)),
+            b' ' | b'\t' | b'\r' | b']' | b'}' => at.saturating_add(1),
+            b',' => one(at, || tree.comma()),
+            b'=' => one(at, || tree.assign()),
+            _ if !tree.is_keyed() && !tree.in_list() => keys(tree, at, &mut named),
+            b'"' | b'\'' => {
+                let (scalar, next) = string(src, at, byte);
+                tree.scalar(scalar);
+                next
+            }
+            _ => {
+                let end = bare(src, at, b"");
+                tree.scalar(Scalar::range(at, end));
+                end
+            }
+        };
+    }
+}
+
+fn one(at: usize, then: impl FnOnce()) -> usize {
+    then();
+    at.saturating_add(1)
+}
+
+/// Gives where a bare word ends.
+fn bare(src: &[u8], start: usize, more: &[u8]) -> usize {
+    let rest = src.get(start.saturating_add(1)..).unwrap_or_default();
+    let stop = |byte: &u8| {
+        matches!(
+            byte,
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'{' | b'}' | b'[' | b']' | b',' | b'=' | b'#'
+        ) || more.contains(byte)
+    };
+    let len = rest.iter().position(stop).unwrap_or(rest.len());
+    start.saturating_add(1).saturating_add(len)
+}
+
+/// Reads a basic or literal string of one line or more.
+fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
+    let rest = src.get(start..).unwrap_or_default();
+    let long = rest.starts_with(&[quote; 3]);
+    let marks = if long { 3 } else { 1 };
+    let mut at = start.saturating_add(marks);
+    if long {
+        // A line break right after the marks is not part of the text.
+        let tail = src.get(at..).unwrap_or_default();
+        at = at.saturating_add(if tail.starts_with(b"\r\n") {
+            2
+        } else {
+            usize::from(tail.starts_with(b"\n"))
+        });
+    }
+    let first = at;
+    let mut escaped = false;
+    let stop = if long { quote } else { b'\n' };
+    let (end, next) = loop {
+        let rest = src.get(at..).unwrap_or_default();
+        let Some(more) = memchr::memchr3(quote, b'\\', stop, rest) else { break (src.len(), src.len()) };
+        at = at.saturating_add(more);
+        let here = src.get(at..).unwrap_or_default();
+        match here.first() {
+            Some(b'\\') => {
+                escaped |= quote == b'"';
+                at = at.saturating_add(if quote == b'"' { 2 } else { 1 });
+            }
+            Some(byte) if *byte == quote && long => {
+                let run = here.iter().take(5).take_while(|byte| **byte == quote).count();
+                if run >= 3 {
+                    let end = at.saturating_add(run).saturating_sub(3);
+                    break (end, end.saturating_add(3));
+                }
+                at = at.saturating_add(run);
+            }
+            Some(byte) if *byte == quote => break (at, at.saturating_add(1)),
+            // A line that the string does not end in ends it.
+            _ => break (at, at),
+        }
+    };
+    let (end, next) = (end.min(src.len()), next.min(src.len()));
+    let body = if escaped {
+        Body::View(decode(src, first.min(end), end, Escapes::Toml))
+    } else {
+        Body::Range(first.min(end), end)
+    };
+    (Scalar { span: (start, next), body }, next)
+}
+
+/// Reads a dotted key at a place. What is no key is read as one bare word.
+fn dotted(src: &[u8], start: usize) -> (Vec<Scalar>, usize) {
+    let mut parts = Vec::new();
+    let mut at = start;
+    loop {
+        at = blanks(src, at);
+        match src.get(at) {
+            Some(&quote @ (b'"' | b'\'')) => {
+                let (scalar, next) = string(src, at, quote);
+                parts.push(scalar);
+                at = next;
+            }
+            Some(b'.') => {}
+            Some(byte) if !matches!(byte, b'=' | b']' | b'\n' | b'\r' | b',' | b'#' | b'}' | b'[' | b'{') => {
+                let end = bare(src, at, b".");
+                parts.push(Scalar::range(at, end));
+                at = end;
+            }
+            _ => break,
+        }
+        let next = blanks(src, at);
+        if src.get(next) != Some(&b'.') {
+            at = if parts.is_empty() { at } else { next };
+            break;
+        }
+        at = next.saturating_add(1);
+    }
+    let taken = usize::from(parts.is_empty());
+    (parts, at.max(start.saturating_add(taken)))
+}
+
+fn blanks(src: &[u8], at: usize) -> usize {
+    let rest = src.get(at..).unwrap_or_default();
+    at.saturating_add(rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count())
+}
+
+/// Reads `[table]` or `[[list]]` and opens it.
+fn header(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
+    let src = tree.src;
+    let repeated = src.get(start..).is_some_and(|rest| rest.starts_with(b"[["));
+    let first = start.saturating_add(if repeated { 2 } else { 1 });
+    let (parts, mut at) = dotted(src, first);
+    let last = parts.len().saturating_sub(1);
+    let span = (start, at.min(src.len()));
+    let how = parts.iter().fold(How::NONE, |sum, part| sum.and(part.how()));
+    for (index, part) in parts.into_iter().enumerate() {
+        tree.set_key(&part);
+        let path = tree.path.joined();
+        if index == last && repeated {
+            let next = named.lists.get(&path).map_or(0, |known| known.saturating_add(1));
+            named.lists.insert(path, next);
+            tree.open_item(next, start);
+        } else if let Some(&known) = named.lists.get(&path) {
+            tree.open_item(known, start);
+        } else {
+            tree.open(Kind::Map, start);
+            if index == last && named.twice == Twice::Counts && !named.seen.insert(path) {
+                tree.sink.shape("config-duplicate-key", span, how);
+            }
+        }
+    }
+    let rest = src.get(at..).unwrap_or_default();
+    let marks = rest.iter().take_while(|byte| **byte == b']').count().min(2);
+    at = at.saturating_add(marks);
+    at
+}
+
+/// Reads the key of a line or of an inline table. Words that no `=` follows are values.
+fn keys(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
+    let (mut parts, at) = dotted(tree.src, start);
+    let at = blanks(tree.src, at);
+    let Some(first) = parts.first() else { return at };
+    let mut span = first.span;
+    if tree.src.get(at) != Some(&b'=') {
+        let end = parts.last().map_or(span.1, |part| part.span.1);
+        tree.scalar(Scalar::range(span.0, end));
+        return end.max(start.saturating_add(1));
+    }
+    let how = parts.iter().fold(How::NONE, |sum, part| sum.and(part.how()));
+    span.1 = parts.last().map_or(span.1, |part| part.span.1);
+    let last = parts.pop();
+    if tree.depth() == named.base.saturating_add(named.dots.len()) {
+        prefix(tree, parts, start, named);
+        if let Some(last) = last {
+            tree.set_key(&last);
+        }
+    } else {
+        let mut parts = parts.into_iter().chain(last);
+        if let Some(first) = parts.next() {
+            tree.set_key(&first);
+        }
+        for part in parts {
+            tree.add_key(&part);
+        }
+    }
+    if named.twice == Twice::Counts && !named.seen.insert(tree.path.joined()) {
+        tree.sink.shape("config-duplicate-key", span, how);
+    }
+    at.saturating_add(1)
+}
+
+/// Opens the maps that the first parts of a dotted key name, or goes on with those of the line before.
+fn prefix(tree: &mut Tree<'_, '_>, parts: Vec<Scalar>, at: usize, named: &mut Named) {
+    let same = named
+        .dots
+        .iter()
+        .zip(&parts)
+        .take_while(|(known, part)| known.as_slice() == part.bytes(tree.src))
+        .count();
+    tree.close_to(named.base.saturating_add(same), at);
+    named.dots.truncate(same);
+    for part in parts.into_iter().skip(same) {
+        let before = tree.depth();
+        named.dots.push(part.bytes(tree.src).to_vec());
+        tree.set_key(&part);
+        tree.open(Kind::Map, at);
+        if tree.depth() == before {
+            // The limit of nesting: the rest keeps the path that it has.
+            named.dots.pop();
+            break;
+        }
+    }
+}

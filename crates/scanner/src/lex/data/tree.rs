@@ -1,0 +1,353 @@
+//! Tokens of any data format to keys with their path. What is broken is read token by token.
+
+use std::collections::BTreeSet;
+
+use super::context::{Context, Facts, Interest};
+use super::path::KeyPath;
+use super::scalar::{Body, Scalar};
+use crate::lex::Lexed;
+use crate::sink::{Sink, Unread};
+use crate::text::Within;
+use crate::view::How;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Map,
+    List,
+}
+
+/// An open map or list.
+#[derive(Debug)]
+pub(super) struct Level {
+    kind: Kind,
+    /// Parts of the path that lead to it.
+    parts: usize,
+    /// Whether the path holds a key of this level.
+    keyed: bool,
+    /// Where that key begins.
+    key_at: usize,
+    index: u32,
+    /// The key that holds it, as far as it tells what its values are.
+    pub(super) interest: Interest,
+    pub(super) context: Context,
+    pub(super) facts: Facts,
+    /// Keys seen, where one may not stand twice.
+    seen: BTreeSet<Box<[u8]>>,
+}
+
+impl Level {
+    fn new(kind: Kind, parts: usize, interest: Interest, context: Context) -> Self {
+        let (facts, seen) = (Facts::default(), BTreeSet::new());
+        Self { kind, parts, keyed: false, key_at: 0, index: 0, interest, context, facts, seen }
+    }
+}
+
+/// Whether a key that stands twice counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Twice {
+    Counts,
+    /// The format names a table again to go on with it.
+    Allowed,
+}
+
+/// Builds paths from tokens and tells the rules of each value.
+pub(super) struct Tree<'t, 'r> {
+    pub(super) src: &'t [u8],
+    pub(super) sink: &'t mut Sink<'r>,
+    pub(super) out: &'t mut Lexed,
+    /// The matchers of kind `key` that look at this file.
+    among: Vec<u16>,
+    pub(super) path: KeyPath,
+    levels: Vec<Level>,
+    open: [usize; 2],
+    pending: Option<Scalar>,
+    limit: usize,
+    /// Levels beyond the limit; their values keep the path of the last one within.
+    over: usize,
+    pub(super) twice: Twice,
+    /// Set where the text holds what a `data:` URI begins with.
+    pub(super) uris: bool,
+    wide: bool,
+    /// Bytes that commands may still be put together from.
+    pub(super) budget: usize,
+}
+
+impl<'t, 'r> Tree<'t, 'r> {
+    pub(super) fn new(
+        src: &'t [u8],
+        sink: &'t mut Sink<'r>,
+        out: &'t mut Lexed,
+        limit: usize,
+        twice: Twice,
+    ) -> Self {
+        let among = sink.keys_here();
+        let root = Level::new(Kind::Map, 0, Interest::None, Context::of(sink.path, sink.role));
+        let uris = memchr::memmem::find(src, b"data:").is_some();
+        let wide = !src.is_ascii();
+        let budget = src.len().saturating_mul(4).saturating_add(64 << 10);
+        let path = KeyPath::default();
+        let (levels, open, pending) = (vec![root], [1, 0], None);
+        Self { src, sink, out, among, path, levels, open, pending, limit, over: 0, twice, uris, wide, budget }
+    }
+
+    /// A key or value.
+    pub(super) fn scalar(&mut self, scalar: Scalar) {
+        if let Some(before) = self.pending.take() {
+            self.settle(before);
+        }
+        self.pending = Some(scalar);
+    }
+
+    /// What stood before another token with nothing between them: a key whose colon is missing, or a value.
+    fn settle(&mut self, before: Scalar) {
+        let bare = self.levels.last().is_some_and(|level| level.kind == Kind::Map && !level.keyed);
+        if bare && self.levels.len() > 1 {
+            self.set_key(&before);
+        } else {
+            self.value(before);
+        }
+    }
+
+    /// What stands between a key and its value.
+    pub(super) fn assign(&mut self) {
+        let Some(scalar) = self.pending.take() else { return };
+        if self.levels.last().is_some_and(|level| level.keyed)
+            && let Some(copy) = scalar.copied()
+        {
+            self.value(copy);
+        }
+        self.set_key(&scalar);
+    }
+
+    /// What stands between two values.
+    pub(super) fn comma(&mut self) {
+        if let Some(scalar) = self.pending.take() {
+            self.value(scalar);
+        }
+        if let Some(level) = self.levels.last_mut() {
+            level.keyed = false;
+            level.index = level.index.saturating_add(1);
+            self.path.truncate(level.parts);
+        }
+    }
+
+    pub(super) fn open(&mut self, kind: Kind, at: usize) {
+        if let Some(before) = self.pending.take() {
+            self.settle(before);
+        }
+        if self.levels.len() > self.limit {
+            if self.over == 0 {
+                self.sink.unread.push(Unread { start: at, end: self.src.len() });
+            }
+            self.over = self.over.saturating_add(1);
+            return;
+        }
+        let Some(top) = self.levels.last() else { return };
+        let (interest, context) = if top.keyed {
+            let key = self.path.last();
+            (Interest::of(key, top.context), top.context.below(key))
+        } else {
+            (top.interest, top.context.in_list())
+        };
+        if !top.keyed && top.kind == Kind::List {
+            self.path.push_index(top.index);
+        }
+        if kind == Kind::List
+            && let Some(top) = self.levels.last_mut()
+        {
+            match interest {
+                Interest::Command => top.facts.argv.push(Vec::new()),
+                Interest::Args => top.facts.args.push(Vec::new()),
+                _ => {}
+            }
+        }
+        let level = Level::new(kind, self.path.len(), interest, context);
+        self.levels.push(level);
+        self.count(kind, 1);
+    }
+
+    /// Opens a map that is one item of a list named again and again.
+    pub(super) fn open_item(&mut self, index: u32, at: usize) {
+        self.open(Kind::List, at);
+        if let Some(top) = self.levels.last_mut() {
+            top.index = index;
+        }
+        self.open(Kind::Map, at);
+    }
+
+    fn count(&mut self, kind: Kind, more: isize) {
+        let [maps, lists] = &mut self.open;
+        let slot = if kind == Kind::Map { maps } else { lists };
+        *slot = slot.saturating_add_signed(more);
+    }
+
+    /// A mark that closes. One that fits nothing is left out; levels that it passes by are closed with it.
+    pub(super) fn close(&mut self, kind: Kind, end: usize) {
+        if let Some(scalar) = self.pending.take() {
+            self.value(scalar);
+        }
+        if self.over > 0 {
+            self.over = self.over.saturating_sub(1);
+            return;
+        }
+        let [maps, lists] = self.open;
+        // The root is a map that no mark closes.
+        let known = if kind == Kind::Map { maps > 1 } else { lists > 0 };
+        while known && self.levels.len() > 1 {
+            let last = self.levels.last().map(|level| level.kind);
+            self.pop(end);
+            if last == Some(kind) {
+                break;
+            }
+        }
+    }
+
+    /// Closes levels until so many are open.
+    pub(super) fn close_to(&mut self, depth: usize, end: usize) {
+        if let Some(scalar) = self.pending.take() {
+            self.value(scalar);
+        }
+        if self.levels.len() > depth.max(1) {
+            self.over = 0;
+        }
+        while self.levels.len() > depth.max(1) {
+            self.pop(end);
+        }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Says whether the open level has a key that waits for its value.
+    pub(super) fn is_keyed(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.keyed)
+    }
+
+    fn pop(&mut self, end: usize) {
+        let Some(level) = self.levels.pop() else { return };
+        self.count(level.kind, -1);
+        super::command::object(self, &level, end);
+        let Some(top) = self.levels.last_mut() else { return };
+        top.keyed = false;
+        self.path.truncate(top.parts);
+    }
+
+    /// Takes a scalar as the key of what follows.
+    pub(super) fn set_key(&mut self, key: &Scalar) {
+        let how = key.how();
+        let bytes = key.bytes(self.src);
+        if self.wide && !bytes.is_ascii() {
+            let words = &self.sink.rules.data;
+            crate::unicode::identifier(bytes, key.span, how, words, b"", self.sink);
+        }
+        // A sentence as a key is read by whoever reads the file.
+        if memchr::memchr(b' ', bytes).is_some() {
+            self.text(key);
+        }
+        let manifest = self.twice == Twice::Counts;
+        let Some(top) = self.levels.last_mut() else { return };
+        self.path.truncate(top.parts);
+        self.path.push(bytes, how);
+        (top.keyed, top.key_at) = (true, key.span.0);
+        if manifest && !top.seen.insert(Box::from(bytes)) {
+            self.sink.shape("config-duplicate-key", key.span, how);
+        }
+    }
+
+    /// Adds a part to the key that was taken: a dotted key.
+    pub(super) fn add_key(&mut self, key: &Scalar) {
+        self.path.push(key.bytes(self.src), key.how());
+    }
+
+    /// Tells the rules of a value and keeps what makes up a command.
+    fn value(&mut self, scalar: Scalar) {
+        let Some(top) = self.levels.last() else { return };
+        let (kind, keyed, index, key_at) = (top.kind, top.keyed, top.index, top.key_at);
+        if kind == Kind::List && !keyed {
+            self.path.push_index(index);
+        }
+        let start = if keyed { key_at } else { scalar.span.0 };
+        let span = (start.min(scalar.span.0), scalar.span.1);
+        let how = self.path.how().and(scalar.how());
+        let bytes = scalar.bytes(self.src);
+        self.sink.key(&self.among, &self.path, bytes, span, how);
+        self.text(&scalar);
+        super::uri::embed(self, &scalar, how);
+        let interest = match (keyed, self.levels.last()) {
+            (true, Some(top)) => Interest::of(self.path.last(), top.context),
+            (false, Some(top)) => top.interest,
+            (_, None) => Interest::None,
+        };
+        super::command::value(self, scalar, interest, span, how);
+        if let Some(top) = self.levels.last_mut() {
+            self.path.truncate(top.parts);
+            top.keyed = false;
+        }
+    }
+
+    /// The facts of the map that holds a value, or that holds the list around it.
+    pub(super) fn facts_of(&mut self) -> Option<&mut Facts> {
+        let list = self.in_list();
+        let at = self.levels.len().checked_sub(if list { 2 } else { 1 })?;
+        self.levels.get_mut(at).map(|level| &mut level.facts)
+    }
+
+    pub(super) fn context(&self) -> Context {
+        self.levels.last().map_or_else(Context::default, |level| level.context)
+    }
+
+    pub(super) fn in_list(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.kind == Kind::List && !level.keyed)
+    }
+
+    fn text(&mut self, scalar: &Scalar) {
+        match &scalar.body {
+            Body::Range(start, end) => {
+                let bytes = self.src.get(*start..*end).unwrap_or_default();
+                if bytes.iter().any(u8::is_ascii_alphabetic) || !bytes.is_ascii() {
+                    self.out.text.begin(Within::Value, 0);
+                    self.out.text.raw(bytes, *start, How::NONE);
+                }
+            }
+            Body::View(view) => {
+                self.out.text.begin(Within::Value, 0);
+                let mut at = 0_usize;
+                // Word by word, so that each has its own place.
+                for word in view.bytes.split_inclusive(|byte| matches!(byte, b' ' | b'\n')) {
+                    let next = at.saturating_add(word.len());
+                    let (from, to, how) = view.map.back(at, next);
+                    self.out.text.decoded(word, (from, to), how);
+                    at = next;
+                }
+            }
+        }
+    }
+
+    /// A comment, without its marks.
+    pub(super) fn comment(&mut self, start: usize, end: usize) {
+        self.out.text.begin(Within::Comment, 0);
+        let bytes = self.src.get(start..end).unwrap_or_default();
+        let mut at = start;
+        for line in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let marks = line
+                .iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'/' | b'#' | b';'))
+                .count();
+            let from = at.saturating_add(marks);
+            self.out.text.blank((at, from));
+            self.out.text.raw(line.get(marks..).unwrap_or_default(), from, How::NONE);
+            at = at.saturating_add(line.len());
+        }
+    }
+
+    pub(super) fn finish(mut self) {
+        self.close_to(1, self.src.len());
+        // The root may be a map without braces.
+        if let Some(root) = self.levels.pop() {
+            let end = self.src.len();
+            super::command::object(&mut self, &root, end);
+        }
+        self.out.text.end();
+    }
+}

@@ -1,0 +1,115 @@
+//! `data:` URIs in values: decoded and read as what they say they are.
+
+use super::scalar::Scalar;
+use super::tree::Tree;
+use crate::entry::Lens;
+use crate::sink::EmbeddedText;
+use crate::view::{How, View};
+
+/// Finds `data:` URIs in a value and hands on what they hold.
+pub(super) fn embed(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: How) {
+    if !tree.uris && scalar.copied().is_some() {
+        return;
+    }
+    let bytes = scalar.bytes(tree.src);
+    let mut at = 0_usize;
+    let mut found: Vec<(Lens, View)> = Vec::new();
+    while let Some(more) = bytes.get(at..).and_then(|rest| memchr::memmem::find(rest, b"data:")) {
+        let start = at.saturating_add(more).saturating_add(5);
+        let rest = bytes.get(start..).unwrap_or_default();
+        let end = rest.iter().position(|byte| is_end(*byte)).unwrap_or(rest.len());
+        let uri = rest.get(..end).unwrap_or_default();
+        at = start.saturating_add(end);
+        let Some(comma) = memchr::memchr(b',', uri) else { continue };
+        let kind = uri.get(..comma).unwrap_or_default().to_ascii_lowercase();
+        let Some(lens) = lens(&kind) else { continue };
+        let from = start.saturating_add(comma).saturating_add(1);
+        let body = uri.get(comma.saturating_add(1)..).unwrap_or_default();
+        let view = decode(scalar, body, from, &kind, how);
+        if !view.is_empty() {
+            found.push((lens, view));
+        }
+    }
+    for (lens, view) in found {
+        tree.sink.embed(lens, EmbeddedText::View(view));
+    }
+}
+
+const fn is_end(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b')' | b'>' | b'`') || byte.is_ascii_whitespace()
+}
+
+/// The reader that a media type asks for; pictures and sounds have none.
+fn lens(kind: &[u8]) -> Option<Lens> {
+    let name = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+    let has = |word: &[u8]| memchr::memmem::find(name, word).is_some();
+    if name.starts_with(b"image/") && !has(b"svg")
+        || name.starts_with(b"font/")
+        || name.starts_with(b"audio/")
+    {
+        return None;
+    }
+    Some(if has(b"javascript") || has(b"ecmascript") || has(b"typescript") {
+        Lens::Js
+    } else if has(b"python") {
+        Lens::Py
+    } else if has(b"shell") || has(b"x-sh") {
+        Lens::Sh
+    } else if has(b"json") || has(b"yaml") || has(b"toml") {
+        Lens::Data
+    } else {
+        Lens::Prose
+    })
+}
+
+fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: How) -> View {
+    let how = how.and(How::DECODE);
+    let mut view = View::default();
+    if memchr::memmem::find(kind, b"base64").is_some() {
+        base64(scalar, body, from, how, &mut view);
+        return view;
+    }
+    let mut at = 0_usize;
+    while let Some(byte) = body.get(at) {
+        let digits = body.get(at.saturating_add(1)..at.saturating_add(3)).filter(|_| *byte == b'%');
+        let value = digits.and_then(|digits| core::str::from_utf8(digits).ok());
+        let value = value.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let len = if value.is_some() { 3 } else { 1 };
+        let start = from.saturating_add(at);
+        let (low, high, _) = scalar.back(start, start.saturating_add(len));
+        view.put(&[value.unwrap_or(*byte)], (low, high), how, 0);
+        at = at.saturating_add(len);
+    }
+    view
+}
+
+/// Reads base64 leniently: both alphabets, bytes of neither left out, no padding asked.
+fn base64(scalar: &Scalar, body: &[u8], from: usize, how: How, view: &mut View) {
+    let mut bits = 0_u32;
+    let mut held = 0_u32;
+    let mut first = from;
+    for (index, byte) in body.iter().enumerate() {
+        let value = match byte {
+            b'A'..=b'Z' => byte.wrapping_sub(b'A'),
+            b'a'..=b'z' => byte.wrapping_sub(b'a').wrapping_add(26),
+            b'0'..=b'9' => byte.wrapping_sub(b'0').wrapping_add(52),
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'=' => break,
+            _ => continue,
+        };
+        let at = from.saturating_add(index);
+        if held == 0 {
+            first = at;
+        }
+        bits = (bits << 6 | u32::from(value)) & 0xFFFF;
+        held = held.saturating_add(6);
+        if held >= 8 {
+            held = held.saturating_sub(8);
+            let [.., out] = (bits >> held).to_be_bytes();
+            let (low, high, _) = scalar.back(first, at.saturating_add(1));
+            view.put(&[out], (low, high), how, 0);
+            first = at;
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Block collections: what a line's column and first bytes make of it.
+
+use super::{Block, Reader};
+use crate::lex::data::scalar::Scalar;
+use crate::lex::data::tree::Kind;
+
+/// What comes after a scalar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Line,
+    /// The value of a key.
+    Value,
+    /// More in the same line.
+    Same,
+}
+
+impl Reader<'_, '_, '_> {
+    /// Reads all documents of the text.
+    pub(super) fn document(&mut self) {
+        while self.at < self.src.len() {
+            let start = self.at;
+            self.blanks();
+            let column = self.at.saturating_sub(start);
+            match self.rest() {
+                [] => break,
+                [b'\n' | b'\r', ..] => self.skip(1),
+                [b'#', ..] => self.line_end(),
+                [b'%', ..] if column == 0 && self.blocks.is_empty() => self.line_end(),
+                [b'-', b'-', b'-', more @ ..] | [b'.', b'.', b'.', more @ ..]
+                    if column == 0 && more.first().is_none_or(u8::is_ascii_whitespace) =>
+                {
+                    self.close_blocks(|_| false);
+                    self.tree.close_to(self.base, self.at);
+                    self.skip(3);
+                    self.blanks();
+                    if !self.at_line_end() {
+                        self.node(self.at.saturating_sub(start));
+                    }
+                }
+                _ => self.node(column),
+            }
+        }
+        self.close_blocks(|_| false);
+    }
+
+    /// Reads what stands at a column, up to the end of its last line.
+    fn node(&mut self, column: usize) {
+        let mut column = column;
+        let mut last = Next::Same;
+        loop {
+            let before = self.at;
+            match self.rest() {
+                [b'-', b' ' | b'\t' | b'\n' | b'\r', ..] | [b'-'] => self.item(column),
+                [b'?', b' ' | b'\t' | b'\n' | b'\r', ..] => {
+                    self.map_at(column);
+                    self.skip(1);
+                }
+                [b':', b' ' | b'\t' | b'\n' | b'\r', ..] => {
+                    self.close_blocks(|block| block.column <= column);
+                    self.tree.assign();
+                    self.skip(1);
+                }
+                [b'!', ..] => self.tag(),
+                [b'&', ..] => self.anchor(),
+                [] | [b'\n' | b'\r' | b'#', ..] => break self.line_end(),
+                _ => {
+                    last = self.leaf(column, last);
+                    if last == Next::Line {
+                        break;
+                    }
+                }
+            }
+            let skipped = self.at;
+            self.blanks();
+            column = column.saturating_add(self.at.saturating_sub(before));
+            if skipped == before && self.at == before {
+                // Nothing was taken: a byte that fits nowhere.
+                self.skip(1);
+            }
+        }
+    }
+
+    /// `- `: an item of a list at this column.
+    fn item(&mut self, column: usize) {
+        // A list may stand at the column of the key that holds it.
+        let keyed = self.tree.is_keyed();
+        self.close_blocks(|block| {
+            block.column < column || block.column == column && (block.kind == Kind::List || keyed)
+        });
+        match self.blocks.last() {
+            Some(block) if block.column == column && block.kind == Kind::List => {
+                self.tree.close_to(block.depth, self.at);
+                self.tree.comma();
+            }
+            _ => self.open(Kind::List, column),
+        }
+        self.skip(1);
+    }
+
+    fn open(&mut self, kind: Kind, column: usize) {
+        let before = self.tree.depth();
+        self.tree.open(kind, self.at);
+        if self.tree.depth() > before {
+            self.blocks.push(Block { column, kind, depth: self.tree.depth() });
+        }
+    }
+
+    /// Makes a map at a column the open one.
+    pub(super) fn map_at(&mut self, column: usize) {
+        self.close_blocks(|block| block.column < column || block.column == column && block.kind == Kind::Map);
+        match self.blocks.last() {
+            Some(block) if block.column == column && block.kind == Kind::Map => {
+                self.tree.close_to(block.depth, self.at);
+                self.tree.comma();
+            }
+            _ => self.open(Kind::Map, column),
+        }
+    }
+
+    pub(super) fn tag(&mut self) {
+        let len = self.rest().iter().take_while(|byte| !byte.is_ascii_whitespace() && **byte != b',').count();
+        self.skip(len.max(1));
+    }
+
+    /// `&name`: remembers where the scalar after it begins.
+    pub(super) fn anchor(&mut self) {
+        let rest = self.rest();
+        let len = rest
+            .iter()
+            .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b',' | b']' | b'}'))
+            .count();
+        let name = rest.get(1..len).unwrap_or_default();
+        self.skip(len.max(1));
+        let blanks = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let at = self.at.saturating_add(blanks);
+        if self.src.get(at).is_some_and(|byte| !matches!(byte, b'\n' | b'\r' | b'{' | b'[')) {
+            self.anchors.insert(name, at);
+        }
+    }
+
+    /// A scalar or flow collection: a key if a colon follows, else a value.
+    fn leaf(&mut self, column: usize, before: Next) -> Next {
+        let start = self.at;
+        let key = match self.byte() {
+            Some(b'"' | b'\'') => {
+                let scalar = self.quoted();
+                let end = self.at;
+                self.blanks();
+                if self.is_colon() {
+                    Some(scalar)
+                } else {
+                    self.at = end;
+                    self.place(column);
+                    self.tree.scalar(scalar);
+                    return self.rest_of_line();
+                }
+            }
+            Some(b'{' | b'[') => {
+                self.place(column);
+                self.flow();
+                return self.rest_of_line();
+            }
+            Some(b'|' | b'>') if self.is_block_scalar() => {
+                self.place(column);
+                let scalar = self.block_scalar();
+                self.tree.scalar(scalar);
+                return Next::Line;
+            }
+            Some(b'*') => {
+                let name = self.alias_name();
+                self.blanks();
+                if self.is_colon() {
+                    Some(Scalar::range(start, self.at))
+                } else {
+                    self.place(column);
+                    self.alias(name, start);
+                    return self.rest_of_line();
+                }
+            }
+            // A key's value goes on to the end of its line, whatever stands in it.
+            _ if before == Next::Value => None,
+            _ => self.plain_key(),
+        };
+        if let Some(key) = key {
+            self.map_at(column);
+            self.tree.scalar(key);
+            self.tree.assign();
+            self.skip(1);
+            return Next::Value;
+        }
+        self.place(column);
+        let scalar = self.plain();
+        self.tree.scalar(scalar);
+        self.rest_of_line()
+    }
+
+    /// Makes what stands right of or at a column the place of a value that is no key.
+    fn place(&mut self, column: usize) {
+        if self.tree.is_keyed() || self.tree.in_list() {
+            let keyed = self.tree.is_keyed();
+            self.close_blocks(|block| block.column < column || block.column == column && keyed);
+        } else {
+            self.close_blocks(|block| block.column <= column);
+        }
+    }
+
+    fn rest_of_line(&mut self) -> Next {
+        self.blanks();
+        if matches!(self.byte(), None | Some(b'\n' | b'\r' | b'#')) {
+            self.line_end();
+            return Next::Line;
+        }
+        Next::Same
+    }
+
+    pub(super) fn is_colon(&self) -> bool {
+        matches!(self.rest(), [b':'] | [b':', b' ' | b'\t' | b'\n' | b'\r', ..])
+    }
+}

@@ -1,0 +1,286 @@
+//! Scalars: plain, quoted, literal and folded, and aliases of them.
+
+use super::{Reader, line, line_break};
+use crate::lex::data::scalar::{Body, Escapes, Scalar, decode, fold};
+use crate::sink::Unread;
+use crate::view::{How, View};
+
+impl<'t> Reader<'_, 't, '_> {
+    /// Reads a plain key, if a colon follows it in its line. The colon itself is left.
+    pub(super) fn plain_key(&mut self) -> Option<Scalar> {
+        let start = self.at;
+        let rest = self.rest();
+        let line = rest.get(..line(rest))?;
+        let mut from = 0_usize;
+        while let Some(more) = line.get(from..).and_then(|tail| memchr::memchr2(b':', b'#', tail)) {
+            let at = from.saturating_add(more);
+            let next = line.get(at.saturating_add(1));
+            if line.get(at) == Some(&b'#') {
+                let blank = at.checked_sub(1).and_then(|before| line.get(before));
+                if blank.is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+                    return None;
+                }
+            } else if next.is_none_or(|byte| matches!(byte, b' ' | b'\t')) {
+                let key = line.get(..at)?.trim_ascii_end();
+                self.at = start.saturating_add(at);
+                return Some(Scalar::range(start, start.saturating_add(key.len())));
+            }
+            from = at.saturating_add(1);
+        }
+        None
+    }
+
+    /// Reads a plain scalar with the lines that go on with it.
+    pub(super) fn plain(&mut self) -> Scalar {
+        let start = self.at;
+        let mut end = self.plain_line();
+        let mut folded: Option<View> = None;
+        loop {
+            let (next, column) = self.next_line();
+            let deeper = self.parent().is_none_or(|parent| column > parent);
+            let rest = self.src.get(next..).unwrap_or_default();
+            let marker = column == 0 && (rest.starts_with(b"---") || rest.starts_with(b"..."));
+            let stops = rest.first().is_none_or(|byte| matches!(byte, b'#')) || !deeper || marker;
+            if stops || self.opens_key(next) {
+                break;
+            }
+            let view = folded.get_or_insert_with(|| {
+                let mut view = View::default();
+                view.copy(self.src.get(start..end).unwrap_or_default(), start, How::NONE, 0);
+                view
+            });
+            fold(self.src, end, next, view);
+            self.at = next;
+            let line_end = self.plain_line();
+            view.copy(self.src.get(next..line_end).unwrap_or_default(), next, How::NONE, 0);
+            end = line_end;
+        }
+        self.at = end;
+        match folded {
+            Some(view) => Scalar { span: (start, end), body: Body::View(view) },
+            None => Scalar::range(start, end),
+        }
+    }
+
+    /// Reads one line of a plain scalar; gives where it ends, blanks and comment dropped.
+    fn plain_line(&mut self) -> usize {
+        let rest = self.rest();
+        let line = rest.get(..line(rest)).unwrap_or_default();
+        let comment = memchr::memmem::find(line, b" #").or_else(|| memchr::memmem::find(line, b"\t#"));
+        let text = line.get(..comment.unwrap_or(line.len())).unwrap_or_default();
+        let end = self.at.saturating_add(text.trim_ascii_end().len());
+        self.at = end;
+        end
+    }
+
+    /// Gives where the next line that is not blank has its first byte, and that byte's column.
+    fn next_line(&self) -> (usize, usize) {
+        let blanks = |at: usize| {
+            let rest = self.src.get(at..).unwrap_or_default();
+            rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+        };
+        let mut at = self.at.saturating_add(blanks(self.at));
+        loop {
+            let more = line_break(self.src.get(at..).unwrap_or_default());
+            if more == 0 {
+                // A comment ends a plain scalar, and so does the end of the text.
+                return (self.src.len(), 0);
+            }
+            let start = at.saturating_add(more);
+            let column = blanks(start);
+            at = start.saturating_add(column);
+            if line_break(self.src.get(at..).unwrap_or_default()) == 0 {
+                return (at, column);
+            }
+        }
+    }
+
+    /// Says whether a line that might go on with a scalar has a key of its own: then it is broken, and read as one.
+    fn opens_key(&mut self, at: usize) -> bool {
+        let back = core::mem::replace(&mut self.at, at);
+        let found = self.plain_key().is_some();
+        self.at = back;
+        found
+    }
+
+    /// Reads a quoted scalar. One without an end goes up to the end of its line.
+    pub(super) fn quoted(&mut self) -> Scalar {
+        let start = self.at;
+        let first = start.saturating_add(1);
+        let double = self.byte() == Some(b'"');
+        let closed = if double { close_double(self.src, first) } else { close_single(self.src, first) };
+        let closed = closed.filter(|end| !self.swallows(first, *end));
+        let end =
+            closed.unwrap_or_else(|| first.saturating_add(line(self.src.get(first..).unwrap_or_default())));
+        let next = end.saturating_add(usize::from(closed.is_some()));
+        let inner = self.src.get(first..end).unwrap_or_default();
+        let many = memchr::memchr(b'\n', inner).is_some();
+        let body = if double && (many || memchr::memchr(b'\\', inner).is_some()) {
+            Body::View(decode(self.src, first, end, Escapes::Yaml))
+        } else if !double && (many || memchr::memchr(b'\'', inner).is_some()) {
+            Body::View(single(self.src, first, end))
+        } else {
+            Body::Range(first, end)
+        };
+        self.at = next;
+        Scalar { span: (start, next), body }
+    }
+
+    /// Says whether a quoted scalar would take a key of an outer block with it: then its end is missing.
+    fn swallows(&mut self, first: usize, end: usize) -> bool {
+        let Some(parent) = self.parent() else { return false };
+        let inner = self.src.get(first..end).unwrap_or_default();
+        let mut starts = memchr::memchr_iter(b'\n', inner);
+        starts.any(|at| {
+            let start = first.saturating_add(at).saturating_add(1);
+            let rest = self.src.get(start..end).unwrap_or_default();
+            let column = rest.iter().take_while(|byte| **byte == b' ').count();
+            let text = rest.get(column..).unwrap_or_default();
+            let word = text
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+                .count();
+            let key = word > 0 && matches!(text.get(word..), Some([b':', b' ' | b'\n' | b'\r', ..]));
+            column <= parent && key
+        })
+    }
+
+    pub(super) fn is_block_scalar(&self) -> bool {
+        let rest = self.rest().get(1..).unwrap_or_default();
+        let marks = rest.iter().take(2).take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
+        let tail = rest.get(marks..).unwrap_or_default();
+        let tail = tail.get(..line(tail)).unwrap_or_default().trim_ascii();
+        tail.is_empty() || tail.starts_with(b"#")
+    }
+
+    /// Reads a literal or folded scalar.
+    pub(super) fn block_scalar(&mut self) -> Scalar {
+        let start = self.at;
+        // In a folded one the end of a line is a blank.
+        let line_end: &[u8] = if self.byte() == Some(b'>') { b" " } else { b"\n" };
+        let marks = self.rest().get(1..3).unwrap_or_default();
+        let given =
+            marks.iter().find(|byte| byte.is_ascii_digit()).map(|byte| usize::from(byte.wrapping_sub(b'0')));
+        let parent = self.parent();
+        let mut indent = given.map(|given| given.saturating_add(parent.unwrap_or(0)));
+        self.skip(1);
+        let len = memchr::memchr(b'\n', self.rest()).map_or(self.rest().len(), |at| at.saturating_add(1));
+        self.skip(len);
+        let mut view = View::default();
+        let mut end = self.at;
+        while self.at < self.src.len() {
+            let rest = self.rest();
+            let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at.saturating_add(1));
+            let line = rest.get(..len).unwrap_or_default();
+            let column = line.iter().take_while(|byte| **byte == b' ').count();
+            let text = line.get(column..).unwrap_or_default().trim_ascii();
+            if text.is_empty() {
+                let from = (self.at, self.at.saturating_add(len));
+                view.put(b"\n", from, How::NONE, 0);
+                self.skip(len);
+                continue;
+            }
+            let known = *indent.get_or_insert(column);
+            if column < known || parent.is_some_and(|parent| column <= parent) {
+                break;
+            }
+            self.block_line(line, known.min(column), line_end, &mut view);
+            self.skip(len);
+            end = self.at;
+        }
+        Scalar { span: (start, end), body: Body::View(view) }
+    }
+
+    /// Adds one line of a block scalar.
+    fn block_line(&self, line: &[u8], indent: usize, line_end: &[u8], view: &mut View) {
+        let body = line.strip_suffix(b"\n").unwrap_or(line);
+        let body = body.strip_suffix(b"\r").unwrap_or(body);
+        let text = body.get(indent..).unwrap_or_default();
+        view.copy(text, self.at.saturating_add(indent), How::NONE, 0);
+        let from = (self.at.saturating_add(body.len()), self.at.saturating_add(line.len()));
+        if from.0 < from.1 {
+            view.put(line_end, from, How::NONE, 0);
+        }
+    }
+
+    pub(super) fn alias_name(&mut self) -> &'t [u8] {
+        let rest = self.rest();
+        let len = rest
+            .iter()
+            .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b',' | b']' | b'}'))
+            .count();
+        self.skip(len.max(1));
+        rest.get(1..len).unwrap_or_default()
+    }
+
+    /// Reads the scalar that an alias stands for once more, in its own place.
+    pub(super) fn alias(&mut self, name: &[u8], start: usize) {
+        let end = self.at;
+        let Some(&anchor) = self.anchors.get(name) else {
+            self.tree.scalar(Scalar::range(start, end));
+            return;
+        };
+        self.at = anchor;
+        let scalar = match self.byte() {
+            Some(b'"' | b'\'') => self.quoted(),
+            Some(b'|' | b'>') if self.is_block_scalar() => self.block_scalar(),
+            _ => self.plain(),
+        };
+        let used = self.at.saturating_sub(anchor);
+        self.at = end;
+        match self.budget.checked_sub(used) {
+            Some(left) => {
+                self.budget = left;
+                self.tree.scalar(scalar);
+            }
+            None => self.tree.sink.unread.push(Unread { start, end }),
+        }
+    }
+}
+
+fn close_double(src: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let more = memchr::memchr2(b'"', b'\\', src.get(at..)?)?;
+        at = at.saturating_add(more);
+        if src.get(at) == Some(&b'"') {
+            return Some(at);
+        }
+        at = at.saturating_add(2);
+    }
+}
+
+fn close_single(src: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at = at.saturating_add(memchr::memchr(b'\'', src.get(at..)?)?);
+        if src.get(at.saturating_add(1)) != Some(&b'\'') {
+            return Some(at);
+        }
+        at = at.saturating_add(2);
+    }
+}
+
+/// Decodes single quotes: two of them are one, a line break is a blank.
+fn single(src: &[u8], start: usize, end: usize) -> View {
+    let mut view = View::default();
+    let mut at = start;
+    while at < end {
+        let rest = src.get(at..end).unwrap_or_default();
+        let plain = memchr::memchr2(b'\'', b'\n', rest).unwrap_or(rest.len());
+        let text = rest.get(..plain).unwrap_or_default();
+        let stop = at.saturating_add(plain);
+        if rest.get(plain) == Some(&b'\n') {
+            let text = text.trim_ascii_end();
+            view.copy(text, at, How::NONE, 0);
+            at = fold(src, stop, end, &mut view);
+        } else {
+            view.copy(text, at, How::NONE, 0);
+            if stop < end {
+                view.put(b"'", (stop, stop.saturating_add(2)), How::NONE, 0);
+            }
+            at = stop.saturating_add(2);
+        }
+    }
+    view
+}

@@ -1,0 +1,173 @@
+//! Letters that stand apart: `s e n d`, `s.e.n.d`. The text view adds a piece in which they are joined.
+
+use std::collections::BTreeMap;
+
+use core::cmp::Reverse;
+
+/// Letters of one word that stand apart on purpose.
+const LETTERS: usize = 4;
+/// The longest text between two of them.
+const MAX_GAP: usize = 4;
+
+/// A run of letters that stand apart, words and all, in offsets of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spaced {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The letters, each with its place.
+    pub(crate) letters: Vec<(usize, u8)>,
+    /// The letters after which a word ends.
+    pub(crate) breaks: Vec<usize>,
+}
+
+/// Says whether a text may hold such a run: a letter alone between two others, four in a row. One probe every third
+/// byte, since the shortest run has seven.
+pub(crate) fn may_hold(text: &[u8]) -> bool {
+    let letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphabetic);
+    let mut at = 0_usize;
+    while at.saturating_add(2) < text.len() {
+        let (one, two, three) = (letter(at), letter(at.saturating_add(1)), letter(at.saturating_add(2)));
+        // Letters that stand apart have none beside them.
+        if !(two && (one || three)) {
+            let from = at.saturating_sub(6);
+            let to = at.saturating_add(12).min(text.len());
+            if text.get(from..to).is_some_and(|near| lone(near) >= 2) {
+                return true;
+            }
+        }
+        at = at.saturating_add(3);
+    }
+    false
+}
+
+/// Counts letters with none beside them.
+fn lone(text: &[u8]) -> usize {
+    text.windows(3)
+        .filter(|three| matches!(three, [a, b, c] if !a.is_ascii_alphanumeric() && b.is_ascii_alphabetic() && !c.is_ascii_alphanumeric()))
+        .count()
+}
+
+/// Finds every run. `width` gives how wide the blank at a place was before it became one.
+pub(crate) fn find(text: &[u8], width: impl Fn(usize) -> usize) -> Vec<Spaced> {
+    let mut runs = Vec::new();
+    let mut at = 0_usize;
+    while at < text.len() {
+        match run(text, at, &width) {
+            Ok(found) => {
+                at = found.end;
+                runs.push(found);
+            }
+            Err(next) => at = next.max(at.saturating_add(1)),
+        }
+    }
+    runs
+}
+
+/// A letter with no letter or digit on either side.
+fn is_lone(text: &[u8], at: usize) -> bool {
+    let wordy = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    text.get(at).is_some_and(u8::is_ascii_alphabetic)
+        && !wordy(at.checked_sub(1).and_then(|at| text.get(at)))
+        && !wordy(text.get(at.saturating_add(1)))
+}
+
+/// Gives what stands between a letter and the next: marks and blanks, no letter of any script.
+fn gap(text: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = text.get(at..)?;
+    let len =
+        rest.iter().take(MAX_GAP.saturating_add(1)).take_while(|byte| !byte.is_ascii_alphanumeric()).count();
+    let gap = rest.get(..len).filter(|gap| !gap.is_empty() && gap.len() <= MAX_GAP)?;
+    let marks = core::str::from_utf8(gap).ok()?;
+    (!marks.chars().any(char::is_alphanumeric)).then_some(gap)
+}
+
+/// Reads a run at a place, else gives where to look next.
+fn run<'a>(text: &'a [u8], start: usize, width: &impl Fn(usize) -> usize) -> Result<Spaced, usize> {
+    if !is_lone(text, start) {
+        return Err(start.saturating_add(1));
+    }
+    let mut letters: Vec<(usize, u8)> = Vec::new();
+    let mut gaps: Vec<&'a [u8]> = Vec::new();
+    let mut at = start;
+    while is_lone(text, at) {
+        let Some(byte) = text.get(at) else { break };
+        letters.push((at, *byte));
+        let after = at.saturating_add(1);
+        let Some(gap) = gap(text, after) else { break };
+        gaps.push(gap);
+        at = after.saturating_add(gap.len());
+    }
+    gaps.truncate(letters.len().saturating_sub(1));
+    let last = letters.last().map_or(start, |(at, _)| *at);
+    let end = last.saturating_add(1);
+    // The gap that comes most parts letters, the narrowest of them; any other parts words.
+    let key = |index: usize| {
+        let gap = gaps.get(index).copied().unwrap_or_default();
+        let blank = letters.get(index).map_or(0, |(at, _)| at.saturating_add(1));
+        (gap, if gap == b" " { width(blank) } else { 0 })
+    };
+    let mut counts: BTreeMap<(&[u8], usize), usize> = BTreeMap::new();
+    for index in 0..gaps.len() {
+        let count = counts.entry(key(index)).or_default();
+        *count = count.saturating_add(1);
+    }
+    let most = counts.iter().max_by_key(|((_, width), count)| (**count, Reverse(*width)));
+    let Some((&common, _)) = most else { return Err(end) };
+    let breaks: Vec<usize> = (0..gaps.len()).filter(|index| key(*index) != common).collect();
+    let mut longest = 0_usize;
+    let mut from = 0_usize;
+    for index in breaks.iter().copied().chain([letters.len().saturating_sub(1)]) {
+        longest = longest.max(index.saturating_add(1).saturating_sub(from));
+        from = index.saturating_add(1);
+    }
+    if longest < LETTERS {
+        return Err(end);
+    }
+    Ok(Spaced { start, end, letters, breaks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(text: &str) -> Vec<String> {
+        find(text.as_bytes(), |_| 1)
+            .iter()
+            .map(|run| {
+                let mut out = String::new();
+                for (index, (_, letter)) in run.letters.iter().enumerate() {
+                    out.push(char::from(*letter));
+                    if run.breaks.contains(&index) {
+                        out.push(' ');
+                    }
+                }
+                out
+            })
+            .collect()
+    }
+
+    #[test]
+    fn letters_apart_are_joined() {
+        for (text, expected) in [
+            ("s e n d", vec!["send"]),
+            ("x s.e.n.d me", vec!["x send"]),
+            ("to s.e.n.d me", vec!["send"]),
+            ("s-e-n-d", vec!["send"]),
+            ("s_e_n_d", vec!["send"]),
+            ("s. e. n. d.", vec!["send"]),
+            ("s - e - n - d", vec!["send"]),
+            ("s\u{b7}e\u{b7}n\u{b7}d", vec!["send"]),
+            ("s.e.n.d t.h.i.s", vec!["send this"]),
+            ("s.e.n.d - t.h.i.s", vec!["send this"]),
+            ("a b c", vec![]),
+            ("sen d", vec![]),
+            ("1 2 3 4", vec![]),
+            ("e.g. i.e. this", vec![]),
+        ] {
+            assert_eq!(joined(text), expected, "{text}");
+            if !expected.is_empty() {
+                assert!(may_hold(text.as_bytes()), "{text}");
+            }
+        }
+    }
+}
