@@ -36,10 +36,21 @@ pub(crate) fn is_test_or_feature(attrs: &[syn::Attribute], features: &[String]) 
     })
 }
 
-/// Gives the attributes that a `cfg_attr` adds.
+/// Gives the attributes that a `cfg_attr` adds, those of one inside another among them.
 pub(crate) fn attr_metas(list: &syn::MetaList) -> Vec<syn::Meta> {
-    let all = list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated);
-    all.map(|metas| metas.into_iter().skip(1).collect()).unwrap_or_default()
+    let mut found = Vec::new();
+    let mut stack = vec![list.tokens.clone()];
+    while let Some(tokens) = stack.pop() {
+        let all =
+            syn::parse::Parser::parse2(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated, tokens);
+        for meta in all.map(|metas| metas.into_iter().skip(1).collect::<Vec<_>>()).unwrap_or_default() {
+            match meta {
+                syn::Meta::List(inner) if inner.path.is_ident("cfg_attr") => stack.push(inner.tokens),
+                other => found.push(other),
+            }
+        }
+    }
+    found
 }
 
 fn predicate_of(list: &syn::MetaList) -> Option<Predicate> {

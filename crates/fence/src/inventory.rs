@@ -35,7 +35,10 @@ pub(crate) struct Inventory {
     pub(crate) constructors: BTreeMap<usize, BTreeMap<Name, Origin>>,
     /// Free functions that construct: where they are defined, and which type they give.
     pub(crate) free: BTreeMap<(usize, Name), usize>,
-    /// All associated functions that a type has, so that an unknown name can be told from a known one.
+    /// Associated functions of other types of a capability crate that construct.
+    pub(crate) factories: BTreeMap<PlaceOf, BTreeMap<Name, usize>>,
+    /// Traits, by name, whose impls for capability types construct.
+    pub(crate) remakers: BTreeSet<Name>,
     pub(crate) race: BTreeSet<PlaceOf>,
     pub(crate) grant: BTreeSet<PlaceOf>,
     /// Enums that an impl for a capability type names as an associated type.
@@ -94,6 +97,8 @@ pub(crate) fn read(world: &World<'_>, config: &Config) -> Inventory {
     };
     inventory.constructors = found.constructors;
     inventory.free = found.free;
+    inventory.factories = found.factories;
+    inventory.remakers = found.remakers;
     inventory.ops = found.ops;
     inventory.chokepoints = found.chokepoints;
     let watched = {
@@ -153,6 +158,8 @@ fn types(world: &World<'_>, config: &Config, inventory: &mut Inventory) {
 struct Functions {
     constructors: BTreeMap<usize, BTreeMap<Name, Origin>>,
     free: BTreeMap<(usize, Name), usize>,
+    factories: BTreeMap<PlaceOf, BTreeMap<Name, usize>>,
+    remakers: BTreeSet<Name>,
     ops: BTreeSet<PlaceOf>,
     chokepoints: usize,
 }
@@ -193,6 +200,9 @@ impl Functions {
                 self.chokepoints = self.chokepoints.saturating_add(1);
             }
         }
+        if let RTy::Own { place, .. } = own {
+            self.factory(resolver, config, scope, &home, place, def);
+        }
         let RTy::Cap(id) = own else { return };
         for ty in &def.types {
             if let RTy::Own { place, .. } = resolver.ty(scope, ty) {
@@ -209,11 +219,34 @@ impl Functions {
                 continue;
             }
             if gives(&resolver.ty(scope, &sig.output), *id) {
+                if let Some(last) = def.of_trait.as_ref().and_then(|path| path.segs.last()) {
+                    self.remakers.insert(Name::clone(&last.name));
+                }
                 let known = self.constructors.entry(*id).or_default();
                 let entry = known.entry(Name::clone(&sig.name)).or_insert(origin);
                 if origin == Origin::Inherent {
                     *entry = Origin::Inherent;
                 }
+            }
+        }
+    }
+
+    /// `Maker::make() -> T` constructs as much as `T::make()` does.
+    fn factory(
+        &mut self,
+        resolver: &Resolver<'_>,
+        config: &Config,
+        scope: Scope<'_>,
+        home: &str,
+        place: &PlaceOf,
+        def: &crate::collect::ImplDef,
+    ) {
+        for sig in def.fns.iter().filter(|sig| !sig.test && !sig.receiver) {
+            if config.is_chokepoint(home, &sig.name) {
+                continue;
+            }
+            if let Some(id) = made_from_nothing(resolver, scope, sig) {
+                self.factories.entry(place.clone()).or_default().insert(Name::clone(&sig.name), id);
             }
         }
     }
@@ -224,13 +257,17 @@ impl Functions {
             self.chokepoints = self.chokepoints.saturating_add(1);
             return;
         }
-        let output = resolver.ty(scope, &sig.output);
-        let takes = |id: usize| sig.inputs.iter().any(|input| gives(&resolver.ty(scope, input), id));
-        let made = (0..resolver.inventory.types.len()).find(|id| gives(&output, *id) && !takes(*id));
-        if let Some(id) = made {
+        if let Some(id) = made_from_nothing(resolver, scope, sig) {
             self.free.insert((module, Name::clone(&sig.name)), id);
         }
     }
+}
+
+/// The capability type that a function gives and takes none of.
+fn made_from_nothing(resolver: &Resolver<'_>, scope: Scope<'_>, sig: &FnSig) -> Option<usize> {
+    let output = resolver.ty(scope, &sig.output);
+    let takes = |id: usize| sig.inputs.iter().any(|input| gives(&resolver.ty(scope, input), id));
+    (0..resolver.inventory.types.len()).find(|id| gives(&output, *id) && !takes(*id))
 }
 
 /// The functions that a trait of a capability crate provides to everyone who implements it.

@@ -18,6 +18,8 @@ pub(crate) enum Build {
     AssocParam,
     /// `name::<$t>`.
     Turbofish(Name),
+    /// `: $t = … name(…)` and `-> $t { … name(…) }`.
+    Annotation(Name),
 }
 
 /// All rules of one macro name.
@@ -103,15 +105,20 @@ impl Arm {
             return;
         }
         let mut next = index.saturating_add(2);
+        if let Some(function) = later_argument(list, index) {
+            self.builds.insert((param, Build::Turbofish(function)));
+            return;
+        }
+        for function in annotated(list, index) {
+            self.builds.insert((Name::clone(&param), Build::Annotation(function)));
+        }
         // `<$t>::f` and `<$t as Trait>::f`.
         if index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|token| is(token, '<')) {
             if let Some(function) = turbofish_before(list, index.saturating_sub(1)) {
                 self.builds.insert((param, Build::Turbofish(function)));
                 return;
             }
-            if let Some(close) =
-                (next..list.len()).take(16).find(|at| list.get(*at).is_some_and(|token| is(token, '>')))
-            {
+            if let Some(close) = closing(list, next) {
                 next = close.saturating_add(1);
             }
             if !list.get(next).is_some_and(|token| is_path_sep(list, next, token)) {
@@ -181,6 +188,108 @@ fn impl_header(list: &[TokenTree], index: usize) -> bool {
         }
     }
     false
+}
+
+/// The most tokens that a type is looked through in, each way.
+const NEAR: usize = 16;
+
+/// Where the `<` before `from` is closed, if that is near.
+fn closing(list: &[TokenTree], from: usize) -> Option<usize> {
+    let mut open = 1_u32;
+    for (at, token) in list.iter().enumerate().skip(from).take(NEAR) {
+        if is(token, '<') {
+            open = open.saturating_add(1);
+        } else if is(token, '>') {
+            open = open.saturating_sub(1);
+            if open == 0 {
+                return Some(at);
+            }
+        }
+    }
+    None
+}
+
+/// The function in `f::<_, $t>`, for a parameter that is not the first.
+fn later_argument(list: &[TokenTree], index: usize) -> Option<Name> {
+    for at in (index.saturating_sub(NEAR)..index).rev() {
+        let token = list.get(at)?;
+        if is(token, '<') {
+            return if at.saturating_add(1) == index { None } else { turbofish_before(list, at) };
+        }
+        let within = is(token, ',')
+            || is(token, '&')
+            || is(token, '$')
+            || is(token, ':')
+            || matches!(token, TokenTree::Ident(_));
+        if !within {
+            return None;
+        }
+    }
+    None
+}
+
+/// The functions that give the value of `: $t = …;`, or the end of `-> $t { … }`.
+fn annotated(list: &[TokenTree], index: usize) -> Vec<Name> {
+    let before = list.get(index.saturating_sub(NEAR)..index).unwrap_or_default();
+    let mut typed = false;
+    for (at, token) in before.iter().enumerate().rev() {
+        let arrow =
+            is(token, '>') && at.checked_sub(1).and_then(|at| before.get(at)).is_some_and(|one| is(one, '-'));
+        let sep = at.checked_sub(1).and_then(|at| before.get(at)).is_some_and(|one| is(one, ':'));
+        if arrow || is(token, ':') && !sep {
+            typed = true;
+            break;
+        }
+        let within =
+            is(token, '<') || is(token, ':') || is(token, ',') || matches!(token, TokenTree::Ident(_));
+        if !within {
+            break;
+        }
+    }
+    if !typed {
+        return Vec::new();
+    }
+    let after = list.get(index.saturating_add(2)..).unwrap_or_default();
+    for (at, token) in after.iter().enumerate().take(NEAR) {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == '=' => {
+                let value = after.get(at.saturating_add(1)..).unwrap_or_default();
+                let end = value.iter().position(|token| is(token, ';')).unwrap_or(value.len());
+                return called(value.get(..end).unwrap_or_default());
+            }
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                let body: Vec<TokenTree> = group.stream().into_iter().collect();
+                let tail = body.iter().rposition(|token| is(token, ';')).map_or(0, |at| at.saturating_add(1));
+                return called(body.get(tail..).unwrap_or_default());
+            }
+            TokenTree::Punct(punct) if matches!(punct.as_char(), '>' | '<' | ',') => {}
+            TokenTree::Ident(_) | TokenTree::Group(_) => {}
+            _ => return Vec::new(),
+        }
+    }
+    Vec::new()
+}
+
+/// The names that are called in tokens, groups of braces included.
+fn called(list: &[TokenTree]) -> Vec<Name> {
+    let mut found = Vec::new();
+    for (at, token) in list.iter().enumerate() {
+        match token {
+            TokenTree::Ident(ident) => {
+                let next = list.get(at.saturating_add(1));
+                let call = matches!(next, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+                if call {
+                    found.push(name(ident));
+                }
+            }
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                found.extend(called(&inner));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn turbofish_before(list: &[TokenTree], open: usize) -> Option<Name> {

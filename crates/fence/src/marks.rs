@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::collect::Maker;
 use crate::macros::{Arm, Build, MacroRules};
 use crate::ty::Name;
 use crate::world::World;
@@ -11,10 +12,12 @@ use crate::world::World;
 pub(crate) struct Marks {
     by_package: BTreeMap<(usize, Name), Vec<Arm>>,
     anywhere: BTreeMap<Name, Vec<Arm>>,
+    methods: BTreeMap<Name, Vec<Maker>>,
 }
 
 impl Marks {
     pub(crate) fn read(world: &World<'_>) -> Self {
+        let mut methods: BTreeMap<Name, Vec<Maker>> = BTreeMap::new();
         let mut own: BTreeMap<(usize, Name), MacroRules> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         for (index, module) in world.modules.iter().enumerate() {
@@ -24,6 +27,9 @@ impl Marks {
             let Some(file) = world.files.get(module.file).and_then(|file| file.table.as_ref().ok()) else {
                 continue;
             };
+            for (name, maker) in &file.methods {
+                methods.entry(Name::clone(name)).or_default().push(maker.clone());
+            }
             for (name, rules) in &file.macros {
                 let entry = own.entry((world.package_of(index), Name::clone(name))).or_default();
                 entry.join(rules.clone());
@@ -50,7 +56,12 @@ impl Marks {
         for ((_, name), arms) in &by_package {
             all.entry(Name::clone(name)).or_default().extend(arms.iter().cloned());
         }
-        Self { by_package, anywhere: all }
+        Self { by_package, anywhere: all, methods }
+    }
+
+    /// Gives the generic methods and associated functions of a name, wherever they are written.
+    pub(crate) fn methods(&self, name: &str) -> &[Maker] {
+        self.methods.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Gives the arms of a macro: those of the package first, else those of any package.

@@ -80,7 +80,7 @@ pub(crate) fn parse(bytes: &[u8], shape: Shape) -> Result<Tree, Unparsed> {
     }
 }
 
-fn tokens(bytes: &[u8]) -> Result<TokenStream, Unparsed> {
+pub(crate) fn tokens(bytes: &[u8]) -> Result<TokenStream, Unparsed> {
     let text = text(bytes)?;
     let tokens: TokenStream =
         text.parse().map_err(|error: proc_macro2::LexError| at(error.span(), "this is not a Rust token"))?;

@@ -32,11 +32,19 @@ pub(crate) struct Dependency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TargetKind {
     Lib,
+    ProcMacro,
     Bin,
     Example,
     Test,
     Bench,
     Build,
+}
+
+impl TargetKind {
+    /// Whether other packages see it under its name.
+    pub(crate) const fn is_library(self) -> bool {
+        matches!(self, Self::Lib | Self::ProcMacro)
+    }
 }
 
 /// A crate root.
@@ -69,7 +77,7 @@ impl Package {
     pub(crate) fn lib_name(&self) -> Option<String> {
         self.targets
             .iter()
-            .find(|target| target.kind == TargetKind::Lib)
+            .find(|target| target.kind.is_library())
             .map(|target| target.name.replace('-', "_"))
     }
 }

@@ -45,7 +45,7 @@ pub(crate) enum Ty {
     Tuple(Vec<Self>),
     Array(Box<Self>),
     Infer,
-    /// Function pointers, trait objects, macros: nothing is held by value.
+    /// Trait objects, macros: nothing is held by value. A function pointer is a pointer to what it returns.
     Other,
 }
 
@@ -114,6 +114,7 @@ impl Ty {
             syn::Type::Infer(_) => Self::Infer,
             syn::Type::Path(path) => Self::Path(Path::with_self(&path.path, path.qself.as_ref())),
             syn::Type::Ptr(ptr) => Self::Ptr(Box::new(Self::of(&ptr.elem))),
+            syn::Type::FnPtr(pointer) => Self::Ptr(Box::new(Self::of_return(&pointer.output))),
             syn::Type::Reference(reference) => Self::Ref(Box::new(Self::of(&reference.elem))),
             syn::Type::Tuple(tuple) => Self::Tuple(tuple.elems.iter().map(Self::of).collect()),
             // `impl Future<Output = T>` hands a T out.

@@ -23,6 +23,8 @@ impl Words {
             names.extend(ty.variants.iter().cloned());
         }
         names.extend(inventory.free.keys().map(|(_, name)| Name::clone(name)));
+        let plain = Name::from("include");
+        let mut includes: BTreeSet<Name> = BTreeSet::from([Name::clone(&plain)]);
         for watched in &inventory.watched {
             names.extend(watched.functions.iter().cloned());
         }
@@ -33,29 +35,46 @@ impl Words {
         }
         // Another name for a name: until nothing is added.
         loop {
-            let before = names.len();
+            let before = (names.len(), includes.len());
             for file in &world.files {
                 for table in file.table.iter().flat_map(|file| &file.tables) {
                     for one in &table.uses {
-                        if let (Some(alias), Some(last)) = (&one.alias, one.path.last())
-                            && names.contains(last)
-                        {
-                            names.insert(Name::clone(alias));
+                        if let (Some(alias), Some(last)) = (&one.alias, one.path.last()) {
+                            if names.contains(last) {
+                                names.insert(Name::clone(alias));
+                            }
+                            if includes.contains(last) {
+                                includes.insert(Name::clone(alias));
+                            }
                         }
                     }
-                    for (name, def) in &table.types {
+                    for (holder, fields) in &table.fields {
+                        if fields.values().any(|ty| says(ty, &names)) {
+                            names.insert(Name::clone(holder));
+                        }
+                    }
+                    let also =
+                        table.also.iter().flat_map(|(name, list)| list.iter().map(move |def| (name, def)));
+                    for (name, def) in table.types.iter().chain(also) {
                         if let TypeDef::Alias(alias) = def
-                            && says(&alias.ty, &names)
+                            && (says(&alias.ty, &names)
+                                || alias
+                                    .params
+                                    .iter()
+                                    .any(|(_, ty)| ty.as_ref().is_some_and(|ty| says(ty, &names))))
                         {
                             names.insert(Name::clone(name));
                         }
                     }
                 }
             }
-            if names.len() == before {
+            if (names.len(), includes.len()) == before {
                 break;
             }
         }
+        // The plain name is known without this look; under another name it is found in a second one.
+        includes.remove(&plain);
+        names.extend(includes);
         Self { names, glob: config.type_glob.clone() }
     }
 
@@ -75,6 +94,12 @@ impl Words {
         }
         false
     }
+}
+
+/// Whether a file's text has a word that looks like a capability type.
+pub(crate) fn says_glob(text: &[u8], glob: &str) -> bool {
+    let words = Words { names: BTreeSet::new(), glob: glob.to_owned() };
+    words.in_text(text)
 }
 
 /// Bytes above ASCII belong to words: no name of another script is missed.

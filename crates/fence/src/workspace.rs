@@ -336,6 +336,8 @@ fn kind_of(kinds: &[String]) -> TargetKind {
     let has = |wanted: &str| kinds.iter().any(|kind| kind == wanted);
     if has("custom-build") {
         TargetKind::Build
+    } else if has("proc-macro") {
+        TargetKind::ProcMacro
     } else if has("bin") {
         TargetKind::Bin
     } else if has("example") {

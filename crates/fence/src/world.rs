@@ -41,6 +41,7 @@ pub(crate) struct Krate {
     pub(crate) package: usize,
     pub(crate) name: Name,
     pub(crate) root: usize,
+    pub(crate) kind: TargetKind,
 }
 
 /// What is wrong with a file's place, found while modules were put together.
@@ -59,6 +60,8 @@ pub(crate) struct World<'a> {
     pub(crate) files: Vec<FileInfo>,
     pub(crate) by_path: BTreeMap<Utf8PathBuf, usize>,
     pub(crate) modules: Vec<Module>,
+    /// The first module that a file's table stands in.
+    pub(crate) homes: BTreeMap<(usize, usize), usize>,
     pub(crate) krates: Vec<Krate>,
     /// The library crate of a package.
     pub(crate) libs: BTreeMap<usize, usize>,
@@ -71,6 +74,8 @@ pub(crate) struct World<'a> {
     /// The packages that can see a capability crate.
     pub(crate) dependents: BTreeSet<usize>,
     pub(crate) race_dependents: BTreeSet<usize>,
+    /// Packages whose macros a dependent can call: what those are made of is looked at.
+    pub(crate) suppliers: BTreeSet<usize>,
     /// What each package depends on, however far away.
     pub(crate) reach: Vec<BTreeSet<usize>>,
 }
@@ -107,6 +112,11 @@ impl World<'_> {
         text
     }
 
+    /// Whether a lone name in this package may mean a capability type.
+    pub(crate) fn may_mean(&self, package: usize) -> bool {
+        [&self.dependents, &self.capability, &self.suppliers].iter().any(|set| set.contains(&package))
+    }
+
     pub(crate) fn package(&self, index: usize) -> Option<&Package> {
         self.packages.get(index)
     }
@@ -134,6 +144,7 @@ pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
 /// Puts the files into modules. Files that are wanted and not read yet are given back.
 pub(crate) fn assemble(world: &mut World<'_>, sources: &Sources<'_>) -> Vec<Wanted> {
     world.modules.clear();
+    world.homes.clear();
     world.krates.clear();
     world.libs.clear();
     world.opaque.clear();
@@ -177,7 +188,7 @@ impl Builder<'_, '_> {
         for target in &info.targets {
             let krate = self.world.krates.len();
             let name = Name::from(target.name.replace('-', "_"));
-            self.world.krates.push(Krate { package, name, root: usize::MAX });
+            self.world.krates.push(Krate { package, name, root: usize::MAX, kind: target.kind });
             let below_tests = target.root.starts_with(info.dir.join("tests"));
             let test = target.kind == TargetKind::Test && below_tests;
             let Some(file) = self.file(&target.root, package) else { continue };
@@ -188,7 +199,7 @@ impl Builder<'_, '_> {
             if let Some(slot) = self.world.krates.get_mut(krate) {
                 slot.root = root;
             }
-            if target.kind == TargetKind::Lib {
+            if target.kind.is_library() {
                 self.world.libs.insert(package, krate);
             }
         }
@@ -208,7 +219,7 @@ impl Builder<'_, '_> {
         let krate = self.world.libs.get(&package).copied().or_else(|| own.first().copied());
         let krate = krate.unwrap_or_else(|| {
             let name = Name::from(info.name.replace('-', "_"));
-            self.world.krates.push(Krate { package, name, root: usize::MAX });
+            self.world.krates.push(Krate { package, name, root: usize::MAX, kind: TargetKind::Lib });
             self.world.krates.len().saturating_sub(1)
         });
         let (dir, files) = (info.dir.clone(), info.files.clone());
@@ -257,6 +268,9 @@ impl Builder<'_, '_> {
         self.reached.insert(file);
         let index = self.world.modules.len();
         let NewModule { krate, parent, path, test, via } = new;
+        let whole = self.world.files.get(file).and_then(|file| file.table.as_ref().ok());
+        let test = test || table == 0 && whole.is_some_and(|file| file.test);
+        self.world.homes.entry((file, table)).or_insert(index);
         self.world.modules.push(Module {
             krate,
             parent,
@@ -298,10 +312,25 @@ impl Builder<'_, '_> {
                 module.children.entry(declared.name).or_default().extend(children);
             }
         }
+        self.join_alternatives(index);
         for include in includes {
             self.include(index, &include, place, depth);
         }
         index
+    }
+
+    /// Modules of one name stand under different `cfg`: each is asked for the names of all.
+    fn join_alternatives(&mut self, index: usize) {
+        let Some(module) = self.world.modules.get(index) else { return };
+        let several: Vec<Vec<usize>> =
+            module.children.values().filter(|list| list.len() > 1).cloned().collect();
+        for list in several {
+            for one in &list {
+                if let Some(module) = self.world.modules.get_mut(*one) {
+                    module.merged.extend(list.iter().filter(|other| *other != one));
+                }
+            }
+        }
     }
 
     /// The files that `mod x;` may mean.

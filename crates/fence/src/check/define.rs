@@ -121,17 +121,50 @@ impl Checker<'_> {
 
     /// F09 on an `impl` for a capability type.
     pub(super) fn trait_impl_definition(&mut self, one: &syn::ItemImpl, own: &RTy) {
-        let (RTy::Cap(id), Some((path, _)), true) = (own, &one.trait_, self.applies.capability) else {
-            return;
-        };
+        let (Some((path, _)), true) = (&one.trait_, self.applies.capability) else { return };
         if one.modifiers.polarity.is_some() {
             return;
         }
+        let RTy::Cap(id) = own else { return self.conversion_definition(one, path) };
         let name = self.last_name(path);
         if OPEN_TRAITS.contains(&name.as_str()) || self.makes_values(&name) {
             let ty = self.type_name(*id);
             let message = format!("`{ty}` implements `{name}`, which makes values of it");
             self.report(Rule::F09, "impl", one.impl_token.span, Some(*id), message);
+        }
+    }
+
+    /// `impl Into<T> for X` is `impl From<X> for T` from the other side.
+    fn conversion_definition(&mut self, one: &syn::ItemImpl, path: &syn::Path) {
+        let name = self.last_name(path);
+        if name != "Into" && name != "TryInto" {
+            return;
+        }
+        let args = path.segments.last().map(|seg| self.segment_args(seg)).unwrap_or_default();
+        if let Some(id) = args.first().and_then(any) {
+            let ty = self.type_name(id);
+            let message = format!("`{name}<{ty}>` is implemented, which makes values of it");
+            self.report(Rule::F09, "impl", one.impl_token.span, Some(id), message);
+        }
+    }
+
+    /// F09 on a constant or static: whoever names it has the value.
+    pub(super) fn constant_definition(
+        &mut self,
+        vis: Option<&syn::Visibility>,
+        ident: &proc_macro2::Ident,
+        ty: &syn::Type,
+        attrs: &[syn::Attribute],
+    ) {
+        let public = matches!(vis, Some(syn::Visibility::Public(_)));
+        let for_tests = cfg::is_test_or_feature(attrs, &self.config.test_only_features);
+        if !public || for_tests || !self.applies.capability || !self.fns.is_empty() {
+            return;
+        }
+        if let Some(id) = any(&self.ty(ty)) {
+            let name = self.type_name(id);
+            let message = format!("`{}` is public and holds a `{name}`", bare(ident));
+            self.report(Rule::F09, "constant", ident.span(), Some(id), message);
         }
     }
 
@@ -161,8 +194,7 @@ impl Checker<'_> {
         let output = self.resolver.ty(self.scope(), &crate::ty::Ty::of_return(&sig.output));
         let made = match own {
             Some(id) => crate::inventory::gives(&output, id).then_some(id),
-            None if self.owns.is_empty() => self.made_from_nothing(sig, &output),
-            None => None,
+            None => self.made_from_nothing(sig, &output),
         };
         if let Some(id) = made {
             let ty = self.type_name(id);

@@ -9,7 +9,22 @@ use crate::cfg;
 use crate::ty::bare;
 
 /// Derives that make values: what they need is not asked of anybody.
-const MAKERS: &[&str] = &["Deserialize", "Arbitrary", "FromBytes", "Zeroable", "Pod", "Archive"];
+const MAKERS: &[&str] = &[
+    "Deserialize",
+    "Arbitrary",
+    "FromBytes",
+    "TryFromBytes",
+    "FromZeros",
+    "FromZeroes",
+    "Zeroable",
+    "Pod",
+    "AnyBitPattern",
+    "CheckedBitPattern",
+    "Archive",
+    "BorshDeserialize",
+    "Decode",
+    "SmartDefault",
+];
 
 /// A derive as written: the last name of what it means, and its place.
 pub(super) struct Derive {
@@ -67,10 +82,13 @@ impl Checker<'_> {
         };
         let is_enum = matches!(item, syn::Item::Enum(_));
         let derives = self.derives(attrs);
+        if derives.iter().any(|derive| derive.name == "Deserialize") {
+            self.stands_for(attrs);
+        }
         for derive in derives {
             let held = fields.iter().filter(|field| !Self::skips(&field.attrs)).find_map(|field| {
                 let ty = self.ty(&field.ty);
-                if derive.name == "Default" {
+                if derive.name == "Default" || derive.name == "SmartDefault" {
                     // The default of an enum is a variant without fields.
                     return if is_enum { None } else { by_default(&ty) };
                 }
@@ -89,6 +107,49 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+impl Checker<'_> {
+    /// `#[serde(remote = "T")]` makes a T of what it reads, and `from = "T"` reads one.
+    fn stands_for(&mut self, attrs: &[syn::Attribute]) {
+        for pair in serde_pairs(attrs) {
+            let named = ["remote", "from", "try_from"].iter().any(|key| pair.path.is_ident(key));
+            let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { continue };
+            let Ok(ty) = syn::parse_str::<syn::Type>(&text.value()) else { continue };
+            if let (true, Some(id)) = (named, any(&self.ty(&ty))) {
+                let name = self.type_name(id);
+                let message = format!("the derived `Deserialize` makes the `{name}` that this text names");
+                self.report(Rule::F06, "serde", text.span(), Some(id), message);
+            }
+        }
+    }
+}
+
+/// The `key = value` parts of `#[serde(…)]`.
+fn serde_pairs(attrs: &[syn::Attribute]) -> Vec<syn::MetaNameValue> {
+    let mut lists: Vec<proc_macro2::TokenStream> = Vec::new();
+    for attr in attrs {
+        let syn::Meta::List(list) = &attr.meta else { continue };
+        if list.path.is_ident("serde") {
+            lists.push(list.tokens.clone());
+        } else if list.path.is_ident("cfg_attr") {
+            lists.extend(cfg::attr_metas(list).into_iter().filter_map(|meta| match meta {
+                syn::Meta::List(inner) if inner.path.is_ident("serde") => Some(inner.tokens),
+                _ => None,
+            }));
+        }
+    }
+    let metas = lists.into_iter().flat_map(|tokens| {
+        let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
+        let all = syn::parse::Parser::parse2(parser, tokens);
+        all.map(|metas| metas.into_iter().collect::<Vec<_>>()).unwrap_or_default()
+    });
+    metas
+        .filter_map(|meta| match meta {
+            syn::Meta::NameValue(pair) => Some(pair),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Whether serde leaves a field out when it reads.
@@ -110,17 +171,21 @@ fn is_skipped(attrs: &[syn::Attribute]) -> bool {
 /// The words of a `snake_case` or `CamelCase` name, in lower case.
 pub(super) fn words(ident: &proc_macro2::Ident) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    let mut last_lower = false;
-    for one in bare(ident).chars() {
+    let text: Vec<char> = bare(ident).chars().collect();
+    for (at, one) in text.iter().copied().enumerate() {
         if one == '_' {
             words.push(String::new());
-            last_lower = false;
             continue;
         }
-        if (one.is_uppercase() && last_lower) || words.is_empty() {
+        let before = at.checked_sub(1).and_then(|before| text.get(before)).copied();
+        let next = text.get(at.saturating_add(1)).copied();
+        // `gitPush`, `HTTPPush`, `push2`: a hump, the end of an acronym, a number.
+        let hump = one.is_uppercase() && before.is_some_and(|before| !before.is_uppercase());
+        let acronym = one.is_uppercase() && next.is_some_and(char::is_lowercase);
+        let number = one.is_numeric() != before.is_some_and(char::is_numeric);
+        if words.is_empty() || hump || acronym || number {
             words.push(String::new());
         }
-        last_lower = one.is_lowercase() || one.is_numeric();
         if let Some(word) = words.last_mut() {
             word.extend(one.to_lowercase());
         }

@@ -1,13 +1,12 @@
 //! Items: who is inside what, and what is a test.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use syn::visit::{self, Visit};
 
 use super::{Checker, FnContext};
 use crate::collect::{self, Keep, attrs_of};
 use crate::inventory::written_name;
-use crate::resolve::{Frame, Ns, RTy, What};
+use crate::resolve::{Frame, FrameOf, Ns, RTy, What};
 use crate::ty::{Name, Path, Ty, bare, name};
 use crate::{Rule, cfg};
 
@@ -56,8 +55,9 @@ impl Checker<'_> {
 
     /// A module inside a block: its names stand in a frame.
     fn block_module(&mut self, module: &syn::ItemMod, items: &[syn::Item]) {
-        let table = collect::file(items, &module.attrs, Keep::default(), &mut self.names);
-        self.frames.push(Frame { names: Some(Rc::new(table)), generics: BTreeSet::new() });
+        let keep = Keep { fields: true, ..Keep::default() };
+        let table = collect::file(items, &module.attrs, keep, &mut self.names);
+        self.frames.push(Frame { names: Some(Rc::new(table)), of: FrameOf::Module, ..Frame::default() });
         self.items.push(bare(&module.ident));
         for item in items {
             self.visit_item(item);
@@ -77,9 +77,11 @@ impl Checker<'_> {
         }
         match item {
             syn::Item::Const(one) => {
+                self.constant_definition(Some(&one.vis), &one.ident, &one.ty, &one.attrs);
                 self.named(&one.ident, |this| this.annotated(&one.ty, &one.expr, &one.generics));
             }
             syn::Item::Static(one) => {
+                self.constant_definition(Some(&one.vis), &one.ident, &one.ty, &one.attrs);
                 self.named(&one.ident, |this| {
                     this.annotated(&one.ty, &one.expr, &syn::Generics::default());
                 });
@@ -101,7 +103,11 @@ impl Checker<'_> {
             syn::Item::Trait(one) => self.a_trait(one),
             syn::Item::Macro(one) => self.macro_item(one),
             syn::Item::Mod(one) => self.inline_module(one, None),
-            syn::Item::Type(one) => self.visit_type(&one.ty),
+            syn::Item::Type(one) => {
+                self.generic_frame(&one.generics);
+                self.visit_type(&one.ty);
+                self.frames.pop();
+            }
             syn::Item::Verbatim(tokens) => self.scan_tokens(tokens),
             syn::Item::ExternCrate(_) | syn::Item::TraitAlias(_) | syn::Item::Use(_) => {}
             other => self.unknown_node(syn::spanned::Spanned::span(other), "item"),
@@ -147,7 +153,7 @@ impl Checker<'_> {
                 syn::GenericParam::Lifetime(_) => None,
             })
             .collect();
-        self.frames.push(Frame { names: None, generics: names });
+        self.frames.push(Frame { generics: names, ..Frame::default() });
     }
 
     fn defined(&mut self, item: &syn::Item, ident: &proc_macro2::Ident, generics: &syn::Generics) {
@@ -234,6 +240,7 @@ impl Checker<'_> {
             syn::Pat::Ident(ident) => self.bind(name(&ident.ident), ty.clone(), None),
             syn::Pat::Paren(paren) => self.bind_pattern(&paren.pat, ty),
             syn::Pat::Type(typed) => {
+                self.visit_type(&typed.ty);
                 let ty = self.ty(&typed.ty);
                 self.bind_pattern(&typed.pat, &ty);
             }
@@ -248,12 +255,27 @@ impl Checker<'_> {
             syn::Pat::TupleStruct(one) if !matches!(ty, RTy::Infer | RTy::Unknown) => {
                 let wrapper = one.path.segments.last();
                 let inner = if wrapper.is_some_and(|seg| seg.ident == "Ok" || seg.ident == "Some") {
-                    ty.clone()
+                    super::race::taken_out(ty)
                 } else {
                     RTy::Unknown
                 };
                 for elem in &one.elems {
                     self.bind_pattern(elem, &inner);
+                }
+            }
+            syn::Pat::Struct(one) if self.race_applies() => {
+                let own = match ty {
+                    RTy::Ref(inner) => inner,
+                    other => other,
+                };
+                for field in &one.fields {
+                    let known = match (own, &field.member) {
+                        (RTy::Own { place, .. }, syn::Member::Named(ident)) => {
+                            self.field_of(place, &bare(ident)).unwrap_or(RTy::Unknown)
+                        }
+                        _ => RTy::Unknown,
+                    };
+                    self.bind_pattern(&field.pat, &known);
                 }
             }
             _ => self.visit_pat(pat),
@@ -272,6 +294,9 @@ impl Checker<'_> {
         self.owns.push(own);
         self.items.push(shown);
         self.visit_type(&one.self_ty);
+        if let Some((path, _)) = &one.trait_ {
+            self.visit_path(path);
+        }
         for item in &one.items {
             self.impl_item(item, one);
         }
@@ -283,6 +308,8 @@ impl Checker<'_> {
     fn impl_item(&mut self, item: &syn::ImplItem, around: &syn::ItemImpl) {
         match item {
             syn::ImplItem::Const(one) if !Self::skips(&one.attrs) => {
+                let vis = around.trait_.is_none().then_some(&one.vis);
+                self.constant_definition(vis, &one.ident, &one.ty, &one.attrs);
                 self.named(&one.ident, |this| this.annotated(&one.ty, &one.expr, &one.generics));
             }
             syn::ImplItem::Fn(one) if !Self::skips(&one.attrs) && !self.is_test_function(&one.attrs) => {
@@ -302,6 +329,10 @@ impl Checker<'_> {
 
     fn a_trait(&mut self, one: &syn::ItemTrait) {
         self.generic_frame(&one.generics);
+        self.visit_generics(&one.generics);
+        for bound in &one.supertraits {
+            self.visit_type_param_bound(bound);
+        }
         self.owns.push(RTy::Unknown);
         self.items.push(bare(&one.ident));
         for item in &one.items {
@@ -314,6 +345,9 @@ impl Checker<'_> {
                     }
                 }
                 syn::TraitItem::Fn(function) if !Self::skips(&function.attrs) => {
+                    for attr in &function.attrs {
+                        self.attribute(attr);
+                    }
                     self.function(&function.sig, function.default.as_ref(), &function.attrs, None);
                 }
                 syn::TraitItem::Macro(call) if !Self::skips(&call.attrs) => {
@@ -338,8 +372,7 @@ impl Checker<'_> {
             .iter()
             .any(|stmt| matches!(stmt, syn::Stmt::Item(item) if !matches!(item, syn::Item::Macro(_))));
         if has_items {
-            let table = collect::block(&block.stmts, Keep::default(), &mut self.names);
-            self.frames.push(Frame { names: Some(Rc::new(table)), generics: BTreeSet::new() });
+            self.block_frame(&block.stmts);
         }
         let locals = self.locals.len();
         visit::visit_block(self, block);

@@ -23,7 +23,10 @@ impl Checker<'_> {
             }
             What::Type(RTy::Cap(id)) => self.variant(id, &one.path, res.used, "variant-braces"),
             What::Variant(RTy::Cap(id)) => self.literal(id, "variant-braces", last),
-            What::Type(own) if res.used == path.segs.len() => self.grant_literal(&own, last),
+            What::Type(own) if res.used == path.segs.len() => {
+                self.union_literal(&own, last);
+                self.grant_literal(&own, last);
+            }
             What::Qualified { .. }
             | What::Type(_)
             | What::Variant(_)
@@ -95,8 +98,15 @@ impl Checker<'_> {
             What::Type(own) if res.used == written.segs.len() => self.grant_literal(&own, last),
             What::Type(own) => {
                 self.general_of(&own, path, res.used);
+                self.factory(&own, path, res.used);
             }
-            What::Value { module, name } => self.free_function(module, &name, last),
+            What::Value { module, name } => {
+                self.free_function(module, &name, last);
+                if let (Some(seg), Some(span)) = (path.segments.last(), last) {
+                    let args = self.segment_args(seg);
+                    self.function_maker(module, &name, &args, span);
+                }
+            }
             What::Far(full) => self.far_function(&full, path),
             What::Nothing => {
                 let full: Vec<Name> = written.segs.iter().map(|seg| Name::clone(&seg.name)).collect();
@@ -128,6 +138,8 @@ impl Checker<'_> {
                 let route = if qualified { "qualified" } else { "associated" };
                 self.report(Rule::F03, route, function.span(), Some(id), message);
             }
+        } else if super::unsafety::is_unsafe("", &name) {
+            self.unsafely("associated", function.span(), id, &format!("`{name}`"));
         } else if origin.is_some() {
             self.constructor(id, named, &name, if qualified { "qualified" } else { "associated" });
         } else {
@@ -199,6 +211,23 @@ impl Checker<'_> {
             );
         }
         self.unsafe_path(own, function);
+    }
+
+    /// `Maker::make` of a capability crate, and a generic `Own::make::<T>` of a dependent.
+    fn factory(&mut self, own: &RTy, path: &syn::Path, used: usize) {
+        let Some(seg) = path.segments.iter().nth(used) else { return };
+        let name = bare(&seg.ident);
+        let args = self.segment_args(seg);
+        if let RTy::Own { place, .. } = own
+            && self.applies.dependent
+            && let Some(id) =
+                self.resolver.inventory.factories.get(place).and_then(|all| all.get(name.as_str()))
+        {
+            let ty = self.type_name(*id);
+            let message = format!("`{name}` gives a `{ty}` and takes none");
+            self.report(Rule::F02, "factory", seg.ident.span(), Some(*id), message);
+        }
+        self.method_maker(&name, &args, seg.ident.span());
     }
 
     fn free_function(&mut self, module: usize, name: &Name, span: Option<Span>) {
@@ -278,12 +307,15 @@ impl Checker<'_> {
             }
             return;
         };
-        let place = match &res.what {
-            What::Type(own) | What::Qualified { own, .. } => self.place_of(own),
-            _ => None,
-        };
-        let Some(place) = place else { return };
-        let name = bare(&next.ident);
+        if let What::Type(own) | What::Qualified { own, .. } = &res.what {
+            self.watched_function(own, &next.ident);
+        }
+    }
+
+    /// F12: a function of a watched type.
+    pub(super) fn watched_function(&mut self, own: &RTy, function: &proc_macro2::Ident) {
+        let Some(place) = self.place_of(own) else { return };
+        let name = bare(function);
         let hit = self
             .watched
             .iter()
@@ -292,7 +324,7 @@ impl Checker<'_> {
             })
             .copied();
         if let Some(watched) = hit {
-            self.caller(watched, &name, next.ident.span(), "path");
+            self.caller(watched, &name, function.span(), "path");
         }
     }
 

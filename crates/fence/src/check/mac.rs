@@ -84,7 +84,6 @@ enum Arguments {
     Expressions(Punctuated<syn::Expr, syn::Token![,]>),
     Statements(Vec<syn::Stmt>),
     Items(Vec<syn::Item>),
-    Tokens,
 }
 
 impl Checker<'_> {
@@ -105,9 +104,24 @@ impl Checker<'_> {
         });
         for (index, body) in groups.enumerate() {
             if index % 2 == 1 {
-                self.scan_tokens(&body);
+                self.rule_body(&filled(&body, 0));
             }
         }
+    }
+
+    /// One body, its parameters filled with names that mean nothing: as tokens, then as code if it is code.
+    fn rule_body(&mut self, body: &TokenStream) {
+        let start = self.out.len();
+        self.scan_tokens(body);
+        let said: BTreeSet<u32> = self.out.iter().skip(start).map(|finding| finding.site.line).collect();
+        let Some((code, cost)) = self.code(body) else { return };
+        let middle = self.out.len();
+        self.as_tokens(|this| this.walk(code));
+        self.budget = self.budget.saturating_add(cost);
+        // What the tokens have told of a line is not told again.
+        let more = self.out.split_off(middle);
+        self.out
+            .extend(more.into_iter().filter(|one| one.rule != Rule::F05 || !said.contains(&one.site.line)));
     }
 
     /// A call: its arguments are walked as code, if they are code.
@@ -120,8 +134,13 @@ impl Checker<'_> {
         let path = Path::of(&mac.path);
         let known = match self.resolve(&path, Ns::Type).what {
             What::Far(full) => full.last().map_or_else(|| written.clone(), ToString::to_string),
-            _ => written,
+            _ => written.clone(),
         };
+        if known == "include" && written != "include" && self.applies.dependent {
+            let message = "`include!` under another name: its text is not read".to_owned();
+            self.report(Rule::F08, "include-renamed", last.ident.span(), None, message);
+            return;
+        }
         if known == "macro_rules" {
             self.scan_rules(&mac.tokens);
             return;
@@ -146,13 +165,26 @@ impl Checker<'_> {
         if tokens.is_empty() {
             return;
         }
+        match self.code(tokens) {
+            Some((code, cost)) => {
+                self.walk(code);
+                self.budget = self.budget.saturating_add(cost);
+            }
+            None => self.scan_tokens(tokens),
+        }
+    }
+
+    /// Tokens as code, where they are code and not too deep, and what their way down costs.
+    fn code(&mut self, tokens: &TokenStream) -> Option<(Arguments, u32)> {
         let buffer = TokenBuffer::new2(tokens.clone());
-        let cost = match parse::check_depth(buffer.begin()) {
-            Ok(cost) if cost < self.budget => cost,
-            _ => return self.scan_tokens(tokens),
-        };
+        let cost = parse::check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
+        let code = parsed(tokens)?;
         self.budget = self.budget.saturating_sub(cost);
-        match parsed(tokens) {
+        Some((code, cost))
+    }
+
+    fn walk(&mut self, code: Arguments) {
+        match code {
             Arguments::Expressions(list) => {
                 for expr in &list {
                     // A path alone is how a macro is told of a type.
@@ -172,9 +204,7 @@ impl Checker<'_> {
                     self.visit_item(item);
                 }
             }
-            Arguments::Tokens => self.scan_tokens(tokens),
         }
-        self.budget = self.budget.saturating_add(cost);
     }
 
     fn is_type_mention(&self, expr: &syn::Expr) -> bool {
@@ -266,8 +296,11 @@ impl Checker<'_> {
             }
             Build::AssocParam => idents(call).iter().any(|ident| known(ident)),
             Build::Turbofish(name) => {
-                general(name).is_some() || matches!(&**name, "transmute" | "zeroed" | "transmute_copy")
+                general(name).is_some()
+                    || super::unsafety::is_unsafe_name(name)
+                    || matches!(&**name, "cast" | "cast_mut")
             }
+            Build::Annotation(name) => general(name).is_some() || super::unsafety::is_unsafe_name(name),
         }
     }
 
@@ -343,12 +376,57 @@ impl Checker<'_> {
     }
 }
 
-fn parsed(tokens: &TokenStream) -> Arguments {
+/// The most that a body is filled inside itself.
+const MOST_FILLED: u32 = 128;
+
+/// A macro's body with `$name` as a name that nothing has, `$crate` as `crate`, and `$( … )*` once.
+fn filled(body: &TokenStream, depth: u32) -> TokenStream {
+    let mut out = Vec::new();
+    let mut rest = body.clone().into_iter().peekable();
+    while let Some(token) = rest.next() {
+        match (&token, rest.peek()) {
+            (TokenTree::Punct(dollar), Some(TokenTree::Ident(ident))) if dollar.as_char() == '$' => {
+                let text =
+                    if ident == "crate" { "crate".to_owned() } else { format!("__given_{}", bare(ident)) };
+                out.push(TokenTree::Ident(proc_macro2::Ident::new(&text, ident.span())));
+                rest.next();
+            }
+            (TokenTree::Punct(dollar), Some(TokenTree::Group(group)))
+                if dollar.as_char() == '$' && depth < MOST_FILLED =>
+            {
+                out.extend(filled(&group.stream(), depth.saturating_add(1)));
+                rest.next();
+                // The separator, if there is one, and `*`, `+` or `?`.
+                for _ in 0..2 {
+                    if let Some(TokenTree::Punct(punct)) = rest.peek() {
+                        let last = matches!(punct.as_char(), '*' | '+' | '?');
+                        rest.next();
+                        if last {
+                            break;
+                        }
+                    }
+                }
+            }
+            (TokenTree::Group(group), _) if depth < MOST_FILLED => {
+                let mut inner = proc_macro2::Group::new(
+                    group.delimiter(),
+                    filled(&group.stream(), depth.saturating_add(1)),
+                );
+                inner.set_span(group.span());
+                out.push(TokenTree::Group(inner));
+            }
+            _ => out.push(token),
+        }
+    }
+    out.into_iter().collect()
+}
+
+fn parsed(tokens: &TokenStream) -> Option<Arguments> {
     if let Ok(list) = Punctuated::parse_terminated.parse2(tokens.clone()) {
-        return Arguments::Expressions(list);
+        return Some(Arguments::Expressions(list));
     }
     if let Ok(list) = syn::Block::parse_within.parse2(tokens.clone()) {
-        return Arguments::Statements(list);
+        return Some(Arguments::Statements(list));
     }
     let items = |input: ParseStream<'_>| {
         let mut items = Vec::new();
@@ -357,7 +435,7 @@ fn parsed(tokens: &TokenStream) -> Arguments {
         }
         Ok(items)
     };
-    items.parse2(tokens.clone()).map_or(Arguments::Tokens, Arguments::Items)
+    items.parse2(tokens.clone()).ok().map(Arguments::Items)
 }
 
 fn idents(tokens: &TokenStream) -> Vec<String> {

@@ -1,7 +1,10 @@
 //! The walk over one file's tree that reports what the rules name.
 
+mod calls;
 mod define;
+mod expect;
 mod general;
+mod hold;
 mod holder;
 mod items;
 mod literal;
@@ -12,7 +15,6 @@ mod unsafety;
 mod walk;
 
 use proc_macro2::Span;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::collect::{self, Keep, Names};
@@ -27,6 +29,10 @@ use crate::{Rule, cfg};
 
 /// What applies to the package that a file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a set of rules, and any of them may apply together"
+)]
 pub(crate) struct Applies {
     /// Rules F01 to F08: a dependent outside the capability crates.
     pub(crate) dependent: bool,
@@ -34,6 +40,8 @@ pub(crate) struct Applies {
     pub(crate) capability: bool,
     /// Rule E01.
     pub(crate) race: bool,
+    /// Rule F05 alone: macros that a dependent can call.
+    pub(crate) macros: bool,
 }
 
 /// A local variable.
@@ -76,6 +84,8 @@ pub(crate) struct Checker<'c> {
     /// What is left of the way down for arguments of macros.
     budget: u32,
     route: Option<&'static str>,
+    /// Inside the body of a `macro_rules!`: what makes a capability there is F05.
+    in_rules: bool,
     names: Names,
     out: Vec<Finding>,
     pub(crate) grants: Vec<Finding>,
@@ -96,12 +106,15 @@ impl<'c> Checker<'c> {
             dependent: world.dependents.contains(&package) && !capability,
             capability,
             race: world.race_dependents.contains(&package),
+            macros: world.suppliers.contains(&package),
         };
         let watched = resolver
             .inventory
             .watched
             .iter()
-            .filter(|watched| watched.package != package && crate::run::sees(world, package, watched.package))
+            .filter(|watched| {
+                watched.package != package && crate::members::sees(world, package, watched.package)
+            })
             .collect();
         Self {
             resolver,
@@ -121,6 +134,7 @@ impl<'c> Checker<'c> {
             other_type: 0,
             budget: parse::MAX_CHAIN,
             route: None,
+            in_rules: false,
             names: Names::default(),
             out: Vec::new(),
             grants: Vec::new(),
@@ -137,14 +151,20 @@ impl<'c> Checker<'c> {
                 self.module_items(&file.items);
             }
             parse::Tree::Statements(list) => {
-                let table = collect::block(list, Keep::default(), &mut self.names);
-                self.frames.push(Frame { names: Some(Rc::new(table)), generics: BTreeSet::new() });
+                self.block_frame(list);
                 for stmt in list {
                     syn::visit::Visit::visit_stmt(&mut self, stmt);
                 }
             }
         }
         (self.out, self.grants)
+    }
+
+    /// The names that a block defines, in front of those around it.
+    fn block_frame(&mut self, stmts: &[syn::Stmt]) {
+        let keep = Keep { fields: true, ..Keep::default() };
+        let table = collect::block(stmts, keep, &mut self.names);
+        self.frames.push(Frame { names: Some(Rc::new(table)), ..Frame::default() });
     }
 
     fn resolve(&self, path: &Path, ns: Ns) -> Res {
@@ -170,6 +190,8 @@ impl<'c> Checker<'c> {
 
     /// Puts a finding down, unless its rule is off.
     fn report(&mut self, rule: Rule, route: &'static str, span: Span, ty: Option<usize>, message: String) {
+        let made = matches!(rule, Rule::F01 | Rule::F02 | Rule::F03 | Rule::F04);
+        let rule = if self.in_rules && made { Rule::F05 } else { rule };
         if self.off.has(rule) {
             return;
         }
@@ -272,6 +294,11 @@ impl<'c> Checker<'c> {
     fn bind(&mut self, name: Name, ty: RTy, race: Option<race::Call>) {
         self.locals.push(Local { name, ty, race });
     }
+}
+
+/// Whether a function, by its own name and the one before it, makes values out of memory.
+pub(crate) fn is_unsafe(before: &str, name: &str) -> bool {
+    unsafety::is_unsafe(before, name)
 }
 
 /// Whether a function of this name is taken for a general constructor, or for one that reads memory.

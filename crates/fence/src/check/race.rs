@@ -8,7 +8,7 @@ use super::Checker;
 use super::walk::Branches;
 use crate::Rule;
 use crate::config::Race;
-use crate::resolve::{Ns, RTy, Scope, What};
+use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Name, Path, bare, name};
 
 /// A call whose result may name a race.
@@ -55,6 +55,11 @@ const CLOSURES: &[&str] = &["map_err", "unwrap_or_else", "or_else", "map_or_else
 const TRANSPARENT: &[&str] = &["Box", "Rc", "Arc", "Cow", "Ref", "RefMut", "ManuallyDrop", "MutexGuard"];
 
 impl Checker<'_> {
+    /// Whether rule E01 is asked here.
+    pub(super) const fn race_applies(&self) -> bool {
+        self.applies.race && self.config.race.is_some()
+    }
+
     fn race(&self) -> Option<&Race> {
         if self.applies.race { self.config.race.as_ref() } else { None }
     }
@@ -120,7 +125,7 @@ impl Checker<'_> {
             syn::Expr::Paren(one) => self.type_of(&one.expr),
             syn::Expr::Group(one) => self.type_of(&one.expr),
             syn::Expr::Reference(one) => self.type_of(&one.expr),
-            syn::Expr::Try(one) => self.type_of(&one.expr),
+            syn::Expr::Try(one) => taken_out(&self.type_of(&one.expr)),
             syn::Expr::Await(one) => self.type_of(&one.base),
             syn::Expr::Unary(one) => self.type_of(&one.expr),
             syn::Expr::Path(one) => one
@@ -147,8 +152,31 @@ impl Checker<'_> {
                         | "unwrap_or_else"
                         | "deref"
                 );
-                if same { self.type_of(&one.receiver) } else { RTy::Infer }
+                let within = matches!(
+                    method.as_str(),
+                    "get"
+                        | "get_mut"
+                        | "first"
+                        | "last"
+                        | "pop"
+                        | "next"
+                        | "remove"
+                        | "swap_remove"
+                        | "take"
+                        | "iter"
+                );
+                let out = matches!(method.as_str(), "unwrap" | "expect" | "unwrap_or_else");
+                if out {
+                    taken_out(&self.type_of(&one.receiver))
+                } else if same {
+                    self.type_of(&one.receiver)
+                } else if within {
+                    inside(self.type_of(&one.receiver))
+                } else {
+                    RTy::Infer
+                }
             }
+            syn::Expr::Index(one) => inside(self.type_of(&one.expr)),
             syn::Expr::Call(one) => {
                 let syn::Expr::Path(path) = &*one.func else { return RTy::Infer };
                 let written = Path::with_self(&path.path, path.qself.as_ref());
@@ -197,12 +225,31 @@ impl Checker<'_> {
             syn::Member::Named(ident) => name(ident),
             syn::Member::Unnamed(index) => Name::from(index.index.to_string()),
         };
-        let world = self.resolver.world;
-        let home = world.modules.iter().position(|module| module.file == place.0 && module.table == place.1);
-        let Some(home) = home else { return RTy::Infer };
-        let ty = world.table(home).and_then(|table| table.fields.get(&place.2)?.get(&member));
-        let scope = Scope { module: home, frames: &[], own: None };
-        ty.map_or(RTy::Infer, |ty| self.resolver.ty(scope, ty))
+        self.field_of(&place, &member).unwrap_or(RTy::Infer)
+    }
+
+    /// The type of what a loop, or `get` and its kin, takes out of a collection.
+    pub(super) fn element_of(&self, expr: &syn::Expr) -> RTy {
+        if self.race().is_none() {
+            return RTy::Unknown;
+        }
+        let mut expr = expr;
+        loop {
+            expr = match expr {
+                syn::Expr::Paren(one) => &one.expr,
+                syn::Expr::Reference(one) => &one.expr,
+                syn::Expr::MethodCall(one)
+                    if one.args.is_empty()
+                        && ["iter", "iter_mut", "into_iter", "values", "drain"]
+                            .iter()
+                            .any(|name| one.method == name) =>
+                {
+                    &one.receiver
+                }
+                _ => break,
+            };
+        }
+        inside(self.type_of(expr))
     }
 
     fn dropped(&mut self, call: &Call, how: &str, route: &'static str) {
@@ -367,6 +414,32 @@ impl Checker<'_> {
         if lost {
             self.dropped(&call, "an arm of `match`", "match");
         }
+    }
+}
+
+/// What `Some(..)` or `Ok(..)` takes out of a value of this type.
+pub(super) fn taken_out(ty: &RTy) -> RTy {
+    match ty.far_name() {
+        Some("Option" | "Result") => inside(ty.clone()),
+        _ if matches!(ty, RTy::Ref(_)) => inside(ty.clone()),
+        _ => ty.clone(),
+    }
+}
+
+/// What a collection, or something that may be there, holds.
+fn inside(ty: RTy) -> RTy {
+    match ty {
+        RTy::Ref(inner) => inside(*inner),
+        RTy::Array(inner) => *inner,
+        RTy::Far { ref args, .. } => match ty.far_name() {
+            Some("Vec" | "VecDeque" | "Option" | "Result" | "HashSet" | "BTreeSet" | "SmallVec") => {
+                args.first().cloned().unwrap_or(RTy::Unknown)
+            }
+            Some("HashMap" | "BTreeMap" | "IndexMap") => args.get(1).cloned().unwrap_or(RTy::Unknown),
+            Some(name) if TRANSPARENT.contains(&name) => args.first().cloned().map_or(RTy::Unknown, inside),
+            _ => ty,
+        },
+        other => other,
     }
 }
 

@@ -20,7 +20,7 @@ struct Found {
 impl Checker<'_> {
     /// Looks for what makes a capability in tokens of any kind.
     pub(super) fn scan_tokens(&mut self, tokens: &TokenStream) {
-        if self.applies.dependent {
+        if self.applies.dependent || self.applies.macros {
             self.scan_level(tokens, 0);
         }
     }
@@ -30,6 +30,7 @@ impl Checker<'_> {
             return;
         }
         let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        self.token_annotations(&list);
         let mut index = 0;
         while let Some(token) = list.get(index) {
             match token {
@@ -44,9 +45,67 @@ impl Checker<'_> {
                 TokenTree::Punct(_) if is_crate(&list, index) => {
                     index = self.path_at(&list, index, index.saturating_add(1));
                 }
-                TokenTree::Punct(_) | TokenTree::Literal(_) => index = index.saturating_add(1),
+                TokenTree::Punct(_) => {
+                    self.token_method(&list, index);
+                    index = index.saturating_add(1);
+                }
+                TokenTree::Literal(_) => index = index.saturating_add(1),
             }
         }
+    }
+
+    /// `.mint(…)` in tokens.
+    fn token_method(&mut self, list: &[TokenTree], index: usize) {
+        let rest = list.get(index..).unwrap_or_default();
+        if let [dot, TokenTree::Ident(method), TokenTree::Group(args), ..] = rest
+            && is(dot, '.')
+            && args.delimiter() == Delimiter::Parenthesis
+        {
+            self.watched_method(method);
+        }
+    }
+
+    /// `: T = value;` in tokens: the value is asked what makes it.
+    fn token_annotations(&mut self, list: &[TokenTree]) {
+        if !self.applies.dependent {
+            return;
+        }
+        for (at, token) in list.iter().enumerate() {
+            let alone = is(token, ':')
+                && !is_path_sep(list, at, token)
+                && !at
+                    .checked_sub(1)
+                    .and_then(|before| Some((before, list.get(before)?)))
+                    .is_some_and(|(before, token)| is_path_sep(list, before, token));
+            if !alone {
+                continue;
+            }
+            let after = list.get(at.saturating_add(1)..).unwrap_or_default();
+            let near = after.iter().take(MOST_IN_TYPE);
+            let Some(equals) = near.clone().position(|token| is(token, '=')) else { continue };
+            let written: TokenStream = after.iter().take(equals).cloned().collect();
+            let Ok(ty) = syn::parse2::<syn::Type>(written) else { continue };
+            let wanted = self.ty(&ty);
+            if !wanted.names_a_capability() {
+                continue;
+            }
+            let value = after.get(equals.saturating_add(1)..).unwrap_or_default();
+            let end = value.iter().position(|token| is(token, ';')).unwrap_or(value.len());
+            let value: TokenStream = value.iter().take(end).cloned().collect();
+            if let Ok(value) = syn::parse2::<syn::Expr>(value) {
+                self.as_tokens(|this| {
+                    this.annotation(&ty, &wanted, &value);
+                    this.expect(&value, &wanted, 0);
+                });
+            }
+        }
+    }
+
+    /// Runs with what is found counted as found in a macro.
+    pub(super) fn as_tokens(&mut self, inside: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.in_rules, true);
+        inside(self);
+        self.in_rules = outer;
     }
 
     /// `struct XCapability` in tokens is a look-alike.
@@ -70,15 +129,11 @@ impl Checker<'_> {
             }
             What::Variant(RTy::Cap(id)) => {
                 let span = found.idents.last().map(proc_macro2::Ident::span);
-                self.token_literal(id, list, before_path, found.next, span);
+                self.token_variant(id, list, before_path, found.next, span);
             }
             What::Far(_) | What::Nothing => self.token_turbofish(list, &found),
-            What::Type(_)
-            | What::Variant(_)
-            | What::Qualified { .. }
-            | What::Module
-            | What::Value { .. }
-            | What::Local => {}
+            What::Type(own) => self.token_watched(&own, &found, res.used),
+            What::Variant(_) | What::Qualified { .. } | What::Module | What::Value { .. } | What::Local => {}
         }
         found.next.max(after)
     }
@@ -95,14 +150,49 @@ impl Checker<'_> {
                 .get(id)
                 .is_some_and(|ty| ty.variants.contains(function.as_str()));
             if variant {
-                self.token_literal(id, list, start, found.next, Some(span));
+                self.token_variant(id, list, start, found.next, Some(span));
             } else if self.resolver.inventory.origin(id, &function).is_some() || general(&function).is_some()
             {
                 self.in_tokens(id, span, "constructor", &format!("`{function}`"));
             }
             return;
         }
+        if let Some(function) = qualified(list, start, found.next) {
+            let name = bare(function);
+            if self.resolver.inventory.origin(id, &name).is_some() || general(&name).is_some() {
+                self.in_tokens(id, span, "constructor", &format!("`{name}`"));
+            }
+            return;
+        }
         self.token_literal(id, list, start, found.next, Some(span));
+    }
+
+    /// A variant has no group where it is a unit: then only a pattern's place keeps it silent.
+    fn token_variant(
+        &mut self,
+        id: usize,
+        list: &[TokenTree],
+        start: usize,
+        next: usize,
+        span: Option<Span>,
+    ) {
+        if matches!(list.get(next), Some(TokenTree::Group(_))) {
+            return self.token_literal(id, list, start, next, span);
+        }
+        let before = next.saturating_sub(1);
+        if let Some(span) = span
+            && !not_a_literal(list, start)
+            && !pattern_follows(list, before)
+        {
+            self.in_tokens(id, span, "tokens", "a variant");
+        }
+    }
+
+    /// `Mint::new` in tokens.
+    fn token_watched(&mut self, own: &RTy, found: &Found, used: usize) {
+        if let Some(function) = found.idents.get(used) {
+            self.watched_function(own, function);
+        }
     }
 
     fn token_literal(
@@ -140,7 +230,8 @@ impl Checker<'_> {
         let Some(function) = found.idents.last() else { return };
         let function_name = bare(function);
         let asked = general(&function_name).is_some()
-            || matches!(function_name.as_str(), "transmute" | "zeroed" | "transmute_copy");
+            || super::unsafety::is_unsafe_name(&function_name)
+            || matches!(function_name.as_str(), "cast" | "cast_mut");
         let sep = list.get(found.next).is_some_and(|token| is_path_sep(list, found.next, token));
         if !asked || !sep {
             return;
@@ -206,6 +297,62 @@ impl Checker<'_> {
     }
 }
 
+/// The most tokens that a written type is looked for in.
+const MOST_IN_TYPE: usize = 48;
+
+/// The function in `<T>::f` and `<T as Trait>::f`, where the path of T starts at `start` and ends before `next`.
+fn qualified(list: &[TokenTree], start: usize, next: usize) -> Option<&proc_macro2::Ident> {
+    if !start.checked_sub(1).and_then(|before| list.get(before)).is_some_and(|token| is(token, '<')) {
+        return None;
+    }
+    let mut at = next;
+    if matches!(list.get(at), Some(TokenTree::Ident(ident)) if ident == "as") {
+        let rest = list.get(at..)?.iter().take(MOST_IN_TYPE);
+        let mut open = 0_u32;
+        for token in rest {
+            if is(token, '<') {
+                open = open.saturating_add(1);
+            } else if is(token, '>') {
+                if open == 0 {
+                    break;
+                }
+                open = open.saturating_sub(1);
+            }
+            at = at.saturating_add(1);
+        }
+    }
+    let close = list.get(at)?;
+    let sep = at.saturating_add(1);
+    match list.get(at.saturating_add(3)) {
+        Some(TokenTree::Ident(function)) if is(close, '>') && is_path_sep(list, sep, list.get(sep)?) => {
+            Some(function)
+        }
+        _ => None,
+    }
+}
+
+/// Where `::<…>::` in the middle of a path ends, if one starts at `at`.
+fn after_generics(list: &[TokenTree], at: usize) -> Option<usize> {
+    let open = at.saturating_add(2);
+    if !is_path_sep(list, at, list.get(at)?) || !is(list.get(open)?, '<') {
+        return None;
+    }
+    let mut depth = 0_u32;
+    for (index, token) in list.iter().enumerate().skip(open).take(MOST_IN_TYPE) {
+        if is(token, '<') {
+            depth = depth.saturating_add(1);
+        } else if is(token, '>') {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                let sep = index.saturating_add(1);
+                let follows = is_path_sep(list, sep, list.get(sep)?);
+                return follows.then(|| sep.saturating_add(2));
+            }
+        }
+    }
+    None
+}
+
 fn is_crate(list: &[TokenTree], index: usize) -> bool {
     list.get(index).is_some_and(|token| is(token, '$'))
         && matches!(list.get(index.saturating_add(1)), Some(TokenTree::Ident(ident)) if ident == "crate")
@@ -235,7 +382,11 @@ fn read_path(list: &[TokenTree], first: usize) -> Option<Found> {
         }
         match list.get(at.saturating_add(2)) {
             Some(TokenTree::Ident(_)) => at = at.saturating_add(2),
-            _ => break,
+            // `Id::<T>::new`, but not the turbofish of a function: nothing follows that.
+            _ => match after_generics(list, at) {
+                Some(next) if matches!(list.get(next), Some(TokenTree::Ident(_))) => at = next,
+                _ => break,
+            },
         }
     }
     let leading = first

@@ -4,14 +4,24 @@ use proc_macro2::Span;
 use syn::visit::Visit;
 
 use super::Checker;
-use super::general::any;
 use super::literal::last_span;
 use crate::Rule;
 use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Path, bare};
 
 /// Functions by name alone.
-const ANYWHERE: &[&str] = &["transmute", "transmute_copy", "zeroed", "assume_init", "transmute_unchecked"];
+const ANYWHERE: &[&str] = &[
+    "transmute",
+    "transmute_copy",
+    "transmute_unchecked",
+    "zeroed",
+    "new_zeroed",
+    "assume_init",
+    "assume_init_read",
+    "read_from_bytes",
+    "pod_read_unaligned",
+    "must_cast",
+];
 /// Functions below a module or on a type.
 const BELOW: &[(&str, &str)] = &[
     ("mem", "uninitialized"),
@@ -20,15 +30,31 @@ const BELOW: &[(&str, &str)] = &[
     ("ptr", "read_unaligned"),
     ("ptr", "read_volatile"),
     ("ptr", "null"),
+    ("ptr", "null_mut"),
+    ("ptr", "dangling"),
+    ("ptr", "dangling_mut"),
+    ("ptr", "without_provenance"),
+    ("ptr", "without_provenance_mut"),
+    ("ptr", "with_exposed_provenance"),
+    ("ptr", "with_exposed_provenance_mut"),
+    ("ptr", "slice_from_raw_parts"),
+    ("ptr", "slice_from_raw_parts_mut"),
+    ("ptr", "replace"),
+    ("ptr", "copy"),
+    ("ptr", "copy_nonoverlapping"),
     ("Box", "from_raw"),
     ("Box", "from_raw_in"),
     ("Box", "from_non_null"),
     ("Box", "new_uninit"),
     ("Box", "new_zeroed"),
+    ("Box", "new_uninit_slice"),
     ("Rc", "from_raw"),
     ("Rc", "new_uninit"),
+    ("Rc", "new_zeroed"),
     ("Arc", "from_raw"),
     ("Arc", "new_uninit"),
+    ("Arc", "new_zeroed"),
+    ("Weak", "from_raw"),
     ("Vec", "from_raw_parts"),
     ("Vec", "from_raw_parts_in"),
     ("NonNull", "new"),
@@ -37,6 +63,12 @@ const BELOW: &[(&str, &str)] = &[
     ("NonNull", "from_raw_parts"),
     ("slice", "from_raw_parts"),
     ("slice", "from_raw_parts_mut"),
+    ("bytemuck", "cast"),
+    ("bytemuck", "cast_ref"),
+    ("bytemuck", "cast_mut"),
+    ("bytemuck", "cast_slice"),
+    ("bytemuck", "try_cast"),
+    ("bytemuck", "from_bytes"),
 ];
 /// Methods on a pointer or a `MaybeUninit`.
 const METHODS: &[&str] = &["assume_init", "assume_init_read", "read", "read_unaligned", "read_volatile"];
@@ -45,20 +77,12 @@ pub(super) fn is_unsafe_name(name: &str) -> bool {
     ANYWHERE.contains(&name) || BELOW.iter().any(|(_, known)| *known == name)
 }
 
-fn is_unsafe(before: &str, name: &str) -> bool {
+pub(super) fn is_unsafe(before: &str, name: &str) -> bool {
     ANYWHERE.contains(&name) || BELOW.contains(&(before, name))
 }
 
-/// Gives a capability type that is held, or pointed to.
-fn reached(ty: &RTy) -> Option<usize> {
-    match ty {
-        RTy::Ptr(inner) | RTy::Ref(inner) => any(inner).or_else(|| reached(inner)),
-        _ => any(ty),
-    }
-}
-
 impl Checker<'_> {
-    fn unsafely(&mut self, route: &'static str, span: Span, id: usize, what: &str) {
+    pub(super) fn unsafely(&mut self, route: &'static str, span: Span, id: usize, what: &str) {
         if self.applies.dependent {
             let ty = self.type_name(id);
             self.report(Rule::F04, route, span, Some(id), format!("{what} makes a `{ty}` out of memory"));
@@ -68,7 +92,7 @@ impl Checker<'_> {
     /// `transmute::<X, T>`: the type stands in the path.
     pub(super) fn unsafe_function(&mut self, before: &str, name: &str, args: &[RTy], span: Span) {
         if is_unsafe(before, name)
-            && let Some(id) = args.iter().find_map(reached)
+            && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
         {
             self.unsafely("named", span, id, &format!("`{name}`"));
         }
@@ -79,7 +103,7 @@ impl Checker<'_> {
         let name = bare(function);
         let before = own.far_name().unwrap_or_default().to_owned();
         if is_unsafe(&before, &name)
-            && let Some(id) = any(own)
+            && let Some(id) = self.held(own)
         {
             self.unsafely("named", function.span(), id, &format!("`{name}`"));
         }
@@ -88,7 +112,7 @@ impl Checker<'_> {
     /// The value of an unsafe call has a written type.
     pub(super) fn unsafe_wanted(&mut self, before: &str, name: &str, wanted: &RTy, span: Span) {
         if is_unsafe(before, name)
-            && let Some(id) = any(wanted)
+            && let Some(id) = self.reached(wanted)
         {
             self.unsafely("annotation", span, id, &format!("`{name}`"));
         }
@@ -98,16 +122,16 @@ impl Checker<'_> {
         let name = bare(&one.method);
         let uninit = matches!(name.as_str(), "assume_init" | "assume_init_read");
         if (uninit || reads_a_pointer(one) && METHODS.contains(&name.as_str()))
-            && let RTy::Cap(id) = wanted
+            && let Some(id) = self.held(wanted)
         {
-            self.unsafely("annotation", one.method.span(), *id, &format!("`{name}`"));
+            self.unsafely("annotation", one.method.span(), id, &format!("`{name}`"));
         }
     }
 
     pub(super) fn unsafe_turbofish(&mut self, method: &proc_macro2::Ident, args: &[RTy]) {
         let name = bare(method);
         if matches!(name.as_str(), "cast" | "transmute" | "cast_mut" | "assume_init")
-            && let Some(id) = args.iter().find_map(reached)
+            && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
         {
             self.unsafely("named", method.span(), id, &format!("`{name}`"));
         }
@@ -115,8 +139,10 @@ impl Checker<'_> {
 
     /// A cast to a pointer to the type.
     pub(super) fn cast(&mut self, one: &syn::ExprCast) {
-        if let RTy::Ptr(inner) = self.ty(&one.ty)
-            && let Some(id) = reached(&inner)
+        // A function pointer is cast from a function.
+        if !matches!(&*one.ty, syn::Type::FnPtr(_))
+            && let RTy::Ptr(inner) = self.ty(&one.ty)
+            && let Some(id) = self.reached(&inner)
         {
             let span = self.type_span_of(&one.ty, id);
             self.unsafely("cast", span, id, "a cast to a pointer");
@@ -127,7 +153,8 @@ impl Checker<'_> {
     pub(super) fn annotation(&mut self, ty: &syn::Type, known: &RTy, value: &syn::Expr) {
         self.uninitialized(ty, known);
         if let RTy::Ptr(inner) = known
-            && let Some(id) = any(inner)
+            && !matches!(ty, syn::Type::FnPtr(_))
+            && let Some(id) = self.reached(inner)
             && is_cast(value)
         {
             let span = self.type_span_of(ty, id);
@@ -136,11 +163,57 @@ impl Checker<'_> {
     }
 
     pub(super) fn uninitialized(&mut self, ty: &syn::Type, known: &RTy) {
-        if known.far_name() == Some("MaybeUninit")
-            && let Some(id) = any(known)
-        {
+        if let Some(id) = self.uninit(known) {
             let span = self.type_span_of(ty, id);
             self.unsafely("uninit", span, id, "`MaybeUninit`");
+        }
+        if self.is_union(known)
+            && let RTy::Own { args, .. } = known
+            && let Some(id) = args.iter().find_map(|arg| self.held(arg))
+        {
+            let span = self.type_span_of(ty, id);
+            self.unsafely("union", span, id, "a union");
+        }
+    }
+
+    /// A capability behind `MaybeUninit`, however deep that stands.
+    fn uninit(&self, ty: &RTy) -> Option<usize> {
+        match ty {
+            RTy::Far { .. } if ty.far_name() == Some("MaybeUninit") => self.held(ty),
+            RTy::Far { args, .. } | RTy::Own { args, .. } => args.iter().find_map(|arg| self.uninit(arg)),
+            RTy::Tuple(parts) => parts.iter().find_map(|part| self.uninit(part)),
+            RTy::Array(inner) | RTy::Ref(inner) | RTy::Ptr(inner) => self.uninit(inner),
+            RTy::Cap(_) | RTy::Infer | RTy::Unknown => None,
+        }
+    }
+
+    /// `*p` where a capability or a reference to one is wanted, and `p` is cast here.
+    pub(super) fn pointer(&mut self, inner: &syn::Expr, wanted: &RTy) {
+        let mut inner = inner;
+        while let syn::Expr::Paren(one) = inner {
+            inner = &one.expr;
+        }
+        let span = match inner {
+            syn::Expr::Cast(one) if matches!(&*one.ty, syn::Type::Ptr(_)) => one.as_token.span,
+            syn::Expr::MethodCall(one) if one.method == "cast" && one.turbofish.is_none() => {
+                one.method.span()
+            }
+            syn::Expr::Call(_) => return self.expect(inner, &RTy::Ptr(Box::new(wanted.clone())), 0),
+            _ => return,
+        };
+        // A cast that names the type is reported where it stands.
+        let named = matches!(inner, syn::Expr::Cast(one) if self.reached(&self.ty(&one.ty)).is_some());
+        if let (Some(id), false) = (self.held(wanted), named) {
+            self.unsafely("cast", span, id, "a pointer that is cast");
+        }
+    }
+
+    /// A literal of a generic union, asked for a capability.
+    pub(super) fn union_literal(&mut self, own: &RTy, span: Option<Span>) {
+        if let (true, RTy::Own { args, .. }, Some(span)) = (self.is_union(own), own, span)
+            && let Some(id) = args.iter().find_map(|arg| self.held(arg))
+        {
+            self.unsafely("union", span, id, "a union");
         }
     }
 
@@ -188,7 +261,8 @@ impl Checker<'_> {
         if self.other_type > 0 || !self.applies.dependent {
             return None;
         }
-        any(&self.fns.last()?.output)
+        let output = self.fns.last()?.output.clone();
+        self.held(&output)
     }
 
     /// A union that shares its memory with a capability.
@@ -199,7 +273,7 @@ impl Checker<'_> {
                 continue;
             }
             let ty = self.ty(&field.ty);
-            if let Some(id) = any(&ty) {
+            if let Some(id) = self.held(&ty) {
                 let span = self.type_span_of(&field.ty, id);
                 self.unsafely("union", span, id, "a union field");
             }
@@ -234,7 +308,7 @@ impl Checker<'_> {
                     continue;
                 }
             };
-            if let Some(id) = any(&self.ty(ty)) {
+            if let Some(id) = self.reached(&self.ty(ty)) {
                 let span = self.type_span_of(ty, id);
                 self.unsafely("extern", span, id, "foreign code");
             }

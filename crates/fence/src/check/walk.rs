@@ -22,6 +22,8 @@ impl<'ast> Visit<'ast> for Checker<'_> {
 
     fn visit_field(&mut self, field: &'ast syn::Field) {
         if !Self::skips(&field.attrs) {
+            let known = self.ty(&field.ty);
+            self.uninitialized(&field.ty, &known);
             visit::visit_field(self, field);
         }
     }
@@ -40,6 +42,8 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 }
             }
             syn::Stmt::Item(item) => self.visit_item(item),
+            // An attribute of a statement is kept by the leftmost part of its expression.
+            syn::Stmt::Expr(expr, _) if Self::skips(attrs_of(leftmost(expr))) => {}
             syn::Stmt::Expr(expr, semi) => {
                 if semi.is_some() {
                     self.race_statement(expr);
@@ -123,7 +127,14 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             syn::Expr::Break(one) => visit::visit_expr_break(self, one),
             syn::Expr::Const(one) => visit::visit_expr_const(self, one),
             syn::Expr::Field(one) => visit::visit_expr_field(self, one),
-            syn::Expr::ForLoop(one) => visit::visit_expr_for_loop(self, one),
+            syn::Expr::ForLoop(one) => {
+                let locals = self.locals.len();
+                self.visit_expr(&one.expr);
+                let known = self.element_of(&one.expr);
+                self.bind_pattern(&one.pat, &known);
+                self.visit_block(&one.body);
+                self.locals.truncate(locals);
+            }
             syn::Expr::Group(one) => visit::visit_expr_group(self, one),
             syn::Expr::Index(one) => visit::visit_expr_index(self, one),
             syn::Expr::Loop(one) => visit::visit_expr_loop(self, one),
@@ -390,6 +401,18 @@ impl Checker<'_> {
         if other {
             self.other_type = self.other_type.saturating_sub(1);
         }
+    }
+}
+
+fn leftmost(expr: &syn::Expr) -> &syn::Expr {
+    let mut expr = expr;
+    loop {
+        expr = match expr {
+            syn::Expr::Assign(one) => &one.left,
+            syn::Expr::Binary(one) => &one.left,
+            syn::Expr::Cast(one) => &one.expr,
+            other => return other,
+        };
     }
 }
 

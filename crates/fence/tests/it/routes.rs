@@ -116,11 +116,13 @@ fn names_are_not_built_in() {
         PackageSpec::new("quser", "user")
             .depends_on("qv9", None, normal)
             .depends_on("qfacade", None, normal)
-            .depends_on("qraces", None, normal),
+            .depends_on("qraces", None, normal)
+            .depends_on("qhelpers", None, normal),
         PackageSpec::new("qrenamed", "renamed")
             .depends_on("qv9", Some("qgrants"), normal)
             .depends_on("qfacade", None, normal),
         PackageSpec::new("stranger", "stranger"),
+        PackageSpec::new("qhelpers", "helpers"),
         PackageSpec::new("serde_json", "serde_json"),
     ];
     let sources = Sources::in_memory(&packages, &renamed);
@@ -150,6 +152,7 @@ const SWAPS: &[(&str, &str)] = &[
     ("wcaps", "qv9"),
     ("grants", "qgrants"),
     ("facade", "qfacade"),
+    ("helpers", "qhelpers"),
     ("open_net", "qfree"),
     ("try_new", "qtry"),
     ("Remake", "Qremade"),

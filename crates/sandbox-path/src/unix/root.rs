@@ -68,7 +68,7 @@ impl Root {
         if meta.kind != FileKind::Folder {
             return Err(JailError::new(JailErrorKind::NotADirectory));
         }
-        if top == TopFolder::Refuse && sys::look_through(&fd, b"..").is_ok_and(|up| up.id == meta.id) {
+        if top == TopFolder::Refuse && sys::look_through(&fd, c"..").is_ok_and(|up| up.id == meta.id) {
             return Err(JailError::new(JailErrorKind::IsRoot));
         }
         #[cfg(any(target_os = "linux", target_os = "android"))]

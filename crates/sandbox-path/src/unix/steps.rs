@@ -1,5 +1,6 @@
 //! Tier W: one open per component, each from the handle of the folder before it.
 
+use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
@@ -14,6 +15,9 @@ use crate::policy::Mounts;
 
 /// How many `../` one look upwards takes at most, so that it stays below the kernel's limit of 4,095 bytes.
 const UPS: usize = 1300;
+/// The way up that most paths need, with its end mark.
+const SHORT_UPS: &[u8] =
+    b"../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../\0";
 /// A folder on the way.
 const STEP: OFlags = PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
 
@@ -109,14 +113,11 @@ fn still_below(root: &Root, folder: BorrowedFd<'_>, depth: usize) -> Result<(), 
         left = left.saturating_sub(UPS);
     }
     let at = held.as_ref().map_or(folder, AsFd::as_fd);
-    let mut path = [0_u8; 256];
-    let short = left.checked_mul(3).and_then(|len| path.get_mut(..len));
-    let seen = match short {
-        Some(path) => {
-            path.chunks_mut(3).for_each(|part| part.copy_from_slice(b"../"));
-            sys::look_through(at, path)
-        }
-        None => sys::look_through(at, &ups(left)),
+    let short = SHORT_UPS.len().checked_sub(left.saturating_mul(3).saturating_add(1));
+    let short = short.and_then(|start| SHORT_UPS.get(start..));
+    let seen = match short.and_then(|ups| CStr::from_bytes_with_nul(ups).ok()) {
+        Some(ups) => sys::look_through(at, ups),
+        None => sys::look_through(at, &ups(left)[..]),
     };
     match seen {
         Ok(meta) if meta.id == root.id => Ok(()),
@@ -133,7 +134,7 @@ fn ups(count: usize) -> Vec<u8> {
 fn moved(root: &Root, folder: BorrowedFd<'_>, errno: Errno) -> Stop {
     match errno {
         // A folder that may not be searched denies its own `.` too, wherever it is.
-        Errno::ACCESS | Errno::PERM if sys::look_through(folder, b".").is_err() => Stop::No(sys::no(errno)),
+        Errno::ACCESS | Errno::PERM if sys::look_through(folder, c".").is_err() => Stop::No(sys::no(errno)),
         Errno::NOENT | Errno::ACCESS | Errno::PERM | Errno::NOTDIR => climb(root, folder),
         _ => Stop::No(sys::no(errno)),
     }

@@ -49,7 +49,7 @@ pub(crate) fn look(at: impl AsFd, name: &[u8]) -> Result<Metadata, Errno> {
 }
 
 /// Looks at a name that has no link in it (`.`, `..`, `../..`), or that is a name of the host.
-pub(crate) fn look_through(at: impl AsFd, name: &[u8]) -> Result<Metadata, Errno> {
+pub(crate) fn look_through(at: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<Metadata, Errno> {
     retry(|| fs::statat(&at, name, AtFlags::empty())).map(|stat| metadata(&stat))
 }
 

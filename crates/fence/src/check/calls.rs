@@ -1,0 +1,121 @@
+//! Calls: of functions and methods, and of generic ones that make what they are asked for.
+
+use proc_macro2::Span;
+use syn::visit::Visit;
+
+use super::Checker;
+use super::general::general;
+use crate::Rule;
+use crate::collect::{Maker, makes_by_bound};
+use crate::resolve::RTy;
+use crate::ty::{Name, bare, generic_args};
+
+impl Checker<'_> {
+    /// A call: its path, then what it is called with.
+    pub(super) fn call(&mut self, one: &syn::ExprCall) {
+        self.race_drop_call(one);
+        self.unsafe_by_return(one);
+        self.asked_wrapper(one);
+        self.visit_expr(&one.func);
+        for arg in &one.args {
+            self.visit_expr(arg);
+        }
+    }
+
+    /// `Some::<T>(..)` and `Box::<T>::new(..)` say what their argument is.
+    fn asked_wrapper(&mut self, one: &syn::ExprCall) {
+        let (syn::Expr::Path(path), Some(arg)) = (&*one.func, one.args.first()) else { return };
+        let mut segments = path.path.segments.iter().rev();
+        let Some(last) = segments.next() else { return };
+        let asked = match bare(&last.ident).as_str() {
+            "Ok" | "Some" => self.segment_args(last).into_iter().next(),
+            "new" | "pin" => segments.next().and_then(|seg| self.segment_args(seg).into_iter().next()),
+            _ => None,
+        };
+        if let Some(asked) = asked {
+            self.expect(arg, &asked, 0);
+        }
+    }
+
+    /// A method call: a chain of them is as deep as it is long, and is walked from its root.
+    pub(super) fn method_call(&mut self, one: &syn::ExprMethodCall) {
+        self.race_method(one);
+        self.watched_method(&one.method);
+        if let Some(list) = &one.turbofish {
+            let args: Vec<RTy> =
+                generic_args(list).iter().map(|arg| self.resolver.ty(self.scope(), arg)).collect();
+            let name = bare(&one.method);
+            let made = general(&name).and_then(|kind| args.iter().find_map(|arg| kind.makes(arg)));
+            if let Some(id) = made
+                && self.applies.dependent
+            {
+                let ty = self.type_name(id);
+                let message = format!("`{name}` makes a `{ty}` here");
+                self.report(Rule::F03, "turbofish", one.method.span(), Some(id), message);
+            }
+            self.unsafe_turbofish(&one.method, &args);
+            self.method_maker(&name, &args, one.method.span());
+            self.visit_angle_bracketed_generic_arguments(list);
+        }
+        self.unsafe_method_by_return(one);
+        self.visit_expr(&one.receiver);
+        for arg in &one.args {
+            self.visit_expr(arg);
+        }
+    }
+
+    /// A generic method or associated function of the scanned crates that is asked for a capability.
+    pub(super) fn method_maker(&mut self, name: &str, args: &[RTy], span: Span) {
+        let makers = self.macros.methods(name).to_vec();
+        for maker in makers {
+            self.asked_of(&maker, name, args, span);
+        }
+    }
+
+    /// A generic function of the scanned crates that is asked for a capability.
+    pub(super) fn function_maker(&mut self, module: usize, name: &Name, args: &[RTy], span: Span) {
+        if let Some(maker) = self.maker(module, name) {
+            self.asked_of(&maker, name, args, span);
+        }
+    }
+
+    /// The same, where the type stands beside the call.
+    pub(super) fn maker_wanted(&mut self, module: usize, name: &Name, wanted: &RTy, span: Span) {
+        let Some(maker) = self.maker(module, name) else { return };
+        if maker.params.len() == 1 {
+            let args = vec![wanted.clone(); maker.params.first().map_or(0, |(at, _)| at.saturating_add(1))];
+            self.asked_of(&maker, name, &args, span);
+        }
+    }
+
+    fn maker(&self, module: usize, name: &Name) -> Option<Maker> {
+        self.resolver.world.table(module)?.makers.get(name).cloned()
+    }
+
+    fn asked_of(&mut self, maker: &Maker, name: &str, args: &[RTy], span: Span) {
+        if !self.applies.dependent {
+            return;
+        }
+        for (at, bounds) in &maker.params {
+            let Some(asked) = args.get(*at) else { continue };
+            if maker.unsafely
+                && let Some(id) = self.held(asked)
+            {
+                let ty = self.type_name(id);
+                let message = format!("`{name}` makes a `{ty}` out of memory");
+                self.report(Rule::F04, "generic", span, Some(id), message);
+                return;
+            }
+            let remakes =
+                |bound: &Name| makes_by_bound(bound) || self.resolver.inventory.remakers.contains(bound);
+            if bounds.iter().any(remakes)
+                && let Some(id) = super::general::by_default(asked)
+            {
+                let ty = self.type_name(id);
+                let message = format!("`{name}` makes a `{ty}`, which it is asked for here");
+                self.report(Rule::F03, "generic", span, Some(id), message);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! F03 and F04 where a value's type is written beside it: what makes the value is asked from the outside in.
+
+use syn::visit::Visit;
+
+use super::Checker;
+use super::general::{General, general};
+use super::unsafety;
+use crate::Rule;
+use crate::resolve::{Ns, RTy, What};
+use crate::ty::{Name, Path, bare, generic_args};
+
+/// Methods that hand on what they are called on, or what is in it.
+const LOOK_THROUGH: &[&str] = &[
+    "unwrap",
+    "expect",
+    "ok",
+    "unwrap_or",
+    "unwrap_or_else",
+    "map_err",
+    "context",
+    "with_context",
+    "ok_or",
+    "ok_or_else",
+    "or",
+    "or_else",
+    "unwrap_unchecked",
+    "inspect_err",
+    "inspect",
+    "into_inner",
+    "transpose",
+    "expect_err",
+    "unwrap_or_default",
+    "boxed",
+    "into_iter",
+    "into_boxed_slice",
+    "flatten",
+];
+
+/// How far a wanted type is followed into an expression.
+const MAX_STEPS: u32 = 256;
+
+impl Checker<'_> {
+    pub(super) fn expect_block(&mut self, block: &syn::Block, wanted: &RTy) {
+        self.expect_tail(block, wanted, 0);
+    }
+
+    fn expect_tail(&mut self, block: &syn::Block, wanted: &RTy, steps: u32) {
+        match block.stmts.last() {
+            Some(syn::Stmt::Expr(tail, None)) => self.expect(tail, wanted, steps),
+            Some(syn::Stmt::Macro(call)) if call.semi_token.is_none() => self.expect_macro(&call.mac, wanted),
+            _ => {}
+        }
+    }
+
+    /// Asks what makes the value of an expression whose type is known.
+    pub(super) fn expect(&mut self, expr: &syn::Expr, wanted: &RTy, steps: u32) {
+        if !wanted.names_a_capability() && self.held(wanted).is_none()
+            || steps > MAX_STEPS
+            || !self.applies.dependent
+        {
+            return;
+        }
+        let next = steps.saturating_add(1);
+        match expr {
+            syn::Expr::Paren(one) => self.expect(&one.expr, wanted, next),
+            syn::Expr::Group(one) => self.expect(&one.expr, wanted, next),
+            syn::Expr::Try(one) => self.expect(&one.expr, wanted, next),
+            syn::Expr::Await(one) => self.expect(&one.base, wanted, next),
+            syn::Expr::Block(one) => {
+                self.expect_scoped(&one.block, wanted, next);
+                if one.label.is_some() {
+                    self.expect_breaks(&one.block, wanted, next);
+                }
+            }
+            syn::Expr::Unsafe(one) => self.expect_scoped(&one.block, wanted, next),
+            syn::Expr::Async(one) => self.expect_scoped(&one.block, wanted, next),
+            syn::Expr::Const(one) => self.expect_scoped(&one.block, wanted, next),
+            syn::Expr::TryBlock(one) => self.expect_scoped(&one.block, wanted, next),
+            syn::Expr::If(one) => {
+                self.expect_scoped(&one.then_branch, wanted, next);
+                if let Some((_, otherwise)) = &one.else_branch {
+                    self.expect(otherwise, wanted, next);
+                }
+            }
+            syn::Expr::Match(one) => {
+                for arm in one.arms.iter().filter(|arm| !Self::skips(&arm.attrs)) {
+                    self.expect(&arm.body, wanted, next);
+                }
+            }
+            syn::Expr::Loop(one) => self.expect_breaks(&one.body, wanted, next),
+            syn::Expr::Tuple(one) => {
+                if let RTy::Tuple(parts) = wanted {
+                    for (elem, part) in one.elems.iter().zip(parts) {
+                        self.expect(elem, part, next);
+                    }
+                }
+            }
+            syn::Expr::Array(one) => {
+                if let RTy::Array(inner) = wanted {
+                    for elem in &one.elems {
+                        self.expect(elem, inner, next);
+                    }
+                }
+            }
+            syn::Expr::Repeat(one) => {
+                if let RTy::Array(inner) = wanted {
+                    self.expect(&one.expr, inner, next);
+                }
+            }
+            syn::Expr::Reference(one) => {
+                if let RTy::Ref(inner) = wanted {
+                    self.expect(&one.expr, inner, next);
+                }
+            }
+            syn::Expr::Unary(one) if matches!(one.op, syn::UnOp::Deref(_)) => self.pointer(&one.expr, wanted),
+            syn::Expr::Macro(one) => self.expect_macro(&one.mac, wanted),
+            syn::Expr::Call(one) => self.expect_call(one, wanted, next),
+            syn::Expr::MethodCall(one) => self.expect_method(one, wanted, next),
+            // `fn() -> T` and its value.
+            syn::Expr::Path(_) | syn::Expr::Closure(_) => {
+                if let RTy::Ptr(output) = wanted {
+                    self.expect_producer(expr, output, next);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A block may bring names of its own, and a `let` in it may rename nothing that matters here.
+    fn expect_scoped(&mut self, block: &syn::Block, wanted: &RTy, steps: u32) {
+        let items = block.stmts.iter().any(|stmt| matches!(stmt, syn::Stmt::Item(_)));
+        if items {
+            self.block_frame(&block.stmts);
+        }
+        self.expect_tail(block, wanted, steps);
+        if items {
+            self.frames.pop();
+        }
+    }
+
+    fn expect_breaks(&mut self, body: &syn::Block, wanted: &RTy, steps: u32) {
+        let mut breaks = Breaks(Vec::new());
+        breaks.visit_block(body);
+        for value in breaks.0 {
+            self.expect(value, wanted, steps);
+        }
+    }
+
+    /// A function that is handed on and gives the value when it is called.
+    fn expect_producer(&mut self, function: &syn::Expr, wanted: &RTy, steps: u32) {
+        match function {
+            syn::Expr::Paren(one) => self.expect_producer(&one.expr, wanted, steps),
+            syn::Expr::Closure(one) => self.expect(&one.body, wanted, steps),
+            syn::Expr::Path(one) => self.expect_function(one, wanted),
+            _ => {}
+        }
+    }
+
+    fn expect_macro(&mut self, mac: &syn::Macro, wanted: &RTy) {
+        let Some(last) = mac.path.segments.last() else { return };
+        let name = bare(&last.ident);
+        if unsafety::is_unsafe("", &name) {
+            self.unsafe_wanted("", &name, wanted, last.ident.span());
+        }
+    }
+
+    fn expect_call(&mut self, one: &syn::ExprCall, wanted: &RTy, steps: u32) {
+        let mut func = &*one.func;
+        while let syn::Expr::Paren(inner) = func {
+            func = &inner.expr;
+        }
+        let syn::Expr::Path(path) = func else { return };
+        let Some(full) = self.function_name(path) else {
+            self.expect_function(path, wanted);
+            return;
+        };
+        let name = full.last().map_or("", |name| &**name);
+        // Wrappers hand their argument on, or call it later.
+        if let ("Ok" | "Some", _) | ("new" | "pin" | "from", 2..) = (name, full.len())
+            && let (RTy::Far { args, .. }, Some(arg)) = (wanted, one.args.first())
+        {
+            let inner = args.first().cloned().unwrap_or(RTy::Unknown);
+            self.expect(arg, &inner, steps);
+            if name == "new" {
+                self.expect_producer(arg, &inner, steps);
+            }
+            return;
+        }
+        self.expect_function(path, wanted);
+    }
+
+    /// The whole name of a function from elsewhere.
+    fn function_name(&self, path: &syn::ExprPath) -> Option<Vec<Name>> {
+        let written = Path::with_self(&path.path, path.qself.as_ref());
+        let res = self.resolve(&written, Ns::Value);
+        match res.what {
+            What::Far(full) => Some(full),
+            What::Nothing => Some(written.segs.iter().map(|seg| Name::clone(&seg.name)).collect()),
+            What::Qualified { of_trait, .. } => {
+                let mut full = of_trait;
+                full.extend(written.segs.iter().skip(res.used).map(|seg| Name::clone(&seg.name)));
+                Some(full)
+            }
+            _ => None,
+        }
+    }
+
+    /// A function, named, whose value has a written type.
+    fn expect_function(&mut self, path: &syn::ExprPath, wanted: &RTy) {
+        let Some(last) = path.path.segments.last() else { return };
+        if let Some(full) = self.function_name(path) {
+            let name = full.last().map_or("", |name| &**name);
+            let before = full.iter().rev().nth(1).map_or("", |name| &**name);
+            if let Some(kind) = general(name) {
+                let take = matches!(kind, General::Take) && before != "mem";
+                if generic_args_of(last).is_empty() && !take {
+                    self.made_generally(kind, wanted, name, last.ident.span());
+                }
+            }
+            self.unsafe_wanted(before, name, wanted, last.ident.span());
+            return;
+        }
+        let written = Path::with_self(&path.path, path.qself.as_ref());
+        let res = self.resolve(&written, Ns::Value);
+        match &res.what {
+            What::Value { module, name } if generic_args_of(last).is_empty() => {
+                self.maker_wanted(*module, name, wanted, last.ident.span());
+            }
+            // `Remake::remake()`: a trait of the capability crate, and the type beside it.
+            What::Type(RTy::Own { place, .. }) if res.used < written.segs.len() => {
+                let Some(id) = super::general::direct(wanted) else { return };
+                let function = bare(&last.ident);
+                let inventory = self.resolver.inventory;
+                if inventory.remakers.contains(&place.2)
+                    && inventory.origin(id, &function).is_some()
+                    && self.resolver.world.files.get(place.0).is_some()
+                {
+                    let ty = self.type_name(id);
+                    let message = format!("`{function}` is a constructor of `{ty}`");
+                    self.report(Rule::F02, "trait", last.ident.span(), Some(id), message);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn expect_method(&mut self, one: &syn::ExprMethodCall, wanted: &RTy, steps: u32) {
+        let name = bare(&one.method);
+        let kind = match name.as_str() {
+            "into" | "try_into" | "parse" | "deserialize" => general(&name),
+            "unwrap_or_default" => Some(General::Default),
+            "collect" => Some(General::Collect),
+            _ => None,
+        };
+        if let Some(kind) = kind
+            && one.turbofish.is_none()
+        {
+            self.made_generally(kind, wanted, &name, one.method.span());
+        }
+        self.unsafe_method(one, wanted);
+        if LOOK_THROUGH.contains(&name.as_str()) {
+            self.expect(&one.receiver, wanted, steps);
+        }
+        let inner = match wanted {
+            RTy::Far { args, .. } if matches!(wanted.far_name(), Some("Option" | "Result")) => {
+                args.first().cloned().unwrap_or(RTy::Unknown)
+            }
+            other => other.clone(),
+        };
+        let mut args = one.args.iter();
+        match (name.as_str(), args.next(), args.next()) {
+            ("unwrap_or" | "or", Some(value), None) => self.expect(value, wanted, steps),
+            ("then_some", Some(value), None) => self.expect(value, &inner, steps),
+            ("unwrap_or_else" | "or_else" | "and_then", Some(function), None) => {
+                self.expect_producer(function, wanted, steps);
+            }
+            ("map" | "then", Some(function), None) => self.expect_producer(function, &inner, steps),
+            ("map_or", Some(value), Some(function)) => {
+                self.expect(value, wanted, steps);
+                self.expect_producer(function, wanted, steps);
+            }
+            ("map_or_else", Some(one), Some(other)) => {
+                self.expect_producer(one, wanted, steps);
+                self.expect_producer(other, wanted, steps);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn made_generally(
+        &mut self,
+        kind: General,
+        wanted: &RTy,
+        name: &str,
+        span: proc_macro2::Span,
+    ) {
+        if let Some(id) = kind.makes(wanted) {
+            let ty = self.type_name(id);
+            let message = format!("`{name}` makes a `{ty}` here");
+            self.report(Rule::F03, "annotation", span, Some(id), message);
+        }
+    }
+}
+
+/// The type arguments that are written out.
+pub(super) fn generic_args_of(seg: &syn::PathSegment) -> Vec<crate::ty::Ty> {
+    match &seg.arguments {
+        syn::PathArguments::AngleBracketed(list) => {
+            let mut args = generic_args(list);
+            args.retain(|arg| *arg != crate::ty::Ty::Infer);
+            args
+        }
+        syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => Vec::new(),
+    }
+}
+
+/// The values that `break` hands out of a body.
+struct Breaks<'e>(Vec<&'e syn::Expr>);
+
+impl<'ast> Visit<'ast> for Breaks<'ast> {
+    fn visit_expr_break(&mut self, one: &'ast syn::ExprBreak) {
+        self.0.extend(one.expr.as_deref());
+    }
+
+    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}

@@ -1,0 +1,87 @@
+//! What a type holds: a capability by value, at any depth, through the fields of the workspace's own types.
+
+use std::collections::BTreeSet;
+
+use super::Checker;
+use super::general::any;
+use crate::collect::{Table, TypeDef};
+use crate::resolve::{PlaceOf, RTy, Scope};
+
+/// How many types one question may go through.
+const MOST: usize = 256;
+
+impl Checker<'_> {
+    /// Gives a capability type that a type holds by value, its own fields included.
+    pub(super) fn held(&self, ty: &RTy) -> Option<usize> {
+        self.held_in(ty, &mut BTreeSet::new())
+    }
+
+    /// The same, also behind pointers and references.
+    pub(super) fn reached(&self, ty: &RTy) -> Option<usize> {
+        match ty {
+            RTy::Ptr(inner) | RTy::Ref(inner) | RTy::Array(inner) => self.reached(inner),
+            RTy::Far { args, .. } if ty.far_name() != Some("PhantomData") => {
+                args.iter().find_map(|arg| self.reached(arg))
+            }
+            RTy::Tuple(parts) => parts.iter().find_map(|part| self.reached(part)),
+            _ => self.held(ty),
+        }
+    }
+
+    fn held_in(&self, ty: &RTy, seen: &mut BTreeSet<PlaceOf>) -> Option<usize> {
+        if ty.far_name() == Some("PhantomData") {
+            return None;
+        }
+        if let Some(id) = any(ty) {
+            return Some(id);
+        }
+        match ty {
+            RTy::Own { place, args } => {
+                if let Some(id) = args.iter().find_map(|arg| self.held_in(arg, seen)) {
+                    return Some(id);
+                }
+                if seen.len() >= MOST || !seen.insert(place.clone()) {
+                    return None;
+                }
+                self.fields_of(place).iter().find_map(|field| self.held_in(field, seen))
+            }
+            RTy::Far { args, .. } => args.iter().find_map(|arg| self.held_in(arg, seen)),
+            RTy::Tuple(parts) => parts.iter().find_map(|part| self.held_in(part, seen)),
+            RTy::Array(inner) => self.held_in(inner, seen),
+            RTy::Cap(_) | RTy::Ref(_) | RTy::Ptr(_) | RTy::Infer | RTy::Unknown => None,
+        }
+    }
+
+    /// The table that a type of the workspace is defined in, and where its names are looked up.
+    fn home_of(&self, place: &PlaceOf) -> Option<(&Table, Scope<'_>)> {
+        if place.0 == usize::MAX {
+            let frames = self.frames.get(..=place.1)?;
+            let frame = frames.last()?;
+            let table = frame.names.as_ref()?.tables.get(frame.table)?;
+            return Some((table, Scope { frames, ..self.scope() }));
+        }
+        let world = self.resolver.world;
+        let module = *world.homes.get(&(place.0, place.1))?;
+        Some((world.table(module)?, Scope { module, frames: &[], own: None }))
+    }
+
+    fn fields_of(&self, place: &PlaceOf) -> Vec<RTy> {
+        let Some((table, scope)) = self.home_of(place) else { return Vec::new() };
+        let fields = table.fields.get(&place.2);
+        fields.into_iter().flat_map(|all| all.values()).map(|ty| self.resolver.ty(scope, ty)).collect()
+    }
+
+    /// The type of one field.
+    pub(super) fn field_of(&self, place: &PlaceOf, field: &str) -> Option<RTy> {
+        let (table, scope) = self.home_of(place)?;
+        let ty = table.fields.get(&place.2)?.get(field)?;
+        Some(self.resolver.ty(scope, ty))
+    }
+
+    /// Whether a type of the workspace is a union.
+    pub(super) fn is_union(&self, ty: &RTy) -> bool {
+        let RTy::Own { place, .. } = ty else { return false };
+        self.home_of(place)
+            .is_some_and(|(table, _)| matches!(table.types.get(&place.2), Some(TypeDef::Union)))
+    }
+}

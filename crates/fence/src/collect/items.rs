@@ -1,0 +1,394 @@
+//! Items: definitions, imports, modules, macros, impls.
+
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use super::inside::{Finder, includes_in, includes_in_tokens, path_attrs};
+use super::{
+    Alias, Built, FileTable, FnSig, ImplDef, Keep, ModDecl, Names, Shape, Table, TypeDef, Use, makers,
+    may_be_mistaken,
+};
+use crate::macros::MacroRules;
+use crate::ty::{Lead, Name, Path, Ty, bare, name};
+
+/// Reads items into tables.
+pub(super) struct Collector<'a> {
+    pub(super) out: FileTable,
+    pub(super) keep: Keep,
+    pub(super) names: &'a mut Names,
+}
+
+impl Collector<'_> {
+    pub(super) fn module(&mut self, items: &[syn::Item], test: Built) -> usize {
+        let index = self.out.tables.len();
+        self.out.tables.push(Table::default());
+        for item in items {
+            self.item(index, item, test);
+        }
+        index
+    }
+
+    fn table(&mut self, index: usize) -> &mut Table {
+        if index >= self.out.tables.len() {
+            self.out.tables.resize_with(index.saturating_add(1), Table::default);
+        }
+        #[expect(clippy::indexing_slicing, reason = "the line above makes the place")]
+        &mut self.out.tables[index]
+    }
+
+    fn define(&mut self, index: usize, ident: &proc_macro2::Ident, def: TypeDef) {
+        let key = self.names.of(ident);
+        let table = self.table(index);
+        match table.types.entry(key) {
+            Entry::Vacant(free) => {
+                free.insert(def);
+            }
+            // Two definitions of one name stand under different `cfg`.
+            Entry::Occupied(_) if matches!(def, TypeDef::Opaque) => {}
+            Entry::Occupied(taken) => {
+                let key = Name::clone(taken.key());
+                table.also.entry(key).or_default().push(def);
+            }
+        }
+    }
+
+    /// A function or constant. Only a name that could be taken for something else is kept.
+    fn value(&mut self, index: usize, ident: &proc_macro2::Ident) {
+        if !self.keep.signatures && !may_be_mistaken(&bare(ident)) {
+            return;
+        }
+        let key = self.names.of(ident);
+        self.table(index).values.insert(key);
+    }
+
+    pub(super) fn item(&mut self, index: usize, item: &syn::Item, test: Built) {
+        let test = test.with(attrs_of(item));
+        match item {
+            syn::Item::Const(one) => {
+                self.value(index, &one.ident);
+                self.inside(index, item, test);
+            }
+            syn::Item::Static(one) => {
+                self.value(index, &one.ident);
+                self.inside(index, item, test);
+            }
+            syn::Item::Fn(one) => {
+                self.value(index, &one.sig.ident);
+                if let Some(maker) = makers::of(&one.sig, Some(&one.block)) {
+                    let key = self.names.of(&one.sig.ident);
+                    let table = self.table(index);
+                    table.values.insert(Name::clone(&key));
+                    table.makers.insert(key, maker);
+                }
+                if self.keep.signatures {
+                    let sig = signature(&one.sig, test);
+                    self.table(index).fns.push(sig);
+                }
+                self.body(index, &one.block, test);
+            }
+            syn::Item::Struct(one) => {
+                self.structure(index, one);
+                self.inside(index, item, test);
+            }
+            syn::Item::Enum(one) => {
+                self.inside(index, item, test);
+                let variants = one
+                    .variants
+                    .iter()
+                    .map(|variant| (self.names.of(&variant.ident), Shape::of(&variant.fields)))
+                    .collect();
+                self.define(index, &one.ident, TypeDef::Enum(variants));
+                if self.keep.fields {
+                    let all = one.variants.iter().flat_map(|variant| {
+                        variant
+                            .fields
+                            .iter()
+                            .enumerate()
+                            .map(|(number, field)| (&variant.ident, number, field))
+                    });
+                    let fields = all.map(|(variant, number, field)| {
+                        (Name::from(format!("{variant}.{number}")), Ty::of(&field.ty))
+                    });
+                    let fields = fields.collect();
+                    let key = name(&one.ident);
+                    self.table(index).fields.insert(key, fields);
+                }
+            }
+            syn::Item::Union(one) => {
+                self.define(index, &one.ident, TypeDef::Union);
+                self.inside(index, item, test);
+            }
+            syn::Item::Trait(one) => self.a_trait(index, one, test),
+            syn::Item::TraitAlias(one) => self.define(index, &one.ident, TypeDef::Opaque),
+            syn::Item::Type(one) => {
+                let params = one.generics.type_params();
+                let params = params
+                    .map(|param| (name(&param.ident), param.default.as_ref().map(|(_, ty)| Ty::of(ty))))
+                    .collect();
+                self.inside(index, item, test);
+                self.define(
+                    index,
+                    &one.ident,
+                    TypeDef::Alias(Box::new(Alias { params, ty: Ty::of(&one.ty) })),
+                );
+            }
+            syn::Item::Use(one) => {
+                let mut prefix = Vec::new();
+                let leading = Lead::of(one.leading_colon.as_ref());
+                self.tree(index, leading, &mut prefix, &one.tree);
+            }
+            syn::Item::ExternCrate(one) => self.extern_crate(index, one),
+            syn::Item::Mod(one) => self.declared(index, one, test),
+            syn::Item::Macro(one) => self.macro_item(index, one, test),
+            syn::Item::Impl(one) => self.implementation(index, one, test),
+            syn::Item::ForeignMod(_) => self.inside(index, item, test),
+            _ => {}
+        }
+    }
+
+    fn structure(&mut self, index: usize, one: &syn::ItemStruct) {
+        self.define(index, &one.ident, TypeDef::Struct(Shape::of(&one.fields)));
+        if self.keep.fields {
+            let fields = one
+                .fields
+                .iter()
+                .enumerate()
+                .map(|(number, field)| {
+                    let key = field.ident.as_ref().map_or_else(|| Name::from(number.to_string()), name);
+                    (key, Ty::of(&field.ty))
+                })
+                .collect();
+            let key = name(&one.ident);
+            self.table(index).fields.insert(key, fields);
+        }
+    }
+
+    fn a_trait(&mut self, index: usize, one: &syn::ItemTrait, test: Built) {
+        self.define(index, &one.ident, TypeDef::Trait);
+        for item in &one.items {
+            let attrs: &[syn::Attribute] = match item {
+                syn::TraitItem::Fn(function) => {
+                    self.method(&function.sig, function.default.as_ref());
+                    &function.attrs
+                }
+                syn::TraitItem::Const(constant) => &constant.attrs,
+                syn::TraitItem::Macro(call) => &call.attrs,
+                _ => &[],
+            };
+            let mut finder = Finder { collector: self, index, test: test.with(attrs) };
+            syn::visit::Visit::visit_trait_item(&mut finder, item);
+        }
+        if self.keep.signatures {
+            let fns = one
+                .items
+                .iter()
+                .filter_map(|item| match item {
+                    syn::TraitItem::Fn(function) => Some(signature(&function.sig, test)),
+                    _ => None,
+                })
+                .collect();
+            let key = name(&one.ident);
+            self.table(index).traits.insert(key, fns);
+        }
+    }
+
+    fn extern_crate(&mut self, index: usize, one: &syn::ItemExternCrate) {
+        let alias = one.rename.as_ref().map_or(&one.ident, |(_, rename)| rename);
+        let alias = self.names.of(alias);
+        let own = one.ident == "self";
+        let path = if own { Name::from("crate") } else { self.names.of(&one.ident) };
+        self.table(index).uses.push(Use {
+            leading: if own { Lead::Name } else { Lead::Colons },
+            path: Box::new([path]),
+            alias: Some(alias),
+        });
+    }
+
+    fn tree(&mut self, index: usize, leading: Lead, prefix: &mut Vec<Name>, tree: &syn::UseTree) {
+        // A path of many segments nests as deep as it is long.
+        let mut tree = tree;
+        let before = prefix.len();
+        while let syn::UseTree::Path(path) = tree {
+            prefix.push(self.names.of(&path.ident));
+            tree = &path.tree;
+        }
+        match tree {
+            syn::UseTree::Path(_) => {}
+            syn::UseTree::Name(one) => self.import(index, leading, prefix, &one.ident, &one.ident),
+            syn::UseTree::Rename(one) => self.import(index, leading, prefix, &one.ident, &one.rename),
+            syn::UseTree::Glob(_) => {
+                let path = prefix.as_slice().into();
+                self.table(index).uses.push(Use { leading, path, alias: None });
+            }
+            syn::UseTree::Group(group) => {
+                for inner in &group.items {
+                    self.tree(index, leading, prefix, inner);
+                }
+            }
+        }
+        prefix.truncate(before);
+    }
+
+    fn import(
+        &mut self,
+        index: usize,
+        leading: Lead,
+        prefix: &[Name],
+        what: &proc_macro2::Ident,
+        alias: &proc_macro2::Ident,
+    ) {
+        let mut path = prefix.to_vec();
+        let last = self.names.of(what);
+        let mut alias = self.names.of(alias);
+        if &*last == "self" && !path.is_empty() {
+            // `use a::b::{self}` names `b`.
+            if &*alias == "self"
+                && let Some(module) = path.last()
+            {
+                alias = Arc::clone(module);
+            }
+        } else {
+            path.push(last);
+        }
+        self.table(index).uses.push(Use { leading, path: path.into(), alias: Some(alias) });
+    }
+
+    fn declared(&mut self, index: usize, one: &syn::ItemMod, test: Built) {
+        let (paths, usual_place) = path_attrs(&one.attrs);
+        let inline = one.content.as_ref().map(|(_, items)| self.module(items, test));
+        let name = self.names.of(&one.ident);
+        self.table(index).mods.push(ModDecl {
+            name,
+            test: test == Built::ForTests,
+            paths,
+            usual_place,
+            inline,
+        });
+    }
+
+    pub(super) fn macro_item(&mut self, index: usize, one: &syn::ItemMacro, test: Built) {
+        match &one.ident {
+            Some(ident) if one.mac.path.is_ident("macro_rules") => {
+                let key = name(ident);
+                let rules = MacroRules::read(one.mac.tokens.clone());
+                self.out.macros.entry(key).or_default().join(rules);
+                let mut found = Vec::new();
+                includes_in_tokens(&one.mac.tokens, test.with(&one.attrs), &mut found);
+                if !found.is_empty() {
+                    self.table(index).includes.extend(found);
+                }
+            }
+            _ => self.includes_of(index, &one.mac, &one.attrs, test),
+        }
+    }
+
+    pub(super) fn implementation(&mut self, index: usize, one: &syn::ItemImpl, test: Built) {
+        for item in &one.items {
+            let attrs: &[syn::Attribute] = match item {
+                syn::ImplItem::Fn(function) => {
+                    self.method(&function.sig, Some(&function.block));
+                    &function.attrs
+                }
+                syn::ImplItem::Const(constant) => &constant.attrs,
+                syn::ImplItem::Macro(call) => &call.attrs,
+                _ => &[],
+            };
+            let mut finder = Finder { collector: self, index, test: test.with(attrs) };
+            syn::visit::Visit::visit_impl_item(&mut finder, item);
+        }
+        if !self.keep.signatures {
+            return;
+        }
+        let mut fns = Vec::new();
+        let mut types = Vec::new();
+        for item in &one.items {
+            match item {
+                syn::ImplItem::Fn(function) => {
+                    fns.push(signature(&function.sig, test.with(&function.attrs)));
+                }
+                syn::ImplItem::Type(assoc) => types.push(Ty::of(&assoc.ty)),
+                _ => {}
+            }
+        }
+        let def = ImplDef {
+            own: Ty::of(&one.self_ty),
+            of_trait: one.trait_.as_ref().map(|(path, _)| Path::of(path)),
+            fns,
+            types,
+        };
+        self.table(index).impls.push(def);
+    }
+
+    fn method(&mut self, sig: &syn::Signature, body: Option<&syn::Block>) {
+        if let Some(maker) = makers::of(sig, body) {
+            let key = self.names.of(&sig.ident);
+            self.out.methods.insert(key, maker);
+        }
+    }
+
+    /// Finds what a body says to the whole file: includes, macros, impls of capability crates.
+    fn body(&mut self, index: usize, block: &syn::Block, test: Built) {
+        let mut finder = Finder { collector: self, index, test };
+        syn::visit::Visit::visit_block(&mut finder, block);
+    }
+
+    /// The same in an item that is no function: a value, a length, a discriminant.
+    fn inside(&mut self, index: usize, item: &syn::Item, test: Built) {
+        let mut finder = Finder { collector: self, index, test };
+        syn::visit::visit_item(&mut finder, item);
+    }
+
+    pub(super) fn includes_of(
+        &mut self,
+        index: usize,
+        mac: &syn::Macro,
+        attrs: &[syn::Attribute],
+        test: Built,
+    ) {
+        let found = includes_in(mac, test.with(attrs));
+        if !found.is_empty() {
+            self.table(index).includes.extend(found);
+        }
+    }
+}
+
+/// Reads a signature.
+fn signature(sig: &syn::Signature, test: Built) -> FnSig {
+    let mut receiver = false;
+    let mut inputs = Vec::new();
+    for input in &sig.inputs {
+        match input {
+            syn::FnArg::Receiver(_) => receiver = true,
+            syn::FnArg::Typed(typed) => inputs.push(Ty::of(&typed.ty)),
+        }
+    }
+    FnSig {
+        name: name(&sig.ident),
+        receiver,
+        inputs,
+        output: Ty::of_return(&sig.output),
+        test: test == Built::ForTests,
+    }
+}
+
+/// Gives the attributes of any item.
+pub(crate) fn attrs_of(item: &syn::Item) -> &[syn::Attribute] {
+    match item {
+        syn::Item::Const(one) => &one.attrs,
+        syn::Item::Enum(one) => &one.attrs,
+        syn::Item::ExternCrate(one) => &one.attrs,
+        syn::Item::Fn(one) => &one.attrs,
+        syn::Item::ForeignMod(one) => &one.attrs,
+        syn::Item::Impl(one) => &one.attrs,
+        syn::Item::Macro(one) => &one.attrs,
+        syn::Item::Mod(one) => &one.attrs,
+        syn::Item::Static(one) => &one.attrs,
+        syn::Item::Struct(one) => &one.attrs,
+        syn::Item::Trait(one) => &one.attrs,
+        syn::Item::TraitAlias(one) => &one.attrs,
+        syn::Item::Type(one) => &one.attrs,
+        syn::Item::Union(one) => &one.attrs,
+        syn::Item::Use(one) => &one.attrs,
+        _ => &[],
+    }
+}

@@ -1,0 +1,153 @@
+//! Generic functions that make a value of a type parameter: whoever calls them names the type.
+
+use std::collections::BTreeMap;
+
+use syn::visit::Visit;
+
+use crate::ty::{Name, Ty, bare, name};
+
+/// Traits that make values, by name; the constructors' traits of a capability crate come on top.
+const TRAITS: &[&str] = &[
+    "Default",
+    "From",
+    "TryFrom",
+    "FromStr",
+    "FromIterator",
+    "Deserialize",
+    "DeserializeOwned",
+    "Arbitrary",
+    "FromBytes",
+    "FromZeros",
+    "Zeroable",
+    "Pod",
+    "AnyBitPattern",
+];
+
+/// What a generic function makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Maker {
+    /// The type parameters that it hands out by value: their place, and the names of their bounds.
+    pub(crate) params: Vec<(usize, Vec<Name>)>,
+    /// Its body makes values out of memory.
+    pub(crate) unsafely: bool,
+}
+
+/// Whether a bound of this name lets a function make values.
+pub(crate) fn makes_by_bound(bound: &str) -> bool {
+    TRAITS.contains(&bound)
+}
+
+/// Reads a signature. `None`: no type parameter comes out of it that could be made in it.
+pub(super) fn of(sig: &syn::Signature, body: Option<&syn::Block>) -> Option<Maker> {
+    if sig.generics.params.is_empty() {
+        return None;
+    }
+    let mut bounds: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
+    let mut places = Vec::new();
+    for param in sig.generics.type_params() {
+        places.push(name(&param.ident));
+        add(&Ty::Infer, Some(name(&param.ident)), &param.bounds, &mut bounds);
+    }
+    for predicate in sig.generics.where_clause.iter().flat_map(|clause| &clause.predicates) {
+        if let syn::WherePredicate::Type(one) = predicate {
+            let of = Ty::of(&one.bounded_ty);
+            add(&of, None, &one.bounds, &mut bounds);
+        }
+    }
+    for input in &sig.inputs {
+        if let syn::FnArg::Typed(typed) = input
+            && let syn::Type::ImplTrait(one) = &*typed.ty
+        {
+            add(&Ty::Infer, None, &one.bounds, &mut bounds);
+        }
+    }
+    let output = Ty::of_return(&sig.output);
+    let handed: Vec<Ty> = sig
+        .inputs
+        .iter()
+        .filter_map(|input| match input {
+            // `impl Into<P>` takes something that a P is made of.
+            syn::FnArg::Typed(typed) if !matches!(&*typed.ty, syn::Type::ImplTrait(_)) => {
+                Some(Ty::of(&typed.ty))
+            }
+            syn::FnArg::Typed(_) | syn::FnArg::Receiver(_) => None,
+        })
+        .collect();
+    let unsafely = body.is_some_and(|body| {
+        let mut said = SaysUnsafe(false);
+        said.visit_block(body);
+        said.0
+    });
+    let params: Vec<(usize, Vec<Name>)> = places
+        .iter()
+        .enumerate()
+        .filter(|(_, param)| by_value(&output, param) && !handed.iter().any(|ty| by_value(ty, param)))
+        .map(|(at, param)| (at, bounds.remove(param).unwrap_or_default()))
+        .filter(|(_, bounds)| unsafely || !bounds.is_empty())
+        .collect();
+    (!params.is_empty()).then_some(Maker { params, unsafely })
+}
+
+type Bounds = syn::punctuated::Punctuated<syn::TypeParamBound, syn::Token![+]>;
+
+/// Notes `P: Trait`, and `X: Into<P>`, which makes a P as well.
+fn add(of: &Ty, param: Option<Name>, listed: &Bounds, bounds: &mut BTreeMap<Name, Vec<Name>>) {
+    let param = param.or_else(|| match of {
+        Ty::Path(path) if path.segs.len() == 1 => path.segs.first().map(|seg| Name::clone(&seg.name)),
+        _ => None,
+    });
+    for bound in listed {
+        let syn::TypeParamBound::Trait(one) = bound else { continue };
+        let Some(last) = one.path.segments.last() else { continue };
+        let said = bare(&last.ident);
+        if let Some(param) = &param {
+            bounds.entry(Name::clone(param)).or_default().push(Name::from(said.as_str()));
+        }
+        if said == "Into" || said == "TryInto" {
+            let syn::PathArguments::AngleBracketed(args) = &last.arguments else { continue };
+            for arg in crate::ty::generic_args(args) {
+                if let Ty::Path(path) = &arg
+                    && let [only] = path.segs.as_slice()
+                {
+                    bounds.entry(Name::clone(&only.name)).or_default().push(Name::from("From"));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a type hands out a parameter by value.
+fn by_value(ty: &Ty, param: &Name) -> bool {
+    match ty {
+        Ty::Path(path) => {
+            if path.segs.last().is_some_and(|last| &*last.name == "PhantomData") {
+                return false;
+            }
+            let whole = path.qself.is_none() && path.segs.len() == 1;
+            path.segs
+                .iter()
+                .any(|seg| whole && seg.name == *param || seg.args.iter().any(|arg| by_value(arg, param)))
+        }
+        Ty::Tuple(parts) => parts.iter().any(|part| by_value(part, param)),
+        Ty::Array(inner) => by_value(inner, param),
+        Ty::Ref(_) | Ty::Ptr(_) | Ty::Infer | Ty::Other => false,
+    }
+}
+
+/// Whether a body says a name that makes values out of memory.
+struct SaysUnsafe(bool);
+
+impl<'ast> Visit<'ast> for SaysUnsafe {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let mut names = path.segments.iter().rev().map(|seg| bare(&seg.ident));
+        let last = names.next().unwrap_or_default();
+        let before = names.next().unwrap_or_default();
+        self.0 |= crate::check::is_unsafe(&before, &last);
+        syn::visit::visit_path(self, path);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        self.0 |= call.method == "assume_init";
+        syn::visit::visit_expr_method_call(self, call);
+    }
+}

@@ -1,0 +1,120 @@
+//! The second look: every file that can say anything about a capability, walked.
+
+use std::collections::BTreeMap;
+
+use crate::Rule;
+use crate::check::Checker;
+use crate::config::Config;
+use crate::inventory::Inventory;
+use crate::marks::Marks;
+use crate::parse::{self, Shape};
+use crate::report::{Finding, Report, Undecided};
+use crate::resolve::Resolver;
+use crate::run::{Bytes, Options, fingerprint, one_at_a_time, parallel};
+use crate::sources::Sources;
+use crate::words::Words;
+use crate::world::World;
+
+/// What every file is walked with.
+pub(crate) struct Pass<'p> {
+    pub(crate) world: &'p World<'p>,
+    pub(crate) inventory: &'p Inventory,
+    pub(crate) config: &'p Config,
+    pub(crate) marks: &'p Marks,
+    pub(crate) words: &'p Words,
+    pub(crate) options: Options,
+}
+
+/// What a second look at a file gives.
+#[derive(Default)]
+struct Looked {
+    findings: Vec<Finding>,
+    grants: Vec<Finding>,
+    changed: bool,
+}
+
+impl Pass<'_> {
+    pub(crate) fn all(&self, sources: &Sources<'_>, bytes: &Bytes, report: &mut Report) -> Vec<Finding> {
+        let mut modules: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (index, module) in self.world.modules.iter().enumerate() {
+            if module.table == 0 && !module.test {
+                modules.entry(module.file).or_default().push(index);
+            }
+        }
+        let work: Vec<(usize, Vec<usize>)> = modules.into_iter().collect();
+        let looked = parallel(&work, self.options.threads, |(file, modules), (): &mut ()| {
+            self.second_look(*file, modules, sources, bytes)
+        });
+        let mut findings = Vec::new();
+        let mut grants = Vec::new();
+        for ((file, _), one) in work.iter().zip(looked) {
+            findings.extend(one.findings);
+            grants.extend(one.grants);
+            if one.changed {
+                let path = self.world.files.get(*file).map_or("", |file| file.path.as_str());
+                let message = format!("{path} changed while it was looked at");
+                report.undecided.push(Undecided::new("fence/changed", message));
+            }
+        }
+        self.grants(grants, &mut findings, report);
+        findings
+    }
+
+    fn second_look(&self, file: usize, modules: &[usize], sources: &Sources<'_>, bytes: &Bytes) -> Looked {
+        let Some(info) = self.world.files.get(file) else { return Looked::default() };
+        if info.table.is_err() {
+            return Looked::default();
+        }
+        let read;
+        let text = if let Some(kept) = bytes.get(&file) {
+            kept.as_slice()
+        } else {
+            match (sources.reader)(&info.path) {
+                Ok(Some(fresh)) => read = fresh,
+                Ok(None) | Err(_) => return Looked { changed: true, ..Looked::default() },
+            }
+            read.as_slice()
+        };
+        let capability =
+            modules.iter().any(|module| self.world.capability.contains(&self.world.package_of(*module)));
+        if !capability && !self.words.in_text(text) {
+            return Looked::default();
+        }
+        if fingerprint(text) != info.print {
+            return Looked { changed: true, ..Looked::default() };
+        }
+        let shape = if info.statements { Shape::Included } else { Shape::Module };
+        let mut looked = Looked::default();
+        let alone = one_at_a_time(text);
+        if let Ok(tree) = parse::parse(text, shape) {
+            let resolver = Resolver::new(self.world, self.inventory);
+            for module in modules {
+                let checker = Checker::new(&resolver, self.config, self.marks, self.options.off, *module);
+                let (findings, grants) = checker.run(&tree);
+                looked.findings.extend(findings);
+                looked.grants.extend(grants);
+            }
+        }
+        drop(alone);
+        parse::forget_spans();
+        looked
+    }
+
+    /// F10: one literal of the grant, in the chokepoint.
+    fn grants(&self, mut grants: Vec<Finding>, findings: &mut Vec<Finding>, report: &mut Report) {
+        if self.config.grant_type.is_none() || self.options.off.has(Rule::F10) {
+            return;
+        }
+        grants.sort_by(|a, b| a.key().cmp(&b.key()));
+        grants.dedup_by(|b, a| a.key() == b.key());
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            grants.into_iter().partition(|grant| grant.route == "second-grant");
+        if inside.is_empty() && outside.is_empty() {
+            let name = self.config.grant_type.as_deref().unwrap_or_default();
+            let message = format!("no literal of `{name}` in a capability crate");
+            report.undecided.push(Undecided::new("fence/no-grant", message));
+        }
+        findings.extend(outside);
+        findings.extend(inside.into_iter().skip(1));
+    }
+}

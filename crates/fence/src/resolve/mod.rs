@@ -1,0 +1,359 @@
+//! What a path means where it stands.
+
+mod search;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use crate::collect::{Alias, FileTable, Table, TypeDef};
+use crate::inventory::Inventory;
+use crate::ty::{Lead, Name, Path, Seg, Ty};
+use crate::world::World;
+use search::DEPTH;
+
+/// A type, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RTy {
+    /// A capability type, by its number in the inventory.
+    Cap(usize),
+    /// Another type of a scanned crate, by file, table and name.
+    Own {
+        place: PlaceOf,
+        args: Vec<Self>,
+    },
+    /// A type from elsewhere.
+    Far {
+        path: Vec<Name>,
+        args: Vec<Self>,
+    },
+    Ref(Box<Self>),
+    Ptr(Box<Self>),
+    Tuple(Vec<Self>),
+    Array(Box<Self>),
+    /// `_`: whatever the compiler finds.
+    Infer,
+    Unknown,
+}
+
+/// Where a type is defined: file, table in it, name.
+pub(crate) type PlaceOf = (usize, usize, Name);
+
+/// Which of a name's meanings is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Ns {
+    Type,
+    Value,
+}
+
+/// What a path names, and the number of segments that were used for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Res {
+    pub(crate) what: What,
+    pub(crate) used: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum What {
+    Type(RTy),
+    /// `<T as Trait>`: the type, and the trait's path as far as it is known.
+    Qualified {
+        own: RTy,
+        of_trait: Vec<Name>,
+        args: Vec<RTy>,
+    },
+    /// A variant that was imported by itself.
+    Variant(RTy),
+    Module,
+    /// A function, constant or static of a scanned crate.
+    Value {
+        module: usize,
+        name: Name,
+    },
+    /// Something of another crate, with its whole path.
+    Far(Vec<Name>),
+    Local,
+    Nothing,
+}
+
+/// What put a frame there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum FrameOf {
+    #[default]
+    Block,
+    /// A module inside a block: what `self` means, and what `super` leads out of.
+    Module,
+}
+
+/// Names that a block adds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frame {
+    pub(crate) names: Option<Rc<FileTable>>,
+    /// Which table of those names: the block's own, or one of a module in it.
+    pub(crate) table: usize,
+    pub(crate) generics: BTreeSet<Name>,
+    pub(crate) of: FrameOf,
+}
+
+/// Where a name is looked up.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'s> {
+    pub(crate) module: usize,
+    pub(crate) frames: &'s [Frame],
+    pub(crate) own: Option<&'s RTy>,
+}
+
+#[derive(Debug, Clone)]
+enum Found {
+    Def {
+        module: usize,
+        name: Name,
+    },
+    FrameDef {
+        frame: usize,
+        name: Name,
+    },
+    Variant {
+        of: Box<Self>,
+    },
+    Module(usize),
+    Value {
+        module: usize,
+        name: Name,
+    },
+    /// A type whose meaning is known already.
+    Ready(RTy),
+    Far(Vec<Name>),
+    Local,
+    Nothing,
+}
+
+/// Steps that one question may take; past them a name counts as unresolved.
+const FUEL: u32 = 20_000;
+
+pub(crate) struct Resolver<'w> {
+    pub(crate) world: &'w World<'w>,
+    pub(crate) inventory: &'w Inventory,
+    known: RefCell<BTreeMap<(usize, Name, Ns), Found>>,
+    active: RefCell<BTreeSet<(usize, Name, Ns)>>,
+    fuel: Cell<u32>,
+}
+
+impl<'w> Resolver<'w> {
+    pub(crate) fn new(world: &'w World<'w>, inventory: &'w Inventory) -> Self {
+        Self {
+            world,
+            inventory,
+            known: RefCell::default(),
+            active: RefCell::default(),
+            fuel: Cell::new(FUEL),
+        }
+    }
+
+    /// Says what a path names.
+    pub(crate) fn resolve(&self, scope: Scope<'_>, path: &Path, ns: Ns) -> Res {
+        self.fuel.set(FUEL);
+        self.active.borrow_mut().clear();
+        self.path(scope, path, ns, 0)
+    }
+
+    /// Says what a type is.
+    pub(crate) fn ty(&self, scope: Scope<'_>, ty: &Ty) -> RTy {
+        self.fuel.set(FUEL);
+        self.active.borrow_mut().clear();
+        self.rty(scope, ty, &BTreeMap::new(), 0)
+    }
+
+    fn path(&self, scope: Scope<'_>, path: &Path, ns: Ns, depth: u32) -> Res {
+        if let Some((own, position)) = &path.qself {
+            let own = self.rty(scope, own, &BTreeMap::new(), depth.saturating_add(1));
+            if *position == 0 {
+                return Res { what: What::Type(own), used: 0 };
+            }
+            let segs = path.segs.get(..*position).unwrap_or_default();
+            let (found, used) = self.walk(scope, segs, path.leading, Ns::Type, depth);
+            let of_trait = match found {
+                Found::Far(full) => full,
+                Found::Def { name, .. } if used == segs.len() => vec![name],
+                _ => segs.iter().map(|seg| Name::clone(&seg.name)).collect(),
+            };
+            let args = segs.last().map(|seg| self.args(scope, seg, depth)).unwrap_or_default();
+            return Res { what: What::Qualified { own, of_trait, args }, used: *position };
+        }
+        let (found, used) = self.walk(scope, &path.segs, path.leading, ns, depth);
+        let seg = used.checked_sub(1).and_then(|at| path.segs.get(at));
+        Res { what: self.expand(scope, found, seg, depth), used }
+    }
+
+    fn expand(&self, scope: Scope<'_>, found: Found, seg: Option<&Seg>, depth: u32) -> What {
+        match found {
+            Found::Def { .. } | Found::FrameDef { .. } => {
+                let args = seg.map(|seg| self.args(scope, seg, depth)).unwrap_or_default();
+                What::Type(self.def(scope, &found, args, depth))
+            }
+            Found::Ready(ty) => What::Type(ty),
+            Found::Variant { of } => What::Variant(self.def(scope, &of, Vec::new(), depth)),
+            Found::Module(_) => What::Module,
+            Found::Value { module, name } => What::Value { module, name },
+            Found::Far(path) => What::Far(path),
+            Found::Local => What::Local,
+            Found::Nothing => match seg {
+                Some(seg) if &*seg.name == "Self" => scope.own.cloned().map_or(What::Nothing, What::Type),
+                _ => What::Nothing,
+            },
+        }
+    }
+
+    fn args(&self, scope: Scope<'_>, seg: &Seg, depth: u32) -> Vec<RTy> {
+        seg.args.iter().map(|arg| self.rty(scope, arg, &BTreeMap::new(), depth.saturating_add(1))).collect()
+    }
+
+    fn def(&self, scope: Scope<'_>, found: &Found, args: Vec<RTy>, depth: u32) -> RTy {
+        if depth > DEPTH {
+            return RTy::Unknown;
+        }
+        match found {
+            Found::Ready(ty) => ty.clone(),
+            Found::Def { module, name } => {
+                let Some(info) = self.world.modules.get(*module) else { return RTy::Unknown };
+                let place = (info.file, info.table, Name::clone(name));
+                if let Some(id) = self.inventory.at(&place) {
+                    return RTy::Cap(id);
+                }
+                let inside = Scope { module: *module, frames: &[], own: None };
+                self.meaning(inside, self.world.table(*module), place, args, depth)
+            }
+            Found::FrameDef { frame, name } => {
+                let frames = scope.frames.get(..=*frame).unwrap_or_default();
+                let inside = Scope { frames, ..scope };
+                let place = (usize::MAX, *frame, Name::clone(name));
+                self.meaning(inside, frames.last().and_then(block_table), place, args, depth)
+            }
+            _ => RTy::Unknown,
+        }
+    }
+
+    /// What a definition is. Of several, each under its own `cfg`, a capability is what counts.
+    fn meaning(
+        &self,
+        inside: Scope<'_>,
+        table: Option<&Table>,
+        place: PlaceOf,
+        args: Vec<RTy>,
+        depth: u32,
+    ) -> RTy {
+        let Some(table) = table else { return RTy::Own { place, args } };
+        let others = table.also.get(&place.2).map(Vec::as_slice).unwrap_or_default();
+        let mut first = None;
+        for def in table.types.get(&place.2).into_iter().chain(others) {
+            let ty = match def {
+                TypeDef::Alias(alias) => self.alias(inside, alias, &args, depth),
+                _ => RTy::Own { place: place.clone(), args: args.clone() },
+            };
+            if others.is_empty() || ty.names_a_capability() {
+                return ty;
+            }
+            first = first.or(Some(ty));
+        }
+        first.unwrap_or(RTy::Own { place, args })
+    }
+
+    fn alias(&self, inside: Scope<'_>, alias: &Alias, args: &[RTy], depth: u32) -> RTy {
+        let mut given = args.iter();
+        let mut known: BTreeMap<Name, RTy> = BTreeMap::new();
+        for (param, otherwise) in &alias.params {
+            let ty = match (given.next(), otherwise) {
+                (Some(arg), _) => arg.clone(),
+                (None, Some(ty)) => self.rty(inside, ty, &known, depth.saturating_add(1)),
+                (None, None) => RTy::Infer,
+            };
+            known.insert(Name::clone(param), ty);
+        }
+        self.rty(inside, &alias.ty, &known, depth.saturating_add(1))
+    }
+
+    fn rty(&self, scope: Scope<'_>, ty: &Ty, subst: &BTreeMap<Name, RTy>, depth: u32) -> RTy {
+        if depth > DEPTH {
+            return RTy::Unknown;
+        }
+        let deeper = depth.saturating_add(1);
+        match ty {
+            Ty::Ref(inner) => RTy::Ref(Box::new(self.rty(scope, inner, subst, deeper))),
+            Ty::Ptr(inner) => RTy::Ptr(Box::new(self.rty(scope, inner, subst, deeper))),
+            Ty::Array(inner) => RTy::Array(Box::new(self.rty(scope, inner, subst, deeper))),
+            Ty::Tuple(parts) => {
+                RTy::Tuple(parts.iter().map(|part| self.rty(scope, part, subst, deeper)).collect())
+            }
+            Ty::Infer => RTy::Infer,
+            Ty::Other => RTy::Unknown,
+            Ty::Path(path) => self.path_ty(scope, path, subst, depth),
+        }
+    }
+
+    fn path_ty(&self, scope: Scope<'_>, path: &Path, subst: &BTreeMap<Name, RTy>, depth: u32) -> RTy {
+        let deeper = depth.saturating_add(1);
+        if path.qself.is_none()
+            && let [only] = path.segs.as_slice()
+            && let Some(known) = subst.get(&only.name)
+        {
+            return known.clone();
+        }
+        if path.qself.is_some() {
+            // An associated type: blind spot B05.
+            return RTy::Unknown;
+        }
+        let (found, used) = self.walk(scope, &path.segs, path.leading, Ns::Type, depth);
+        let last = path.segs.last();
+        let args: Vec<RTy> = last
+            .map(|seg| seg.args.iter().map(|arg| self.rty(scope, arg, subst, deeper)).collect())
+            .unwrap_or_default();
+        if used < path.segs.len() && !matches!(found, Found::Far(_)) {
+            return RTy::Unknown;
+        }
+        match found {
+            Found::Def { .. } | Found::FrameDef { .. } | Found::Ready(_) => {
+                self.def(scope, &found, args, depth)
+            }
+            Found::Far(path) => RTy::Far { path, args },
+            Found::Local | Found::Module(_) | Found::Value { .. } | Found::Variant { .. } => RTy::Unknown,
+            Found::Nothing => match path.segs.as_slice() {
+                [only] if &*only.name == "Self" => scope.own.cloned().unwrap_or(RTy::Unknown),
+                [only] if path.leading == Lead::Name => self.unresolved(scope, &only.name, args),
+                _ => RTy::Far { path: path.segs.iter().map(|seg| Name::clone(&seg.name)).collect(), args },
+            },
+        }
+    }
+
+    /// A name that nothing resolves counts as the capability type of that name, where code can mean it.
+    fn unresolved(&self, scope: Scope<'_>, name: &Name, args: Vec<RTy>) -> RTy {
+        match self.inventory.by_name(name) {
+            Some(id) if self.world.may_mean(self.world.package_of(scope.module)) => RTy::Cap(id),
+            _ => RTy::Far { path: vec![Name::clone(name)], args },
+        }
+    }
+}
+
+fn block_table(frame: &Frame) -> Option<&Table> {
+    frame.names.as_ref()?.tables.get(frame.table)
+}
+
+impl RTy {
+    /// Gives the last name of a type from elsewhere.
+    pub(crate) fn far_name(&self) -> Option<&str> {
+        match self {
+            Self::Far { path, .. } => path.last().map(|name| &**name),
+            _ => None,
+        }
+    }
+
+    /// Whether a capability type stands anywhere in it.
+    pub(crate) fn names_a_capability(&self) -> bool {
+        match self {
+            Self::Cap(_) => true,
+            Self::Own { args, .. } | Self::Far { args, .. } => args.iter().any(Self::names_a_capability),
+            Self::Tuple(parts) => parts.iter().any(Self::names_a_capability),
+            Self::Ref(inner) | Self::Ptr(inner) | Self::Array(inner) => inner.names_a_capability(),
+            Self::Infer | Self::Unknown => false,
+        }
+    }
+}

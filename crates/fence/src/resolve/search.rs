@@ -1,0 +1,429 @@
+//! Names: blocks from the inside out, modules, imports and globs, other crates.
+
+use super::{Found, Frame, FrameOf, Ns, Resolver, Scope, block_table};
+use crate::collect::{Shape, TypeDef, Use};
+use crate::ty::{Lead, Name, Seg};
+
+/// How deep one question may nest.
+pub(super) const DEPTH: u32 = 160;
+
+impl Resolver<'_> {
+    /// Follows a path as far as modules and types go.
+    pub(super) fn walk(
+        &self,
+        scope: Scope<'_>,
+        segs: &[Seg],
+        leading: Lead,
+        ns: Ns,
+        depth: u32,
+    ) -> (Found, usize) {
+        let names: Vec<&Name> = segs.iter().map(|seg| &seg.name).collect();
+        self.names(scope, &names, leading, ns, depth)
+    }
+
+    fn names(&self, scope: Scope<'_>, names: &[&Name], leading: Lead, ns: Ns, depth: u32) -> (Found, usize) {
+        let Some(first) = names.first() else { return (Found::Nothing, 0) };
+        if depth > DEPTH || !self.burn() {
+            return (Found::Nothing, 0);
+        }
+        if leading == Lead::Name
+            && let Some(inside) = self.in_block_module(scope, names, ns, depth)
+        {
+            return inside;
+        }
+        let single = names.len() == 1;
+        let wanted = if single { ns } else { Ns::Type };
+        let walls = scope.frames.iter().filter(|frame| frame.of == FrameOf::Module).count();
+        let mut used = 1;
+        let mut found = match &***first {
+            _ if leading == Lead::Colons => self.external(scope.module, first, leading),
+            "crate" | "$crate" => self.root(scope.module),
+            "self" => Found::Module(scope.module),
+            // A module in a block stands in the module around the block.
+            "super" if walls > 0 => {
+                used = walls;
+                Found::Module(scope.module)
+            }
+            "super" => self.above(scope.module),
+            "Self" => return (Found::Nothing, 1),
+            _ => self.first(scope, first, wanted, depth),
+        };
+        if matches!(found, Found::Nothing)
+            && single
+            && self.world.may_mean(self.world.package_of(scope.module))
+            && leading == Lead::Name
+            && let Some((module, name)) = self.inventory.home_of(first)
+        {
+            return (Found::Def { module, name }, 1);
+        }
+        while let Some(next) = names.get(used) {
+            let last = used.saturating_add(1) == names.len();
+            let wanted = if last { ns } else { Ns::Type };
+            found = match found {
+                Found::Module(module) if &***next == "super" => self.above(module),
+                Found::Module(module) if &***next == "self" => Found::Module(module),
+                Found::Module(module) => self.in_module(module, next, wanted, depth.saturating_add(1)),
+                Found::Far(mut path) => {
+                    path.push(Name::clone(next));
+                    Found::Far(path)
+                }
+                other => return (other, used),
+            };
+            used = used.saturating_add(1);
+        }
+        (found, used)
+    }
+
+    /// A path whose first name is `self` in a module of a block, or such a module.
+    fn in_block_module(
+        &self,
+        scope: Scope<'_>,
+        names: &[&Name],
+        ns: Ns,
+        depth: u32,
+    ) -> Option<(Found, usize)> {
+        let [first, rest @ ..] = names else { return None };
+        if rest.is_empty() || scope.frames.is_empty() {
+            return None;
+        }
+        let supers = names.iter().take_while(|name| &****name == "super").count();
+        if supers > 0 {
+            return self.above_in_block(scope, names, supers, ns, depth);
+        }
+        let mut frames: Vec<Frame> = Vec::new();
+        for (index, frame) in scope.frames.iter().enumerate().rev() {
+            let here = scope.frames.get(..=index).unwrap_or_default();
+            if &***first == "self" && frame.of == FrameOf::Module {
+                frames = here.to_vec();
+                break;
+            }
+            let declared =
+                block_table(frame).and_then(|table| table.mods.iter().find(|one| one.name == **first));
+            if let Some(table) = declared.and_then(|one| one.inline) {
+                frames = here.to_vec();
+                frames.push(Frame {
+                    table,
+                    of: FrameOf::Module,
+                    names: frame.names.clone(),
+                    ..Frame::default()
+                });
+                break;
+            }
+        }
+        if frames.is_empty() {
+            return None;
+        }
+        let (found, used) = self.in_frames(scope, &frames, rest, ns, depth);
+        Some((found, used.saturating_add(1)))
+    }
+
+    /// `super` from a module of a block into the module of the block that it stands in.
+    fn above_in_block(
+        &self,
+        scope: Scope<'_>,
+        names: &[&Name],
+        supers: usize,
+        ns: Ns,
+        depth: u32,
+    ) -> Option<(Found, usize)> {
+        let modules: Vec<usize> = scope
+            .frames
+            .iter()
+            .enumerate()
+            .filter(|(_, frame)| frame.of == FrameOf::Module)
+            .map(|(index, _)| index)
+            .collect();
+        let at = modules.get(modules.len().checked_sub(supers.checked_add(1)?)?)?;
+        let frames = scope.frames.get(..=*at)?.to_vec();
+        let rest = names.get(supers..).filter(|rest| !rest.is_empty())?;
+        let (found, used) = self.in_frames(scope, &frames, rest, ns, depth);
+        Some((found, used.saturating_add(supers)))
+    }
+
+    fn in_frames(
+        &self,
+        scope: Scope<'_>,
+        frames: &[Frame],
+        rest: &[&Name],
+        ns: Ns,
+        depth: u32,
+    ) -> (Found, usize) {
+        let inside = Scope { frames, ..scope };
+        let (found, used) = self.names(inside, rest, Lead::Name, ns, depth.saturating_add(1));
+        // Frames that stand here alone mean nothing to whoever asked.
+        let found = match found {
+            Found::FrameDef { .. } => {
+                Found::Ready(self.def(inside, &found, Vec::new(), depth.saturating_add(1)))
+            }
+            Found::Variant { of } => {
+                Found::Variant { of: Box::new(Found::Ready(self.def(inside, &of, Vec::new(), depth))) }
+            }
+            other => other,
+        };
+        (found, used)
+    }
+
+    /// Of several meanings, each under its own `cfg`, a capability is what counts; else the first.
+    fn weigh(&self, scope: Scope<'_>, mut found: Vec<Found>, depth: u32) -> Found {
+        if found.len() > 1 {
+            let deeper = depth.saturating_add(1);
+            let cap = found.iter().position(|one| match one {
+                Found::Def { .. } | Found::FrameDef { .. } => {
+                    self.def(scope, one, Vec::new(), deeper).names_a_capability()
+                }
+                Found::Variant { of } => self.def(scope, of, Vec::new(), deeper).names_a_capability(),
+                _ => false,
+            });
+            let near = || found.iter().position(|one| !matches!(one, Found::Far(_)));
+            if let Some(at) = cap.or_else(near) {
+                return found.swap_remove(at);
+            }
+        }
+        found.into_iter().next().unwrap_or(Found::Nothing)
+    }
+
+    fn burn(&self) -> bool {
+        let left = self.fuel.get();
+        self.fuel.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    fn root(&self, module: usize) -> Found {
+        let krate = self.world.modules.get(module).map(|module| module.krate);
+        match krate.and_then(|krate| self.world.krates.get(krate)) {
+            Some(krate) if krate.root != usize::MAX => Found::Module(krate.root),
+            _ => Found::Nothing,
+        }
+    }
+
+    fn above(&self, module: usize) -> Found {
+        self.world
+            .modules
+            .get(module)
+            .and_then(|module| module.parent)
+            .map_or_else(|| self.root(module), Found::Module)
+    }
+
+    /// The first name of a path: blocks from the inside out, the module, then other crates.
+    fn first(&self, scope: Scope<'_>, name: &Name, ns: Ns, depth: u32) -> Found {
+        for (index, frame) in scope.frames.iter().enumerate().rev() {
+            match self.in_frame(scope, index, frame, name, ns, depth) {
+                Found::Nothing => {}
+                found => return found,
+            }
+        }
+        match self.in_module(scope.module, name, ns, depth.saturating_add(1)) {
+            Found::Nothing => self.external(scope.module, name, Lead::Name),
+            found => found,
+        }
+    }
+
+    fn in_frame(
+        &self,
+        scope: Scope<'_>,
+        index: usize,
+        frame: &Frame,
+        name: &Name,
+        ns: Ns,
+        depth: u32,
+    ) -> Found {
+        if frame.generics.contains(name) {
+            return Found::Local;
+        }
+        let Some(table) = block_table(frame) else { return Found::Nothing };
+        if ns == Ns::Value && table.values.contains(name) {
+            return Found::Local;
+        }
+        let mut found = Vec::new();
+        if table.types.contains_key(name) {
+            found.push(Found::FrameDef { frame: index, name: Name::clone(name) });
+        }
+        if !self.burn() || depth > DEPTH {
+            return Found::Nothing;
+        }
+        // An import in a block sees what stands around it, and not itself.
+        let outside = Scope { frames: scope.frames.get(..index).unwrap_or_default(), ..scope };
+        let whole = Scope { frames: scope.frames.get(..=index).unwrap_or_default(), ..scope };
+        for one in &table.uses {
+            if one.alias.as_ref() == Some(name) {
+                let inside = if one.path.first() == Some(name) { outside } else { whole };
+                found.push(self.import(inside, one, ns, depth.saturating_add(1)));
+            }
+        }
+        if !found.is_empty() {
+            return self.weigh(scope, found, depth);
+        }
+        for one in table.uses.iter().filter(|one| one.alias.is_none()) {
+            match self.glob(outside, one, name, ns, depth.saturating_add(1)) {
+                Found::Nothing => {}
+                found => return found,
+            }
+        }
+        Found::Nothing
+    }
+
+    fn import(&self, scope: Scope<'_>, one: &Use, ns: Ns, depth: u32) -> Found {
+        let names: Vec<&Name> = one.path.iter().collect();
+        let (found, used) = self.import_names(scope, &names, one.leading, ns, depth);
+        match names.get(used) {
+            None => found,
+            Some(_) if used.saturating_add(1) == names.len() => match found {
+                Found::Def { .. } | Found::FrameDef { .. } => Found::Variant { of: Box::new(found) },
+                _ => Found::Far(one.path.to_vec()),
+            },
+            Some(_) => Found::Far(one.path.to_vec()),
+        }
+    }
+
+    /// In the 2015 edition, imports start at the crate's root.
+    fn import_names(
+        &self,
+        scope: Scope<'_>,
+        names: &[&Name],
+        leading: Lead,
+        ns: Ns,
+        depth: u32,
+    ) -> (Found, usize) {
+        let package = self.world.package(self.world.package_of(scope.module));
+        if package.is_some_and(|package| package.edition_2015)
+            && let Found::Module(root) = self.root(scope.module)
+        {
+            let at_root = Scope { module: root, frames: &[], own: None };
+            return self.names(at_root, names, Lead::Name, ns, depth);
+        }
+        // A single name in `use` is never the unresolved kind.
+        match self.names(scope, names, leading, ns, depth) {
+            (Found::Nothing, _) => {
+                (Found::Far(names.iter().map(|name| Name::clone(name)).collect()), names.len())
+            }
+            found => found,
+        }
+    }
+
+    fn glob(&self, scope: Scope<'_>, one: &Use, name: &Name, ns: Ns, depth: u32) -> Found {
+        let names: Vec<&Name> = one.path.iter().collect();
+        let target = if names.is_empty() && one.leading == Lead::Colons {
+            return Found::Nothing;
+        } else if names.is_empty() {
+            self.root(scope.module)
+        } else {
+            let (found, used) = self.import_names(scope, &names, one.leading, Ns::Type, depth);
+            if used < names.len() { Found::Nothing } else { found }
+        };
+        match target {
+            Found::Module(module) => self.in_module(module, name, ns, depth.saturating_add(1)),
+            Found::Def { .. } | Found::FrameDef { .. } => {
+                let has = self
+                    .variants(scope, &target)
+                    .is_some_and(|variants| variants.iter().any(|(known, _)| known == name));
+                if has { Found::Variant { of: Box::new(target) } } else { Found::Nothing }
+            }
+            _ => Found::Nothing,
+        }
+    }
+
+    fn variants<'s>(&'s self, scope: Scope<'s>, of: &Found) -> Option<&'s [(Name, Shape)]> {
+        let table = match of {
+            Found::Def { module, .. } => self.world.table(*module)?,
+            Found::FrameDef { frame, .. } => scope.frames.get(*frame).and_then(block_table)?,
+            _ => return None,
+        };
+        let (Found::Def { name, .. } | Found::FrameDef { name, .. }) = of else { return None };
+        match table.types.get(name)? {
+            TypeDef::Enum(variants) => Some(variants),
+            _ => None,
+        }
+    }
+
+    fn in_module(&self, module: usize, name: &Name, ns: Ns, depth: u32) -> Found {
+        let key = (module, Name::clone(name), ns);
+        if let Some(found) = self.known.borrow().get(&key) {
+            return found.clone();
+        }
+        if depth > DEPTH || !self.burn() || !self.active.borrow_mut().insert(key.clone()) {
+            return Found::Nothing;
+        }
+        let found = self.search(module, name, ns, depth);
+        self.active.borrow_mut().remove(&key);
+        if !matches!(found, Found::Nothing) || self.active.borrow().is_empty() {
+            self.known.borrow_mut().insert(key, found.clone());
+        }
+        found
+    }
+
+    fn search(&self, module: usize, name: &Name, ns: Ns, depth: u32) -> Found {
+        let Some(table) = self.world.table(module) else { return Found::Nothing };
+        let value = ns == Ns::Value && table.values.contains(name);
+        if value {
+            return Found::Value { module, name: Name::clone(name) };
+        }
+        let mut found = Vec::new();
+        if table.types.contains_key(name) {
+            found.push(Found::Def { module, name: Name::clone(name) });
+        }
+        let info = self.world.modules.get(module);
+        let children = info.and_then(|info| info.children.get(name)).and_then(|list| list.first());
+        found.extend(children.map(|child| Found::Module(*child)));
+        let scope = Scope { module, frames: &[], own: None };
+        for one in table.uses.iter().filter(|one| one.alias.as_ref() == Some(name)) {
+            match self.import(scope, one, ns, depth.saturating_add(1)) {
+                Found::Nothing => {}
+                other => found.push(other),
+            }
+        }
+        for merged in info.map(|info| info.merged.as_slice()).unwrap_or_default() {
+            match self.in_module(*merged, name, ns, depth.saturating_add(1)) {
+                Found::Nothing => {}
+                other => found.push(other),
+            }
+        }
+        if !found.is_empty() {
+            return self.weigh(scope, found, depth);
+        }
+        for one in table.uses.iter().filter(|one| one.alias.is_none()) {
+            match self.glob(scope, one, name, ns, depth.saturating_add(1)) {
+                Found::Nothing => {}
+                found => return found,
+            }
+        }
+        Found::Nothing
+    }
+
+    /// Another crate's name: `extern crate`, dependencies, the package's own library.
+    fn external(&self, module: usize, name: &Name, leading: Lead) -> Found {
+        let package = self.world.package_of(module);
+        if let Found::Module(root) = self.root(module)
+            && let Some(table) = self.world.table(root)
+        {
+            let renamed = table.uses.iter().find(|one| {
+                one.leading == Lead::Colons
+                    && one.path.len() == 1
+                    && one.alias.as_ref() == Some(name)
+                    && one.path.first() != Some(name)
+            });
+            if let Some(target) = renamed.and_then(|one| one.path.first()) {
+                return self.external(module, target, Lead::Colons);
+            }
+            if leading == Lead::Colons
+                && self.world.package(package).is_some_and(|package| package.edition_2015)
+            {
+                let found = self.in_module(root, name, Ns::Type, 1);
+                if !matches!(found, Found::Nothing) {
+                    return found;
+                }
+            }
+        }
+        match self.world.externs.get(package).and_then(|externs| externs.get(name)) {
+            Some(Some(other)) => {
+                let lib = self.world.libs.get(other).and_then(|krate| self.world.krates.get(*krate));
+                match lib {
+                    Some(krate) if krate.root != usize::MAX => Found::Module(krate.root),
+                    _ => Found::Far(vec![Name::clone(name)]),
+                }
+            }
+            Some(None) => Found::Far(vec![Name::clone(name)]),
+            None if matches!(&**name, "std" | "core" | "alloc") => Found::Far(vec![Name::clone(name)]),
+            None => Found::Nothing,
+        }
+    }
+}

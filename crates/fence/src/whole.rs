@@ -1,0 +1,119 @@
+//! Findings about whole files: what could not be read, what is not forbidden, what a build script turns on.
+
+use crate::Rule;
+use crate::collect::FileTable;
+use crate::config::Config;
+use crate::report::{Finding, Site};
+use crate::rule::Off;
+use crate::sources::TargetKind;
+use crate::world::World;
+
+pub(crate) fn opaque(world: &World<'_>, off: Off) -> Vec<Finding> {
+    if off.has(Rule::F08) {
+        return Vec::new();
+    }
+    let all = world.opaque.iter();
+    all.map(|one| Finding {
+        rule: Rule::F08,
+        route: one.route,
+        ty: None,
+        site: one.site.clone(),
+        end_line: one.site.line,
+        end_column: one.end_column,
+        item: one.item.clone(),
+        message: one.message.clone(),
+        via: Vec::new(),
+    })
+    .collect()
+}
+
+pub(crate) fn unparsed(world: &World<'_>, off: Off) -> Vec<Finding> {
+    if off.has(Rule::F08) {
+        return Vec::new();
+    }
+    let failed = world.files.iter().filter_map(|file| match &file.table {
+        Err(error) if error.line > 0 => Some((file, error)),
+        _ => None,
+    });
+    failed
+        .map(|(file, error)| {
+            let message = format!("this file is not read as Rust: {}", error.what);
+            Finding {
+                rule: Rule::F08,
+                route: "unparsed",
+                ty: None,
+                site: Site { file: file.path.to_string(), line: error.line, column: error.column },
+                end_line: error.line,
+                end_column: error.column.saturating_add(1),
+                item: String::new(),
+                message,
+                via: Vec::new(),
+            }
+        })
+        .collect()
+}
+
+/// F11: dependents that do not forbid unsafe code.
+pub(crate) fn forbids(world: &World<'_>, config: &Config) -> Vec<Finding> {
+    if !config.require_forbid_unsafe {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for krate in &world.krates {
+        let Some(package) = world.package(krate.package) else { continue };
+        let Some(root) = world.modules.get(krate.root) else { continue };
+        let sees = world.dependents.contains(&krate.package);
+        if !sees || root.test || package.forbids_unsafe {
+            continue;
+        }
+        let Some(file) = world.files.get(root.file) else { continue };
+        if file.table.as_ref().is_ok_and(|table: &FileTable| !table.forbids_unsafe) {
+            findings.push(Finding {
+                rule: Rule::F11,
+                route: "forbid-unsafe",
+                ty: None,
+                site: Site { file: file.path.to_string(), line: 1, column: 1 },
+                end_line: 1,
+                end_column: 1,
+                item: krate.name.to_string(),
+                message: format!("`{}` sees a capability crate and does not forbid unsafe code", krate.name),
+                via: Vec::new(),
+            });
+        }
+    }
+    findings
+}
+
+/// F11: a build script that turns code for tests on in every build.
+pub(crate) fn flags(world: &World<'_>, config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for module in &world.modules {
+        let krate = world.krates.get(module.krate);
+        if krate.is_none_or(|krate| krate.kind != TargetKind::Build) || module.table != 0 {
+            continue;
+        }
+        let Some(file) = world.files.get(module.file) else { continue };
+        for flag in file.table.iter().flat_map(|table| &table.flags) {
+            let plain: String =
+                flag.text.chars().filter(|one| !matches!(one, '"' | '\'' | '\\' | '#')).collect();
+            let plain = plain.split_whitespace().next().unwrap_or_default();
+            let feature = plain.strip_prefix("feature=");
+            let test_only =
+                feature.is_some_and(|name| config.test_only_features.iter().any(|known| known == name));
+            if plain == "test" || test_only {
+                findings.push(Finding {
+                    rule: Rule::F11,
+                    route: "build-script",
+                    ty: None,
+                    site: Site { file: file.path.to_string(), line: flag.line, column: flag.column },
+                    end_line: flag.line,
+                    end_column: flag.end_column,
+                    item: krate.map_or_else(String::new, |krate| krate.name.to_string()),
+                    message: format!("a build script turns `{plain}` on, which only tests may"),
+                    via: Vec::new(),
+                });
+            }
+        }
+    }
+    findings
+}
