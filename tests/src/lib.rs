@@ -23,13 +23,17 @@ use std::fs;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use plugward_loader::capability::{Budgets, Limit, RawWithNetwork, WorkflowId};
+use plugward_loader::ledger::{Event, LedgerFiles, LedgerId, Timestamp as LedgerTime, VerifyPlan};
+use plugward_loader::pinstore::{RevocationLists, Risk};
 use plugward_loader::pinstore::{Scope, StoreErrorRule, Timestamp};
 use plugward_loader::sandbox_path::{Jail, Policy};
 use plugward_loader::state_file::Owner;
 use plugward_loader::tree_lock::{Excludes, Limits};
 use plugward_loader::{
-    Answer, CheckOptions, Dir, NobodyThere, Person, PinStore, PluginReport, Report, Root, Trust, Unwatched,
-    Whole, Writes, ambient_authority, check,
+    Answer, ApprovalRule, ApprovalStore, CheckOptions, DeclaredModules, Dir, Grants, Host, HostSuppression,
+    Loaded, NobodyThere, Person, PinStore, PluginReport, Record, RecordOptions, Report, RevocationStore,
+    Root, SignerRow, Stores, Trust, Unwatched, Verifiers, Whole, Writes, ambient_authority, load,
 };
 use serde::Deserialize;
 
@@ -128,6 +132,8 @@ pub struct Run {
     pub plugins: Vec<Step>,
     /// Steps in the config folder.
     pub config: Vec<Step>,
+    /// Steps in the state folder.
+    pub state: Vec<Step>,
     pub trust: Option<String>,
     pub on_store_error: Option<String>,
     pub answer: Option<String>,
@@ -135,6 +141,43 @@ pub struct Run {
     pub enabled: Option<Vec<String>>,
     pub exclude: Vec<String>,
     pub all_or_nothing: Bit,
+    /// `required`, else none is asked for.
+    pub approval: Option<String>,
+    pub max_risk: Option<String>,
+    /// Folders that plugins share.
+    pub shared: Vec<String>,
+    pub suppress: Vec<Suppress>,
+    /// Files of the config folder that are revocation lists.
+    pub revocation_lists: Vec<String>,
+    /// Rows of `lock.signers`.
+    pub signers: Vec<SignedBy>,
+    /// The most capabilities of one plugin.
+    pub max_mints: Option<u64>,
+    /// The roots below the plugins' folder; it is itself the one where absent.
+    pub roots: Option<Vec<String>>,
+}
+
+/// A suppression of a case.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suppress {
+    #[serde(default)]
+    pub plugin: Option<String>,
+    pub rule: String,
+    pub path: String,
+    /// The digest, or the text whose digest it is behind `text:`.
+    pub digest: String,
+    pub reason: String,
+    #[serde(default)]
+    pub expires: Option<String>,
+}
+
+/// A signer of a case.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignedBy {
+    pub key: String,
+    pub ids: Vec<String>,
 }
 
 /// A case: what it shows, and its runs.
@@ -150,6 +193,7 @@ pub struct Bench {
     _temp: tempfile::TempDir,
     pub plugins: PathBuf,
     pub config: PathBuf,
+    pub state: PathBuf,
 }
 
 impl Default for Bench {
@@ -168,11 +212,14 @@ impl Bench {
     #[must_use]
     pub fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
-        let (plugins, config) = (temp.path().join("plugins"), temp.path().join("config"));
-        fs::create_dir(&plugins).unwrap();
-        fs::create_dir(&config).unwrap();
-        fs::set_permissions(&config, fs::Permissions::from_mode(0o700)).unwrap();
-        Self { _temp: temp, plugins, config }
+        let [plugins, config, state] = ["plugins", "config", "state"].map(|name| temp.path().join(name));
+        for folder in [&plugins, &config, &state] {
+            fs::create_dir(folder).unwrap();
+        }
+        for folder in [&config, &state] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        Self { _temp: temp, plugins, config, state }
     }
 
     /// Runs one run of a case.
@@ -180,6 +227,7 @@ impl Bench {
     pub fn run(&self, run: &Run) -> Report {
         apply(&self.plugins, &run.plugins);
         apply(&self.config, &run.config);
+        apply(&self.state, &run.state);
         self.check(run)
     }
 
@@ -192,21 +240,80 @@ impl Bench {
     /// As `check`, with options that no case can name.
     #[must_use]
     pub fn check_with(&self, run: &Run, change: &dyn Fn(&mut CheckOptions)) -> Report {
-        let dir = Dir::open_ambient_dir(&self.config, ambient_authority()).unwrap();
-        let owner = Owner::uid(rustix::process::geteuid().as_raw());
-        let mut store = PinStore::open(&dir, owner);
-        let root = Root {
-            label: "plugins".to_owned(),
-            source: "plugins".to_owned(),
-            scope: Scope::USER,
-            jail: Jail::open(&self.plugins, Policy::standard()).unwrap(),
-        };
+        let mut stores = self.stores(run);
         let mut options = options(run);
         change(&mut options);
-        match run.answer.as_deref() {
-            None => check(&[root], &mut store, &options, &Unwatched, &mut NobodyThere),
-            Some(answer) => check(&[root], &mut store, &options, &Unwatched, &mut Says(answer.to_owned())),
+        self.load(run, &mut stores, &options, &DeclaredModules).report
+    }
+
+    /// Loads, and gives what was minted too.
+    pub fn load(
+        &self,
+        run: &Run,
+        stores: &mut Stores,
+        options: &CheckOptions,
+        grants: &dyn Grants,
+    ) -> Loaded {
+        let mut says;
+        let mut nobody = NobodyThere;
+        let person: &mut dyn Person = match run.answer.as_deref() {
+            None => &mut nobody,
+            Some(answer) => {
+                says = Says(answer.to_owned());
+                &mut says
+            }
+        };
+        load(&self.roots(run), stores, options, &mut Host { watch: &Unwatched, person, grants })
+    }
+
+    fn roots(&self, run: &Run) -> Vec<Root> {
+        let root = |label: &str, folder: &Path| Root {
+            label: label.to_owned(),
+            source: label.to_owned(),
+            scope: Scope::USER,
+            jail: Jail::open(folder, Policy::standard()).unwrap(),
+        };
+        match &run.roots {
+            None => vec![root("plugins", &self.plugins)],
+            Some(names) => names.iter().map(|name| root(name, &self.plugins.join(name))).collect(),
         }
+    }
+
+    /// All stores of this bench, as they are on disk.
+    #[must_use]
+    pub fn stores(&self, run: &Run) -> Stores {
+        let config = Dir::open_ambient_dir(&self.config, ambient_authority()).unwrap();
+        let state = Dir::open_ambient_dir(&self.state, ambient_authority()).unwrap();
+        let owner = owner();
+        let mut revocations = RevocationStore::none();
+        if !run.revocation_lists.is_empty() {
+            let lists = RevocationLists::open(&state, owner, std::time::Duration::from_secs(5)).unwrap();
+            for name in &run.revocation_lists {
+                let bytes = fs::read(self.config.join(name)).ok();
+                revocations.add(name, lists.settle(name, bytes.as_deref()));
+            }
+        }
+        Stores {
+            pins: PinStore::open(&config, owner),
+            approvals: ApprovalStore::open(&config, owner),
+            revocations,
+            record: Record::open(&state, record_options(run)),
+        }
+    }
+
+    /// What the ledger says: each record's type and, where it has one, its plugin.
+    #[must_use]
+    pub fn recorded(&self) -> Vec<Event> {
+        let state = Dir::open_ambient_dir(&self.state, ambient_authority()).unwrap();
+        let mut events = Vec::new();
+        let files = LedgerFiles::open(&state).unwrap();
+        let verified =
+            files.verify(VerifyPlan::new(), &mut |record, _| events.extend(record.event().cloned()));
+        assert!(
+            matches!(verified.unwrap().check, plugward_loader::ledger::ChainCheck::Whole { .. }),
+            "the chain is not whole"
+        );
+        events
     }
 
     /// The pins file, where there is one.
@@ -216,7 +323,60 @@ impl Bench {
     }
 }
 
-fn options(run: &Run) -> CheckOptions {
+/// Who runs the tests.
+#[must_use]
+pub fn owner() -> Owner {
+    Owner::uid(rustix::process::geteuid().as_raw())
+}
+
+/// A ledger with a clock that stands still.
+#[must_use]
+pub fn record_options(run: &Run) -> RecordOptions {
+    let limit = Limit { max_mints: run.max_mints, max_uses: None, max_units: None };
+    RecordOptions {
+        new_id: LedgerId::from_bytes([7; 16]),
+        clock: Box::new(|| LedgerTime::from_unix_micros(1_790_000_000_000_000).unwrap()),
+        workflow: WorkflowId::new("run").unwrap(),
+        budgets: Budgets::otherwise(limit),
+        raw_with_network: RawWithNetwork::Refuse,
+    }
+}
+
+fn suppression(entry: &Suppress) -> HostSuppression {
+    let digest = match entry.digest.strip_prefix("text:") {
+        Some(text) => plugward_loader::sha256(text.as_bytes()),
+        None => entry.digest.parse().unwrap(),
+    };
+    HostSuppression {
+        plugin: entry.plugin.clone(),
+        entry: plugward_loader::scanner::Suppression {
+            rule: entry.rule.parse().unwrap(),
+            path: entry.path.clone(),
+            digest,
+            reason: entry.reason.clone(),
+            expires: entry.expires.as_deref().map(|day| day.parse().unwrap()),
+        },
+    }
+}
+
+fn risk(word: Option<&str>) -> Risk {
+    match word {
+        Some("LOW") => Risk::Low,
+        None | Some("MEDIUM") => Risk::Medium,
+        Some("HIGH") => Risk::High,
+        Some("CRITICAL") => Risk::Critical,
+        Some(other) => panic!("risk {other}"),
+    }
+}
+
+/// The options of a run.
+#[must_use]
+pub fn options(run: &Run) -> CheckOptions {
+    let signers: Vec<SignerRow> = run
+        .signers
+        .iter()
+        .map(|signer| SignerRow { key: signer.key.clone(), ids: signer.ids.clone() })
+        .collect();
     CheckOptions {
         trust: match run.trust.as_deref() {
             None | Some("tofu") => Trust::Tofu,
@@ -242,7 +402,16 @@ fn options(run: &Run) -> CheckOptions {
         scan: plugward_loader::scanner::Limits::DEFAULT,
         jobs: std::num::NonZeroUsize::MIN,
         packages: Vec::new(),
-        suppressions: Vec::new(),
+        suppressions: run.suppress.iter().map(suppression).collect(),
+        today: Some("2026-09-21".parse().unwrap()),
+        approval: match run.approval.as_deref() {
+            None | Some("off") => ApprovalRule::Off,
+            Some("required") => ApprovalRule::Required,
+            Some(other) => panic!("approval {other}"),
+        },
+        max_risk: risk(run.max_risk.as_deref()),
+        shared: run.shared.clone(),
+        verifiers: Verifiers::signed_by(&signers).unwrap(),
         now: Timestamp::from_unix(1_790_000_000).unwrap(),
         by: "tester".to_owned(),
     }

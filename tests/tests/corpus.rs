@@ -1,12 +1,10 @@
 //! Manifests that people really have.
 
 use plugward_loader::manifest::Dialect;
-use plugward_loader::pinstore::{Scope, StoreErrorRule, Timestamp};
+use plugward_loader::pinstore::Scope;
 use plugward_loader::sandbox_path::{Jail, Policy};
-use plugward_loader::tree_lock::{Excludes, Limits};
-use plugward_loader::{
-    CheckOptions, Decision, NobodyThere, PinStore, Root, Trust, Unwatched, Whole, Writes, check,
-};
+use plugward_loader::{Decision, Host, NoGrants, NobodyThere, Root, Stores, Unwatched, Writes, check};
+use plugward_tests::{Run, options};
 
 #[test]
 fn every_real_manifest_parses_and_nothing_is_refused() {
@@ -16,24 +14,10 @@ fn every_real_manifest_parses_and_nothing_is_refused() {
     };
     let jail = Jail::open_following(&corpus, Policy::standard()).unwrap();
     let root = Root { label: "corpus".into(), source: "corpus".into(), scope: Scope::USER, jail };
-    let options = CheckOptions {
-        trust: Trust::Tofu,
-        on_store_error: StoreErrorRule::Refuse,
-        whole: Whole::EachAlone,
-        keep: plugward_loader::Keep::Nothing,
-        writes: Writes::LookOnly,
-        dialect: None,
-        enabled: None,
-        excludes: Excludes::none(),
-        tree: Limits::standard(),
-        scan: plugward_loader::scanner::Limits::DEFAULT,
-        jobs: std::num::NonZeroUsize::MIN,
-        packages: Vec::new(),
-        suppressions: Vec::new(),
-        now: Timestamp::from_unix(0).unwrap(),
-        by: String::new(),
-    };
-    let report = check(&[root], &mut PinStore::empty(), &options, &Unwatched, &mut NobodyThere);
+    let mut options = options(&Run::default());
+    options.writes = Writes::LookOnly;
+    let mut host = Host { watch: &Unwatched, person: &mut NobodyThere, grants: &NoGrants };
+    let report = check(&[root], &mut Stores::nothing(), &options, &mut host);
     let refused: Vec<String> = report
         .plugins
         .iter()

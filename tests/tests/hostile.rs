@@ -133,6 +133,20 @@ fn what_cannot_be_read_is_said_and_never_passed() {
 }
 
 #[test]
+fn a_file_that_is_scanned_in_part_is_told() {
+    let bench = Bench::new();
+    let notes = write("good/notes.txt", &"words and more words\n".repeat(40));
+    plugward_tests::apply(&bench.plugins, &[write("good/.claude-plugin/plugin.json", GOOD), notes]);
+    let partial = |limit| {
+        let report = bench.check_with(&Run::default(), &|options| options.scan.file = limit);
+        let notices = report.plugins[0].notices.iter().filter(|notice| notice.code == "scan/partial");
+        notices.map(|notice| notice.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(partial(400), ["notes.txt: over a limit of the scan, a part of it was not looked at"]);
+    assert!(partial(4000).is_empty());
+}
+
+#[test]
 fn a_scan_that_fails_refuses() {
     let bench = Bench::new();
     plugward_tests::apply(&bench.plugins, &bad(vec![]));

@@ -14,5 +14,7 @@
 
 mod corpus;
 mod hostile;
+mod ledger;
 mod pins;
+mod signatures;
 mod transcripts;

@@ -35,6 +35,9 @@ pub(crate) struct Global {
     /// Folder of the ledger, baselines and caches [env: `PLUGWARD_STATE_DIR`] [default: the platform's state folder + plugward].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state_dir: Option<Utf8PathBuf>,
+    /// One setting, above all files; may be repeated. Keys: trust, pins.on_store_error, plugins.approval and so on.
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub(crate) cfg: Vec<String>,
     /// Never ask; also when standard input is no terminal or CI is set.
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
@@ -197,6 +200,9 @@ pub(crate) struct CheckArgs {
     pub(crate) all_or_nothing: bool,
     #[command(flatten)]
     pub(crate) finding: Finding,
+    /// The unit of work that the ledger's records of this run belong to [default: one of its own].
+    #[arg(long, value_name = "ID")]
+    pub(crate) workflow: Option<String>,
     /// Verdicts never change the exit code; 1, 2 and 7 still do.
     #[arg(long)]
     pub(crate) exit_zero: bool,

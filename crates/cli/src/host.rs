@@ -5,8 +5,10 @@ use std::io::IsTerminal as _;
 use anyhow::{Context as _, Result, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use etcetera::BaseStrategy as _;
+use plugward_loader::ledger::Timestamp as LedgerTime;
 use plugward_loader::pinstore::{Scope, Timestamp};
 use plugward_loader::sandbox_path::{Jail, Policy};
+use plugward_loader::scanner::Date;
 use plugward_loader::state_file::Owner;
 use plugward_loader::{Dir, PluginId, Root};
 
@@ -18,6 +20,7 @@ pub(crate) struct Host {
     state: Option<Utf8PathBuf>,
     /// Whether a person can be asked.
     pub(crate) interactive: bool,
+    cfg: Vec<String>,
 }
 
 impl Host {
@@ -37,7 +40,19 @@ impl Host {
             state: named(global.state_dir.as_ref(), "PLUGWARD_STATE_DIR")
                 .or_else(|| state.map(|dir| dir.join("plugward"))),
             interactive,
+            cfg: global.cfg.clone(),
         }
+    }
+
+    /// The settings of the command line, in their order.
+    pub(crate) fn cfg_flags(&self) -> &[String] {
+        &self.cfg
+    }
+
+    /// The settings of the environment, one a line.
+    #[expect(clippy::unused_self, reason = "the host is where the environment is known")]
+    pub(crate) fn cfg_lines(&self) -> String {
+        env("PLUGWARD_CFG").unwrap_or_default()
     }
 
     /// The folder of settings, pins and approvals.
@@ -93,6 +108,37 @@ pub(crate) fn user() -> String {
 pub(crate) fn now() -> Result<Timestamp> {
     let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or_default();
     Timestamp::from_unix(seconds).map_err(|error| anyhow!("read the clock: {error}"))
+}
+
+/// The clock of the ledger, to the microsecond; a moment that no calendar has is that of the start.
+pub(crate) fn ledger_clock() -> Result<impl Fn() -> LedgerTime + Send + Sync> {
+    let now = || {
+        let micros = u64::try_from(jiff::Timestamp::now().as_microsecond()).ok()?;
+        LedgerTime::from_unix_micros(micros)
+    };
+    let start = now().context("read the clock: before 1970 or after 9999")?;
+    Ok(move || now().unwrap_or(start))
+}
+
+/// The day, for what expires.
+pub(crate) fn today() -> Option<Date> {
+    jiff::Timestamp::now().to_string().get(..10)?.parse().ok()
+}
+
+/// Sixteen bytes of the system's random source.
+pub(crate) fn random() -> Result<[u8; 16]> {
+    #[cfg(unix)]
+    {
+        let mut bytes = [0; 16];
+        let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+            .context("ask the system for random bytes")?;
+        if got < bytes.len() {
+            return Err(anyhow!("ask the system for random bytes: it gave {got} of 16"));
+        }
+        Ok(bytes)
+    }
+    #[cfg(not(unix))]
+    Err(anyhow!("ask the system for random bytes: not on this system"))
 }
 
 /// Opens a folder that a person typed.

@@ -7,6 +7,8 @@ mod host;
 mod json;
 mod out;
 mod progress;
+mod settings;
+mod stores;
 mod table;
 mod verbs;
 
@@ -67,7 +69,7 @@ fn complain_plainly(error: &io::Error) -> ExitCode {
 fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     match verb {
         Verb::Check(args) => verbs::check::run(args, host, out),
-        Verb::Scan(args) => verbs::scan::run(args, out),
+        Verb::Scan(args) => verbs::scan::run(args, host, out),
         Verb::List(args) => verbs::list::run(args, host, out),
         Verb::Explain(args) => verbs::explain::run(args, host, out),
         Verb::Info(args) => verbs::info::run(args, host, out),

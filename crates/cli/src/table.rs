@@ -81,6 +81,15 @@ pub(crate) fn grid(head: &[&str], rows: &[Vec<String>], width: usize) -> String 
     lines.join("\n") + "\n"
 }
 
+/// What the approvals say, with who looked: an approval after the rules alone says so wherever it is shown.
+pub(crate) fn approval(plugin: &PluginReport) -> String {
+    let approval = &plugin.approval;
+    match (approval.kind, approval.risk) {
+        (Some(kind), Some(risk)) => format!("{} ({kind}, {risk})", approval.state),
+        _ => approval.state.to_owned(),
+    }
+}
+
 /// One line that says why: the codes of all reasons, or what a plugin that loads is known as.
 fn why(plugin: &PluginReport) -> String {
     let mut codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
@@ -116,6 +125,10 @@ pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, show: Show) -> Str
         out.push_str(&wrapped("    next: ", "          ", &line(&reason.help), view.width));
     }
     out.push_str(&findings(plugin, view, show));
+    for one in &plugin.capabilities {
+        let text = format!("granted {} {} (number {} of this run)", one.kind, line(&one.scope), one.serial);
+        out.push_str(&wrapped("  ", "    ", &text, view.width));
+    }
     for notice in &plugin.notices {
         out.push_str(&item("note ", FAINT, &notice.code, &notice.message, view.width));
     }
@@ -136,6 +149,7 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, show: Show) -> St
             Severity::Info => FAINT,
         };
         let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
+        let passed = plugin.suppression(finding).map(|reason| format!("suppressed: {reason}"));
         let hidden = if how.is_empty() { String::new() } else { format!(" hidden: {}", how.join(", ")) };
         put(
             &mut out,
@@ -149,6 +163,9 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, show: Show) -> St
             ),
         );
         out.push_str(&wrapped("    ", "    ", &line(&finding.message), view.width));
+        if let Some(passed) = passed {
+            out.push_str(&wrapped("    ", "    ", &line(&passed), view.width));
+        }
         if !finding.snippet.is_empty() {
             let room = view.width.saturating_sub(6);
             let snippet: String = line(&finding.snippet).chars().take(room).collect();

@@ -1,78 +1,231 @@
 //! The main job: roots in, one report out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use plugward_scanner::Rules;
+use plugward_capability::{Outcome, Workflow};
+use plugward_ledger::Event;
+use plugward_pinstore::Change;
 
 use crate::discover::{Place, Seen, discover};
-use crate::gates::{Context, Walked, missing, walk};
+use crate::finish::{Gathered, finish};
+use crate::gates::{Context, Walked, walk};
 use crate::lock::{self, RootLock};
-use crate::options::{CheckOptions, Person, Root, Watch, Whole};
-use crate::pins::{PinStore, Stop, StoreFailed, gate};
-use crate::report::{Decision, Gate, Reason, Report, Skipped, Summary, Tool, Weight};
+use crate::mint::{self, Granted, Taken};
+use crate::options::{CheckOptions, NobodyThere, Root, Whole};
+use crate::pins::{self, Pending, PinStore, StoreFailed};
+use crate::record::{Races, RecordFailure, Run};
+use crate::report::{Gate, Notice, Reason, Report, Skipped, Weight};
+use crate::rows::missing;
+use crate::scanning::Used;
+use crate::stores::{Host, Stores};
 use crate::subject::Subject;
 
-/// Finds the plugins below the roots and walks each through the gates.
+/// What a load gave.
+#[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The report.
+    pub report: Report,
+    /// What a pin or a lock entry of each plugin would cover, by id.
+    ///
+    /// A plugin whose manifest or tree is refused, or whose id another one has too, has no subject.
+    pub subjects: BTreeMap<String, Subject>,
+    /// What was minted for each plugin that loads, by id.
+    pub granted: Granted,
+    /// The unit of work that it was minted in; the host closes it when its plugins have ended ([`crate::Record::close`]).
+    pub workflow: Option<Workflow>,
+}
+
+/// As [`load`], for hosts that only want to know: what was minted is dropped, and the unit of work is closed.
+///
+/// # Guarantees
+/// Those of [`load`].
+pub fn check(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Report {
+    let Loaded { mut report, granted, workflow, .. } = load(roots, stores, options, host);
+    drop(granted);
+    if let Some(workflow) = workflow
+        && let Err(failure) = stores.record.close(workflow, Outcome::Ok)
+    {
+        report.notices.push(failure.notice());
+        if report.exit == 0 {
+            report.exit = failure.weight().exit();
+        }
+    }
+    report
+}
+
+/// As [`load`], and gives what a pin or a lock entry of each plugin would cover, by id. Nothing is minted under
+/// [`crate::Writes::LookOnly`].
+pub fn look(
+    roots: &[Root],
+    stores: &mut Stores,
+    options: &CheckOptions,
+    host: &mut Host<'_>,
+) -> (Report, BTreeMap<String, Subject>) {
+    let Loaded { report, subjects, .. } = load(roots, stores, options, host);
+    (report, subjects)
+}
+
+/// Finds the plugins below the roots, walks each through the gates, and mints what the host grants to those that load.
 ///
 /// It cannot fail: what cannot be told is a reason of the plugin, and refuses it.
 ///
 /// # Guarantees
-/// One plugin at a time is held in memory. Plugins that are refused are never enrolled; those that load on first
-/// use are enrolled in one commit after all verdicts. The report does not depend on `jobs` or on the order in which
-/// a folder lists its names.
+/// One plugin at a time is held in memory. Plugins that a gate refuses are never enrolled; those that load on first
+/// use are enrolled in one commit after all verdicts, each with its record before it. A capability exists only after
+/// its record, and a plugin loads only if the record of its decision was written. The report does not depend on
+/// `jobs` or on the order in which a folder lists its names.
 ///
 /// # Source
 /// The loaders of all five documents; ADR-0011 stops at the first error, here all reasons are gathered.
-pub fn check(
-    roots: &[Root],
-    store: &mut PinStore,
-    options: &CheckOptions,
-    watch: &dyn Watch,
-    person: &mut dyn Person,
-) -> Report {
-    look(roots, store, options, watch, person).0
+pub fn load(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Loaded {
+    let mut run = stores.record.begin(options.writes);
+    let (roots, races) = watched(roots, &run);
+    let mut gathered = Gathered::default();
+    gathered.notices.extend(stores.pins.notices());
+    gathered.notices.extend(stores.approvals.notices());
+    gathered.notices.extend(stores.revocations.notices());
+    let places = find(&roots, options, host, &mut gathered);
+    let locks: Vec<RootLock> = roots.iter().map(|root| RootLock::read(root, &options.verifiers)).collect();
+    let used = Used::default();
+    let at = Places { roots: &roots, locks: &locks, stores, used: &used };
+    let mut walked = walk_all(&places, &at, options, host, &mut gathered.skipped);
+    gathered.notices.extend(used.notices(options));
+    duplicates(&mut walked);
+    if let Some(failure) = races.iter().find_map(|races| races.failure()) {
+        run.fail(failure);
+    }
+    let (mut granted, failed) = decide(&mut walked, (&roots, &mut stores.pins), options, host, &mut run);
+    let subjects = subjects(&walked, &roots);
+    gathered.failed = match failed {
+        StoreFailed::No if stores.approvals.is_broken() || stores.revocations.has_failed() => {
+            StoreFailed::Yes
+        }
+        failed => failed,
+    };
+    let report = finish(walked, &roots, options, gathered, &mut run);
+    if run.failure().is_some() {
+        // Whatever was minted before the record failed is of no plugin that loads.
+        granted.clear();
+    }
+    let workflow = match run {
+        Run::Open { workflow, .. } => Some(workflow),
+        Run::Look | Run::Failed(_) => None,
+    };
+    Loaded { report, subjects, granted, workflow }
 }
 
-/// As [`check`], and gives what a pin or a lock entry of each plugin would cover, by id.
-///
-/// # Guarantees
-/// A plugin whose manifest or tree is refused, or whose id another one has too, has no subject.
-pub fn look(
-    roots: &[Root],
-    store: &mut PinStore,
+/// The pin gate and the mint, and what of them is written: the capabilities, the record, then the pins. A plugin that
+/// the mint refuses is not enrolled; what was minted for one whose pin could not be made is taken back.
+fn decide(
+    walked: &mut [Walked],
+    (roots, pins): (&[Root], &mut PinStore),
     options: &CheckOptions,
-    watch: &dyn Watch,
-    person: &mut dyn Person,
-) -> (Report, BTreeMap<String, Subject>) {
-    let mut places: Vec<Place> = Vec::new();
-    let mut skipped = Vec::new();
-    let mut notices = store.notices();
-    let mut seen = Seen::All;
-    for (number, root) in roots.iter().enumerate() {
-        let found = discover(root, number, options, watch);
-        places.extend(found.places);
-        skipped.extend(found.skipped);
-        notices.extend(found.notices);
-        if found.seen == Seen::NotAll {
-            seen = Seen::NotAll;
-        }
-    }
-    let locks: Vec<RootLock> = roots.iter().map(RootLock::read).collect();
-    let mut walked = walk_all(&places, &Places { roots, locks: &locks, store }, options, watch, &mut skipped);
-    duplicates(&mut walked);
-    let stop = |walked: &[Walked]| match options.whole {
-        Whole::AllOrNothing if walked.iter().any(|one| !one.report.reasons.is_empty()) => Stop::EnrollNothing,
-        Whole::AllOrNothing | Whole::EachAlone => Stop::GoOn,
+    host: &mut Host<'_>,
+    run: &mut Run<'_>,
+) -> (Granted, StoreFailed) {
+    let mut pending = if run.failure().is_some() {
+        // Whatever the answer, it could not be written down.
+        pins::judge(walked, roots, pins, options, &mut NobodyThere)
+    } else {
+        pins::judge(walked, roots, pins, options, host.person)
     };
-    let failed = gate(&mut walked, roots, store, options, person, &stop);
+    let none_loads = |walked: &[Walked]| options.whole == Whole::AllOrNothing && any_refused(walked);
+    let mut granted = Granted::new();
+    if !none_loads(walked) {
+        granted = mint::grant(walked, run, host.grants);
+    }
+    let loads = |at: usize| walked.get(at).is_some_and(|one| one.report.reasons.is_empty());
+    pending.retain(|pending| pending.is_denial() || loads(pending.at));
+    if none_loads(walked) {
+        pending.retain(Pending::is_denial);
+    }
+    run.write(&before_the_commit(walked, &pending));
+    if run.failure().is_some() {
+        refuse_unrecorded(walked, run);
+        pending.retain(Pending::is_denial);
+    }
+    let failed = pins::commit(walked, pending, pins, options);
+    let exceptions: Vec<Event> = walked
+        .iter()
+        .filter(|one| one.report.reasons.is_empty())
+        .flat_map(|one| one.exceptions.iter())
+        .map(|reason| Event::ExceptionUsed {
+            setting: "pins.on_store_error".to_owned(),
+            reason: reason.clone(),
+        })
+        .collect();
+    run.write(&exceptions);
+    let which = if none_loads(walked) { Taken::All } else { Taken::OfRefused };
+    mint::take_back(&mut granted, walked, run, which);
+    refuse_unrecorded(walked, run);
     if walked.iter().any(|one| one.report.pin.state == "enrolled")
-        && let Err(error) = store.collect()
+        && let Err(error) = pins.collect()
     {
         let message = format!("no room was made among the texts that are kept for diffs: {error}");
-        notices.push(crate::report::Notice { code: error.code().to_owned(), gate: Gate::Pin, message });
+        let notice = Notice { code: error.code().to_owned(), gate: Gate::Pin, message };
+        if let Some(one) = walked.iter_mut().find(|one| one.report.pin.state == "enrolled") {
+            one.report.notices.push(notice);
+        }
     }
-    let subjects = subjects(&walked, roots);
-    (finish(walked, roots, options, failed, Gathered { skipped, notices, seen }), subjects)
+    (granted, failed)
+}
+
+/// What is written down before the pins are: each enrollment, and each plugin that differs from its pin.
+fn before_the_commit(walked: &[Walked], pending: &[Pending]) -> Vec<Event> {
+    let refused = walked.iter().filter_map(|one| {
+        let old = Some(one.refused.clone()?);
+        let (plugin, digest) = (one.report.id.clone(), one.report.tree.clone().unwrap_or_default());
+        Some(Event::PinRefused { plugin, digest, old })
+    });
+    let enrolled = pending.iter().filter_map(|pending| match &pending.change {
+        Change::Enroll { id, facts, .. } => {
+            Some(Event::PinEnrolled { plugin: id.to_string(), digest: facts.tree.to_string(), old: None })
+        }
+        _ => None,
+    });
+    refused.chain(enrolled).collect()
+}
+
+/// What is not on the record does not load.
+fn refuse_unrecorded(walked: &mut [Walked], run: &Run<'_>) {
+    let Some(failure) = run.failure().map(RecordFailure::reason) else { return };
+    for one in walked.iter_mut().filter(|one| one.report.reasons.is_empty()) {
+        one.report.capabilities.clear();
+        one.report.reasons.push(failure.clone());
+    }
+}
+
+fn any_refused(walked: &[Walked]) -> bool {
+    walked.iter().any(|one| !one.report.reasons.is_empty())
+}
+
+/// The roots with every race in them on the record.
+fn watched(roots: &[Root], run: &Run<'_>) -> (Vec<Root>, Vec<Arc<Races>>) {
+    let mut races = Vec::new();
+    let watch = |root: &Root| {
+        let (jail, seen) = run.watched(&root.jail, &root.label);
+        races.extend(seen);
+        Root { label: root.label.clone(), source: root.source.clone(), scope: root.scope.clone(), jail }
+    };
+    let roots = roots.iter().map(watch).collect();
+    (roots, races)
+}
+
+fn find(roots: &[Root], options: &CheckOptions, host: &Host<'_>, gathered: &mut Gathered) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for (number, root) in roots.iter().enumerate() {
+        let found = discover(root, number, options, host.watch);
+        places.extend(found.places);
+        gathered.skipped.extend(found.skipped);
+        gathered.notices.extend(found.notices);
+        if found.seen == Seen::NotAll {
+            gathered.seen = Seen::NotAll;
+        }
+    }
+    places
 }
 
 fn subjects(walked: &[Walked], roots: &[Root]) -> BTreeMap<String, Subject> {
@@ -100,24 +253,19 @@ fn subjects(walked: &[Walked], roots: &[Root]) -> BTreeMap<String, Subject> {
         .collect()
 }
 
-struct Gathered {
-    skipped: Vec<Skipped>,
-    notices: Vec<crate::report::Notice>,
-    seen: Seen,
-}
-
 /// The roots, with the lock of each.
 struct Places<'a> {
     roots: &'a [Root],
     locks: &'a [RootLock],
-    store: &'a PinStore,
+    stores: &'a Stores,
+    used: &'a Used,
 }
 
 fn walk_all(
     places: &[Place],
     at: &Places<'_>,
     options: &CheckOptions,
-    watch: &dyn Watch,
+    host: &Host<'_>,
     skipped: &mut Vec<Skipped>,
 ) -> Vec<Walked> {
     let mut all = Vec::new();
@@ -126,8 +274,9 @@ fn walk_all(
         let (Some(root), Some(lock)) = (at.roots.get(place.root), at.locks.get(place.root)) else {
             continue;
         };
-        watch.plugin(&place.path, number.saturating_add(1), places.len());
-        match walk(place, &Context { root, lock, store: at.store, options, watch }) {
+        host.watch.plugin(&place.path, number.saturating_add(1), places.len());
+        let context = Context { root, lock, stores: at.stores, options, watch: host.watch, used: at.used };
+        match walk(place, &context) {
             Ok(walked) => {
                 for one in walked {
                     seen.entry(place.root).or_default().insert(one.report.id.clone());
@@ -196,88 +345,5 @@ fn duplicates(walked: &mut [Walked]) {
                 },
             );
         }
-    }
-}
-
-fn finish(
-    mut walked: Vec<Walked>,
-    roots: &[Root],
-    options: &CheckOptions,
-    failed: StoreFailed,
-    gathered: Gathered,
-) -> Report {
-    if options.whole == Whole::AllOrNothing && walked.iter().any(|one| !one.report.reasons.is_empty()) {
-        for one in walked.iter_mut().filter(|one| one.report.reasons.is_empty()) {
-            one.report.reasons.push(Reason {
-                code: "check/all-or-nothing".to_owned(),
-                gate: Gate::Discover,
-                message: "another plugin of this run does not load".to_owned(),
-                help: "mend or leave out the other one, or check without --all-or-nothing".to_owned(),
-                weight: Weight::Follows,
-            });
-        }
-    }
-    let mut summary = Summary::default();
-    let mut plugins = Vec::with_capacity(walked.len());
-    for mut one in walked {
-        one.report.decision = decision(&one.report.reasons);
-        one.report.reasons.sort_by_key(|reason| reason.gate);
-        one.report.notices.sort();
-        one.report.notices.dedup();
-        one.report.findings.sort();
-        let count = match one.report.decision {
-            Decision::Load => &mut summary.load,
-            Decision::Ask => &mut summary.ask,
-            Decision::Refuse => &mut summary.refuse,
-        };
-        *count = count.saturating_add(1);
-        summary.files = summary.files.saturating_add(one.report.files);
-        summary.bytes = summary.bytes.saturating_add(one.report.bytes);
-        plugins.push(one.report);
-    }
-    plugins.sort_by(|a, b| (&a.id, a.root, &a.path).cmp(&(&b.id, b.root, &b.path)));
-    let Gathered { mut skipped, mut notices, seen } = gathered;
-    skipped.sort();
-    notices.sort();
-    summary.skipped = u64::try_from(skipped.len()).unwrap_or(u64::MAX);
-    let weights = plugins.iter().flat_map(|plugin| plugin.reasons.iter().map(|reason| reason.weight));
-    // What was not looked at could not be told.
-    let unseen = (seen == Seen::NotAll).then_some(Weight::CouldNotTell);
-    let exit = exit(weights.chain(unseen), failed);
-    Report {
-        version: 1,
-        tool: Tool {
-            name: "plugward",
-            version: env!("CARGO_PKG_VERSION"),
-            rules: Rules::builtin().digest().to_string(),
-        },
-        trust: options.trust_word(),
-        roots: roots.iter().map(|root| root.label.clone()).collect(),
-        plugins,
-        skipped,
-        notices,
-        summary,
-        exit,
-    }
-}
-
-/// The one place that makes a decision: no reason is `Load`, only questions are `Ask`, anything else is `Refuse`.
-fn decision(reasons: &[Reason]) -> Decision {
-    if reasons.is_empty() {
-        Decision::Load
-    } else if reasons.iter().all(|reason| reason.weight == Weight::Undecided) {
-        Decision::Ask
-    } else {
-        Decision::Refuse
-    }
-}
-
-/// Of several codes the first of 7, 4, 6, 5, 1, 3; 0 where nothing stands against anything.
-fn exit(weights: impl Iterator<Item = Weight>, failed: StoreFailed) -> u8 {
-    let first = weights.min();
-    match (failed, first) {
-        (StoreFailed::Yes, _) => Weight::Store.exit(),
-        (StoreFailed::No, Some(weight)) => weight.exit(),
-        (StoreFailed::No, None) => 0,
     }
 }

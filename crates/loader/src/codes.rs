@@ -33,7 +33,23 @@ pub const CODES: &[(&str, &str)] = &[
         "the rules found danger; read the findings, then drop the plugin or have its author mend it",
     ),
     ("scan/error", "the scan could not be done, which is no yes"),
+    ("scan/partial", "a file is over a limit of the scan; look at it yourself, or take it out"),
     ("tree/root-link", "the plugin's folder is a link; name the folder that it leads to"),
+    (
+        "tree/shared-missing",
+        "the plugin imports what is outside its folder and was not digested; check the folder that holds both",
+    ),
+    (
+        "policy/namesake",
+        "a plugin of this name from another source is denied or revoked; deny this one too, or accept it",
+    ),
+    (
+        "revocation/unreadable",
+        "neither the revocation list nor its kept copy can be read, so nothing loads; mend one of them",
+    ),
+    ("mint/no-record", "there is no ledger, and what is not on the record does not load; see --state-dir"),
+    #[cfg(not(feature = "minisign"))]
+    ("lock/signer", "build with the feature `minisign`, or take `lock.signers` out of your settings"),
 ];
 
 /// Lists every code and every built-in rule, sorted.
@@ -63,6 +79,8 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_state_file::CODES,
         plugward_sandbox_path::CODES,
         plugward_scanner::CODES,
+        plugward_capability::CODES,
+        plugward_ledger::CODES,
     ]
     .concat();
     all.sort_unstable();
@@ -74,13 +92,16 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
 #[must_use]
 pub fn reported() -> Vec<(&'static str, &'static str)> {
     let gates = [
+        "approval/",
         "check/",
         "discover/",
         "lock/",
         "manifest/",
         "market/",
+        "mint/",
         "pin/",
         "policy/",
+        "revocation/",
         "scan/",
         "surface/",
         "tree/",

@@ -1,18 +1,31 @@
 #![doc = include_str!("../README.md")]
 
+mod approvals;
 mod check;
 pub mod codes;
 mod discover;
+mod facts;
+mod finish;
 mod gates;
 mod hash;
 mod hints;
 mod lock;
 mod material;
+mod mint;
 mod options;
 mod pins;
+mod policy;
+mod record;
 mod report;
+mod rows;
+mod scanning;
+mod scrub;
+mod shared;
+mod stores;
 mod subject;
+mod text;
 mod trees;
+mod verifiers;
 mod view;
 
 pub use cap_std::ambient_authority;
@@ -30,15 +43,22 @@ pub use plugward_types::{
     Digest, Finding, ParseError, PluginId, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
 };
 
-pub use check::{check, look};
+pub use approvals::ApprovalStore;
+pub use check::{Loaded, check, load, look};
 pub use hash::sha256;
 pub use material::Material;
+pub use mint::{DeclaredModules, Granted, Grants, NoGrants};
 pub use options::{
-    Answer, CheckOptions, Keep, NobodyThere, Person, Root, Trust, Unwatched, Watch, Whole, Writes,
+    Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, Root, Trust, Unwatched,
+    Watch, Whole, Writes,
 };
 pub use pins::{PinStore, StoreFailure};
+pub use policy::RevocationStore;
+pub use record::{Record, RecordFailure, RecordOptions};
 pub use report::{
-    CapabilityReport, Decision, Gate, Notice, PinState, PluginReport, Reason, Report, Skipped, StateOnly,
-    Summary, SurfaceReport, Tool, Weight,
+    ApprovalReport, CapabilityReport, Decision, Gate, LockReport, Notice, PinState, PluginReport, Reason,
+    Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool, Weight,
 };
+pub use stores::{Host, Stores};
 pub use subject::Subject;
+pub use verifiers::{SignerRow, SignersError, Verifiers};

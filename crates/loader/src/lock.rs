@@ -1,28 +1,40 @@
 //! The lock gate: PLUGINS.lock in the folder that holds the plugins.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use plugward_pinstore::{LockSays, Pins, Scope};
 use plugward_sandbox_path::Answer;
 use plugward_tree_lock::{
     CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, Lock, LockCheck, LockDifference, LockFacts,
-    LockFile, LockOutcome, LockRule, Snapshot,
+    LockFile, LockOutcome, LockRule, Snapshot, Verifier,
 };
 use plugward_types::{Digest, PluginId};
 
-use crate::gates::PinFacts;
+use crate::facts::PinFacts;
 use crate::options::{Root, Trust};
-use crate::report::{Gate, Notice, PluginReport, Reason, StateOnly, Weight};
+use crate::report::{Gate, LockReport, Notice, PluginReport, Reason, Weight};
+use crate::verifiers::{self, Asked, Verifiers};
 
 /// The file's name.
 pub(crate) const NAME: &str = "PLUGINS.lock";
 
+/// Its signature, beside it.
+const SIGNATURE: &str = "PLUGINS.lock.minisig";
+/// Bytes of a signature that are read; a real one has about 300.
+const SIGNATURE_BYTES: u64 = 4096;
+
 /// The lock of one root.
-#[derive(Debug)]
 pub(crate) enum RootLock {
     Absent,
-    /// Ours, with the digest of the file.
-    Own(LockFile, Digest),
+    /// Ours.
+    Own {
+        file: LockFile,
+        /// Of the file's bytes.
+        digest: Digest,
+        /// Who checks its signature, where the settings name signers.
+        signature: Option<Arc<dyn Verifier>>,
+    },
     /// The older JSON form.
     Json(JsonLock),
     /// It is there and cannot be used.
@@ -35,7 +47,7 @@ pub(crate) enum RootLock {
 
 impl RootLock {
     /// Reads the lock of a root.
-    pub(crate) fn read(root: &Root) -> Self {
+    pub(crate) fn read(root: &Root, verifiers: &Verifiers) -> Self {
         let bytes = match root.jail.read(NAME, u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
             Ok(bytes) => bytes,
             Err(error) if error.answer() == Answer::NotThere => return Self::Absent,
@@ -45,11 +57,34 @@ impl RootLock {
             }
         };
         match Lock::parse(&bytes) {
-            Ok(Lock::Plugins(file)) => Self::Own(file, crate::hash::sha256(&bytes)),
-            Ok(Lock::Json(file)) => Self::Json(file),
-            Err(error) => {
-                Self::Broken { code: error.code(), message: format!("{NAME}: {error}"), help: error.help() }
+            Ok(Lock::Plugins(file)) => {
+                let signature = match root.jail.read(SIGNATURE, SIGNATURE_BYTES) {
+                    Ok(bytes) => Some(bytes),
+                    Err(error) if error.answer() == Answer::NotThere => None,
+                    // One that is there and cannot be read holds nothing.
+                    Err(_) => Some(Vec::new()),
+                };
+                match verifiers.of_lock(&bytes, signature.as_deref()) {
+                    Ok(signature) => Self::Own { file, digest: crate::hash::sha256(&bytes), signature },
+                    Err(error) => Self::broken(&error),
+                }
             }
+            Ok(Lock::Json(file)) => Self::Json(file),
+            Err(error) => Self::broken(&error),
+        }
+    }
+
+    fn broken(error: &plugward_tree_lock::LockError) -> Self {
+        Self::Broken { code: error.code(), message: format!("{NAME}: {error}"), help: error.help() }
+    }
+
+    /// The names of the shared folders that the entry of a plugin has.
+    pub(crate) fn shared_of(&self, id: &PluginId) -> Vec<String> {
+        match self {
+            Self::Own { file, .. } => {
+                file.get(id).map(|entry| entry.shared.keys().cloned().collect()).unwrap_or_default()
+            }
+            Self::Absent | Self::Json(_) | Self::Broken { .. } => Vec::new(),
         }
     }
 }
@@ -60,25 +95,29 @@ pub(crate) struct LockContext<'a> {
     pub(crate) trust: Trust,
     pub(crate) scope: &'a Scope,
     pub(crate) pins: Option<&'a Pins>,
+    pub(crate) verifiers: &'a Verifiers,
 }
 
-/// Holds one plugin against the lock of its root.
+/// Holds one plugin against the lock of its root, and asks its verifiers. Gives the signer, where a signature held.
 pub(crate) fn gate(
     report: &mut PluginReport,
     facts: &PinFacts,
     snapshot: &Snapshot,
     context: &LockContext<'_>,
-) -> LockSays {
+) -> (LockSays, Option<String>) {
+    let own = facts.facts.tree;
     match context.lock {
         RootLock::Broken { code, message, help } => {
-            report.lock = StateOnly { state: "malformed" };
+            report.lock = LockReport::state("malformed");
             push(report, code, message.clone(), help.clone(), Weight::Store);
-            LockSays::Nothing
+            (LockSays::Nothing, vouched(report, facts, (snapshot, &own), context))
         }
-        RootLock::Absent => outcome(report, &LockCheck::NoFile, facts, context),
-        RootLock::Own(file, digest) => {
-            let lists = crate::trees::under(snapshot, &file.exclude_of(&facts.id));
-            let tree = lists.unwrap_or(facts.facts.tree);
+        RootLock::Absent => {
+            let says = outcome(report, &LockCheck::NoFile, facts, context);
+            (says, vouched(report, facts, (snapshot, &own), context))
+        }
+        RootLock::Own { file, digest, .. } => {
+            let tree = crate::trees::under(snapshot, &file.exclude_of(&facts.id)).unwrap_or(own);
             let check = file.check(&LockFacts {
                 id: &facts.id,
                 path: &report.path,
@@ -88,14 +127,32 @@ pub(crate) fn gate(
             });
             let says = outcome(report, &check, facts, context);
             explain(report, file, facts);
+            let signer = vouched(report, facts, (snapshot, &tree), context);
             let accepted = context.pins.and_then(|pins| pins.accepted_lock(context.scope)) == Some(digest);
             match says {
-                LockSays::Matched if accepted => LockSays::Accepted,
-                other => other,
+                LockSays::Matched if accepted => (LockSays::Accepted, signer),
+                other => (other, signer),
             }
         }
-        RootLock::Json(file) => json(report, file, snapshot),
+        RootLock::Json(file) => {
+            let says = json(report, file, snapshot);
+            (says, vouched(report, facts, (snapshot, &own), context))
+        }
     }
+}
+
+/// Asks the verifiers of the host about one plugin.
+fn vouched(
+    report: &mut PluginReport,
+    facts: &PinFacts,
+    (files, digest): (&Snapshot, &plugward_types::TreeDigest),
+    context: &LockContext<'_>,
+) -> Option<String> {
+    let (lock, signature) = match context.lock {
+        RootLock::Own { file, signature, .. } => (Some(file), signature.as_ref()),
+        RootLock::Absent | RootLock::Json(_) | RootLock::Broken { .. } => (None, None),
+    };
+    verifiers::ask(report, context.verifiers, &Asked { id: &facts.id, digest, files, lock, signature })
 }
 
 fn outcome(
@@ -105,7 +162,7 @@ fn outcome(
     context: &LockContext<'_>,
 ) -> LockSays {
     let rule = if context.trust == Trust::Locked { LockRule::Anchors } else { LockRule::Narrows };
-    report.lock = StateOnly { state: state(check) };
+    report.lock = LockReport::state(state(check));
     match check.outcome(rule) {
         LockOutcome::GoOn if *check == LockCheck::Match => LockSays::Matched,
         LockOutcome::GoOn => LockSays::Nothing,
@@ -199,7 +256,7 @@ fn json(report: &mut PluginReport, file: &JsonLock, snapshot: &Snapshot) -> Lock
             ("mismatch", Some(("lock/mismatch", text)))
         }
     };
-    report.lock = StateOnly { state };
+    report.lock = LockReport::state(state);
     if let Some((code, message)) = reason {
         push(
             report,
@@ -220,7 +277,7 @@ fn push(report: &mut PluginReport, code: &str, message: String, help: String, we
 pub(crate) fn unvisited(lock: &RootLock, seen: &BTreeSet<String>) -> Vec<(String, String)> {
     match lock {
         RootLock::Absent | RootLock::Broken { .. } => Vec::new(),
-        RootLock::Own(file, _) => {
+        RootLock::Own { file, .. } => {
             let seen: BTreeSet<PluginId> = seen.iter().filter_map(|id| id.parse().ok()).collect();
             let path = |id: &PluginId| file.get(id).map(|entry| entry.path.clone()).unwrap_or_default();
             file.unvisited(&seen).into_iter().map(|id| (id.to_string(), path(&id))).collect()

@@ -23,6 +23,8 @@ pub struct Material {
     pub preimage: String,
     /// The text whose digest is the surface digest.
     pub surface: String,
+    /// The texts whose digests are those of the folders and files that it shares.
+    pub shared: Vec<String>,
     files: BTreeMap<String, Vec<u8>>,
     prompts: BTreeSet<String>,
     run: BTreeSet<String>,
@@ -33,6 +35,7 @@ impl Material {
         let mut material = Self {
             preimage,
             surface: manifest.surface_text(),
+            shared: Vec::new(),
             files: BTreeMap::new(),
             prompts: BTreeSet::new(),
             run: BTreeSet::new(),
@@ -60,8 +63,10 @@ impl Material {
     /// What the baselines say: nothing that was pinned depends on it.
     pub fn keep(&self, baselines: &Baselines) -> Result<(), plugward_pinstore::BaselineError> {
         let files: Vec<&[u8]> = self.files.values().map(Vec::as_slice).collect();
+        let trees: Vec<&str> =
+            core::iter::once(&self.preimage).chain(&self.shared).map(String::as_str).collect();
         baselines
-            .put(&NewBaseline { trees: &[&self.preimage], surface: Some(&self.surface), files: &files })
+            .put(&NewBaseline { trees: &trees, surface: Some(&self.surface), files: &files })
             .map(|_report| ())
     }
 }

@@ -3,12 +3,13 @@
 use core::num::NonZeroUsize;
 
 use plugward_manifest::Dialect;
-use plugward_pinstore::{Scope, StoreErrorRule, Timestamp};
+use plugward_pinstore::{Risk, Scope, StoreErrorRule, Timestamp};
 use plugward_sandbox_path::Jail;
-use plugward_scanner::Suppression;
+use plugward_scanner::{Date, Suppression};
 use plugward_tree_lock::{Excludes, Limits};
 
 use crate::report::PluginReport;
+use crate::verifiers::Verifiers;
 
 pub use plugward_pinstore::TrustMode as Trust;
 
@@ -40,6 +41,26 @@ pub enum Keep {
     Nothing,
     /// The bytes of the plugin of this id or name stay in its subject, for a diff.
     Of(String),
+}
+
+/// Whether a plugin needs a person's approval after an audit: the setting `plugins.approval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "off or required")]
+pub enum ApprovalRule {
+    /// An approval is shown, and none is asked for.
+    Off,
+    /// Without an approval of exactly these bytes it does not load.
+    Required,
+}
+
+/// A finding that the host has looked at and lets pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an entry of the host's settings")]
+pub struct HostSuppression {
+    /// The one plugin that it is for, by id; every plugin where absent.
+    pub plugin: Option<String>,
+    /// Rule, file, content and reason.
+    pub entry: Suppression,
 }
 
 /// A folder to look for plugins in.
@@ -85,7 +106,17 @@ pub struct CheckOptions {
     /// Bare package names that plugins may import.
     pub packages: Vec<String>,
     /// Findings that the host has looked at and lets pass.
-    pub suppressions: Vec<Suppression>,
+    pub suppressions: Vec<HostSuppression>,
+    /// The day, for suppressions that expire.
+    pub today: Option<Date>,
+    /// Whether an approval is needed.
+    pub approval: ApprovalRule,
+    /// The highest risk of an approval that passes.
+    pub max_risk: Risk,
+    /// Folders outside of a plugin that are digested with it where they are there, such as `../shared`.
+    pub shared: Vec<String>,
+    /// Who has to vouch for a tree besides the digest.
+    pub verifiers: Verifiers,
     /// The time that is written into pins.
     pub now: Timestamp,
     /// The person that is written into pins.

@@ -1,5 +1,7 @@
 //! The report: what was seen, what was decided and why. Version 1, as `--format json` prints it.
 
+use std::collections::BTreeMap;
+
 use plugward_types::Finding;
 use serde::{Serialize, Serializer};
 
@@ -102,11 +104,13 @@ pub enum Gate {
     Approval,
     /// What it would run.
     Surface,
+    /// What the host grants, and the record of it.
+    Mint,
 }
 
 impl Gate {
     /// All gates, in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Discover,
         Self::Manifest,
         Self::Policy,
@@ -116,6 +120,7 @@ impl Gate {
         Self::Scan,
         Self::Approval,
         Self::Surface,
+        Self::Mint,
     ];
 
     /// Gives the word that reports use.
@@ -131,6 +136,7 @@ impl Gate {
             Self::Scan => "scan",
             Self::Approval => "approval",
             Self::Surface => "surface",
+            Self::Mint => "mint",
         }
     }
 }
@@ -231,12 +237,18 @@ pub struct PluginReport {
     /// What the pins say.
     pub pin: PinState,
     /// What PLUGINS.lock says.
-    pub lock: StateOnly,
+    pub lock: LockReport,
     /// What the approvals say.
-    pub approval: StateOnly,
-    /// What the rules found.
+    pub approval: ApprovalReport,
+    /// Folders and files outside that it imports, each with its digest.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub shared: BTreeMap<String, String>,
+    /// What the rules found, suppressed or not.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<Finding>,
+    /// Which of these the host's settings let pass, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<SuppressedReport>,
     /// What can run or enter a prompt, and how far the pin covers it.
     pub surface: Vec<SurfaceReport>,
     /// What the host grants; empty where the host grants nothing.
@@ -247,6 +259,17 @@ pub struct PluginReport {
 }
 
 impl PluginReport {
+    /// Gives the reason for which a finding is let pass, if it is.
+    #[must_use]
+    pub fn suppression(&self, finding: &Finding) -> Option<&str> {
+        let is = |one: &&SuppressedReport| {
+            one.rule == finding.rule.as_str()
+                && (one.line, one.column) == (finding.line, finding.column)
+                && one.path == finding.path
+        };
+        self.suppressed.iter().find(is).map(|one| one.reason.as_str())
+    }
+
     /// Counts the findings of one severity.
     #[must_use]
     pub fn count(&self, severity: plugward_types::Severity) -> usize {
@@ -268,12 +291,63 @@ pub struct PinState {
     pub tree: Option<String>,
 }
 
-/// A gate that is summed up in one word.
+/// What PLUGINS.lock says of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct StateOnly {
-    /// The word.
+pub struct LockReport {
+    /// `absent`, `match`, `mismatch`, `unlisted`, `missing` or `malformed`.
     pub state: &'static str,
+    /// Who signed it, where a signature held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signer: Option<String>,
+    /// What the signer signed beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+impl LockReport {
+    pub(crate) const fn state(state: &'static str) -> Self {
+        Self { state, signer: None, comment: None }
+    }
+}
+
+/// What the approvals say of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ApprovalReport {
+    /// `none`, `given`, `stale`, `risk` or `unavailable`.
+    pub state: &'static str,
+    /// Who looked: `deep` or `static`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// The risk that the audit found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<&'static str>,
+    /// Who approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+impl ApprovalReport {
+    pub(crate) const fn state(state: &'static str) -> Self {
+        Self { state, kind: None, risk: None, by: None }
+    }
+}
+
+/// A finding that an entry of the host's settings covers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct SuppressedReport {
+    /// The rule.
+    pub rule: String,
+    /// The file.
+    pub path: String,
+    /// The line.
+    pub line: u32,
+    /// The column.
+    pub column: u32,
+    /// The entry's reason.
+    pub reason: String,
 }
 
 /// One thing that can run or enter a prompt.

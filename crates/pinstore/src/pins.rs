@@ -60,6 +60,8 @@ pub struct Committed {
 pub enum Wrote {
     /// Nothing was to be changed.
     Nothing,
+    /// Not every change could be made, and all were asked for or none. An outcome `Done` then says what would have been.
+    Withheld,
     /// The file and its last good copy hold the change, synced.
     Synced {
         /// The name under which a file that was damaged, or of version 1, is kept.
@@ -155,16 +157,44 @@ impl Pins {
     /// processes wrote since the pins were read is kept; unknown keys, tables and comments are kept; what was
     /// written was read back in memory and says what was meant. These pins then are what the file says.
     pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<Committed, StoreError> {
+        self.commit_if(changes, now, |_| true)
+    }
+
+    /// As [`Pins::commit`], and writes nothing unless each change is made or is so already.
+    ///
+    /// # Errors
+    /// Those of [`Pins::commit`].
+    ///
+    /// # Guarantees
+    /// After `Ok` with [`Wrote::Withheld`]: the file is as it was. It is decided under the hold, so that no rival
+    /// comes in between.
+    pub fn commit_whole(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<Committed, StoreError> {
+        self.commit_if(changes, now, |outcomes| {
+            outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done | Outcome::Already))
+        })
+    }
+
+    fn commit_if(
+        &mut self,
+        changes: Vec<Change>,
+        now: Timestamp,
+        wanted: impl FnOnce(&[Outcome]) -> bool,
+    ) -> Result<Committed, StoreError> {
         let file = self.file.clone();
         let hold = file.hold(self.wait).map_err(|error| self.not_saved(error))?;
         let loaded = load(file.name(), hold.read(), || hold.read_last_good())?;
         let mut model = loaded.model.clone();
         let outcomes: Vec<Outcome> =
             changes.into_iter().map(|change| apply(&mut model, change, now)).collect();
-        if model == loaded.model {
-            let serial = model.serial;
+        let wrote = if model == loaded.model {
+            Some(Wrote::Nothing)
+        } else {
+            (!wanted(&outcomes)).then_some(Wrote::Withheld)
+        };
+        if let Some(wrote) = wrote {
+            let serial = loaded.model.serial;
             (self.model, self.notices) = (loaded.model, loaded.notices);
-            return Ok(Committed { outcomes, serial, wrote: Wrote::Nothing });
+            return Ok(Committed { outcomes, serial, wrote });
         }
         let (kept, written) = self.write(&hold, &loaded, model)?;
         self.model = written;

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use plugward_loader::{Answer, NobodyThere, Person, PluginReport, Trust, Whole, Writes, check};
+use plugward_loader::{
+    Answer, DeclaredModules, Host as Sides, NobodyThere, Person, PluginReport, Trust, Whole, Writes, check,
+};
 
 use crate::args::{CheckArgs, ReportFormat};
 use crate::escape::line;
@@ -11,28 +13,29 @@ use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, Out, Show, paint};
 use crate::progress::Progress;
+use crate::settings::Settings;
+use crate::stores;
 use crate::table::{self, View};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let trust = shared::trust(args.trust);
-    let mut options = shared::options(trust, Writes::Commit, &args.finding, host)?;
+    let settings = Settings::read(host)?;
+    let trust = shared::trust(args.trust, &settings);
+    let mut options = shared::options(trust, Writes::Commit, &args.finding, (&settings, host))?;
     options.whole = if args.all_or_nothing { Whole::AllOrNothing } else { Whole::EachAlone };
     options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
     let roots = shared::roots(&args.dirs)?;
-    let mut store = shared::pins(host, Writes::Commit, out)?;
+    let mut stores = stores::to_write(host, &settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
-    let report = if trust == Trust::Prompt && host.interactive {
-        check(
-            &roots,
-            &mut store,
-            &options,
-            &progress,
-            &mut AtTheKeyboard { progress: &progress, width: out.width },
-        )
-    } else {
-        check(&roots, &mut store, &options, &progress, &mut NobodyThere)
+    let mut nobody = NobodyThere;
+    let mut person = AtTheKeyboard { progress: &progress, width: out.width };
+    let asks = trust == Trust::Prompt && host.interactive;
+    let mut sides = Sides {
+        watch: &progress,
+        person: if asks { &mut person } else { &mut nobody },
+        grants: &DeclaredModules,
     };
+    let report = check(&roots, &mut stores, &options, &mut sides);
     progress.done();
     if let Err(error) = shared::remember(&args.dirs, host)
         && out.loudness > 0

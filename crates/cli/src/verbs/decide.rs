@@ -1,21 +1,23 @@
 //! What a person decides: accept, forget, deny, allow, revoke.
 
 use anyhow::anyhow;
-use plugward_loader::pinstore::{Change, Outcome, Pins, Revoked, Scope};
-use plugward_loader::{Digest, PinStore, PluginId, StoreFailure, TreeDigest, Trust, Writes};
+use plugward_loader::ledger::{Event, Verdict};
+use plugward_loader::pinstore::{Change, Outcome, Pin, PinState, Pins, Revoked, Scope};
+use plugward_loader::{Digest, PinStore, PluginId, StoreFailure, TreeDigest, Trust, Weight, Writes};
 
 use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
 use crate::out::Out;
+use crate::stores;
 use crate::verbs::shared;
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let shown: TreeDigest = args.tree.parse().map_err(|error: plugward_loader::ParseError| {
         usage(format!("read --tree: {error}\n  next: {}", error.help()))
     })?;
-    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out)?;
+    let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &args.finding, host, out)?;
     let Some(subject) = named.subject else {
         let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
         return Err(Failure::Refused(anyhow!(
@@ -26,10 +28,11 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             shared::again(&args.dirs)
         )));
     };
-    let mut store = shared::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, Writes::Commit, out)?;
     let pinned = store.pins().and_then(|pins| pins.get(&subject.scope, &subject.id));
     let expected = pinned.and_then(|pin| pin.facts.as_ref()).map(|facts| facts.tree);
     let id = subject.id.clone();
+    let actual = subject.facts.tree;
     if let (Some(material), Some(baselines)) = (&subject.material, store.baselines())
         && let Err(error) = material.keep(baselines)
     {
@@ -43,8 +46,16 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         expected,
         by: Some(host::user()),
     };
-    let outcome = commit(&mut store, change)?;
     let again = shared::again(&args.dirs);
+    if actual != shown {
+        return Err(not_shown(&id, actual, &again));
+    }
+    let record = Event::PinAccepted {
+        plugin: id.to_string(),
+        digest: shown.to_string(),
+        old: expected.map(|tree| tree.to_string()),
+    };
+    let outcome = commit(&mut store, host, &[record], change)?;
     match outcome {
         Outcome::Done => {
             if let Err(error) = store.collect() {
@@ -57,9 +68,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             out.result(&format!("{id} is pinned as it is: {shown}\n"))?;
             Ok(0)
         }
-        Outcome::NotShown { actual, .. } => Err(Failure::Refused(anyhow!(
-            "accept {id}: its tree is {actual}, not the one you name (pin/not-shown)\n  next: plugward diff {id}{again}"
-        ))),
+        Outcome::NotShown { actual, .. } => Err(not_shown(&id, actual, &again)),
         Outcome::Raced { .. } => Err(Failure::Refused(anyhow!(
             "accept {id}: its pin changed meanwhile (pin/raced)\n  next: plugward diff {id}{again}"
         ))),
@@ -67,14 +76,22 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
     }
 }
 
+fn not_shown(id: &PluginId, actual: TreeDigest, again: &str) -> Failure {
+    Failure::Refused(anyhow!(
+        "accept {id}: its tree is {actual}, not the one you name (pin/not-shown)\n  next: plugward diff {id}{again}"
+    ))
+}
+
 pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = shared::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, Writes::Commit, out)?;
     let Some(name) = &args.id else {
+        let records = forgotten(&store);
         if store.pins().is_none() {
+            note(host, &records)?;
             start_over(host)?;
         } else {
             // Both answers leave no pin behind.
-            match commit(&mut store, Change::ForgetAll)? {
+            match commit(&mut store, host, &records, Change::ForgetAll)? {
                 Outcome::Done | Outcome::Already => {}
                 other => {
                     return Err(Failure::Refused(anyhow!(
@@ -88,13 +105,48 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
         return Ok(0);
     };
     let (scope, id) = pinned(&store, name)?;
-    match commit(&mut store, Change::Forget { scope, id: id.clone() })? {
+    let pin = store.pins().and_then(|pins| pins.get(&scope, &id));
+    let records: Vec<Event> = pin.map(|pin| dropped(&id, pin)).into_iter().collect();
+    match commit(&mut store, host, &records, Change::Forget { scope, id: id.clone() })? {
         Outcome::Done => {
             out.result(&format!("forgot {id}; the next check sees it as new\n"))?;
             Ok(0)
         }
         other => Err(refused("forget", &id, &other)),
     }
+}
+
+/// The record of a pin that is about to be dropped.
+fn dropped(id: &PluginId, pin: &Pin) -> Event {
+    Event::PinForgotten {
+        plugin: id.to_string(),
+        digest: pin.facts.as_ref().map(|facts| facts.tree.to_string()).unwrap_or_default(),
+        old: pin.previous.map(|tree| tree.to_string()),
+    }
+}
+
+/// The records of a store that is about to be emptied; of one that cannot be read nobody knows what is in it.
+fn forgotten(store: &PinStore) -> Vec<Event> {
+    let Some(pins) = store.pins() else {
+        return vec![Event::PinForgotten {
+            plugin: "*".to_owned(),
+            digest: "unreadable".to_owned(),
+            old: None,
+        }];
+    };
+    let trusted = pins.iter().filter(|(_, _, pin)| pin.state == PinState::Trusted);
+    let old = pins.manifest_only().map(|(name, digest)| Event::PinForgotten {
+        plugin: name.to_owned(),
+        digest: digest.to_string(),
+        old: None,
+    });
+    trusted.map(|(_, id, pin)| dropped(id, pin)).chain(old).collect()
+}
+
+/// What a person decided about a plugin, as the ledger keeps it: a decision of no unit of work.
+fn decided(plugin: &str, outcome: Verdict, code: Option<&str>, digest: Option<String>) -> Event {
+    let codes = code.map(str::to_owned).into_iter().collect();
+    Event::Decision { workflow: None, plugin: plugin.to_owned(), outcome, codes, digest }
 }
 
 fn start_over(host: &Host) -> Result<(), Failure> {
@@ -106,12 +158,14 @@ fn start_over(host: &Host) -> Result<(), Failure> {
 }
 
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = shared::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, Writes::Commit, out)?;
     let is_pinned = store
         .pins()
         .is_none_or(|pins| pins.iter().any(|(_, id, _)| id.as_str() == args.id || id.name() == args.id));
     let (scope, id) = if is_pinned { pinned(&store, &args.id)? } else { seen(args, host, out)? };
-    match commit(&mut store, Change::Deny { scope, id: id.clone(), by: Some(host::user()) })? {
+    let records = [decided(id.as_str(), Verdict::Refuse, Some("policy/denied"), None)];
+    let change = Change::Deny { scope, id: id.clone(), by: Some(host::user()) };
+    match commit(&mut store, host, &records, change)? {
         Outcome::Done | Outcome::Already => {
             out.result(&format!("denied {id}; to take it back: plugward allow {id}\n"))?;
             Ok(0)
@@ -121,9 +175,10 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
 }
 
 pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = shared::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, Writes::Commit, out)?;
     let (scope, id) = pinned(&store, &args.id)?;
-    match commit(&mut store, Change::Allow { scope, id: id.clone() })? {
+    let records = [decided(id.as_str(), Verdict::Ask, None, None)];
+    match commit(&mut store, host, &records, Change::Allow { scope, id: id.clone() })? {
         Outcome::Done => {
             out.result(&format!("allowed {id}; nothing new is pinned\n"))?;
             Ok(0)
@@ -150,8 +205,10 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
         })?;
         entry.id = Some(id);
     }
-    let mut store = shared::pins(host, Writes::Commit, out)?;
-    match commit(&mut store, Change::Revoke(entry))? {
+    let mut store = stores::pins(host, Writes::Commit, out)?;
+    let digest = entry.tree.map(|d| d.to_string()).or_else(|| entry.manifest.map(|d| d.to_string()));
+    let records = [decided(&args.what, Verdict::Refuse, Some("policy/revoked"), digest)];
+    match commit(&mut store, host, &records, Change::Revoke(entry))? {
         Outcome::Done | Outcome::Already => {
             out.result(&format!("revoked {}\n", line(&args.what)))?;
             Ok(0)
@@ -161,7 +218,22 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     }
 }
 
-fn commit(store: &mut PinStore, change: Change) -> Result<Outcome, Failure> {
+/// Writes down what is about to be decided; if that fails, it is not.
+pub(crate) fn note(host: &Host, events: &[Event]) -> Result<(), Failure> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    stores::record(host, None)?.note(events).map_err(|failure| {
+        let error = anyhow!("write it down first: {failure}\n  next: {}", failure.help());
+        match failure.weight() {
+            Weight::Store => Failure::Store(error),
+            _ => Failure::Internal(error),
+        }
+    })
+}
+
+fn commit(store: &mut PinStore, host: &Host, records: &[Event], change: Change) -> Result<Outcome, Failure> {
+    note(host, records)?;
     let failed = |error: StoreFailure| Failure::Store(anyhow!("{error}\n  next: {}", error.help()));
     let committed = store.commit(vec![change], host::now()?).map_err(failed)?;
     committed
@@ -203,7 +275,7 @@ fn pinned(store: &PinStore, name: &str) -> Result<(Scope, PluginId), Failure> {
 /// A plugin that is on disk and not pinned.
 fn seen(args: &IdArgs, host: &Host, out: &Out) -> Result<(Scope, PluginId), Failure> {
     let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None };
-    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &finding, host, out)?;
+    let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &finding, host, out)?;
     let scope = named.roots.get(named.plugin.root).map(|root| root.scope.clone());
     let id = named.plugin.id.parse::<PluginId>();
     match (scope, id) {

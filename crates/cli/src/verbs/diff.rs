@@ -16,6 +16,7 @@ use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
+use crate::stores;
 use crate::table::wrapped;
 use crate::verbs::shared;
 
@@ -23,7 +24,7 @@ use crate::verbs::shared;
 const TIME: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out)?;
+    let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &args.finding, host, out)?;
     let again = shared::again(&args.dirs);
     let id = line(&named.plugin.id).into_owned();
     let Some(mut subject) = named.subject else {
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     let Some(material) = subject.material.take() else {
         return Err(Failure::Internal(anyhow!("diff {id}: its bytes were not kept")));
     };
-    let store = shared::pins(host, Writes::LookOnly, out)?;
+    let store = stores::pins(host, Writes::LookOnly, out)?;
     let (found, damaged) = compare(&store, &subject, &material);
     let mut text = render(&id, &found, out.width);
     if damaged {

@@ -8,11 +8,11 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, Show, paint};
-use crate::table::{View, bytes, count, findings, item, wrapped};
+use crate::table::{View, approval, bytes, count, findings, item, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let trust = shared::trust(args.trust);
+    let trust = args.trust.map(shared::trust_of);
     let named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out)?;
     match args.format {
         ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
@@ -34,7 +34,8 @@ fn render(plugin: &PluginReport, view: &View<'_>) -> String {
         let word = match (reasons.first(), gate) {
             (Some(reason), _) if reason.weight == plugward_loader::Weight::Undecided => paint(ASK, "ask   "),
             (Some(_), _) => paint(REFUSE, "refuse"),
-            (None, Gate::Policy | Gate::Approval) => paint(FAINT, "unset "),
+            (None, Gate::Approval) if plugin.approval.state != "given" => paint(FAINT, "unset "),
+            (None, Gate::Mint) => paint(FAINT, "-     "),
             (None, Gate::Lock) if plugin.lock.state == "absent" => paint(FAINT, "absent"),
             (None, _) if not_reached(plugin, gate) => paint(FAINT, "-     "),
             (None, _) => paint(LOAD, "pass  "),
@@ -68,7 +69,7 @@ fn render(plugin: &PluginReport, view: &View<'_>) -> String {
 
 fn not_reached(plugin: &PluginReport, gate: Gate) -> bool {
     match gate {
-        Gate::Tree | Gate::Scan => plugin.tree.is_none(),
+        Gate::Tree | Gate::Scan | Gate::Policy => plugin.tree.is_none(),
         Gate::Pin => plugin.pin.state == "not-checked",
         _ => false,
     }
@@ -87,6 +88,13 @@ fn seen(plugin: &PluginReport, gate: Gate) -> String {
         Gate::Scan if plugin.tree.is_none() => "not scanned".to_owned(),
         Gate::Scan => count(plugin.findings.len(), "finding"),
         Gate::Surface => count(plugin.surface.len(), "item"),
+        Gate::Lock => plugin
+            .lock
+            .signer
+            .as_ref()
+            .map(|signer| format!("signed by {}", line(signer)))
+            .unwrap_or_default(),
+        Gate::Approval => approval(plugin),
         _ => String::new(),
     }
 }

@@ -8,11 +8,11 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{FAINT, Out, STRONG, paint};
-use crate::table::{bytes, wrapped};
+use crate::table::{approval, bytes, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let named = shared::find(&args.id, &args.dirs, Trust::Tofu, &args.finding, host, out)?;
+    let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &args.finding, host, out)?;
     let plugin = &named.plugin;
     if args.format == ListFormat::Json {
         out.result(&json::render(plugin)?)?;
@@ -28,13 +28,18 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         ("pin", Some(plugin.pin.state.to_owned())),
         ("pinned", plugin.pin.tree.clone()),
         ("lock", Some(plugin.lock.state.to_owned())),
-        ("approval", Some(plugin.approval.state.to_owned())),
+        ("signed by", plugin.lock.signer.clone()),
+        ("comment", plugin.lock.comment.clone()),
+        ("approval", Some(approval(plugin))),
         ("decision", Some(plugin.decision.as_str().to_owned())),
     ];
     for (name, value) in facts {
         if let Some(value) = value {
             text.push_str(&format!("  {name:9} {}\n", line(&value)));
         }
+    }
+    for (name, tree) in &plugin.shared {
+        text.push_str(&format!("  shared    {} {tree}\n", line(name)));
     }
     if !plugin.surface.is_empty() {
         text.push_str("  what it can run, and what enters a prompt:\n");

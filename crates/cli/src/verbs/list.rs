@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{Out, STRONG, paint};
-use crate::table::{count, grid};
+use crate::table::{approval, count, grid};
 use crate::verbs::shared;
 
 #[derive(Serialize)]
@@ -26,12 +26,13 @@ struct Row<'a> {
     dialect: &'a str,
     path: &'a str,
     pin: &'a str,
+    approval: String,
     tree: Option<&'a str>,
 }
 
 pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let dirs = [args.dir.clone()];
-    let report = shared::report(&dirs, Trust::Tofu, &args.finding, host, out)?;
+    let report = shared::report(&dirs, Some(Trust::Tofu), &args.finding, host, out)?;
     let rows: Vec<Row<'_>> = rows(&report);
     match args.format {
         ListFormat::Json => out.result(&json::render(&Listing { version: 1, plugins: rows })?)?,
@@ -40,11 +41,14 @@ pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
                 .iter()
                 .map(|row| {
                     let version = row.version.unwrap_or("-");
-                    [row.id, version, row.path, row.pin].iter().map(|cell| line(cell).into_owned()).collect()
+                    [row.id, version, row.path, row.pin, &row.approval]
+                        .iter()
+                        .map(|cell| line(cell).into_owned())
+                        .collect()
                 })
                 .collect();
             if !cells.is_empty() {
-                let text = grid(&["PLUGIN", "VERSION", "FOLDER", "PIN"], &cells, out.width);
+                let text = grid(&["PLUGIN", "VERSION", "FOLDER", "PIN", "APPROVAL"], &cells, out.width);
                 let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
                 out.result(&format!("{}\n{rest}", paint(STRONG, head)))?;
             }
@@ -65,6 +69,7 @@ fn rows(report: &Report) -> Vec<Row<'_>> {
             dialect: plugin.dialect,
             path: &plugin.path,
             pin: plugin.pin.state,
+            approval: approval(plugin),
             tree: plugin.tree.as_deref(),
         })
         .collect()

@@ -1,8 +1,10 @@
 //! `plugward lock DIR`: PLUGINS.lock.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use anyhow::anyhow;
+use plugward_loader::ledger::Event;
 use plugward_loader::pinstore::{Change, Outcome};
 use plugward_loader::sandbox_path::{Answer, Perm, Replaced};
 use plugward_loader::tree_lock::{LOCK_BYTES, Lock, LockFile, Migrant, Migration};
@@ -13,14 +15,16 @@ use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
 use crate::out::{LOAD, Out, REFUSE, paint};
+use crate::stores;
 use crate::table::{count, wrapped};
+use crate::verbs::decide::note;
 use crate::verbs::shared::{self, Looked};
 
 const NAME: &str = "PLUGINS.lock";
 
 pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let dirs = [args.dir.clone()];
-    let looked = shared::look(&dirs, Trust::Tofu, &args.finding, host, out)?;
+    let looked = shared::look(&dirs, Some(Trust::Tofu), &args.finding, host, out)?;
     let Some(root) = looked.roots.first() else {
         return Err(usage("name one folder"));
     };
@@ -176,6 +180,16 @@ fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) ->
             out.result(&wrapped("    next: ", "          ", &line(&reason.help), out.width))?;
         }
     }
+    let signers: BTreeSet<(&String, Option<&String>)> = looked
+        .report
+        .plugins
+        .iter()
+        .filter_map(|plugin| Some((plugin.lock.signer.as_ref()?, plugin.lock.comment.as_ref())))
+        .collect();
+    for (signer, comment) in signers {
+        let comment = comment.map(|comment| format!(", who says: {}", line(comment))).unwrap_or_default();
+        out.result(&wrapped("", "  ", &format!("signed by {}{comment}", line(signer)), out.width))?;
+    }
     out.result(&format!(
         "{} checked against {NAME}: {wrong} wrong\n",
         count(looked.report.plugins.len(), "plugin")
@@ -195,8 +209,11 @@ fn accept(root: &Root, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Resu
             "accept {NAME}: the older JSON lock covers too little\n  next: plugward lock --migrate"
         )));
     }
-    let mut store = shared::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, Writes::Commit, out)?;
     let lock = sha256(&bytes);
+    let old = store.pins().and_then(|pins| pins.accepted_lock(&root.scope)).map(ToString::to_string);
+    let plugin = format!("{NAME} of {}", root.scope);
+    note(host, &[Event::PinAccepted { plugin, digest: lock.to_string(), old }])?;
     let change = Change::AcceptLock { scope: root.scope.clone(), lock };
     let committed = store
         .commit(vec![change], host::now()?)

@@ -8,16 +8,18 @@ use camino::Utf8Path;
 use plugward_loader::sandbox_path::{FileKind, Jail, WalkLimits};
 use plugward_loader::scanner::render::Render;
 use plugward_loader::scanner::{
-    Content, Entry, Lens, Profile, RoleHint, RuleFile, Rules, ScanOptions, ScanReport, gate, render, scan,
+    Content, Entry, Lens, Profile, RoleHint, RuleFile, Rules, ScanDecision, ScanOptions, ScanReport, State,
+    Suppression, gate, render, scan,
 };
-use plugward_loader::{Digest, Severity, sha256};
+use plugward_loader::{Digest, Finding, Severity, sha256};
 
 use crate::args::{FailOn, ProfileArg, ReportFormat, ScanArgs};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
-use crate::host;
+use crate::host::{self, Host};
 use crate::json;
 use crate::out::{Out, REFUSE, paint};
+use crate::settings::Settings;
 
 /// Most bytes of one file, as in a tree.
 const FILE: u64 = 256 << 20;
@@ -27,7 +29,7 @@ const DEPTH: usize = 256;
 /// Most bytes of a rule file.
 const RULES: u64 = 1 << 20;
 
-pub(crate) fn run(args: &ScanArgs, out: &mut Out) -> Result<u8, Failure> {
+pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let more = more_rules(args)?;
     let rules = more.as_ref().unwrap_or_else(|| Rules::builtin());
     if args.self_check {
@@ -47,8 +49,11 @@ pub(crate) fn run(args: &ScanArgs, out: &mut Out) -> Result<u8, Failure> {
     options.jobs = args.jobs.unwrap_or(NonZeroUsize::MIN);
     let report = scan(rules, &options, &entries)
         .map_err(|error| anyhow!("scan: {error} ({})\n  next: {}", error.code(), error.help()))?;
-    let decision = gate(&report, &[], None);
-    let exit = exit(&report, args.fail_on);
+    // An entry that names a plugin is for `check`, which knows whose file it is.
+    let own = Settings::read(host)?.suppressions.into_iter().filter(|entry| entry.plugin.is_none());
+    let own: Vec<Suppression> = own.map(|entry| entry.entry).collect();
+    let decision = gate(&report, &own, host::today());
+    let exit = exit(&report, &decision, args.fail_on);
     let view = Render { version: env!("CARGO_PKG_VERSION"), report: &report, decision: &decision, exit };
     let text = match args.format {
         ReportFormat::Table => render::table(&view),
@@ -59,15 +64,24 @@ pub(crate) fn run(args: &ScanArgs, out: &mut Out) -> Result<u8, Failure> {
     Ok(exit)
 }
 
-/// 6 where a finding of the asked severity is there, or where something could not be looked at.
-fn exit(report: &ScanReport, fail_on: FailOn) -> u8 {
+/// 6 where a finding of the asked severity is there that nothing suppresses, or where a part was not looked at; 1 where
+/// something could not be read at all, whatever was asked: what was not seen is no yes.
+fn exit(report: &ScanReport, decision: &ScanDecision, fail_on: FailOn) -> u8 {
     let least = match fail_on {
-        FailOn::Danger => Severity::Danger,
-        FailOn::Warning => Severity::Warning,
-        FailOn::Info => Severity::Info,
-        FailOn::Never => return 0,
+        FailOn::Danger => Some(Severity::Danger),
+        FailOn::Warning => Some(Severity::Warning),
+        FailOn::Info => Some(Severity::Info),
+        FailOn::Never => None,
     };
-    if report.findings().iter().any(|finding| finding.severity >= least) { 6 } else { 0 }
+    let passed = |finding: &Finding| decision.suppressed.iter().any(|one| one.finding == *finding);
+    let bad = |least| report.findings().iter().any(|finding| finding.severity >= least && !passed(finding));
+    let is = |state| report.files().iter().any(|file| file.state == state);
+    match least {
+        Some(least) if bad(least) => 6,
+        _ if is(State::Unreadable) => 1,
+        Some(_) if is(State::Partial) || is(State::Special) => 6,
+        _ => 0,
+    }
 }
 
 /// The built-in rules, and those of the files that were named.

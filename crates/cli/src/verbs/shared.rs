@@ -6,11 +6,12 @@ use std::num::NonZeroUsize;
 use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::manifest::Dialect;
-use plugward_loader::pinstore::{Baselines, StoreErrorRule};
+use plugward_loader::pinstore::{StoreErrorRule, Terminal};
 use plugward_loader::state_file::{LastGood, StateFile};
 use plugward_loader::tree_lock::{Excludes, Limits};
 use plugward_loader::{
-    CheckOptions, Keep, NobodyThere, PinStore, PluginReport, Report, Root, Subject, Trust, Whole, Writes,
+    CheckOptions, Host as Sides, Keep, NoGrants, NobodyThere, PluginReport, Report, Root, Subject, Trust,
+    Whole, Writes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,24 +21,30 @@ use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::progress::Progress;
+use crate::settings::Settings;
+use crate::stores;
 
 /// Most roots that are remembered.
 const KNOWN: usize = 64;
 
-pub(crate) const fn trust(arg: Option<TrustArg>) -> Trust {
+pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
     match arg {
-        None | Some(TrustArg::Tofu) => Trust::Tofu,
-        Some(TrustArg::Prompt) => Trust::Prompt,
-        Some(TrustArg::Locked) => Trust::Locked,
+        TrustArg::Tofu => Trust::Tofu,
+        TrustArg::Prompt => Trust::Prompt,
+        TrustArg::Locked => Trust::Locked,
     }
 }
 
-/// ADR-003's downgrade needs a person who sees the warning; without one, a broken store refuses.
-pub(crate) const fn on_store_error(trust: Trust, host: &Host) -> StoreErrorRule {
-    match trust {
-        Trust::Tofu | Trust::Prompt if host.interactive => StoreErrorRule::Warn,
-        Trust::Tofu | Trust::Prompt | Trust::Locked => StoreErrorRule::Refuse,
-    }
+/// The mode of the flag, else of the settings, else ADR-003's.
+pub(crate) fn trust(arg: Option<TrustArg>, settings: &Settings) -> Trust {
+    arg.map(trust_of).or(settings.trust).unwrap_or(Trust::Tofu)
+}
+
+/// ADR-003's downgrade needs a person who sees the warning; without one, a broken store refuses unless the user's
+/// settings say otherwise.
+fn on_store_error(trust: Trust, settings: &Settings, host: &Host) -> StoreErrorRule {
+    let terminal = if host.interactive { Terminal::Present } else { Terminal::Absent };
+    settings.on_store_error.unwrap_or_else(|| StoreErrorRule::for_command_line(trust, terminal))
 }
 
 pub(crate) fn dialect(text: Option<&str>) -> Result<Option<Dialect>, Failure> {
@@ -58,48 +65,34 @@ pub(crate) fn options(
     trust: Trust,
     writes: Writes,
     finding: &Finding,
-    host: &Host,
+    (settings, host): (&Settings, &Host),
 ) -> Result<CheckOptions, Failure> {
+    let mut left_out = finding.exclude.clone();
+    if settings.exclude_vcs == Some(true) {
+        left_out.extend([".git", ".hg", ".jj", ".svn"].map(str::to_owned));
+    }
     Ok(CheckOptions {
         trust,
-        on_store_error: on_store_error(trust, host),
+        on_store_error: on_store_error(trust, settings, host),
         whole: Whole::EachAlone,
         writes,
         keep: Keep::Nothing,
         dialect: dialect(finding.dialect.as_deref())?,
         enabled: None,
-        excludes: excludes(&finding.exclude)?,
+        excludes: excludes(&left_out)?,
         tree: Limits::standard(),
         scan: plugward_loader::scanner::Limits::DEFAULT,
         jobs: finding.jobs.unwrap_or(NonZeroUsize::MIN),
         packages: Vec::new(),
-        suppressions: Vec::new(),
+        suppressions: settings.suppressions.clone(),
+        today: host::today(),
+        approval: settings.approval,
+        max_risk: settings.max_risk,
+        shared: settings.shared.clone(),
+        verifiers: settings.verifiers.clone(),
         now: host::now()?,
         by: host::user(),
     })
-}
-
-/// Opens the pins. A folder that is not there yet is an empty store, and is made with the first pin.
-pub(crate) fn pins(host: &Host, writes: Writes, out: &Out) -> Result<PinStore, Failure> {
-    let path = host.config_dir()?;
-    if writes == Writes::LookOnly && !path.exists() {
-        return Ok(PinStore::empty());
-    }
-    let dir = host::own_folder(path).map_err(Failure::Store)?;
-    let store = PinStore::open(&dir, host::owner());
-    Ok(match baselines(host) {
-        Ok(baselines) => store.with_baselines(baselines),
-        Err(error) => {
-            out.say(&format!("note: no text is kept for later diffs: {error:#}"));
-            store
-        }
-    })
-}
-
-/// The texts of what was trusted. They explain and never decide, so a folder that cannot be had is no failure.
-fn baselines(host: &Host) -> anyhow::Result<Baselines> {
-    let dir = host::own_folder(host.state_dir()?)?;
-    Ok(Baselines::open(&dir, host::owner())?)
 }
 
 /// Opens each folder; a missing one is said with what to do.
@@ -134,7 +127,7 @@ pub(crate) fn quoted(word: &str) -> String {
 /// Looks at folders without writing anything; gives only the report.
 pub(crate) fn report(
     dirs: &[Utf8PathBuf],
-    trust: Trust,
+    trust: Option<Trust>,
     finding: &Finding,
     host: &Host,
     out: &Out,
@@ -152,7 +145,7 @@ pub(crate) struct Looked {
 /// Looks at folders without writing anything.
 pub(crate) fn look(
     dirs: &[Utf8PathBuf],
-    trust: Trust,
+    trust: Option<Trust>,
     finding: &Finding,
     host: &Host,
     out: &Out,
@@ -163,17 +156,20 @@ pub(crate) fn look(
 /// As `look`, and keeps the bytes of one plugin.
 fn look_keeping(
     dirs: &[Utf8PathBuf],
-    (trust, keep): (Trust, Keep),
+    (trust, keep): (Option<Trust>, Keep),
     finding: &Finding,
     host: &Host,
     out: &Out,
 ) -> Result<Looked, Failure> {
-    let mut options = options(trust, Writes::LookOnly, finding, host)?;
+    let settings = Settings::read(host)?;
+    let trust = trust.unwrap_or_else(|| self::trust(None, &settings));
+    let mut options = options(trust, Writes::LookOnly, finding, (&settings, host))?;
     options.keep = keep;
     let roots = roots(dirs)?;
-    let mut store = pins(host, Writes::LookOnly, out)?;
+    let mut stores = stores::to_look(host, &settings, out)?;
     let progress = Progress::new(out.live);
-    let (report, subjects) = plugward_loader::look(&roots, &mut store, &options, &progress, &mut NobodyThere);
+    let mut sides = Sides { watch: &progress, person: &mut NobodyThere, grants: &NoGrants };
+    let (report, subjects) = plugward_loader::look(&roots, &mut stores, &options, &mut sides);
     progress.done();
     Ok(Looked { report, subjects, roots })
 }
@@ -189,7 +185,7 @@ pub(crate) struct Named {
 pub(crate) fn find(
     id: &str,
     dirs: &[Utf8PathBuf],
-    trust: Trust,
+    trust: Option<Trust>,
     finding: &Finding,
     host: &Host,
     out: &Out,

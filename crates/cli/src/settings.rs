@@ -1,0 +1,317 @@
+//! The user's own settings: `config.toml` in the config folder, `PLUGWARD_CFG` and `--cfg`.
+//!
+//! Only what this program acts on is a key; any other is an error with its place, so that a mistyped one does not pass
+//! for said. Files of a workspace are not read.
+
+use anyhow::anyhow;
+use plugward_loader::pinstore::{Risk, StoreErrorRule};
+use plugward_loader::scanner::{Date, Suppression};
+use plugward_loader::{ApprovalRule, HostSuppression, SignerRow, Trust, Verifiers};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::escape::line;
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+
+/// The file's name in the config folder.
+pub(crate) const NAME: &str = "config.toml";
+/// Most bytes of it.
+const LIMIT: u64 = 1 << 20;
+
+/// What the user's settings say.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) trust: Option<Trust>,
+    pub(crate) on_store_error: Option<StoreErrorRule>,
+    pub(crate) exclude_vcs: Option<bool>,
+    pub(crate) approval: ApprovalRule,
+    pub(crate) max_risk: Risk,
+    pub(crate) revocation_lists: Vec<String>,
+    pub(crate) shared: Vec<String>,
+    pub(crate) verifiers: Verifiers,
+    pub(crate) suppressions: Vec<HostSuppression>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Layer {
+    trust: Option<TrustWord>,
+    pins: Option<PinsTable>,
+    plugins: Option<PluginsTable>,
+    lock: Option<LockTable>,
+    scan: Option<ScanTable>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PinsTable {
+    on_store_error: Option<StoreErrorWord>,
+    exclude_vcs: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PluginsTable {
+    approval: Option<ApprovalWord>,
+    max_risk: Option<RiskWord>,
+    revocation_lists: Option<Vec<String>>,
+    shared: Option<Vec<Spanned<String>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LockTable {
+    signers: Option<Vec<Spanned<SignerTable>>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignerTable {
+    key: String,
+    ids: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScanTable {
+    suppress: Option<Vec<SuppressTable>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuppressTable {
+    plugin: Option<Spanned<String>>,
+    rule: Spanned<String>,
+    path: String,
+    digest: Spanned<String>,
+    reason: Spanned<String>,
+    expires: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TrustWord {
+    Tofu,
+    Prompt,
+    Locked,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StoreErrorWord {
+    Warn,
+    Refuse,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ApprovalWord {
+    Off,
+    Required,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+enum RiskWord {
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+/// One text of settings, and what errors call it.
+struct Text {
+    name: String,
+    text: String,
+}
+
+impl Settings {
+    /// Reads all layers; a later one stands above an earlier one, key by key.
+    pub(crate) fn read(host: &Host) -> Result<Self, Failure> {
+        let mut all = Self {
+            trust: None,
+            on_store_error: None,
+            exclude_vcs: None,
+            approval: ApprovalRule::Off,
+            max_risk: Risk::Medium,
+            revocation_lists: Vec::new(),
+            shared: Vec::new(),
+            verifiers: Verifiers::none(),
+            suppressions: Vec::new(),
+        };
+        for text in texts(host)? {
+            all.add(&text)?;
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, text: &Text) -> Result<(), Failure> {
+        let layer: Layer = toml::from_str(&text.text).map_err(|error| {
+            // The list of keys that `toml` adds is the answer to a mistyped one.
+            wrong(text, error.span().map_or(0, |span| span.start), error.message(), "mend the line")
+        })?;
+        let Layer { trust, pins, plugins, lock, scan } = layer;
+        self.trust = trust.map(TrustWord::trust).or(self.trust);
+        let pins = pins.unwrap_or_default();
+        self.on_store_error = pins.on_store_error.map(StoreErrorWord::rule).or(self.on_store_error);
+        self.exclude_vcs = pins.exclude_vcs.or(self.exclude_vcs);
+        let plugins = plugins.unwrap_or_default();
+        self.approval = plugins.approval.map_or(self.approval, ApprovalWord::rule);
+        self.max_risk = plugins.max_risk.map_or(self.max_risk, RiskWord::risk);
+        if let Some(lists) = plugins.revocation_lists {
+            self.revocation_lists = lists;
+        }
+        if let Some(shared) = plugins.shared {
+            self.shared = shared.into_iter().map(|name| shared_name(text, name)).collect::<Result<_, _>>()?;
+        }
+        if let Some(signers) = lock.unwrap_or_default().signers {
+            self.verifiers = signed_by(text, signers)?;
+        }
+        if let Some(entries) = scan.unwrap_or_default().suppress {
+            let read = |entry| suppression(text, entry);
+            self.suppressions = entries.into_iter().map(read).collect::<Result<_, _>>()?;
+        }
+        Ok(())
+    }
+}
+
+/// The texts of all layers, weak to strong.
+fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
+    let mut texts = Vec::new();
+    if let Some(path) = host.config_dir().ok().map(|dir| dir.join(NAME))
+        && std::fs::symlink_metadata(&path).is_ok()
+    {
+        let bytes = host::named_file(&path, LIMIT).map_err(Failure::Usage)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+        })?;
+        texts.push(Text { name: path.to_string(), text });
+    }
+    let from_environment = host.cfg_lines();
+    let rows = from_environment.lines().map(|row| ("PLUGWARD_CFG", row));
+    let rows = rows.chain(host.cfg_flags().iter().map(|row| ("--cfg", row.as_str())));
+    for (name, row) in rows.filter(|(_, row)| !row.trim().is_empty()) {
+        texts.push(Text { name: name.to_owned(), text: assignment(name, row)? });
+    }
+    Ok(texts)
+}
+
+/// `KEY=VALUE`, where the value is TOML, else a bare string.
+fn assignment(name: &str, row: &str) -> Result<String, Failure> {
+    let Some((key, value)) = row.split_once('=') else {
+        return Err(usage(format!("read {name} `{}`: expected KEY=VALUE", line(row))));
+    };
+    let text = format!("{} = {}\n", key.trim(), value.trim());
+    if toml::from_str::<toml::Table>(&text).is_ok() {
+        return Ok(text);
+    }
+    Ok(format!("{} = {}\n", key.trim(), toml::Value::from(value.trim())))
+}
+
+fn wrong(text: &Text, at: usize, what: &str, next: &str) -> Failure {
+    let before = text.text.get(..at).unwrap_or_default();
+    let row = before.matches('\n').count().saturating_add(1);
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
+    Failure::Usage(anyhow!(
+        "read {}:{row}:{column}: {} (policy/settings)\n  next: {next}",
+        line(&text.name),
+        line(what)
+    ))
+}
+
+fn shared_name(text: &Text, name: Spanned<String>) -> Result<String, Failure> {
+    let at = name.span().start;
+    let name = name.into_inner();
+    let mut parts = name.split('/').skip_while(|part| *part == "..");
+    let last = parts.next().filter(|part| !matches!(*part, "" | "." | ".."));
+    if name.starts_with("../") && last.is_some() && parts.next().is_none() {
+        return Ok(name);
+    }
+    let what = format!("`{name}` is no folder beside a plugin");
+    Err(wrong(text, at, &what, "write it as a plugin would import it: ../shared"))
+}
+
+fn signed_by(text: &Text, rows: Vec<Spanned<SignerTable>>) -> Result<Verifiers, Failure> {
+    let mut good = Vec::new();
+    for row in rows {
+        let at = row.span().start;
+        let SignerTable { key, ids } = row.into_inner();
+        let row = SignerRow { key, ids };
+        // One at a time, so that the place is that of the row.
+        Verifiers::signed_by(std::slice::from_ref(&row))
+            .map_err(|error| wrong(text, at, &error.to_string(), error.help()))?;
+        good.push(row);
+    }
+    Verifiers::signed_by(&good).map_err(|error| wrong(text, 0, &error.to_string(), error.help()))
+}
+
+fn suppression(text: &Text, entry: SuppressTable) -> Result<HostSuppression, Failure> {
+    let SuppressTable { plugin, rule, path, digest, reason, expires } = entry;
+    if let Some(plugin) = &plugin
+        && let Err(error) = plugin.get_ref().parse::<plugward_loader::PluginId>()
+    {
+        return Err(wrong(text, plugin.span().start, &error.to_string(), &error.help()));
+    }
+    let parsed = |at: &Spanned<String>, error: &plugward_loader::ParseError| {
+        wrong(text, at.span().start, &error.to_string(), &error.help())
+    };
+    if reason.get_ref().trim().chars().count() < 10 {
+        let what = "the reason has fewer than 10 characters";
+        return Err(wrong(text, reason.span().start, what, "say who looked, at what, and when"));
+    }
+    let expires = match expires {
+        None => None,
+        Some(day) => {
+            let bad = |_| wrong(text, day.span().start, "expected a day as YYYY-MM-DD", "mend the day");
+            Some(day.get_ref().parse::<Date>().map_err(bad)?)
+        }
+    };
+    let entry = Suppression {
+        rule: rule.get_ref().parse().map_err(|error| parsed(&rule, &error))?,
+        path,
+        digest: digest.get_ref().parse().map_err(|error| parsed(&digest, &error))?,
+        reason: reason.into_inner(),
+        expires,
+    };
+    Ok(HostSuppression { plugin: plugin.map(Spanned::into_inner), entry })
+}
+
+impl TrustWord {
+    const fn trust(self) -> Trust {
+        match self {
+            Self::Tofu => Trust::Tofu,
+            Self::Prompt => Trust::Prompt,
+            Self::Locked => Trust::Locked,
+        }
+    }
+}
+
+impl StoreErrorWord {
+    const fn rule(self) -> StoreErrorRule {
+        match self {
+            Self::Warn => StoreErrorRule::Warn,
+            Self::Refuse => StoreErrorRule::Refuse,
+        }
+    }
+}
+
+impl ApprovalWord {
+    const fn rule(self) -> ApprovalRule {
+        match self {
+            Self::Off => ApprovalRule::Off,
+            Self::Required => ApprovalRule::Required,
+        }
+    }
+}
+
+impl RiskWord {
+    const fn risk(self) -> Risk {
+        match self {
+            Self::Low => Risk::Low,
+            Self::Medium => Risk::Medium,
+            Self::High => Risk::High,
+            Self::Critical => Risk::Critical,
+        }
+    }
+}

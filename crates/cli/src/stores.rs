@@ -1,0 +1,142 @@
+//! What this machine remembers, opened for one verb.
+
+use camino::Utf8Path;
+use plugward_loader::capability::{Budgets, Limit, RawWithNetwork, WorkflowId};
+use plugward_loader::ledger::LedgerId;
+use plugward_loader::pinstore::{Baselines, RevocationLists};
+use plugward_loader::{
+    ApprovalStore, PinStore, Record, RecordFailure, RecordOptions, RevocationStore, Stores, Writes,
+};
+
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::settings::Settings;
+
+/// Most bytes of a revocation list.
+const LIST: u64 = 8 << 20;
+/// How long a write waits for another process.
+const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// All stores, for a verb that writes nothing.
+pub(crate) fn to_look(host: &Host, settings: &Settings, out: &Out) -> Result<Stores, Failure> {
+    Ok(Stores {
+        pins: pins(host, Writes::LookOnly, out)?,
+        approvals: approvals(host)?,
+        revocations: revocations(host, settings, out),
+        record: Record::nowhere(),
+    })
+}
+
+/// All stores, for `check`.
+pub(crate) fn to_write(
+    host: &Host,
+    settings: &Settings,
+    workflow: Option<&str>,
+    out: &Out,
+) -> Result<Stores, Failure> {
+    Ok(Stores {
+        pins: pins(host, Writes::Commit, out)?,
+        approvals: approvals(host)?,
+        revocations: revocations(host, settings, out),
+        record: record(host, workflow)?,
+    })
+}
+
+/// Opens the pins. A folder that is not there yet is an empty store, and is made with the first pin.
+pub(crate) fn pins(host: &Host, writes: Writes, out: &Out) -> Result<PinStore, Failure> {
+    let path = host.config_dir()?;
+    if writes == Writes::LookOnly && !path.exists() {
+        return Ok(PinStore::empty());
+    }
+    let dir = host::own_folder(path).map_err(Failure::Store)?;
+    let store = PinStore::open(&dir, host::owner());
+    Ok(match baselines(host) {
+        Ok(baselines) => store.with_baselines(baselines),
+        Err(error) => {
+            out.say(&format!("note: no text is kept for later diffs: {error:#}"));
+            store
+        }
+    })
+}
+
+fn approvals(host: &Host) -> Result<ApprovalStore, Failure> {
+    let path = host.config_dir()?;
+    if !path.exists() {
+        return Ok(ApprovalStore::empty());
+    }
+    let dir = host::own_folder(path).map_err(Failure::Store)?;
+    Ok(ApprovalStore::open(&dir, host::owner()))
+}
+
+/// The texts of what was trusted. They explain and never decide, so a folder that cannot be had is no failure.
+fn baselines(host: &Host) -> anyhow::Result<Baselines> {
+    let dir = host::own_folder(host.state_dir()?)?;
+    Ok(Baselines::open(&dir, host::owner())?)
+}
+
+/// The lists of `plugins.revocation_lists`; the last good one of each is kept in the state folder.
+fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
+    let mut store = RevocationStore::none();
+    if settings.revocation_lists.is_empty() {
+        return store;
+    }
+    let opened =
+        host.state_dir().and_then(host::own_folder).map_err(|error| format!("{error:#}")).and_then(|dir| {
+            RevocationLists::open(&dir, host::owner(), WAIT)
+                .map_err(|error| format!("{error} ({})", error.code()))
+        });
+    for source in &settings.revocation_lists {
+        let name = Utf8Path::new(source).file_name().unwrap_or(source).to_owned();
+        let path = match host.config_dir() {
+            Ok(dir) => dir.join(source),
+            Err(_) => source.into(),
+        };
+        let bytes = host::named_file(&path, LIST);
+        if let Err(error) = &bytes {
+            out.say(&format!("warning: {error:#}"));
+        }
+        match &opened {
+            Ok(lists) => store.add(&name, lists.settle(source, bytes.ok().as_deref())),
+            Err(why) => store.unkept(&name, why),
+        }
+    }
+    store
+}
+
+/// Opens the ledger. Where it cannot be had, nothing loads, and the report says why.
+pub(crate) fn record(host: &Host, workflow: Option<&str>) -> Result<Record, Failure> {
+    let workflow = match workflow {
+        Some(id) => Some(WorkflowId::new(id).map_err(|error| {
+            usage(format!("read --workflow: {error} ({})\n  next: {}", error.code(), error.help()))
+        })?),
+        None => None,
+    };
+    Ok(open(host, workflow).unwrap_or_else(|error| {
+        let help = "mend what the message names, or name another folder with --state-dir DIR";
+        Record::failed(RecordFailure::no_place(&format!("{error:#}"), help))
+    }))
+}
+
+fn open(host: &Host, workflow: Option<WorkflowId>) -> anyhow::Result<Record> {
+    let dir = host::own_folder(host.state_dir()?)?;
+    let random = host::random()?;
+    let clock = host::ledger_clock()?;
+    let workflow = match workflow {
+        Some(workflow) => workflow,
+        None => {
+            let tail: String = random.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+            WorkflowId::new(&format!("check-{}-{tail}", clock()))?
+        }
+    };
+    Ok(Record::open(
+        &dir,
+        RecordOptions {
+            new_id: LedgerId::from_bytes(random),
+            clock: Box::new(clock),
+            workflow,
+            budgets: Budgets::otherwise(Limit::NONE),
+            raw_with_network: RawWithNetwork::Refuse,
+        },
+    ))
+}

@@ -1,0 +1,36 @@
+//! Secrets out of what the ledger keeps.
+
+use plugward_capability::Scrub;
+use plugward_redact::{Firewall, Raw, Rules, Settings};
+
+/// Takes out what the redaction rules know, before a detail is written down.
+#[derive(Debug)]
+pub(crate) struct SecretsOut(Firewall);
+
+impl SecretsOut {
+    pub(crate) fn new() -> Result<Self, String> {
+        Firewall::new(Rules::all(), Settings::reference())
+            .map(Self)
+            .map_err(|error| format!("make the rules of redaction: {error} ({})", error.code()))
+    }
+}
+
+impl Scrub for SecretsOut {
+    fn scrub(&self, text: &str) -> String {
+        self.0.redact(Raw::new(text.to_owned())).as_str().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_in_a_detail_is_not_written_down_and_a_path_is() {
+        let scrub = SecretsOut::new().unwrap();
+        let token = concat!("AK", "IA", "Z7QJ4M2X9WTC5VBN");
+        let out = scrub.scrub(&format!("deploy --key {token}"));
+        assert!(!out.contains(token), "{out}");
+        assert_eq!(scrub.scrub("hooks/run.sh"), "hooks/run.sh");
+    }
+}

@@ -1,0 +1,52 @@
+//! What a host remembers, and what it may be asked.
+
+use crate::approvals::ApprovalStore;
+use crate::mint::Grants;
+use crate::options::{Person, Watch};
+use crate::pins::PinStore;
+use crate::policy::RevocationStore;
+use crate::record::Record;
+
+/// What this machine remembers. It has no default: a host opens each part, or says that it has none.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a new store must stop every host from building")]
+pub struct Stores {
+    /// The pins.
+    pub pins: PinStore,
+    /// The approvals.
+    pub approvals: ApprovalStore,
+    /// The revocation lists of the settings.
+    pub revocations: RevocationStore,
+    /// The ledger.
+    pub record: Record,
+}
+
+impl Stores {
+    /// Remembers nothing and writes nothing: for looks at folders of which nothing was ever pinned.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self {
+            pins: PinStore::empty(),
+            approvals: ApprovalStore::empty(),
+            revocations: RevocationStore::none(),
+            record: Record::nowhere(),
+        }
+    }
+}
+
+/// The host's side of a check: who watches, who answers, who grants.
+#[expect(clippy::exhaustive_structs, reason = "a new side must stop every host from building")]
+pub struct Host<'a> {
+    /// Hears how far a check is.
+    pub watch: &'a dyn Watch,
+    /// Answers questions.
+    pub person: &'a mut dyn Person,
+    /// Grants capabilities.
+    pub grants: &'a dyn Grants,
+}
+
+impl core::fmt::Debug for Host<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Host").finish_non_exhaustive()
+    }
+}
