@@ -245,6 +245,7 @@ fn read(
 ) {
     let mut sink = Sink::new(rules, Some(source.lens), path, options.packages);
     sink.role = source.role;
+    sink.depth = source.depth;
     let mut lexed = Lexed::default();
     if source.lens == Lens::Js && source.depth == 0 && lex::js::html::is_markup(path) {
         lex::js::html::lex(source.text, &mut sink, &mut lexed);

@@ -4,8 +4,8 @@ use crate::entry::{Lens, Role};
 use crate::keys;
 use crate::lex::data::KeyPath;
 use crate::modules;
-use crate::names::{Names, Node};
-use crate::rules::{Arg0, Declared, MatcherKind, NO_LENS, Rules};
+use crate::names::{Names, Node, Word};
+use crate::rules::{Arg0, CommandMatcher, Declared, MatcherKind, NO_LENS, Rules};
 use crate::view::{How, View};
 
 /// A match of one matcher, in offsets of the text that was lexed.
@@ -73,18 +73,20 @@ pub(crate) enum Specifier<'a> {
 }
 
 /// One simple command of a shell.
-#[derive(Debug, Default)]
-pub(crate) struct Command {
-    /// The program, its folder dropped.
-    pub(crate) program: String,
-    /// The arguments, decoded, joined by one blank.
-    pub(crate) args: String,
-    /// The programs before it in the pipeline, nearest last.
-    pub(crate) piped_from: Vec<String>,
-    /// Targets of redirections, with the operator in front.
-    pub(crate) redirects: Vec<String>,
-    pub(crate) span: (usize, usize),
+pub(crate) struct Command<'a> {
+    /// The program as the table knows it, its folder dropped; 0 where no rule names it.
+    pub(crate) program: Word,
+    /// What had to be undone to read the program.
     pub(crate) how: How,
+    /// The arguments, decoded, joined by one blank.
+    pub(crate) args: &'a [u8],
+    /// What had to be undone to read a range of the arguments.
+    pub(crate) undone: &'a dyn Fn(usize, usize) -> How,
+    /// The programs that feed it, as bits of the table.
+    pub(crate) sources: u128,
+    /// Targets of redirections, with the operator in front.
+    pub(crate) redirects: &'a [(Vec<u8>, How)],
+    pub(crate) span: (usize, usize),
 }
 
 /// A limit that a lens met, with the range that went unread.
@@ -101,6 +103,8 @@ pub(crate) struct Sink<'r> {
     pub(crate) lens: u8,
     pub(crate) path: &'r str,
     pub(crate) role: Role,
+    /// How deep the text is embedded in its file.
+    pub(crate) depth: usize,
     pub(crate) packages: &'r [String],
     pub(crate) hits: Vec<Hit>,
     pub(crate) embedded: Vec<Embedded>,
@@ -120,6 +124,7 @@ impl<'r> Sink<'r> {
             lens: lens.map_or(NO_LENS, Lens::bit),
             path,
             role: Role::Other,
+            depth: 0,
             packages,
             hits: Vec::new(),
             embedded: Vec::new(),
@@ -226,22 +231,13 @@ impl<'r> Sink<'r> {
     }
 
     /// A simple command.
-    #[expect(dead_code, reason = "the shell's lexer tells them")]
-    pub(crate) fn command(&mut self, command: &Command) {
+    pub(crate) fn command(&mut self, command: &Command<'_>) {
         let rules = self.rules;
-        for &matcher in &rules.commands {
+        for matcher in rules.commands.matchers(command.program) {
             let kind = rules.matcher(matcher).map(|known| &known.kind);
             let Some(MatcherKind::Command(wanted)) = kind else { continue };
-            let program = wanted.program.is_empty() || wanted.program.contains(&command.program);
-            let args = wanted.args.as_ref().is_none_or(|args| args.is_match(command.args.as_bytes()));
-            let piped = wanted.piped_from.is_empty()
-                || command.piped_from.iter().any(|before| wanted.piped_from.contains(before));
-            let redirect = wanted
-                .redirect
-                .as_ref()
-                .is_none_or(|redirect| command.redirects.iter().any(|to| redirect.is_match(to.as_bytes())));
-            if program && args && piped && redirect {
-                self.hit(matcher, command.span, command.how);
+            if let Some(how) = command_fits(wanted, command) {
+                self.hit(matcher, command.span, command.how.and(how));
             }
         }
     }
@@ -286,6 +282,23 @@ impl<'r> Sink<'r> {
     pub(crate) fn embed(&mut self, lens: Lens, text: EmbeddedText) {
         self.embedded.push(Embedded { lens, text, lowered: Lowered::No });
     }
+}
+
+/// Says whether a command is what a matcher looks for, and what had to be undone in what it looked at.
+fn command_fits(wanted: &CommandMatcher, command: &Command<'_>) -> Option<How> {
+    if wanted.piped_from != 0 && wanted.piped_from & command.sources == 0 {
+        return None;
+    }
+    let mut how = How::NONE;
+    if let Some(args) = &wanted.args {
+        let found = args.find(command.args)?;
+        how = how.and((command.undone)(found.start(), found.end()));
+    }
+    if let Some(redirect) = &wanted.redirect {
+        let (_, undone) = command.redirects.iter().find(|(to, _)| redirect.is_match(to))?;
+        how = how.and(*undone);
+    }
+    Some(how)
 }
 
 /// Whether the file declares the name around its use.

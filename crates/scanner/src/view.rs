@@ -24,7 +24,6 @@ impl How {
     #[expect(dead_code, reason = "constant folding undoes it")]
     pub(crate) const FOLD: Self = Self(8);
     pub(crate) const MARKUP: Self = Self(16);
-    #[expect(dead_code, reason = "the lexer of shells undoes it")]
     pub(crate) const SHELL: Self = Self(32);
     pub(crate) const UNICODE: Self = Self(64);
 

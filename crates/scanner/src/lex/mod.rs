@@ -3,6 +3,8 @@
 pub(crate) mod data;
 pub(crate) mod js;
 mod prose;
+pub(crate) mod py;
+pub(crate) mod sh;
 
 use crate::entry::Lens;
 use crate::options::Limits;
@@ -25,8 +27,10 @@ pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, 
         Lens::Js => js::lex(src, sink, limits, out),
         Lens::Data => data::lex(src, sink, limits, out),
         Lens::Prose => prose::lex(src, sink, limits, out),
+        Lens::Py => py::lex(src, sink, limits, out),
+        Lens::Sh => sh::lex(src, sink, limits, out),
         // DEBT(lenses): these read all of the text as prose until their lexers come.
-        Lens::Py | Lens::Sh | Lens::Rs => {
+        Lens::Rs => {
             out.text.begin(crate::text::Within::Prose, 0);
             out.text.raw(src, 0, crate::view::How::NONE);
         }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use plugward_types::Digest;
 use sha2::{Digest as _, Sha256};
 
+use super::commands::CommandTable;
 use super::load::Place;
 use super::source::{Arg0, MatchSource, NameSource, RuleSource};
 use super::{
-    Check, CommandMatcher, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit,
+    Check, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit,
 };
 use crate::RuleError;
 use crate::engine::{Compiled, Pattern, PatternSet, Speed, short_regex};
@@ -32,7 +33,9 @@ pub(super) fn compile(all: Vec<(Rule, RuleSource, Place)>, compiled: Compiled) -
         }
         let speed = if source.slow { Speed::Slow } else { Speed::Fast };
         for found in source.matches {
-            builder.add(index, langs, speed, found.into_inner()).map_err(error)?;
+            let found = found.into_inner();
+            let langs = narrowed(langs, found.langs()).map_err(error)?;
+            builder.add(index, langs, speed, found).map_err(error)?;
         }
         rules.push(rule);
     }
@@ -69,6 +72,19 @@ fn languages(names: &[String]) -> Result<u8, RuleErrorKind> {
     if bits == 0 { Err(RuleErrorKind::Parse("a rule needs a language".to_owned())) } else { Ok(bits) }
 }
 
+/// A match may look at some of its rule's languages alone.
+fn narrowed(rule: u8, own: &[String]) -> Result<u8, RuleErrorKind> {
+    if own.is_empty() {
+        return Ok(rule);
+    }
+    let own = languages(own)?;
+    if own & !rule == 0 {
+        Ok(own)
+    } else {
+        Err(RuleErrorKind::Parse("a match looks at a language that its rule does not name".to_owned()))
+    }
+}
+
 fn profile_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     if names.is_empty() {
         return Ok(3);
@@ -91,7 +107,7 @@ struct Builder {
     text: PatternSet,
     code: PatternSet,
     modules: Vec<u16>,
-    commands: Vec<u16>,
+    commands: CommandTable,
     keys: Vec<u16>,
     shapes: BTreeMap<&'static str, Vec<u16>>,
 }
@@ -109,14 +125,14 @@ impl Builder {
             compiled,
             matchers: Vec::new(),
             js: crate::lex::js::names(),
-            py: Names::new(),
+            py: crate::lex::py::names(),
             rs: Names::new(),
             data: Words::new(),
             bytes: PatternSet::default(),
             text: PatternSet::default(),
             code: PatternSet::default(),
             modules: Vec::new(),
-            commands: Vec::new(),
+            commands: CommandTable::new(),
             keys: Vec::new(),
             shapes: BTreeMap::new(),
         }
@@ -134,19 +150,19 @@ impl Builder {
     fn add(&mut self, rule: u16, langs: u8, speed: Speed, source: MatchSource) -> Result<(), RuleErrorKind> {
         let matcher = self.next()?;
         match source {
-            MatchSource::Bytes { pattern, profiles, check } => {
+            MatchSource::Bytes { pattern, profiles, check, .. } => {
                 let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
                 self.bytes.patterns.push(pattern);
                 let check = read_check(&check)?;
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Bytes { check });
             }
-            MatchSource::Text { pattern, within, roles, profiles } => {
+            MatchSource::Text { pattern, within, roles, profiles, .. } => {
                 let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
                 self.text.patterns.push(pattern);
                 let kind = MatcherKind::Text { within: within_bits(&within)?, roles: role_bits(&roles)? };
                 self.push(rule, langs, profile_bits(&profiles)?, kind);
             }
-            MatchSource::Code { pattern, profiles } => {
+            MatchSource::Code { pattern, profiles, .. } => {
                 let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
                 self.code.patterns.push(pattern);
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Code);
@@ -154,22 +170,16 @@ impl Builder {
             MatchSource::Call(names) => self.add_names(rule, langs, NameKind::Call, &names)?,
             MatchSource::Member(names) => self.add_names(rule, langs, NameKind::Member, &names)?,
             MatchSource::Assign(names) => self.add_names(rule, langs, NameKind::Assign, &names)?,
-            MatchSource::Module { names, profiles } => {
+            MatchSource::Module { names, profiles, .. } => {
                 let (sets, names) = split_sets(names)?;
                 self.modules.push(matcher);
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Module { names, sets });
             }
-            MatchSource::Command { program, args, piped_from, redirect, profiles } => {
-                self.commands.push(matcher);
-                let kind = CommandMatcher {
-                    program,
-                    args: optional_regex(&args)?,
-                    piped_from,
-                    redirect: optional_regex(&redirect)?,
-                };
-                self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Command(kind));
+            MatchSource::Command { ref profiles, .. } => {
+                let kind = self.commands.add(matcher, &source)?;
+                self.push(rule, langs, profile_bits(profiles)?, MatcherKind::Command(kind));
             }
-            MatchSource::Key { files, path, value, check, roles, profiles } => {
+            MatchSource::Key { files, path, value, check, roles, profiles, .. } => {
                 self.keys.push(matcher);
                 let path = KeyPattern::parse(&path);
                 for name in path.names() {
@@ -179,7 +189,7 @@ impl Builder {
                 let kind = KeyMatcher { files, path, value, check, roles: role_bits(&roles)? };
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Key(kind));
             }
-            MatchSource::Shape { name, profiles } => {
+            MatchSource::Shape { name, profiles, .. } => {
                 let known = SHAPES.iter().find(|shape| **shape == name);
                 let known = known.ok_or_else(|| {
                     RuleErrorKind::Parse(format!("{name:?} is no detector of this version"))
@@ -263,7 +273,7 @@ fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
     }
 }
 
-fn optional_regex(text: &str) -> Result<Option<regex_automata::meta::Regex>, RuleErrorKind> {
+pub(super) fn optional_regex(text: &str) -> Result<Option<regex_automata::meta::Regex>, RuleErrorKind> {
     if text.is_empty() { Ok(None) } else { short_regex(text).map(Some) }
 }
 

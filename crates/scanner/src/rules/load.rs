@@ -33,6 +33,8 @@ const BUILTIN: &[(&str, &str)] = &[
     ("obf.toml", include_str!("../../rules/obf.toml")),
     ("secret.toml", include_str!("../../rules/secret.toml")),
     ("unicode.toml", include_str!("../../rules/unicode.toml")),
+    ("py.toml", include_str!("../../rules/py.toml")),
+    ("sh.toml", include_str!("../../rules/sh.toml")),
 ];
 
 /// Where a file's rules come from.

@@ -1,6 +1,7 @@
 //! Rules: what is looked for, how much it weighs, why, and the cases that prove it alive.
 
 mod check;
+mod commands;
 mod compile;
 mod load;
 mod source;
@@ -11,13 +12,14 @@ use std::sync::OnceLock;
 use plugward_types::{Digest, RuleId, Severity};
 
 use crate::engine::{Compiled, PatternSet};
-use crate::entry::{Lens, Role};
+use crate::entry::Role;
 use crate::lex::data::KeyPattern;
 use crate::names::{Names, Words};
 use crate::options::Profile;
 use crate::{RuleError, text::Within};
 
 pub use check::SelfCheck;
+pub(crate) use commands::{CommandMatcher, CommandTable};
 pub(crate) use source::{Arg0, Declared};
 
 /// A rule file of the user's own.
@@ -146,14 +148,6 @@ pub(crate) mod set {
 }
 
 #[derive(Debug)]
-pub(crate) struct CommandMatcher {
-    pub(crate) program: Vec<String>,
-    pub(crate) args: Option<regex_automata::meta::Regex>,
-    pub(crate) piped_from: Vec<String>,
-    pub(crate) redirect: Option<regex_automata::meta::Regex>,
-}
-
-#[derive(Debug)]
 pub(crate) struct KeyMatcher {
     pub(crate) files: Vec<String>,
     pub(crate) path: KeyPattern,
@@ -188,16 +182,18 @@ pub struct Rules {
     pub(crate) table: Vec<Rule>,
     pub(crate) matchers: Vec<Matcher>,
     pub(crate) js: Names,
+    #[expect(dead_code, reason = "the lexer of Python asks for it")]
     pub(crate) py: Names,
+    #[expect(dead_code, reason = "the lexer of Rust asks for it")]
     pub(crate) rs: Names,
     /// Names of keys that `key` rules ask for.
     pub(crate) data: Words,
     pub(crate) bytes: PatternSet,
     pub(crate) text: PatternSet,
     pub(crate) code: PatternSet,
-    /// Matchers of kind `module`, `command` and `key`.
+    /// Matchers of kind `module` and `key`.
     pub(crate) modules: Vec<u16>,
-    pub(crate) commands: Vec<u16>,
+    pub(crate) commands: CommandTable,
     pub(crate) keys: Vec<u16>,
     /// Matchers of kind `shape`, by the detector's name.
     pub(crate) shapes: BTreeMap<&'static str, Vec<u16>>,
@@ -261,16 +257,6 @@ impl Rules {
 
     pub(crate) fn shape(&self, name: &str) -> &[u16] {
         self.shapes.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    #[expect(dead_code, reason = "the lexers of Python and Rust ask for theirs")]
-    pub(crate) fn names(&self, lens: Lens) -> Option<&Names> {
-        match lens {
-            Lens::Js => Some(&self.js),
-            Lens::Py => Some(&self.py),
-            Lens::Rs => Some(&self.rs),
-            Lens::Sh | Lens::Data | Lens::Prose => None,
-        }
     }
 }
 

@@ -69,6 +69,8 @@ pub(crate) enum Arg0 {
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum MatchSource {
     Bytes {
+        #[serde(default)]
+        langs: Vec<String>,
         pattern: String,
         #[serde(default)]
         profiles: Vec<String>,
@@ -76,6 +78,8 @@ pub(crate) enum MatchSource {
         check: String,
     },
     Text {
+        #[serde(default)]
+        langs: Vec<String>,
         pattern: String,
         within: Vec<String>,
         #[serde(default)]
@@ -84,6 +88,8 @@ pub(crate) enum MatchSource {
         profiles: Vec<String>,
     },
     Code {
+        #[serde(default)]
+        langs: Vec<String>,
         pattern: String,
         #[serde(default)]
         profiles: Vec<String>,
@@ -92,11 +98,15 @@ pub(crate) enum MatchSource {
     Member(NameSource),
     Assign(NameSource),
     Module {
+        #[serde(default)]
+        langs: Vec<String>,
         names: Vec<String>,
         #[serde(default)]
         profiles: Vec<String>,
     },
     Command {
+        #[serde(default)]
+        langs: Vec<String>,
         #[serde(default)]
         program: Vec<String>,
         #[serde(default)]
@@ -109,6 +119,8 @@ pub(crate) enum MatchSource {
         profiles: Vec<String>,
     },
     Key {
+        #[serde(default)]
+        langs: Vec<String>,
         #[serde(default)]
         files: Vec<String>,
         path: String,
@@ -123,15 +135,35 @@ pub(crate) enum MatchSource {
         profiles: Vec<String>,
     },
     Shape {
+        #[serde(default)]
+        langs: Vec<String>,
         name: String,
         #[serde(default)]
         profiles: Vec<String>,
     },
 }
 
+impl MatchSource {
+    /// Gives the languages that the match looks at; none stands for those of its rule.
+    pub(crate) fn langs(&self) -> &[String] {
+        match self {
+            Self::Call(names) | Self::Member(names) | Self::Assign(names) => &names.langs,
+            Self::Bytes { langs, .. }
+            | Self::Text { langs, .. }
+            | Self::Code { langs, .. }
+            | Self::Module { langs, .. }
+            | Self::Command { langs, .. }
+            | Self::Key { langs, .. }
+            | Self::Shape { langs, .. } => langs,
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NameSource {
+    #[serde(default)]
+    pub(crate) langs: Vec<String>,
     pub(crate) names: Vec<String>,
     #[serde(default)]
     pub(crate) arg0: Arg0,

@@ -1,0 +1,575 @@
+//! Lists of commands: pipelines, compound commands, functions, comments.
+
+use super::flat::Flat;
+use super::func::Func;
+use super::run::{Stage, Words};
+use super::{Parser, Pipe};
+use crate::text::Within;
+use crate::view::How;
+
+/// What ends a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    End,
+    Paren,
+}
+
+/// Whether what a list prints is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Capture {
+    No,
+    Yes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Paren,
+    Brace,
+    If,
+    Loop,
+    Case,
+}
+
+/// A compound command that is open.
+#[derive(Debug)]
+struct Frame {
+    kind: Kind,
+    /// The pipeline that it is a stage of.
+    pipe: Pipe,
+    /// What its own pipelines begin with.
+    base: Pipe,
+    ran: u128,
+    /// Of `case`: a pattern comes next.
+    pattern: bool,
+    /// It is the body of a function; how many commands stood in it.
+    body: bool,
+    commands: usize,
+    last: Vec<Vec<u8>>,
+}
+
+/// What one call of `list` keeps.
+#[derive(Debug)]
+struct State {
+    stop: Stop,
+    capture: Capture,
+    frames: Vec<Frame>,
+    /// How many frames of each kind are open.
+    open: [usize; 5],
+    base: Pipe,
+    ran: u128,
+    stage: Stage,
+    /// A name whose body comes next.
+    named: Option<Vec<u8>>,
+    pipelines: usize,
+    /// The end of a stage was just read.
+    closed: bool,
+}
+
+impl Parser<'_, '_, '_> {
+    /// Reads commands up to where they end. Gives the programs that ran and what was printed, if that is known.
+    pub(super) fn list(&mut self, stop: Stop, capture: Capture) -> (u128, Option<Flat>) {
+        let mut state = State {
+            stop,
+            capture,
+            frames: Vec::new(),
+            open: [0; 5],
+            base: self.pipe,
+            ran: 0,
+            stage: Stage::default(),
+            named: None,
+            pipelines: 0,
+            closed: false,
+        };
+        let bodies = self.bodies.len();
+        while self.step(&mut state) {}
+        self.bodies.truncate(bodies);
+        let ran = state.frames.iter().fold(state.ran, |sum, frame| sum | frame.ran);
+        let printed = state.stage.printed.take().filter(|_| state.pipelines <= 1);
+        (ran, printed)
+    }
+
+    pub(super) fn blanks(&mut self) {
+        loop {
+            match self.peek() {
+                b' ' | b'\t' | 0x0B | 0x0C => self.skip(1),
+                b'\\' if self.at(self.pos.saturating_add(1)) == b'\n' => self.skip(2),
+                b'\\' if self.starts(b"\\\r\n") => self.skip(3),
+                _ => return,
+            }
+        }
+    }
+
+    fn step(&mut self, state: &mut State) -> bool {
+        self.blanks();
+        if self.pos >= self.end {
+            return false;
+        }
+        if state.frames.last().is_some_and(|frame| frame.kind == Kind::Case && frame.pattern) {
+            self.pattern(state);
+            return true;
+        }
+        match self.peek() {
+            b'\n' => {
+                self.newline();
+                self.next_pipeline(state);
+            }
+            b'\r' => self.skip(1),
+            b'#' => self.comment(),
+            b';' => self.semicolon(state),
+            b'&' if self.at(self.pos.saturating_add(1)) != b'>' => {
+                self.operator(if self.starts(b"&&") { 2 } else { 1 });
+                self.next_pipeline(state);
+            }
+            b'|' if self.starts(b"||") => {
+                self.operator(2);
+                self.next_pipeline(state);
+            }
+            b'|' => {
+                self.operator(if self.starts(b"|&") { 2 } else { 1 });
+                self.next_stage(state);
+            }
+            b'(' => self.paren(state),
+            b')' => return self.close_paren(state),
+            _ => return self.command(state),
+        }
+        true
+    }
+
+    fn operator(&mut self, len: usize) {
+        let text = self.rest().get(..len).unwrap_or_default();
+        self.out.code.copy(text, self.pos, How::NONE, 0);
+        self.skip(len);
+    }
+
+    fn newline(&mut self) {
+        self.out.code.copy(b"\n", self.pos, How::NONE, 0);
+        if self.documents.0 == self.pos {
+            self.pos = self.documents.1.min(self.end);
+            self.documents = (usize::MAX, 0);
+        } else {
+            self.skip(1);
+        }
+    }
+
+    /// Tells the text view a comment.
+    pub(super) fn comment(&mut self) {
+        let start = self.pos;
+        let len = memchr::memchr(b'\n', self.rest()).unwrap_or_else(|| self.rest().len());
+        let text = self.rest().get(..len).unwrap_or_default();
+        let marks = text.iter().take_while(|byte| matches!(byte, b'#' | b'!' | b' ' | b'\t')).count();
+        self.out.text.begin(Within::Comment, 0);
+        self.out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), How::NONE);
+        self.out.text.end();
+        self.skip(len);
+    }
+
+    fn base(state: &State) -> Pipe {
+        state.frames.last().map_or(state.base, |frame| frame.base)
+    }
+
+    fn next_pipeline(&mut self, state: &mut State) {
+        if state.closed {
+            state.closed = false;
+        }
+        self.pipe = Self::base(state);
+        self.input = None;
+    }
+
+    fn next_stage(&mut self, state: &mut State) {
+        self.pipe.from |= state.stage.sources;
+        self.pipe.piped = true;
+        self.input = state.stage.printed.take();
+        state.closed = false;
+        state.pipelines = state.pipelines.saturating_sub(1);
+    }
+
+    fn semicolon(&mut self, state: &mut State) {
+        let doubled = self.starts(b";;") || self.starts(b";&");
+        self.operator(if self.starts(b";;&") {
+            3
+        } else if doubled {
+            2
+        } else {
+            1
+        });
+        self.next_pipeline(state);
+        if doubled {
+            self.close_to(state, Kind::Case);
+            if let Some(frame) = state.frames.last_mut().filter(|frame| frame.kind == Kind::Case) {
+                frame.pattern = true;
+            }
+        }
+    }
+
+    /// Reads a pattern of a `case`, or its end.
+    fn pattern(&mut self, state: &mut State) {
+        match self.peek() {
+            b'\n' => self.newline(),
+            b'#' => self.comment(),
+            b')' => {
+                self.skip(1);
+                if let Some(frame) = state.frames.last_mut() {
+                    frame.pattern = false;
+                }
+                self.next_pipeline(state);
+            }
+            b'|' | b'(' | b'\r' | b';' | b'&' | b'<' | b'>' => self.skip(1),
+            _ if self.is_word(b"esac") => {
+                self.skip(4);
+                self.close(state, Kind::Case);
+            }
+            _ => {
+                let (words, flat) = (self.words.len(), self.flat.len());
+                self.word();
+                self.words.truncate(words);
+                self.flat.truncate(flat);
+            }
+        }
+    }
+
+    fn paren(&mut self, state: &mut State) {
+        if self.starts(b"((") && self.is_arithmetic(self.pos.saturating_add(2)) {
+            self.skip(2);
+            self.arithmetic(b')');
+            return;
+        }
+        self.operator(1);
+        self.open(state, Kind::Paren);
+    }
+
+    fn close_paren(&mut self, state: &mut State) -> bool {
+        if state.open.first().is_some_and(|open| *open > 0) {
+            self.operator(1);
+            self.close(state, Kind::Paren);
+            return true;
+        }
+        self.operator(1);
+        state.stop != Stop::Paren
+    }
+
+    fn open(&mut self, state: &mut State, kind: Kind) {
+        if state.frames.len() >= 4096 {
+            self.stopped.get_or_insert(self.pos);
+            self.pos = self.end;
+            return;
+        }
+        if let Some(count) = state.open.get_mut(kind as usize) {
+            *count = count.saturating_add(1);
+        }
+        let body = state.named.take();
+        let base = if body.is_some() { Pipe::default() } else { self.pipe };
+        let frame = Frame {
+            kind,
+            pipe: self.pipe,
+            base,
+            ran: state.ran,
+            pattern: false,
+            body: body.is_some(),
+            commands: 0,
+            last: Vec::new(),
+        };
+        if let Some(name) = body {
+            self.bodies.push((name, 0));
+        }
+        state.frames.push(frame);
+        state.ran = 0;
+        self.pipe = base;
+    }
+
+    /// Closes the innermost compound command of a kind, and what was left open in it.
+    fn close(&mut self, state: &mut State, kind: Kind) {
+        if state.open.get(kind as usize).is_none_or(|open| *open == 0) {
+            return;
+        }
+        self.close_to(state, kind);
+        self.close_one(state);
+    }
+
+    fn close_to(&mut self, state: &mut State, kind: Kind) {
+        if state.open.get(kind as usize).is_none_or(|open| *open == 0) {
+            return;
+        }
+        while state.frames.last().is_some_and(|frame| frame.kind != kind) {
+            self.close_one(state);
+        }
+    }
+
+    fn close_one(&mut self, state: &mut State) {
+        let Some(frame) = state.frames.pop() else { return };
+        if let Some(count) = state.open.get_mut(frame.kind as usize) {
+            *count = count.saturating_sub(1);
+        }
+        let inside = state.ran;
+        self.pipe = frame.pipe;
+        if frame.body {
+            state.ran = frame.ran;
+            if let Some((name, _)) = self.bodies.pop() {
+                let words = if frame.commands == 1 { frame.last } else { Vec::new() };
+                self.define(name, Func { sources: inside, words, alias: false });
+            }
+            return;
+        }
+        let redirects = self.redirects.len();
+        let trailing = self.trailing();
+        self.redirects.truncate(redirects);
+        state.ran = frame.ran | inside;
+        state.stage = Stage { sources: inside | trailing | frame.pipe.from, printed: None };
+        state.pipelines = state.pipelines.saturating_add(2);
+        state.closed = true;
+    }
+
+    /// Reads redirections behind a compound command.
+    fn trailing(&mut self) -> u128 {
+        let (from, start) = (self.redirects.len(), self.pos);
+        loop {
+            self.blanks();
+            let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let next = self.at(self.pos.saturating_add(digits));
+            if !matches!(next, b'<' | b'>') {
+                break;
+            }
+            self.skip(digits);
+            if !self.redirect() {
+                break;
+            }
+        }
+        if self.redirects.len() > from {
+            let none = self.words.len();
+            let own = Words {
+                first: none,
+                end: none,
+                redirects: from,
+                span: (start, self.pos),
+                nested: 0,
+                wanted: false,
+            };
+            self.tell(b"", How::NONE, own, 0);
+        }
+        self.told_redirects(from)
+    }
+
+    /// Says whether a word stands here alone.
+    fn is_word(&self, word: &[u8]) -> bool {
+        self.starts(word)
+            && matches!(
+                self.at(self.pos.saturating_add(word.len())),
+                0 | b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
+            )
+    }
+
+    /// Reads a keyword or a simple command.
+    fn command(&mut self, state: &mut State) -> bool {
+        if self.keyword(state) {
+            return true;
+        }
+        if self.function_head(state) {
+            return true;
+        }
+        let span = self.pos;
+        let mut last = Vec::new();
+        let body = state.frames.last().is_some_and(|frame| frame.body && frame.commands == 0);
+        state.stage = self.simple(state.capture, if body { Some(&mut last) } else { None });
+        state.ran |= state.stage.sources;
+        state.stage.sources |= self.pipe.from;
+        state.pipelines = state.pipelines.saturating_add(1);
+        if let Some(frame) = state.frames.last_mut() {
+            frame.commands = frame.commands.saturating_add(1);
+            if body {
+                frame.last = last;
+            }
+        }
+        if self.pos == span {
+            // Nothing was read: a stray byte is none of a command.
+            self.skip(1);
+        }
+        true
+    }
+
+    fn keyword(&mut self, state: &mut State) -> bool {
+        let first = self.peek();
+        if !matches!(
+            first,
+            b'i' | b't' | b'e' | b'f' | b'w' | b'u' | b'd' | b'c' | b's' | b'{' | b'}' | b'!' | b'['
+        ) {
+            return false;
+        }
+        let words: &[&[u8]] = &[
+            b"if",
+            b"then",
+            b"elif",
+            b"else",
+            b"fi",
+            b"for",
+            b"while",
+            b"until",
+            b"do",
+            b"done",
+            b"case",
+            b"esac",
+            b"select",
+            b"function",
+            b"{",
+            b"}",
+            b"!",
+            b"[[",
+        ];
+        let Some(word) = words.iter().copied().find(|word| self.is_word(word)) else { return false };
+        if word == b"[[" {
+            return self.test();
+        }
+        self.code_word(b"");
+        self.operator(word.len());
+        match word {
+            b"if" => self.open(state, Kind::If),
+            b"while" | b"until" => self.open(state, Kind::Loop),
+            b"for" | b"select" => {
+                self.open(state, Kind::Loop);
+                self.for_head();
+            }
+            b"case" => {
+                self.open(state, Kind::Case);
+                self.case_head(state);
+            }
+            b"{" => self.open(state, Kind::Brace),
+            b"fi" => self.close(state, Kind::If),
+            b"done" => self.close(state, Kind::Loop),
+            b"esac" => self.close(state, Kind::Case),
+            b"}" => self.close(state, Kind::Brace),
+            b"function" => {
+                self.blanks();
+                let len = self.name_len();
+                state.named = Some(self.rest().get(..len).unwrap_or_default().to_vec());
+                self.skip(len);
+                self.blanks();
+                if self.starts(b"()") {
+                    self.skip(2);
+                }
+                self.skip_lines();
+            }
+            _ => self.next_pipeline(state),
+        }
+        true
+    }
+
+    fn name_len(&self) -> usize {
+        let part = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'+' | b'@' | b'/')
+        };
+        self.rest().iter().take_while(|byte| part(byte)).count()
+    }
+
+    fn skip_lines(&mut self) {
+        loop {
+            self.blanks();
+            match self.peek() {
+                b'\n' => self.newline(),
+                b'#' => self.comment(),
+                b'\r' => self.skip(1),
+                _ => return,
+            }
+        }
+    }
+
+    /// `name()` in front of a body.
+    fn function_head(&mut self, state: &mut State) -> bool {
+        let len = self.name_len();
+        if len == 0 {
+            return false;
+        }
+        let name = self.rest().get(..len).unwrap_or_default();
+        let tail = self.rest().get(len..).unwrap_or_default();
+        let blanks = tail.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let tail = tail.get(blanks..).unwrap_or_default();
+        let Some(inner) = tail.strip_prefix(b"(") else { return false };
+        let gap = inner.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if inner.get(gap) != Some(&b')') {
+            return false;
+        }
+        state.named = Some(name.to_vec());
+        self.skip(len.saturating_add(blanks).saturating_add(gap).saturating_add(2));
+        self.skip_lines();
+        true
+    }
+
+    /// `for name in words`: the name holds one of the words.
+    fn for_head(&mut self) {
+        self.blanks();
+        if self.starts(b"((") {
+            self.skip(2);
+            self.arithmetic(b')');
+            return;
+        }
+        let len = self.name_len();
+        let name = self.rest().get(..len).unwrap_or_default().to_vec();
+        self.skip(len);
+        self.skip_lines();
+        if !self.is_word(b"in") {
+            return;
+        }
+        self.skip(2);
+        let (words, flat) = (self.words.len(), self.flat.len());
+        loop {
+            self.blanks();
+            match self.peek() {
+                b'\n' | b';' | b'|' | b'&' | b')' | b'(' => break,
+                _ if self.pos >= self.end => break,
+                b'\r' | b'<' | b'>' => self.skip(1),
+                b'#' => self.comment(),
+                _ => self.word(),
+            }
+        }
+        let own = self.words.get(words..).unwrap_or_default().to_vec();
+        let sources = own.iter().fold(0, |sum, word| sum | word.sources);
+        let listed = own.iter().find(|word| self.sink.rules.commands.program(self.text(**word)) != 0);
+        let chosen = listed.or_else(|| own.first().filter(|_| own.len() == 1)).filter(|word| !word.open);
+        let text = chosen.map(|word| self.text(*word).to_vec());
+        self.words.truncate(words);
+        self.flat.truncate(flat);
+        self.set_text(&name, text.as_deref(), sources);
+    }
+
+    fn case_head(&mut self, state: &mut State) {
+        let (words, flat) = (self.words.len(), self.flat.len());
+        self.blanks();
+        if !matches!(self.peek(), b'\n' | b';' | b'|' | b'&' | b'(' | b')' | b'<' | b'>')
+            && self.pos < self.end
+        {
+            self.word();
+        }
+        self.words.truncate(words);
+        self.flat.truncate(flat);
+        self.skip_lines();
+        if self.is_word(b"in") {
+            self.skip(2);
+        }
+        if let Some(frame) = state.frames.last_mut().filter(|frame| frame.kind == Kind::Case) {
+            frame.pattern = true;
+        }
+    }
+
+    /// `[[ … ]]`: its operators are none of a list.
+    fn test(&mut self) -> bool {
+        let near = self.src.get(self.pos..self.end.min(self.pos.saturating_add(4096))).unwrap_or_default();
+        if memchr::memmem::find(near, b"]]").is_none() {
+            return false;
+        }
+        self.skip(2);
+        let (words, flat) = (self.words.len(), self.flat.len());
+        loop {
+            self.blanks();
+            match self.peek() {
+                _ if self.pos >= self.end => break,
+                b'\n' => self.newline(),
+                b'|' | b'&' | b'(' | b')' | b'<' | b'>' | b';' | b'\r' => self.skip(1),
+                b']' if self.starts(b"]]") => {
+                    self.skip(2);
+                    break;
+                }
+                _ => self.word(),
+            }
+            self.words.truncate(words);
+            self.flat.truncate(flat);
+        }
+        true
+    }
+}

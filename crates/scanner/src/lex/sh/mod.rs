@@ -1,0 +1,236 @@
+//! Shells: commands with their words as the shell would read them.
+
+mod expand;
+mod files;
+mod filter;
+mod flat;
+mod func;
+mod list;
+mod power;
+mod run;
+mod special;
+mod value;
+mod word;
+mod wrap;
+
+use std::collections::BTreeMap;
+
+use super::Lexed;
+use crate::options::Limits;
+use crate::sink::{Sink, Unread};
+use flat::Flat;
+use func::Func;
+
+/// Rounds until functions and aliases that are used before they are made have settled.
+const ROUNDS: usize = 2;
+
+/// Reads a text as a shell script, or by the file's name as one that holds shell commands.
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+    if sink.depth == 0 {
+        match files::kind(sink.path) {
+            files::Kind::Script => {}
+            files::Kind::Docker => return files::dockerfile(src, sink, limits, out),
+            files::Kind::Make => return files::makefile(src, sink, out),
+            files::Kind::Power => return power::powershell(src, sink, out),
+            files::Kind::Batch => return power::batch(src, sink, out),
+        }
+    }
+    script(src, &[(0, src.len())], sink, limits, out);
+}
+
+/// Reads ranges of a text as one script.
+fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+    let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
+    let mut known = Known::default();
+    for round in 1..=ROUNDS {
+        let mut parser = Parser::new(src, sink, limits, out);
+        parser.known = known;
+        for &(start, end) in ranges {
+            (parser.pos, parser.end) = (start, end.min(src.len()));
+            let before = parser.pipe;
+            parser.list(list::Stop::End, list::Capture::No);
+            parser.pipe = before;
+        }
+        let (late, stopped) = (parser.late, parser.stopped);
+        known = parser.known;
+        if late && round < ROUNDS {
+            // A function that runs a listed program was used above its place: read again, knowing it.
+            sink.hits.truncate(before.0);
+            sink.embedded.truncate(before.1);
+            sink.named.truncate(before.2);
+            known.vars.clear();
+            *out = Lexed::default();
+            continue;
+        }
+        if let Some(at) = stopped {
+            sink.unread.push(Unread { start: at, end: src.len() });
+        }
+        break;
+    }
+}
+
+/// One word of a command, as a range of the parser's text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Piece {
+    start: usize,
+    end: usize,
+    /// Where it stands in the source.
+    span: (usize, usize),
+    /// The programs whose output it holds.
+    sources: u128,
+    /// It holds something that is not known.
+    open: bool,
+    /// It is nothing but something that is not known.
+    value: bool,
+    /// Where that ends.
+    value_end: usize,
+    /// `NAME=` in front, unquoted: how long the name is.
+    assigns: u32,
+    /// It has an unquoted `*`, `?` or `[`.
+    glob: bool,
+    /// Which constant a process substitution gives, plus one.
+    printed: u32,
+}
+
+/// What a variable holds.
+#[derive(Debug, Clone, Default)]
+struct Var {
+    /// Its items; a plain variable has one. `None` is not known.
+    items: Option<Vec<Vec<u8>>>,
+    sources: u128,
+}
+
+/// What is known of names.
+#[derive(Debug, Default)]
+struct Known {
+    vars: BTreeMap<Vec<u8>, Var>,
+    funcs: BTreeMap<Vec<u8>, Func>,
+}
+
+/// Where the commands of a pipeline get their input.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pipe {
+    /// The programs before it.
+    from: u128,
+    /// It is not the first of its pipeline.
+    piped: bool,
+}
+
+#[derive(Debug)]
+struct Parser<'a, 's, 'r> {
+    src: &'a [u8],
+    pos: usize,
+    end: usize,
+    sink: &'s mut Sink<'r>,
+    out: &'s mut Lexed,
+    flat: Flat,
+    words: Vec<Piece>,
+    redirects: Vec<run::Redirect>,
+    /// Where unquoted braces, commas and globs stand in the word that is read.
+    marks: Vec<usize>,
+    known: Known,
+    pipe: Pipe,
+    /// What the stage before printed, where that is known.
+    input: Option<Flat>,
+    /// What process substitutions print, where that is known.
+    printed: Vec<Flat>,
+    /// Names of the functions whose bodies are read, with how often each called itself.
+    bodies: Vec<(Vec<u8>, u32)>,
+    depth: usize,
+    limit: usize,
+    budget: usize,
+    /// A line's end with the end of the here-documents below it.
+    documents: (usize, usize),
+    /// The end of the line that was looked for last: from where, and where it is.
+    line: (usize, usize),
+    /// No backtick stands behind this place.
+    no_backtick: usize,
+    late: bool,
+    used: std::collections::BTreeSet<Vec<u8>>,
+    stopped: Option<usize>,
+    joint: word::Joint,
+}
+
+impl<'a, 's, 'r> Parser<'a, 's, 'r> {
+    fn new(src: &'a [u8], sink: &'s mut Sink<'r>, limits: &Limits, out: &'s mut Lexed) -> Self {
+        Self {
+            src,
+            pos: 0,
+            end: src.len(),
+            sink,
+            out,
+            flat: Flat::default(),
+            words: Vec::new(),
+            redirects: Vec::new(),
+            marks: Vec::new(),
+            known: Known::default(),
+            pipe: Pipe::default(),
+            input: None,
+            printed: Vec::new(),
+            bodies: Vec::new(),
+            depth: 0,
+            limit: limits.templates,
+            budget: (1_usize << 20).saturating_add(src.len().saturating_mul(4)),
+            documents: (usize::MAX, 0),
+            line: (0, 0),
+            no_backtick: usize::MAX,
+            late: false,
+            used: std::collections::BTreeSet::new(),
+            stopped: None,
+            joint: word::Joint::No,
+        }
+    }
+
+    #[inline]
+    fn peek(&self) -> u8 {
+        self.at(self.pos)
+    }
+
+    /// Gives the byte at a place; NUL behind the end.
+    #[inline]
+    fn at(&self, at: usize) -> u8 {
+        if at < self.end { self.src.get(at).copied().unwrap_or(0) } else { 0 }
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.src.get(self.pos..self.end).unwrap_or_default()
+    }
+
+    fn starts(&self, text: &[u8]) -> bool {
+        self.rest().starts_with(text)
+    }
+
+    fn skip(&mut self, count: usize) {
+        self.pos = self.pos.saturating_add(count).min(self.end);
+    }
+
+    /// Takes from what values may cost; without it a value stays unknown, and the report says so.
+    fn spend(&mut self, cost: usize) -> bool {
+        if let Some(left) = self.budget.checked_sub(cost) {
+            self.budget = left;
+            return true;
+        }
+        self.stopped.get_or_insert(self.pos);
+        false
+    }
+
+    /// Goes one level down; where it is too deep the rest stays unread, and the report says so.
+    fn down(&mut self) -> bool {
+        if self.depth >= self.limit {
+            self.stopped.get_or_insert(self.pos);
+            self.pos = self.end;
+            return false;
+        }
+        self.depth = self.depth.saturating_add(1);
+        true
+    }
+
+    fn up(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Gives a word's decoded text.
+    fn text(&self, word: Piece) -> &[u8] {
+        self.flat.bytes.get(word.start..word.end).unwrap_or_default()
+    }
+}

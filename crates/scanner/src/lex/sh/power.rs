@@ -1,0 +1,155 @@
+//! PowerShell and batch files: comments gone, what only parts a word's letters gone, strings kept.
+
+use crate::lex::Lexed;
+use crate::sink::Sink;
+use crate::text::Within;
+use crate::view::How;
+
+/// Reads a PowerShell script. Its code view keeps its strings: what they hold is what is run.
+pub(super) fn powershell(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
+    let mut at = 0_usize;
+    let mut quote = 0_u8;
+    while let Some(&byte) = src.get(at) {
+        let rest = src.get(at..).unwrap_or_default();
+        match byte {
+            b'#' if quote == 0 && boundary(src, at) => {
+                let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                comment(rest.get(..len).unwrap_or_default(), at, out);
+                at = at.saturating_add(len);
+            }
+            b'<' if quote == 0 && rest.starts_with(b"<#") => {
+                let len = memchr::memmem::find(rest, b"#>").map_or(rest.len(), |len| len.saturating_add(2));
+                comment(rest.get(..len).unwrap_or_default(), at, out);
+                at = at.saturating_add(len);
+            }
+            // A backtick in a word leaves nothing; at the end of a line it joins the next.
+            b'`' if quote != b'\'' => {
+                let joins = matches!(rest.get(1), Some(b'\n' | b'\r'));
+                out.code.skip(if joins { How::NONE } else { How::SHELL });
+                at = at.saturating_add(1);
+                if joins {
+                    blank(at, out);
+                    at =
+                        at.saturating_add(rest.get(1..).map_or(0, |rest| {
+                            rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+                        }));
+                }
+            }
+            b'\'' | b'"' => {
+                if quote == byte {
+                    quote = 0;
+                } else if quote == 0 {
+                    quote = byte;
+                }
+                at = at.saturating_add(1);
+            }
+            b'+' if quote == 0 && joined(src, at) => {
+                // Two strings that are joined are one.
+                out.code.skip(How::SHELL);
+                let rest = rest.get(1..).unwrap_or_default();
+                let gap = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                at = at.saturating_add(gap).saturating_add(1);
+            }
+            b'\n' => {
+                quote = 0;
+                out.code.copy(b"\n", at, How::NONE, 0);
+                at = at.saturating_add(1);
+            }
+            byte if byte.is_ascii_whitespace() => {
+                blank(at, out);
+                at = at.saturating_add(1);
+            }
+            _ => {
+                let plain = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte >= 0x80;
+                let len = rest.iter().take_while(plain).count().max(1);
+                out.code.copy(rest.get(..len).unwrap_or_default(), at, How::NONE, 0);
+                at = at.saturating_add(len);
+            }
+        }
+    }
+    strings(src, out);
+}
+
+fn blank(at: usize, out: &mut Lexed) {
+    if out.code.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+        out.code.put(b" ", (at, at), How::NONE, 0);
+    }
+}
+
+/// A number sign in a word is none of a comment.
+fn boundary(src: &[u8], at: usize) -> bool {
+    at.checked_sub(1).and_then(|before| src.get(before)).is_none_or(|byte| {
+        byte.is_ascii_whitespace() || matches!(byte, b';' | b'(' | b'{' | b')' | b'}' | b'|')
+    })
+}
+
+/// Says whether a plus stands between two strings.
+fn joined(src: &[u8], at: usize) -> bool {
+    let quote = |byte: Option<&u8>| matches!(byte, Some(b'\'' | b'"'));
+    let before = src.get(at.saturating_sub(64)..at).unwrap_or_default();
+    let after = src.get(at.saturating_add(1)..src.len().min(at.saturating_add(65))).unwrap_or_default();
+    quote(before.iter().rev().find(|byte| !byte.is_ascii_whitespace()))
+        && quote(after.iter().find(|byte| !byte.is_ascii_whitespace()))
+}
+
+fn comment(text: &[u8], at: usize, out: &mut Lexed) {
+    out.text.begin(Within::Comment, 0);
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let from = at.saturating_add(line.as_ptr().addr().wrapping_sub(text.as_ptr().addr()));
+        out.text.raw(line, from, How::NONE);
+    }
+    out.text.end();
+}
+
+/// The rest is text as it stands.
+fn strings(src: &[u8], out: &mut Lexed) {
+    let mut at = 0_usize;
+    for line in src.split_inclusive(|byte| *byte == b'\n') {
+        out.text.begin(Within::String, 0);
+        out.text.raw(line, at, How::NONE);
+        out.text.end();
+        at = at.saturating_add(line.len());
+    }
+}
+
+/// Reads a batch file.
+pub(super) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
+    let mut at = 0_usize;
+    for line in src.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.trim_ascii_start();
+        let text = text.strip_prefix(b"@").unwrap_or(text);
+        let word = text.get(..4.min(text.len())).unwrap_or_default().to_ascii_lowercase();
+        if text.starts_with(b"::") || word.starts_with(b"rem ") || word.trim_ascii() == b"rem" {
+            comment(line, at, out);
+        } else {
+            let mut from = at;
+            for part in line.split_inclusive(|byte| matches!(byte, b'^' | b' ' | b'\t' | b'"')) {
+                let end = from.saturating_add(part.len());
+                let last = part.last().copied().unwrap_or(0);
+                let body = if matches!(last, b'^' | b' ' | b'\t' | b'"') {
+                    part.get(..part.len().saturating_sub(1)).unwrap_or_default()
+                } else {
+                    part
+                };
+                out.code.copy(body, from, How::NONE, 0);
+                match last {
+                    b'^' => out.code.skip(How::SHELL),
+                    b'"' => {
+                        let odd = out.code.bytes.last().is_some_and(u8::is_ascii_alphabetic)
+                            && src.get(end).is_some_and(u8::is_ascii_alphabetic);
+                        if odd {
+                            out.code.skip(How::SHELL);
+                        } else {
+                            out.code.copy(b"\"", end.saturating_sub(1), How::NONE, 0);
+                        }
+                    }
+                    b' ' | b'\t' => blank(end.saturating_sub(1), out),
+                    _ => {}
+                }
+                from = end;
+            }
+        }
+        at = at.saturating_add(line.len());
+    }
+    strings(src, out);
+}

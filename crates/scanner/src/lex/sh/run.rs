@@ -1,0 +1,516 @@
+//! Simple commands: words, redirections, here-documents, and what the program is.
+
+use super::flat::Flat;
+use super::list::Capture;
+use super::wrap;
+use super::{Parser, Piece};
+use crate::entry::Lens;
+use crate::sink::{Command, EmbeddedText};
+use crate::text::Within;
+use crate::view::How;
+
+/// What a stage of a pipeline hands on.
+#[derive(Debug, Default)]
+pub(super) struct Stage {
+    /// The programs that ran.
+    pub(super) sources: u128,
+    /// What it prints, if that is known.
+    pub(super) printed: Option<Flat>,
+}
+
+/// Where a command's input or output goes.
+#[derive(Debug)]
+pub(super) struct Redirect {
+    /// The operator and the target.
+    pub(super) text: Vec<u8>,
+    pub(super) how: How,
+    pub(super) sources: u128,
+    /// What is read, if it is text of the script.
+    pub(super) input: Option<Flat>,
+}
+
+/// Whether tabs in front of a here-document's lines are part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tabs {
+    Kept,
+    Dropped,
+}
+
+/// Whether a here-document's mark is quoted: then nothing in the body is expanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    None,
+    Some,
+}
+
+/// Whether a variable keeps its value behind its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lasts {
+    No,
+    Yes,
+}
+
+/// Most wrappers around one program, and most levels of functions.
+const NESTED: usize = 16;
+
+/// The words of a command that are looked at, and where its input comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words {
+    pub(super) first: usize,
+    pub(super) end: usize,
+    pub(super) redirects: usize,
+    pub(super) span: (usize, usize),
+    pub(super) nested: usize,
+    /// What it prints is asked for.
+    pub(super) wanted: bool,
+}
+
+/// Gives a program's name without its folder.
+pub(super) fn base_name(path: &[u8]) -> &[u8] {
+    let name = path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default();
+    name.strip_suffix(b".exe").unwrap_or(name)
+}
+
+impl Parser<'_, '_, '_> {
+    /// Reads one simple command and tells the rules. `kept` takes its words, as far as a function needs them.
+    pub(super) fn simple(&mut self, capture: Capture, kept: Option<&mut Vec<Vec<u8>>>) -> Stage {
+        let (words, redirects, flat, printed) =
+            (self.words.len(), self.redirects.len(), self.flat.len(), self.printed.len());
+        let start = self.pos;
+        let mut end = start;
+        loop {
+            self.blanks();
+            match self.peek() {
+                b'\n' | b';' | b'|' | b')' | b'(' => break,
+                _ if self.pos >= self.end => break,
+                b'\r' if self.at(self.pos.saturating_add(1)) == b'\n' => self.skip(1),
+                b'\r' => self.skip(1),
+                b'&' if self.at(self.pos.saturating_add(1)) != b'>' => break,
+                b'#' => {
+                    self.comment();
+                    break;
+                }
+                b'&' | b'<' | b'>' if !self.is_process() => {
+                    if !self.redirect() {
+                        break;
+                    }
+                }
+                b'0'..=b'9' if self.is_numbered() => {}
+                _ => self.word(),
+            }
+            end = self.pos;
+        }
+        if let Some(kept) = kept {
+            let own = self.words.get(words..).unwrap_or_default();
+            *kept = own.iter().map(|word| self.text(*word).to_vec()).collect();
+        }
+        let wanted = capture == Capture::Yes || self.is_piped();
+        let own =
+            Words { first: words, end: self.words.len(), redirects, span: (start, end), nested: 0, wanted };
+        let sources = self.told_redirects(redirects);
+        let mut stage = self.command_words(own);
+        stage.sources |= sources;
+        self.words.truncate(words);
+        self.redirects.truncate(redirects);
+        self.flat.truncate(flat);
+        self.printed.truncate(printed);
+        stage
+    }
+
+    fn is_piped(&self) -> bool {
+        self.peek() == b'|' && self.at(self.pos.saturating_add(1)) != b'|'
+    }
+
+    fn is_process(&self) -> bool {
+        matches!(self.peek(), b'<' | b'>') && self.at(self.pos.saturating_add(1)) == b'('
+    }
+
+    /// `2>file`: the digits are part of the redirection.
+    fn is_numbered(&mut self) -> bool {
+        let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let next = self.at(self.pos.saturating_add(digits));
+        if !matches!(next, b'<' | b'>') || digits > 4 {
+            return false;
+        }
+        self.skip(digits);
+        self.redirect()
+    }
+
+    /// Reads one redirection; `false` where none stands here.
+    pub(super) fn redirect(&mut self) -> bool {
+        let operators: &[&[u8]] =
+            &[b"&>>", b"&>", b"<<<", b"<<-", b"<<", b"<>", b"<&", b"<", b">>", b">&", b">|", b">"];
+        let rest = self.rest();
+        let Some(operator) = operators.iter().copied().find(|operator| rest.starts_with(operator)) else {
+            return false;
+        };
+        self.out.code.copy(operator, self.pos, How::NONE, 0);
+        self.skip(operator.len());
+        self.blanks();
+        if matches!(operator, b"<<" | b"<<-") {
+            self.document(operator);
+            return true;
+        }
+        let ends = matches!(self.peek(), b'\n' | b';' | b'|' | b'&' | b'(' | b')') || self.pos >= self.end;
+        if ends || (matches!(self.peek(), b'<' | b'>') && !self.is_process()) {
+            return true;
+        }
+        let (words, flat) = (self.words.len(), self.flat.len());
+        self.word();
+        let Some(word) = self.words.get(words).copied() else { return true };
+        let end = self.words.last().map_or(word.end, |last| last.end);
+        let input = (operator == b"<<<" && !word.open).then(|| self.flat.cut(word.start, end));
+        let read = word.printed.checked_sub(1).and_then(|at| self.printed.get(at as usize)).cloned();
+        let redirect = Redirect {
+            text: [operator, self.text(word)].concat(),
+            how: self.flat.how(word.start, word.end),
+            sources: word.sources,
+            input: input.or_else(|| read.filter(|_| operator == b"<")),
+        };
+        self.words.truncate(words);
+        self.flat.truncate(flat);
+        self.redirects.push(redirect);
+        true
+    }
+
+    /// Reads a here-document: its mark here, its body below the line.
+    fn document(&mut self, operator: &[u8]) {
+        let start = self.pos;
+        let (words, flat) = (self.words.len(), self.flat.len());
+        if matches!(self.peek(), b'\n' | b';' | b'|' | b'&' | b'(' | b')' | b'<' | b'>')
+            || self.pos >= self.end
+        {
+            return;
+        }
+        let raw = self.rest();
+        let len = raw
+            .iter()
+            .position(|byte| matches!(byte, b'\n' | b';' | b'|' | b'&' | b' ' | b'\t' | b')' | b'<' | b'>'));
+        let literal = raw.get(..len.unwrap_or(raw.len())).unwrap_or_default();
+        let quoted = literal.iter().any(|byte| matches!(byte, b'\'' | b'"' | b'\\'));
+        let mark: Vec<u8> = if quoted {
+            self.word();
+            self.words.get(words).map(|word| self.text(*word).to_vec()).unwrap_or_default()
+        } else {
+            self.skip(literal.len());
+            literal.strip_suffix(b"\r").unwrap_or(literal).to_vec()
+        };
+        self.words.truncate(words);
+        self.flat.truncate(flat);
+        let line = if self.documents.0 == usize::MAX { self.line_end(start) } else { self.documents.0 };
+        let body = if self.documents.0 == usize::MAX { line.saturating_add(1) } else { self.documents.1 };
+        let tabs = if operator == b"<<-" { Tabs::Dropped } else { Tabs::Kept };
+        let (stop, next) = self.document_end(body.min(self.end), &mark, tabs);
+        self.documents = (line, next);
+        if stop == self.end && body < stop {
+            // Nothing ends it: what is below is text, and may be code.
+            self.sink.embed(Lens::Sh, EmbeddedText::Range(body, stop));
+        }
+        let range = (body.min(self.end), stop);
+        let kind = if quoted { Quotes::Some } else { Quotes::None };
+        let (text, sources) = self.document_text(range, kind, tabs);
+        let known = text.filter(|text| !text.bytes.is_empty());
+        self.redirects.push(Redirect { text: b"<<".to_vec(), how: How::NONE, sources, input: known });
+    }
+
+    /// Finds the end of the line, quotes skipped.
+    fn line_end(&mut self, from: usize) -> usize {
+        if self.line.0 <= self.pos && self.pos < self.line.1 {
+            return self.line.1;
+        }
+        let mut at = self.pos;
+        while at < self.end {
+            match self.at(at) {
+                b'\n' => break,
+                b'\\' => at = at.saturating_add(2),
+                quote @ (b'\'' | b'"') => {
+                    let rest = self.src.get(at.saturating_add(1)..self.end).unwrap_or_default();
+                    let close = memchr::memchr2(quote, if quote == b'"' { b'\\' } else { quote }, rest);
+                    match close {
+                        None => break,
+                        Some(len) => at = at.saturating_add(len).saturating_add(2),
+                    }
+                }
+                _ => at = at.saturating_add(1),
+            }
+        }
+        if self.at(at) != b'\n' {
+            let rest = self.rest();
+            at = self.pos.saturating_add(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
+        }
+        self.line = (from, at.min(self.end));
+        self.line.1
+    }
+
+    /// Finds the line that ends a here-document: where the body ends, and where reading goes on.
+    fn document_end(&self, from: usize, mark: &[u8], tabs: Tabs) -> (usize, usize) {
+        let mut at = from;
+        while at < self.end {
+            let rest = self.src.get(at..self.end).unwrap_or_default();
+            let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let line = rest.get(..len).unwrap_or_default();
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let line = if tabs == Tabs::Dropped {
+                line.get(line.iter().take_while(|byte| **byte == b'\t').count()..).unwrap_or_default()
+            } else {
+                line
+            };
+            let next = at.saturating_add(len).saturating_add(1).min(self.end);
+            if line == mark {
+                return (at, next);
+            }
+            at = at.saturating_add(len).saturating_add(1);
+        }
+        (self.end, self.end)
+    }
+
+    /// Reads a body: its text, commands in it, and the programs that ran for it.
+    fn document_text(
+        &mut self,
+        (start, stop): (usize, usize),
+        quotes: Quotes,
+        tabs: Tabs,
+    ) -> (Option<Flat>, u128) {
+        let text = self.src.get(start..stop).unwrap_or_default();
+        self.out.text.begin(Within::String, 0);
+        for (line, from) in lines(text, start) {
+            self.out.text.raw(line, from, How::NONE);
+        }
+        self.out.text.end();
+        let mut flat = Flat::default();
+        if quotes == Quotes::Some || memchr::memchr3(b'$', b'`', b'\\', text).is_none() {
+            for (line, from) in lines(text, start) {
+                let skip = if tabs == Tabs::Dropped {
+                    line.iter().take_while(|byte| **byte == b'\t').count()
+                } else {
+                    0
+                };
+                flat.plain(line.get(skip..).unwrap_or_default(), from.saturating_add(skip), How::NONE);
+            }
+            return (Some(flat), 0);
+        }
+        if !self.down() {
+            return (None, 0);
+        }
+        let saved = (self.pos, self.end, self.documents, self.joint, self.line);
+        (self.pos, self.end, self.documents) = (start, stop, (usize::MAX, 0));
+        let mut piece = self.begin();
+        self.body(&mut piece);
+        let sources = piece.sources;
+        flat = self.flat.cut(piece.start, self.flat.len());
+        self.flat.truncate(piece.start.saturating_sub(1));
+        (self.pos, self.end, self.documents, self.joint, self.line) = saved;
+        self.up();
+        (Some(flat), sources)
+    }
+
+    fn body(&mut self, piece: &mut Piece) {
+        use super::word::In;
+        while self.pos < self.end {
+            let rest = self.rest();
+            let len = rest.iter().position(|byte| matches!(byte, b'$' | b'`' | b'\\')).unwrap_or(rest.len());
+            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, How::NONE);
+            self.skip(len);
+            match self.peek() {
+                b'$' => self.dollar(piece, In::Document),
+                b'`' => self.backticks(piece, In::Document),
+                b'\\' => {
+                    let next = self.at(self.pos.saturating_add(1));
+                    let escaped = matches!(next, b'$' | b'`' | b'\\');
+                    if escaped {
+                        self.skip(1);
+                    }
+                    if next == b'\n' {
+                        self.skip(2);
+                        continue;
+                    }
+                    let byte = self.rest().get(..1).unwrap_or_default();
+                    self.flat.plain(byte, self.pos, How::NONE);
+                    self.skip(1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Tells rules that look at redirections alone, and gives the programs that feed them.
+    pub(super) fn told_redirects(&self, from: usize) -> u128 {
+        let own = self.redirects.get(from..).unwrap_or_default();
+        own.iter().fold(0, |sum, redirect| sum | redirect.sources)
+    }
+
+    /// Tells the rules a command, or part of one behind a wrapper.
+    pub(super) fn command_words(&mut self, own: Words) -> Stage {
+        let mut first = own.first;
+        let own_words = self.words.get(own.first..own.end).unwrap_or_default();
+        let last = own_words.iter().all(|word| word.assigns != 0);
+        while let Some(word) =
+            self.words.get(first).filter(|word| first < own.end && word.assigns != 0).copied()
+        {
+            let lasts = if last { Lasts::Yes } else { Lasts::No };
+            self.assignment(word, lasts, own.span);
+            first = first.saturating_add(1);
+        }
+        let all = self.words.get(own.first..own.end).unwrap_or_default();
+        let mut sources = all.iter().fold(0, |sum, word| sum | word.sources);
+        if first >= own.end {
+            if self.redirects.len() > own.redirects {
+                self.tell(b"", How::NONE, Words { first: own.end, ..own }, sources);
+            }
+            // What a variable takes is not printed.
+            return Stage { sources: 0, printed: None };
+        }
+        let own = Words { first, ..own };
+        let Some(program) = self.words.get(first).copied() else { return Stage::default() };
+        let names = self.program_names(program);
+        let mut stage = Stage { sources, printed: None };
+        for (name, how) in names {
+            sources |= self.tell(&name, how, own, sources);
+            let done = self.run(&name, program, own);
+            stage.sources |= sources | done.sources;
+            stage.printed = stage.printed.or(done.printed);
+        }
+        stage
+    }
+
+    /// Gives the names that a program word may stand for: mostly one.
+    fn program_names(&mut self, word: Piece) -> Vec<(Vec<u8>, How)> {
+        let text = self.text(word).to_vec();
+        let how = self.flat.how(word.start, word.end);
+        let name = base_name(&text);
+        let table = &self.sink.rules.commands;
+        if word.glob && text.contains(&b'/') && name.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[')) {
+            let plain = name.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+            let few = name.len() <= 64 && (plain > 0 || name.contains(&b'?'));
+            let names = table.fitting(|known| few && super::value::fits(name, known));
+            let names: Vec<_> = names.take(8).map(|known| (known.to_vec(), how.and(How::SHELL))).collect();
+            if !names.is_empty() {
+                return names;
+            }
+        }
+        if word.value && word.sources != 0 {
+            // What a program printed is run.
+            return vec![(b"eval".to_vec(), how)];
+        }
+        if table.program(name) == 0 && wrap::interpreter(name).is_none() {
+            // python3.12 is python3.
+            let short = name.iter().position(|byte| *byte == b'.').and_then(|at| name.get(..at));
+            let short = short.or_else(|| name.strip_suffix(b"-preview")).unwrap_or(name);
+            if short != name && (table.program(short) != 0 || wrap::interpreter(short).is_some()) {
+                return vec![(short.to_vec(), how)];
+            }
+            let lower = name.to_ascii_lowercase();
+            if lower != name && table.program(&lower) != 0 && text.contains(&b'\\') | name.ends_with(b"hell")
+            {
+                return vec![(lower, how)];
+            }
+        }
+        vec![(name.to_vec(), how)]
+    }
+
+    /// Tells one command and gives the bit of its program.
+    pub(super) fn tell(&mut self, name: &[u8], how: How, own: Words, sources: u128) -> u128 {
+        let table = &self.sink.rules.commands;
+        let program = table.program(name);
+        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let told: Vec<(Vec<u8>, How)> =
+            redirects.iter().map(|redirect| (redirect.text.clone(), redirect.how)).collect();
+        let fed = redirects.iter().fold(sources | self.pipe.from, |sum, redirect| sum | redirect.sources);
+        let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let start = args.first().map_or(0, |word| word.start);
+        let end = args.last().map_or(start, |word| word.end);
+        let flat = &self.flat;
+        let command = Command {
+            program,
+            how,
+            args: flat.bytes.get(start..end).unwrap_or_default(),
+            undone: &|from, to| flat.how(start.saturating_add(from), start.saturating_add(to)),
+            sources: fed,
+            redirects: &told,
+            span: own.span,
+        };
+        self.sink.command(&command);
+        self.sink.rules.commands.source(program)
+    }
+
+    /// Goes on behind a wrapper, or with what a function does.
+    fn run(&mut self, name: &[u8], program: Piece, own: Words) -> Stage {
+        if own.nested >= NESTED {
+            return Stage::default();
+        }
+        if let Some(stage) = self.special(name, program, own) {
+            return stage;
+        }
+        let words = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let text = |at: usize| words.get(at).map(|word| self.text(*word));
+        if let Some(skipped) = wrap::skipped(name, &text) {
+            let first = own.first.saturating_add(1).saturating_add(skipped);
+            for at in own.first.saturating_add(1)..first.min(own.end) {
+                if let Some(word) = self.words.get(at).filter(|word| word.assigns != 0).copied() {
+                    self.tell_assignment(word, own.span);
+                }
+            }
+            if first < own.end {
+                let inner = Words { first, nested: own.nested.saturating_add(1), ..own };
+                return self.command_words(inner);
+            }
+            return Stage::default();
+        }
+        self.function(name, own)
+    }
+
+    fn function(&mut self, name: &[u8], own: Words) -> Stage {
+        if let Some((_, count)) = self.bodies.last_mut().filter(|(body, _)| body == name) {
+            *count = count.saturating_add(1);
+            if *count >= 2 && self.pipe.piped {
+                self.sink.shape("sh-fork-bomb", own.span, How::NONE);
+            }
+            return Stage::default();
+        }
+        if !self.known.funcs.contains_key(name) {
+            if self.used.len() < 4096 && !self.used.contains(name) {
+                self.used.insert(name.to_vec());
+            }
+            return Stage::default();
+        }
+        let args: Vec<Vec<u8>> = self
+            .words
+            .get(own.first.saturating_add(1)..own.end)
+            .unwrap_or_default()
+            .iter()
+            .map(|word| self.text(*word).to_vec())
+            .collect();
+        let cost = args.iter().map(Vec::len).sum::<usize>().saturating_add(64);
+        let Some((words, sources)) = self.called(name, &args) else { return Stage::default() };
+        if words.is_empty() || !self.spend(cost.saturating_add(words.iter().map(Vec::len).sum())) {
+            return Stage { sources, printed: None };
+        }
+        let first = self.words.len();
+        for text in &words {
+            let mut piece = self.begin();
+            piece.span = own.span;
+            piece.open = text.contains(&b'$');
+            if wrap::is_assignment(text) {
+                let name = wrap::name_of(text).map_or(0, <[u8]>::len);
+                piece.assigns = super::flat::small(name);
+            }
+            self.flat.unit(text, own.span, How::NONE);
+            piece.end = self.flat.len();
+            self.words.push(piece);
+        }
+        let inner = Words { first, end: self.words.len(), nested: own.nested.saturating_add(4), ..own };
+        let mut stage = self.command_words(inner);
+        stage.sources |= sources;
+        stage
+    }
+}
+
+/// Gives the lines of a text with their places, line ends kept.
+fn lines(text: &[u8], start: usize) -> impl Iterator<Item = (&[u8], usize)> {
+    let mut at = start;
+    text.split_inclusive(|byte| *byte == b'\n').map(move |line| {
+        let from = at;
+        at = at.saturating_add(line.len());
+        (line, from)
+    })
+}

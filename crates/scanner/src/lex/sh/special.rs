@@ -1,0 +1,488 @@
+//! Programs that run text, set names, or print what they are given.
+
+use super::filter;
+use super::flat::Flat;
+use super::func::Func;
+use super::run::{Lasts, Stage, Words};
+use super::wrap::{self, Runs};
+use super::{Parser, Piece};
+use crate::entry::Lens;
+use crate::sink::EmbeddedText;
+use crate::view::How;
+
+/// Programs whose output a shell is meant to read: they set it up.
+const SETUP: &[&[u8]] = &[
+    b"ssh-agent",
+    b"direnv",
+    b"brew",
+    b"starship",
+    b"zoxide",
+    b"fnm",
+    b"pyenv",
+    b"rbenv",
+    b"nodenv",
+    b"goenv",
+    b"jenv",
+    b"plenv",
+    b"opam",
+    b"conda",
+    b"mamba",
+    b"micromamba",
+    b"mise",
+    b"rtx",
+    b"asdf",
+    b"dircolors",
+    b"gdircolors",
+    b"lesspipe",
+    b"lesspipe.sh",
+    b"keychain",
+    b"luarocks",
+    b"register-python-argcomplete",
+    b"thefuck",
+    b"atuin",
+    b"mcfly",
+    b"fzf",
+    b"op",
+    b"docker-machine",
+    b"minikube",
+    b"resize",
+    b"tset",
+    b"hub",
+    b"navi",
+    b"dbus-launch",
+    b"gpg-agent",
+    b"rustup",
+    b"pipx",
+    b"sheldon",
+    b"vfox",
+    b"proto",
+    b"volta",
+    b"locale",
+];
+
+impl Parser<'_, '_, '_> {
+    /// Gives the words behind the program.
+    fn args(&self, own: Words) -> &[Piece] {
+        self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default()
+    }
+
+    fn arg_texts(&self, own: Words) -> Vec<Vec<u8>> {
+        self.args(own).iter().map(|word| self.text(*word).to_vec()).collect()
+    }
+
+    /// Hands a range of the words on as code of another reader.
+    fn embed(&mut self, lens: Lens, start: usize, end: usize) {
+        if start < end {
+            let view = self.flat.view(start, end);
+            self.sink.embed(lens, EmbeddedText::View(view));
+        }
+    }
+
+    fn embed_flat(&mut self, lens: Lens, text: &Flat) {
+        if text.len() > 0 {
+            self.sink.embed(lens, EmbeddedText::View(text.view(0, text.len())));
+        }
+    }
+
+    /// Does what a known program does; `None` where it is none.
+    pub(super) fn special(&mut self, name: &[u8], program: Piece, own: Words) -> Option<Stage> {
+        if let Some(runs) = wrap::interpreter(name) {
+            self.interpret(name, runs, own);
+            return Some(Stage::default());
+        }
+        match name {
+            b"eval" => self.eval(program, own),
+            b"source" | b"." => self.source(own),
+            b"trap" | b"watch" => {
+                let arg = self.args(own).iter().find(|word| !self.text(**word).starts_with(b"-")).copied();
+                if let Some(arg) = arg {
+                    self.embed(Lens::Sh, arg.start, arg.end);
+                }
+            }
+            b"alias" => self.alias(own),
+            b"su" | b"script" | b"runuser" | b"flock" | b"env" | b"ssh" => {
+                self.option_text(name, own);
+                if matches!(name, b"env" | b"flock" | b"runuser") {
+                    return None;
+                }
+            }
+            b"find" | b"fd" => self.find(own),
+            b"export" | b"declare" | b"typeset" | b"local" | b"readonly" | b"setenv" => self.declared(own),
+            b"unset" => {
+                for name in self.arg_texts(own) {
+                    self.known.vars.remove(&name);
+                }
+            }
+            b"read" | b"mapfile" | b"readarray" => self.read(own),
+            b"set" => self.set(own),
+            b"echo" | b"printf" => return Some(self.print(name, own)),
+            b"cat" | b"tee" | b"rev" | b"tac" | b"tr" | b"base64" | b"base32" | b"openssl" | b"xxd" => {
+                let printed = if own.wanted { self.filtered(name, own) } else { None };
+                return Some(Stage { sources: 0, printed });
+            }
+            _ => return None,
+        }
+        Some(Stage::default())
+    }
+
+    /// What comes in as text of the script: a here-document, a here-string, or what the stage before printed.
+    fn given(&mut self, own: Words) -> Option<Flat> {
+        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let input = redirects.iter().rev().find_map(|redirect| redirect.input.clone());
+        let reads = redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
+        if input.is_some() || reads { input } else { self.input.clone() }
+    }
+
+    fn print(&mut self, name: &[u8], own: Words) -> Stage {
+        let words: Vec<Piece> = self.args(own).to_vec();
+        let own_name = words.first().is_some_and(|word| self.text(*word) == b"-v");
+        if name == b"printf" && own_name {
+            let target = words.get(1).map(|word| self.text(*word).to_vec()).unwrap_or_default();
+            let rest = words.get(2..).unwrap_or_default();
+            let printed = self.printed_by(name, rest);
+            self.set_text(&target, printed.as_ref().map(|printed| printed.bytes.as_slice()), 0);
+            return Stage::default();
+        }
+        let stdout = self.redirects.get(own.redirects..).unwrap_or_default();
+        let away = stdout.iter().any(|redirect| redirect.text.starts_with(b">"));
+        let printed = if own.wanted && !away { self.printed_by(name, &words) } else { None };
+        Stage { sources: 0, printed }
+    }
+
+    fn printed_by(&mut self, name: &[u8], words: &[Piece]) -> Option<Flat> {
+        let cost = words.iter().map(|word| word.end.saturating_sub(word.start)).sum::<usize>();
+        if words.iter().any(|word| word.open && word.value) || cost > filter::MAX || !self.spend(cost) {
+            return None;
+        }
+        let words: Vec<Flat> = words.iter().map(|word| self.flat.cut(word.start, word.end)).collect();
+        if name == b"echo" { Some(filter::echo(&words)) } else { filter::printf(&words) }
+    }
+
+    fn filtered(&mut self, name: &[u8], own: Words) -> Option<Flat> {
+        let input = self.given(own)?;
+        let args = self.arg_texts(own);
+        if !self.spend(input.len().saturating_mul(2)) {
+            return None;
+        }
+        filter::filter(name, &args, &input)
+    }
+
+    /// An interpreter: text behind `-c` or `-e`, or text that comes in, is code.
+    fn interpret(&mut self, name: &[u8], runs: Runs, own: Words) {
+        let lens = match runs {
+            Runs::Shell => Lens::Sh,
+            Runs::Python => Lens::Py,
+            Runs::Js => Lens::Js,
+            Runs::Other => return,
+        };
+        let args: Vec<Piece> = self.args(own).to_vec();
+        let mut at = 0_usize;
+        let mut file = None;
+        while let Some(word) = args.get(at).copied() {
+            at = at.saturating_add(1);
+            let text = self.text(word).to_vec();
+            if code_option(lens, name, &text) {
+                if let Some(code) = args.get(at..).and_then(|rest| {
+                    rest.iter().find(|word| lens != Lens::Sh || !is_option(self.text(**word)))
+                }) {
+                    let code = *code;
+                    self.embed(lens, code.start, code.end);
+                }
+                return;
+            }
+            if let Some(code) = glued(lens, &text) {
+                self.embed(lens, word.start.saturating_add(code), word.end);
+                return;
+            }
+            if word.printed != 0 {
+                let printed = self.printed.get((word.printed as usize).wrapping_sub(1)).cloned();
+                if let Some(printed) = printed {
+                    self.embed_flat(lens, &printed);
+                }
+                return;
+            }
+            match text.as_slice() {
+                b"-o" | b"+o" | b"-O" | b"-W" | b"-X" | b"-r" | b"--require" | b"--import" | b"--rcfile"
+                | b"--init-file" => at = at.saturating_add(1),
+                b"-s" | b"-" | b"/dev/stdin" | b"/dev/fd/0" => break,
+                b"-m" => {
+                    file = Some(Vec::new());
+                    break;
+                }
+                option if is_option(option) => {}
+                b"run" if lens == Lens::Js => {}
+                other => {
+                    file = Some(other.to_vec());
+                    break;
+                }
+            }
+        }
+        match file {
+            Some(file) if !file.is_empty() && !file.contains(&b'$') => {
+                self.sink.named.push(String::from_utf8_lossy(&file).into_owned());
+            }
+            Some(_) => {}
+            None => {
+                if let Some(text) = self.given(own) {
+                    self.embed_flat(lens, &text);
+                }
+            }
+        }
+    }
+
+    fn eval(&mut self, program: Piece, own: Words) {
+        let args: Vec<Piece> = self.args(own).to_vec();
+        let args = if program.value && args.is_empty() { vec![program] } else { args };
+        if let (Some(first), Some(last)) = (args.first(), args.last()) {
+            self.embed(Lens::Sh, first.start, last.end);
+        }
+        let open = args.iter().any(|word| word.open);
+        if open && !program.value && !self.sets_up(own) {
+            self.sink.shape("sh-eval", own.span, How::NONE);
+        }
+    }
+
+    /// Says whether all that a command takes is what a known program prints to set a shell up.
+    fn sets_up(&self, own: Words) -> bool {
+        let Some(word) = self.args(own).first() else { return false };
+        let text = self.src.get(word.span.0..word.span.1).unwrap_or_default();
+        let inner = text.iter().position(|byte| !matches!(byte, b'"' | b'$' | b'(' | b'`' | b'<' | b' '));
+        let inner = inner.and_then(|at| text.get(at..)).unwrap_or_default();
+        let end = inner.iter().position(|byte| matches!(byte, b' ' | b')' | b'`' | b'\n'));
+        let program = super::run::base_name(inner.get(..end.unwrap_or(inner.len())).unwrap_or_default());
+        let joined = inner.iter().any(|byte| matches!(byte, b'|' | b';' | b'&' | b'$'));
+        let completes = memchr::memmem::find(inner, b"completion").is_some();
+        self.args(own).len() == 1
+            && !joined
+            && ((SETUP.contains(&program) || completes) && self.sink.rules.commands.program(program) == 0)
+    }
+
+    fn source(&mut self, own: Words) {
+        let Some(word) = self.args(own).first().copied() else { return };
+        let text = self.text(word).to_vec();
+        if word.printed != 0 {
+            let printed = self.printed.get((word.printed as usize).wrapping_sub(1)).cloned();
+            if let Some(printed) = printed {
+                self.embed_flat(Lens::Sh, &printed);
+            }
+        } else if matches!(text.as_slice(), b"/dev/stdin" | b"/dev/fd/0" | b"/proc/self/fd/0") {
+            if let Some(text) = self.given(own) {
+                self.embed_flat(Lens::Sh, &text);
+            }
+        } else if !word.open {
+            self.sink.named.push(String::from_utf8_lossy(&text).into_owned());
+        }
+        if word.open && word.value && !self.sets_up(own) {
+            self.sink.shape("sh-eval", own.span, How::NONE);
+        }
+    }
+
+    fn alias(&mut self, own: Words) {
+        let args: Vec<Piece> = self.args(own).to_vec();
+        for word in args {
+            let text = self.text(word).to_vec();
+            let Some(at) = memchr::memchr(b'=', &text) else { continue };
+            let name = text.get(..at).unwrap_or_default().to_vec();
+            let value = text.get(at.saturating_add(1)..).unwrap_or_default();
+            self.embed(Lens::Sh, word.start.saturating_add(at).saturating_add(1), word.end);
+            let simple = !value.iter().any(|byte| matches!(byte, b'|' | b';' | b'&' | b'<' | b'>' | b'('));
+            let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+            let words: Vec<Vec<u8>> = words.map(<[u8]>::to_vec).collect();
+            let program = words.first().map(|program| super::run::base_name(program)).unwrap_or_default();
+            let table = &self.sink.rules.commands;
+            let sources = table.source(table.program(program));
+            self.define(name, Func { sources, words: if simple { words } else { Vec::new() }, alias: true });
+        }
+    }
+
+    /// `su -c text`, `env -S text`, `ssh host text`.
+    fn option_text(&mut self, name: &[u8], own: Words) {
+        let args: Vec<Piece> = self.args(own).to_vec();
+        let texts = self.arg_texts(own);
+        let option: &[u8] = if name == b"env" { b"-S" } else { b"-c" };
+        let long: &[u8] = if name == b"env" { b"--split-string" } else { b"--command" };
+        let found = texts.iter().position(|text| text == option || text == long);
+        if let Some(word) = found.and_then(|at| args.get(at.saturating_add(1))) {
+            self.embed(Lens::Sh, word.start, word.end);
+            return;
+        }
+        if name == b"env" {
+            let glued = texts.iter().position(|text| text.starts_with(b"-S") && text.len() > 2);
+            if let Some(word) = glued.and_then(|at| args.get(at)) {
+                self.embed(Lens::Sh, word.start.saturating_add(2), word.end);
+            }
+        }
+        if name == b"ssh" {
+            let valued = |text: &[u8]| {
+                matches!(
+                    text,
+                    [
+                        b'-',
+                        b'b' | b'c'
+                            | b'D'
+                            | b'E'
+                            | b'e'
+                            | b'F'
+                            | b'I'
+                            | b'i'
+                            | b'J'
+                            | b'L'
+                            | b'l'
+                            | b'm'
+                            | b'O'
+                            | b'o'
+                            | b'p'
+                            | b'Q'
+                            | b'R'
+                            | b'S'
+                            | b'W'
+                            | b'w'
+                    ]
+                )
+            };
+            let mut at = 0_usize;
+            while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
+                at = at.saturating_add(if valued(text) { 2 } else { 1 });
+            }
+            let rest = args.get(at.saturating_add(1)..).unwrap_or_default();
+            if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
+                self.embed(Lens::Sh, first.start, last.end);
+            }
+        }
+    }
+
+    /// `find … -exec program … \;`.
+    fn find(&mut self, own: Words) {
+        let texts = self.arg_texts(own);
+        let mut from = None;
+        for (text, at) in texts.iter().zip(own.first.saturating_add(1)..) {
+            if matches!(text.as_slice(), b"-exec" | b"-execdir" | b"-ok" | b"-okdir" | b"-x" | b"-X") {
+                from = Some(at.saturating_add(1));
+            } else if matches!(text.as_slice(), b";" | b"+")
+                && let Some(first) = from.take().filter(|first| *first < at)
+            {
+                let inner =
+                    Words { first, end: at, nested: own.nested.saturating_add(1), wanted: false, ..own };
+                self.command_words(inner);
+            }
+        }
+        if let Some(first) = from.filter(|first| *first < own.end) {
+            let inner = Words { first, nested: own.nested.saturating_add(1), wanted: false, ..own };
+            self.command_words(inner);
+        }
+    }
+
+    fn declared(&mut self, own: Words) {
+        for word in self.args(own).to_vec() {
+            if word.assigns != 0 {
+                self.assignment(word, Lasts::Yes, own.span);
+            }
+        }
+    }
+
+    fn read(&mut self, own: Words) {
+        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let sources = redirects.iter().fold(self.pipe.from, |sum, redirect| sum | redirect.sources);
+        let input = self.given(own);
+        for name in self.arg_texts(own) {
+            if wrap::is_name(&name) {
+                let line = input.as_ref().map(|input| {
+                    input.bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().to_vec()
+                });
+                self.set_text(&name, line.as_deref(), sources);
+            }
+        }
+    }
+
+    fn set(&mut self, own: Words) {
+        let args: Vec<Piece> = self.args(own).to_vec();
+        let Some(from) = args.iter().position(|word| self.text(*word) == b"--") else { return };
+        let rest = args.get(from.saturating_add(1)..).unwrap_or_default();
+        let known = rest.iter().all(|word| !word.open);
+        let items: Vec<Vec<u8>> = rest.iter().map(|word| self.text(*word).to_vec()).collect();
+        let sources = rest.iter().fold(0, |sum, word| sum | word.sources);
+        self.set_items(b"@".to_vec(), known.then_some(items), sources);
+    }
+
+    /// `NAME=value`.
+    pub(super) fn assignment(&mut self, word: Piece, lasts: Lasts, span: (usize, usize)) {
+        self.tell_assignment(word, span);
+        let text = self.text(word);
+        let Some(at) = memchr::memchr(b'=', text) else { return };
+        let (name, value) = (text.get(..at).unwrap_or_default(), text.get(at.saturating_add(1)..));
+        let value = value.unwrap_or_default().to_vec();
+        let added = name.strip_suffix(b"+").map(<[u8]>::to_vec);
+        let name = added.clone().unwrap_or_else(|| name.to_vec());
+        if lasts == Lasts::No
+            || !wrap::is_name(&name)
+            || self
+                .src
+                .get(word.span.0..word.span.1)
+                .is_some_and(|raw| memchr::memmem::find(raw, b"=(").is_some() && value == b"()")
+        {
+            return;
+        }
+        let before = if added.is_some() { self.value(&name, None) } else { Some(Vec::new()) };
+        let joined = before.filter(|_| !word.open).map(|mut before| {
+            before.extend_from_slice(&value);
+            before
+        });
+        self.set_text(&name, joined.as_deref(), word.sources);
+    }
+
+    /// Tells the rules an assignment as the command `=`.
+    pub(super) fn tell_assignment(&mut self, word: Piece, span: (usize, usize)) {
+        let table = &self.sink.rules.commands;
+        let program = table.program(b"=");
+        let flat = &self.flat;
+        let command = crate::sink::Command {
+            program,
+            how: How::NONE,
+            args: flat.bytes.get(word.start..word.end).unwrap_or_default(),
+            undone: &|from, to| flat.how(word.start.saturating_add(from), word.start.saturating_add(to)),
+            sources: word.sources,
+            redirects: &[],
+            span: (word.span.0.max(span.0), word.span.1.max(word.span.0)),
+        };
+        self.sink.command(&command);
+    }
+}
+
+fn is_option(text: &[u8]) -> bool {
+    text.len() > 1 && matches!(text.first(), Some(b'-' | b'+'))
+}
+
+/// Says whether the word behind an option is code.
+fn code_option(lens: Lens, name: &[u8], text: &[u8]) -> bool {
+    match lens {
+        Lens::Sh => {
+            text.starts_with(b"-")
+                && !text.starts_with(b"--")
+                && text.len() > 1
+                && text.get(1..).is_some_and(|rest| rest.contains(&b'c'))
+                || text == b"--command"
+        }
+        Lens::Py => {
+            text.starts_with(b"-")
+                && !text.starts_with(b"--")
+                && text.ends_with(b"c")
+                && text.get(1..).is_some_and(|rest| rest.iter().all(u8::is_ascii_alphabetic))
+        }
+        Lens::Js => {
+            matches!(text, b"-e" | b"--eval" | b"-p" | b"--print" | b"-pe" | b"-ep")
+                || (name == b"deno" && text == b"eval")
+        }
+        _ => false,
+    }
+}
+
+/// Code in the same word as its option: where it begins.
+fn glued(lens: Lens, text: &[u8]) -> Option<usize> {
+    match lens {
+        Lens::Py => (text.starts_with(b"-c") && text.len() > 2).then_some(2),
+        Lens::Js => {
+            text.strip_prefix(b"--eval=").map(|_| 7).or_else(|| text.strip_prefix(b"--print=").map(|_| 8))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,403 @@
+//! Words: quotes, backslashes and what is put together without a blank.
+
+use super::filter;
+use super::list::{Capture, Stop};
+use super::{Parser, Piece};
+use crate::text::Within;
+use crate::view::How;
+
+/// What stands between two parts of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Joint {
+    /// Nothing.
+    #[default]
+    No,
+    /// A quote or backslash: a disguise between two letters.
+    Seam,
+    /// Something that leaves nothing: a disguise beside a letter.
+    Empty,
+}
+
+/// Where a part of a word stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum In {
+    Bare,
+    Quotes,
+    /// In a here-document, where quotes are plain.
+    Document,
+    /// In `${name-…}`, up to its brace.
+    Braces,
+}
+
+/// What a byte is in a bare word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Plain,
+    Break,
+    Special,
+}
+
+const fn class(byte: u8) -> Class {
+    match byte {
+        b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => Class::Break,
+        b'\\' | b'\'' | b'"' | b'$' | b'`' | b'{' | b'}' | b',' | b'*' | b'?' | b'[' | b'=' => Class::Special,
+        _ => Class::Plain,
+    }
+}
+
+/// One bit a byte that is no plain part of a bare word, for bytes below 128.
+const ODD: u128 = {
+    let mut bits = 0_u128;
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if !matches!(class(byte), Class::Plain) {
+            bits |= 1 << byte;
+        }
+        byte = byte.wrapping_add(1);
+    }
+    bits
+};
+
+#[inline]
+fn is_plain(byte: u8) -> bool {
+    byte >= 128 || (ODD >> byte) & 1 == 0
+}
+
+impl Parser<'_, '_, '_> {
+    /// Adds bytes of the source to the word, with the mark of a disguise where two parts make one name.
+    fn add(&mut self, start: usize, end: usize, word: usize) {
+        let bytes = self.src.get(start..end).unwrap_or_default();
+        let how = self.joined(bytes, word);
+        if how.is_plain() {
+            self.flat.plain(bytes, start, How::NONE);
+        } else if let Some((first, rest)) = bytes.split_first() {
+            self.flat.plain(&[*first], start, how);
+            self.flat.plain(rest, start.saturating_add(1), How::NONE);
+        }
+    }
+
+    /// Adds bytes that stand for a range.
+    pub(super) fn add_unit(&mut self, bytes: &[u8], from: (usize, usize), how: How, word: usize) {
+        let how = how.and(self.joined(bytes, word));
+        self.flat.unit(bytes, from, how);
+    }
+
+    fn joined(&mut self, bytes: &[u8], word: usize) -> How {
+        let Some(first) = bytes.first() else { return How::NONE };
+        let joint = core::mem::take(&mut self.joint);
+        if joint == Joint::No {
+            return How::NONE;
+        }
+        let before = self.flat.bytes.get(word..).and_then(<[u8]>::last);
+        let letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let inside = before.is_some_and(letter) && letter(first);
+        if inside || (joint == Joint::Empty && letter(first)) { How::SHELL } else { How::NONE }
+    }
+
+    fn seam(&mut self, word: usize) {
+        if self.joint == Joint::No && self.flat.len() > word {
+            self.joint = Joint::Seam;
+        }
+    }
+
+    /// Starts a word.
+    pub(super) fn begin(&mut self) -> Piece {
+        self.flat.unit(b" ", (self.pos, self.pos), How::NONE);
+        self.joint = Joint::No;
+        Piece { start: self.flat.len(), end: self.flat.len(), span: (self.pos, self.pos), ..Piece::default() }
+    }
+
+    /// Ends a word and keeps it.
+    pub(super) fn finish(&mut self, mut piece: Piece) {
+        piece.end = self.flat.len();
+        piece.span.1 = self.pos.max(piece.span.0);
+        piece.value &= piece.value_end == piece.end;
+        self.words.push(piece);
+    }
+
+    /// Reads one word, which may become several. The caller has looked: something of a word stands here.
+    pub(super) fn word(&mut self) {
+        let (marks, from) = (self.marks.len(), self.pos);
+        let first = self.words.len();
+        let mut piece = self.begin();
+        self.code_word(b"");
+        loop {
+            let rest = self.rest();
+            let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
+            if plain > 0 {
+                let end = self.pos.saturating_add(plain);
+                self.add(self.pos, end, piece.start);
+                self.out.code.copy(rest.get(..plain).unwrap_or_default(), self.pos, How::NONE, 0);
+                self.pos = end;
+            }
+            let Some(&byte) = rest.get(plain) else { break };
+            if class(byte) == Class::Break {
+                if !self.breaks(byte, &mut piece) {
+                    continue;
+                }
+                break;
+            }
+            self.part(byte, &mut piece, marks);
+        }
+        self.finish(piece);
+        if self.words.len() == first.saturating_add(1) && self.marks.len() > marks {
+            self.braces(first, marks, from);
+        }
+        self.marks.truncate(marks);
+    }
+
+    /// Looks at a byte that ends a word, unless it opens something of the word.
+    fn breaks(&mut self, byte: u8, piece: &mut Piece) -> bool {
+        let next = self.at(self.pos.saturating_add(1));
+        match byte {
+            b'<' | b'>' if next == b'(' && self.flat.len() == piece.start => {
+                self.process(piece);
+                false
+            }
+            b'(' if self.flat.bytes.last() == Some(&b'=')
+                && piece.assigns != 0
+                && self.pos > piece.span.0 =>
+            {
+                self.array(piece);
+                false
+            }
+            _ => true,
+        }
+    }
+
+    fn part(&mut self, byte: u8, piece: &mut Piece, marks: usize) {
+        match byte {
+            b'\\' => self.backslash(piece.start),
+            b'\'' => self.single(piece.start),
+            b'"' => self.double(piece),
+            b'$' => self.dollar(piece, In::Bare),
+            b'`' => self.backticks(piece, In::Bare),
+            b'=' => {
+                let text = self.flat.bytes.get(piece.start..).unwrap_or_default();
+                let own = piece.assigns == 0 && self.pos.saturating_sub(piece.span.0) == text.len();
+                let index = text.split(|byte| *byte == b'[').next().unwrap_or_default();
+                let name = index.strip_suffix(b"+").unwrap_or(index);
+                if own && super::wrap::is_name(name) {
+                    piece.assigns = super::flat::small(name.len());
+                }
+                self.one();
+            }
+            b'{' | b'}' | b',' => {
+                if self.marks.len().saturating_sub(marks) < 64 {
+                    self.marks.push(self.flat.len());
+                }
+                self.one();
+            }
+            _ => {
+                piece.glob = true;
+                self.one();
+            }
+        }
+    }
+
+    /// Adds one byte as it is.
+    fn one(&mut self) {
+        let bytes = self.src.get(self.pos..self.pos.saturating_add(1)).unwrap_or_default();
+        self.joint = Joint::No;
+        self.flat.plain(bytes, self.pos, How::NONE);
+        self.out.code.copy(bytes, self.pos, How::NONE, 0);
+        self.skip(1);
+    }
+
+    fn backslash(&mut self, word: usize) {
+        let next = self.at(self.pos.saturating_add(1));
+        let wide = next == b'\r' && self.at(self.pos.saturating_add(2)) == b'\n';
+        if next == b'\n' || wide {
+            self.seam(word);
+            self.skip(if wide { 3 } else { 2 });
+            return;
+        }
+        self.seam(word);
+        let start = self.pos.saturating_add(1);
+        self.skip(2);
+        self.add(start.min(self.end), self.pos, word);
+        self.out.code.put(b"''", (start.saturating_sub(1), self.pos), How::NONE, 0);
+        self.seam(word);
+    }
+
+    /// Tells the text view what a pair of quotes holds.
+    pub(super) fn quoted(&mut self, start: usize, end: usize) {
+        let text = self.src.get(start..end).unwrap_or_default();
+        if !text.is_empty() {
+            self.out.text.begin(Within::String, 0);
+            self.out.text.raw(text, start, How::NONE);
+            self.out.text.end();
+        }
+    }
+
+    fn single(&mut self, word: usize) {
+        let open = self.pos;
+        self.seam(word);
+        self.skip(1);
+        let len = memchr::memchr(b'\'', self.rest()).unwrap_or_else(|| self.rest().len());
+        let (start, end) = (self.pos, self.pos.saturating_add(len));
+        self.quoted(start, end);
+        self.add(start, end, word);
+        if start == end {
+            self.joint = Joint::Empty;
+        } else {
+            self.seam(word);
+        }
+        self.pos = end;
+        self.skip(1);
+        self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
+    }
+
+    fn double(&mut self, piece: &mut Piece) {
+        let open = self.pos;
+        self.seam(piece.start);
+        self.skip(1);
+        let before = self.flat.len();
+        self.out.text.begin(Within::String, 0);
+        self.until_quote(piece);
+        self.out.text.end();
+        if self.flat.len() == before && !piece.open {
+            self.joint = Joint::Empty;
+        } else {
+            self.seam(piece.start);
+        }
+        self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
+    }
+
+    fn until_quote(&mut self, piece: &mut Piece) {
+        while self.pos < self.end {
+            let rest = self.rest();
+            let len =
+                rest.iter().position(|byte| matches!(byte, b'"' | b'$' | b'`' | b'\\')).unwrap_or(rest.len());
+            let end = self.pos.saturating_add(len);
+            self.out.text.raw(rest.get(..len).unwrap_or_default(), self.pos, How::NONE);
+            self.add(self.pos, end, piece.start);
+            self.pos = end;
+            match self.peek() {
+                b'"' => {
+                    self.skip(1);
+                    return;
+                }
+                b'$' => self.dollar(piece, In::Quotes),
+                b'`' => self.backticks(piece, In::Quotes),
+                b'\\' => self.quoted_backslash(piece.start),
+                _ => return,
+            }
+        }
+    }
+
+    fn quoted_backslash(&mut self, word: usize) {
+        let next = self.at(self.pos.saturating_add(1));
+        match next {
+            b'\n' => self.skip(2),
+            b'"' | b'$' | b'`' | b'\\' => {
+                let start = self.pos.saturating_add(1);
+                self.skip(2);
+                self.out.text.raw(&[next], start, How::NONE);
+                self.add(start, self.pos, word);
+            }
+            _ => {
+                let start = self.pos;
+                self.skip(1);
+                self.out.text.raw(b"\\", start, How::NONE);
+                self.add(start, self.pos, word);
+            }
+        }
+    }
+
+    /// `$'…'`: escapes are decoded.
+    pub(super) fn ansi(&mut self, word: usize) {
+        let open = self.pos;
+        self.seam(word);
+        self.skip(2);
+        self.out.text.begin(Within::String, 0);
+        while self.pos < self.end && self.peek() != b'\'' {
+            let rest = self.rest();
+            let start = self.pos;
+            if rest.first() == Some(&b'\\') {
+                let tail = rest.get(1..).unwrap_or_default();
+                if let Some((value, len)) = filter::escape(tail) {
+                    self.skip(len.saturating_add(1));
+                    let how = if filter::spelled(tail, &value) { How::SHELL } else { How::NONE };
+                    self.out.text.decoded(&value, (start, self.pos), how);
+                    self.add_unit(&value, (start, self.pos), how, word);
+                    continue;
+                }
+                self.skip(1);
+                self.add(start, self.pos, word);
+                continue;
+            }
+            let len = rest.iter().position(|byte| matches!(byte, b'\'' | b'\\')).unwrap_or(rest.len());
+            self.skip(len);
+            self.out.text.raw(rest.get(..len).unwrap_or_default(), start, How::NONE);
+            self.add(start, self.pos, word);
+        }
+        self.out.text.end();
+        self.skip(1);
+        self.seam(word);
+        self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
+    }
+
+    /// `<(…)`: what it prints is what the program reads.
+    fn process(&mut self, piece: &mut Piece) {
+        let start = self.pos;
+        self.skip(2);
+        if !self.down() {
+            return;
+        }
+        let (ran, printed) = self.inner(Stop::Paren, Capture::Yes);
+        self.up();
+        piece.sources |= ran;
+        piece.open = true;
+        piece.value = true;
+        if let Some(printed) = printed {
+            self.printed.push(printed);
+            piece.printed = super::flat::small(self.printed.len());
+        }
+        self.flat.unit(b"<()", (start, self.pos), How::NONE);
+        piece.value_end = self.flat.len();
+    }
+
+    /// `name=(…)`: each item is a word.
+    fn array(&mut self, piece: &mut Piece) {
+        let start = self.pos;
+        self.skip(1);
+        let (words, flat) = (self.words.len(), self.flat.len());
+        let name = self.flat.bytes.get(piece.start..).unwrap_or_default().to_vec();
+        if !self.down() {
+            return;
+        }
+        let joint = self.joint;
+        loop {
+            self.blanks();
+            match self.peek() {
+                b'\n' | b';' | b'|' | b'&' | b'(' | b'<' | b'>' | b'\r' => self.skip(1),
+                b'#' => self.comment(),
+                b')' => break,
+                _ if self.pos >= self.end => break,
+                _ => self.word(),
+            }
+        }
+        self.up();
+        self.skip(1);
+        self.joint = joint;
+        let own = self.words.get(words..).unwrap_or_default();
+        let sources = own.iter().fold(0, |sum, word| sum | word.sources);
+        let known = own.iter().all(|word| !word.open);
+        let items: Vec<Vec<u8>> = own.iter().map(|word| self.text(*word).to_vec()).collect();
+        self.words.truncate(words);
+        self.flat.truncate(flat);
+        let name = super::wrap::name_of(&name).unwrap_or_default().to_vec();
+        self.set_items(name, known.then_some(items), sources);
+        self.flat.unit(b"()", (start, self.pos), How::NONE);
+        piece.open = true;
+    }
+
+    /// Puts a blank in front of a word of the code view.
+    pub(super) fn code_word(&mut self, mark: &[u8]) {
+        if self.out.code.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            self.out.code.put(b" ", (self.pos, self.pos), How::NONE, 0);
+        }
+        self.out.code.put(mark, (self.pos, self.pos.saturating_add(mark.len())), How::NONE, 0);
+    }
+}

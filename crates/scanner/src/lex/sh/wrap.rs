@@ -1,0 +1,153 @@
+//! Programs that run another one: which words behind them are theirs.
+
+/// Options of a wrapper that take the next word, and how many words come before the program.
+struct Wrapper {
+    name: &'static str,
+    valued: &'static [&'static str],
+    operands: usize,
+    /// Options that make it ask instead of run.
+    asks: &'static [&'static str],
+}
+
+const fn plain(name: &'static str) -> Wrapper {
+    Wrapper { name, valued: &[], operands: 0, asks: &[] }
+}
+
+const fn with(name: &'static str, valued: &'static [&'static str]) -> Wrapper {
+    Wrapper { name, valued, operands: 0, asks: &[] }
+}
+
+const fn after(name: &'static str, operands: usize, valued: &'static [&'static str]) -> Wrapper {
+    Wrapper { name, valued, operands, asks: &[] }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        name: "sudo",
+        valued: &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user", "--group"],
+        operands: 0,
+        asks: &["-l", "-v", "-k", "-K", "--list", "--validate"],
+    },
+    with("doas", &["-u", "-C", "-a"]),
+    with("env", &["-u", "-C", "--unset", "--chdir"]),
+    Wrapper { name: "command", valued: &[], operands: 0, asks: &["-v", "-V", "-pv", "-vp"] },
+    plain("builtin"),
+    with("exec", &["-a"]),
+    plain("nohup"),
+    with("nice", &["-n", "--adjustment"]),
+    with("ionice", &["-c", "-n", "-p"]),
+    with("time", &["-f", "-o"]),
+    after("timeout", 1, &["-s", "-k", "--signal", "--kill-after"]),
+    with(
+        "xargs",
+        &["-I", "-n", "-P", "-L", "-s", "-d", "-E", "-a", "--max-args", "--max-procs", "--delimiter"],
+    ),
+    with("stdbuf", &["-i", "-o", "-e"]),
+    plain("setsid"),
+    plain("busybox"),
+    plain("toybox"),
+    after("chroot", 1, &[]),
+    after("taskset", 1, &[]),
+    after("flock", 1, &["-w", "-E"]),
+    with("strace", &["-e", "-o", "-p", "-s"]),
+    with("unshare", &[]),
+    plain("unbuffer"),
+    plain("chronic"),
+    plain("torsocks"),
+    plain("proxychains"),
+    plain("proxychains4"),
+    plain("caffeinate"),
+    plain("fakeroot"),
+    plain("noglob"),
+    plain("nocorrect"),
+    plain("coproc"),
+    plain("then"),
+    plain("do"),
+    plain("else"),
+];
+
+fn find(name: &[u8]) -> Option<&'static Wrapper> {
+    WRAPPERS.iter().find(|known| known.name.as_bytes() == name)
+}
+
+/// Says whether a program runs another or prints what it is given, so that what it does matters.
+pub(super) fn is_known(name: &[u8]) -> bool {
+    find(name).is_some()
+        || matches!(
+            name,
+            b"eval" | b"source" | b"." | b"echo" | b"printf" | b"base64" | b"rev" | b"tr" | b"xxd" | b"cat"
+        )
+}
+
+/// Gives how many words a wrapper takes before the program that it runs; `None` where it runs none.
+pub(super) fn skipped<'w>(name: &[u8], words: &dyn Fn(usize) -> Option<&'w [u8]>) -> Option<usize> {
+    let wrapper = find(name)?;
+    let mut at = 0_usize;
+    let mut operands = wrapper.operands;
+    while let Some(word) = words(at) {
+        if word == b"--" {
+            at = at.saturating_add(1);
+            break;
+        }
+        if wrapper.asks.iter().any(|ask| ask.as_bytes() == word) {
+            return None;
+        }
+        let option =
+            word.len() > 1 && (word.starts_with(b"-") || (word.starts_with(b"+") && name == b"nice"));
+        let assigns = matches!(name, b"env" | b"sudo" | b"doas") && is_assignment(word);
+        if option {
+            let valued = wrapper.valued.iter().any(|option| option.as_bytes() == word);
+            at = at.saturating_add(if valued { 2 } else { 1 });
+        } else if assigns {
+            at = at.saturating_add(1);
+        } else if operands > 0 {
+            operands = operands.saturating_sub(1);
+            at = at.saturating_add(1);
+        } else {
+            break;
+        }
+    }
+    Some(at)
+}
+
+/// Says whether a word is `NAME=…`.
+pub(super) fn is_assignment(word: &[u8]) -> bool {
+    name_of(word).is_some()
+}
+
+/// Gives the name in front of a `=`.
+pub(super) fn name_of(word: &[u8]) -> Option<&[u8]> {
+    let at = memchr::memchr(b'=', word)?;
+    let name = word.get(..at)?;
+    let name = name.strip_suffix(b"+").unwrap_or(name);
+    is_name(name).then_some(name)
+}
+
+/// Says whether a text may name a variable.
+pub(super) fn is_name(name: &[u8]) -> bool {
+    name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// What a program makes of text that it is given as code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    Shell,
+    Python,
+    Js,
+    /// A language that no lens reads.
+    Other,
+}
+
+/// Says whether a program runs code that it is given.
+pub(super) fn interpreter(name: &[u8]) -> Option<Runs> {
+    Some(match name {
+        b"sh" | b"bash" | b"zsh" | b"dash" | b"ksh" | b"ash" | b"mksh" | b"rbash" | b"fish" | b"yash" => {
+            Runs::Shell
+        }
+        b"python" | b"python2" | b"python3" | b"pypy" | b"pypy3" | b"pythonw" => Runs::Python,
+        b"node" | b"nodejs" | b"deno" | b"bun" | b"tsx" | b"ts-node" => Runs::Js,
+        b"perl" | b"ruby" | b"php" | b"lua" | b"osascript" | b"pwsh" | b"powershell" => Runs::Other,
+        _ => return None,
+    })
+}

@@ -1,0 +1,106 @@
+//! Rules of kind `command`: the programs that they name, and which of them look at a command.
+
+use super::source::MatchSource;
+use crate::error::RuleErrorKind;
+use crate::names::{Word, Words};
+
+/// What a command has to be like.
+#[derive(Debug)]
+pub(crate) struct CommandMatcher {
+    pub(crate) args: Option<regex_automata::meta::Regex>,
+    /// Programs of which one has to feed it, as bits of [`CommandTable::source`]; 0 asks for none.
+    pub(crate) piped_from: u128,
+    pub(crate) redirect: Option<regex_automata::meta::Regex>,
+}
+
+/// Every program that a rule names.
+#[derive(Debug)]
+pub(crate) struct CommandTable {
+    words: Words,
+    /// The program's name and the matchers that look at it, by word.
+    programs: Vec<(Box<[u8]>, Vec<u16>)>,
+    /// Matchers that look at every program.
+    any: Vec<u16>,
+    /// Programs that feed others; the place is the bit.
+    sources: Vec<Word>,
+}
+
+impl CommandTable {
+    pub(super) fn new() -> Self {
+        Self {
+            words: Words::new(),
+            programs: vec![(Box::default(), Vec::new())],
+            any: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
+
+    fn intern(&mut self, name: &str) -> Result<Word, RuleErrorKind> {
+        let word = self.words.intern(name.as_bytes());
+        if word == 0 || name.is_empty() {
+            return Err(RuleErrorKind::TooLarge("too many programs, or one without a name".to_owned()));
+        }
+        while self.programs.len() <= usize::from(word) {
+            self.programs.push((Box::from(name.as_bytes()), Vec::new()));
+        }
+        Ok(word)
+    }
+
+    /// Takes a matcher in.
+    pub(super) fn add(
+        &mut self,
+        matcher: u16,
+        source: &MatchSource,
+    ) -> Result<CommandMatcher, RuleErrorKind> {
+        let MatchSource::Command { program, args, piped_from, redirect, .. } = source else {
+            return Err(RuleErrorKind::Parse("a command was asked for".to_owned()));
+        };
+        for name in program {
+            let word = self.intern(name)?;
+            if let Some((_, matchers)) = self.programs.get_mut(usize::from(word)) {
+                matchers.push(matcher);
+            }
+        }
+        if program.is_empty() {
+            self.any.push(matcher);
+        }
+        let mut mask = 0;
+        for name in piped_from {
+            let word = self.intern(name)?;
+            if !self.sources.contains(&word) {
+                self.sources.push(word);
+            }
+            mask |= self.source(word);
+        }
+        if self.sources.len() > 128 {
+            return Err(RuleErrorKind::TooLarge("more than 128 programs feed others".to_owned()));
+        }
+        let args = super::compile::optional_regex(args)?;
+        Ok(CommandMatcher { args, piped_from: mask, redirect: super::compile::optional_regex(redirect)? })
+    }
+
+    /// Finds a program that a rule names; 0 where none does.
+    pub(crate) fn program(&self, name: &[u8]) -> Word {
+        self.words.get(name)
+    }
+
+    /// Gives the bit of a program that feeds others; 0 where no rule asks for it.
+    pub(crate) fn source(&self, word: Word) -> u128 {
+        if word == 0 {
+            return 0;
+        }
+        let at = self.sources.iter().position(|known| *known == word);
+        at.and_then(|at| u32::try_from(at).ok()).and_then(|at| 1_u128.checked_shl(at)).unwrap_or(0)
+    }
+
+    /// Gives the matchers that look at a program.
+    pub(crate) fn matchers(&self, word: Word) -> impl Iterator<Item = u16> {
+        let own = self.programs.get(usize::from(word)).map_or(&[][..], |(_, own)| own.as_slice());
+        own.iter().chain(&self.any).copied()
+    }
+
+    /// Gives the programs whose name fits.
+    pub(crate) fn fitting(&self, fits: impl Fn(&[u8]) -> bool) -> impl Iterator<Item = &[u8]> {
+        self.programs.iter().skip(1).map(|(name, _)| &**name).filter(move |name| fits(name))
+    }
+}
