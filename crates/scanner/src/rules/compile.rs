@@ -8,9 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::commands::CommandTable;
 use super::load::Place;
 use super::source::{Arg0, MatchSource, NameSource, RuleSource};
-use super::{
-    Check, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit,
-};
+use super::{Check, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
 use crate::RuleError;
 use crate::engine::{Compiled, Pattern, PatternSet, Speed, short_regex};
 use crate::entry::{Lens, Role};
