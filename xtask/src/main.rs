@@ -1,5 +1,6 @@
-//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`.
+//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`; and `bench`.
 
+mod bench;
 mod deny;
 mod docs;
 mod layers;
@@ -38,6 +39,11 @@ enum Task {
     },
     /// Looks up each test that THREAT-MODEL.md names.
     Threats,
+    /// Measures a crate beside its peers.
+    Bench {
+        #[command(subcommand)]
+        what: bench::Bench,
+    },
 }
 
 fn main() -> ExitCode {
@@ -48,14 +54,17 @@ fn main() -> ExitCode {
         Task::Docs { check } => docs::run(if check { docs::Mode::Check } else { docs::Mode::Write }),
         Task::Fence { arguments } => return fence(arguments),
         Task::Threats => threats::check(),
+        Task::Bench { what } => return done(bench::run(&what)),
     };
-    match outcome {
-        Ok(outcome) => outcome.print(),
-        Err(error) => {
-            say(&format!("error: {error:#}"));
-            ExitCode::from(2)
-        }
-    }
+    done(outcome.map(Outcome::print))
+}
+
+/// Prints what kept a task from being done.
+fn done(outcome: anyhow::Result<ExitCode>) -> ExitCode {
+    outcome.unwrap_or_else(|error| {
+        say(&format!("error: {error:#}"));
+        ExitCode::from(2)
+    })
 }
 
 /// The fence prints and decides by itself; its planted cases run first.

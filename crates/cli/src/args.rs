@@ -377,7 +377,7 @@ pub(crate) struct LockArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RedactArgs {
-    /// Flush as soon as what was read is settled.
+    /// Put each line out as soon as nothing that may follow can change it.
     #[arg(long)]
     pub(crate) stream: bool,
     /// Write what was found, one JSON object a line and never a value, to FILE.

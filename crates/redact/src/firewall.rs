@@ -4,13 +4,15 @@ use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::RedactError;
+use crate::found::{ChecksumCheck, Did, Found, Via};
 use crate::known::Known;
 use crate::marker;
+use crate::pass::{Core, Rest};
 use crate::raw::Raw;
 use crate::redacted::Redacted;
 use crate::rules::{RuleSet, Wide};
 use crate::settings::{Rules, Settings};
-use crate::stream::{self, Core, RedactStream, Rest};
+use crate::stream::RedactStream;
 
 /// Each firewall of a process has a number of its own.
 static GENERATIONS: AtomicU64 = AtomicU64::new(1);
@@ -99,7 +101,7 @@ impl Firewall {
     /// The second part is what was laundered: values that stood there in an encoding, or without the name that
     /// would have told of them.
     #[must_use]
-    pub fn redact_transformed(&self, text: Raw<String>, known: &Known) -> (Redacted, Vec<crate::Found>) {
+    pub fn redact_transformed(&self, text: Raw<String>, known: &Known) -> (Redacted, Vec<Found>) {
         let redacted = self.bytes(text.inside().as_bytes(), Some(known)).into_text();
         drop(text);
         let laundered = redacted.findings.iter().filter(|found| is_laundered(found)).cloned().collect();
@@ -114,7 +116,7 @@ impl Firewall {
             value.clear();
             let kind = self.rules.kind(rank);
             let length = marker::write(&mut value, self.settings.marker, kind.as_str(), Wide::Bytes);
-            core.findings = vec![stream::withheld(self, rank, text.len(), length)];
+            core.findings = vec![withheld(self, rank, text.len(), length)];
         }
         Redacted { value, generation: self.generation, findings: core.findings }
     }
@@ -136,13 +138,28 @@ impl Firewall {
         let mut hits =
             crate::scan::Scan::new(&self.rules, &self.settings, known, text.len()).text(text, 0..text.len());
         for hit in &mut hits {
-            stream::to_characters(text, hit);
+            crate::merge::to_characters(text, hit);
         }
         hits
     }
 }
 
-pub(crate) fn is_laundered(found: &crate::Found) -> bool {
+/// A finding for a text that was withheld as a whole.
+pub(crate) fn withheld(firewall: &Firewall, rank: u16, raw_len: usize, marker: usize) -> Found {
+    Found {
+        kind: firewall.rules.kind(rank),
+        at: 0..marker,
+        raw_len,
+        via: Via::default(),
+        checksum: ChecksumCheck::None,
+        did: Did::Withheld,
+        line: 1,
+        column: 1,
+        pointer: String::new(),
+    }
+}
+
+pub(crate) fn is_laundered(found: &Found) -> bool {
     found.via.layers().any(|layer| layer == crate::Layer::Laundered)
 }
 

@@ -11,10 +11,10 @@ use crate::bytes::part;
 use crate::found::{Did, Found};
 use crate::known::Known;
 use crate::marker;
+use crate::merge::merge;
 use crate::raw::{Raw, Wipe, sealed};
 use crate::redacted::Redacted;
 use crate::rules::{Hit, Wide};
-use crate::stream::merge;
 use crate::wiped::Wiped;
 use crate::{Firewall, firewall::is_laundered};
 
@@ -259,7 +259,7 @@ impl Writer<'_> {
 
     fn found(&mut self, hit: &Hit, at: Range<usize>, pointer: &str) {
         let raw = part(self.text, hit.at.clone());
-        let via = crate::stream::via_of(hit, raw, self.known);
+        let via = crate::merge::via_of(hit, raw, self.known);
         self.findings.push(Found {
             kind: self.firewall.rules.kind(hit.rank),
             raw_len: hit.at.len(),
@@ -334,7 +334,7 @@ impl Firewall {
             let mut out = Vec::new();
             let kind = self.rules.kind(hit.rank);
             let length = marker::write(&mut out, self.settings.marker, kind.as_str(), Wide::Bytes);
-            let findings = vec![crate::stream::withheld(self, hit.rank, document.text.len(), length)];
+            let findings = vec![crate::firewall::withheld(self, hit.rank, document.text.len(), length)];
             let value = Value::String(String::from_utf8_lossy(&out).into_owned());
             return Redacted { value, generation: self.generation(), findings };
         }

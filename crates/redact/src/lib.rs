@@ -8,11 +8,14 @@ mod entropy;
 mod error;
 mod firewall;
 mod found;
+mod hold;
 #[cfg(feature = "json")]
 mod json;
 mod kind;
 mod known;
 mod marker;
+mod merge;
+mod pass;
 mod proof;
 mod provider;
 mod raw;

@@ -42,15 +42,36 @@ pub(crate) fn jwt(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
+const PRIVATE: [&str; 7] = ["\"d\"", "\"p\"", "\"q\"", "\"dp\"", "\"dq\"", "\"qi\"", "\"k\""];
+/// An object is read so far on either side of its type.
+const REACH: usize = 4096;
+
+/// Gives where the first private member begins whose type may stand in what comes after the text.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let from = text.len().saturating_sub(2 * REACH);
+    PRIVATE
+        .iter()
+        .filter_map(|name| {
+            memchr::memmem::find_iter(part(text, from..text.len()), name.as_bytes())
+                .map(|found| from + found)
+                .find(|found| {
+                    let colon = skip(text, found + name.len(), BLANK | LINE, 40);
+                    let goes_on = colon >= text.len() || at(text, colon) == b':';
+                    goes_on && enclosing(text, *found, REACH).end >= text.len()
+                })
+        })
+        .min()
+}
+
 /// The private members of the object around `"kty"`.
 pub(crate) fn jwk(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     if look.memo.seen_jwk(word.start) {
         return;
     }
-    let object = enclosing(text, word.start, 4096);
+    let object = enclosing(text, word.start, REACH);
     look.memo.note_jwk(object.end);
-    for name in ["\"d\"", "\"p\"", "\"q\"", "\"dp\"", "\"dq\"", "\"qi\"", "\"k\""] {
+    for name in PRIVATE {
         let mut from = object.start;
         while let Some(found) = find(text, from..object.end, name) {
             from = found + name.len();
@@ -64,7 +85,8 @@ pub(crate) fn jwk(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Gives the object around an offset, as far as the reach goes.
+/// Gives the object around an offset, as far as the reach goes. Lines of a view that do not follow each other in the
+/// raw text are no one object.
 pub(crate) fn enclosing(text: &[u8], around: usize, reach: usize) -> Range<usize> {
     let floor = around.saturating_sub(reach);
     let mut depth = 0_usize;
@@ -72,6 +94,10 @@ pub(crate) fn enclosing(text: &[u8], around: usize, reach: usize) -> Range<usize
     for (place, byte) in part(text, floor..around).iter().enumerate().rev() {
         match byte {
             b'}' => depth += 1,
+            0x1f => {
+                start = floor + place + 1;
+                break;
+            }
             b'{' if depth == 0 => {
                 start = floor + place;
                 break;
@@ -86,6 +112,10 @@ pub(crate) fn enclosing(text: &[u8], around: usize, reach: usize) -> Range<usize
     for (place, byte) in part(text, around..ceiling).iter().enumerate() {
         match byte {
             b'{' => depth += 1,
+            0x1f => {
+                end = around + place;
+                break;
+            }
             b'}' if depth == 0 => {
                 end = around + place;
                 break;

@@ -7,8 +7,8 @@ use super::jwt::enclosing;
 use super::placeholder::is_template;
 use super::{Hit, Look};
 use crate::bytes::{
-    AN, B64_ANY, BLANK, EQUALS, LINE, NAME, at, before, find, has_exact, is, line_end, line_start, part,
-    past_line_end, run, skip,
+    ALPHA, AN, B64_ANY, BLANK, EQUALS, LINE, NAME, at, before, find, has_exact, is, line_end, line_start,
+    part, past_line_end, run, run_back, skip,
 };
 use crate::kind::rank;
 
@@ -87,8 +87,39 @@ fn column(text: &[u8], line: usize, end: usize) -> Option<(usize, bool)> {
     (place < end && at(text, place) != b'#').then_some((place - line, item))
 }
 
+/// The ends of a YAML document; and where lines of a view do not follow each other in the raw text.
 fn is_border(line: &[u8]) -> bool {
-    line.starts_with(b"---") || line.starts_with(b"...")
+    line.starts_with(b"---") || line.starts_with(b"...") || line.starts_with(b"\x1f")
+}
+
+/// Gives where the first `data` begins whose kind may stand in what comes after the text.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(text, "ata").find_map(|found| {
+        let key = found - run_back(text, found, ALPHA, 10);
+        let name = part(text, key..found + 3);
+        if !(name == b"data" || name == b"stringData") || text.len() - key > 2 * REACH {
+            return None;
+        }
+        let colon = skip(text, found + 4, BLANK | LINE, 40);
+        let json = before(text, key) == b'"'
+            && at(text, found + 3) == b'"'
+            && (colon >= text.len() || at(text, colon) == b':')
+            && enclosing(text, key, REACH).end >= text.len();
+        let line = line_start(text, key, 200);
+        let yaml = column(text, line, key + 1).is_some_and(|(place, _)| line + place == key)
+            && is_mapping(text, key)
+            && siblings(text, key).end >= text.len();
+        (json || yaml).then_some(key)
+    })
+}
+
+/// Tells whether `data:` or `stringData:` stands at an offset with nothing but a comment behind it on its line.
+fn is_mapping(text: &[u8], key: usize) -> bool {
+    let name = run(text, key, NAME, 12);
+    let named =
+        matches!(part(text, key..key + name), b"data" | b"stringData") && at(text, key + name) == b':';
+    let rest = skip(text, key + name + 1, BLANK, 80);
+    named && (rest >= text.len() || is(at(text, rest), LINE) || at(text, rest) == b'#')
 }
 
 /// Gives the lines of the mapping that the key at `key` belongs to.
@@ -145,7 +176,7 @@ fn lines(look: &Look<'_>, indent: usize, document: Range<usize>, out: &mut Vec<H
         let key = line + place;
         if place <= indent {
             close(look, &mut open, out);
-            inside = has_exact(text, key, "data:") || has_exact(text, key, "stringData:");
+            inside = is_mapping(text, key);
         } else if inside {
             match &mut open {
                 // A block scalar, or the folded lines of a long base64 value.

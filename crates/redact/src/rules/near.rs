@@ -52,9 +52,10 @@ pub(crate) fn near(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let vendor = part(text, word.clone()).to_ascii_lowercase();
     let window = word.end..word.end + REACH;
-    let told =
-        ["key", "token", "secret", "auth", "pass"].iter().any(|w| find(text, window.clone(), w).is_some());
+    // What only a name tells stands on the line of the name.
     let line = line_end(text, word.end, REACH);
+    let told =
+        ["key", "token", "secret", "auth", "pass"].iter().any(|w| find(text, word.end..line, w).is_some());
     let mut place = word.end;
     while place < window.end.min(text.len()) {
         let length = run(text, place, NAME, 200);
@@ -65,7 +66,6 @@ pub(crate) fn near(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
         if place > word.end && !is(before(text, place), TOKEN) || before(text, place) == b'=' {
             let token = part(text, place..place + length);
             let strong = has_own_mark(&vendor, token);
-            // What only a name tells stands on the line of the name.
             let plain = told && place <= line && has_plain_shape(&vendor, token) && is_mixed(token);
             if (strong || plain)
                 && entropy_at_least(token, 3.0)

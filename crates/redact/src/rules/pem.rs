@@ -30,17 +30,45 @@ pub(crate) fn block(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
 struct Body {
     end: usize,
     bytes: usize,
+    /// Its END line was read.
+    closed: bool,
+}
+
+/// Whether a block goes on is settled when so much came after its last line: a header line is no longer.
+const SETTLED: usize = 512;
+
+/// Gives where the first key begins whose end may lie in what comes after the text.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let block = memchr::memmem::find_iter(text, "PRIVATE KEY").find_map(|found| {
+        let begin = part(text, found.saturating_sub(64)..found);
+        let begin = found - begin.len() + memchr::memmem::rfind(begin, b"-----")?;
+        let body = has(text, begin, "-----begin ").then(|| {
+            let label =
+                part(text, found..found + 64).iter().take_while(|b| is(**b, AN) || **b == b' ').count();
+            let prefix = part(text, line_start(text, begin, 256)..begin);
+            Body::read(text, found + label + 5, prefix, 0)
+        })?;
+        (!body.closed && body.end + SETTLED > text.len()).then_some(begin)
+    });
+    let putty =
+        memchr::memchr2_iter(b'P', b'p', text).filter(|place| has(text, *place, PUTTY)).find(|place| {
+            let from = place + PUTTY.len();
+            let counted = Counted::read(text, from);
+            counted.map_or(from + PUTTY_REACH > text.len(), |lines| lines.reaches_end)
+        });
+    [block, putty].into_iter().flatten().min()
 }
 
 impl Body {
     fn read(text: &[u8], from: usize, prefix: &[u8], bytes: usize) -> Self {
-        let mut body = Self { end: from, bytes };
+        let mut body = Self { end: from, bytes, closed: false };
         let mut place = from;
         loop {
             let start = gap(text, place, prefix);
             if has(text, start, "-----end ") {
                 let label = skip(text, start + 9, AN | BLANK, 64);
                 body.end = skip(text, label, HYPHEN, 5);
+                body.closed = true;
                 return body;
             }
             if body.bytes == 0
@@ -144,31 +172,49 @@ pub(crate) fn goes_on(text: &[u8], prefix: &[u8]) -> usize {
     Body::read(text, 0, prefix, 40).end
 }
 
+/// First words of a key file of `PuTTY`.
+const PUTTY: &str = "putty-user-key-file";
+/// So far behind them the private lines are looked for.
+const PUTTY_REACH: usize = 16 * 1024;
+
 /// A `PuTTY` key file: the lines that `Private-Lines:` counts.
 pub(crate) fn putty(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
-    let text = look.text;
-    let Some(found) = find(text, word.end..word.end + 16 * 1024, "private-lines:") else { return };
-    let number = skip(text, found + 14, BLANK, 8);
-    let digits = run(text, number, DIGIT, 4);
-    let count = part(text, number..number + digits)
-        .iter()
-        .fold(0_usize, |sum, byte| sum * 10 + usize::from(byte - b'0'));
-    let prefix = part(text, line_start(text, found, 256)..found);
-    let mut place = number + digits;
-    let mut range = 0..0;
-    for _ in 0..count {
-        let start = gap(text, place, prefix);
-        let length = run(text, start, B64 | EQUALS, 200);
-        if length == 0 {
-            break;
-        }
-        if range.is_empty() {
-            range.start = start;
-        }
-        range.end = start + length;
-        place = start + length;
+    if let Some(lines) = Counted::read(look.text, word.end).filter(|lines| lines.range.len() >= 20) {
+        look.hit(rank("putty"), lines.range, out);
     }
-    if range.len() >= 20 {
-        look.hit(rank("putty"), range, out);
+}
+
+/// The lines that `Private-Lines:` counts.
+struct Counted {
+    range: Range<usize>,
+    /// They are not all there, and the text ends.
+    reaches_end: bool,
+}
+
+impl Counted {
+    fn read(text: &[u8], from: usize) -> Option<Self> {
+        let found = find(text, from..from + PUTTY_REACH, "private-lines:")?;
+        let number = skip(text, found + 14, BLANK, 8);
+        let digits = run(text, number, DIGIT, 4);
+        let count = part(text, number..number + digits)
+            .iter()
+            .fold(0_usize, |sum, byte| sum * 10 + usize::from(byte - b'0'));
+        let prefix = part(text, line_start(text, found, 256)..found);
+        let mut place = number + digits;
+        let mut lines = Self { range: 0..0, reaches_end: false };
+        for _ in 0..count {
+            let start = gap(text, place, prefix);
+            let length = run(text, start, B64 | EQUALS, 200);
+            if length == 0 {
+                lines.reaches_end = start >= text.len();
+                break;
+            }
+            if lines.range.is_empty() {
+                lines.range.start = start;
+            }
+            lines.range.end = start + length;
+            place = start + length;
+        }
+        Some(lines)
     }
 }

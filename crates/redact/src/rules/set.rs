@@ -110,6 +110,11 @@ const CARRIED: &[(&[&str], Matcher)] = &[
     (&["putty-user-key-file"], pem::putty),
 ];
 
+/// Gives the literals that keys begin with.
+pub(crate) fn literals() -> impl Iterator<Item = &'static str> {
+    table::GROUPS.iter().flat_map(|group| group.iter()).map(|row| row.literal)
+}
+
 impl RuleSet {
     /// Compiles the rules.
     pub(crate) fn new(rules: &Rules, custom: &[Custom]) -> Result<Self, RedactError> {
@@ -161,6 +166,11 @@ impl RuleSet {
         })?;
         let longest = plan.words.iter().map(Vec::len).max().unwrap_or(1);
         Ok(Self { automaton, start, longest, actions: plan.actions, keys, custom: compiled, kinds })
+    }
+
+    /// Gives how far back a rule of the host may reach from what comes: twice, since a keyword is looked at anew.
+    pub(crate) const fn custom_reach(&self) -> usize {
+        if self.custom.is_empty() { 0 } else { 2 * CUSTOM_REACH }
     }
 
     /// Gives the kind of a rank.

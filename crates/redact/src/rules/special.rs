@@ -77,6 +77,17 @@ pub(crate) fn telegram(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
+/// Gives where the first run begins that is a Discord token if its word stands in what comes after the text.
+pub(crate) fn discord_open(text: &[u8]) -> Option<usize> {
+    let from = text.len().saturating_sub(400);
+    let mut dots = memchr::memchr_iter(b'.', part(text, from..text.len())).map(|place| from + place);
+    dots.find(|dot| {
+        let shape = at(text, dot + 7) == b'.' && run(text, dot + 1, U64, 7) == 6;
+        shape && run(text, dot + 8, U64, 27) == 27 && run_back(text, *dot, AN, 23) == 23
+    })
+    .map(|dot| dot - run_back(text, dot, AN, 40))
+}
+
 /// A Discord token around the dot at `dot`, if its first part is the base64 of digits or the word stands near.
 pub(crate) fn discord(look: &Look<'_>, dot: usize, near: Near, out: &mut Vec<Hit>) {
     let text = look.text;

@@ -6,7 +6,9 @@ use core::ops::Range;
 use super::placeholder::{is_masked, is_placeholder, is_template};
 use super::shape::entropy_at_least;
 use super::{Hit, Look};
-use crate::bytes::{ALPHA, AN, DIGIT, NAME, U64, at, before, find, has, is, part, run, run_back};
+use crate::bytes::{
+    ALPHA, AN, DIGIT, NAME, U64, at, before, find, has, is, line_end, line_start, part, run, run_back,
+};
 use crate::kind::rank;
 
 /// `scheme://user:password@host`, and a long user part that stands alone.
@@ -107,7 +109,7 @@ pub(crate) fn query(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let length = part(text, word.end..word.end + 8192).iter().take_while(|b| byte(b)).count();
     let value = part(text, word.end..word.end + length);
     if name.eq_ignore_ascii_case(b"code") {
-        let near = start.saturating_sub(300)..word.end + length + 300;
+        let near = line_start(text, start, 300)..line_end(text, word.end + length, 300);
         if find(text, near, "state=").is_none() {
             return;
         }

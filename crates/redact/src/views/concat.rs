@@ -1,8 +1,9 @@
 //! String literals that stand side by side, or with a sign between them that joins them.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
+use super::join::may_begin;
 use super::{View, Wanted};
-use crate::bytes::{AN, BLANK, LINE, TOKEN, at, before, is, part, skip};
+use crate::bytes::{AN, BLANK, DIGIT, LINE, TOKEN, at, before, is, line_start, part, run_back, skip};
 use crate::found::Layer;
 use crate::scan::Scan;
 
@@ -28,6 +29,47 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         place = literals(text, open, &mut view);
         scan.view(&view, wanted);
     }
+}
+
+/// Gives where the row of literals begins that the text ends in, if one of them may be the beginning of a key.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let mut top = None;
+    let mut end = text.len();
+    for _ in 0..LITERALS {
+        let stop = end - run_back(text, end, LINE | BLANK, 200);
+        let sign = part(text, stop.saturating_sub(2)..stop).iter().rev().take_while(|b| joins(**b)).count();
+        let close = stop - sign - run_back(text, stop - sign, BLANK, 200);
+        let Some(quote) = close.checked_sub(1).filter(|place| matches!(at(text, *place), b'"' | b'\''))
+        else {
+            break;
+        };
+        let start = literal_start(text, quote);
+        if begins(part(text, start..quote)) {
+            top = Some(line_start(text, start, REACH));
+        }
+        // A literal that begins its line may go on from the line before.
+        let open = start.saturating_sub(1);
+        let mark = usize::from(matches!(before(text, open), b'b' | b'f' | b'r' | b'u' | b'@'));
+        let head = open - mark - run_back(text, open - mark, BLANK, 200);
+        let sign = part(text, head.saturating_sub(2)..head).iter().rev().take_while(|b| joins(**b)).count();
+        end = head - sign - run_back(text, head - sign, BLANK, 200);
+        if end == 0 || !is(before(text, end), LINE) {
+            break;
+        }
+    }
+    top
+}
+
+/// Tells whether a key may begin in a literal and go on in the next: as in a run, or the number and the `:AA` of
+/// Telegram, which are no run.
+fn begins(literal: &[u8]) -> bool {
+    let number = run_back(literal, literal.len(), DIGIT, 11) >= 8;
+    number || memchr::memmem::find(literal, b":AA").is_some() || may_begin(literal)
+}
+
+/// Tells whether a byte may be a part of a sign that joins literals.
+const fn joins(byte: u8) -> bool {
+    matches!(byte, b'+' | b'.' | b'&' | b'~' | b'<' | b'|')
 }
 
 /// Gives the start of the literal that ends at a quote.

@@ -5,7 +5,9 @@ use core::ops::Range;
 
 use super::map::Row;
 use super::{View, Wanted};
-use crate::bytes::{BLANK, HEX, at, is, line_end, part, past_line_end, run, skip};
+use crate::bytes::{
+    BLANK, HEX, LINE, at, is, line_end, line_start, part, past_line_end, run, run_back, skip,
+};
 use crate::found::Layer;
 use crate::proof::hex_value;
 use crate::scan::Scan;
@@ -38,6 +40,21 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         done.rows(rows);
         scan.view(&done, wanted);
     }
+}
+
+/// Gives where the rows begin that the text ends in.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let mut top = None;
+    let mut end = text.len();
+    while end > 0 {
+        let stop = end - run_back(text, end, LINE, 2);
+        let line = line_start(text, stop, 512);
+        if stop == end || read(text, line, stop).is_none() {
+            break;
+        }
+        (top, end) = (Some(line), line);
+    }
+    top
 }
 
 /// Reads a row: an offset, groups of hex digits, and perhaps a column of text.

@@ -2,12 +2,15 @@
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
+use std::sync::LazyLock;
 
 use super::{View, Wanted};
 use crate::bytes::{
-    AN, BLANK, DIGIT, LINE, TOKEN, at, before, is, line_start, part, past_line_end, run, run_back,
+    AN, BLANK, Class, DIGIT, DOT, LINE, LOWER, TOKEN, U64, UPPER, at, before, is, line_start, part,
+    past_line_end, run, run_back,
 };
 use crate::found::Layer;
+use crate::rules::set::literals;
 use crate::rules::special::changes;
 use crate::scan::Scan;
 
@@ -70,42 +73,88 @@ fn append(text: &[u8], mut head_at: Range<usize>, width: usize, wanted: &Wanted,
     head_at.start
 }
 
-/// Tells whether a key may begin in a run, or go through it: two first bytes of a literal at the edge of a word.
-fn may_begin(tail: &[u8]) -> bool {
-    tail.iter().enumerate().any(|(place, byte)| {
-        // Most bytes begin no literal.
-        if !is_first(*byte) {
-            return false;
+/// Tells whether a key may begin in a run and go on behind it: a literal, or the part of one that the run ends in,
+/// at the edge of a word; or the random letters and digits that a key without a literal begins with.
+pub(crate) fn may_begin(tail: &[u8]) -> bool {
+    let literal = (0..tail.len()).any(|place| {
+        let rest = part(tail, place..tail.len());
+        HEADS.of(at(tail, place)).iter().any(|head| {
+            let length = rest.len().min(head.len());
+            part(rest, 0..length) == part(head, 0..length)
+        }) && !is(before(tail, place), AN)
+    });
+    let random = part(tail, tail.len() - run_back(tail, tail.len(), U64 | DOT, REACH)..tail.len());
+    literal || (looks_cut(random) && has_class(random, LOWER) && has_class(random, UPPER))
+}
+
+fn has_class(run: &[u8], class: Class) -> bool {
+    run.iter().any(|byte| is(*byte, class))
+}
+
+/// The heads of the literals of keys, four bytes at most, by their first byte.
+struct Heads(Vec<Vec<&'static [u8]>>);
+
+static HEADS: LazyLock<Heads> = LazyLock::new(|| {
+    let mut heads = Heads(vec![Vec::new(); 256]);
+    for literal in literals().chain(["eyJ"]) {
+        let head = part(literal.as_bytes(), 0..4);
+        if let Some(list) = heads.0.get_mut(usize::from(at(head, 0)))
+            && !list.contains(&head)
+        {
+            list.push(head);
         }
-        let edge = !is(before(tail, place), AN);
-        edge && FIRST
-            .iter()
-            .any(|two| at(two, 0) == *byte && (place + 1 == tail.len() || at(two, 1) == at(tail, place + 1)))
-    }) && !tail.iter().all(|byte| is(*byte, LINE))
+    }
+    heads
+});
+
+impl Heads {
+    fn of(&self, byte: u8) -> &[&'static [u8]] {
+        self.0.get(usize::from(byte)).map(Vec::as_slice).unwrap_or_default()
+    }
 }
 
-const fn is_first(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'A' | b'C' | b'E' | b'G' | b'H' | b'I' | b'L' | b'N' | b'P' | b'S' | b'a'..=b'i' | b'l'..=b'p' | b'r'..=b'y'
-    )
+/// Gives where the lines begin that the text ends in and that may be the beginning of a wrapped value.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let mut top = None;
+    let mut end = text.len();
+    while end > 0 {
+        let stop = end - run_back(text, end, LINE, 2);
+        let line = line_start(text, stop, text.len());
+        let tail = run_back(text, stop, TOKEN, stop - line);
+        if stop == end || tail == 0 {
+            break;
+        }
+        if begins(text, stop - tail..stop) {
+            top = Some(line);
+        }
+        let indent = run(text, line, BLANK, 64);
+        if line + indent + tail != stop {
+            break;
+        }
+        end = line;
+    }
+    top
 }
 
-/// The first two bytes of the literals of keys.
-const FIRST: &[&[u8]] = &[
-    b"AK", b"AS", b"AB", b"AC", b"A3", b"gh", b"gi", b"gl", b"xo", b"xa", b"sk", b"rk", b"wh", b"pp", b"gs",
-    b"cs", b"nv", b"r8", b"hf", b"ap", b"ls", b"wa", b"AI", b"ya", b"GO", b"np", b"py", b"ci", b"ru", b"CL",
-    b"oy", b"dc", b"cm", b"do", b"da", b"LT", b"pu", b"hv", b"fm", b"fo", b"HR", b"rn", b"vc", b"na", b"sb",
-    b"ps", b"dp", b"ts", b"SW", b"sh", b"SG", b"li", b"NR", b"ey", b"PM", b"fi", b"sn", b"dt", b"EZ", b"nt",
-    b"rd", b"sq", b"ml", b"ph", b"pn", b"po", b"xk", b"sg", b"bk", b"CC", b"AT", b"op", b"ic", b"AP", b"AG",
-];
+/// Tells whether the run at the end of a line may be the beginning of a wrapped value.
+pub(crate) fn begins(text: &[u8], tail: Range<usize>) -> bool {
+    let near = tail.start.max(tail.end.saturating_sub(REACH));
+    may_begin(part(text, near..tail.end)) || super::runs::goes_on(text, tail)
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_quick_look_lets_every_first_byte_through() {
-        assert!(FIRST.iter().all(|two| is_first(at(two, 0))));
+    fn a_key_may_begin_at_its_literal_and_at_a_part_of_one() {
+        for tail in ["AKIA2", "x=gh", "a.g", concat!("sk", "-a"), "MTIzNDU2Nzg5.Xab12", "glpat-"] {
+            assert!(may_begin(tail.as_bytes()), "{tail}");
+        }
+        for tail in
+            ["done", "documents", "requests", "e89b-12d3-a456-426614174000", "12ms", "v1.2.3", "Asking"]
+        {
+            assert!(!may_begin(tail.as_bytes()), "{tail}");
+        }
     }
 }

@@ -157,6 +157,11 @@ impl View {
         }
     }
 
+    /// Gives the offset in the raw text that a byte of the view came from.
+    pub(crate) fn raw_of(&self, at: usize) -> usize {
+        self.group(at).map_or(0, |range| range.start)
+    }
+
     /// Gives the raw bytes that one byte of the view came from.
     fn group(&self, at: usize) -> Option<Range<usize>> {
         let after = self.stretches.partition_point(|stretch| wide(stretch.at) <= at);

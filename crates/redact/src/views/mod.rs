@@ -55,6 +55,39 @@ impl Wanted {
     }
 }
 
+/// Gives the offset of the first construct that what comes after the text may go on with; its length if there is none.
+///
+/// The text ends in a line end.
+pub(crate) fn open(text: &[u8]) -> usize {
+    if inflate::is_compressed(text) {
+        return 0;
+    }
+    // A stretch of UTF-16 begins a byte before its first NUL at the earliest.
+    let wide = memchr::memchr(0, text).map(|place| place.saturating_sub(1));
+    let prefix = prefix::open(text, |row| {
+        let row =
+            row.start..row.end.saturating_sub(crate::bytes::run_back(text, row.end, crate::bytes::BLANK, 8));
+        join::begins(text, row)
+    });
+    [
+        wide,
+        strip::open(text),
+        unescape::open(text),
+        prefix,
+        join::open(text),
+        concat::open(text),
+        dump::open(text),
+    ]
+    .into_iter()
+    .flatten()
+    .fold(text.len(), usize::min)
+}
+
+/// Gives the views of a text that keep its lines.
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = View> + '_ {
+    [strip::build, unescape::escapes, unescape::mail].into_iter().filter_map(move |build| build(text))
+}
+
 /// Makes each view of a text that a trigger asks for, and looks into it.
 pub(crate) fn each(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let via = wanted.via;

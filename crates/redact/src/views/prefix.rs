@@ -1,6 +1,8 @@
 //! Lines that share a prefix: line numbers, diff signs, comment marks, container names, time stamps.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
+use core::ops::Range;
+
 use super::{View, Wanted};
 use crate::bytes::{BLANK, TOKEN, before, is, line_end, part, past_line_end, run_back};
 use crate::found::Layer;
@@ -40,11 +42,32 @@ fn prefix_of(text: &[u8], line: usize, end: usize) -> Option<usize> {
 }
 
 fn group(text: &[u8], line: usize, end: usize, prefix: usize, wanted: &mut Wanted, scan: &Scan<'_>) -> usize {
-    let shape = part(text, line..line + prefix);
     let mut view = View::new(Layer::Prefix, 256);
     view.copy(text, line + prefix..end);
-    let mut place = past_line_end(text, end);
     let mut last = end;
+    let mut rows = 1;
+    let place = walk(text, line, end, prefix, |place, body| {
+        view.copy(text, last..place);
+        view.copy(text, body.clone());
+        rows += 1;
+        last = body.end;
+    });
+    if rows >= 2 {
+        scan.view(&view, wanted);
+    }
+    place
+}
+
+/// Goes over the lines that belong to a first one; gives where the next line begins.
+fn walk(
+    text: &[u8],
+    line: usize,
+    end: usize,
+    prefix: usize,
+    mut row: impl FnMut(usize, Range<usize>),
+) -> usize {
+    let shape = part(text, line..line + prefix);
+    let mut place = past_line_end(text, end);
     let mut rows = 1;
     while place < text.len() && rows < 4096 {
         let stop = line_end(text, place, 4096);
@@ -53,19 +76,33 @@ fn group(text: &[u8], line: usize, end: usize, prefix: usize, wanted: &mut Wante
         if start == place || body.is_empty() || !body.trim_ascii_end().iter().all(|byte| is(*byte, TOKEN)) {
             break;
         }
-        view.copy(text, last..place);
-        view.copy(text, start..stop);
+        row(place, start..stop);
         rows += 1;
-        last = stop;
         let next = past_line_end(text, stop);
         if next == stop {
-            place = stop;
-            break;
+            return stop;
         }
         place = next;
     }
-    if rows >= 2 {
-        scan.view(&view, wanted);
-    }
     place
+}
+
+/// Gives where the group begins that the text ends in, if one of its rows may be the beginning of more.
+pub(crate) fn open(text: &[u8], begins: impl Fn(Range<usize>) -> bool) -> Option<usize> {
+    let mut line = 0;
+    while line < text.len() {
+        let end = line_end(text, line, text.len());
+        let next = past_line_end(text, end).max(end + 1);
+        let Some(prefix) = prefix_of(text, line, end) else {
+            line = next;
+            continue;
+        };
+        let mut any = begins(line + prefix..end);
+        let after = walk(text, line, end, prefix, |_, body| any |= begins(body)).max(next);
+        if after >= text.len() {
+            return any.then_some(line);
+        }
+        line = after;
+    }
+    None
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::{View, Wanted, inflate};
 use crate::bytes::{
-    AN, B64_ANY, BLANK, EQUALS, HEX, UPPER, at, before, classes, is, part, past_line_end, run,
+    AN, B64_ANY, BLANK, EQUALS, HEX, UPPER, at, before, classes, is, part, past_line_end, run, run_back,
 };
 use crate::found::Layer;
 use crate::proof::{base64, base64_value, hex_value};
@@ -42,7 +42,7 @@ fn next_run(text: &[u8], from: usize) -> Option<usize> {
             probe += LEAST;
             continue;
         }
-        let back = crate::bytes::run_back(text, probe, B64_ANY, probe.saturating_sub(from));
+        let back = run_back(text, probe, B64_ANY, probe.saturating_sub(from));
         let start = probe - back;
         let length = run(text, start, B64_ANY, LEAST);
         if length >= LEAST {
@@ -120,25 +120,37 @@ fn pair(two: &[u8]) -> u8 {
 
 fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan<'_>) {
     let first = run(text, range.start, B64_ANY, range.len());
-    let mut starts = 0;
-    let mut from = range.start;
+    if let Some(start) = first_start(text, range.start..range.start + first, range.end) {
+        decode(text, range.start, start, range.end, wanted, scan);
+    }
+}
+
+/// Gives where text in base64 begins in the first line of a run that ends at `end`.
+fn first_start(text: &[u8], first: Range<usize>, end: usize) -> Option<usize> {
+    let mut from = first.start;
     // What stands before a separator may not belong to the encoded text: a path, a name.
-    while starts < STARTS && range.end.saturating_sub(from) >= LEAST {
+    for _ in 0..STARTS {
+        if end.saturating_sub(from) < LEAST {
+            return None;
+        }
         // Text in base64 has capitals; a path, a name or a hash in small letters has none.
-        let capitals = part(text, from..from + 24).iter().any(|byte| is(*byte, UPPER));
-        for phase in 0..if capitals { 4 } else { 0 } {
-            let start = from + phase;
-            if tells(part(text, start..(start + 32).min(range.start + first))) {
-                return decode(text, range.start, start, range.end, wanted, scan);
+        if part(text, from..from + 24).iter().any(|byte| is(*byte, UPPER)) {
+            let tries = from..from + 4;
+            let found = tries.into_iter().find(|at| tells(part(text, *at..(at + 32).min(first.end))));
+            if found.is_some() {
+                return found;
             }
         }
-        let run_end = range.start + first;
-        let Some(separator) = part(text, from..run_end).iter().position(|byte| !is(*byte, AN)) else {
-            return;
-        };
-        from += separator + 1;
-        starts += 1;
+        from += part(text, from..first.end).iter().position(|byte| !is(*byte, AN))? + 1;
     }
+    None
+}
+
+/// Tells whether the run that a line ends in is text in base64 that may go on in the next line.
+pub(crate) fn goes_on(text: &[u8], tail: Range<usize>) -> bool {
+    let width = run_back(text, tail.end, B64_ANY, tail.len());
+    let first = tail.end - width..tail.end;
+    WRAPPED.contains(&width) && first_start(text, first.clone(), first.end + LEAST).is_some()
 }
 
 fn decode(text: &[u8], run_start: usize, start: usize, end: usize, wanted: &mut Wanted, scan: &Scan<'_>) {

@@ -24,6 +24,13 @@ enum Piece {
 
 /// One view of all lines that hold something to strip.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    if let Some(view) = build(text) {
+        scan.view(&view, wanted);
+    }
+}
+
+/// The lines that hold something to strip, without it.
+pub(crate) fn build(text: &[u8]) -> Option<View> {
     let mut view: Option<View> = None;
     let mut place = 0;
     while let Some(start) = next(text, place) {
@@ -35,9 +42,16 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         lines(text, line, start, end, view);
         place = end.max(start + 1);
     }
-    if let Some(view) = view {
-        scan.view(&view, wanted);
-    }
+    view
+}
+
+/// Gives where a string sequence begins that may end in what comes after the text.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let from = text.len().saturating_sub(SEQUENCE + 2);
+    memchr::memchr_iter(0x1b, part(text, from..text.len())).map(|place| from + place).find(|place| {
+        let string = matches!(at(text, place + 1), b']' | b'P' | b'_' | b'^' | b'X');
+        string && memchr::memchr2(0x07, 0x1b, part(text, place + 2..text.len())).is_none()
+    })
 }
 
 /// Finds the next place with something to strip: 32 bytes at a time as long as they are plain ASCII.

@@ -2,7 +2,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use super::{View, Wanted};
-use crate::bytes::{HEX, LINE, at, before, is, line_end, line_start, part, past_line_end, run};
+use crate::bytes::{HEX, LINE, at, before, is, line_end, line_start, part, past_line_end, run, run_back};
 use crate::found::Layer;
 use crate::proof::hex_value;
 use crate::scan::Scan;
@@ -12,11 +12,35 @@ const REACH: usize = 64 * 1024;
 
 /// One view of all lines with escapes, and one of all lines with the escapes of mail.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
-    if let Some(view) = build(text, next, escape) {
+    if let Some(view) = escapes(text) {
         scan.view(&view, wanted);
     }
-    if let Some(view) = build(text, next_printable, printable) {
+    if let Some(view) = mail(text) {
         scan.view(&view, wanted);
+    }
+}
+
+/// The lines that hold escapes of JSON, C, URLs or HTML, undone.
+pub(crate) fn escapes(text: &[u8]) -> Option<View> {
+    build(text, next, escape)
+}
+
+/// The lines that hold escapes of mail, undone.
+pub(crate) fn mail(text: &[u8]) -> Option<View> {
+    build(text, next_printable, printable)
+}
+
+/// Gives the first of the last lines whose ends are escaped: what comes after the text goes on with them.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let mut top = None;
+    let mut end = text.len();
+    loop {
+        let stop = end - run_back(text, end, LINE, 2);
+        if stop == end || !matches!(before(text, stop), b'\\' | b'=') {
+            return top;
+        }
+        end = line_start(text, stop, REACH);
+        top = Some(end);
     }
 }
 

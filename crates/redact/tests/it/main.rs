@@ -15,6 +15,7 @@ mod plant_encode;
 
 mod benign;
 mod chunks;
+mod classes;
 mod common;
 mod encodings;
 mod errors;
@@ -24,4 +25,5 @@ mod json;
 mod laundered;
 mod provider;
 mod rules;
+mod settle;
 mod ui;

@@ -1,0 +1,100 @@
+//! What of a text may go out before more of it comes: up to the last line end that nothing reaches across.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use crate::bytes::{at, line_start, part};
+use crate::{rules, views};
+
+/// A longer text is not looked at: it is worked off block by block.
+const MOST: usize = 128 * 1024;
+/// So many layers are undone to see what may go on.
+const LAYERS: usize = 3;
+
+/// Gives the length of the part of a text that nothing changes that may come behind it. The text begins at a line;
+/// rules of the host reach so far back.
+pub(crate) fn settled(text: &[u8], reach: usize) -> usize {
+    if text.len() > MOST {
+        return 0;
+    }
+    let lines = part(text, 0..whole_lines(text));
+    let open = open(lines, LAYERS).min(lines.len().saturating_sub(reach));
+    if open == lines.len() { open } else { line_start(lines, open, MOST) }
+}
+
+/// Gives the offset behind the last line end. A CR that ends the text may be half of one.
+fn whole_lines(text: &[u8]) -> usize {
+    let known = if at(text, text.len().saturating_sub(1)) == b'\r' { text.len() - 1 } else { text.len() };
+    memchr::memrchr2(b'\n', b'\r', part(text, 0..known)).map_or(0, |place| place + 1)
+}
+
+/// Gives the offset of the first construct that may go on behind the text.
+fn open(text: &[u8], layers: usize) -> usize {
+    let own = rules::open(text).min(views::open(text));
+    if layers == 0 {
+        return own;
+    }
+    views::lines(text).fold(own, |first, view| {
+        let ends = view.source().end >= text.len();
+        let mut bytes = crate::wiped::Wiped::with_room(view.bytes.len() + 2);
+        bytes.extend(&view.bytes);
+        // Behind the last line of a view comes a line that is none of it.
+        if !ends {
+            bytes.extend(b"\x1f\n");
+        }
+        let inside = open(&bytes, layers - 1);
+        if inside < view.bytes.len() { first.min(view.raw_of(inside)) } else { first }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, settled_lines: usize) {
+        let length = text.split_inclusive('\n').take(settled_lines).map(str::len).sum::<usize>();
+        assert_eq!(settled(text.as_bytes(), 0), length, "{text:?}");
+    }
+
+    #[test]
+    fn quiet_lines_go_out_at_once() {
+        for text in [
+            "Server started on port 8080\n",
+            "2026-03-01T10:00:00Z INFO [api] request_id=123e4567-e89b-42d3-a456-426614174000 done in 12 ms\n",
+            "commit 5a248a8f0e1d2c3b4a5968778695a4b3c2d1e0f9\n",
+            "\x1b[1;32mok\x1b[0m 12 passed\n",
+            "{\"ts\":\"x\",\"data\":{\"a\":1},\"msg\":\"b \\\"c\\\" done\\n\",\"ok\":true}\n",
+            "password=hunter2 token: abc\n",
+            "event: message\ndata: {\"delta\":\"x\"}\n",
+            "https://example.org/a/b?c=d%20end\n",
+        ] {
+            check(text, 9);
+        }
+        check("done\nno line end", 1);
+        assert_eq!(settled(b"10%\r20%\r", 0), 4);
+    }
+
+    #[test]
+    fn what_may_go_on_is_held() {
+        for (text, lines) in [
+            (concat!("one:\n-----BEGIN ", "PRIVATE KEY-----\nMIIB\n"), 1),
+            ("one:\napiVersion: v1\ndata:\n  password: aGVsbG8=\n", 2),
+            ("one:\n{\n  \"data\": {\n    \"x\": \"aGVsbG8=\"\n  },\n", 2),
+            ("one:\n{\n  \"k\": \"aGVsbG8taGVsbG8taGVsbG8\",\n", 2),
+            (concat!("one:\nthe key is gl", "pat-\n"), 1),
+            ("one:\ncmVzdWx0OiB0aGUgc2VjcmV0IHZhbHVlIGlzIGhlcmU\n", 1),
+            ("one:\ncurl -u admin \\\n", 1),
+            ("one:\n00000000: 6162 6364\n00000010: 6162\n", 1),
+            ("one:\n\x1b]8;;https://e.org\n", 1),
+            (concat!("one:\nx = \"gl", "pat-\" +\n"), 1),
+            ("one:\nb\0c\0\n\0", 1),
+        ] {
+            check(text, lines);
+        }
+    }
+
+    #[test]
+    fn rules_of_the_host_hold_what_they_reach() {
+        let text = b"a line\n".repeat(4096);
+        assert!((9000..9007).contains(&(text.len() - settled(&text, 9000))));
+    }
+}

@@ -1,0 +1,312 @@
+//! The one engine: text comes in blocks, redacted text goes out as soon as nothing that follows can change it.
+//!
+//! Blocks begin at fixed offsets of the text, so that the way it is cut into chunks changes no byte of the output.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
+
+use core::cell::RefCell;
+
+use zeroize::Zeroizing;
+
+use crate::bytes::part;
+use crate::firewall::Firewall;
+use crate::found::{Did, Found};
+use crate::hold;
+use crate::kind::rank;
+use crate::known::Known;
+use crate::marker;
+use crate::merge::{merge, to_characters, via_of};
+use crate::rules::{Hit, pem};
+use crate::scan::Scan;
+
+/// Keywords are looked for in blocks of this size.
+const BLOCK: usize = 256 * 1024;
+/// So much must have come behind a block before it is looked at: no rule reaches further ahead.
+const AHEAD: usize = 32 * 1024;
+/// So much before the end of a block is held back: no rule reaches further back.
+const LAG: usize = 20 * 1024;
+/// So much before a block is looked at again.
+pub(crate) const OVERLAP: usize = 24 * 1024;
+/// The buffer of a stream never holds more.
+pub(crate) const ROOM: usize = OVERLAP + BLOCK + AHEAD + 64 * 1024;
+
+/// Whether more of the text may come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    ToCome,
+    None,
+}
+
+/// A hit whose marker is out and whose end has not come.
+struct Open {
+    found: Found,
+    pem: bool,
+    /// What stood before BEGIN on its line.
+    prefix: Vec<u8>,
+}
+
+/// The state of one pass over one text.
+pub(crate) struct Core<'f> {
+    firewall: &'f Firewall,
+    known: Option<&'f Known>,
+    /// Offset up to which keywords were looked for.
+    scanned: usize,
+    /// Offset up to which the output is settled.
+    emitted: usize,
+    pending: Vec<Hit>,
+    open: Option<Open>,
+    done: bool,
+    withheld: Option<u16>,
+    /// Offset, line and column in the output.
+    out_at: usize,
+    line: usize,
+    column: usize,
+    pub(crate) findings: Vec<Found>,
+    /// The values of hits, when they are wanted.
+    pub(crate) learned: Vec<Zeroizing<Vec<u8>>>,
+    /// The bytes that were cut out, as they stood there.
+    pub(crate) raws: Vec<Zeroizing<Vec<u8>>>,
+    learns: bool,
+}
+
+impl<'f> Core<'f> {
+    pub(crate) const fn new(firewall: &'f Firewall, known: Option<&'f Known>) -> Self {
+        Self {
+            firewall,
+            known,
+            scanned: 0,
+            emitted: 0,
+            pending: Vec::new(),
+            open: None,
+            done: false,
+            withheld: None,
+            out_at: 0,
+            line: 1,
+            column: 1,
+            findings: Vec::new(),
+            learned: Vec::new(),
+            raws: Vec::new(),
+            learns: false,
+        }
+    }
+
+    /// A pass that keeps the values that it finds.
+    pub(crate) const fn learning(firewall: &'f Firewall) -> Self {
+        let mut core = Self::new(firewall, None);
+        core.learns = true;
+        core
+    }
+
+    /// Gives the rank of the rule that withholds the text.
+    pub(crate) const fn withheld(&self) -> Option<u16> {
+        self.withheld
+    }
+
+    /// Gives the offset before which nothing is looked at again.
+    pub(crate) fn keep_from(&self) -> usize {
+        self.scanned.saturating_sub(OVERLAP).min(self.emitted)
+    }
+
+    /// Works off one block of a text of which `buf` is the part from `base` on. False: more must come first.
+    pub(crate) fn block(&mut self, buf: &[u8], base: usize, rest: Rest, out: &mut Vec<u8>) -> bool {
+        let end = base + buf.len();
+        let start = self.scanned;
+        let whole = end - start >= BLOCK + AHEAD;
+        if self.done || !(whole || rest == Rest::None) {
+            return false;
+        }
+        let (until, ahead) = if whole { (start + BLOCK, start + BLOCK + AHEAD) } else { (end, end) };
+        let low = start.saturating_sub(OVERLAP).max(base);
+        let text = part(buf, low - base..ahead - base);
+        self.done = !whole;
+        self.scanned = until;
+        if self.withheld.is_some() {
+            self.emitted = ahead;
+            return true;
+        }
+        let rest = if whole { Rest::ToCome } else { Rest::None };
+        self.go_on(text, low, rest);
+        let mut scan = Scan::new(&self.firewall.rules, &self.firewall.settings, self.known, text.len());
+        scan.learned = self.learns.then(RefCell::default);
+        let hits = scan.text(text, start - low..until - low);
+        self.learned.extend(scan.learned.take().map(RefCell::into_inner).unwrap_or_default());
+        for mut hit in hits {
+            to_characters(text, &mut hit);
+            hit.at = hit.at.start + low..hit.at.end + low;
+            // What begins behind the block belongs to the next one, which sees more of it.
+            if hit.at.end > self.emitted && (hit.at.start < until || !whole) {
+                hit.at.start = hit.at.start.max(self.emitted);
+                self.pending.push(hit);
+            }
+        }
+        let limit = if whole { until - LAG } else { end };
+        self.emit(text, low, limit, rest, out);
+        true
+    }
+
+    /// Puts out the lines that nothing changes that may come: of what would wait for the rest of its block.
+    ///
+    /// `context` is an offset of `buf`, or of a line at which a text was settled before.
+    pub(crate) fn settle(&mut self, buf: &[u8], base: usize, context: usize, out: &mut Vec<u8>) {
+        if self.done || self.open.is_some() || self.withheld.is_some() {
+            return;
+        }
+        let line = crate::bytes::line_start(buf, self.emitted - base, buf.len());
+        let known = hold::settled(part(buf, line..buf.len()), self.firewall.rules.custom_reach());
+        let mut limit = base + line + known;
+        if limit <= self.emitted {
+            return;
+        }
+        let text = part(buf, context - base..buf.len());
+        let scan = Scan::new(&self.firewall.rules, &self.firewall.settings, self.known, text.len());
+        let mut hits = scan.text(text, 0..text.len());
+        for hit in &mut hits {
+            to_characters(text, hit);
+            hit.at = hit.at.start + context..hit.at.end + context;
+        }
+        hits.extend(self.pending.iter().cloned());
+        limit = self.clear_of(&hits, buf, base, limit);
+        if limit <= self.emitted {
+            return;
+        }
+        hits.retain(|hit| hit.at.end > self.emitted && hit.at.start < limit);
+        let later = core::mem::replace(&mut self.pending, hits);
+        for hit in &mut self.pending {
+            hit.at.start = hit.at.start.max(self.emitted);
+        }
+        self.emit(text, context, limit, Rest::ToCome, out);
+        self.pending.extend(later.into_iter().filter(|hit| hit.at.end > self.emitted));
+    }
+
+    /// Moves a limit back to a line over whose end no hit goes. What could not be looked into is left to the block.
+    fn clear_of(&self, hits: &[Hit], buf: &[u8], base: usize, mut limit: usize) -> usize {
+        loop {
+            let over =
+                hits.iter().filter(|hit| hit.at.end > self.emitted && hit.at.start < limit).find(|hit| {
+                    hit.at.end > limit || hit.at.end >= base + buf.len() || hit.rank == rank("unscanned")
+                });
+            match over {
+                Some(hit) => limit = base + crate::bytes::line_start(buf, hit.at.start - base, buf.len()),
+                None => return limit,
+            }
+        }
+    }
+
+    /// Gives the offset before which everything is out.
+    pub(crate) const fn emitted(&self) -> usize {
+        self.emitted
+    }
+
+    /// Takes more of a hit whose marker is out.
+    fn go_on(&mut self, text: &[u8], low: usize, rest_of: Rest) {
+        let Some(mut open) = self.open.take() else { return };
+        let rest = part(text, self.emitted.saturating_sub(low)..text.len());
+        let length = if open.pem {
+            pem::goes_on(rest, &open.prefix)
+        } else {
+            crate::bytes::run(rest, 0, crate::bytes::TOKEN | crate::bytes::LINE, rest.len())
+        };
+        open.found.raw_len += length;
+        self.emitted += length;
+        if length < rest.len() || rest_of == Rest::None {
+            self.findings.push(open.found);
+        } else {
+            self.open = Some(open);
+        }
+    }
+
+    /// Puts out everything before the limit.
+    fn emit(&mut self, text: &[u8], low: usize, limit: usize, rest: Rest, out: &mut Vec<u8>) {
+        let ahead = low + text.len();
+        let groups = merge(core::mem::take(&mut self.pending));
+        for group in groups {
+            let reaches = rest == Rest::ToCome && group.at.end >= ahead && group.did == Did::Cut;
+            if group.at.start >= limit && !reaches {
+                self.pending.push(group);
+                continue;
+            }
+            if group.at.end <= self.emitted {
+                continue;
+            }
+            if group.did != Did::Cut && group.did != Did::Withheld {
+                self.note(&group);
+                continue;
+            }
+            let start = group.at.start.max(self.emitted);
+            self.copy(part(text, self.emitted.saturating_sub(low)..start.saturating_sub(low)), out);
+            let raw = part(text, start - low..group.at.end - low);
+            if self.learns {
+                self.raws.push(Zeroizing::new(raw.to_vec()));
+            }
+            let found = self.mark(&group, start, raw, out);
+            self.emitted = group.at.end;
+            if group.did == Did::Withheld {
+                self.withheld = Some(group.rank);
+                self.findings.push(found);
+                self.pending.clear();
+                return;
+            }
+            if reaches {
+                let line = crate::bytes::line_start(text, start - low, 256);
+                let prefix = part(text, line..start - low).to_vec();
+                self.open =
+                    Some(Open { found, pem: group.rank == rank("pem") && group.via.depth() == 0, prefix });
+                return;
+            }
+            self.findings.push(found);
+        }
+        let until = limit.max(self.emitted);
+        self.copy(part(text, self.emitted.saturating_sub(low)..until.saturating_sub(low)), out);
+        self.emitted = until;
+    }
+
+    fn copy(&mut self, text: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(text);
+        self.advance(text);
+    }
+
+    fn advance(&mut self, text: &[u8]) {
+        self.out_at += text.len();
+        match memchr::memrchr(b'\n', text) {
+            Some(last) => {
+                self.line += memchr::memchr_iter(b'\n', text).count();
+                self.column = text.len() - last;
+            }
+            None => self.column += text.len(),
+        }
+    }
+
+    /// Writes the marker of a hit.
+    fn mark(&mut self, group: &Hit, start: usize, raw: &[u8], out: &mut Vec<u8>) -> Found {
+        let kind = self.firewall.rules.kind(group.rank);
+        let before = out.len();
+        let length = marker::write(out, self.firewall.settings.marker, kind.as_str(), group.wide);
+        marker::keep_colors(out, raw);
+        let mut found = self.found(group, self.out_at..self.out_at + length, group.at.end - start);
+        found.via = via_of(group, raw, self.known);
+        let written = out.get(before..).unwrap_or_default().to_vec();
+        self.advance(&written);
+        found
+    }
+
+    /// Reports bytes that stay.
+    fn note(&mut self, group: &Hit) {
+        let start = self.out_at + group.at.start.saturating_sub(self.emitted);
+        let found = self.found(group, start..start + group.at.len(), group.at.len());
+        self.findings.push(found);
+    }
+
+    fn found(&self, group: &Hit, at: core::ops::Range<usize>, raw_len: usize) -> Found {
+        let kind = self.firewall.rules.kind(group.rank);
+        Found {
+            kind,
+            raw_len,
+            via: group.via,
+            checksum: group.sum,
+            did: group.did,
+            line: self.line,
+            column: self.column + (at.start - self.out_at),
+            pointer: String::new(),
+            at,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Somebody who watches a stream sees its lines: what is held, and that it changes no byte.
+
+use proptest::prelude::*;
+
+use crate::classes::{ALL, PREFIXED};
+use crate::common::{FIREWALL, bytes};
+use crate::plant::{MAKERS, Rng};
+
+/// Pushes chunks, settles after each; gives the output, the findings and the most bytes that were held after a chunk.
+fn watched(chunks: &[&[u8]]) -> (Vec<u8>, Vec<plugward_redact::Found>, usize) {
+    let mut stream = FIREWALL.stream();
+    let (mut out, mut pushed, mut held) = (Vec::new(), 0, 0);
+    let mut markers = 0;
+    let mut findings = Vec::new();
+    for chunk in chunks {
+        stream.push(chunk, &mut out);
+        stream.settle(&mut out);
+        pushed += chunk.len();
+        for found in stream.take_findings() {
+            markers += found.at.len();
+            pushed -= found.raw_len;
+            findings.push(found);
+        }
+        held = held.max((pushed + markers).saturating_sub(out.len()));
+    }
+    findings.extend(stream.finish(&mut out));
+    (out, findings, held)
+}
+
+/// Lines of terminals, builds, services, tests and servers, without a secret or the beginning of one.
+const QUIET: &[&str] = &[
+    "Server started on http://localhost:8080/\n",
+    "   \u{1b}[1m\u{1b}[32mCompiling\u{1b}[0m serde v1.0.228\n",
+    "2026-03-01T10:00:00.123Z INFO [api] done request_id=123e4567-e89b-42d3-a456-426614174000 status=200 in 12 ms\n",
+    "commit 5a248a8f0e1d2c3b4a5968778695a4b3c2d1e0f9\n",
+    "{\"ts\":\"2026-03-01T10:00:00Z\",\"data\":{\"tokens\":12},\"msg\":\"said \\\"no\\\" \\n\",\"ok\":true}\n",
+    "data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}\n",
+    "\n",
+    "test result: ok. 12 passed; 0 failed; finished in 0.02s\r\n",
+    "GET /assets/app-5d41402a.js?v=3&lang=de%20DE HTTP/1.1\" 304 0 \"-\" \"Mozilla/5.0 (X11; Linux x86_64)\"\n",
+    "Enter password: \nUsage: tool --token <TOKEN> --password FILE\n",
+    "  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw_decode\n",
+    "\u{1f680} fertig \u{2014} \u{43f}\u{440}\u{438}\u{432}\u{435}\u{442} \u{4f60}\u{597d}\n",
+    "-rw-r--r-- 1 root root 4096 Mar  1 10:00 Cargo.toml\n",
+    "diff --git a/src/main.rs b/src/main.rs\nindex 1a2b3c4..5d6e7f8 100644\n@@ -1,6 +1,9 @@\n-    let a = 1;\n+    let a = 2;\n",
+];
+
+#[test]
+fn after_a_quiet_line_nothing_is_held() {
+    let mut lines = Vec::new();
+    for round in 0..400 {
+        lines.push(QUIET[round % QUIET.len()].as_bytes());
+    }
+    let (out, found, held) = watched(&lines);
+    assert_eq!((out, found.len(), held), (lines.concat(), 0, 0));
+}
+
+#[test]
+fn a_line_with_a_secret_goes_out_redacted_at_once() {
+    let key = MAKERS.iter().find(|(name, ..)| *name == "anthropic").unwrap().2(&mut Rng::new(3)).secret;
+    let line = format!("the key is {key}, thanks\n");
+    let (out, found, held) = watched(&[b"hello\n", line.as_bytes(), b"bye\n"]);
+    assert_eq!(String::from_utf8_lossy(&out), "hello\nthe key is [REDACTED:anthropic], thanks\nbye\n");
+    assert_eq!((found.len(), held), (1, 0));
+}
+
+#[test]
+fn a_line_that_may_go_on_is_held_until_the_next_one() {
+    let mut stream = FIREWALL.stream();
+    let mut out = Vec::new();
+    let mut step = |chunk: &str| {
+        stream.push(chunk.as_bytes(), &mut out);
+        stream.settle(&mut out);
+        String::from_utf8(out.clone()).unwrap()
+    };
+    assert_eq!(step("one\ntw"), "one\n");
+    assert_eq!(step("o\n"), "one\ntwo\n");
+    assert_eq!(step(concat!("a half of gh", "p_abc\n")), "one\ntwo\n");
+    assert_eq!(step("is no key.\n"), concat!("one\ntwo\na half of gh", "p_abc\nis no key.\n"));
+    assert_eq!(step("data:\n  a: 1\n"), concat!("one\ntwo\na half of gh", "p_abc\nis no key.\n"));
+    assert!(step("---\n").ends_with("data:\n  a: 1\n---\n"));
+}
+
+/// Benign lines and secrets in every class, as a tool may print them one after the other.
+fn mixed(seed: u64, pieces: usize) -> Vec<u8> {
+    let mut rng = Rng::new(seed);
+    let mut text = Vec::new();
+    for _ in 0..pieces {
+        for _ in 0..rng.below(4) {
+            text.extend_from_slice(QUIET[rng.below(QUIET.len())].as_bytes());
+        }
+        let (_, _, make) = MAKERS[rng.below(MAKERS.len())];
+        let classes = if rng.below(4) == 0 { PREFIXED } else { ALL };
+        let (_, write) = classes[rng.below(classes.len())];
+        text.extend_from_slice(&write(&make(&mut rng).text()));
+        if rng.below(8) > 0 {
+            text.push(b'\n');
+        }
+    }
+    text
+}
+
+fn same(text: &[u8], cuts: &[usize]) -> Result<(), TestCaseError> {
+    let mut chunks = Vec::new();
+    let mut from = 0;
+    for cut in cuts.iter().copied().chain([text.len()]) {
+        let cut = cut.clamp(from, text.len());
+        chunks.push(&text[from..cut]);
+        from = cut;
+    }
+    let (out, found, _) = watched(&chunks);
+    let (whole, expected) = bytes(text);
+    if out != whole {
+        let place = out.iter().zip(&whole).take_while(|(a, b)| a == b).count();
+        let near = |text: &[u8]| {
+            String::from_utf8_lossy(&text[place.saturating_sub(120)..(place + 120).min(text.len())])
+                .into_owned()
+        };
+        return Err(TestCaseError::fail(format!("at {place}: {:?}\nnot {:?}", near(&out), near(&whole))));
+    }
+    prop_assert_eq!(found, expected);
+    Ok(())
+}
+
+#[test]
+fn settling_after_every_line_of_every_class_changes_no_byte() {
+    for (class, write) in ALL.iter().chain(PREFIXED) {
+        for (name, _, make) in MAKERS {
+            let mut text = b"first line\n".to_vec();
+            text.extend(write(&make(&mut Rng::new(41)).text()));
+            text.extend_from_slice(b"\nlast line\nand one more\n");
+            let cuts: Vec<usize> = (1..text.len()).filter(|at| text[at - 1] == b'\n').collect();
+            if let Err(error) = same(&text, &cuts) {
+                panic!("{name} / {class}: {error}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn settling_at_any_cut_changes_no_byte(seed in 0_u64..100_000, mut cuts in prop::collection::vec(0_usize..6000, 0..60)) {
+        let text = mixed(seed, 12);
+        cuts.sort_unstable();
+        same(&text, &cuts)?;
+    }
+
+    #[test]
+    fn settling_at_every_line_changes_no_byte(seed in 0_u64..100_000) {
+        let text = mixed(seed, 12);
+        let cuts: Vec<usize> = (1..text.len()).filter(|at| text[at - 1] == b'\n').collect();
+        same(&text, &cuts)?;
+    }
+}
+
+#[test]
+fn settling_over_the_borders_of_blocks_changes_no_byte() {
+    for seed in 0..2 {
+        let mut text = Vec::new();
+        while text.len() < 700_000 {
+            text.extend(mixed(seed + text.len() as u64, 3));
+            text.extend(b"a quiet line of a log with a number 12\n".repeat(200));
+        }
+        let cuts: Vec<usize> = (1..text.len()).step_by(9973).collect();
+        same(&text, &cuts).unwrap();
+    }
+}

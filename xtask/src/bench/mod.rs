@@ -1,0 +1,20 @@
+//! `cargo xtask bench`: the measurements that a page of the design asks for, each against its peers in one run.
+
+mod redact;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// What is measured.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum Bench {
+    /// Redaction of 100 MB of tool output with planted secrets, beside kingfisher and betterleaks.
+    Redact(redact::Args),
+}
+
+pub(crate) fn run(what: &Bench) -> anyhow::Result<ExitCode> {
+    match what {
+        Bench::Redact(args) => redact::run(args),
+    }
+}
