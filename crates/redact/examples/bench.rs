@@ -1,4 +1,5 @@
-//! Measures redaction: `bench`, or `bench --kingfisher PROGRAM --betterleaks PROGRAM [--size MB]`.
+//! Measures redaction: `bench`, or `bench --kingfisher PROGRAM --betterleaks PROGRAM [--size MB]`; and `bench --write
+//! FOLDER` writes the corpus alone.
 //!
 //! A corpus is made from a seed, written to a temporary folder, and read by this crate and by each peer in processes of
 //! their own, one thread each. Printed: megabytes for a second of processor time, recall, and lines that were hit without
@@ -32,6 +33,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.first().map(String::as_str) {
         Some("--own") => own(args.get(1).map_or("", String::as_str), args.get(2..).unwrap_or_default()),
+        Some("--write") => {
+            let folder = PathBuf::from(args.get(1).ok_or("--write FOLDER")?);
+            std::fs::create_dir_all(&folder)?;
+            let size = option(&args, "--size").map_or(Ok(100), str::parse::<usize>)? * 1_000_000;
+            write(&corpus(SEED, size), &folder).map(|_| ())
+        }
         Some("--only-read") => {
             let sum: usize =
                 args.iter().skip(1).filter_map(|path| std::fs::read(path).ok()).map(|text| text.len()).sum();
@@ -166,8 +173,11 @@ fn ours(run: &str, more: &[&str], files: &[PathBuf]) -> Result<Measured, Box<dyn
         let mut fields = row.split(' ');
         let numbers: Vec<usize> = fields.by_ref().take(3).filter_map(|field| field.parse().ok()).collect();
         if let [file, from, until] = numbers.as_slice() {
-            lines.extend((*from..*until).map(|line| (*file, line)));
-            kinds.insert((*file, *from), fields.next().unwrap_or_default().to_owned());
+            let kind = fields.next().unwrap_or_default();
+            for line in *from..*until {
+                lines.insert((*file, line));
+                kinds.insert((*file, line), format!("{kind}, lines {from} to {}", until - 1));
+            }
         }
     }
     Ok(Measured { seconds, lines: (run == "--own").then_some(lines), kinds })

@@ -4,6 +4,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
 
 use core::cell::RefCell;
+use core::ops::Range;
 
 use zeroize::Zeroizing;
 
@@ -53,6 +54,8 @@ pub(crate) struct Core<'f> {
     /// Offset up to which the output is settled.
     emitted: usize,
     pending: Vec<Hit>,
+    /// Where the last block found something in the text as it stands, in the part that the next one sees again.
+    seen: Vec<Range<usize>>,
     open: Option<Open>,
     done: bool,
     withheld: Option<u16>,
@@ -76,6 +79,7 @@ impl<'f> Core<'f> {
             scanned: 0,
             emitted: 0,
             pending: Vec::new(),
+            seen: Vec::new(),
             open: None,
             done: false,
             withheld: None,
@@ -127,7 +131,11 @@ impl<'f> Core<'f> {
         self.go_on(text, low, rest);
         let mut scan = Scan::new(&self.firewall.rules, &self.firewall.settings, self.known, text.len());
         scan.learned = self.learns.then(RefCell::default);
+        let overlap = self.seen.iter().filter(|at| at.start >= low);
+        scan.before = overlap.map(|at| at.start - low..at.end - low).collect();
         let hits = scan.text(text, start - low..until - low);
+        let overlap = hits.iter().filter(|hit| hit.via.depth() == 0 && hit.at.end + low + OVERLAP > until);
+        self.seen = overlap.map(|hit| hit.at.start + low..hit.at.end + low).collect();
         self.learned.extend(scan.learned.take().map(RefCell::into_inner).unwrap_or_default());
         for mut hit in hits {
             to_characters(text, &mut hit);
@@ -295,7 +303,7 @@ impl<'f> Core<'f> {
         self.findings.push(found);
     }
 
-    fn found(&self, group: &Hit, at: core::ops::Range<usize>, raw_len: usize) -> Found {
+    fn found(&self, group: &Hit, at: Range<usize>, raw_len: usize) -> Found {
         let kind = self.firewall.rules.kind(group.rank);
         Found {
             kind,

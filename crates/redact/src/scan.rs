@@ -22,6 +22,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) known: Option<&'a Known>,
     /// So many bytes of views may still be made.
     budget: Cell<usize>,
+    /// What an earlier look found in the text before the range: places that no view need look at as unfound.
+    pub(crate) before: Vec<Range<usize>>,
     /// The values of hits in every view, when they are wanted.
     pub(crate) learned: Option<RefCell<Vec<Zeroizing<Vec<u8>>>>>,
 }
@@ -41,7 +43,7 @@ impl<'a> Scan<'a> {
         size: usize,
     ) -> Self {
         let budget = Cell::new((size * 8).max(64 * 1024));
-        Self { rules, settings, known, budget, learned: None }
+        Self { rules, settings, known, budget, before: Vec::new(), learned: None }
     }
 
     /// Finds everything in a text whose keywords end in the range.
@@ -64,6 +66,9 @@ impl<'a> Scan<'a> {
             return hits;
         }
         let mut covered: Vec<Range<usize>> = hits.iter().map(|hit| hit.at.clone()).collect();
+        if via.depth() == 0 {
+            covered.extend(self.before.iter().cloned());
+        }
         covered.sort_by_key(|range| range.start);
         let mut wanted = views::Wanted { via, hits: Vec::new(), failed: Vec::new(), covered };
         if via.count(Layer::Reverse) == 0 {

@@ -259,4 +259,74 @@ pub(crate) const MAKERS: &[Maker] = &[
     }),
     ("xml password", "xml", |r| around("<add key=\"DbPassword\" value=\"", mixed(r, 14), "\" />")),
     ("hex secret", "generic", |r| around("SIGNING_SECRET=", hex(r.text(B64, 32).as_bytes()), "")),
+    ("putty", "putty", |r| {
+        let public = r.text(B64, 64);
+        around(
+            &format!(
+                "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: deploy\nPublic-Lines: 1\n{public}\nPrivate-Lines: 1\n"
+            ),
+            format!("{}=", r.text(B64, 47)),
+            "\nPrivate-MAC: 4e1f\n",
+        )
+    }),
+    ("jwk", "jwk", |r| {
+        let x = r.text(U64, 43);
+        around(
+            &format!("{{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"{x}\",\"d\":\""),
+            r.text(U64, 43),
+            "\"}",
+        )
+    }),
+    ("pgp key", "pem", |r| pem(r, concat!("PGP PRIVATE", " KEY BLOCK"), 5)),
+    ("hex seed", "hex-private-key", |r| around("\"seed\": \"", r.text(HEX, 64), "\"")),
+    ("k8s secret json", "k8s-secret", |r| {
+        around("{\"kind\":\"Secret\",\"data\":{\"db\":\"", base64(mixed(r, 18).as_bytes()), "\"}}")
+    }),
+    ("teams webhook", "webhook", |r| {
+        let uuid = |r: &mut Rng| [8, 4, 4, 4, 12].map(|count| r.text(HEX, count)).join("-");
+        let path = format!("{}@{}/IncomingWebhook/{}/{}", uuid(r), uuid(r), r.text(HEX, 32), uuid(r));
+        around("https://acme.webhook.office.com/webhookb2/", path, "")
+    }),
+    ("heroku", "near-word", |r| {
+        around("HEROKU_API_KEY=", [8, 4, 4, 4, 12].map(|count| r.text(HEX, count)).join("-"), "")
+    }),
+    ("datadog", "near-word", |r| around("DD_API_KEY=", r.text(HEX, 32), "")),
+    ("okta", "near-word", |r| around("okta.client.token=", format!("00{}", r.text(U64, 40)), "")),
+    ("mailchimp", "near-word", |r| around("mailchimp: ", format!("{}-us12", r.text(HEX, 32)), "")),
+    ("airtable", "service-key", |r| bare(format!("pa{}{}.{}", "t", r.text(AN, 14), r.text(HEX, 64)))),
+    ("plaid", "service-key", |r| {
+        bare(format!(
+            "access-{}-{}",
+            "production",
+            [8, 4, 4, 4, 12].map(|count| r.text(HEX, count)).join("-")
+        ))
+    }),
+    ("flutterwave", "service-key", |r| bare(format!("FLW{}{}-X", "SECK-", r.text(HEX, 32)))),
+    ("mapbox", "service-key", |r| bare(format!("s{}{}.{}", "k.eyJ", r.text(U64, 80), r.text(U64, 22)))),
+    ("contentful", "service-key", |r| bare(format!("CF{}{}", "PAT-", r.text(U64, 43)))),
+    ("atlassian", "service-key", |r| bare(format!("AT{}{}", "ATT3", r.text(U64, 186)))),
+    ("typeform", "service-key", |r| bare(format!("t{}{}", "fp_", r.text(U64, 59)))),
+    ("netlify", "cloud-key", |r| bare(format!("n{}{}", "fp_", r.text(AN, 36)))),
+    ("azure devops", "cloud-key", |r| bare(format!("{}JQ{}{}", r.text(AN, 52), "QJ99", r.text(AN, 26)))),
+    ("azure storage marked", "cloud-key", |r| {
+        bare(format!("{}+A{}{}==", r.text(AN, 76), "St", r.text(AN, 6)))
+    }),
+    ("together", "model-key", |r| bare(format!("tg{}{}", "p_v1_", r.text(U64, 43)))),
+    ("pinecone", "model-key", |r| bare(format!("pc{}{}_{}", "sk_", r.text(AN, 6), r.text(AN, 64)))),
+    ("google refresh", "model-key", |r| bare(format!("1/{}{}", "/0", r.text(U64, 60)))),
+    ("packagist", "registry-key", |r| bare(format!("packa{}{}", "gist_uut_", r.text(HEX, 68)))),
+    ("crates.io", "registry-key", |r| bare(format!("c{}{}123{}", "io", r.text(AN, 14), r.text(AN, 15)))),
+    ("braintree", "service-key", |r| {
+        bare(format!("access{}{}${}", "_token$production$", r.text(LOWER, 16), r.text(HEX, 32)))
+    }),
+    ("ldap password", "cli", |r| {
+        around("ldapsearch -x -D cn=admin -w ", mixed(r, 14).replace(['#', '!', '*'], "^"), " -b dc=acme")
+    }),
+    ("properties file", "generic", |r| around("spring.datasource.password=", mixed(r, 16), "")),
+    ("ini file", "generic", |r| around("[db]\npasswd = ", mixed(r, 16), "")),
+    ("dockerfile", "generic", |r| {
+        around("ENV API_TOKEN ", format!("{}4711{}", r.text(AN, 12), r.text(AN, 12)), "")
+    }),
+    ("python kwarg", "generic", |r| around("connect(host=h, password=\"", mixed(r, 14), "\")")),
+    ("xml element", "xml", |r| around("<password>", mixed(r, 14), "</password>")),
 ];

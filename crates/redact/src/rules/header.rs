@@ -68,8 +68,18 @@ fn scheme(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
     if word.eq_ignore_ascii_case(b"basic") {
         return basic(look, value, out);
     }
-    let known =
-        [&b"bearer"[..], b"token", b"apikey", b"api-key", b"key", b"bot", b"genie-key", b"negotiate", b"pat"];
+    let known = [
+        &b"bearer"[..],
+        b"token",
+        b"apikey",
+        b"api-key",
+        b"key",
+        b"bot",
+        b"genie-key",
+        b"negotiate",
+        b"pat",
+        b"ssws",
+    ];
     let (from, loose) = if known.iter().any(|w| word.eq_ignore_ascii_case(w)) && value > start + name {
         (value, false)
     } else {

@@ -8,6 +8,7 @@ mod header;
 mod jwt;
 mod k8s;
 mod login;
+mod more;
 mod near;
 pub(crate) mod pem;
 pub(crate) mod placeholder;

@@ -6,7 +6,9 @@ use core::ops::Range;
 use super::shape::{Edge, Part, Prefixed, edge_ok, entropy_at_least, follow};
 use super::table::AZURE_AD;
 use super::{Hit, Look};
-use crate::bytes::{AN, DIGIT, LOWER, U64, at, before, find, has_exact, is, part, run, run_back};
+use crate::bytes::{
+    AN, B64_ANY, DIGIT, EQUALS, LOWER, U64, at, before, find, has_exact, is, part, run, run_back,
+};
 use crate::found::ChecksumCheck;
 use crate::kind::rank;
 use crate::proof::{base64, entropy};
@@ -60,6 +62,53 @@ pub(crate) fn azure_ad(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
         if entropy_at_least(part(text, range.clone()), 3.0) {
             look.hit(rank("cloud-key"), range, out);
         }
+    }
+}
+
+/// Keys of Azure that carry a mark at a fixed place: storage, functions, search, registry, database, hub, DevOps.
+pub(crate) fn azure_marked(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let ahead = run_back(text, at.start, B64_ANY, 100);
+    let after = run(text, at.end, B64_ANY, 40);
+    let pad = run(text, at.end + after, EQUALS, 2);
+    let mark = part(text, at.clone());
+    let shape = match mark {
+        b"+ASt" | b"ACDb" => (ahead, after, pad) == (76, 6, 2),
+        b"AzFu" => (ahead, after, pad) == (44, 6, 2),
+        b"AzSe" => (ahead, after, pad) == (42, 6, 0),
+        b"AzCa" => (ahead, after, pad) == (42, 6, 0) || (ahead, after, pad) == (33, 5, 1),
+        b"AIoT" => (ahead, after, pad) == (33, 5, 1),
+        b"JQQJ99" => (ahead, after, pad) == (52, 26, 0),
+        _ => false,
+    };
+    if shape && entropy_at_least(part(text, at.start - ahead..at.start), 3.5) {
+        look.hit(rank("cloud-key"), at.start - ahead..at.end + after + pad, out);
+    }
+}
+
+/// Server keys of Firebase messaging: `AAAA`, seven bytes, `:APA91b`, 134 or more.
+pub(crate) fn firebase(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let after = run(text, at.end, U64, 400);
+    let head = at.start.checked_sub(12).filter(|start| {
+        has_exact(text, *start, "AAAA") && run(text, *start, U64, 12) == 11 && before(text, at.start) == b':'
+    });
+    if let Some(start) = head.filter(|_| has_exact(text, at.start, "APA91b") && after >= 120) {
+        look.hit(rank("service-key"), start..at.end + after, out);
+    }
+}
+
+/// License keys of `MaxMind`: six bytes, `_`, 29 bytes, `_mmk`.
+pub(crate) fn maxmind(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let start = at.start.saturating_sub(36);
+    let shape = run(text, start, AN, 7) == 6
+        && crate::bytes::at(text, start + 6) == b'_'
+        && run(text, start + 7, AN, 30) == 29
+        && has_exact(text, at.start, "_mmk")
+        && !is(crate::bytes::at(text, at.end), AN);
+    if shape && edge_ok(text, start, Edge::Word) {
+        look.hit(rank("service-key"), start..at.end, out);
     }
 }
 

@@ -54,6 +54,10 @@ pub(crate) const GROUPS: &[&[Prefixed]] = &[
     CLOUDS,
     SERVICES,
     MORE_SERVICES,
+    super::more::MODELS,
+    super::more::REGISTRIES,
+    super::more::CLOUDS,
+    super::more::SERVICES,
 ];
 
 const AWS: &[Prefixed] = &[

@@ -139,7 +139,8 @@ pub(crate) fn webhook(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
         }
         (start, length)
     } else {
-        (word.end, path(word.end))
+        let start = word.end + usize::from(at(text, word.end) == b'/');
+        (start, path(start))
     };
     let value = part(text, start..start + length);
     let digits = value.iter().filter(|byte| is(**byte, DIGIT)).count();

@@ -25,7 +25,8 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let mut view: Option<(View, Vec<Row>)> = None;
     while line < text.len() {
         let end = line_end(text, line, text.len());
-        if let Some(row) = read(text, line, end) {
+        // The last row may hold a single byte; a first one does not.
+        if let Some(row) = read(text, line, end).filter(|row| view.is_some() || row.bytes.len() >= 2) {
             let (view, rows) = view.get_or_insert_with(|| (View::new(Layer::Dump, 256), Vec::new()));
             let from = view.bytes.len();
             view.atom(row.hex.clone(), &row.bytes);
@@ -89,5 +90,5 @@ fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
         }
     }
     let column = place.min(end)..end;
-    (bytes.len() >= 2 && from < stop).then_some(Read { bytes, hex: from..stop, text: column })
+    (!bytes.is_empty() && from < stop).then_some(Read { bytes, hex: from..stop, text: column })
 }

@@ -78,6 +78,10 @@ fn append(text: &[u8], mut head_at: Range<usize>, width: usize, wanted: &Wanted,
 pub(crate) fn may_begin(tail: &[u8]) -> bool {
     let literal = (0..tail.len()).any(|place| {
         let rest = part(tail, place..tail.len());
+        // A single digit at the end of a line begins no key.
+        if rest.len() == 1 && is(at(rest, 0), DIGIT) {
+            return false;
+        }
         HEADS.of(at(tail, place)).iter().any(|head| {
             let length = rest.len().min(head.len());
             part(rest, 0..length) == part(head, 0..length)
@@ -91,13 +95,16 @@ fn has_class(run: &[u8], class: Class) -> bool {
     run.iter().any(|byte| is(*byte, class))
 }
 
-/// The heads of the literals of keys, four bytes at most, by their first byte.
+/// So much of a literal is compared.
+const HEAD: usize = 5;
+
+/// The heads of the literals of keys by their first byte.
 struct Heads(Vec<Vec<&'static [u8]>>);
 
 static HEADS: LazyLock<Heads> = LazyLock::new(|| {
     let mut heads = Heads(vec![Vec::new(); 256]);
     for literal in literals().chain(["eyJ"]) {
-        let head = part(literal.as_bytes(), 0..4);
+        let head = part(literal.as_bytes(), 0..HEAD);
         if let Some(list) = heads.0.get_mut(usize::from(at(head, 0)))
             && !list.contains(&head)
         {

@@ -71,7 +71,11 @@ fn wrapped_end(text: &[u8], start: usize, first: usize) -> usize {
         let pad = run(text, next + length, EQUALS, 2);
         // A shorter last line belongs to the run unless it is a word with more behind it on the line.
         let stop = at(text, next + length + pad);
-        if length == 0 || length > width || (length < width && is(stop, BLANK)) {
+        let ends = matches!(
+            stop,
+            0 | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b'<' | b')' | b']' | b'}' | b'\\'
+        );
+        if length == 0 || length > width || (length < width && !ends) {
             return end;
         }
         end = next + length + pad;

@@ -254,7 +254,9 @@ fn soft(text: &[u8], place: usize) -> bool {
         return false;
     }
     let line = part(text, line_start(text, place, 100)..place);
-    (60..=76).contains(&line.len()) && !line.iter().all(|byte| is(*byte, crate::bytes::B64_ANY))
+    // The padding of base64 at the end of a line is no soft line end.
+    let digits = run_back(text, place, crate::bytes::B64_ANY, 100);
+    (60..=76).contains(&line.len()) && !(digits >= 20 && digits % 4 >= 2)
 }
 
 fn printable(text: &[u8], place: usize) -> Option<Undone> {

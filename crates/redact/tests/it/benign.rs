@@ -73,3 +73,254 @@ fn text_of_all_scripts_and_terminals() {
         untouched(text);
     }
 }
+
+/// Random text of an alphabet, from a seed.
+fn random(seed: u64, alphabet: &str, count: usize) -> String {
+    crate::plant::Rng::new(seed).text(alphabet, count)
+}
+
+const HEX: &str = "0123456789abcdef";
+const B64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const AN: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const DIGITS: &str = "0123456789";
+
+#[test]
+fn lock_files_of_all_tools_with_hundreds_of_entries() {
+    let mut files = vec![String::new(); 9];
+    for seed in 0..300 {
+        let (hex, b64) = (random(seed, HEX, 64), random(seed, B64, 86));
+        files[0] += &format!(
+            "[[package]]\nname = \"token-lexer-{seed}\"\nversion = \"1.2.{seed}\"\nsource = \"registry+https://example.org/index\"\nchecksum = \"{hex}\"\ndependencies = [\n \"secret-service\",\n]\n\n"
+        );
+        files[1] += &format!(
+            "    \"node_modules/js-tokens-{seed}\": {{\n      \"version\": \"4.0.{seed}\",\n      \"resolved\": \"https://registry.example.org/js-tokens/-/js-tokens-4.0.{seed}.tgz\",\n      \"integrity\": \"sha512-{b64}==\",\n      \"license\": \"MIT\"\n    }},\n"
+        );
+        files[2] += &format!(
+            "js-tokens@^4.0.{seed}:\n  version \"4.0.{seed}\"\n  resolved \"https://registry.example.org/js-tokens/-/js-tokens-4.0.0.tgz#{}\"\n  integrity sha512-{b64}==\n\n",
+            &hex[..40]
+        );
+        files[3] += &format!(
+            "[[package]]\nname = \"keyring\"\nversion = \"24.{seed}\"\nfiles = [\n    {{file = \"keyring-24.{seed}-py3-none-any.whl\", hash = \"sha256:{hex}\"}},\n]\n\n"
+        );
+        files[4] += &format!(
+            "golang.org/x/oauth2 v0.{seed}.0 h1:{}=\ngolang.org/x/oauth2 v0.{seed}.0/go.mod h1:{}=\n",
+            &b64[..43],
+            &b64[43..]
+        );
+        files[5] += &format!(
+            "  \"oauth-{seed}\": {{\n    \"hashes\": [\n      \"sha256:{hex}\"\n    ],\n    \"version\": \"==3.2.{seed}\"\n  }},\n"
+        );
+        files[6] += &format!(
+            "  /tokenize@{seed}.1.0:\n    resolution: {{integrity: sha512-{b64}==}}\n    engines: {{node: '>=6'}}\n    dev: true\n"
+        );
+        files[7] += &format!(
+            "    {{\n      \"name\": \"vendor/oauth{seed}\",\n      \"dist\": {{\"type\": \"zip\", \"reference\": \"{}\", \"shasum\": \"\"}},\n      \"content-hash\": \"{}\"\n    }},\n",
+            &hex[..40],
+            &hex[..32]
+        );
+        files[8] += &format!(
+            "{hex}  secret-tool_{seed}.deb\n{} *token_{seed}.iso\nETag: \"{}\"\nDocker-Content-Digest: sha256:{hex}\n",
+            &hex[..32],
+            &hex[..32]
+        );
+    }
+    for file in files {
+        untouched(&file);
+    }
+}
+
+#[test]
+fn hashes_with_telling_words_beside_them() {
+    let hex = random(9, HEX, 64);
+    for text in [
+        format!("cache key: {hex}\n"),
+        format!("\"publicKey\": \"{hex}\"\n"),
+        format!("token_hash = sha256:{hex}\n"),
+        format!("api_key_id: {}\n", &hex[..20]),
+        format!("Successfully built image with secret mount, id {}\n", &hex[..12]),
+        format!("public_key = \"{}\"\n", random(3, B64, 43)),
+        format!("sk-based words: risk-{}-averse\n", &hex[..8]),
+        format!("passed 12/12 (seed 0x{})\n", &hex[..16]),
+        format!("key fingerprint SHA256:{}\n", random(4, B64, 43)),
+        format!("Merkle root {hex}, block 0x{hex}\n"),
+        format!("commit_token_file=/var/run/{}\n", &hex[..32]),
+    ] {
+        untouched(&text);
+    }
+}
+
+#[test]
+fn ids_of_all_kinds() {
+    for seed in 0..200 {
+        let hex = random(seed, HEX, 40);
+        let uuid =
+            format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[12..15], &hex[15..18], &hex[18..30]);
+        untouched(&format!("request {uuid} {} span={}\n", uuid.to_uppercase(), &hex[..16]));
+        untouched(&format!(
+            "ulid 01{} cid bafybei{}\n",
+            random(seed, "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 24),
+            random(seed, "abcdefghijklmnopqrstuvwxyz234567", 52)
+        ));
+        untouched(&format!(
+            "i-0{} sg-0{} ami-0{} vol-0{}\n",
+            &hex[..16],
+            &hex[..16],
+            &hex[16..32],
+            &hex[..16]
+        ));
+        untouched(&format!(
+            "cus_{} evt_{} price_{} pi_{}\n",
+            random(seed, AN, 14),
+            random(seed, AN, 24),
+            random(seed, AN, 24),
+            random(seed, AN, 24)
+        ));
+        untouched(&format!(
+            "AROA{} AIDA{} arn:aws:iam::123456789012:role/secret-reader\n",
+            random(seed, BASE32, 17),
+            random(seed, BASE32, 17)
+        ));
+        untouched(&format!("pk_live_{} pk_test_{}\n", random(seed, AN, 24), random(seed, AN, 99)));
+        untouched(&format!(
+            "U0{} C0{} T0{} message ts {}.{}\n",
+            random(seed, BASE32, 9),
+            random(seed, BASE32, 9),
+            random(seed, BASE32, 9),
+            random(seed, DIGITS, 10),
+            random(seed, DIGITS, 6)
+        ));
+        untouched(&format!("_ZN5token6secret8password17h{}E\n", &hex[..16]));
+    }
+}
+
+#[test]
+fn blobs_of_random_bytes_in_base64_and_hex() {
+    for seed in 0..12 {
+        let bytes: Vec<u8> = {
+            let mut rng = crate::plant::Rng::new(seed);
+            (0..30_000).map(|_| u8::try_from(rng.below(256)).unwrap()).collect()
+        };
+        let one = crate::plant_encode::base64(&bytes);
+        let lines: String =
+            one.as_bytes().chunks(76).map(|line| String::from_utf8_lossy(line).into_owned() + "\n").collect();
+        untouched(&format!("url(data:font/woff2;base64,{one})\n"));
+        untouched(&lines);
+        untouched(&format!(
+            "//# sourceMappingURL=data:application/json;base64,{}\n",
+            crate::plant_encode::base64(
+                format!(
+                    "{{\"version\":3,\"sources\":[\"token.ts\"],\"mappings\":\"{}\"}}",
+                    "AAAA,SAASA;".repeat(300)
+                )
+                .as_bytes()
+            )
+        ));
+        untouched(&crate::plant_encode::hex(&bytes));
+        untouched(&format!("-----BEGIN CERTIFICATE-----\n{lines}-----END CERTIFICATE-----\n"));
+        untouched(&format!("-----BEGIN PGP SIGNATURE-----\n\n{lines}-----END PGP SIGNATURE-----\n"));
+        untouched(&format!("-----BEGIN OPENSSH PUBLIC KEY-----\n{lines}-----END OPENSSH PUBLIC KEY-----\n"));
+        untouched(&format!("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{} deploy@host\n", &one[..43]));
+        untouched(&format!(
+            "github.com,140.82.112.3 ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAI{}=\n",
+            &one[..103]
+        ));
+    }
+}
+
+#[test]
+fn what_looks_like_a_token_of_json_and_is_none() {
+    let (a, b) = (random(1, AN, 40), random(2, AN, 43));
+    for text in [
+        format!("eyJ{a}.{a}.{b}\n"),
+        format!("{}.{a}.{b}\n", crate::plant_encode::base64_url(b"{\"foo\":\"bar\",\"n\":1}")),
+        format!("version {a}.{b}\n"),
+        format!("{}\n", crate::plant_encode::base64_url(b"{\"alg\":\"HS256\",\"typ\":\"JWT\"}")),
+        "window.eyJ = a.b.c; import eyJson from './eyJson.min.js'\n".to_owned(),
+    ] {
+        untouched(&text);
+    }
+}
+
+#[test]
+fn minified_code_and_styles() {
+    let js = "!function(e,t){\"object\"==typeof exports?module.exports=t():e.tk=t()}(this,function(){var e={token:null,password:void 0,secret:!1,apiKey:function(){return e.token||t.get(\"apiKey\")}},t=new Map;function n(e){return e.replace(/[&<>\"']/g,function(e){return{\"&\":\"&amp;\",\"<\":\"&lt;\"}[e]})}e.tokenType=\"Bearer\",e.refreshToken=n;return{authToken:e.token,accessKey:t.accessKey,csrf_token:i(12)}});".repeat(60);
+    untouched(&format!("{js}\n"));
+    untouched(&format!("/*! v1 */{js}//# sourceMappingURL=app.5d41402abc4b2a76b971.js.map\n"));
+    untouched(&".token.keyword{color:#07a}.password-field:focus{background:url(img/eye@2x.png)}.secret::after{content:\"\\201C\"}@media (max-width:40em){.api-key{display:none}}\n".repeat(80));
+    untouched(
+        "a{background:#FFF url(\"data:image/svg+xml;charset=utf8,%3Csvg xmlns=%27http://www.w3.org/2000/svg%27%3E%3Cpath d=%27M0 0h24v24H0z%27/%3E%3C/svg%3E\")}\n",
+    );
+}
+
+#[test]
+fn source_of_many_languages_with_telling_names() {
+    for text in [
+        "public static final String TOKEN_HEADER = \"X-Auth-Token\";\nprivate final String password;\n",
+        "String apiKey = System.getenv(\"API_KEY\");\n@Value(\"${app.secret}\") String secret;\n",
+        "password := os.Getenv(\"DB_PASSWORD\")\ntoken, err := jwt.Parse(raw, keyFunc)\nif secret == nil { return ErrNoSecret }\n",
+        "def authenticate(username: str, password: str) -> Token:\n    token = secrets.token_urlsafe(32)\n    return Token(value=token, secret=settings.SECRET_KEY)\n",
+        "$password = $_POST['password'];\n$token = bin2hex(random_bytes(16));\ndefine('AUTH_KEY', getenv('AUTH_KEY'));\n",
+        "password = ENV.fetch('DB_PASSWORD') { raise KeyError }\nsecret_key_base: <%= ENV[\"SECRET_KEY_BASE\"] %>\n",
+        "char *password = getpass(\"Password: \");\nstatic const token_t tokens[] = { TOKEN_IF, TOKEN_ELSE };\n",
+        "var password = Console.ReadLine();\nstring token = configuration[\"Jwt:Key\"];\npublic string ApiKey { get; set; }\n",
+        "let apiKey = ProcessInfo.processInfo.environment[\"API_KEY\"] ?? \"\"\n",
+        "val token: String? = prefs.getString(\"token\", null)\n",
+        "export PASSWORD=$(cat /run/secrets/password)\nTOKEN=\"${1:?token is missing}\"\nread -rsp 'Password: ' password\n",
+        "variable \"db_password\" {\n  type      = string\n  sensitive = true\n}\npassword = var.db_password\nsecret_id = aws_secretsmanager_secret.this.id\n",
+        "SELECT token, secret FROM api_keys WHERE password = crypt($1, password);\nALTER USER app WITH PASSWORD :'pw';\n",
+        "<input type=\"password\" name=\"password\" placeholder=\"Password\" autocomplete=\"current-password\">\n<label for=\"token\">Token</label>\n",
+        "  api_key: !secret weather_key\n  password: !vault |\n  token: *default_token\n  secret: &anchor\n",
+        "| `token` | string | The access token. |\n| `password` | string | At least 8 characters, e.g. `correct horse` |\n",
+        "assert_eq!(lexer.next_token(), Token::Ident(\"password2\".into()));\nconst TOKENS: [&str; 3] = [\"secret\", \"token\", \"api_key\"];\n",
+        "type Props = { token: string; apiKey?: string; password: Promise<string> };\nconst secret = useMemo(() => createSecret(seed), [seed]);\n",
+        "raise ValueError(f\"invalid token: {token!r} (expected 32 chars)\")\nlogger.info(\"password changed for user %s\", user_id)\n",
+        "msgid \"Your password must contain at least 8 characters.\"\nmsgstr \"Ihr Passwort muss mindestens 8 Zeichen enthalten.\"\n",
+        "error: password authentication failed for user \"app\"\nhint: token expired at 2026-03-01T10:00:00Z, run `login` again\n",
+        "Authorization: Bearer <token>\nAuthorization: Basic <credentials>\nX-Api-Key: YOUR_API_KEY\nCookie: session=<id>\n",
+        "WWW-Authenticate: Basic realm=\"Private area\", charset=\"UTF-8\"\nProxy-Authenticate: Negotiate\n",
+        "kind: SecretList\n---\nkind: SealedSecret\nspec:\n  encryptedData:\n    foo: AgBy3i4OJSWK\n",
+        "secretRef:\n  name: app-secrets\nvalueFrom:\n  secretKeyRef:\n    name: app\n    key: api-key-v2\n",
+        "password_hash = bcrypt.hashpw(password, salt)\ntokens_per_second=1234.5678\nmax_tokens: 131072\ntoken_count=98765432\n",
+        "#define AES_KEY_LENGTH 256\n#define PRIVATE_KEY_FILE \"/etc/ssl/private/server.key\"\n",
+        "git clone https://user@git.example.org/team/repo.git\nnpm config set //registry.example.org/:_authToken ${NPM_TOKEN}\n",
+        "curl -u \"$USER:$PASS\" https://x\nmysql -u root -p app\ndocker login -u user --password-stdin\nredis-cli -a \"$REDIS_PASSWORD\"\n",
+    ] {
+        untouched(text);
+    }
+}
+
+#[test]
+fn urls_without_a_secret() {
+    for text in [
+        "https://example.org/a/b;c=1?page=2&sort=-date&q=secret+token#token=usage\n",
+        "https://cdn.example.org/assets/app-5d41402abc4b2a76b9719d911017c592.js?v=5d41402abc4b2a76\n",
+        "https://example.org/users/@me/keys?key=name&code=404\nssh://git@host:22/repo.git git@host:org/repo.git\n",
+        "mailto:someone@example.org?subject=password%20reset\nhttps://user@example.org:8443/path\n",
+        "see https://example.org/docs: then mail admin@example.org\n",
+        "https://example.org/search?q=api_key%3D&token=&key=\n",
+        "redis://localhost:6379/0 postgres://app@db/app amqp://guest:guest@localhost:5672/\n",
+        "https://example.org/%E2%9C%93?utm_source=mail&utm_campaign=2026-03-launch-of-the-new-thing\n",
+    ] {
+        untouched(text);
+    }
+}
+
+#[test]
+fn each_benign_text_stays_behind_every_view_and_as_a_leaf() {
+    let hex = random(5, HEX, 64);
+    let texts = [
+        format!("commit {}\nsha256:{hex}\n", &hex[..40]),
+        "password: ${DB_PASSWORD}\ntoken = os.environ[\"TOKEN\"]\n".to_owned(),
+        "https://user@example.org/a/b@2x.png and ASIAPACIFICSOUTHEAST\n".to_owned(),
+        format!("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{} me@host\n", random(6, B64, 43)),
+        "fn password(password: &str) -> Token { Token::Ident2 }\n".to_owned(),
+    ];
+    for text in &texts {
+        for (class, write) in crate::classes::ALL {
+            let written = write(text);
+            let (out, found) = crate::common::bytes(&written);
+            assert!(out == written, "{class}: {found:?} in {:?}", String::from_utf8_lossy(&written));
+        }
+    }
+}

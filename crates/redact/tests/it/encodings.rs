@@ -21,11 +21,14 @@ const CARRIED: &[&str] = &[
 ];
 
 /// Shapes whose literal has three bytes: they are not looked for backwards.
-const SHORT: &[&str] = &["other sk", "hugging face", "sendgrid"];
+const SHORT: &[&str] = &["other sk", "hugging face", "sendgrid", "airtable", "crates.io"];
 
-fn run(encodings: &[Encode], wanted: impl Fn(&str) -> bool) {
+/// Its shape holds `$`, which is in no run: neither turned nor wrapped it is found.
+const SIGNS: &str = "braintree";
+
+fn run(encodings: &[Encode], wanted: impl Fn(&str, &str) -> bool) {
     let mut failed = Vec::new();
-    for (name, _, make) in MAKERS.iter().filter(|(_, kind, _)| wanted(kind)) {
+    for (name, _, make) in MAKERS.iter().filter(|(name, kind, _)| wanted(name, kind)) {
         for (encoding, encode) in encodings {
             if encoding == &"reversed" && SHORT.contains(name) {
                 continue;
@@ -65,10 +68,10 @@ fn run(encodings: &[Encode], wanted: impl Fn(&str) -> bool) {
 
 #[test]
 fn every_kind_is_found_behind_every_encoding() {
-    run(ALL, |_| true);
+    run(ALL, |_, _| true);
 }
 
 #[test]
 fn kinds_with_a_literal_are_found_turned_wrapped_and_split() {
-    run(PREFIXED, |kind| CARRIED.contains(&kind));
+    run(PREFIXED, |name, kind| name != SIGNS && CARRIED.contains(&kind));
 }

@@ -4,8 +4,10 @@
     clippy::expect_used,
     clippy::format_push_string,
     clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "tests build, count and slice small texts, and end at the first surprise"
+    reason = "tests build, count and slice small texts, say what they measured, and end at the first surprise"
 )]
 
 #[path = "../../src/bench/plant.rs"]

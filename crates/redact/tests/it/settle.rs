@@ -21,7 +21,11 @@ fn watched(chunks: &[&[u8]]) -> (Vec<u8>, Vec<plugward_redact::Found>, usize) {
             pushed -= found.raw_len;
             findings.push(found);
         }
-        held = held.max((pushed + markers).saturating_sub(out.len()));
+        let now = (pushed + markers).saturating_sub(out.len());
+        if now > held {
+            println!("{now} bytes held after {:?}", String::from_utf8_lossy(chunk));
+        }
+        held = held.max(now);
     }
     findings.extend(stream.finish(&mut out));
     (out, findings, held)
@@ -52,7 +56,9 @@ fn after_a_quiet_line_nothing_is_held() {
         lines.push(QUIET[round % QUIET.len()].as_bytes());
     }
     let (out, found, held) = watched(&lines);
-    assert_eq!((out, found.len(), held), (lines.concat(), 0, 0));
+    println!("held after a quiet line: {held} bytes");
+    assert!(out == lines.concat());
+    assert_eq!((found.len(), held), (0, 0));
 }
 
 #[test]
