@@ -4,7 +4,6 @@
     clippy::expect_used,
     clippy::format_push_string,
     clippy::indexing_slicing,
-    clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "tests build, count and slice small texts, say what they measured, and end at the first surprise"
