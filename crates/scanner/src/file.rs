@@ -4,6 +4,7 @@ use plugward_types::Digest;
 
 use crate::cache;
 use crate::decode;
+use crate::engine::{PatternSet, RawMatch};
 use crate::entry::{Content, Entry, Lens, Role};
 use crate::inventory::{self, Class, Flag, State};
 use crate::lex::{self, Lexed};
@@ -11,7 +12,7 @@ use crate::options::ScanOptions;
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::secret;
 use crate::sink::{EmbeddedText, Hit, Lowered, Sink};
-use crate::text::{FENCED, QUOTED};
+use crate::text::{FENCED, QUOTED, TextRead};
 use crate::unicode::{self, Kind};
 use crate::view::{How, Map, View};
 
@@ -326,23 +327,48 @@ fn code_rules(rules: &Rules, view: &View, lens: Lens, hits: &mut Vec<Hit>) {
     }
 }
 
-fn text_rules(rules: &Rules, view: &View, source: &Source<'_>, hits: &mut Vec<Hit>) {
+fn text_rules(rules: &Rules, read: &TextRead, source: &Source<'_>, hits: &mut Vec<Hit>) {
     let mut found = Vec::new();
-    rules.text.find(&view.bytes, &mut found);
-    for raw in found {
-        let Some(pattern) = rules.text.patterns.get(usize::from(raw.pattern)) else { continue };
-        let Some(matcher) = rules.matcher(pattern.matcher) else { continue };
-        let MatcherKind::Text { within, roles } = matcher.kind else { continue };
-        let tag = view.map.tag(raw.start);
-        if matcher.langs & source.lens.bit() != 0 && within & tag != 0 && roles & source.role.bit() != 0 {
-            let (start, end, how) = view.map.back(raw.start, raw.end);
-            let mut found = hit(pattern.matcher, start, end, how);
-            if view.map.has_tag(raw.start, raw.end, FENCED)
-                || (rules.is_prompt(matcher) && view.map.has_tag(raw.start, raw.end, QUOTED))
-            {
-                found.lowered = Lowered::Yes;
-            }
-            hits.push(found);
+    rules.text.find(&read.view.bytes, &mut found);
+    for raw in &found {
+        text_hit(rules, &rules.text, &read.view, raw, source, hits);
+    }
+    for &(start, end) in &read.hidden {
+        found.clear();
+        rules.hidden.find(read.view.bytes.get(start..end).unwrap_or_default(), &mut found);
+        for raw in &found {
+            let (from, to) = (raw.start.saturating_add(start), raw.end.saturating_add(start));
+            let raw = RawMatch { pattern: raw.pattern, start: from, end: to };
+            text_hit(rules, &rules.hidden, &read.view, &raw, source, hits);
         }
     }
+}
+
+fn text_hit(
+    rules: &Rules,
+    set: &PatternSet,
+    view: &View,
+    raw: &RawMatch,
+    source: &Source<'_>,
+    hits: &mut Vec<Hit>,
+) {
+    let Some(pattern) = set.patterns.get(usize::from(raw.pattern)) else { return };
+    let Some(matcher) = rules.matcher(pattern.matcher) else { return };
+    let MatcherKind::Text { within, roles } = matcher.kind else { return };
+    // What ends the sentence before is context, not match.
+    let text = view.bytes.get(raw.start..raw.end).unwrap_or_default();
+    let skip = text.iter().take_while(|byte| b".!?:;,\"'(> -".contains(byte)).count();
+    let start = raw.start.saturating_add(if skip < text.len() { skip } else { 0 });
+    let tag = view.map.tag(start);
+    if matcher.langs & source.lens.bit() == 0 || within & tag == 0 || roles & source.role.bit() == 0 {
+        return;
+    }
+    let (from, to, how) = view.map.back(start, raw.end);
+    let mut found = hit(pattern.matcher, from, to, how);
+    if view.map.has_tag(start, raw.end, FENCED)
+        || (rules.is_prompt(matcher) && view.map.has_tag(start, raw.end, QUOTED))
+    {
+        found.lowered = Lowered::Yes;
+    }
+    hits.push(found);
 }

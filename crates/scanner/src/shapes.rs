@@ -26,6 +26,7 @@ pub(crate) const SHAPES: &[&str] = &[
     "opaque-native",
     "opaque-unknown",
     "opaque-wasm",
+    "prompt-encoded",
     "py-env-bulk",
     "py-setup-code",
     "py-torch-load",

@@ -65,18 +65,41 @@ pub(crate) struct TextView {
     /// The last character is of a script that needs no blanks.
     dense: bool,
     scratch: String,
+    /// Where text stands that is not shown, in offsets of the view.
+    hidden: Vec<(usize, usize)>,
+}
+
+/// The text view, and where in it stands what is not shown.
+#[derive(Debug)]
+pub(crate) struct TextRead {
+    pub(crate) view: View,
+    pub(crate) hidden: Vec<(usize, usize)>,
 }
 
 impl TextView {
     /// Starts a piece.
     pub(crate) fn begin(&mut self, within: Within, flags: u8) {
         self.end();
-        self.tag = within.bit() | flags;
+        self.flags(within, flags);
     }
 
     /// Changes the flags of what follows in the same piece.
     pub(crate) fn flags(&mut self, within: Within, flags: u8) {
-        self.tag = within.bit() | flags;
+        let tag = within.bit() | flags;
+        let unseen = Within::Hidden.bit();
+        let at = self.view.bytes.len();
+        if self.tag & unseen != 0
+            && let Some(last) = self.hidden.last_mut()
+        {
+            last.1 = at;
+        }
+        if tag & unseen != 0 {
+            match self.hidden.last_mut() {
+                Some(last) if last.1 == at => {}
+                _ => self.hidden.push((at, at)),
+            }
+        }
+        self.tag = tag;
     }
 
     /// Ends the piece.
@@ -350,9 +373,10 @@ impl TextView {
     }
 
     /// Ends the last piece and gives the view.
-    pub(crate) fn finish(mut self) -> View {
+    pub(crate) fn finish(mut self) -> TextRead {
         self.end();
-        self.view
+        self.flags(Within::Prose, 0);
+        TextRead { view: self.view, hidden: self.hidden }
     }
 }
 

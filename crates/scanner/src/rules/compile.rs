@@ -17,6 +17,7 @@ use crate::lex::data::KeyPattern;
 use crate::names::{Names, Words};
 use crate::options::Profile;
 use crate::shapes::SHAPES;
+use crate::text::Within;
 
 pub(super) fn compile(all: Vec<(Rule, RuleSource, Place)>, compiled: Compiled) -> Result<Rules, RuleError> {
     let mut builder = Builder::new(compiled);
@@ -103,6 +104,7 @@ struct Builder {
     data: Words,
     bytes: PatternSet,
     text: PatternSet,
+    hidden: PatternSet,
     code: PatternSet,
     modules: Vec<u16>,
     commands: CommandTable,
@@ -128,6 +130,7 @@ impl Builder {
             data: Words::new(),
             bytes: PatternSet::default(),
             text: PatternSet::default(),
+            hidden: PatternSet::default(),
             code: PatternSet::default(),
             modules: Vec::new(),
             commands: CommandTable::new(),
@@ -156,8 +159,10 @@ impl Builder {
             }
             MatchSource::Text { pattern, within, roles, profiles, .. } => {
                 let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
-                self.text.patterns.push(pattern);
-                let kind = MatcherKind::Text { within: within_bits(&within)?, roles: role_bits(&roles)? };
+                let within = within_bits(&within)?;
+                let set = if within == Within::Hidden.bit() { &mut self.hidden } else { &mut self.text };
+                set.patterns.push(pattern);
+                let kind = MatcherKind::Text { within, roles: role_bits(&roles)? };
                 self.push(rule, langs, profile_bits(&profiles)?, kind);
             }
             MatchSource::Code { pattern, profiles, .. } => {
@@ -248,6 +253,7 @@ impl Builder {
             data: self.data,
             bytes: self.bytes,
             text: self.text,
+            hidden: self.hidden,
             code: self.code,
             modules: self.modules,
             commands: self.commands,

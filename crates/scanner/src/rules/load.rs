@@ -31,6 +31,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("coverage.toml", include_str!("../../rules/coverage.toml")),
     ("evasion.toml", include_str!("../../rules/evasion.toml")),
     ("obf.toml", include_str!("../../rules/obf.toml")),
+    ("prompt.toml", include_str!("../../rules/prompt.toml")),
     ("secret.toml", include_str!("../../rules/secret.toml")),
     ("unicode.toml", include_str!("../../rules/unicode.toml")),
     ("py.toml", include_str!("../../rules/py.toml")),

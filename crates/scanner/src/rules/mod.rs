@@ -190,6 +190,8 @@ pub struct Rules {
     pub(crate) data: Words,
     pub(crate) bytes: PatternSet,
     pub(crate) text: PatternSet,
+    /// Patterns of kind `text` that look at nothing but what is not shown.
+    pub(crate) hidden: PatternSet,
     pub(crate) code: PatternSet,
     /// Matchers of kind `module` and `key`.
     pub(crate) modules: Vec<u16>,

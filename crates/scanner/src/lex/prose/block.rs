@@ -192,7 +192,7 @@ impl Blocks {
                 || line::definition(content).is_some()
                 || matches!(until, Until::Title if title_end(content).is_none());
             if other {
-                prose.hide(Within::Prose, parts);
+                defined(prose, &parts);
             } else {
                 parts.push((line.content, line.end));
                 let more = match until {
@@ -203,7 +203,7 @@ impl Blocks {
                 };
                 match more {
                     Some(until) => self.definition = Some((parts, until)),
-                    None => prose.hide(Within::Prose, parts),
+                    None => defined(prose, &parts),
                 }
                 return true;
             }
@@ -240,13 +240,13 @@ impl Blocks {
         let more = if rest.is_empty() { Some(Until::Address) } else { after_address(rest) };
         match more {
             Some(until) => self.definition = Some((parts, until)),
-            None => prose.hide(Within::Prose, parts),
+            None => defined(prose, &parts),
         }
     }
 
     fn end_definition(&mut self, prose: &mut Prose<'_, '_, '_>) {
         if let Some((parts, _)) = self.definition.take() {
-            prose.hide(Within::Prose, parts);
+            defined(prose, &parts);
         }
     }
 
@@ -331,6 +331,19 @@ impl Blocks {
 fn line_indent(src: &[u8], line: &Line) -> usize {
     let text = src.get(line.start..line.end).unwrap_or_default();
     text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// A definition whole, and what of it a reader might have seen: its label and its title.
+fn defined(prose: &mut Prose<'_, '_, '_>, parts: &[(usize, usize)]) {
+    prose.side(Within::Prose, 0, parts.to_vec());
+    let Some(&(start, end)) = parts.first() else { return };
+    let first = prose.src.get(start..end).unwrap_or_default();
+    let label = memchr::memchr(b']', first).unwrap_or(first.len());
+    prose.hide(Within::Prose, vec![(start.saturating_add(1), start.saturating_add(label))]);
+    let title = line::title(first.get(label..).unwrap_or_default());
+    let from = title.map_or(end, |at| start.saturating_add(label).saturating_add(at));
+    let rest = parts.iter().skip(1).copied();
+    prose.hide(Within::Prose, core::iter::once((from, end)).chain(rest).collect());
 }
 
 /// Gives what may follow an address and what stands behind it in its line.

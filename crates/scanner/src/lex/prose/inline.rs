@@ -1,6 +1,6 @@
 //! Lines: spans of code, links, images, tags and comments, read in two steps: what marks stand where, then the text.
 
-use super::{Dialect, Prose, Said, fence, tag};
+use super::{Dialect, Prose, Said, fence, line, tag};
 use crate::entry::Lens;
 use crate::text::Within;
 use crate::view::How;
@@ -201,7 +201,19 @@ impl Flow<'_, '_, '_, '_> {
             }
             Kind::Address | Kind::Image => {
                 let inner = parts(self, mark.start, mark.end);
-                self.prose.hide(Within::Prose, inner);
+                self.prose.side(Within::Prose, 0, inner);
+                // What is not shown: the text of an image, and a title.
+                let text = self.paragraph.text.get(mark.start..mark.end).unwrap_or_default();
+                let shown = text.iter().position(|byte| *byte == b']').unwrap_or(0);
+                if mark.kind == Kind::Image {
+                    let alt = parts(self, mark.start.saturating_add(2), mark.start.saturating_add(shown));
+                    self.prose.hide(Within::Prose, alt);
+                }
+                let tail = text.get(shown..).unwrap_or_default();
+                if let Some(at) = line::title(tail) {
+                    let title = parts(self, mark.start.saturating_add(shown).saturating_add(at), mark.end);
+                    self.prose.hide(Within::Prose, title);
+                }
                 self.prose.out.text.mark();
             }
             Kind::Cell => {
@@ -221,6 +233,13 @@ impl Flow<'_, '_, '_, '_> {
         }
     }
 
+    fn is_in_word(&self, mark: Mark) -> bool {
+        let wordy =
+            |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        let text = &self.paragraph.text;
+        wordy(mark.start.checked_sub(1).and_then(|at| text.get(at))) && wordy(text.get(mark.end))
+    }
+
     fn tag(&mut self, mark: Mark) {
         let text = self.paragraph.text.get(mark.start..mark.end).unwrap_or_default();
         let tag = tag::Tag::read(text);
@@ -230,9 +249,20 @@ impl Flow<'_, '_, '_, '_> {
             self.plain(mark.start.saturating_add(1), mark.end.saturating_sub(1));
             return;
         }
+        if !tag.is_known() && !self.is_in_word(mark) {
+            // Readers of other kinds see it: marks of a chat's turns, say.
+            self.plain(mark.start, mark.end);
+            self.prose.enter(&tag);
+            return;
+        }
         if tag.has_attributes() {
             let parts = self.paragraph.parts(mark.start, mark.end);
-            self.prose.hide(Within::Prose, parts);
+            self.prose.side(Within::Prose, 0, parts);
+            for (start, end) in tag::unseen_values(text) {
+                let parts =
+                    self.paragraph.parts(mark.start.saturating_add(start), mark.start.saturating_add(end));
+                self.prose.hide(Within::Prose, parts);
+            }
         }
         self.prose.scripts_of(from, to);
         if tag.breaks_words() {
@@ -309,6 +339,7 @@ impl Marks<'_> {
         }
         let next = at.saturating_add(1);
         if at < self.no_tag
+            || at.checked_sub(1).and_then(|before| self.text.get(before)) == Some(&b'<')
             || !matches!(rest, [_, b'/', b'a'..=b'z' | b'A'..=b'Z', ..] | [_, b'a'..=b'z' | b'A'..=b'Z', ..])
         {
             return next;

@@ -135,6 +135,14 @@ pub(super) fn definition(content: &[u8]) -> Option<usize> {
     (body.get(close..close.saturating_add(2)) == Some(b"]:")).then(|| close.saturating_add(3))
 }
 
+/// Gives where a title begins in what follows an address: a quote or bracket behind a blank.
+pub(super) fn title(text: &[u8]) -> Option<usize> {
+    let at = text
+        .windows(2)
+        .position(|two| matches!(two, [blank, b'"' | b'\'' | b'('] if blank.is_ascii_whitespace()))?;
+    at.checked_add(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -60,6 +60,15 @@ const BLOCKS: &[&str] = &[
     "ul",
     "video",
 ];
+/// Elements of HTML inside lines.
+const INLINE: &[&str] = &[
+    "a", "abbr", "area", "b", "base", "bdi", "bdo", "big", "button", "canvas", "caption", "cite", "code",
+    "col", "colgroup", "data", "del", "dfn", "em", "embed", "fieldset", "font", "i", "iframe", "input",
+    "ins", "kbd", "label", "legend", "link", "map", "mark", "meta", "meter", "noscript", "object",
+    "optgroup", "output", "param", "progress", "q", "rp", "rt", "ruby", "s", "samp", "slot", "small",
+    "source", "span", "strike", "strong", "sub", "sup", "textarea", "time", "title", "track", "tt", "u",
+    "var", "wbr",
+];
 /// Elements that have no end.
 const VOID: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
@@ -129,6 +138,11 @@ impl Tag {
 
     fn is_one_of(&self, names: &[&str]) -> bool {
         core::str::from_utf8(&self.name).is_ok_and(|name| names.binary_search(&name).is_ok())
+    }
+
+    /// Says whether it is a tag of HTML.
+    pub(super) fn is_known(&self) -> bool {
+        self.breaks_words() || self.is_one_of(INLINE)
     }
 
     pub(super) fn breaks_words(&self) -> bool {
@@ -222,6 +236,37 @@ fn same_color(text: &[u8]) -> bool {
     };
     let ground = value(b"background-color:").or_else(|| value(b"background:"));
     ground.is_some() && ground == value(b"color:")
+}
+
+/// Gives the values of attributes that hold text which is not shown, in offsets of the tag.
+pub(super) fn unseen_values(tag: &[u8]) -> Vec<(usize, usize)> {
+    const NAMES: &[&[u8]] = &[
+        b"alt=",
+        b"title=",
+        b"aria-label=",
+        b"aria-description=",
+        b"content=",
+        b"placeholder=",
+        b"summary=",
+    ];
+    let mut found = Vec::new();
+    for name in NAMES {
+        let lower = tag.to_ascii_lowercase();
+        if let Some(at) = memchr::memmem::find(&lower, name) {
+            let start = at.saturating_add(name.len());
+            let rest = tag.get(start..).unwrap_or_default();
+            let len = match rest.first() {
+                Some(quote @ (b'"' | b'\'')) => memchr::memchr(*quote, rest.get(1..).unwrap_or_default())
+                    .map_or(rest.len(), |len| len.saturating_add(1)),
+                _ => rest
+                    .iter()
+                    .position(|byte| byte.is_ascii_whitespace() || *byte == b'>')
+                    .unwrap_or(rest.len()),
+            };
+            found.push((start, start.saturating_add(len)));
+        }
+    }
+    found
 }
 
 impl Prose<'_, '_, '_> {
