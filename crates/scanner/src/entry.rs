@@ -166,6 +166,11 @@ impl RoleHint {
         Self { role: self.role, lens: Some(lens) }
     }
 
+    /// Raises the role to at least this one.
+    pub(crate) fn raised(self, role: Role) -> Self {
+        Self { role: self.role.max(Some(role)), lens: self.lens }
+    }
+
     pub(crate) const fn hinted_role(self) -> Option<Role> {
         self.role
     }

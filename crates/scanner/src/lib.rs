@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod cache;
+mod crates;
 mod decode;
 mod engine;
 mod entry;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use plugward_types::Finding;
 
 use crate::ScanError;
+use crate::crates;
 use crate::entry::{Content, Entry};
 use crate::error::ScanErrorKind;
 use crate::file::{self, FileRecord, Reading};
@@ -33,6 +34,7 @@ pub fn scan(
     entries: &[Entry<'_>],
 ) -> Result<ScanReport, ScanError> {
     let order = check(options, entries)?;
+    let entries = &crates::raised(entries);
     let readings = readings(options, entries, &order);
     let results = run(rules, options, entries, &order, &readings)?;
     let mut report = ScanReport {

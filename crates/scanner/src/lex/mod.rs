@@ -4,6 +4,7 @@ pub(crate) mod data;
 pub(crate) mod js;
 mod prose;
 pub(crate) mod py;
+pub(crate) mod rs;
 pub(crate) mod sh;
 
 use crate::entry::Lens;
@@ -29,10 +30,6 @@ pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, 
         Lens::Prose => prose::lex(src, sink, limits, out),
         Lens::Py => py::lex(src, sink, limits, out),
         Lens::Sh => sh::lex(src, sink, limits, out),
-        // DEBT(lenses): these read all of the text as prose until their lexers come.
-        Lens::Rs => {
-            out.text.begin(crate::text::Within::Prose, 0);
-            out.text.raw(src, 0, crate::view::How::NONE);
-        }
+        Lens::Rs => rs::lex(src, sink, limits, out),
     }
 }

@@ -126,7 +126,7 @@ impl Builder {
             matchers: Vec::new(),
             js: crate::lex::js::names(),
             py: crate::lex::py::names(),
-            rs: Names::new(),
+            rs: crate::lex::rs::names(),
             data: Words::new(),
             bytes: PatternSet::default(),
             text: PatternSet::default(),

@@ -27,6 +27,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("host.toml", include_str!("../../rules/host.toml")),
     ("mitigation.toml", include_str!("../../rules/mitigation.toml")),
     ("config.toml", include_str!("../../rules/config.toml")),
+    ("rs.toml", include_str!("../../rules/rs.toml")),
     ("opaque.toml", include_str!("../../rules/opaque.toml")),
     ("coverage.toml", include_str!("../../rules/coverage.toml")),
     ("evasion.toml", include_str!("../../rules/evasion.toml")),

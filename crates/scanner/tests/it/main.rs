@@ -14,6 +14,7 @@ mod hyperagent;
 mod invariant;
 #[cfg(feature = "render")]
 mod render;
+mod rs;
 
 use plugward_scanner::Rules;
 

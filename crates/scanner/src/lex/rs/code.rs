@@ -1,0 +1,83 @@
+//! The views of a Rust file: code without comments and strings, and the text of both.
+
+use super::literal;
+use super::token::{K, Scanned, Tok};
+use crate::lex::Lexed;
+use crate::text::Within;
+use crate::view::{How, View};
+
+pub(super) fn views(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
+    let mut wordy = false;
+    for &tok in &scanned.toks {
+        let (start, end) = tok.span();
+        let bytes = src.get(start..end).unwrap_or_default();
+        match tok.kind {
+            K::Word | K::Num | K::Life => {
+                if wordy {
+                    out.code.put(b" ", (start, start), How::NONE, 0);
+                }
+                out.code.copy(bytes, start, How::NONE, 0);
+            }
+            K::Str => {
+                out.code.put(b"''", (start, end), How::NONE, 0);
+                string(src, tok, out);
+            }
+            K::Char => out.code.put(b"''", (start, end), How::NONE, 0),
+            K::Path | K::Mark(_) => out.code.copy(bytes, start, How::NONE, 0),
+        }
+        wordy = matches!(tok.kind, K::Word | K::Num | K::Life);
+    }
+    for &(start, end) in &scanned.unsure {
+        out.text.begin(Within::String, 0);
+        out.text.raw(src.get(start..end).unwrap_or_default(), start, How::NONE);
+    }
+    comments(src, scanned, out);
+}
+
+fn string(src: &[u8], tok: Tok, out: &mut Lexed) {
+    let text = literal::text(src, tok);
+    if text.is_empty() {
+        return;
+    }
+    out.text.begin(Within::String, 0);
+    if !text.is_escaped() {
+        out.text.raw(src.get(text.start..text.end).unwrap_or_default(), text.start, How::NONE);
+        return;
+    }
+    let mut view = View::default();
+    literal::decode_into(src, text, &mut view);
+    let mut at = 0_usize;
+    // Word by word, so that each has its own place.
+    for word in view.bytes.split_inclusive(|byte| matches!(byte, b' ' | b'\n')) {
+        let next = at.saturating_add(word.len());
+        let (from, to, how) = view.map.back(at, next);
+        out.text.decoded(word, (from, to), how);
+        at = next;
+    }
+}
+
+fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
+    let mut last_end = None;
+    for &(start, end) in &scanned.comments {
+        let joined = last_end.is_some_and(|last: usize| {
+            src.get(last..start).is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace))
+        });
+        if joined {
+            out.text.blank((start, start));
+        } else {
+            out.text.begin(Within::Comment, 0);
+        }
+        let mut at = start;
+        let bytes = src.get(start..end).unwrap_or_default();
+        for line in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let marks =
+                line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'/' | b'!')).count();
+            let from = at.saturating_add(marks);
+            out.text.blank((at, from));
+            out.text.raw(line.get(marks..).unwrap_or_default(), from, How::NONE);
+            at = at.saturating_add(line.len());
+        }
+        last_end = Some(end);
+    }
+    out.text.end();
+}

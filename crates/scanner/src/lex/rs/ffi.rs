@@ -1,0 +1,90 @@
+//! Declarations of foreign functions that start programs or load code.
+
+use super::Code;
+use super::literal;
+use super::token::K;
+use crate::sink::Sink;
+use crate::view::How;
+
+/// Functions of C libraries and Windows that start a program or load a library.
+const STARTERS: &[&[u8]] = &[
+    b"system",
+    b"popen",
+    b"execl",
+    b"execlp",
+    b"execle",
+    b"execv",
+    b"execvp",
+    b"execve",
+    b"execvpe",
+    b"fexecve",
+    b"execveat",
+    b"posix_spawn",
+    b"posix_spawnp",
+    b"fork",
+    b"vfork",
+    b"dlopen",
+    b"dlmopen",
+    b"LoadLibraryA",
+    b"LoadLibraryW",
+    b"LoadLibraryExA",
+    b"LoadLibraryExW",
+    b"WinExec",
+    b"ShellExecuteA",
+    b"ShellExecuteW",
+    b"ShellExecuteExA",
+    b"ShellExecuteExW",
+    b"CreateProcessA",
+    b"CreateProcessW",
+    b"_popen",
+    b"_wpopen",
+    b"_wsystem",
+    b"memfd_create",
+    b"syscall",
+];
+
+/// Reads `extern { … }` blocks.
+pub(super) fn blocks(code: &Code<'_, '_>, sink: &mut Sink<'_>) {
+    let mut at = 0_usize;
+    while code.tok(at).is_some() {
+        let next = at.saturating_add(1);
+        if code.word(at) != b"extern" {
+            at = next;
+            continue;
+        }
+        let named = code.tok(next).is_some_and(|tok| tok.kind == K::Str);
+        let open = if named { next.saturating_add(1) } else { next };
+        at = next;
+        if code.is(open, b'{') {
+            let close = code.close(open);
+            block(code, (open, close), sink);
+            at = close;
+        }
+    }
+}
+
+fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
+    for at in range.0..range.1 {
+        let name_at = at.saturating_add(1);
+        let end = |at: usize| {
+            let end = code.statement_end(at, usize::MAX).min(range.1);
+            code.tok(end).map_or(code.src.len(), |tok| tok.end as usize)
+        };
+        let start = code.tok(at).map_or(0, |tok| tok.start as usize);
+        if code.word(at) == b"fn" && STARTERS.contains(&code.word(name_at)) {
+            sink.shape("rs-ffi-exec", (start, end(name_at)), How::NONE);
+        }
+        // `#[link_name = "system"] fn other();`
+        if code.word(at) == b"link_name" && code.is(name_at, b'=') {
+            let Some(tok) = code.tok(name_at.saturating_add(1)).filter(|tok| tok.kind == K::Str) else {
+                continue;
+            };
+            let mut view = crate::view::View::default();
+            literal::decode_into(code.src, literal::text(code.src, tok), &mut view);
+            if STARTERS.contains(&view.bytes.as_slice()) {
+                let how = view.map.back(0, view.bytes.len()).2;
+                sink.shape("rs-ffi-exec", (start, tok.end as usize), how);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a string stands for.
+
+use super::token::Tok;
+use crate::view::{How, View};
+
+/// Where a string's text stands, and whether it has escapes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    escaped: bool,
+}
+
+/// Finds the text of a string token of any kind.
+pub(super) fn text(src: &[u8], tok: Tok) -> Text {
+    let (start, end) = tok.span();
+    let bytes = src.get(start..end).unwrap_or_default();
+    let prefix = bytes.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let raw = bytes.get(..prefix).is_some_and(|prefix| prefix.contains(&b'r'));
+    let tail = bytes.get(prefix..).unwrap_or_default();
+    let marks = tail.iter().take_while(|byte| **byte == b'#').count();
+    let from = start.saturating_add(prefix).saturating_add(marks).saturating_add(1).min(end);
+    let close = marks.saturating_add(1);
+    let closed =
+        tail.len() > close.saturating_add(marks) && tail.get(tail.len().saturating_sub(close)) == Some(&b'"');
+    let to = if closed { end.saturating_sub(close).max(from) } else { end };
+    let body = src.get(from..to).unwrap_or_default();
+    Text { start: from, end: to, escaped: !raw && memchr::memchr(b'\\', body).is_some() }
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().filter(|digit| **digit != b'_').try_fold(0_u32, |sum, digit| {
+        let value = char::from(*digit).to_digit(16)?;
+        sum.checked_mul(16)?.checked_add(value)
+    })
+}
+
+/// One escape: what it stands for, its length, and whether digits spell it.
+fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
+    let plain = |value: u8| (Some(u32::from(value)), 2, false);
+    match rest.get(1..).unwrap_or_default() {
+        [b'n', ..] => plain(b'\n'),
+        [b't', ..] => plain(b'\t'),
+        [b'r', ..] => plain(b'\r'),
+        [b'0', ..] => plain(0),
+        [b'x', digits @ ..] => match digits.get(..2).and_then(hex) {
+            Some(value) => (Some(value), 4, true),
+            None => plain(b'x'),
+        },
+        [b'u', b'{', digits @ ..] => {
+            let len = digits.iter().take(16).position(|byte| *byte == b'}').unwrap_or(0);
+            match digits.get(..len).filter(|digits| !digits.is_empty()).and_then(hex) {
+                Some(value) => (Some(value), len.saturating_add(4), true),
+                None => plain(b'u'),
+            }
+        }
+        // A line that goes on: the break and the blanks after it are not there.
+        [b'\n' | b'\r', tail @ ..] => {
+            let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            (None, blanks.saturating_add(2), false)
+        }
+        [other, ..] if other.is_ascii() => plain(*other),
+        _ => (None, 1, false),
+    }
+}
+
+/// Appends what a string stands for to a view.
+pub(super) fn decode_into(src: &[u8], text: Text, view: &mut View) {
+    if !text.escaped {
+        view.copy(src.get(text.start..text.end).unwrap_or_default(), text.start, How::NONE, 0);
+        return;
+    }
+    let mut at = text.start;
+    while at < text.end {
+        let rest = src.get(at..text.end).unwrap_or_default();
+        let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+        view.copy(rest.get(..plain).unwrap_or_default(), at, How::NONE, 0);
+        at = at.saturating_add(plain);
+        let Some(rest) = src.get(at..text.end).filter(|rest| !rest.is_empty()) else { break };
+        let (value, len, spelled) = read_escape(rest);
+        let end = at.saturating_add(len).min(text.end);
+        if let Some(value) = value {
+            let how = if spelled && (0x20..0x7F).contains(&value) { How::ESCAPE } else { How::NONE };
+            let char = char::from_u32(value).unwrap_or('\u{FFFD}');
+            view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), (at, end), how, 0);
+        }
+        at = end.max(at.saturating_add(1));
+    }
+}
+
+impl Text {
+    pub(super) const fn is_escaped(self) -> bool {
+        self.escaped
+    }
+
+    pub(super) const fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+}

@@ -1,0 +1,279 @@
+//! Rust as tokens: what is a word, a text, a mark; comments apart.
+
+use crate::options::Limits;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum K {
+    Word,
+    Num,
+    Life,
+    /// A string with its marks, of any kind.
+    Str,
+    Char,
+    /// `::`
+    Path,
+    /// One byte.
+    Mark(u8),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tok {
+    pub(super) kind: K,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Tok {
+    pub(super) fn is(self, mark: u8) -> bool {
+        self.kind == K::Mark(mark)
+    }
+
+    pub(super) const fn span(self) -> (usize, usize) {
+        (self.start as usize, self.end as usize)
+    }
+}
+
+/// What one pass over a text gives.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    pub(super) toks: Vec<Tok>,
+    pub(super) comments: Vec<(usize, usize)>,
+    /// Texts and comments without an end: their bytes are tokens as well.
+    pub(super) unsure: Vec<(usize, usize)>,
+    /// Where brackets were nested too deep.
+    pub(super) stopped: Option<usize>,
+}
+
+struct Scanner<'s> {
+    src: &'s [u8],
+    at: usize,
+    out: Scanned,
+    depth: usize,
+    limit: usize,
+    /// Set once a text, or a comment, had no end: what looks like the start of another has none either.
+    no_string_end: bool,
+    no_comment_end: bool,
+    /// Raw texts with so many marks or more have no end.
+    no_raw_end: usize,
+}
+
+/// Takes a text apart.
+pub(super) fn scan(src: &[u8], limits: &Limits) -> Scanned {
+    let at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    let mut scanner = Scanner {
+        src,
+        at,
+        out: Scanned::default(),
+        depth: 0,
+        limit: limits.brackets,
+        no_string_end: false,
+        no_comment_end: false,
+        no_raw_end: usize::MAX,
+    };
+    let head = src.get(at..).unwrap_or_default();
+    if head.starts_with(b"#!") && !head.get(2..).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
+        let end = at.saturating_add(memchr::memchr(b'\n', head).unwrap_or(head.len()));
+        scanner.out.comments.push((at, end));
+        scanner.at = end;
+    }
+    while scanner.at < src.len() {
+        scanner.step();
+    }
+    scanner.out
+}
+
+pub(super) const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+fn small(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+impl Scanner<'_> {
+    fn rest(&self) -> &[u8] {
+        self.src.get(self.at..).unwrap_or_default()
+    }
+
+    fn push(&mut self, kind: K, len: usize) {
+        let end = self.at.saturating_add(len.max(1)).min(self.src.len());
+        self.out.toks.push(Tok { kind, start: small(self.at), end: small(end) });
+        self.at = end;
+    }
+
+    fn step(&mut self) {
+        match self.rest() {
+            [b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C, ..] => self.at = self.at.saturating_add(1),
+            [b'/', b'/', ..] => {
+                let len = memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
+                self.comment(len);
+            }
+            [b'/', b'*', ..] if !self.no_comment_end => self.block_comment(),
+            [b'"', ..] if !self.no_string_end => self.string(0),
+            [b'\'', ..] => self.quote(0),
+            [b'0'..=b'9', ..] => self.number(),
+            [byte, ..] if is_word(*byte) => self.word(),
+            [b':', b':', ..] => self.push(K::Path, 2),
+            [byte, ..] => {
+                let byte = *byte;
+                self.bracket(byte);
+                self.push(K::Mark(byte), 1);
+            }
+            [] => {}
+        }
+    }
+
+    fn bracket(&mut self, byte: u8) {
+        match byte {
+            b'(' | b'[' | b'{' => {
+                self.depth = self.depth.saturating_add(1);
+                if self.depth > self.limit && self.out.stopped.is_none() {
+                    self.out.stopped = Some(self.at);
+                }
+            }
+            b')' | b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    fn comment(&mut self, len: usize) {
+        let end = self.at.saturating_add(len);
+        self.out.comments.push((self.at, end));
+        self.at = end;
+    }
+
+    /// Block comments nest.
+    fn block_comment(&mut self) {
+        let mut depth = 0_usize;
+        let mut at = 0_usize;
+        loop {
+            let rest = self.rest().get(at..).unwrap_or_default();
+            let Some(more) = memchr::memchr2(b'/', b'*', rest) else {
+                self.no_comment_end = true;
+                return self.unclosed(2);
+            };
+            at = at.saturating_add(more);
+            match rest.get(more..).unwrap_or_default() {
+                [b'/', b'*', ..] => (depth, at) = (depth.saturating_add(1), at.saturating_add(2)),
+                [b'*', b'/', ..] => {
+                    (depth, at) = (depth.saturating_sub(1), at.saturating_add(2));
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                _ => at = at.saturating_add(1),
+            }
+        }
+        self.comment(at);
+    }
+
+    fn word(&mut self) {
+        let rest = self.rest();
+        let len = rest.iter().take_while(|byte| is_word(**byte)).count();
+        let word = rest.get(..len).unwrap_or_default();
+        let tail = rest.get(len..).unwrap_or_default();
+        match (word, tail.first()) {
+            (b"b" | b"c", Some(b'"')) if !self.no_string_end => self.string(len),
+            (b"b", Some(b'\'')) => self.quote(len),
+            (b"r" | b"br" | b"cr", Some(b'"' | b'#')) => {
+                let marks = tail.iter().take_while(|byte| **byte == b'#').count();
+                if tail.get(marks) == Some(&b'"') && marks < self.no_raw_end {
+                    self.raw(len, marks);
+                } else if word == b"r" && marks == 1 && tail.get(1).is_some_and(|byte| is_word(*byte)) {
+                    // `r#name` is a word as well.
+                    let more = tail.iter().skip(1).take_while(|byte| is_word(**byte)).count();
+                    self.push(K::Word, len.saturating_add(1).saturating_add(more));
+                } else {
+                    self.push(K::Word, len);
+                }
+            }
+            _ => self.push(K::Word, len),
+        }
+    }
+
+    fn number(&mut self) {
+        let rest = self.rest();
+        let mut len = rest.iter().take_while(|byte| is_word(**byte)).count();
+        if rest.get(len) == Some(&b'.') && rest.get(len.saturating_add(1)).is_some_and(u8::is_ascii_digit) {
+            len = len.saturating_add(1);
+            let tail = rest.get(len..).unwrap_or_default();
+            len = len.saturating_add(tail.iter().take_while(|byte| is_word(**byte)).count());
+        }
+        self.push(K::Num, len);
+    }
+
+    /// A string with escapes, its prefix in front.
+    fn string(&mut self, prefix: usize) {
+        let mut at = prefix.saturating_add(1);
+        loop {
+            let rest = self.rest().get(at..).unwrap_or_default();
+            let Some(more) = memchr::memchr2(b'"', b'\\', rest) else {
+                self.no_string_end = true;
+                return self.unclosed(prefix.saturating_add(1));
+            };
+            at = at.saturating_add(more);
+            if rest.get(more) == Some(&b'"') {
+                break self.push(K::Str, at.saturating_add(1));
+            }
+            at = at.saturating_add(2);
+        }
+    }
+
+    fn raw(&mut self, prefix: usize, marks: usize) {
+        let mut at = prefix.saturating_add(marks).saturating_add(1);
+        loop {
+            let rest = self.rest().get(at..).unwrap_or_default();
+            let Some(more) = memchr::memchr(b'"', rest) else {
+                self.no_raw_end = marks;
+                return self.unclosed(prefix.saturating_add(marks).saturating_add(1));
+            };
+            let tail = rest.get(more.saturating_add(1)..).unwrap_or_default();
+            at = at.saturating_add(more).saturating_add(1);
+            if tail.iter().take(marks).take_while(|byte| **byte == b'#').count() == marks {
+                break self.push(K::Str, at.saturating_add(marks));
+            }
+        }
+    }
+
+    /// A text or comment without an end: what stands behind its mark is text, and is read as code.
+    fn unclosed(&mut self, mark: usize) {
+        let end = self.src.len();
+        let from = self.at.saturating_add(mark).min(end);
+        self.out.unsure.push((from, end));
+        self.at = from;
+    }
+
+    /// A character, or a lifetime.
+    fn quote(&mut self, prefix: usize) {
+        let rest = self.rest().get(prefix.saturating_add(1)..).unwrap_or_default();
+        let body = match rest {
+            [b'\\', b'u', b'{', ..] => {
+                memchr::memchr(b'}', rest.get(..16.min(rest.len())).unwrap_or_default())
+                    .map(|at| at.saturating_add(1))
+            }
+            [b'\\', b'x', _, _, ..] => Some(4),
+            [b'\\', _, ..] => Some(2),
+            [byte, ..] => Some(width(*byte)),
+            [] => None,
+        };
+        match body.filter(|len| rest.get(*len) == Some(&b'\'')) {
+            Some(len) => self.push(K::Char, prefix.saturating_add(len).saturating_add(2)),
+            None if prefix > 0 => self.push(K::Word, prefix),
+            None => {
+                let len = rest.iter().take_while(|byte| is_word(**byte)).count();
+                self.push(if len > 0 { K::Life } else { K::Mark(b'\'') }, len.saturating_add(1));
+            }
+        }
+    }
+}
+
+/// How many bytes the character takes that begins with a byte.
+const fn width(first: u8) -> usize {
+    match first {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xFF => 4,
+        _ => 1,
+    }
+}

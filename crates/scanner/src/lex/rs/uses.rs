@@ -1,0 +1,271 @@
+//! Names of one file: `use` with renames, groups and globs, `extern crate`, `type`, and values bound to a path.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::token::K;
+use super::{Code, name_of};
+use crate::names::{Names, Node};
+
+/// A part of a path that a declaration names. Its parent stands before it.
+#[derive(Debug, Clone, Copy)]
+struct Part<'s> {
+    parent: Option<usize>,
+    name: &'s [u8],
+    /// What the whole path up to here is bound to.
+    bind: Bind<'s>,
+    node: Node,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Bind<'s> {
+    None,
+    Name(&'s [u8]),
+    Glob,
+}
+
+/// What names of the file stand for.
+#[derive(Debug, Default)]
+pub(super) struct Uses<'s> {
+    names: BTreeMap<&'s [u8], Node>,
+    globs: Vec<Node>,
+    /// Modules of the file's own.
+    modules: BTreeSet<&'s [u8]>,
+    parts: Vec<Part<'s>>,
+    /// Parts that stand below another one.
+    below: BTreeMap<usize, Vec<usize>>,
+    /// First parts, by their name.
+    first: BTreeMap<&'s [u8], Vec<usize>>,
+}
+
+/// Says whether a declaration has an attribute in front.
+fn is_conditional(code: &Code<'_, '_>, at: usize) -> bool {
+    let mut before = at;
+    while let Some(index) = before.checked_sub(1) {
+        before = index;
+        if !(matches!(code.word(index), b"pub" | b"crate" | b"super" | b"self" | b"in")
+            || code.is(index, b'(')
+            || code.is(index, b')')
+            || code.is_path(index))
+        {
+            break;
+        }
+    }
+    code.is(before, b']')
+}
+
+/// Words that stand in front of a path and are not part of a name.
+pub(super) fn is_prefix(name: &[u8]) -> bool {
+    matches!(name, b"crate" | b"self" | b"super" | b"Self")
+}
+
+impl<'s> Uses<'s> {
+    /// Reads all declarations of a file.
+    pub(super) fn of(code: &Code<'s, '_>, names: &Names) -> Self {
+        let mut uses = Self::default();
+        for at in 0..code.toks.len() {
+            let name = code.word(at.saturating_add(1));
+            // One that an attribute may take away hides no crate of its name.
+            if code.word(at) == b"mod" && !name.is_empty() && !is_conditional(code, at) {
+                uses.modules.insert(name);
+            }
+        }
+        let mut at = 0_usize;
+        while let Some(tok) = code.tok(at) {
+            let next = at.saturating_add(1);
+            at = match (tok.kind, name_of(code.src, tok)) {
+                (K::Word, b"use") => uses.tree(code, next),
+                (K::Word, b"extern") if code.word(next) == b"crate" => {
+                    uses.tree(code, next.saturating_add(1))
+                }
+                (K::Word, b"type" | b"let" | b"const" | b"static") => uses.value(code, next),
+                _ => next,
+            };
+        }
+        uses.resolve(names);
+        uses
+    }
+
+    fn part(&mut self, parent: Option<usize>, name: &'s [u8]) -> usize {
+        let at = self.parts.len();
+        self.parts.push(Part { parent, name, bind: Bind::None, node: 0 });
+        match parent {
+            Some(parent) => self.below.entry(parent).or_default().push(at),
+            None => self.first.entry(name).or_default().push(at),
+        }
+        at
+    }
+
+    fn bind(&mut self, part: Option<usize>, bind: Bind<'s>) {
+        if let Some(part) = part.and_then(|part| self.parts.get_mut(part)) {
+            part.bind = bind;
+        }
+    }
+
+    /// Reads a `use` tree up to its semicolon; gives where it ends.
+    fn tree(&mut self, code: &Code<'s, '_>, start: usize) -> usize {
+        let mut at = start;
+        let mut current: Option<usize> = None;
+        // Parts that open groups stand below.
+        let mut groups: Vec<Option<usize>> = Vec::new();
+        while let Some(tok) = code.tok(at) {
+            at = at.saturating_add(1);
+            match tok.kind {
+                K::Word => {
+                    let name = name_of(code.src, tok);
+                    if name == b"as" {
+                        self.bind(current, Bind::Name(code.word(at)));
+                        at = at.saturating_add(1);
+                        continue;
+                    }
+                    if current.is_none()
+                        && (is_prefix(name) || (self.modules.contains(name) && code.is_path(at)))
+                    {
+                        continue;
+                    }
+                    if name == b"self" {
+                        // `self` in a group is the part that the group stands below.
+                        let own = current.and_then(|part| self.parts.get(part).copied());
+                        if let Some(own) = own {
+                            let copy = self.part(own.parent, own.name);
+                            self.bind(Some(copy), Bind::Name(own.name));
+                            current = Some(copy);
+                        }
+                        continue;
+                    }
+                    let part = self.part(current, name);
+                    if !code.is_path(at) {
+                        self.bind(Some(part), Bind::Name(name));
+                    }
+                    current = Some(part);
+                }
+                K::Path => {}
+                K::Mark(b'*') => {
+                    let glob = self.part(current, b"*");
+                    self.bind(Some(glob), Bind::Glob);
+                }
+                K::Mark(b'{') => groups.push(current),
+                K::Mark(b'}') => current = groups.pop().unwrap_or(None),
+                K::Mark(b',') => current = groups.last().copied().flatten(),
+                K::Mark(b';') => break,
+                // A macro's `$name` and the like: not known.
+                K::Mark(b'$' | b'#') => {}
+                _ => break,
+            }
+        }
+        at
+    }
+
+    /// `let name: Type = path;` and its like, where the value is a path alone.
+    fn value(&mut self, code: &Code<'s, '_>, start: usize) -> usize {
+        let mut at = start;
+        if matches!(code.word(at), b"mut" | b"ref") {
+            at = at.saturating_add(1);
+        }
+        let name = code.word(at);
+        if name.is_empty() {
+            return start;
+        }
+        let Some(value) = code.initializer(at) else { return start };
+        let mut current: Option<usize> = None;
+        let mut part = value;
+        if code.tok(part).is_some_and(|tok| tok.is(b'&')) {
+            part = part.saturating_add(1);
+        }
+        while let Some(tok) = code.tok(part) {
+            match tok.kind {
+                K::Word => {
+                    let word = name_of(code.src, tok);
+                    if !(is_prefix(word) && current.is_none()) {
+                        current = Some(self.part(current, word));
+                    }
+                }
+                K::Path => {}
+                K::Mark(b';') => {
+                    self.bind(current, Bind::Name(name));
+                    break;
+                }
+                _ => break,
+            }
+            part = part.saturating_add(1);
+        }
+        start
+    }
+
+    /// Finds what each bound name stands for. A name that is bound by way of others waits until they are known.
+    fn resolve(&mut self, names: &Names) {
+        let firsts: Vec<usize> = self.first.values().flatten().copied().collect();
+        let mut queue: Vec<usize> = Vec::new();
+        for part in firsts {
+            let word = self.parts.get(part).map_or(b"".as_slice(), |part| part.name);
+            let node = names.global(names.words.get(word));
+            self.settle(part, node, &mut queue);
+        }
+        self.spread(names, &mut queue);
+        // Names that a glob brings.
+        let mut known = 0_usize;
+        while known < self.globs.len() {
+            let fresh: Vec<Node> = self.globs.get(known..).unwrap_or_default().to_vec();
+            known = self.globs.len();
+            let waiting: Vec<(&'s [u8], usize)> = self
+                .first
+                .iter()
+                .flat_map(|(name, parts)| parts.iter().map(|part| (*name, *part)))
+                .filter(|(_, part)| self.parts.get(*part).is_some_and(|part| part.node == 0))
+                .collect();
+            for (name, part) in waiting {
+                let word = names.words.get(name);
+                let node = fresh.iter().map(|glob| names.step(*glob, word)).find(|node| *node != 0);
+                self.settle(part, node.unwrap_or(0), &mut queue);
+            }
+            self.spread(names, &mut queue);
+        }
+    }
+
+    fn settle(&mut self, part: usize, node: Node, queue: &mut Vec<usize>) {
+        let Some(slot) = self.parts.get_mut(part) else { return };
+        if node == 0 || slot.node != 0 {
+            return;
+        }
+        slot.node = node;
+        queue.push(part);
+    }
+
+    /// Hands on what became known.
+    fn spread(&mut self, names: &Names, queue: &mut Vec<usize>) {
+        while let Some(at) = queue.pop() {
+            let Some(part) = self.parts.get(at).copied() else { continue };
+            if let Bind::Name(name) = part.bind
+                && !self.names.contains_key(name)
+            {
+                self.names.insert(name, part.node);
+                for waiting in self.first.get(name).cloned().unwrap_or_default() {
+                    self.settle(waiting, part.node, queue);
+                }
+            }
+            for child in self.below.get(&at).cloned().unwrap_or_default() {
+                let Some(below) = self.parts.get(child).copied() else { continue };
+                if matches!(below.bind, Bind::Glob) {
+                    if !self.globs.contains(&part.node) {
+                        self.globs.push(part.node);
+                    }
+                } else {
+                    let node = names.step(part.node, names.words.get(below.name));
+                    self.settle(child, node, queue);
+                }
+            }
+        }
+    }
+
+    /// Gives the node of a name that the file brings in.
+    pub(super) fn first(&self, name: &[u8], names: &Names) -> Option<Node> {
+        if let Some(node) = self.names.get(name) {
+            return Some(*node);
+        }
+        let word = names.words.get(name);
+        self.globs.iter().map(|glob| names.step(*glob, word)).find(|node| *node != 0 && word != 0)
+    }
+
+    pub(super) fn is_module(&self, name: &[u8]) -> bool {
+        self.modules.contains(name)
+    }
+}

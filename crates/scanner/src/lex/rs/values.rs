@@ -1,0 +1,192 @@
+//! Values of one file: what names are bound to, and the texts in an expression.
+
+use std::collections::BTreeMap;
+
+use super::literal;
+use super::token::K;
+use super::{Code, uses::is_prefix};
+use crate::sink::FirstArg;
+use crate::view::{How, View};
+
+/// Expressions that names are bound to, as ranges of tokens.
+#[derive(Debug, Default)]
+pub(super) struct Values<'s> {
+    /// Most names have one; a name that is also a parameter or pattern has an empty range besides.
+    bound: BTreeMap<&'s [u8], Vec<(usize, usize)>>,
+    /// Tokens and bytes that may still be looked at by way of names and calls in calls.
+    pub(super) budget: usize,
+    /// Set where that was not enough.
+    pub(super) spent: bool,
+}
+
+/// Bindings of one name that are looked at; a name bound more often is not known.
+const BINDINGS: usize = 8;
+
+impl<'s> Values<'s> {
+    pub(super) fn of(code: &Code<'s, '_>) -> Self {
+        let budget = code.src.len().saturating_mul(8).saturating_add(64 << 10);
+        let mut values = Self { budget, ..Self::default() };
+        let mut at = 0_usize;
+        while let Some(tok) = code.tok(at) {
+            let next = at.saturating_add(1);
+            if tok.kind == K::Word {
+                match code.word(at) {
+                    b"let" | b"const" | b"static" => values.declaration(code, next),
+                    // A parameter or a field: its value is not known.
+                    name if code.is(next, b':')
+                        && !matches!(before(code, at), b"let" | b"const" | b"static" | b"mut") =>
+                    {
+                        values.add(name, (0, 0));
+                    }
+                    _ => {}
+                }
+            }
+            at = next;
+        }
+        values
+    }
+
+    fn declaration(&mut self, code: &Code<'s, '_>, start: usize) {
+        let mut name_at = start;
+        while matches!(code.word(name_at), b"mut" | b"ref") {
+            name_at = name_at.saturating_add(1);
+        }
+        // `if let Ok(name) = …`: the name in the pattern stands for the value as well.
+        if code.is(name_at.saturating_add(1), b'(') && !code.word(name_at).is_empty() {
+            name_at = name_at.saturating_add(2);
+        }
+        let name = code.word(name_at);
+        if name.is_empty() {
+            return;
+        }
+        match code.initializer(name_at) {
+            Some(value) => {
+                let end = code.statement_end(value, usize::MAX);
+                self.add(name, (value, end));
+            }
+            None => self.add(name, (0, 0)),
+        }
+    }
+
+    fn add(&mut self, name: &'s [u8], range: (usize, usize)) {
+        let bound = self.bound.entry(name).or_default();
+        if bound.len() <= BINDINGS {
+            bound.push(range);
+        }
+    }
+
+    /// Takes from what may still be looked at; says whether there was enough.
+    pub(super) fn spend(&mut self, cost: usize) -> bool {
+        let enough = self.budget >= cost;
+        self.budget = self.budget.saturating_sub(cost);
+        self.spent |= !enough;
+        enough
+    }
+
+    /// Gives the expressions that a name is bound to; nothing for one that is not known or bound too often.
+    pub(super) fn get(&self, name: &[u8]) -> &[(usize, usize)] {
+        self.bound.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Gives the one expression that a name is always bound to.
+    pub(super) fn one(&self, name: &[u8]) -> Option<(usize, usize)> {
+        match self.get(name) {
+            [range] if range.0 < range.1 => Some(*range),
+            _ => None,
+        }
+    }
+
+    /// Appends the texts of an expression to a list of words: those in it, and those of names in it.
+    pub(super) fn texts(&mut self, code: &Code<'s, '_>, range: (usize, usize), out: &mut Vec<u8>) -> How {
+        if !self.spend(size(code, range)) {
+            return How::NONE;
+        }
+        let mut how = strings(code, range, out);
+        for at in range.0..range.1 {
+            let name = code.word(at);
+            let simple = !name.is_empty()
+                && !is_prefix(name)
+                && !code.is_path(at.saturating_add(1))
+                && !code.is(at.saturating_add(1), b'(')
+                && !code.is(at.saturating_add(1), b'!');
+            if simple {
+                for bound in self.get(name).to_vec() {
+                    if self.spend(size(code, bound)) {
+                        how = how.and(strings(code, bound, out));
+                    }
+                }
+            }
+        }
+        how
+    }
+
+    /// Says what a first argument is, as rules ask it.
+    pub(super) fn shape(&self, code: &Code<'s, '_>, range: (usize, usize)) -> FirstArg {
+        let mut start = range.0;
+        while start < range.1 && code.is(start, b'&') {
+            start = start.saturating_add(1);
+        }
+        if start >= range.1 {
+            return FirstArg::None;
+        }
+        let one = range.1.saturating_sub(start) == 1;
+        match code.tok(start).map(|tok| tok.kind) {
+            Some(K::Str) if one => FirstArg::Literal,
+            Some(K::Str) => FirstArg::Text,
+            Some(K::Word) if code.is(start.saturating_add(1), b'!') => match code.word(start) {
+                b"concat" | b"stringify" => FirstArg::Literal,
+                b"format" => FirstArg::Text,
+                _ => FirstArg::Other,
+            },
+            Some(K::Word) if one => match self.one(code.word(start)) {
+                Some(bound) if bound.1.saturating_sub(bound.0) == 1 => self.shape(code, bound),
+                _ => FirstArg::Other,
+            },
+            _ => FirstArg::Other,
+        }
+    }
+}
+
+/// The bytes that a range of tokens takes.
+fn size(code: &Code<'_, '_>, range: (usize, usize)) -> usize {
+    let start = code.tok(range.0).map_or(0, |tok| tok.start);
+    let end = range.1.checked_sub(1).and_then(|last| code.tok(last)).map_or(start, |tok| tok.end);
+    end.saturating_sub(start) as usize
+}
+
+fn before<'s>(code: &Code<'s, '_>, at: usize) -> &'s [u8] {
+    at.checked_sub(1).map_or(b"", |before| code.word(before))
+}
+
+/// Appends the strings between two tokens, each ended by a blank; those of one `concat!` are one.
+fn strings(code: &Code<'_, '_>, range: (usize, usize), out: &mut Vec<u8>) -> How {
+    let mut view = View::default();
+    let mut joined_to = 0_usize;
+    for &at in code.strings(range.0, range.1) {
+        let at = at as usize;
+        let Some(tok) = code.tok(at) else { continue };
+        if at >= joined_to {
+            if !view.is_empty() {
+                view.put(b" ", tok.span(), How::NONE, 0);
+            }
+            joined_to = concat_end(code, at).unwrap_or(0);
+        }
+        literal::decode_into(code.src, literal::text(code.src, tok), &mut view);
+    }
+    if view.is_empty() {
+        return How::NONE;
+    }
+    let how = view.map.back(0, view.bytes.len()).2;
+    out.extend_from_slice(&view.bytes);
+    out.push(b' ');
+    how
+}
+
+/// Gives where the `concat!` ends whose first string stands at a place.
+fn concat_end(code: &Code<'_, '_>, at: usize) -> Option<usize> {
+    let open = at.checked_sub(1)?;
+    let mark = open.checked_sub(1)?;
+    let name = mark.checked_sub(1)?;
+    let bracket = code.tok(open).is_some_and(|tok| matches!(tok.kind, K::Mark(b'(' | b'[' | b'{')));
+    (bracket && code.is(mark, b'!') && code.word(name) == b"concat").then(|| code.close(open))
+}

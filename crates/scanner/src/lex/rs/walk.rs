@@ -1,0 +1,253 @@
+//! Paths, calls and macros: what names mean, and what they are given.
+
+use super::Code;
+use super::build;
+use super::token::K;
+use super::uses::{Uses, is_prefix};
+use super::values::Values;
+use crate::entry::Role;
+use crate::names::{Names, Node};
+use crate::sink::{Args, FirstArg, Own, Sink, Unread};
+use crate::view::How;
+
+/// What a walk knows of its file.
+pub(super) struct Walk<'w, 's, 't, 'r, 'k> {
+    pub(super) code: &'w Code<'s, 't>,
+    pub(super) names: &'r Names,
+    pub(super) uses: Uses<'s>,
+    pub(super) values: Values<'s>,
+    pub(super) sink: &'k mut Sink<'r>,
+    pub(super) nodes: build::Nodes,
+    /// Types between angle brackets that a path has passed by.
+    passed_by: Vec<(usize, usize)>,
+}
+
+/// A path as it stands in the code.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    pub(super) node: Node,
+    pub(super) start: usize,
+    /// The token after it.
+    pub(super) end: usize,
+}
+
+/// Tells the rules of all names of a file.
+pub(super) fn walk<'r>(code: &Code<'_, '_>, names: &'r Names, sink: &mut Sink<'r>) {
+    let uses = Uses::of(code, names);
+    let values = Values::of(code);
+    let nodes = build::Nodes::new(names);
+    let mut walk = Walk { code, names, uses, values, sink, nodes, passed_by: Vec::new() };
+    walk.range(0, code.toks.len());
+    while let Some((start, end)) = walk.passed_by.pop() {
+        walk.range(start, end);
+    }
+    if walk.values.spent {
+        walk.sink.unread.push(Unread { start: 0, end: code.src.len() });
+    }
+}
+
+impl Walk<'_, '_, '_, '_, '_> {
+    fn span(&self, first: usize, last: usize) -> (usize, usize) {
+        let start = self.code.tok(first).map_or(0, |tok| tok.start as usize);
+        let end = self.code.tok(last).map_or(self.code.src.len(), |tok| tok.end as usize);
+        (start, end.max(start))
+    }
+
+    fn range(&mut self, start: usize, end: usize) {
+        let mut at = start;
+        while at < end {
+            at = match self.code.tok(at).map(|tok| tok.kind) {
+                Some(K::Word) if at > 0 && self.code.is(at.saturating_sub(1), b'.') => self.method(at),
+                Some(K::Word) => self.path(at),
+                _ => at.saturating_add(1),
+            };
+        }
+    }
+
+    /// Follows a path; the rules hear of each name on the way.
+    pub(super) fn follow(&mut self, start: usize, tell: Tell) -> Found {
+        let mut at = start;
+        let mut node = 0;
+        let mut first = true;
+        // `::name` is a crate whatever the file calls so.
+        let global = start.checked_sub(1).is_some_and(|before| self.code.is_path(before));
+        loop {
+            let name = self.code.word(at);
+            if first && !global && (is_prefix(name) || self.is_own(name, at)) {
+                // What stands in the file's own modules is looked up by its last names.
+            } else if first {
+                node = if global {
+                    self.names.global(self.names.words.get(name))
+                } else {
+                    // Nothing is in scope by a bare name but what the file brings in.
+                    let crates = self.code.is_path(at.saturating_add(1));
+                    self.uses.first(name, self.names).unwrap_or_else(|| {
+                        if crates { self.names.global(self.names.words.get(name)) } else { 0 }
+                    })
+                };
+                first = false;
+            } else {
+                node = self.names.step(node, self.names.words.get(name));
+            }
+            let mut next = at.saturating_add(1);
+            if self.code.is_path(next) && self.code.is(next.saturating_add(1), b'<') {
+                let open = next.saturating_add(1);
+                next = self.generics(open);
+                if tell == Tell::Rules {
+                    self.passed_by.push((open.saturating_add(1), next));
+                }
+            }
+            let more = self.code.is_path(next) && !self.code.word(next.saturating_add(1)).is_empty();
+            if tell == Tell::Rules && node != 0 {
+                let span = self.span(start, at);
+                self.sink.member(self.names, node, Own::No, span, How::NONE);
+            }
+            if !more {
+                return Found { node, start, end: next };
+            }
+            at = next.saturating_add(1);
+        }
+    }
+
+    /// Says whether a name is a module of the file's own and nothing else.
+    fn is_own(&self, name: &[u8], at: usize) -> bool {
+        self.uses.is_module(name)
+            && self.code.is_path(at.saturating_add(1))
+            && self.uses.first(name, self.names).is_none()
+    }
+
+    /// Skips `<…>`; gives the token behind it.
+    fn generics(&self, open: usize) -> usize {
+        const LONGEST: usize = 256;
+        let mut depth = 0_usize;
+        for at in open..open.saturating_add(LONGEST) {
+            match self.code.tok(at).map(|tok| tok.kind) {
+                Some(K::Mark(b'<')) => depth = depth.saturating_add(1),
+                Some(K::Mark(b'>')) if !self.code.is(at.saturating_sub(1), b'-') => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return at.saturating_add(1);
+                    }
+                }
+                Some(K::Mark(b';' | b'{' | b'}')) | None => break,
+                _ => {}
+            }
+        }
+        open
+    }
+
+    fn path(&mut self, start: usize) -> usize {
+        let found = self.follow(start, Tell::Rules);
+        let after = self.code.tok(found.end).map(|tok| tok.kind);
+        match after {
+            // `<Type>::name(…)`: the brackets around a type do not part it from its function.
+            Some(K::Mark(b'>')) if found.node != 0 && self.code.is_path(found.end.saturating_add(1)) => {
+                let name_at = found.end.saturating_add(2);
+                let node = self.names.step(found.node, self.names.words.get(self.code.word(name_at)));
+                let open = name_at.saturating_add(1);
+                if node != 0 && self.code.is(open, b'(') {
+                    self.call(Found { node, start, end: open });
+                }
+            }
+            Some(K::Mark(b'(')) => self.call(found),
+            Some(K::Mark(b'!')) => self.invocation(found),
+            _ if found.node != 0 => self.passed(found),
+            _ => {}
+        }
+        found.end
+    }
+
+    fn method(&mut self, at: usize) -> usize {
+        let next = at.saturating_add(1);
+        let open = if self.code.is_path(next) { self.generics(next.saturating_add(1)) } else { next };
+        let node = self.names.star(self.names.words.get(self.code.word(at)));
+        if self.code.is(open, b'(') {
+            if node != 0 {
+                self.call(Found { node, start: at, end: open });
+            }
+            if self.code.word(at) == b"open" && self.is_write(at) {
+                self.call(Found { node: self.nodes.open, start: at, end: open });
+            }
+        }
+        next
+    }
+
+    /// Says whether the chain in front of `.open(…)` asks for writing.
+    fn is_write(&self, at: usize) -> bool {
+        const CHAIN: usize = 256;
+        (at.saturating_sub(CHAIN)..at)
+            .rev()
+            .take_while(|before| !self.code.is(*before, b';') && !self.code.is(*before, b'{'))
+            .any(|before| {
+                matches!(
+                    self.code.word(before),
+                    b"write" | b"append" | b"create" | b"create_new" | b"truncate"
+                ) && self.code.word(before.saturating_add(2)) != b"false"
+            })
+    }
+
+    /// `name!(…)`
+    fn invocation(&mut self, found: Found) {
+        let open = found.end.saturating_add(1);
+        let name = self.code.word(found.end.saturating_sub(1));
+        if !matches!(self.code.tok(open).map(|tok| tok.kind), Some(K::Mark(b'(' | b'[' | b'{'))) {
+            return;
+        }
+        let mut marked = [0_u8; 24];
+        let len = name.len().saturating_add(1);
+        if let Some(slot) = marked.get_mut(..len) {
+            for (slot, byte) in slot.iter_mut().zip(name.iter().chain(b"!")) {
+                *slot = *byte;
+            }
+        }
+        let word = self.names.words.get(marked.get(..len).unwrap_or_default());
+        let node = self.names.global(word);
+        if node != 0 {
+            self.call(Found { node, start: found.start, end: open });
+        }
+        if matches!(name, b"include") {
+            self.file(open);
+        }
+    }
+
+    /// A file that is made part of the code, whatever its name says.
+    fn file(&mut self, open: usize) {
+        let mut text = Vec::new();
+        self.values.texts(self.code, (open, self.code.close(open)), &mut text);
+        if let Ok(text) = core::str::from_utf8(text.trim_ascii())
+            && !text.is_empty()
+            && !text.starts_with('/')
+        {
+            self.sink.named.push(format!("./{}", text.trim_start_matches("./")));
+        }
+    }
+
+    /// Tells the rules of a call.
+    fn call(&mut self, found: Found) {
+        let close = self.code.close(found.end);
+        let span = self.span(found.start, close);
+        let mut args = Args { first: FirstArg::None, constants: Vec::new() };
+        let mut how = How::NONE;
+        if found.node != 0 {
+            if let Some(range) = self.code.arguments(found.end).next() {
+                args.first = self.values.shape(self.code, range);
+            }
+            if self.sink.wants_constants(self.names, found.node) {
+                let range = (found.end.saturating_add(1), close);
+                how = self.values.texts(self.code, range, &mut args.constants);
+            }
+            self.sink.call(self.names, found.node, Own::No, &args, span, how);
+            self.started(found, span);
+            if self.sink.role == Role::Build {
+                self.written(found, span);
+            }
+        }
+    }
+}
+
+/// Whether the rules hear of the names of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tell {
+    Rules,
+    Nobody,
+}
