@@ -117,7 +117,7 @@ fn is_build_script(path: &str) -> bool {
 }
 
 fn is_rust(path: &str) -> bool {
-    path.ends_with(".rs")
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("rs"))
 }
 
 fn folder(path: &str) -> &str {

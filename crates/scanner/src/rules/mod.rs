@@ -184,7 +184,6 @@ pub struct Rules {
     pub(crate) js: Names,
     #[expect(dead_code, reason = "the lexer of Python asks for it")]
     pub(crate) py: Names,
-    #[expect(dead_code, reason = "the lexer of Rust asks for it")]
     pub(crate) rs: Names,
     /// Names of keys that `key` rules ask for.
     pub(crate) data: Words,

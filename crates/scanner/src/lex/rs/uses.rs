@@ -138,7 +138,8 @@ impl<'s> Uses<'s> {
                     }
                     current = Some(part);
                 }
-                K::Path => {}
+                // `$name` of a macro is not known.
+                K::Path | K::Mark(b'$' | b'#') => {}
                 K::Mark(b'*') => {
                     let glob = self.part(current, b"*");
                     self.bind(Some(glob), Bind::Glob);
@@ -146,9 +147,6 @@ impl<'s> Uses<'s> {
                 K::Mark(b'{') => groups.push(current),
                 K::Mark(b'}') => current = groups.pop().unwrap_or(None),
                 K::Mark(b',') => current = groups.last().copied().flatten(),
-                K::Mark(b';') => break,
-                // A macro's `$name` and the like: not known.
-                K::Mark(b'$' | b'#') => {}
                 _ => break,
             }
         }
