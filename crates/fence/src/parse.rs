@@ -80,6 +80,29 @@ pub(crate) fn parse(bytes: &[u8], shape: Shape) -> Result<Tree, Unparsed> {
     }
 }
 
+/// What a file is made of.
+pub(crate) enum Part<'p> {
+    /// The attributes of the file itself, before its items.
+    Attributes(&'p [syn::Attribute]),
+    Item(&'p syn::Item),
+}
+
+/// Parses one file item by item, and lets go of each before the next: the tree of a whole file is many times
+/// its bytes.
+pub(crate) fn each_part(bytes: &[u8], mut one: impl FnMut(Part<'_>)) -> Result<(), Unparsed> {
+    let tokens = tokens(bytes)?;
+    let walk = |input: ParseStream<'_>| {
+        check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
+        one(Part::Attributes(&input.call(syn::Attribute::parse_inner)?));
+        while !input.is_empty() {
+            let item: syn::Item = input.parse()?;
+            one(Part::Item(&item));
+        }
+        Ok(())
+    };
+    Parser::parse2(walk, tokens).map_err(|error| at(error.span(), error.to_string()))
+}
+
 pub(crate) fn tokens(bytes: &[u8]) -> Result<TokenStream, Unparsed> {
     let text = text(bytes)?;
     let tokens: TokenStream =

@@ -24,7 +24,7 @@ const STACK: usize = 256 << 20;
 /// Bytes of source that are kept between the two looks; past them files are read again.
 const KEPT: usize = 4 << 20;
 /// Files above this are parsed one at a time: the tree of a file takes many times its bytes.
-const LARGE: usize = 192 << 10;
+const LARGE: usize = 96 << 10;
 
 /// How a run is done.
 #[derive(Debug, Clone, Copy)]
@@ -230,13 +230,17 @@ fn first_look(
     let alone = one_at_a_time(&bytes);
     // Whether a type of this file may hold a capability is known before its tree is there.
     let keep = Keep { fields: keep.fields || words::says_glob(&bytes, glob), ..keep };
-    let table = match parse::parse(&bytes, shape) {
-        Ok(Tree::Items(file)) => Ok(collect::file(&file.items, &file.attrs, keep, names)),
-        Ok(Tree::Statements(list)) => {
-            statements = true;
-            Ok(collect::block(&list, keep, names))
+    let table = if shape == Shape::Module {
+        collect::while_parsed(&bytes, keep, names)
+    } else {
+        match parse::parse(&bytes, shape) {
+            Ok(Tree::Items(file)) => Ok(collect::file(&file.items, &file.attrs, keep, names)),
+            Ok(Tree::Statements(list)) => {
+                statements = true;
+                Ok(collect::block(&list, keep, names))
+            }
+            Err(unparsed) => Err(unparsed),
         }
-        Err(unparsed) => Err(unparsed),
     };
     let table = table.map(|table: FileTable| FileTable { flags: flags(&bytes), ..table });
     drop(alone);

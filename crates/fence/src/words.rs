@@ -8,10 +8,14 @@ use crate::ty::{Name, Ty};
 use crate::world::World;
 
 /// The names that a finding cannot do without.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Words {
     names: BTreeSet<Name>,
+    /// The lengths of the names that start with each byte, as bits.
+    starts: Box<[u64; 256]>,
     glob: String,
+    /// The longest fixed part of the glob.
+    longest: String,
 }
 
 impl Words {
@@ -75,18 +79,37 @@ impl Words {
         // The plain name is known without this look; under another name it is found in a second one.
         includes.remove(&plain);
         names.extend(includes);
-        Self { names, glob: config.type_glob.clone() }
+        Self::new(names, &config.type_glob)
+    }
+
+    fn new(names: BTreeSet<Name>, glob: &str) -> Self {
+        let mut starts = Box::new([0_u64; 256]);
+        for name in &names {
+            if let Some(slot) = name.bytes().next().and_then(|first| starts.get_mut(usize::from(first))) {
+                *slot |= length_bit(name.len());
+            }
+        }
+        let longest = glob.split('*').max_by_key(|part| part.len()).unwrap_or_default();
+        Self { names, starts, glob: glob.to_owned(), longest: longest.to_owned() }
     }
 
     /// Whether a file's text has one of the names, wherever it stands.
     pub(crate) fn in_text(&self, text: &[u8]) -> bool {
+        // Most files have no word with the fixed part of the glob in it, and most words none of the lengths.
+        let like = memchr::memmem::find(text, self.longest.as_bytes()).is_some();
+        if !like && self.names.is_empty() {
+            return false;
+        }
         let mut rest = text;
         while let Some(start) = rest.iter().position(|byte| is_word(*byte)) {
             rest = rest.get(start..).unwrap_or_default();
             let end = rest.iter().position(|byte| !is_word(*byte)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
-            if let Ok(word) = std::str::from_utf8(word)
-                && (self.names.contains(word) || glob_with_stem(&self.glob, word))
+            let first = word.first().map_or(0, |first| usize::from(*first));
+            let named = self.starts.get(first).is_some_and(|bits| bits & length_bit(word.len()) != 0);
+            if (named || like)
+                && let Ok(word) = std::str::from_utf8(word)
+                && (named && self.names.contains(word) || like && glob_with_stem(&self.glob, word))
             {
                 return true;
             }
@@ -96,9 +119,14 @@ impl Words {
     }
 }
 
+/// One bit for each length, the last for all that are longer.
+fn length_bit(length: usize) -> u64 {
+    1 << length.min(63)
+}
+
 /// Whether a file's text has a word that looks like a capability type.
 pub(crate) fn says_glob(text: &[u8], glob: &str) -> bool {
-    let words = Words { names: BTreeSet::new(), glob: glob.to_owned() };
+    let words = Words::new(BTreeSet::new(), glob);
     words.in_text(text)
 }
 

@@ -119,7 +119,7 @@ mod unix {
     fn killed() {
         let mut dice = Dice(7);
         let mut place = folder();
-        let (mut torn, mut by_hand) = (0, 0);
+        let (mut torn, mut by_hand, mut answered) = (0, 0, 0);
         for round in 0..KILLS {
             if round % 25 == 24 {
                 assert!(records_of(place.path()) > 0);
@@ -141,6 +141,7 @@ mod unix {
             for line in answers.lines() {
                 last = line.unwrap().parse().ok().or(last);
             }
+            answered += usize::from(last.is_some());
             let live = place.path().join("ledger.jsonl");
             let is_cut = round % 3 == 0 && live.exists() && cut(&live, &mut dice);
             let opened = open(place.path());
@@ -164,6 +165,8 @@ mod unix {
             "{KILLS} kills: every open worked; {torn} torn tails by a kill and {by_hand} by hand were set aside"
         );
         assert!(by_hand > KILLS / 5);
+        // A child that was killed before its first answer shows nothing about answers.
+        assert!(answered > KILLS / 4, "only {answered} children had an answer");
     }
 
     /// Takes some of the last line away, as a power cut might.

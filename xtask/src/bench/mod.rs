@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the measurements that a page of the design asks for, each against its peers in one run.
 
+mod fence;
 mod redact;
 
 use std::process::ExitCode;
@@ -9,12 +10,15 @@ use clap::Subcommand;
 /// What is measured.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Bench {
+    /// The fence over 50 MB of Rust of the local registry cache, beside ast-grep.
+    Fence(fence::Args),
     /// Redaction of 100 MB of tool output with planted secrets, beside kingfisher and betterleaks.
     Redact(redact::Args),
 }
 
 pub(crate) fn run(what: &Bench) -> anyhow::Result<ExitCode> {
     match what {
+        Bench::Fence(args) => Ok(fence::run(args)?.print()),
         Bench::Redact(args) => redact::run(args),
     }
 }

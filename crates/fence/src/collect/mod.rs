@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::cfg;
 use crate::macros::MacroRules;
+use crate::parse::Part;
 use crate::ty::{Lead, Name, Path, Ty, bare};
 pub(crate) use inside::flags_of;
 use items::Collector;
@@ -204,6 +205,24 @@ pub(crate) fn file(
     collector.out.test = cfg::is_test(attrs);
     collector.module(items, Built::Always);
     collector.out
+}
+
+/// Reads the names of a file while it is parsed, item by item.
+pub(crate) fn while_parsed(
+    bytes: &[u8],
+    keep: Keep,
+    names: &mut Names,
+) -> Result<FileTable, crate::parse::Unparsed> {
+    let mut collector = Collector { out: FileTable::default(), keep, names };
+    collector.out.tables.push(Table::default());
+    crate::parse::each_part(bytes, |part| match part {
+        Part::Attributes(attrs) => {
+            collector.out.forbids_unsafe = attrs.iter().any(forbids_unsafe);
+            collector.out.test = cfg::is_test(attrs);
+        }
+        Part::Item(item) => collector.item(0, item, Built::Always),
+    })?;
+    Ok(collector.out)
 }
 
 /// Reads the names that a block defines.

@@ -103,6 +103,52 @@ error[F01]: a `NetCapability` is made here by a literal
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
 
+/// The schema that the scanner's tests carry, with its origin and licence beside it.
+fn sarif_schema() -> jsonschema::Validator {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scanner/tests/data/sarif-2.1.0-rtm.5.json");
+    let mut schema: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    // The schema's own pattern for `language` is no regex by the Unicode grammar; nothing here writes that key.
+    for place in ["run", "toolComponent"] {
+        let language = schema["definitions"][place]["properties"]["language"].as_object_mut().unwrap();
+        assert!(language.remove("pattern").is_some());
+    }
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn sarif_validates_against_the_published_schema() {
+    let schema = sarif_schema();
+    // Findings with and without a type, one that another file brought in, one on a manifest, and one undecided.
+    let app = "#[path = \"a b%\u{e9}.rs\"]\nmod part;\nfn main() {\n    let _x = caps::NetCapability { host: x() };\n}\n\
+        struct OwnCapability;\ninclude!(\"no such file.rs\");\n";
+    let dir = tempfile::tempdir().unwrap();
+    let more = "min-files = 99\n[patch.crates-io]\ncaps = { path = \"caps\" }\n";
+    workspace(dir.path(), app, &format!("{CONFIG}{more}"));
+    let part = "fn f() { let _x = caps::NetCapability { host: x() }; }\n";
+    fs::write(dir.path().join("app/src/a b%\u{e9}.rs"), part).unwrap();
+    let (code, text, err) = run(dir.path(), &["--format", "sarif"]);
+    assert_eq!(code, 2, "{err}");
+    let log: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let problems: Vec<String> =
+        schema.iter_errors(&log).map(|error| format!("{error} at {}", error.instance_path())).collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert!(results.len() >= 4, "{text}");
+    assert!(results.iter().any(|result| result["relatedLocations"].is_array()), "{text}");
+    let uri = |result: &serde_json::Value| {
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str().map(str::to_owned)
+    };
+    assert!(results.iter().any(|one| uri(one).unwrap() == "app/src/a%20b%25%C3%A9.rs"), "{text}");
+    assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
+    // A clean run is a log as well.
+    let clean = with(CLEAN, CONFIG, &["--format", "sarif"]).1;
+    assert!(schema.is_valid(&serde_json::from_str(&clean).unwrap()), "{clean}");
+    // The schema is not so wide that it takes anything.
+    let mut broken = log.clone();
+    broken["runs"][0]["results"][0]["level"] = "danger".into();
+    assert!(!schema.is_valid(&broken));
+}
+
 #[test]
 fn what_leaves_nothing_to_look_at_is_2() {
     let config = |more: &str| format!("{CONFIG}{more}\n");
