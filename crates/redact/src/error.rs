@@ -9,7 +9,6 @@ pub const CODES: &[(&str, &str)] = &[
         "write the expression in linear-time syntax and give it one to many keywords of 2 to 64 bytes",
     ),
     ("redact/rule-name", "give each rule a name of its own, of at most 40 small letters, digits and hyphens"),
-    ("redact/setting", "choose a value within the limits of the setting"),
     ("redact/found", "nothing: the value was cut out; if it is live, revoke it at its vendor"),
     ("redact/laundered", "look at the hook that changed the text: it held a secret in another encoding"),
     (
@@ -47,9 +46,6 @@ pub enum RedactErrorKind {
     /// A name that is taken, empty, too long, or holds other bytes than `a-z`, `0-9` and `-`.
     #[error("unusable rule name")]
     RuleName,
-    /// A setting that is out of its limits.
-    #[error("unusable setting")]
-    Setting,
 }
 
 impl RedactError {
@@ -79,7 +75,6 @@ impl RedactError {
         match self.kind {
             RedactErrorKind::DeadRule => "redact/dead-rule",
             RedactErrorKind::RuleName => "redact/rule-name",
-            RedactErrorKind::Setting => "redact/setting",
         }
     }
 

@@ -1,6 +1,8 @@
 //! What is computed over a value: entropy, checksums, base64.
 #![expect(clippy::arithmetic_side_effects, reason = "counts and sums over slices of bounded length")]
 
+use zeroize::Zeroizing;
+
 use crate::bytes::at;
 
 /// Gives the Shannon entropy of a value in bits per byte; 0 for an empty one.
@@ -119,8 +121,8 @@ const fn digit_value(byte: u8) -> u8 {
 }
 
 /// Decodes base64 of either alphabet, padded or not, up to `max` bytes out; stops at the first other byte.
-pub(crate) fn base64(text: &[u8], max: usize) -> Vec<u8> {
-    let mut out = Vec::with_capacity((text.len() / 4 * 3 + 3).min(max));
+pub(crate) fn base64(text: &[u8], max: usize) -> Zeroizing<Vec<u8>> {
+    let mut out = Zeroizing::new(Vec::with_capacity((text.len() / 4 * 3 + 3).min(max)));
     let (mut hold, mut bits) = (0_u32, 0_u32);
     for byte in text {
         let value = base64_value(*byte);
@@ -179,8 +181,8 @@ mod tests {
 
     #[test]
     fn base64_of_both_alphabets() {
-        assert_eq!(base64(b"aGk_Pg==", 99), b"hi?>");
-        assert_eq!(base64(b"aGk/Pg", 99), b"hi?>");
-        assert_eq!(base64(b"aGk/Pg", 2), b"hi");
+        assert_eq!(base64(b"aGk_Pg==", 99).as_slice(), b"hi?>");
+        assert_eq!(base64(b"aGk/Pg", 99).as_slice(), b"hi?>");
+        assert_eq!(base64(b"aGk/Pg", 2).as_slice(), b"hi");
     }
 }

@@ -73,6 +73,10 @@ fn long_option(look: &Look<'_>, name: &[u8], end: usize, out: &mut Vec<Hit>) {
             return;
         }
         start = skip(text, start + 1, BLANK | LINE, 40);
+        // Without quotes it is a variable.
+        if !matches!(at(text, start), b'"' | b'\'') {
+            return;
+        }
     }
     let mut word = one_word(text, start);
     if name == b"--from-literal" {
@@ -195,7 +199,8 @@ fn one_word(text: &[u8], from: usize) -> Range<usize> {
                 };
             }
             !(is(**byte, LINE)
-                || open == 0 && (is(**byte, BLANK) || matches!(**byte, b'|' | b';' | b'>' | b'`' | b')')))
+                || open == 0
+                    && (is(**byte, BLANK) || matches!(**byte, b'|' | b';' | b'<' | b'>' | b'`' | b')')))
         })
         .count();
     unquoted(text, from..from + length)

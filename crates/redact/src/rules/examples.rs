@@ -61,6 +61,7 @@ pub const EXAMPLES: &[Example] = &[
     ("tGzv3JOkF0XG5Qx2", "TlKWIA", "RFC 6749, section 4.1.4"),
     ("SplxlOBeZQQYb", "YS6WxSbIA", "RFC 6749, section 4.1.2"),
     ("gX1fBat3", "bV", "RFC 6749, section 2.3.1"),
+    ("czZCaGRSa3F0Mzpn", "WDFmQmF0M2JW", "RFC 6749, section 2.3.1"),
     ("7Fjfp0ZBr1KtDRbn", "fVdmIw", "RFC 6749, section 2.3.1"),
     ("AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYY", "SJZGFPYYSJZGFPYYSJZGFPQ4EGAEX", "age, test vectors"),
     ("yAnz5TF+lXXJte14tji3zlMNq+", "hd2rYUIgJBgB3fBmk=", "WireGuard, quick start"),

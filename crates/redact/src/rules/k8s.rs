@@ -78,7 +78,9 @@ fn string(text: &[u8], from: usize, end: usize) -> Range<usize> {
 
 /// Gives the column of the first key of a line, after blanks and list dashes; none for an empty line or a comment.
 fn column(text: &[u8], line: usize, end: usize) -> Option<(usize, bool)> {
-    let mut place = skip(text, line, BLANK, end - line);
+    // The sign of a line in a diff counts as a blank.
+    let sign = at(text, line) == b'+' || at(text, line) == b'-' && !is(at(text, line + 1), BLANK);
+    let mut place = skip(text, line + usize::from(sign && line < end), BLANK, end - line);
     let mut item = false;
     while at(text, place) == b'-' && is(at(text, place + 1), BLANK) && place < end {
         item = true;
@@ -87,7 +89,7 @@ fn column(text: &[u8], line: usize, end: usize) -> Option<(usize, bool)> {
     (place < end && at(text, place) != b'#').then_some((place - line, item))
 }
 
-/// The ends of a YAML document; and where lines of a view do not follow each other in the raw text.
+/// The ends of a YAML document (`---` on a line of its own); and where lines of a view do not follow each other in the raw text.
 fn is_border(line: &[u8]) -> bool {
     line.starts_with(b"---") || line.starts_with(b"...") || line.starts_with(b"\x1f")
 }

@@ -38,7 +38,8 @@ pub(crate) fn netrc(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
             .take_while(|b| **b > b' ' && !matches!(**b, b'"' | b'\\' | b'<'))
             .count();
         let value = part(text, start..start + length);
-        if start > found + 8 && length > 0 && !(look.keeps() && is_placeholder(value)) {
+        let template = value.first().is_some_and(|byte| matches!(byte, b'{' | b'$' | b'%'));
+        if start > found + 8 && length > 0 && !template && !(look.keeps() && is_placeholder(value)) {
             look.hit(rank("netrc"), start..start + length, out);
         }
         place = found + 8;

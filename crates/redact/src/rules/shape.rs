@@ -136,7 +136,10 @@ pub(crate) fn edge_ok(text: &[u8], start: usize, edge: Edge) -> bool {
         Edge::Case => UPPER | DIGIT,
         Edge::Hard => U64,
     };
-    !is(before(text, start), class)
+    // The sign of a removed line in a diff is no part of a word.
+    let removed =
+        before(text, start) == b'-' && (start == 1 || is(before(text, start.saturating_sub(1)), LINE));
+    !is(before(text, start), class) || removed
 }
 
 /// Compares with a floor that short values can reach: never above three quarters of log2 of the length.

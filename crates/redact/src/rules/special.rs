@@ -7,7 +7,7 @@ use super::shape::{Edge, Part, Prefixed, edge_ok, entropy_at_least, follow};
 use super::table::AZURE_AD;
 use super::{Hit, Look};
 use crate::bytes::{
-    AN, B64_ANY, DIGIT, EQUALS, LOWER, U64, at, before, find, has_exact, is, part, run, run_back,
+    AN, B64, DIGIT, EQUALS, LOWER, U64, at, before, find, has_exact, is, part, run, run_back,
 };
 use crate::found::ChecksumCheck;
 use crate::kind::rank;
@@ -68,21 +68,25 @@ pub(crate) fn azure_ad(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
 /// Keys of Azure that carry a mark at a fixed place: storage, functions, search, registry, database, hub, DevOps.
 pub(crate) fn azure_marked(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
-    let ahead = run_back(text, at.start, B64_ANY, 100);
-    let after = run(text, at.end, B64_ANY, 40);
-    let pad = run(text, at.end + after, EQUALS, 2);
-    let mark = part(text, at.clone());
-    let shape = match mark {
-        b"+ASt" | b"ACDb" => (ahead, after, pad) == (76, 6, 2),
-        b"AzFu" => (ahead, after, pad) == (44, 6, 2),
-        b"AzSe" => (ahead, after, pad) == (42, 6, 0),
-        b"AzCa" => (ahead, after, pad) == (42, 6, 0) || (ahead, after, pad) == (33, 5, 1),
-        b"AIoT" => (ahead, after, pad) == (33, 5, 1),
-        b"JQQJ99" => (ahead, after, pad) == (52, 26, 0),
-        _ => false,
+    let exactly = |ahead: usize, class, after: usize, pad: usize| {
+        let start = at.start.checked_sub(ahead)?;
+        let end = at.end + after + pad;
+        let inside = run(text, start, class, ahead) == ahead && run(text, at.end, class, after) == after;
+        let ends = run(text, at.end + after, EQUALS, 3) == pad && !is(crate::bytes::at(text, end), AN);
+        let fits = inside && ends && !is(before(text, start), AN);
+        (fits && entropy_at_least(part(text, start..at.start), 3.5)).then_some(start..end)
     };
-    if shape && entropy_at_least(part(text, at.start - ahead..at.start), 3.5) {
-        look.hit(rank("cloud-key"), at.start - ahead..at.end + after + pad, out);
+    let range = match part(text, at.clone()) {
+        b"+ASt" | b"ACDb" => exactly(76, B64, 6, 2),
+        b"AzFu" => exactly(44, U64, 6, 2),
+        b"AzSe" => exactly(42, AN, 6, 0),
+        b"AzCa" => exactly(42, B64, 6, 0).or_else(|| exactly(33, B64, 5, 1)),
+        b"AIoT" => exactly(33, B64, 5, 1),
+        b"JQQJ99" => exactly(52, AN, 26, 0),
+        _ => None,
+    };
+    if let Some(range) = range {
+        look.hit(rank("cloud-key"), range, out);
     }
 }
 

@@ -260,3 +260,107 @@ const MORE_SERVICES: &[Prefixed] = &[
 
 /// Bytes that a client secret of Azure AD holds besides letters and digits.
 pub(crate) const AZURE_AD: Class = AN | UNDER | TILDE | DOT | HYPHEN;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::is;
+    use crate::rules::set::RuleSet;
+    use crate::rules::{Hit, Look, Memo};
+    use crate::settings::{Examples, Rules};
+
+    /// A value that has the shape of a row; `less` bytes of its last run are left out.
+    fn sample(row: &Prefixed, mut seed: u64, less: usize) -> String {
+        let mut text = row.literal.to_owned();
+        let last = row.parts.iter().rposition(|part| matches!(part, R(_, 1.., _)));
+        for (place, part) in row.parts.iter().enumerate() {
+            match *part {
+                R(class, least, most) => {
+                    let wanted = if least == most { least } else { least + (most - least).min(3) };
+                    let wanted =
+                        if Some(place) == last && less > 0 { least.saturating_sub(less) } else { wanted };
+                    let alphabet: Vec<u8> =
+                        (b'-'..=b'z').filter(|byte| is(*byte, class) && *byte != b'=').collect();
+                    for _ in 0..wanted {
+                        seed = seed
+                            .wrapping_mul(6_364_136_223_846_793_005)
+                            .wrapping_add(1_442_695_040_888_963_407);
+                        text.push(char::from(
+                            alphabet[usize::try_from(seed >> 33).unwrap() % alphabet.len()],
+                        ));
+                    }
+                }
+                L(literal) => text.push_str(literal),
+                O(_) => {}
+            }
+            if Some(place) == last && less > 0 {
+                break;
+            }
+        }
+        text
+    }
+
+    fn look(text: &str) -> Look<'_> {
+        let (examples, memo) = (Examples::Keep, Memo::default());
+        Look { text: text.as_bytes(), examples, prefixed_only: false, hashes: false, memo }
+    }
+
+    fn hits(rules: &RuleSet, text: &str) -> Vec<Hit> {
+        let look = look(text);
+        let (mut marks, mut hits, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
+        rules.marks(text.as_bytes(), 0..text.len(), &mut marks);
+        marks.into_iter().for_each(|mark| rules.look(&look, mark, &mut hits, &mut backwards));
+        hits
+    }
+
+    /// A seed whose value has the entropy and the digits that the row asks for.
+    fn fit(row: &Prefixed) -> Option<u64> {
+        (1..200).find(|seed| {
+            let text = format!(" {} ", sample(row, seed * 7919, 0));
+            row.look(&look(&text), 1).is_some()
+        })
+    }
+
+    #[test]
+    fn every_row_finds_what_it_describes_whole_and_names_it() {
+        let rules = RuleSet::new(&Rules::all(), &[]).unwrap();
+        for row in GROUPS.iter().flat_map(|group| group.iter()) {
+            let seed = fit(row).unwrap_or_else(|| panic!("{} never hits", row.literal));
+            let value = sample(row, seed * 7919, 0);
+            for text in
+                [format!("x = {value}\n"), format!("\"{value}\","), format!("({value})"), value.clone()]
+            {
+                let start = text.find(&value).unwrap();
+                let hits = hits(&rules, &text);
+                let first = hits.iter().filter(|hit| hit.at.start == start).map(|hit| hit.rank).min();
+                assert_eq!(first, Some(row.rank), "{text}");
+                assert!(hits.iter().any(|hit| hit.at == (start..start + value.len())), "{text}: {hits:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_lets_its_near_misses_stay() {
+        for row in GROUPS.iter().flat_map(|group| group.iter()) {
+            let seed = fit(row).unwrap();
+            let value = sample(row, seed * 7919, 0);
+            let short = format!(" {} ", sample(row, seed * 7919, 1));
+            assert!(row.look(&look(&short), 1).is_none(), "one byte less: {short}");
+            let (literal, rest) = value.split_at(row.literal.len());
+            let other: String = literal
+                .chars()
+                .map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
+                .collect();
+            if other != literal {
+                let other = format!(" {other}{rest} ");
+                assert!(row.look(&look(&other), 1).is_none(), "other case: {other}");
+            }
+            let dull = format!(" {literal}{} ", "a".repeat(rest.len()));
+            assert!(row.look(&look(&dull), 1).is_none(), "no entropy: {dull}");
+            if matches!(row.sum, crate::rules::shape::Sum::None) {
+                let glued = format!("Z{value} ");
+                assert!(row.look(&look(&glued), 1).is_none(), "inside a word: {glued}");
+            }
+        }
+    }
+}

@@ -87,11 +87,22 @@ fn is_plain_thing(value: &[u8]) -> bool {
         "urn:", "h1:",
     ];
     labels.iter().any(|label| has(value, 0, label))
+        || is_number(value)
         || is_uuid(value)
         || is_path(value)
         || is_address(value)
         || is_date_or_version(value)
         || is_words(value)
+}
+
+/// A number with the suffix of a type: `983551u32`, `16384i32`, `4096UL`.
+fn is_number(value: &[u8]) -> bool {
+    let digits = value.iter().take_while(|byte| is(**byte, DIGIT)).count();
+    let suffix = value.get(digits..).unwrap_or_default().to_ascii_lowercase();
+    let typed =
+        [&b"u8"[..], b"u16", b"u32", b"u64", b"u128", b"usize", b"i8", b"i16", b"i32", b"i64", b"i128"];
+    let short = [&b"isize"[..], b"f32", b"f64", b"u", b"l", b"ul", b"ull", b"ll", b"n"];
+    digits > 0 && (typed.contains(&suffix.as_slice()) || short.contains(&suffix.as_slice()))
 }
 
 fn is_path(value: &[u8]) -> bool {

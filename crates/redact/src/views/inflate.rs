@@ -1,17 +1,19 @@
 //! Gzip and zlib, inside a decoded run.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of sizes stay below isize::MAX")]
 
-use std::io::Read as _;
+use std::io::Read;
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use zeroize::Zeroizing;
 
 use super::{View, Wanted};
-use crate::bytes::at;
+use crate::bytes::{at, part};
 use crate::found::Layer;
 use crate::scan::Scan;
+use crate::wiped::Wiped;
 
 /// A run is inflated up to this size.
-const MOST: u64 = 1024 * 1024;
+const MOST: usize = 1024 * 1024;
 /// A longer compressed run is not looked into.
 const LONGEST: usize = 256 * 1024;
 
@@ -34,24 +36,26 @@ pub(crate) fn view(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         wanted.failed.push(0..text.len());
         return;
     }
-    let mut bytes = Vec::with_capacity((text.len() * 4).min(1 << 20));
-    let limit = MOST + 1;
     // A stream that breaks off is looked into as far as it goes: what was there before the break counts.
-    let read = if is_zlib(text) {
-        ZlibDecoder::new(text).take(limit).read_to_end(&mut bytes)
-    } else {
-        MultiGzDecoder::new(text).take(limit).read_to_end(&mut bytes)
-    };
-    let most = usize::try_from(MOST).unwrap_or(usize::MAX);
-    if bytes.len() > most {
+    let bytes = if is_zlib(text) { read(ZlibDecoder::new(text)) } else { read(MultiGzDecoder::new(text)) };
+    if bytes.len() > MOST {
         wanted.failed.push(0..text.len());
-        return;
-    }
-    let broken_at_once = read.is_err() && bytes.is_empty();
-    if !broken_at_once {
+    } else if !bytes.is_empty() {
         let mut view = View::new(Layer::Inflate, 0);
         view.atom(0..text.len(), &bytes);
         scan.view(&view, wanted);
     }
-    zeroize::Zeroize::zeroize(&mut bytes);
+}
+
+/// Reads a little more than the limit at most, into a buffer that is wiped.
+fn read(mut decoder: impl Read) -> Wiped {
+    let mut bytes = Wiped::new();
+    let mut piece = Zeroizing::new([0; 8192]);
+    while bytes.len() <= MOST {
+        match decoder.read(piece.as_mut_slice()) {
+            Ok(0) | Err(_) => break,
+            Ok(count) => bytes.extend(part(piece.as_slice(), 0..count)),
+        }
+    }
+    bytes
 }

@@ -41,3 +41,68 @@ fn custom_rules_redact_note_and_withhold() {
     let withheld = make(CustomAction::Withhold).redact(text());
     assert_eq!((withheld.as_str(), withheld.findings()[0].code()), ("[REDACTED:ticket]", "redact/withheld"));
 }
+
+/// Every code that this crate emits, brought about; the list holds these and no other.
+#[test]
+fn the_list_of_codes_is_what_is_emitted() {
+    use crate::plant::{MAKERS, Rng};
+    use plugward_redact::{Known, TransportError, TransportErrorKind};
+    use std::collections::BTreeSet;
+    let mut emitted = BTreeSet::new();
+    emitted.insert(fails(custom("a", "(", &["abc"], CustomAction::Redact)).code());
+    emitted.insert(fails(custom("", "abc", &["abc"], CustomAction::Redact)).code());
+    for kind in [
+        TransportErrorKind::Unreachable,
+        TransportErrorKind::Refused { status: 401 },
+        TransportErrorKind::TimedOut,
+        TransportErrorKind::Unreadable,
+    ] {
+        emitted.insert(TransportError::new(kind).code());
+    }
+    let mut text = |firewall: &Firewall, text: &str| {
+        for found in firewall.redact(Raw::new(text.to_owned())).findings() {
+            emitted.insert(found.code());
+        }
+    };
+    let (_, _, make) = MAKERS.iter().find(|(name, ..)| *name == "stripe live").unwrap();
+    let key = make(&mut Rng::new(1)).secret;
+    let reference = Firewall::new(Rules::all(), Settings::reference()).unwrap();
+    text(&reference, &key);
+    text(&reference, concat!("k sk_te", "st_4eC39HqLyjWDarjtT1zdp7dc\n"));
+    text(&reference, &crate::hostile::bomb());
+    for action in [CustomAction::Note, CustomAction::Withhold] {
+        let firewall =
+            Firewall::new(Rules::all(), custom("ticket", "PROJ-[0-9]{7}", &["proj-"], action)).unwrap();
+        text(&firewall, "before PROJ-1234567 after\n");
+    }
+    let mut known = Known::new();
+    reference.remember_text(&Raw::new("password=\"tR4-qu!ckBr0wn\"\n".to_owned()), &mut known);
+    let (_, laundered) = reference.redact_transformed(Raw::new("nw0rBkc!uq-4Rt\n".to_owned()), &known);
+    emitted.extend(laundered.iter().map(plugward_redact::Found::code));
+    assert_eq!(emitted, CODES.iter().map(|(code, _)| *code).collect::<BTreeSet<_>>());
+}
+
+/// Nothing that holds text prints it: not the raw text, not the stream, not what was learned, not an error.
+#[test]
+fn nothing_that_holds_a_value_prints_it() {
+    use plugward_redact::Known;
+    let firewall = Firewall::new(Rules::all(), Settings::reference()).unwrap();
+    let value = "tR4-qu!ckBr0wn";
+    let text = format!("password=\"{value}\"\n");
+    let raw = Raw::new(text.clone());
+    let mut known = Known::new();
+    firewall.remember_text(&raw, &mut known);
+    let mut stream = firewall.stream();
+    stream.push(text.as_bytes(), &mut Vec::new());
+    let redacted = firewall.redact(Raw::new(text.clone()));
+    for shown in [
+        format!("{raw:?}"),
+        format!("{known:?}"),
+        format!("{stream:?}"),
+        format!("{firewall:?}"),
+        format!("{redacted:?}"),
+        format!("{:?}", redacted.findings()),
+    ] {
+        assert!(!shown.contains(value) && !shown.contains("qu!ck"), "{shown}");
+    }
+}

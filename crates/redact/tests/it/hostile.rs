@@ -49,12 +49,16 @@ fn every_adversary_is_worked_off() {
     }
 }
 
-#[test]
-fn a_zip_bomb_does_not_leave() {
+/// A little base64 that inflates to 40 MiB.
+pub(crate) fn bomb() -> String {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(&vec![b'a'; 40 << 20]).unwrap();
-    let bomb = base64(&encoder.finish().unwrap());
-    let (out, kinds) = check(&format!("head\n{bomb}\ntail\n"));
+    base64(&encoder.finish().unwrap())
+}
+
+#[test]
+fn a_zip_bomb_does_not_leave() {
+    let (out, kinds) = check(&format!("head\n{}\ntail\n", bomb()));
     assert_eq!(
         (out.as_str(), kinds.as_slice()),
         ("head\n[REDACTED:unscanned]\ntail\n", &["unscanned".to_owned()][..])

@@ -15,11 +15,14 @@ mod plant;
 mod plant_encode;
 
 mod benign;
+mod carriers;
 mod chunks;
 mod classes;
 mod common;
+mod corpus;
 mod encodings;
 mod errors;
+mod evades;
 mod hostile;
 #[cfg(feature = "json")]
 mod json;

@@ -6,3 +6,21 @@ fn raw_text_goes_nowhere() {
     cases.pass("tests/ui/*_ok.rs");
     cases.compile_fail("tests/ui/*_no.rs");
 }
+
+/// A twin differs in the one line that is wrong: else the wrong thing may be what does not compile.
+#[test]
+fn twins_differ_in_exactly_one_line() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
+    let mut pairs = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(stem) = name.strip_suffix("_no.rs") else { continue };
+        let [wrong, right] =
+            ["no", "ok"].map(|end| std::fs::read_to_string(folder.join(format!("{stem}_{end}.rs"))).unwrap());
+        assert_eq!(wrong.lines().count(), right.lines().count(), "{stem}");
+        let differ = wrong.lines().zip(right.lines()).filter(|(a, b)| a != b).count();
+        assert_eq!(differ, 1, "{stem}");
+        pairs += 1;
+    }
+    assert!(pairs >= 12, "{pairs}");
+}

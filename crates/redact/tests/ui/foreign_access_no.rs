@@ -2,6 +2,10 @@ use plugward_redact::{LlmAccess, Redacted, Request, TransportError};
 
 struct Mine;
 
+trait Other {
+    fn ask(&self, request: Request) -> Result<Redacted, TransportError>;
+}
+
 impl LlmAccess for Mine {
     fn ask(&self, _: Request) -> Result<Redacted, TransportError> {
         unimplemented!()
@@ -9,5 +13,5 @@ impl LlmAccess for Mine {
 }
 
 fn main() {
-    let _ = Mine;
+    let _: fn(&dyn LlmAccess, &dyn Other, Mine) = |_, _, _| {};
 }

@@ -1,13 +1,17 @@
-use plugward_redact::{Raw, Request, Transport, TransportError};
+use plugward_redact::{LlmAccess, Redacted, Request, TransportError};
 
 struct Mine;
 
-impl Transport for Mine {
-    fn send(&self, _: &Request) -> Result<Raw<String>, TransportError> {
-        Ok(Raw::new(String::new()))
+trait Other {
+    fn ask(&self, request: Request) -> Result<Redacted, TransportError>;
+}
+
+impl Other for Mine {
+    fn ask(&self, _: Request) -> Result<Redacted, TransportError> {
+        unimplemented!()
     }
 }
 
 fn main() {
-    let _ = Mine;
+    let _: fn(&dyn LlmAccess, &dyn Other, Mine) = |_, _, _| {};
 }

@@ -1,6 +1,6 @@
-use plugward_redact::{LlmAccess, Raw, Redacted, Request, Role, TransportError};
+use plugward_redact::{LlmAccess, Redacted, Request, Role, TransportError};
 
-fn judge(output: Raw<String>, llm: &dyn LlmAccess) -> Result<Redacted, TransportError> {
+fn judge(output: plugward_redact::Raw<String>, llm: &dyn LlmAccess) -> Result<Redacted, TransportError> {
     llm.ask(Request::new().with(Role::ToolResult, output))
 }
 

@@ -1,6 +1,6 @@
 use plugward_redact::{LocalOnly, Raw};
 
-fn look(raw: &Raw<String>, _: &LocalOnly<'_>) -> usize {
+fn look(raw: &Raw<String>, proof: &LocalOnly<'_>) -> usize {
     raw.expose(&LocalOnly { _call: core::marker::PhantomData }).len()
 }
 

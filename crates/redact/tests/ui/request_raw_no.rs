@@ -1,5 +1,5 @@
-use plugward_redact::{Raw, Request, Role};
+use plugward_redact::{Request, Role};
 
 fn main() {
-    let _: fn(Raw<String>) -> Request = |text| Request::new().with(Role::User, text);
+    let _: fn(plugward_redact::Raw<String>) -> Request = |text| Request::new().with(Role::User, text);
 }

@@ -1,5 +1,5 @@
-use plugward_redact::{Redacted, Request, Role};
+use plugward_redact::{Request, Role};
 
 fn main() {
-    let _: fn(Redacted) -> Request = |text| Request::new().with(Role::User, text);
+    let _: fn(plugward_redact::Redacted) -> Request = |text| Request::new().with(Role::User, text);
 }
