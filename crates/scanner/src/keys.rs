@@ -1,18 +1,17 @@
 //! What the value of a `key` rule has to be besides its form. The key and value alone are looked at.
 
-use crate::lex::data::KeyPath;
 use crate::modules;
 use crate::rules::KeyCheck;
 
 /// Says whether a value holds.
-pub(crate) fn holds(check: KeyCheck, path: &KeyPath, value: &[u8], file: &str) -> bool {
+pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> bool {
     match check {
         KeyCheck::Outside => is_outside(value, file),
         KeyCheck::ForeignIndex => foreign(value, INDEXES),
         KeyCheck::ForeignApi => foreign(value, VENDORS),
         KeyCheck::Script => !is_setup(value),
         KeyCheck::Program => !is_switch(value),
-        KeyCheck::Hijack => is_hijack(path.last(), value),
+        KeyCheck::Hijack => is_hijack(name, value),
     }
 }
 

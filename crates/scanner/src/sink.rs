@@ -154,7 +154,7 @@ impl<'r> Sink<'r> {
             data.call.iter().any(|matcher| {
                 matches!(
                     self.rules.matcher(*matcher).map(|known| &known.kind),
-                    Some(MatcherKind::Name { argv: Some(_), .. })
+                    Some(MatcherKind::Name { argv: Some(_), .. } | MatcherKind::Name { check: Some(_), .. })
                 )
             })
         })
@@ -172,7 +172,7 @@ impl<'r> Sink<'r> {
     ) {
         let Some(data) = names.node(node) else { return };
         for &matcher in &data.call {
-            let Some(MatcherKind::Name { arg0, argv, declared, roles }) =
+            let Some(MatcherKind::Name { arg0, argv, declared, roles, check }) =
                 self.rules.matcher(matcher).map(|m| &m.kind)
             else {
                 continue;
@@ -183,7 +183,8 @@ impl<'r> Sink<'r> {
                 Arg0::Text => matches!(args.first, FirstArg::Literal | FirstArg::Text),
                 Arg0::Computed => !matches!(args.first, FirstArg::Literal | FirstArg::None),
             };
-            let constants = argv.as_ref().is_none_or(|argv| argv.is_match(&args.constants));
+            let constants = argv.as_ref().is_none_or(|argv| argv.is_match(&args.constants))
+                && check.is_none_or(|check| keys::holds(check, b"", &args.constants, self.path));
             let role = roles & self.role.bit() != 0;
             if role && first && constants && !(own == Own::Declared && *declared == Declared::Own) {
                 self.hit(matcher, span, how);
@@ -236,7 +237,10 @@ impl<'r> Sink<'r> {
         for matcher in rules.commands.matchers(command.program) {
             let kind = rules.matcher(matcher).map(|known| &known.kind);
             let Some(MatcherKind::Command(wanted)) = kind else { continue };
-            if let Some(how) = command_fits(wanted, command) {
+            let named = |pattern: &String| modules::file_matches(pattern, self.path);
+            let here = (wanted.files.is_empty() || wanted.files.iter().any(named))
+                && wanted.check.is_none_or(|check| keys::holds(check, b"", command.args, self.path));
+            if let Some(how) = command_fits(wanted, command).filter(|_| here) {
                 self.hit(matcher, command.span, command.how.and(how));
             }
         }
@@ -271,7 +275,7 @@ impl<'r> Sink<'r> {
             let Some(MatcherKind::Key(wanted)) = kind else { continue };
             if wanted.path.matches(path)
                 && wanted.value.as_ref().is_none_or(|wanted| wanted.is_match(value))
-                && wanted.check.is_none_or(|check| keys::holds(check, path, value, self.path))
+                && wanted.check.is_none_or(|check| keys::holds(check, path.last(), value, self.path))
             {
                 self.hit(matcher, span, how);
             }

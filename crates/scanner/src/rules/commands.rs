@@ -1,5 +1,6 @@
 //! Rules of kind `command`: the programs that they name, and which of them look at a command.
 
+use super::KeyCheck;
 use super::source::MatchSource;
 use crate::error::RuleErrorKind;
 use crate::names::{Word, Words};
@@ -11,6 +12,10 @@ pub(crate) struct CommandMatcher {
     /// Programs of which one has to feed it, as bits of [`CommandTable::source`]; 0 asks for none.
     pub(crate) piped_from: u128,
     pub(crate) redirect: Option<regex_automata::meta::Regex>,
+    /// Files that it looks at; all where there are none.
+    pub(crate) files: Vec<String>,
+    /// What else the arguments have to be.
+    pub(crate) check: Option<KeyCheck>,
 }
 
 /// Every program that a rule names.
@@ -52,7 +57,7 @@ impl CommandTable {
         matcher: u16,
         source: &MatchSource,
     ) -> Result<CommandMatcher, RuleErrorKind> {
-        let MatchSource::Command { program, args, piped_from, redirect, .. } = source else {
+        let MatchSource::Command { program, args, piped_from, redirect, files, check, .. } = source else {
             return Err(RuleErrorKind::Parse("a command was asked for".to_owned()));
         };
         for name in program {
@@ -76,7 +81,9 @@ impl CommandTable {
             return Err(RuleErrorKind::TooLarge("more than 128 programs feed others".to_owned()));
         }
         let args = super::compile::optional_regex(args)?;
-        Ok(CommandMatcher { args, piped_from: mask, redirect: super::compile::optional_regex(redirect)? })
+        let redirect = super::compile::optional_regex(redirect)?;
+        let check = super::compile::key_check(check)?;
+        Ok(CommandMatcher { args, piped_from: mask, redirect, files: files.clone(), check })
     }
 
     /// Finds a program that a rule names; 0 where none does.

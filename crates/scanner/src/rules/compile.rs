@@ -238,6 +238,7 @@ impl Builder {
             argv,
             declared: source.declared,
             roles: role_bits(&source.roles)?,
+            check: key_check(&source.check)?,
         };
         self.push(rule, langs, profile_bits(&source.profiles)?, kind);
         Ok(())
@@ -264,7 +265,7 @@ impl Builder {
     }
 }
 
-fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
+pub(super) fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
     match name {
         "" => Ok(None),
         "outside" => Ok(Some(KeyCheck::Outside)),

@@ -115,11 +115,25 @@ pub(crate) struct Matcher {
 
 #[derive(Debug)]
 pub(crate) enum MatcherKind {
-    Bytes { check: Option<Check> },
-    Text { within: u8, roles: u8 },
+    Bytes {
+        check: Option<Check>,
+    },
+    Text {
+        within: u8,
+        roles: u8,
+    },
     Code,
-    Name { arg0: Arg0, argv: Option<Box<regex_automata::meta::Regex>>, declared: Declared, roles: u8 },
-    Module { names: Vec<String>, sets: u8 },
+    Name {
+        arg0: Arg0,
+        argv: Option<Box<regex_automata::meta::Regex>>,
+        declared: Declared,
+        roles: u8,
+        check: Option<KeyCheck>,
+    },
+    Module {
+        names: Vec<String>,
+        sets: u8,
+    },
     Command(CommandMatcher),
     Key(KeyMatcher),
     Shape,

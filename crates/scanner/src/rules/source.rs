@@ -115,6 +115,12 @@ pub(crate) enum MatchSource {
         piped_from: Vec<String>,
         #[serde(default)]
         redirect: String,
+        /// Files that it looks at; all where there are none.
+        #[serde(default)]
+        files: Vec<String>,
+        /// What else the arguments have to be: see `KeyCheck`.
+        #[serde(default)]
+        check: String,
         #[serde(default)]
         profiles: Vec<String>,
     },
@@ -170,6 +176,9 @@ pub(crate) struct NameSource {
     /// A pattern that the constant arguments, joined by blanks, have to hold.
     #[serde(default)]
     pub(crate) argv: String,
+    /// What else the constant arguments have to be: see `KeyCheck`.
+    #[serde(default)]
+    pub(crate) check: String,
     /// Whether a name that the file itself declares around the use is left alone.
     #[serde(default)]
     pub(crate) declared: Declared,
