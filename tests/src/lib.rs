@@ -266,7 +266,9 @@ impl Bench {
         load(&self.roots(run), stores, options, &mut Host { watch: &Unwatched, person, grants })
     }
 
-    fn roots(&self, run: &Run) -> Vec<Root> {
+    /// The roots of a run.
+    #[must_use]
+    pub fn roots(&self, run: &Run) -> Vec<Root> {
         let root = |label: &str, folder: &Path| Root {
             label: label.to_owned(),
             source: label.to_owned(),

@@ -77,7 +77,8 @@ fn a_manifest_of_fifty_megabytes() {
 fn a_manifest_nested_ten_thousand_deep() {
     let text = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let report = beside(vec![write("bad/.claude-plugin/plugin.json", &text)]);
-    assert_eq!(codes(&report, "bad"), ["manifest/too-deep"]);
+    // What the reader of manifests does not follow, the scan does not either: that is a danger finding.
+    assert!(codes(&report, "bad").contains(&"manifest/too-deep".to_owned()));
 }
 
 #[test]

@@ -13,8 +13,10 @@
 )]
 
 mod corpus;
+mod gates;
 mod hostile;
 mod ledger;
 mod pins;
 mod signatures;
+mod store_errors;
 mod transcripts;

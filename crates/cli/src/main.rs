@@ -5,6 +5,7 @@ mod escape;
 mod failure;
 mod host;
 mod json;
+mod known;
 mod out;
 mod progress;
 mod settings;

@@ -148,8 +148,12 @@ impl Settings {
 
     fn add(&mut self, text: &Text) -> Result<(), Failure> {
         let layer: Layer = toml::from_str(&text.text).map_err(|error| {
-            // The list of keys that `toml` adds is the answer to a mistyped one.
-            wrong(text, error.span().map_or(0, |span| span.start), error.message(), "mend the line")
+            let what = match error.message() {
+                // How the reader says that a word was expected.
+                "wanted string or table" => "expected a word in quotes",
+                message => message,
+            };
+            wrong(text, error.span().map_or(0, |span| span.start), what, &nearest(what))
         })?;
         let Layer { trust, pins, plugins, lock, scan } = layer;
         self.trust = trust.map(TrustWord::trust).or(self.trust);
@@ -207,6 +211,17 @@ fn assignment(name: &str, row: &str) -> Result<String, Failure> {
         return Ok(text);
     }
     Ok(format!("{} = {}\n", key.trim(), toml::Value::from(value.trim())))
+}
+
+/// What was likely meant, out of the words that the reader says it expected.
+fn nearest(message: &str) -> String {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let Some(given) = words.next() else { return "mend the line".to_owned() };
+    let near = words.map(|word| (strsim::jaro_winkler(given, word), word)).max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((score, word)) if score > 0.75 => format!("did you mean `{word}`?"),
+        _ => "write one of the words above".to_owned(),
+    }
 }
 
 fn wrong(text: &Text, at: usize, what: &str, next: &str) -> Failure {

@@ -122,13 +122,8 @@ fn open(host: &Host, workflow: Option<WorkflowId>) -> anyhow::Result<Record> {
     let dir = host::own_folder(host.state_dir()?)?;
     let random = host::random()?;
     let clock = host::ledger_clock()?;
-    let workflow = match workflow {
-        Some(workflow) => workflow,
-        None => {
-            let tail: String = random.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-            WorkflowId::new(&format!("check-{}-{tail}", clock()))?
-        }
-    };
+    let own = || WorkflowId::new(&format!("check-{}-{:08x}", clock(), u128::from_le_bytes(random) >> 96));
+    let workflow = workflow.map_or_else(own, Ok)?;
     Ok(Record::open(
         &dir,
         RecordOptions {

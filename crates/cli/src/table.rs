@@ -33,10 +33,19 @@ pub(crate) fn report(report: &Report, view: &View<'_>) -> String {
         out.push('\n');
     }
     for notice in &report.notices {
-        out.push_str(&item("notice", ASK, &notice.code, &notice.message, view.width));
+        let (label, style) = if is_loud(&notice.code) { ("warning ", REFUSE) } else { ("notice ", ASK) };
+        out.push_str(&item(label, style, &notice.code, &notice.message, view.width));
     }
     out.push_str(&summary(report, view));
     out
+}
+
+/// What this machine remembers cannot be read: whatever became of the plugins, a person has to hear of it.
+fn is_loud(code: &str) -> bool {
+    code.starts_with("ledger/")
+        || code == "mint/no-record"
+        || code == "revocation/unreadable"
+        || ["pin/store", "approval/store"].iter().any(|store| code.starts_with(store))
 }
 
 /// A plugin that loads and has neither warnings nor news needs one row and no words.
@@ -98,6 +107,7 @@ fn why(plugin: &PluginReport) -> String {
         return match plugin.pin.state {
             "same" => "same as agreed".to_owned(),
             "enrolled" => "first seen: pinned".to_owned(),
+            "unavailable" => "loads without a pin".to_owned(),
             other => other.to_owned(),
         };
     }

@@ -7,72 +7,17 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
+mod home;
+
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
-struct Home {
-    temp: tempfile::TempDir,
-}
-
-impl Home {
-    fn new() -> Self {
-        Self { temp: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.temp.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_plugward"));
-        command.args(args).current_dir(self.temp.path()).env_clear();
-        command.env("HOME", self.path("home")).env("PLUGWARD_CONFIG_DIR", self.path("config"));
-        command.env("PLUGWARD_STATE_DIR", self.path("state")).env("USER", "tester");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
-    }
-
-    /// Exit code, standard output and standard error, as a reader sees them.
-    fn shown(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        format!(
-            "$ plugward {}\n{}{}exit {}\n",
-            args.join(" "),
-            text(&output.stdout),
-            text(&output.stderr),
-            output.status.code().unwrap()
-        )
-    }
-
-    fn good(&self) {
-        self.write(
-            "plugins/good/.claude-plugin/plugin.json",
-            "{ \"name\": \"good\", \"version\": \"1.0.0\" }\n",
-        );
-        self.write("plugins/good/hooks/run.sh", "echo hello\n");
-    }
-}
+use home::{Home, code};
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins")
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
 }
 
 #[test]
@@ -424,4 +369,78 @@ fn sarif_and_json_of_a_scan_parse() {
     let mut child = home.command(&["scan", "--lang", "js", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"eval(x)\n").unwrap();
     assert_eq!(code(&child.wait_with_output().unwrap()), 6);
+}
+
+/// The types of the records that are there, without the ledger's own.
+fn recorded(home: &Home) -> Vec<String> {
+    let output = home.run(&["ledger", "show", "--format", "json"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let kind = |row: &str| {
+        let record: serde_json::Value = serde_json::from_str(row).unwrap();
+        record.get("type").and_then(serde_json::Value::as_str).unwrap().to_owned()
+    };
+    text.lines().map(kind).filter(|kind| !kind.starts_with("ledger_") && kind != "checkpoint").collect()
+}
+
+#[test]
+fn what_a_person_decides_is_written_down_first() {
+    let home = Home::new();
+    home.good();
+    assert_eq!(code(&home.run(&["check", "--workflow", "nightly", "plugins"])), 0);
+    assert_eq!(
+        recorded(&home),
+        ["workflow_opened", "pin_enrolled", "plugins_loaded", "decision", "workflow_closed"]
+    );
+    home.write("plugins/good/hooks/run.sh", "echo other\n");
+    let diff = String::from_utf8(home.run(&["diff", "good"]).stdout).unwrap();
+    let shown = tree_of(diff.split("plugward accept").nth(1).unwrap());
+    let wrong = format!("pt1:{}", "0".repeat(64));
+    let before = recorded(&home).len();
+    assert_eq!(code(&home.run(&["accept", "good", "--tree", &wrong])), 4);
+    assert_eq!(recorded(&home).len(), before, "what is not done is not written down");
+    for (args, kind) in [
+        (&["accept", "good", "--tree", &shown][..], "pin_accepted"),
+        (&["deny", "good"], "decision"),
+        (&["allow", "good"], "decision"),
+        (&["forget", "good"], "pin_forgotten"),
+        (&["revoke", "claude:good@plugins", "--reason", "steals tokens"], "decision"),
+    ] {
+        assert_eq!(code(&home.run(args)), 0, "{args:?}");
+        assert_eq!(recorded(&home).last().unwrap(), kind, "{args:?}");
+    }
+    assert_eq!(code(&home.run(&["ledger", "verify"])), 0);
+    assert_eq!(code(&home.run(&["ledger", "budget", "--workflow", "nightly"])), 0);
+    let kept = home.run(&["ledger", "checkpoint"]);
+    home.write("kept.txt", &String::from_utf8(kept.stdout).unwrap());
+    assert_eq!(code(&home.run(&["ledger", "verify", "--checkpoint", "kept.txt"])), 0);
+    // The last records are cut off: that shows against what was kept elsewhere.
+    let path = home.path("state/ledger.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    std::fs::write(&path, rows.get(..rows.len() - 3).unwrap().join("\n") + "\n").unwrap();
+    assert_eq!(code(&home.run(&["ledger", "verify", "--checkpoint", "kept.txt"])), 4);
+}
+
+#[test]
+fn what_cannot_be_written_down_is_not_decided() {
+    let home = Home::new();
+    home.good();
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    let pins = std::fs::read(home.path("config/plugins.pins.toml")).unwrap();
+    let path = home.path("state/ledger.jsonl");
+    let text =
+        std::fs::read_to_string(&path).unwrap().replacen("\"outcome\":\"load\"", "\"outcome\":\"none\"", 1);
+    std::fs::write(&path, text).unwrap();
+    let mut story = home.shown(&["forget", "good"]) + &home.shown(&["check", "plugins"]);
+    let place = home.temp.path().to_str().unwrap();
+    story = story.replace(place, "~");
+    assert_eq!(std::fs::read(home.path("config/plugins.pins.toml")).unwrap(), pins);
+    insta::assert_snapshot!("unrecorded", story);
+    // No place for a ledger at all: a file stands where the folder should be.
+    let other = Home::new();
+    other.good();
+    other.write("state", "");
+    let output = other.run(&["check", "plugins"]);
+    assert_eq!(code(&output), 1);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("mint/no-record"));
 }

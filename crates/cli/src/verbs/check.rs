@@ -11,6 +11,7 @@ use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::Host;
 use crate::json;
+use crate::known;
 use crate::out::{ASK, Out, Show, paint};
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     };
     let report = check(&roots, &mut stores, &options, &mut sides);
     progress.done();
-    if let Err(error) = shared::remember(&args.dirs, host)
+    if let Err(error) = known::remember(&args.dirs, host)
         && out.loudness > 0
     {
         out.say(&format!("note: where this check looked is not remembered: {error:#}"));

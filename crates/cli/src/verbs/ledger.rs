@@ -4,13 +4,14 @@ use anyhow::anyhow;
 use plugward_loader::capability::{
     BudgetQuery, BudgetReport, BudgetRow, ShowQuery, ShownRecord, budget_report, show, verify_report,
 };
-use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerFiles};
+use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerFiles, Timestamp};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
 use crate::escape::{block, line};
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
 use crate::out::Out;
+use crate::stores;
 use crate::table::grid;
 
 pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -26,6 +27,7 @@ pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, F
         LedgerVerb::Show(args) => show_records(args, &files, out),
         LedgerVerb::Verify(args) => verify(args, &files, out),
         LedgerVerb::Budget(args) => budget(args, &files, out),
+        LedgerVerb::Checkpoint => checkpoint(host, out),
     }
 }
 
@@ -34,11 +36,17 @@ fn failed(error: &LedgerError) -> Failure {
 }
 
 fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
+    let since = match &args.since {
+        Some(text) => Some(text.parse::<Timestamp>().map_err(|error| {
+            usage(format!("read --since: {error} ({})\n  next: {}", error.code(), error.help()))
+        })?),
+        None => None,
+    };
     let query = ShowQuery {
         workflow: args.workflow.as_deref(),
         plugin: args.plugin.as_deref(),
         type_name: args.type_name.as_deref(),
-        since: None,
+        since,
         last: args.last,
     };
     let mut text = String::new();
@@ -77,6 +85,18 @@ fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result
     };
     out.result(&block(&text))?;
     Ok(report.exit_code())
+}
+
+/// Appends a checkpoint, and gives what a person keeps elsewhere.
+fn checkpoint(host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let record = stores::record(host, None)?;
+    let Some(trail) = record.trail() else {
+        let why = record.failure().map(ToString::to_string).unwrap_or_default();
+        return Err(Failure::Store(anyhow!("open the ledger: {why}")));
+    };
+    let made = trail.ledger().checkpoint().map_err(|error| failed(&error))?;
+    out.result(&made.to_string())?;
+    Ok(0)
 }
 
 fn budget(args: &LedgerBudgetArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {

@@ -3,29 +3,24 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use anyhow::{Context as _, anyhow};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{StoreErrorRule, Terminal};
-use plugward_loader::state_file::{LastGood, StateFile};
 use plugward_loader::tree_lock::{Excludes, Limits};
 use plugward_loader::{
     CheckOptions, Host as Sides, Keep, NoGrants, NobodyThere, PluginReport, Report, Root, Subject, Trust,
     Whole, Writes,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::args::{Finding, TrustArg};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
+use crate::known;
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::stores;
-
-/// Most roots that are remembered.
-const KNOWN: usize = 64;
 
 pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
     match arg {
@@ -192,7 +187,7 @@ pub(crate) fn find(
 ) -> Result<Named, Failure> {
     let places: Vec<Vec<Utf8PathBuf>> = if dirs.is_empty() {
         let mut places: Vec<_> =
-            known(host).into_iter().filter(|dir| dir.is_dir()).map(|dir| vec![dir]).collect();
+            known::roots(host).into_iter().filter(|dir| dir.is_dir()).map(|dir| vec![dir]).collect();
         places.push(vec![Utf8PathBuf::from(".")]);
         places
     } else {
@@ -234,49 +229,4 @@ fn suggestion(id: &str, seen: &[String]) -> String {
         Some((_, known)) => format!("\n  next: did you mean {}?", line(known)),
         None => "\n  next: plugward list DIR shows what is there; --in DIR says where to look".to_owned(),
     }
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct KnownRoots {
-    version: u32,
-    roots: Vec<String>,
-}
-
-fn known_file(host: &Host) -> anyhow::Result<StateFile> {
-    let dir = host::own_folder(host.state_dir()?)?;
-    StateFile::at(&dir, "roots.json", 1 << 20, host::owner(), LastGood::No)
-        .map_err(|error| anyhow!("{error}"))
-}
-
-/// The folders of earlier checks, newest first. It only saves typing: whatever is wrong with it, the list is empty.
-fn known(host: &Host) -> Vec<Utf8PathBuf> {
-    let read = || -> anyhow::Result<KnownRoots> {
-        let Some(content) = known_file(host)?.read().map_err(|error| anyhow!("{error}"))? else {
-            return Ok(KnownRoots::default());
-        };
-        serde_json::from_slice(content.bytes()).context("read roots.json")
-    };
-    read().map(|known| known.roots.into_iter().map(Utf8PathBuf::from).collect()).unwrap_or_default()
-}
-
-/// Remembers where a check looked, so that `explain` and `diff` find a plugin by its name.
-pub(crate) fn remember(dirs: &[Utf8PathBuf], host: &Host) -> anyhow::Result<()> {
-    let file = known_file(host)?;
-    let hold = file.hold(std::time::Duration::from_secs(1)).map_err(|error| anyhow!("{error}"))?;
-    let mut roots: Vec<String> = dirs.iter().filter_map(|dir| absolute(dir)).map(String::from).collect();
-    for old in known(host) {
-        if !roots.iter().any(|new| new == old.as_str()) {
-            roots.push(old.into());
-        }
-    }
-    roots.truncate(KNOWN);
-    let bytes = serde_json::to_vec(&KnownRoots { version: 1, roots })?;
-    hold.replace(&bytes).map_err(|error| anyhow!("{error}"))?;
-    Ok(())
-}
-
-fn absolute(dir: &Utf8Path) -> Option<Utf8PathBuf> {
-    let path = std::path::absolute(dir).ok()?;
-    Utf8PathBuf::from_path_buf(path).ok()
 }

@@ -1,12 +1,14 @@
 //! Which folders hold plugins. Names are looked at here, contents are not, but for marketplace files.
 
+mod markets;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::{CommandSources, Entry, MAIN_FILES, MARKET_FILES, Market, Source, read_market};
+use plugward_manifest::{Entry, MAIN_FILES};
 use plugward_sandbox_path::{FileKind, Jail};
 
 use crate::options::{CheckOptions, Root, Watch};
-use crate::report::{Gate, Notice, Reason, Skipped, Weight};
+use crate::report::{Gate, Notice, Reason, Skipped};
 
 /// Levels below a root that are looked through.
 const DEPTH: usize = 6;
@@ -14,8 +16,6 @@ const DEPTH: usize = 6;
 const NAMES: usize = 20_000;
 /// Folders of one root that are looked at.
 const FOLDERS: usize = 50_000;
-/// Bytes of a marketplace file that are read; its reader knows the same limit.
-const MARKET_LIMIT: u64 = 4 << 20;
 /// Folders of version control, which hold no plugins.
 const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 
@@ -209,59 +209,6 @@ impl Looking<'_> {
             |(folder, _): &&(String, Reason)| entry.is_none() && (folder == path || inside(path, folder));
         let broken = self.broken.iter().find(above).map(|(_, reason)| reason.clone());
         self.found.places.push(Place { root: self.number, path: path.to_owned(), source, entry, broken });
-    }
-
-    fn marketplace(&mut self, path: &str) {
-        for (_, file) in MARKET_FILES {
-            let file = join(path, file);
-            if !exists(&self.root.jail, &file) {
-                continue;
-            }
-            let bytes = match self.root.jail.read(&file, MARKET_LIMIT) {
-                Ok(bytes) => bytes,
-                Err(error) => {
-                    self.breaks(path, "market/unreadable", format!("{file}: {error}"), Weight::CouldNotTell);
-                    continue;
-                }
-            };
-            match read_market(&file, &bytes, CommandSources::Refused) {
-                Ok((market, notices)) => {
-                    for notice in notices {
-                        self.notice(notice.code(), format!("{}: {}", notice.place(), notice.message()));
-                    }
-                    for error in market.refused().iter().flat_map(|entry| entry.errors().iter()) {
-                        self.breaks(path, error.code(), error.to_string(), Weight::Integrity);
-                    }
-                    self.enlist(path, &market);
-                }
-                Err(errors) => {
-                    for error in errors.iter() {
-                        self.breaks(path, error.code(), error.to_string(), Weight::Integrity);
-                    }
-                }
-            }
-        }
-    }
-
-    /// What a marketplace would have said of the plugins below it is not known: those that no good entry names are
-    /// refused, since they would pass for others, without their pins and denials.
-    fn breaks(&mut self, folder: &str, code: &str, message: String, weight: Weight) {
-        self.notice(code, message.clone());
-        let help = "mend the marketplace file; until then its plugins are refused".to_owned();
-        let reason = Reason { code: code.to_owned(), gate: Gate::Discover, message, help, weight };
-        self.broken.push((folder.to_owned(), reason));
-    }
-
-    fn enlist(&mut self, path: &str, market: &Market) {
-        for entry in market.entries() {
-            let Source::Local { path: local } = entry.source() else { continue };
-            let folder = join(path, local);
-            // A plugin does not choose its own source: that counts only where the person named the folder.
-            if folder == path && path != "." {
-                continue;
-            }
-            self.named.entry(folder).or_insert_with(|| (market.name().to_owned(), entry.clone()));
-        }
     }
 
     /// Entries whose folder is there but was not walked into (below a plugin, or deeper than we look), and those

@@ -1,0 +1,241 @@
+//! The user's own settings, and what a terminal changes.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests start the program and make folders"
+)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
+
+mod home;
+
+use std::io::{Cursor, Read as _, Write as _};
+use std::process::Stdio;
+
+use home::{Home, code};
+use minisign::KeyPair;
+
+#[test]
+fn a_key_that_nobody_knows_is_an_error_with_its_place() {
+    let home = Home::new();
+    home.good();
+    let mut story = String::new();
+    for text in [
+        "[plugins]\napprovel = \"required\"\n",
+        "trust = \"tofo\"\n",
+        "[pins]\non_store_error = true\n",
+        "[plugins]\nshared = [\"shared\"]\n",
+        "[[lock.signers]]\nkey = \"RWx\"\nids = [\"claude:*@team\"]\n",
+        "[[scan.suppress]]\nrule = \"exec/eval\"\npath = \"a.js\"\ndigest = \"sha256:1\"\nreason = \"looked at it\"\n",
+        "[[scan.suppress]]\nrule = \"exec/eval\"\npath = \"a.js\"\ndigest = \"sha256:1\"\nreason = \"ok\"\n",
+        "trust = \"tofu\"\ntrust = \"prompt\"\n",
+    ] {
+        home.write("config/config.toml", text);
+        let output = home.run(&["check", "plugins"]);
+        assert_eq!(code(&output), 2, "{text}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        story += &format!("{text}{}\n", said.replace(home.temp.path().to_str().unwrap(), "~"));
+    }
+    insta::assert_snapshot!("wrong_settings", story);
+}
+
+#[test]
+fn the_command_line_stands_above_the_environment_and_that_above_the_file() {
+    let home = Home::new();
+    home.good();
+    home.write("config/config.toml", "trust = \"locked\"\n");
+    assert_eq!(code(&home.run(&["check", "plugins"])), 4);
+    let with =
+        |args: &[&str]| code(&home.command(args).env("PLUGWARD_CFG", "trust=prompt").output().unwrap());
+    assert_eq!(with(&["check", "plugins"]), 3);
+    assert_eq!(with(&["check", "--cfg", "trust=tofu", "plugins"]), 0);
+    assert_eq!(
+        with(&["check", "--cfg", "trust=tofu", "--trust", "locked", "plugins"]),
+        0,
+        "the pin holds by now"
+    );
+    assert_eq!(with(&["check", "--cfg", "turst=tofu", "plugins"]), 2);
+    assert_eq!(with(&["check", "--cfg", "trust", "plugins"]), 2);
+}
+
+#[test]
+fn a_suppression_is_the_users_alone_and_of_these_bytes_alone() {
+    let home = Home::new();
+    home.good();
+    let script = "import { exec } from \"node:child_process\";\n";
+    home.write("plugins/good/hooks/run.mjs", script);
+    let entry = |plugin: &str| {
+        let digest = plugward_loader::sha256(script.as_bytes());
+        format!(
+            "[[scan.suppress]]\n{plugin}rule = \"exec/child-process\"\npath = \"hooks/run.mjs\"\ndigest = \"{digest}\"\n\
+             reason = \"starts nothing yet; looked at by hand\"\n"
+        )
+    };
+    // A repository's own files say nothing.
+    home.write("plugins/.plugward/config.toml", &entry(""));
+    home.write("plugins/good/.plugward.toml", &entry(""));
+    assert_eq!(code(&home.run(&["check", "plugins"])), 6);
+    home.write("config/config.toml", &entry("plugin = \"claude:other@plugins\"\n"));
+    assert_eq!(code(&home.run(&["check", "plugins"])), 6);
+    home.write("config/config.toml", &entry("plugin = \"claude:good@plugins\"\n"));
+    let output = home.run(&["check", "-v", "plugins"]);
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert_eq!(code(&output), 0, "{text}");
+    assert!(text.contains("suppressed: starts nothing yet; looked at by hand"), "{text}");
+    assert_eq!(code(&home.run(&["scan", "plugins/good/hooks"])), 6, "an entry of a plugin is for check");
+    home.write("plugins/good/hooks/run.mjs", &format!("{script}\n"));
+    assert_eq!(code(&home.run(&["check", "--cfg", "pins.on_store_error=refuse", "plugins"])), 4);
+}
+
+#[test]
+fn a_scan_that_could_not_see_everything_does_not_say_yes() {
+    let home = Home::new();
+    home.write("x/a.txt", "plain words\n");
+    assert_eq!(code(&home.run(&["scan", "x"])), 0);
+    // A pipe is never read, and never waited for.
+    let path = home.path("x/pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o644);
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let output = home.run(&["scan", "--format", "json", "x"]);
+    assert_eq!(code(&output), 6);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["coverage"], "partial");
+    let states: Vec<_> = json["files"].as_array().unwrap().iter().map(|file| &file["state"]).collect();
+    assert_eq!(states, ["scanned", "special"]);
+    assert_eq!(code(&home.run(&["scan", "--fail-on", "never", "x"])), 0);
+    std::fs::remove_file(&path).unwrap();
+    // Prose over the limit is no danger, and not looked at whole.
+    let limit = 33 << 20;
+    home.write("x/long.txt", &"words and more words, one line after the other\n".repeat(limit / 46));
+    let output = home.run(&["scan", "x"]);
+    assert_eq!(code(&output), 6, "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn a_signed_lock_names_its_signer_and_an_unsigned_one_refuses() {
+    let home = Home::new();
+    home.good();
+    let keys = KeyPair::generate_unencrypted_keypair().unwrap();
+    assert_eq!(code(&home.run(&["lock", "plugins"])), 0);
+    let row = format!("[[lock.signers]]\nkey = \"{}\"\nids = [\"claude:*@plugins\"]\n", keys.pk.to_base64());
+    home.write("config/config.toml", &row);
+    let id = u64::from_le_bytes(keys.pk.to_bytes()[2..10].try_into().unwrap());
+    let shown =
+        |home: &Home| home.shown(&["lock", "--check", "plugins"]).replace(&format!("{id:016X}"), "(key id)");
+    let mut story = shown(&home);
+    let lock = std::fs::read(home.path("plugins/PLUGINS.lock")).unwrap();
+    let signed =
+        minisign::sign(Some(&keys.pk), &keys.sk, Cursor::new(lock), Some("release 7"), None).unwrap();
+    home.write("plugins/PLUGINS.lock.minisig", &signed.into_string());
+    story += &shown(&home);
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    let info = home.run(&["info", "good"]);
+    assert!(String::from_utf8(info.stdout).unwrap().contains("signed by minisign:"));
+    home.write("plugins/good/hooks/run.sh", "echo other\n");
+    assert_eq!(code(&home.run(&["lock", "--check", "plugins"])), 4);
+    insta::assert_snapshot!("signed_lock", story);
+}
+
+#[test]
+fn a_revocation_list_of_the_settings_stops_a_plugin_also_when_it_is_withheld() {
+    let home = Home::new();
+    home.good();
+    home.write("config/config.toml", "[plugins]\nrevocation_lists = [\"revoked.toml\"]\n");
+    home.write(
+        "config/revoked.toml",
+        "version = 1\nserial = 1\n[[revoked]]\nid = \"claude:good@plugins\"\nreason = \"steals tokens\"\n",
+    );
+    assert_eq!(code(&home.run(&["check", "plugins"])), 5);
+    std::fs::remove_file(home.path("config/revoked.toml")).unwrap();
+    let output = home.run(&["check", "plugins"]);
+    assert_eq!(code(&output), 5);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("revocation/kept"));
+}
+
+#[test]
+fn an_approval_that_is_required_is_shown_everywhere() {
+    let home = Home::new();
+    home.good();
+    home.write("config/config.toml", "[plugins]\napproval = \"required\"\n");
+    let story = home.shown(&["check", "plugins"])
+        + &home.shown(&["list", "plugins"])
+        + &home.shown(&["info", "good", "--in", "plugins"]);
+    insta::assert_snapshot!("approval", story);
+}
+
+/// Runs the program with a terminal for its input and its messages, and types something.
+fn at_a_terminal(home: &Home, args: &[&str], typed: &str) -> (i32, String, String) {
+    let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
+    let master = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&master).unwrap();
+    rustix::pty::unlockpt(&master).unwrap();
+    let name = rustix::pty::ptsname(&master, Vec::new()).unwrap();
+    let slave = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut master = std::fs::File::from(master);
+    let mut command = home.command(args);
+    command.stdin(slave.try_clone().unwrap()).stderr(slave).stdout(Stdio::piped());
+    let child = command.spawn().unwrap();
+    drop(command);
+    master.write_all(typed.as_bytes()).unwrap();
+    let mut reader = master.try_clone().unwrap();
+    let said = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let mut chunk = [0; 4096];
+        // The end of a terminal is an error.
+        while let Ok(got) = reader.read(&mut chunk) {
+            if got == 0 {
+                break;
+            }
+            text.extend_from_slice(chunk.get(..got).unwrap());
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(master);
+    (code(&output), String::from_utf8(output.stdout).unwrap(), said.join().unwrap())
+}
+
+#[test]
+fn a_broken_store_warns_at_a_terminal_and_refuses_without_one() {
+    let broken = |home: &Home| {
+        home.good();
+        for name in ["plugins.pins.toml", "plugins.pins.toml.last-good"] {
+            home.write(&format!("config/{name}"), "version = [");
+        }
+    };
+    let home = Home::new();
+    broken(&home);
+    let mut story = home.shown(&["check", "plugins"]);
+    for (args, typed) in [
+        (&["check", "plugins"][..], ""),
+        (&["check", "--trust", "prompt", "plugins"], "y\n"),
+        (&["check", "--trust", "prompt", "plugins"], "n\n"),
+        (&["check", "--trust", "locked", "plugins"], ""),
+        (&["check", "--no-input", "plugins"], ""),
+        (&["check", "--cfg", "pins.on_store_error=refuse", "plugins"], ""),
+    ] {
+        let home = Home::new();
+        broken(&home);
+        let (exit, text, _) = at_a_terminal(&home, args, typed);
+        story += &format!(
+            "\n(at a terminal, typed {typed:?})\n$ plugward {}\n{text}exit {exit}\n",
+            args.join(" ")
+        );
+    }
+    let home = Home::new();
+    broken(&home);
+    story += "\n(no terminal)\n";
+    story += &home.shown(&["check", "--cfg", "pins.on_store_error=warn", "plugins"]);
+    insta::assert_snapshot!("store_at_a_terminal", story);
+}
+
+#[test]
+fn a_person_is_asked_once_and_never_is_kept() {
+    let home = Home::new();
+    home.good();
+    let (exit, _, said) = at_a_terminal(&home, &["check", "--trust", "prompt", "plugins"], "v\n");
+    assert_eq!(exit, 5);
+    assert_eq!(said.matches("Enroll claude:good@plugins?").count(), 1, "{said}");
+    let (exit, _, said) = at_a_terminal(&home, &["check", "--trust", "prompt", "plugins"], "y\n");
+    assert_eq!((exit, said.contains("Enroll")), (5, false), "{said}");
+}

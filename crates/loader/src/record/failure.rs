@@ -1,0 +1,82 @@
+//! Why something could not be written down.
+
+use plugward_capability::TrailError;
+use plugward_ledger::LedgerError;
+
+use crate::report::{Gate, Notice, Reason, Weight};
+
+/// Why something could not be written down. Nothing that needed the record has happened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message} ({code})")]
+pub struct RecordFailure {
+    code: String,
+    message: String,
+    help: String,
+    weight: Weight,
+}
+
+impl RecordFailure {
+    /// Says that there is no place for a ledger, with why and what to do.
+    #[must_use]
+    pub fn no_place(why: &str, help: &str) -> Self {
+        Self {
+            code: "mint/no-record".to_owned(),
+            message: format!("there is no ledger to write to: {why}"),
+            help: help.to_owned(),
+            weight: Weight::CouldNotTell,
+        }
+    }
+
+    pub(crate) fn of_ledger(error: &LedgerError) -> Self {
+        Self::new(error.code(), error, error.help())
+    }
+
+    pub(crate) fn of_trail(error: &TrailError) -> Self {
+        Self::new(error.code(), error, error.help())
+    }
+
+    fn new(code: &str, error: &dyn core::error::Error, help: &str) -> Self {
+        // A ledger that is there and cannot be believed is a store; a full disk or a missing right is not.
+        let weight = match code {
+            "ledger/append" | "ledger/io" | "ledger/held" | "ledger/stopped" | "ledger/unsupported" => {
+                Weight::CouldNotTell
+            }
+            _ => Weight::Store,
+        };
+        let message = crate::text::chain(error);
+        Self { code: code.to_owned(), message, help: help.to_owned(), weight }
+    }
+
+    /// Gives the stable code.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// Says what a person types or does next.
+    #[must_use]
+    pub fn help(&self) -> &str {
+        &self.help
+    }
+
+    /// Gives what it does to a decision and to the exit code.
+    #[must_use]
+    pub const fn weight(&self) -> Weight {
+        self.weight
+    }
+
+    pub(crate) fn reason(&self) -> Reason {
+        Reason {
+            code: self.code.clone(),
+            gate: Gate::Mint,
+            message: format!("{}; what is not on the record does not load", self.message),
+            help: self.help.clone(),
+            weight: self.weight,
+        }
+    }
+
+    pub(crate) fn notice(&self) -> Notice {
+        let message = format!("{}\nnext: {}", self.message, self.help);
+        Notice { code: self.code.clone(), gate: Gate::Mint, message }
+    }
+}

@@ -1,0 +1,299 @@
+//! Shared roots, approvals, revocations, namesakes and rivals: what the pin gate's neighbours say.
+
+use plugward_loader::pinstore::{
+    ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Change, Pins, Revoked, Risk, Scope,
+    Timestamp, Verdict, Via,
+};
+use plugward_loader::scanner::Rules;
+use plugward_loader::{
+    Answer, Decision, DeclaredModules, Dir, Host, Person, PluginReport, Report, Unwatched, Writes,
+    ambient_authority,
+};
+use plugward_tests::{Bench, Bit, Run, Step, options, owner};
+
+const HOST: &str = r#"{"name":"p","version":"1.0.0","description":"d","hostModules":["fs"]}"#;
+const IMPORT: &str = "import { x } from \"../shared/x.js\";\nexport const y = x;\n";
+
+fn write(path: &str, text: &str) -> Step {
+    Step::Write { path: path.to_owned(), text: text.to_owned(), executable: Bit::Off }
+}
+
+fn claude(name: &str) -> Step {
+    write(&format!("{name}/.claude-plugin/plugin.json"), &format!("{{ \"name\": \"{name}\" }}"))
+}
+
+fn codes<'r>(report: &'r Report, name: &str) -> Vec<&'r str> {
+    let plugin = report.plugins.iter().find(|plugin| plugin.name == name).unwrap();
+    plugin.reasons.iter().map(|reason| reason.code.as_str()).collect()
+}
+
+/// A plugin that imports `../shared/x.js`, and that folder.
+fn importer() -> Vec<Step> {
+    vec![
+        write("p/plugin.json", HOST),
+        write("p/index.js", IMPORT),
+        write("shared/x.js", "export const x = 1;\n"),
+    ]
+}
+
+#[test]
+fn a_byte_in_a_shared_folder_is_a_change_of_each_plugin_that_imports_it() {
+    let bench = Bench::new();
+    let mut steps = importer();
+    steps.push(claude("other"));
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!(report.exit, 0, "{report:?}");
+    let p = report.plugins.iter().find(|plugin| plugin.name == "p").unwrap();
+    assert_eq!(p.shared.keys().collect::<Vec<_>>(), ["../shared"]);
+    let item = p.surface.iter().find(|item| item.kind == "shared").unwrap();
+    assert_eq!(item.coverage, "covered");
+    assert!(bench.pins().unwrap().contains("shared = { \"../shared\" = \"pt1:"));
+    let report =
+        bench.run(&Run { plugins: vec![write("shared/x.js", "export const x = 2;\n")], ..Run::default() });
+    assert_eq!(
+        (codes(&report, "p"), codes(&report, "other").len(), report.exit),
+        (vec!["pin/changed"], 0, 4)
+    );
+    let p = report.plugins.iter().find(|plugin| plugin.name == "p").unwrap();
+    assert!(p.reasons[0].message.contains("shared ../shared differs\npinned pt1:"), "{:?}", p.reasons);
+}
+
+#[test]
+fn a_shared_folder_is_scanned_and_its_links_are_judged() {
+    let bench = Bench::new();
+    let mut steps = importer();
+    steps.push(write("shared/y.js", "import { exec } from \"child_process\";\n"));
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!((codes(&report, "p"), report.exit), (vec!["scan/danger"], 6));
+    let p = report.plugins.iter().find(|plugin| plugin.name == "p").unwrap();
+    assert!(p.findings.iter().any(|finding| finding.path == "../shared/y.js"), "{:?}", p.findings);
+    let bench = Bench::new();
+    let mut steps = importer();
+    steps.push(Step::Link { path: "shared/out".into(), target: "../../config".into() });
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert!(codes(&report, "p").contains(&"tree/link-escapes"), "{report:?}");
+    assert!(bench.pins().is_none());
+}
+
+#[test]
+fn a_single_file_is_a_shared_root_under_its_name_on_disk() {
+    let bench = Bench::new();
+    let steps = vec![
+        write("p/plugin.json", HOST),
+        write("p/index.js", "import { t } from \"../types.js\";\nexport const y = t;\n"),
+        write("types.ts", "export const t = 1;\n"),
+    ];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!(report.exit, 0, "{report:?}");
+    let shared: Vec<&String> = report.plugins[0].shared.keys().collect();
+    assert_eq!(shared, ["../types.ts"]);
+    let report =
+        bench.run(&Run { plugins: vec![write("types.ts", "export const t = 2;\n")], ..Run::default() });
+    assert_eq!(codes(&report, "p"), ["pin/changed"]);
+}
+
+#[test]
+fn what_leaves_the_checked_folder_is_said_and_no_yes_where_nothing_is_enrolled() {
+    let bench = Bench::new();
+    let run = Run { plugins: importer(), roots: Some(vec!["p".into()]), ..Run::default() };
+    let report = bench.run(&run);
+    assert_eq!(report.exit, 0);
+    let said = &report.plugins[0].notices;
+    let missing = said.iter().find(|notice| notice.code == "tree/shared-missing").unwrap();
+    assert!(missing.message.contains("outside of the folder that is checked"), "{missing:?}");
+    let locked = Run { trust: Some("locked".into()), roots: run.roots.clone(), ..Run::default() };
+    let report = bench.check(&locked);
+    assert_eq!((report.plugins[0].reasons[0].code.as_str(), report.exit), ("tree/shared-missing", 4));
+}
+
+#[test]
+fn a_folder_of_the_setting_is_digested_where_it_is_there() {
+    let bench = Bench::new();
+    let steps = vec![claude("a"), write("lib/x", "1")];
+    let run = Run { plugins: steps, shared: vec!["../lib".into(), "../nowhere".into()], ..Run::default() };
+    let report = bench.run(&run);
+    assert_eq!((report.exit, report.plugins[0].shared.len()), (0, 1));
+    // The pin names it, so that it counts when the setting is gone.
+    let report = bench.run(&Run { plugins: vec![write("lib/x", "2")], ..Run::default() });
+    assert_eq!(codes(&report, "a"), ["pin/changed"]);
+}
+
+#[test]
+fn an_approval_of_these_bytes_opens_the_gate_and_deny_closes_it() {
+    let bench = Bench::new();
+    let required = Run { approval: Some("required".into()), ..Run::default() };
+    plugward_tests::apply(&bench.plugins, &importer());
+    assert_eq!(bench.check(&required).exit, 3);
+    assert!(bench.pins().is_none(), "what waits for an approval is not enrolled");
+    let mut options = options(&required);
+    options.writes = Writes::LookOnly;
+    let loaded = bench.load(&required, &mut bench.stores(&required), &options, &DeclaredModules);
+    let subject = &loaded.subjects["hyperagent:p@plugins"];
+    let config = Dir::open_ambient_dir(&bench.config, ambient_authority()).unwrap();
+    let mut approvals = Approvals::open(&Approvals::file(&config, owner()).unwrap()).unwrap();
+    let bytes = ApprovedBytes { tree: subject.facts.tree, shared: subject.facts.shared.clone() };
+    let audit = plugward_loader::sha256(b"the audit");
+    let draft = ApprovalDraft {
+        audited: bytes.clone(),
+        audit,
+        kind: AuditKind::Static,
+        risk: Risk::Low,
+        verdict: Verdict::Approve,
+        rules: Rules::builtin().digest(),
+        by: None,
+    };
+    let now = Timestamp::from_unix(1_790_000_000).unwrap();
+    let id = subject.id.clone();
+    let tree = bytes.tree;
+    let stored =
+        approvals.approve(&Scope::USER, &id, &draft, &bytes, &tree, &audit, Risk::Medium, now).unwrap();
+    assert_eq!(stored, ApproveOutcome::Stored);
+    let report = bench.check(&required);
+    let p = &report.plugins[0];
+    assert_eq!((report.exit, p.approval.state, p.approval.kind), (0, "given", Some("static")));
+    assert!(!p.notices.iter().any(|notice| notice.code == "approval/rules-changed"));
+    // A byte in what it shares, and the approval is of other bytes.
+    let run = Run { plugins: vec![write("shared/x.js", "export const x = 3;\n")], ..required.clone() };
+    let report = bench.run(&run);
+    assert_eq!(codes(&report, "p"), ["pin/changed", "approval/stale"]);
+    bench_commit(&bench, vec![Change::Deny { scope: Scope::USER, id, by: None }]);
+    let run = Run { plugins: vec![write("shared/x.js", "export const x = 1;\n")], ..required };
+    assert_eq!((codes(&bench.run(&run), "p"), bench.check(&run).exit), (vec!["policy/denied"], 5));
+}
+
+fn bench_commit(bench: &Bench, changes: Vec<Change>) {
+    let config = Dir::open_ambient_dir(&bench.config, ambient_authority()).unwrap();
+    let (mut pins, _) = Pins::open(&Pins::file(&config, owner()).unwrap()).unwrap();
+    let done = pins.commit(changes, Timestamp::from_unix(1_790_000_000).unwrap()).unwrap();
+    assert!(done.outcomes.iter().all(|outcome| outcome.code().is_none()), "{done:?}");
+}
+
+#[test]
+fn a_revocation_of_a_program_or_of_a_shared_tree_holds() {
+    let bench = Bench::new();
+    let report = bench.run(&Run { plugins: importer(), ..Run::default() });
+    let shared = report.plugins[0].shared["../shared"].parse().unwrap();
+    let program = plugward_loader::sha256(IMPORT.as_bytes());
+    for (entry, exit) in [
+        (Revoked { binary: Some(program), ..Revoked::because("bad program") }, 5),
+        (Revoked { tree: Some(shared), ..Revoked::because("bad library") }, 5),
+        (Revoked { binary: Some(plugward_loader::sha256(b"x")), ..Revoked::because("another") }, 0),
+    ] {
+        let pins = bench.pins().unwrap();
+        bench_commit(&bench, vec![Change::Revoke(entry)]);
+        assert_eq!(bench.check(&Run::default()).exit, exit);
+        for name in ["plugins.pins.toml", "plugins.pins.toml.last-good"] {
+            std::fs::write(bench.config.join(name), &pins).unwrap();
+        }
+    }
+}
+
+fn market(name: &str, plugin: &str) -> Step {
+    let text = format!(
+        r#"{{ "name": "{name}", "owner": {{ "name": "o" }}, "plugins": [{{ "name": "{plugin}", "source": "./{plugin}" }}] }}"#
+    );
+    write(".claude-plugin/marketplace.json", &text)
+}
+
+#[test]
+fn a_denied_plugin_is_denied_under_the_new_name_of_its_market() {
+    let bench = Bench::new();
+    assert_eq!(bench.run(&Run { plugins: vec![claude("x"), market("m", "x")], ..Run::default() }).exit, 0);
+    bench_commit(
+        &bench,
+        vec![Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), by: None }],
+    );
+    let renamed = bench.run(&Run { plugins: vec![market("n", "x")], ..Run::default() });
+    assert_eq!(renamed.plugins[0].id, "claude:x@n");
+    assert_eq!((codes(&renamed, "x"), renamed.exit), (vec!["policy/denied"], 5));
+    assert!(renamed.plugins[0].reasons[0].message.contains("bytes of claude:x@m"));
+    // Other bytes under the same name: a person has to say.
+    let moved = bench.run(&Run {
+        plugins: vec![
+            write("x/more", "1"),
+            write("x/.claude-plugin/plugin.json", r#"{ "name": "x", "version": "2.0.0" }"#),
+        ],
+        ..Run::default()
+    });
+    assert_eq!((codes(&moved, "x"), moved.exit), (vec!["policy/namesake"], 3));
+    // A person said yes to this one: it is another plugin.
+    let facts = {
+        let mut options = options(&Run::default());
+        options.writes = Writes::LookOnly;
+        let run = Run::default();
+        let loaded = bench.load(&run, &mut bench.stores(&run), &options, &DeclaredModules);
+        loaded.subjects["claude:x@n"].facts.clone()
+    };
+    let shown = facts.tree;
+    let id = "claude:x@n".parse().unwrap();
+    bench_commit(
+        &bench,
+        vec![Change::Accept { scope: Scope::USER, id, facts, shown, expected: None, by: None }],
+    );
+    assert_eq!(bench.check(&Run::default()).exit, 0);
+}
+
+#[test]
+fn a_plugin_of_another_name_is_no_namesake() {
+    let bench = Bench::new();
+    bench_commit(
+        &bench,
+        vec![Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), by: None }],
+    );
+    let steps = vec![claude("y"), write("x/plugin.json", r#"{ "name": "x", "version": "1.0.0" }"#)];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!((report.exit, report.summary.load), (0, 2), "another name, and another dialect: {report:?}");
+}
+
+#[test]
+fn a_revoked_id_is_asked_about_under_another_source() {
+    let bench = Bench::new();
+    let entry = Revoked { id: Some("claude:x@m".parse().unwrap()), ..Revoked::because("steals") };
+    bench_commit(&bench, vec![Change::Revoke(entry)]);
+    let report = bench.run(&Run { plugins: vec![claude("x")], ..Run::default() });
+    assert_eq!((codes(&report, "x"), report.exit), (vec!["policy/namesake"], 3));
+}
+
+/// Says yes, and pins the last plugin with other bytes before the run can.
+struct Rival<'a>(&'a Bench);
+
+impl Person for Rival<'_> {
+    fn ask(&mut self, plugin: &PluginReport) -> Answer {
+        if plugin.name == "z" {
+            let tree = format!("pt1:{}", "1".repeat(64)).parse().unwrap();
+            bench_commit(
+                self.0,
+                vec![Change::Enroll {
+                    scope: Scope::USER,
+                    id: plugin.id.parse().unwrap(),
+                    facts: plugward_loader::pinstore::Facts::of_tree(tree),
+                    via: Via::Tofu,
+                    by: None,
+                }],
+            );
+        }
+        Answer::Yes
+    }
+}
+
+#[test]
+fn a_rivals_pin_in_between_leaves_nobody_enrolled_under_all_or_nothing() {
+    for whole in [Bit::On, Bit::Off] {
+        let bench = Bench::new();
+        plugward_tests::apply(&bench.plugins, &[claude("a"), claude("z")]);
+        let run = Run { trust: Some("prompt".into()), all_or_nothing: whole, ..Run::default() };
+        let mut stores = bench.stores(&run);
+        let options = options(&run);
+        let mut person = Rival(&bench);
+        let mut host = Host { watch: &Unwatched, person: &mut person, grants: &DeclaredModules };
+        let roots = bench.roots(&run);
+        let loaded = plugward_loader::load(&roots, &mut stores, &options, &mut host);
+        assert_eq!(codes(&loaded.report, "z"), ["pin/changed"]);
+        let a = loaded.report.plugins.iter().find(|plugin| plugin.name == "a").unwrap();
+        let pinned = bench.pins().unwrap().contains("claude:a@plugins");
+        match whole {
+            Bit::On => assert_eq!((a.decision, pinned), (Decision::Refuse, false), "{a:?}"),
+            Bit::Off => assert_eq!((a.decision, pinned), (Decision::Load, true), "{a:?}"),
+        }
+    }
+}
