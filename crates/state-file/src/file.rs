@@ -14,8 +14,8 @@ use crate::owner::{LastGood, Owner};
 
 /// One small file that is read whole and replaced whole.
 ///
-/// Beside `NAME` stand `NAME.lock` (always, once it was held), `NAME.last-good` (where it is kept) and, while a
-/// replacement runs, `.NAME.tmp` and `.NAME.last-good.tmp`.
+/// Beside `NAME` stand `NAME.lock` (always, once it was held), `NAME.queue` (once somebody had to wait for the hold),
+/// `NAME.last-good` (where it is kept) and, while a replacement runs, `.NAME.tmp` and `.NAME.last-good.tmp`.
 ///
 /// # Source
 /// ADR-003 writes the pin file without a sync and without a hold, so that two processes lose each other's pins.
@@ -104,7 +104,9 @@ impl StateFile {
 
     /// Takes the hold, so that no other process that asks for it can replace the file.
     ///
-    /// It is tried again after pauses of 5 ms growing to 50 ms, until the pauses add up to `wait`.
+    /// Who has to wait stands in the kernel's queue, and is woken when the hold is handed on; with a `wait` of zero
+    /// nobody waits. Waiting takes a thread; after a `wait` that was in vain that thread stays until the hold is
+    /// free, and serves the next call.
     ///
     /// # Errors
     /// `state/held` after `wait`, with the holder's process id as a hint; `state/no-lock` on a file system without
@@ -113,7 +115,8 @@ impl StateFile {
     ///
     /// # Guarantees
     /// Until the [`Hold`] is dropped, or the process dies, nobody else has one for this file. The hold is advisory:
-    /// a program that does not ask can write.
+    /// a program that does not ask can write. Of those who wait, the one that came first gets it, but for one that
+    /// comes at the very moment when it is handed on.
     pub fn hold(&self, wait: Duration) -> Result<Hold<'_>, StateError> {
         Hold::take(self, wait)
     }

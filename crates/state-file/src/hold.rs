@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
-use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, Stat};
@@ -14,9 +13,8 @@ use crate::error::{StateError, StateErrorKind};
 use crate::file::StateFile;
 use crate::folder::{Folder, check_folder, open_file, unwritable};
 use crate::protocol::{self, Failure, Placed};
+use crate::queue;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// How many names [`Hold::set_aside`] tries for one suffix.
 const ASIDE: u32 = 3;
 
@@ -25,56 +23,38 @@ const ASIDE: u32 = 3;
 pub struct Hold<'a> {
     file: &'a StateFile,
     folder: Folder,
-    // Dropping it closes the lock file, which ends the hold.
-    _lock: File,
+    // Dropping it ends the hold.
+    _lock: Locked,
 }
 
-/// What one try gave.
-enum Try<'a> {
-    Held(Hold<'a>),
-    Busy,
+/// A file that is locked until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // To close it is not enough: a process that another thread starts at this moment has the file open too, until it
+        // runs its program. Should the call fail, closing ends the lock all the same.
+        let _unlocked: Result<(), Errno> = fs::flock(&self.0, FlockOperation::Unlock);
+    }
 }
 
 impl<'a> Hold<'a> {
     pub(crate) fn take(file: &'a StateFile, wait: Duration) -> Result<Self, StateError> {
         check_folder(&file.dir, file.owner, "hold")?;
-        let (mut pause, mut left) = (FIRST_PAUSE, wait);
-        loop {
-            if let Try::Held(hold) = Self::try_once(file)? {
-                return Ok(hold);
-            }
-            if left.is_zero() {
-                let kind = StateErrorKind::Held { pid: holder(file) };
-                return Err(StateError::new("hold", &file.names.main, kind));
-            }
-            let nap = pause.min(left);
-            thread::sleep(nap);
-            left = left.saturating_sub(nap);
-            pause = pause.saturating_mul(3).checked_div(2).unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE);
-        }
-    }
-
-    fn try_once(file: &'a StateFile) -> Result<Try<'a>, StateError> {
-        let name = &file.names.lock;
-        let Some((lock, stat)) = open_lock(file)? else { return Ok(Try::Busy) };
-        match fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(Try::Busy),
-            Err(errno @ (Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL)) => {
-                return Err(StateError::io("hold", name, errno.into()).of_kind(StateErrorKind::NoLock));
-            }
-            Err(errno) => return Err(StateError::io("hold", name, errno.into())),
-        }
-        // Somebody may have removed the lock file between our open and our lock, and a rival made a new one.
-        match fs::statat(&*file.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(now) if (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino) => {}
-            Ok(_) | Err(Errno::NOENT) => return Ok(Try::Busy),
-            Err(errno) => return Err(StateError::io("hold", name, errno.into())),
-        }
+        let lock = match lock_at_once(file)? {
+            Some(lock) => Some(lock),
+            None if wait.is_zero() => None,
+            None => queue::wait(file, wait)?,
+        };
+        let Some(lock) = lock else {
+            let kind = StateErrorKind::Held { pid: holder(file) };
+            return Err(StateError::new("hold", &file.names.main, kind));
+        };
         let folder = Folder::open(&file.dir).map_err(|source| StateError::io("open", ".", source))?;
         // A hint for others, and no more: a full disk must not stop the hold.
-        let _hint: Option<()> = write_pid(&lock);
-        Ok(Try::Held(Self { file, folder, _lock: lock }))
+        let _hint: Option<()> = write_pid(&lock.0);
+        Ok(Self { file, folder, _lock: lock })
     }
 
     /// Reads the file, as it will stay until this hold ends (but for programs that ask for none).
@@ -208,9 +188,80 @@ fn told(failure: Failure) -> StateError {
     }
 }
 
-/// Opens the lock file, or makes it; none where it came and went while we looked.
-fn open_lock(file: &StateFile) -> Result<Option<(File, Stat)>, StateError> {
+/// Whether a lock is asked for once, or waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ask {
+    Once,
+    Wait,
+}
+
+/// Takes the lock if nobody has it and nobody waits for it.
+///
+/// Who has to wait does so with the queue's lock in hand, or for that. So whoever finds it taken has others before it,
+/// and joins them: one that lets go and comes again at once would otherwise always be the first.
+fn lock_at_once(file: &StateFile) -> Result<Option<Locked>, StateError> {
+    // The queue's file is made by the first that has to wait.
+    let queue = match open_file(&file.dir, &file.names.queue, file.owner, OFlags::RDWR)? {
+        Some((queue, _)) => match flock(queue, &file.names.queue, Ask::Once)? {
+            Some(queue) => Some(queue),
+            None => return Ok(None),
+        },
+        None => None,
+    };
+    let lock = lock_main(file, Ask::Once)?;
+    drop(queue);
+    Ok(lock)
+}
+
+/// Joins the queue, then waits for the lock at its head.
+pub(crate) fn wait_for_lock(file: &StateFile) -> Result<Locked, StateError> {
+    let queue = loop {
+        if let Some((queue, _)) = open_or_make(file, &file.names.queue)? {
+            break queue;
+        }
+    };
+    let _turn = flock(queue, &file.names.queue, Ask::Wait)?;
+    loop {
+        if let Some(lock) = lock_main(file, Ask::Wait)? {
+            return Ok(lock);
+        }
+    }
+}
+
+/// Takes the lock itself; none where another has it, or the file is no longer the one that was opened.
+fn lock_main(file: &StateFile, ask: Ask) -> Result<Option<Locked>, StateError> {
     let name = &file.names.lock;
+    let Some((lock, stat)) = open_or_make(file, name)? else { return Ok(None) };
+    let Some(lock) = flock(lock, name, ask)? else { return Ok(None) };
+    // Somebody may have removed the lock file between our open and our lock, and a rival made a new one.
+    match fs::statat(&*file.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(now) if (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino) => Ok(Some(lock)),
+        Ok(_) | Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(StateError::io("hold", name, errno.into())),
+    }
+}
+
+/// Locks a file; none where another has it and we are not to wait.
+fn flock(file: File, name: &str, ask: Ask) -> Result<Option<Locked>, StateError> {
+    let operation = match ask {
+        Ask::Once => FlockOperation::NonBlockingLockExclusive,
+        Ask::Wait => FlockOperation::LockExclusive,
+    };
+    loop {
+        match fs::flock(&file, operation) {
+            Ok(()) => return Ok(Some(Locked(file))),
+            Err(Errno::INTR) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(errno @ (Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL)) => {
+                return Err(StateError::io("hold", name, errno.into()).of_kind(StateErrorKind::NoLock));
+            }
+            Err(errno) => return Err(StateError::io("hold", name, errno.into())),
+        }
+    }
+}
+
+/// Opens a lock file, or makes it; none where it came and went while we looked.
+fn open_or_make(file: &StateFile, name: &str) -> Result<Option<(File, Stat)>, StateError> {
     // A file that is there is opened without `O_CREAT`: in a sticky folder the kernel may refuse that for another's.
     if let Some(found) = open_file(&file.dir, name, file.owner, OFlags::RDWR)? {
         return Ok(Some(found));

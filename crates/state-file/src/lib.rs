@@ -8,6 +8,7 @@ mod hold;
 mod names;
 mod owner;
 mod protocol;
+mod queue;
 #[cfg(test)]
 mod replay;
 

@@ -9,6 +9,7 @@ const MAX_NAME: usize = 200;
 pub(crate) struct Names {
     pub(crate) main: String,
     pub(crate) lock: String,
+    pub(crate) queue: String,
     pub(crate) temp: String,
     pub(crate) last_good: String,
     pub(crate) last_good_temp: String,
@@ -22,6 +23,7 @@ impl Names {
         Ok(Self {
             main: name.to_owned(),
             lock: format!("{name}.lock"),
+            queue: format!("{name}.queue"),
             temp: format!(".{name}.tmp"),
             last_good: format!("{name}.last-good"),
             last_good_temp: format!(".{name}.last-good.tmp"),

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::support::{LONG, file_in, open, put, record, us};
 
@@ -32,7 +33,9 @@ fn run() {
     let place = PathBuf::from(place);
     match task.as_str() {
         "write" => write_for_ever(&place),
+        "once" => put(&place, b"once").unwrap(),
         "hold" => hold_for_ever(&place),
+        "impatient" => wait_in_vain(&place),
         "full" => fill(&place),
         "read-only" => read_only(&place),
         "no-lock" => {
@@ -72,6 +75,30 @@ fn hold_for_ever(place: &Path) {
     while std::io::stdout().lock().write_all(b"\n").is_ok() {
         std::thread::yield_now();
     }
+}
+
+/// Gives up fifty times, counts what that left, and sees that the hold is to be had afterwards.
+fn wait_in_vain(place: &Path) {
+    let file = file_in(place);
+    let hold = file.hold(LONG).unwrap();
+    for _ in 0..50 {
+        let error = file_in(place).hold(Duration::from_millis(1)).unwrap_err();
+        assert_eq!(error.code(), "state/held");
+    }
+    let is_ours = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name == "hold\n");
+    let count = match std::fs::read_dir("/proc/self/task") {
+        Ok(tasks) => tasks.filter(|task| is_ours(&task.as_ref().unwrap().path())).count(),
+        Err(_) => 1,
+    };
+    drop(hold);
+    // The thread that was left behind lets go of what it gets; another process has it then.
+    let again = file.hold(LONG).unwrap();
+    assert_eq!(file.hold(Duration::from_millis(1)).unwrap_err().code(), "state/held");
+    drop(again);
+    let mut other = command(&[], "once", place).stdout(Stdio::null()).spawn().unwrap();
+    assert!(other.wait().unwrap().success());
+    assert_eq!(file.read().unwrap().unwrap().bytes(), b"once");
+    say(&format!("{count} thread after 50 waits; the hold is free again"));
 }
 
 /// Writes larger and larger files until the disk is full; the last that went in must stay.

@@ -6,6 +6,7 @@
     clippy::disallowed_types,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stderr,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test stands for a host: it has paths and processes, and where it cannot go on it stops"
@@ -15,5 +16,6 @@ mod child;
 mod crash;
 mod disk;
 mod holding;
+mod queueing;
 mod reading;
 mod support;
