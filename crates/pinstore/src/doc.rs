@@ -94,6 +94,13 @@ impl FromText for String {
     }
 }
 
+impl FromText for crate::Timestamp {
+    const EXPECTED: &'static str = "a UTC time to the second, such as 2026-11-21T21:48:03Z";
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
 impl FromText for crate::Scope {
     const EXPECTED: &'static str = "`user`, or `workspace:` and 16 lower-case hex digits";
     fn from_text(text: &str) -> Option<Self> {
@@ -191,8 +198,8 @@ impl<'t, 'i> Node<'t, 'i> {
     }
 
     pub(crate) fn time(&self, key: &str) -> Result<Option<crate::Timestamp>, FormatError> {
-        self.read(key, "a UTC time to the second, such as 2026-11-21T21:48:03Z", |value| {
-            value.as_datetime()?.to_string().parse().ok()
+        self.read(key, crate::Timestamp::EXPECTED, |value| {
+            crate::Timestamp::from_text(&value.as_datetime()?.to_string())
         })
     }
 

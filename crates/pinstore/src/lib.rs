@@ -20,6 +20,7 @@ mod model;
 mod pin;
 mod pins;
 mod preimage;
+mod quick;
 mod revocation_lists;
 mod revocations;
 mod revoked;

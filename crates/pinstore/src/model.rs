@@ -8,6 +8,7 @@ use crate::doc::{self, FromText as _, Lines, Node};
 use crate::error::{FormatError, FormatErrorKind};
 use crate::facts::{Facts, Via};
 use crate::pin::{McpPin, Pin, PinState};
+use crate::quick;
 use crate::revoked::Revoked;
 use crate::scope::Scope;
 
@@ -63,6 +64,14 @@ impl Model {
     /// Reads a file of version 1 or 2.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         let text = doc::text_of(bytes)?;
+        match quick::parse(text) {
+            Some(model) => Ok(model),
+            None => Self::parse_long(text),
+        }
+    }
+
+    /// Reads any TOML, and says what is wrong with it and where.
+    pub(crate) fn parse_long(text: &str) -> Result<Self, FormatError> {
         let lines = Lines::of(text);
         let table = doc::parse(text, &lines)?;
         let root = Node::root(&table, &lines);
