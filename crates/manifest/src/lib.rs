@@ -28,6 +28,8 @@ mod market;
 mod market_read;
 mod meta;
 mod name;
+#[cfg(any(test, feature = "serde"))]
+mod output;
 mod parts;
 mod path;
 mod prompts;

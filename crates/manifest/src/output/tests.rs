@@ -1,0 +1,61 @@
+//! What the feature `serde` gives out, and what it keeps back.
+
+use serde_json::json;
+
+use crate::{At, CommandContext, CommandSources, Dialect, MapFiles, judge_command, read, read_market};
+
+#[test]
+fn a_manifest_goes_out_with_places_and_labels_and_without_values_of_the_environment() {
+    let files = MapFiles::new()
+        .with(
+            ".claude-plugin/plugin.json",
+            r#"{"name": "a", "version": "1.0.0", "description": "x\u001b[31m", "extra": 1,
+                "mcpServers": {"s": {"command": "npx", "args": ["p@1.2.3"], "env": {"TOKEN": "hush"}}}}"#,
+        )
+        .with(
+            "hooks/hooks.json",
+            r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "ls"}]}]}}"#,
+        );
+    let manifest = read(Dialect::Claude, &files, &At::folder("a")).unwrap();
+    let out = serde_json::to_value(&manifest).unwrap();
+    assert_eq!(
+        (&out["dialect"], &out["name"], &out["version"]),
+        (&json!("claude"), &json!("a"), &json!("1.0.0"))
+    );
+    assert_eq!(out["description"], json!("x\\u{1b}[31m"));
+    let items = out["surface"].as_array().unwrap();
+    let server = items.iter().find(|item| item["kind"] == "mcp-server").unwrap();
+    assert_eq!(server["facts"]["env"], json!(["TOKEN"]));
+    assert_eq!((&server["coverage"], &server["layer"]), (&json!("launcher-version"), &json!("plugin")));
+    let hook = items.iter().find(|item| item["kind"] == "hook").unwrap();
+    assert_eq!(hook["place"]["file"], json!("hooks/hooks.json"));
+    assert_eq!(hook["place"]["position"]["line"], json!(1));
+    let notices = out["notices"].as_array().unwrap();
+    let unknown = notices.iter().find(|notice| notice["code"] == "manifest/unknown-key").unwrap();
+    assert_eq!(unknown["place"]["pointer"], json!("/extra"));
+    assert!(!out.to_string().contains("hush"), "{out}");
+    // What the digest of the surface is taken over does have the value: a change of it is a change.
+    assert!(manifest.surface_text().contains("hush"));
+}
+
+#[test]
+fn errors_commands_and_marketplaces_go_out() {
+    let twice = MapFiles::new().with(".claude-plugin/plugin.json", r#"{"name": "a", "name": "b"}"#);
+    let errors = read(Dialect::Claude, &twice, &At::folder("a")).unwrap_err();
+    let out = serde_json::to_value(&errors).unwrap();
+    assert_eq!(out[0]["code"], json!("manifest/duplicate-key"));
+    assert_eq!((&out[0]["place"]["position"]["column"], &out[0]["also"]["column"]), (&json!(15), &json!(2)));
+    let view = judge_command("uvx x@1.0 && ls", &CommandContext::new(Dialect::Claude));
+    let out = serde_json::to_value(&view).unwrap();
+    assert_eq!(out["parts"].as_array().unwrap().len(), 2);
+    assert_eq!(out["parts"][0]["coverage"], json!("launcher-version"));
+    let market = br#"{"name": "m", "owner": "o", "plugins": [
+        {"name": "a", "source": {"source": "git", "url": "https://example.org/a", "ref": "main"}}, 7]}"#;
+    let (market, notices) = read_market("m.json", market, CommandSources::Refused).unwrap();
+    let out = serde_json::to_value(&market).unwrap();
+    let source = &out["entries"][0]["source"];
+    assert_eq!((&source["kind"], &source["pinning"]), (&json!("git"), &json!("floating")));
+    assert_eq!((&source["at"], &source["reference"]), (&json!("https://example.org/a"), &json!("main")));
+    assert_eq!(out["refused"][0]["errors"][0]["code"], json!("manifest/type"));
+    assert_eq!(serde_json::to_value(&notices).unwrap()[0]["code"], json!("market/floating-source"));
+}
