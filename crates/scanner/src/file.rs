@@ -4,7 +4,7 @@ use plugward_types::Digest;
 
 use crate::cache;
 use crate::decode;
-use crate::engine::{PatternSet, RawMatch};
+use crate::engine::{PatternSet, Places, RawMatch};
 use crate::entry::{Content, Entry, Lens, Role};
 use crate::inventory::{self, Class, Flag, State};
 use crate::lex::{self, Lexed};
@@ -108,7 +108,7 @@ fn bytes_of(
         named: Vec::new(),
     };
     if class.lenses.is_empty() && class.unread_language == Flag::No {
-        raw_rules(rules, bytes, NO_LENS, &mut record.hits);
+        drop(raw_rules(rules, bytes, NO_LENS, &mut record.hits));
         return record;
     }
     text_of(rules, options, entry, bytes, &class, reading, &mut record);
@@ -141,7 +141,7 @@ fn text_of(
     let text: &[u8] = &decoded.text;
     let lens_bits = class.lenses.iter().fold(0, |bits, lens| bits | lens.bit());
     let mut hits = Vec::new();
-    raw_rules(rules, text, if lens_bits == 0 { NO_LENS } else { lens_bits }, &mut hits);
+    let places = raw_rules(rules, text, if lens_bits == 0 { NO_LENS } else { lens_bits }, &mut hits);
     let mut sink = Sink::new(rules, class.lenses.first().copied(), entry.path, options.packages);
     let transcoded = if decoded.view.is_some() { Flag::Yes } else { Flag::No };
     encoding_hits(text, transcoded, class, &mut sink);
@@ -149,7 +149,8 @@ fn text_of(
     unicode::pass(text, kind, &mut sink);
     crate::passes::long_encoded(text, &mut sink);
     hits.append(&mut sink.hits);
-    let whole = Source { text, depth: 0, lens: Lens::Prose, role: class.role, lowered: Lowered::No };
+    let whole =
+        Source { text, depth: 0, lens: Lens::Prose, role: class.role, lowered: Lowered::No, places: None };
     for embedded in core::mem::take(&mut sink.embedded) {
         inner(rules, options, entry.path, &whole, &embedded, &mut hits, &mut record.named);
     }
@@ -159,9 +160,11 @@ fn text_of(
     if lenses.is_empty() {
         lenses.push(Lens::Prose);
     }
+    let mut places = Some(places);
     for lens in lenses {
-        let source = Source { text: seen, depth: 0, lens, role: class.role, lowered: Lowered::No };
-        read(rules, options, entry.path, &source, &mut hits, &mut record.named);
+        let places = if lens == Lens::Js { places.take() } else { None };
+        let source = Source { text: seen, depth: 0, lens, role: class.role, lowered: Lowered::No, places };
+        read(rules, options, entry.path, source, &mut hits, &mut record.named);
     }
     if !rest.is_empty() {
         unseen(rules, class, (seen.len(), text.len()), entry.path, &mut hits);
@@ -206,10 +209,10 @@ fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'
     }
 }
 
-/// Runs the rules of kind `bytes`.
-fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
+/// Runs the rules of kind `bytes`; tells on the way where views of code may match.
+fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) -> Places {
     let mut found = Vec::new();
-    rules.bytes.find(text, &mut found);
+    let places = rules.hinted().find(&rules.bytes, text, &mut found);
     for raw in found {
         let Some(pattern) = rules.bytes.patterns.get(usize::from(raw.pattern)) else { continue };
         let Some(known) = rules.matcher(pattern.matcher) else { continue };
@@ -219,6 +222,7 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
             hits.push(hit(pattern.matcher, raw.start, raw.end, How::NONE));
         }
     }
+    places
 }
 
 fn hit(matcher: u16, start: usize, end: usize, how: How) -> Hit {
@@ -233,6 +237,8 @@ struct Source<'a> {
     lens: Lens,
     role: Role,
     lowered: Lowered,
+    /// What a pass over the bytes told of the views.
+    places: Option<Places>,
 }
 
 /// Reads a text through a lens, with what is embedded in it. Hits are in offsets of the text.
@@ -240,13 +246,14 @@ fn read(
     rules: &Rules,
     options: &ScanOptions<'_>,
     path: &str,
-    source: &Source<'_>,
+    mut source: Source<'_>,
     hits: &mut Vec<Hit>,
     named: &mut Vec<String>,
 ) {
     let mut sink = Sink::new(rules, Some(source.lens), path, options.packages);
     sink.role = source.role;
     sink.depth = source.depth;
+    sink.places = source.places.take();
     let mut lexed = Lexed::default();
     if source.lens == Lens::Js && source.depth == 0 && lex::js::html::is_markup(path) {
         lex::js::html::lex(source.text, &mut sink, &mut lexed);
@@ -257,13 +264,13 @@ fn read(
     crate::passes::code(&lexed.code, &mut sink);
     own.append(&mut sink.hits);
     code_rules(rules, &lexed.code, source.lens, &mut own);
-    text_rules(rules, &lexed.text.finish(), source, &mut own);
+    text_rules(rules, &lexed.text.finish(), &source, &mut own);
     for unread in core::mem::take(&mut sink.unread) {
         sink.shape("coverage-unscanned", (unread.start, unread.end), How::NONE);
     }
     own.append(&mut sink.hits);
     for embedded in &sink.embedded {
-        inner(rules, options, path, source, embedded, &mut own, named);
+        inner(rules, options, path, &source, embedded, &mut own, named);
     }
     if source.lowered == Lowered::Yes {
         for hit in &mut own {
@@ -301,8 +308,9 @@ fn inner(
     }
     let mut hits = Vec::new();
     let lowered = source.lowered.max(embedded.lowered);
-    let below = Source { text, depth, lens: embedded.lens, role: source.role, lowered };
-    read(rules, options, path, &below, &mut hits, named);
+    let places = (embedded.lens == Lens::Js).then(|| rules.hinted().places(text));
+    let below = Source { text, depth, lens: embedded.lens, role: source.role, lowered, places };
+    read(rules, options, path, below, &mut hits, named);
     for mut found in hits {
         let (start, end) = (found.start as usize, found.end as usize);
         let (start, end, how) = match map {

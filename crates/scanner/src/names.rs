@@ -20,7 +20,9 @@ const BUCKETS: usize = 1 << 13;
 #[derive(Debug)]
 pub(crate) struct Words {
     buckets: Vec<Word>,
-    entries: Vec<(u64, Box<[u8]>)>,
+    /// The first 8 bytes and the length of each word.
+    heads: Vec<(u64, u32)>,
+    texts: Vec<Box<[u8]>>,
 }
 
 /// Takes the first 8 bytes of a word as a number, short words padded with zeros.
@@ -32,6 +34,19 @@ pub(crate) fn prefix(word: &[u8]) -> u64 {
     word.iter().rev().fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
+/// The same of a word that stands in a text: one load where 8 bytes are there.
+#[inline]
+pub(crate) fn prefix_at(text: &[u8], start: usize, end: usize) -> u64 {
+    let len = end.wrapping_sub(start);
+    match text.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(head) if len < 8 => {
+            u64::from_le_bytes(*head) & (1_u64 << (len.wrapping_mul(8) & 63)).wrapping_sub(1)
+        }
+        Some(head) => u64::from_le_bytes(*head),
+        None => prefix(text.get(start..end).unwrap_or_default()),
+    }
+}
+
 #[inline]
 fn bucket(prefix: u64, len: usize) -> usize {
     let mixed = (prefix ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -40,21 +55,35 @@ fn bucket(prefix: u64, len: usize) -> usize {
 
 impl Words {
     pub(crate) fn new() -> Self {
-        Self { buckets: vec![0; BUCKETS], entries: vec![(0, Box::default())] }
+        Self { buckets: vec![0; BUCKETS], heads: vec![(0, 0)], texts: vec![Box::default()] }
     }
 
     /// Gives a word's id, 0 where it is unknown.
     #[inline]
     pub(crate) fn get(&self, word: &[u8]) -> Word {
-        let head = prefix(word);
-        let mut slot = bucket(head, word.len());
+        self.find(prefix(word), word)
+    }
+
+    /// The same where the word's prefix is known.
+    #[inline]
+    pub(crate) fn find(&self, head: u64, word: &[u8]) -> Word {
+        let slot = bucket(head, word.len());
+        match self.buckets.get(slot) {
+            None | Some(0) => 0,
+            Some(_) => self.probe(slot, head, word),
+        }
+    }
+
+    fn probe(&self, start: usize, head: u64, word: &[u8]) -> Word {
+        let mut slot = start;
         while let Some(&id) = self.buckets.get(slot) {
             if id == 0 {
                 return 0;
             }
-            if let Some((known, text)) = self.entries.get(usize::from(id))
-                && *known == head
-                && **text == *word
+            if let Some(&(known, len)) = self.heads.get(usize::from(id))
+                && known == head
+                && len as usize == word.len()
+                && (len <= 8 || self.text(id) == word)
             {
                 return id;
             }
@@ -66,10 +95,12 @@ impl Words {
     /// Gives a word's id, made if need be. A full table gives 0, which the rule loader turns into an error.
     pub(crate) fn intern(&mut self, word: &[u8]) -> Word {
         let found = self.get(word);
-        if found != 0 || self.entries.len() >= BUCKETS / 4 {
+        if found != 0 || self.heads.len() >= BUCKETS / 4 {
             return found;
         }
-        let Ok(id) = Word::try_from(self.entries.len()) else { return 0 };
+        let (Ok(id), Ok(len)) = (Word::try_from(self.heads.len()), u32::try_from(word.len())) else {
+            return 0;
+        };
         let head = prefix(word);
         let mut slot = bucket(head, word.len());
         while self.buckets.get(slot).is_some_and(|taken| *taken != 0) {
@@ -78,14 +109,19 @@ impl Words {
         if let Some(free) = self.buckets.get_mut(slot) {
             *free = id;
         }
-        self.entries.push((head, Box::from(word)));
+        self.heads.push((head, len));
+        self.texts.push(Box::from(word));
         id
     }
 
+    /// Gives how many ids there are.
+    fn count(&self) -> Word {
+        Word::try_from(self.heads.len()).unwrap_or(Word::MAX)
+    }
+
     /// Gives the text of a word.
-    #[expect(dead_code, reason = "rules that name what is spelled alike ask for it")]
     pub(crate) fn text(&self, word: Word) -> &[u8] {
-        self.entries.get(usize::from(word)).map_or(&[], |(_, text)| text)
+        self.texts.get(usize::from(word)).map_or(&[], |text| text)
     }
 }
 
@@ -101,6 +137,13 @@ pub(crate) struct NodeData {
     pub(crate) module: bool,
 }
 
+impl NodeData {
+    /// Says whether it has members.
+    pub(crate) const fn is_parent(&self) -> bool {
+        !self.children.is_empty() || self.any != 0
+    }
+}
+
 /// All names of one language.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -111,7 +154,14 @@ pub(crate) struct Names {
     /// The word that stands for a computed member.
     pub(crate) computed: Word,
     any: Word,
+    /// By word: whether a name may begin with it, and whether it is a member of any receiver.
+    interest: Vec<u8>,
 }
+
+/// A name may begin with the word.
+pub(crate) const ROOTED: u8 = 1;
+/// The word is a member of any receiver.
+pub(crate) const STARRED: u8 = 2;
 
 /// Words that name the global object.
 const GLOBAL_OBJECTS: &[&str] = &["globalThis", "global", "window"];
@@ -127,7 +177,26 @@ impl Names {
             modules: BTreeMap::new(),
             computed,
             any,
+            interest: Vec::new(),
         }
+    }
+
+    /// Ends the making of the table. `also` are words that a lexer takes for the beginning of a name.
+    pub(crate) fn settle(&mut self, also: &[&str]) {
+        let also: Vec<Word> = also.iter().map(|word| self.words.get(word.as_bytes())).collect();
+        self.interest = (0..self.words.count())
+            .map(|word| {
+                let rooted = self.global(word) != 0 || (word != 0 && also.contains(&word));
+                let starred = self.star(word) != 0;
+                (if rooted { ROOTED } else { 0 }) | (if starred { STARRED } else { 0 })
+            })
+            .collect();
+    }
+
+    /// Says what a word may be: [`ROOTED`], [`STARRED`].
+    #[inline]
+    pub(crate) fn interest(&self, word: Word) -> u8 {
+        self.interest.get(usize::from(word)).copied().unwrap_or(0)
     }
 
     /// Gives the node of a name, made if need be.
@@ -212,6 +281,11 @@ impl Names {
         self.nodes.get(node as usize)
     }
 
+    /// Gives all nodes in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Node, &NodeData)> {
+        (0..).zip(&self.nodes)
+    }
+
     pub(crate) fn node_mut(&mut self, node: Node) -> Option<&mut NodeData> {
         self.nodes.get_mut(node as usize)
     }
@@ -249,6 +323,15 @@ impl Names {
             let computed = word == self.computed;
             if computed && parent == ROOT { 0 } else { self.node(parent).map_or(0, |data| data.any) }
         })
+    }
+
+    /// Says whether a member is what stands for any member, and rules look for writes to it alone.
+    pub(crate) fn is_written_only(&self, parent: Node, member: Node) -> bool {
+        let any = self.node(parent).is_some_and(|data| data.any == member);
+        let only = |data: &NodeData| {
+            data.call.is_empty() && data.member.is_empty() && data.children.is_empty() && data.any == 0
+        };
+        any && self.node(member).is_some_and(only)
     }
 
     /// Gives the node of a member of any receiver.

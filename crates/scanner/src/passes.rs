@@ -6,9 +6,9 @@ use crate::view::{How, View};
 /// An encoded run that long is data that nobody reads.
 const ENCODED: usize = 512;
 /// Names of the form `_0x…` in one file.
-const HEX_NAMES: usize = 10;
+pub(crate) const HEX_NAMES: usize = 10;
 /// Symbols in one run.
-const SYMBOLS: usize = 100;
+pub(crate) const SYMBOLS: usize = 100;
 
 /// Finds encoded runs: one probe every `ENCODED / 2` bytes, then the run around it.
 pub(crate) fn long_encoded(text: &[u8], sink: &mut Sink<'_>) {

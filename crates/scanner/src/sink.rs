@@ -1,5 +1,6 @@
 //! Where lenses put what they see: names, modules, commands, keys, embedded code. It asks the rules and keeps hits.
 
+use crate::engine::Places;
 use crate::entry::{Lens, Role};
 use crate::keys;
 use crate::lex::data::KeyPath;
@@ -111,6 +112,8 @@ pub(crate) struct Sink<'r> {
     pub(crate) unread: Vec<Unread>,
     /// Files that the text names as something to load, run or evaluate.
     pub(crate) named: Vec<String>,
+    /// Where the views of the text may match, if a pass over its bytes has told. Without it a lens builds all of them.
+    pub(crate) places: Option<Places>,
 }
 
 fn small(value: usize) -> u32 {
@@ -130,6 +133,7 @@ impl<'r> Sink<'r> {
             embedded: Vec::new(),
             unread: Vec::new(),
             named: Vec::new(),
+            places: None,
         }
     }
 

@@ -380,6 +380,65 @@ impl TextView {
     }
 }
 
+/// Looks for what the normal form would undo, in raw texts one after another.
+///
+/// Where it finds nothing, the bytes between two blanks of the text view stand side by side below it.
+#[derive(Debug, Default)]
+pub(crate) struct Disguises {
+    /// Letters in a row that stand apart, with no word between them.
+    letters: u32,
+}
+
+impl Disguises {
+    /// Says whether a text may be other than it looks. Letters that stand apart go on from the text before.
+    pub(crate) fn seen(&mut self, bytes: &[u8], within: Within) -> bool {
+        let odd = bytes.iter().fold(false, |any, byte| any | (is_mark(*byte) | !byte.is_ascii()));
+        (odd && is_marked(bytes, within)) | self.letters(bytes)
+    }
+
+    fn letters(&mut self, bytes: &[u8]) -> bool {
+        let (mut word, mut letter) = (0_u32, false);
+        let mut found = false;
+        for &byte in bytes.iter().chain(b" ") {
+            if byte.is_ascii_alphanumeric() {
+                word = word.saturating_add(1);
+                letter = byte.is_ascii_alphabetic();
+            } else if word != 0 {
+                if word > 1 {
+                    self.letters = 0;
+                } else if letter {
+                    self.letters = self.letters.saturating_add(1);
+                    found |= self.letters as usize >= spaced::LETTERS;
+                }
+                word = 0;
+            }
+        }
+        found
+    }
+}
+
+fn is_marked(bytes: &[u8], within: Within) -> bool {
+    if within == Within::Prose || !bytes.is_ascii() {
+        return true;
+    }
+    let at = |index: usize| bytes.get(index).copied().unwrap_or(b' ');
+    (0..bytes.len()).any(|index| {
+        let after_word = index.checked_sub(1).is_some_and(|before| is_wordy(at(before)));
+        match at(index) {
+            b'&' => matches!(at(index.saturating_add(1)), b'#' | b'a'..=b'z' | b'A'..=b'Z'),
+            b'<' => {
+                after_word && matches!(at(index.saturating_add(1)), b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'!')
+            }
+            mark @ (b'*' | b'~' | b'`') if after_word => {
+                let rest = bytes.get(index..).unwrap_or_default();
+                let run = rest.iter().take_while(|byte| **byte == mark).count();
+                rest.get(run).is_some_and(|next| is_wordy(*next))
+            }
+            _ => false,
+        }
+    })
+}
+
 /// Where bytes that are added come from.
 #[derive(Debug, Clone, Copy)]
 enum Place {

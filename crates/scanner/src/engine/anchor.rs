@@ -15,6 +15,8 @@ pub(super) struct Anchor {
 pub(super) struct Anchors {
     pub(super) texts: Vec<Vec<u8>>,
     pub(super) wanted: Vec<Vec<Anchor>>,
+    /// What a text hints at besides.
+    pub(super) hints: Vec<u8>,
 }
 
 impl Anchors {
@@ -26,15 +28,30 @@ impl Anchors {
             }
             for literal in &pattern.shape.literals {
                 let anchor = Anchor { pattern: index, max: pattern.shape.max, before: literal.before };
-                let known = anchors.texts.iter().position(|text| *text == literal.bytes);
-                if let Some(wanted) = known.and_then(|known| anchors.wanted.get_mut(known)) {
+                let known = anchors.place(&literal.bytes);
+                if let Some(wanted) = anchors.wanted.get_mut(known) {
                     wanted.push(anchor);
-                } else {
-                    anchors.texts.push(literal.bytes.clone());
-                    anchors.wanted.push(vec![anchor]);
                 }
             }
         }
         anchors
+    }
+
+    /// Adds a text that no pattern needs: its places are a hint.
+    pub(super) fn hint(&mut self, text: &[u8], bits: u8) {
+        let known = self.place(text);
+        if let Some(hint) = self.hints.get_mut(known) {
+            *hint |= bits;
+        }
+    }
+
+    fn place(&mut self, text: &[u8]) -> usize {
+        if let Some(known) = self.texts.iter().position(|known| known == text) {
+            return known;
+        }
+        self.texts.push(text.to_vec());
+        self.wanted.push(Vec::new());
+        self.hints.push(0);
+        self.texts.len().saturating_sub(1)
     }
 }

@@ -4,6 +4,7 @@
 //! match seen by look-around. Different patterns overlap freely.
 
 mod anchor;
+pub(crate) mod hint;
 mod literal;
 mod naive;
 #[cfg(any(test, feature = "_oracle"))]
@@ -27,6 +28,34 @@ pub(crate) struct RawMatch {
     pub(crate) pattern: u16,
     pub(crate) start: usize,
     pub(crate) end: usize,
+}
+
+/// Where hints of views stand in a text.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// Places with the bits of what they hint at. Almost in rising order: see [`Places::sorted`].
+    all: Vec<(u32, u8)>,
+    /// The views whose matches all have hints.
+    complete: u8,
+}
+
+impl Places {
+    fn push(&mut self, at: usize, bits: u8) {
+        self.all.push((u32::try_from(at).unwrap_or(u32::MAX), bits));
+    }
+
+    /// Gives the places of one hint in rising order; `None` where some match over that view has no hint.
+    pub(crate) fn of(&self, bit: u8) -> Option<Vec<u32>> {
+        (self.complete & bit != 0).then(|| self.sorted(bit))
+    }
+
+    /// Gives the places of one hint in rising order.
+    pub(crate) fn sorted(&self, bit: u8) -> Vec<u32> {
+        let mut places: Vec<u32> =
+            self.all.iter().filter(|(_, bits)| bits & bit != 0).map(|(at, _)| *at).collect();
+        places.sort_unstable();
+        places
+    }
 }
 
 /// Finds all matches of a set of patterns.

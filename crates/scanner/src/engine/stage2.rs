@@ -1,20 +1,25 @@
 //! Stage 2: a filter of 4-byte grams before the literals.
 //!
 //! Of each literal two adjacent grams are kept, so that one of them lies at an even offset of any text. The text is
-//! sampled every 2 bytes; a sample whose bit is set in a table of 2^20 bits is looked up, the literal compared, and
-//! its window noted as in stage 1. Grams are compared with bit 5 of each byte set, which folds ASCII case and more;
-//! the comparison of the literal makes up for the more.
+//! sampled every 2 bytes; each sample's byte in a table of 32 KiB, which stays in the nearest cache, says whether a gram
+//! may stand there, and one branch asks for 8 samples at once. Where one does, the gram is looked up, the literal
+//! compared, and its window noted as in stage 1. Grams are compared with bit 5 of each byte set, which folds ASCII case
+//! and more; the comparison of the literal makes up for the more.
 
 use std::collections::BTreeMap;
 
 use super::anchor::Anchors;
 use super::naive::find_one;
 use super::windows::Windows;
-use super::{Finder, Pattern, RawMatch};
+use super::{Finder, Pattern, Places, RawMatch};
 
 const FOLD: u32 = 0x2020_2020;
-const BITS: u32 = 20;
-const WORDS: usize = 1 << 14;
+const FOLD_PAIR: u64 = 0x2020_2020_2020_2020;
+const BITS: u32 = 15;
+const TABLE: usize = 1 << BITS;
+/// Bytes that one branch asks for, and how many are read for them.
+const STEP: usize = 16;
+const READ: usize = STEP + 4;
 
 /// Where a gram stands in a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +31,8 @@ struct Place {
 /// The filter of a set of patterns.
 #[derive(Debug)]
 pub(crate) struct Filter {
-    bits: Vec<u64>,
+    /// 1 where a gram of that hash is wanted.
+    table: Vec<u8>,
     /// Slots of an open hash table over grams: the gram and where its places are.
     slots: Vec<(u32, u32, u32)>,
     places: Vec<Place>,
@@ -54,15 +60,35 @@ const fn commonness(byte: u8) -> u32 {
 }
 
 #[inline]
-#[expect(clippy::indexing_slicing, reason = "the index is masked to the table's size")]
-fn has(bits: &[u64; WORDS], gram: u32) -> u64 {
-    let bit = hash(gram);
-    (bits[(bit >> 6) as usize & (WORDS - 1)] >> (bit & 63)) & 1
+#[expect(clippy::indexing_slicing, reason = "a hash is below the table's size")]
+const fn has(table: &[u8; TABLE], pair: u64) -> u8 {
+    table[hash((pair & 0xFFFF_FFFF) as u32) as usize & (TABLE - 1)]
 }
 
 fn gram_at(text: &[u8], at: usize) -> Option<u32> {
     let bytes: [u8; 4] = text.get(at..at.checked_add(4)?)?.try_into().ok()?;
     Some(u32::from_le_bytes(bytes) | FOLD)
+}
+
+/// Gives 8 bytes of a block as a number, folded.
+#[inline]
+fn pair<const AT: usize>(block: &[u8; READ]) -> u64 {
+    let bytes = block.get(AT..).and_then(|rest| rest.first_chunk::<8>());
+    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes)) | FOLD_PAIR
+}
+
+/// Gives what is not 0 if one of the 8 samples of a block may be a gram.
+#[inline]
+fn any(table: &[u8; TABLE], block: &[u8; READ]) -> u8 {
+    let (one, two, three) = (pair::<0>(block), pair::<6>(block), pair::<12>(block));
+    has(table, one)
+        | has(table, one >> 16)
+        | has(table, one >> 32)
+        | has(table, two)
+        | has(table, two >> 16)
+        | has(table, two >> 32)
+        | has(table, three)
+        | has(table, three >> 16)
 }
 
 /// Chooses the first of the two adjacent grams that are rarest.
@@ -78,7 +104,15 @@ fn rarest(text: &[u8]) -> usize {
 
 impl Filter {
     pub(super) fn new(patterns: &[Pattern]) -> Self {
-        let anchors = Anchors::new(patterns);
+        Self::with_hints(patterns, &[])
+    }
+
+    /// The same with texts whose places are hints.
+    pub(super) fn with_hints(patterns: &[Pattern], hints: &[(Vec<u8>, u8)]) -> Self {
+        let mut anchors = Anchors::new(patterns);
+        for (text, bits) in hints {
+            anchors.hint(text, *bits);
+        }
         let mut grams: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
         for (text, literal) in anchors.texts.iter().zip(0_u16..) {
             let first = rarest(text);
@@ -111,11 +145,10 @@ impl Filter {
     fn build(grams: &BTreeMap<u32, Vec<Place>>, anchors: Anchors) -> Self {
         let size = grams.len().saturating_mul(4).next_power_of_two().max(16);
         let mut filter =
-            Self { bits: vec![0; WORDS], slots: vec![(0, 0, 0); size], places: Vec::new(), anchors };
+            Self { table: vec![0; TABLE], slots: vec![(0, 0, 0); size], places: Vec::new(), anchors };
         for (&gram, places) in grams {
-            let bit = hash(gram);
-            if let Some(word) = filter.bits.get_mut((bit >> 6) as usize) {
-                *word |= 1 << (bit & 63);
+            if let Some(wanted) = filter.table.get_mut(hash(gram) as usize) {
+                *wanted = 1;
             }
             let start = u32::try_from(filter.places.len()).unwrap_or(u32::MAX);
             filter.places.extend_from_slice(places);
@@ -147,9 +180,11 @@ impl Filter {
         &[]
     }
 
-    #[cold]
     fn look(&self, hay: &[u8], at: usize, windows: &mut Windows) {
         let Some(gram) = gram_at(hay, at) else { return };
+        if self.table.get(hash(gram) as usize).is_none_or(|wanted| *wanted == 0) {
+            return;
+        }
         for place in self.places(gram) {
             let (Some(start), Some(text)) = (
                 at.checked_sub(usize::from(place.offset)),
@@ -161,32 +196,32 @@ impl Filter {
             if !found.is_some_and(|found| found.eq_ignore_ascii_case(text)) {
                 continue;
             }
-            for anchor in self.anchors.wanted.get(usize::from(place.literal)).into_iter().flatten() {
-                windows.note(anchor.pattern, anchor.max, start, anchor.before);
-            }
+            self.note(usize::from(place.literal), start, windows);
+        }
+    }
+
+    /// Notes a literal that stands at a place.
+    fn note(&self, literal: usize, start: usize, windows: &mut Windows) {
+        for anchor in self.anchors.wanted.get(literal).into_iter().flatten() {
+            windows.note(anchor.pattern, anchor.max, start, anchor.before);
+        }
+        match self.anchors.hints.get(literal) {
+            None | Some(0) => {}
+            Some(bits) => windows.places.push(start, *bits),
         }
     }
 
     fn sweep(&self, hay: &[u8], windows: &mut Windows) {
         // One size for the compiler, so that the masked index needs no check.
-        let Some(bits) = self.bits.first_chunk::<WORDS>() else { return };
+        let Some(table) = self.table.first_chunk::<TABLE>() else { return };
         let mut at = 0_usize;
-        while let Some(block) = hay.get(at..at.wrapping_add(20)).and_then(|block| block.first_chunk::<20>()) {
-            let [a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, ..] = *block;
-            let one = u64::from_le_bytes([a0, a1, a2, a3, a4, a5, a6, a7]);
-            let two = u64::from_le_bytes([a6, a7, a8, a9, b0, b1, b2, b3]);
-            let three = u64::from_le_bytes([b2, b3, b4, b5, b6, b7, 0, 0]);
-            let samples = [one, one >> 16, one >> 32, two, two >> 16, two >> 32, three, three >> 16];
-            let mut hits = 0_u64;
-            for (index, sample) in samples.into_iter().enumerate() {
-                hits |= has(bits, (sample & 0xFFFF_FFFF) as u32 | FOLD) << index;
+        while let Some(block) = hay.get(at..).and_then(|rest| rest.first_chunk::<READ>()) {
+            if any(table, block) != 0 {
+                for index in 0..STEP / 2 {
+                    self.look(hay, at.wrapping_add(index.wrapping_mul(2)), windows);
+                }
             }
-            while hits != 0 {
-                let index = hits.trailing_zeros() as usize;
-                self.look(hay, at.wrapping_add(index.wrapping_mul(2)), windows);
-                hits &= hits.wrapping_sub(1);
-            }
-            at = at.wrapping_add(16);
+            at = at.wrapping_add(STEP);
         }
         while at < hay.len() {
             self.look(hay, at, windows);
@@ -198,14 +233,36 @@ impl Filter {
     /// A literal of 4 bytes that ends the text has no byte behind it to sample.
     fn tail(&self, hay: &[u8], windows: &mut Windows) {
         let start = hay.len().saturating_sub(4);
-        for (text, wanted) in self.anchors.texts.iter().zip(&self.anchors.wanted) {
+        for (literal, text) in self.anchors.texts.iter().enumerate() {
             if text.len() == 4 && hay.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(text)) {
-                for anchor in wanted {
-                    windows.note(anchor.pattern, anchor.max, start, anchor.before);
-                }
+                self.note(literal, start, windows);
             }
         }
     }
+}
+
+/// Finds all matches, and the places of hints.
+pub(super) fn find_with(
+    patterns: &[Pattern],
+    filter: &Filter,
+    hay: &[u8],
+    out: &mut Vec<RawMatch>,
+) -> Places {
+    let mut windows = Windows::new(patterns);
+    filter.sweep(hay, &mut windows);
+    let places = core::mem::take(&mut windows.places);
+    windows.verify(patterns, hay, out);
+    for (pattern, index) in patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow) {
+        find_one(pattern, index, hay, out);
+    }
+    places
+}
+
+/// Finds the places of hints alone.
+pub(super) fn places(filter: &Filter, hay: &[u8]) -> Places {
+    let mut windows = Windows::new(&[]);
+    filter.sweep(hay, &mut windows);
+    windows.places
 }
 
 pub(crate) struct Stage2<'a> {
@@ -221,11 +278,6 @@ impl<'a> Stage2<'a> {
 
 impl Finder for Stage2<'_> {
     fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
-        let mut windows = Windows::new(self.patterns);
-        self.filter.sweep(hay, &mut windows);
-        windows.verify(self.patterns, hay, out);
-        for (pattern, index) in self.patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow) {
-            find_one(pattern, index, hay, out);
-        }
+        find_with(self.patterns, self.filter, hay, out);
     }
 }

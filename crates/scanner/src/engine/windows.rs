@@ -2,7 +2,7 @@
 
 use regex_automata::Input;
 
-use super::{Pattern, RawMatch};
+use super::{Pattern, Places, RawMatch};
 
 /// Where matches of one pattern may start, in rising order and never touching.
 #[derive(Debug, Default)]
@@ -22,11 +22,12 @@ enum Order {
 #[derive(Debug)]
 pub(super) struct Windows {
     starts: Vec<Starts>,
+    pub(super) places: Places,
 }
 
 impl Windows {
     pub(super) fn new(patterns: &[Pattern]) -> Self {
-        Self { starts: patterns.iter().map(|_| Starts::default()).collect() }
+        Self { starts: patterns.iter().map(|_| Starts::default()).collect(), places: Places::default() }
     }
 
     /// Notes a literal at a place. `before` is how many bytes of the match may stand in front of it.

@@ -244,8 +244,15 @@ impl Builder {
         Ok(())
     }
 
-    fn finish(self, rules: Vec<Rule>, digest: Digest) -> Rules {
+    fn finish(mut self, rules: Vec<Rule>, digest: Digest) -> Rules {
+        self.js.settle(crate::lex::js::ROOTS);
+        let asks = |matcher: u16| {
+            let kind = self.matchers.get(usize::from(matcher)).map(|known| &known.kind);
+            !matches!(kind, Some(MatcherKind::Name { arg0: Arg0::Any, argv: None, .. }))
+        };
+        let nodes = crate::lex::js::WalkNodes::new(&self.js, &asks);
         Rules {
+            nodes,
             table: rules,
             matchers: self.matchers,
             js: self.js,
@@ -260,6 +267,7 @@ impl Builder {
             commands: self.commands,
             keys: self.keys,
             shapes: self.shapes,
+            hinted: std::sync::OnceLock::new(),
             digest,
         }
     }

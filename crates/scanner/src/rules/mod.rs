@@ -11,9 +11,11 @@ use std::sync::OnceLock;
 
 use plugward_types::{Digest, RuleId, Severity};
 
-use crate::engine::{Compiled, PatternSet};
-use crate::entry::Role;
+use crate::engine::hint::Hinted;
+use crate::engine::{Compiled, Pattern, PatternSet};
+use crate::entry::{Lens, Role};
 use crate::lex::data::KeyPattern;
+use crate::lex::js::WalkNodes;
 use crate::names::{Names, Words};
 use crate::options::Profile;
 use crate::{RuleError, text::Within};
@@ -196,6 +198,8 @@ pub struct Rules {
     pub(crate) table: Vec<Rule>,
     pub(crate) matchers: Vec<Matcher>,
     pub(crate) js: Names,
+    /// What the walk over JavaScript treats on its own.
+    pub(crate) nodes: WalkNodes,
     #[expect(dead_code, reason = "the lexer of Python asks for it")]
     pub(crate) py: Names,
     pub(crate) rs: Names,
@@ -212,6 +216,7 @@ pub struct Rules {
     pub(crate) keys: Vec<u16>,
     /// Matchers of kind `shape`, by the detector's name.
     pub(crate) shapes: BTreeMap<&'static str, Vec<u16>>,
+    hinted: OnceLock<Hinted>,
     digest: Digest,
 }
 
@@ -259,6 +264,18 @@ impl Rules {
     /// `rules/dead` for a bad case that does not show exactly its rules, `rules/eager` for a good case that is found.
     pub fn self_check(&self) -> Result<SelfCheck, RuleError> {
         check::self_check(self)
+    }
+
+    /// Gives the filter over raw bytes that also finds where views of code may match.
+    pub(crate) fn hinted(&self) -> &Hinted {
+        self.hinted.get_or_init(|| {
+            let wanted = |pattern: &&Pattern| {
+                self.matcher(pattern.matcher).is_some_and(|matcher| matcher.langs & Lens::Js.bit() != 0)
+            };
+            let text: Vec<&Pattern> = self.text.patterns.iter().filter(wanted).collect();
+            let code: Vec<&Pattern> = self.code.patterns.iter().filter(wanted).collect();
+            Hinted::new(&self.bytes, &text, &code)
+        })
     }
 
     pub(crate) fn matcher(&self, index: u16) -> Option<&Matcher> {

@@ -8,7 +8,9 @@ mod words;
 
 pub(crate) use normal::{Beside, Normal, beside, is_east_asian, normal};
 pub(crate) use pass::{Kind, pass};
+#[expect(unused_imports, reason = "lexers that keep no list of names ask for it")]
 pub(crate) use words::identifier;
+pub(crate) use words::identifier_beside;
 
 /// Says whether a character shows nothing or changes how others show.
 pub(crate) const fn is_invisible(char: char) -> bool {

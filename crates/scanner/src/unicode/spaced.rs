@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use core::cmp::Reverse;
 
 /// Letters of one word that stand apart on purpose.
-const LETTERS: usize = 4;
+pub(crate) const LETTERS: usize = 4;
 /// The longest text between two of them.
 const MAX_GAP: usize = 4;
 

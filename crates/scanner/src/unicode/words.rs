@@ -57,12 +57,25 @@ pub(super) fn is_lookalike(char: char) -> bool {
 }
 
 /// Looks at an identifier that is not all ASCII. `code` is the code view, in which its twin may stand.
+#[expect(dead_code, reason = "lexers that keep no list of names ask for it")]
 pub(crate) fn identifier(
     name: &[u8],
     span: (usize, usize),
     how: How,
     words: &Words,
     code: &[u8],
+    sink: &mut Sink<'_>,
+) {
+    identifier_beside(name, span, how, words, &|twin| stands_alone(code, twin), sink);
+}
+
+/// The same where the file's other names are known.
+pub(crate) fn identifier_beside(
+    name: &[u8],
+    span: (usize, usize),
+    how: How,
+    words: &Words,
+    is_name: &dyn Fn(&[u8]) -> bool,
     sink: &mut Sink<'_>,
 ) {
     let Ok(name) = core::str::from_utf8(name) else { return };
@@ -76,7 +89,7 @@ pub(crate) fn identifier(
     if !plain.is_ascii() || plain.is_empty() {
         return;
     }
-    if words.get(plain.as_bytes()) != 0 || stands_alone(code, plain.as_bytes()) {
+    if words.get(plain.as_bytes()) != 0 || is_name(plain.as_bytes()) {
         sink.shape("unicode-confusable-identifier", span, how);
     }
 }

@@ -75,6 +75,11 @@ impl<'a> Bindings<'a> {
         self.changes
     }
 
+    /// Gives all names that are bound.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&[u8], Val)> {
+        self.names.iter().map(|(name, bound)| (name.as_ref(), bound.val))
+    }
+
     /// Binds a name at a token. Of two known values the one that `weight` prefers stays.
     pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, at: u32, val: Val, weight: impl Fn(Val) -> u8) {
         if let Some(bound) = self.names.get_mut(&name) {

@@ -18,7 +18,7 @@ pub(super) struct Callee {
 
 /// Nodes and words that the walk treats on their own.
 #[derive(Debug)]
-pub(super) struct WalkNodes {
+pub(crate) struct WalkNodes {
     pub(super) function: Node,
     require: Vec<Node>,
     require_node: Node,
@@ -27,7 +27,8 @@ pub(super) struct WalkNodes {
     reflect_apply: Node,
     reflect_construct: Node,
     reflect_get: Node,
-    prototype_of: Vec<Node>,
+    pub(super) prototype_of: Vec<Node>,
+    pub(super) constructor: Word,
     writers: Vec<Node>,
     keyed_writers: Vec<Node>,
     prototype_writers: Vec<Node>,
@@ -41,10 +42,61 @@ pub(super) struct WalkNodes {
     default: Word,
     modules: [Word; 3],
     proto: Word,
+    /// By node: whether what is passed to it counts, and whether a name that stands for it is followed.
+    uses: Vec<(bool, bool)>,
 }
 
 impl WalkNodes {
-    pub(super) fn new(names: &Names) -> Self {
+    /// Finds them. `asks` says whether a matcher asks for arguments.
+    pub(crate) fn new(names: &Names, asks: &dyn Fn(u16) -> bool) -> Self {
+        let mut nodes = Self::find(names);
+        nodes.uses = names
+            .all()
+            .map(|(node, data)| {
+                let special = nodes.is_special(node);
+                let passed = special || data.call.iter().any(|matcher| asks(*matcher));
+                let followed = special
+                    || node == ROOT
+                    || data.module
+                    || data.is_parent()
+                    || !data.call.is_empty()
+                    || !data.member.is_empty();
+                (passed, followed)
+            })
+            .collect();
+        nodes
+    }
+
+    /// Says whether calls of a node do more than its rules say.
+    fn is_special(&self, node: Node) -> bool {
+        let lists = [
+            &self.require,
+            &self.import,
+            &self.create_require,
+            &self.prototype_of,
+            &self.writers,
+            &self.keyed_writers,
+            &self.prototype_writers,
+            &self.evaluators,
+            &self.shells,
+        ];
+        lists.iter().any(|list| list.contains(&node))
+            || [self.reflect_apply, self.reflect_construct, self.reflect_get].contains(&node)
+    }
+
+    /// Says whether what is passed to a value counts.
+    pub(super) fn is_passed(&self, val: Val) -> bool {
+        let passed = |node: Node| self.uses.get(node as usize).is_some_and(|uses| uses.0);
+        passed(val.node) || passed(val.star)
+    }
+
+    /// Says whether a name that stands for a value leads anywhere.
+    pub(super) fn is_followed(&self, val: Val) -> bool {
+        let followed = |node: Node| self.uses.get(node as usize).is_some_and(|uses| uses.1);
+        (val.node != self.function && followed(val.node)) || followed(val.star)
+    }
+
+    fn find(names: &Names) -> Self {
         let word = |text: &str| names.words.get(text.as_bytes());
         let node = |path: &str| names.find(path);
         let all = |paths: &[&str]| paths.iter().map(|path| node(path)).filter(|node| *node != 0).collect();
@@ -67,6 +119,7 @@ impl WalkNodes {
             reflect_apply: node("Reflect.apply"),
             reflect_construct: node("Reflect.construct"),
             reflect_get: node("Reflect.get"),
+            constructor: word("constructor"),
             prototype_of: all(&["Object.getPrototypeOf", "Reflect.getPrototypeOf"]),
             writers: all(&["Object.assign", "Object.defineProperties"]),
             keyed_writers: all(&[
@@ -86,6 +139,7 @@ impl WalkNodes {
             default: word("default"),
             modules: [word("vm"), word("cluster"), word("module")],
             proto: word("__proto__"),
+            uses: Vec::new(),
         }
     }
 
@@ -118,7 +172,7 @@ impl WalkNodes {
     }
 }
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_, '_, '_> {
     /// Tells the rules of a call and gives what it returns.
     pub(super) fn call(&mut self, callee: &Callee, last: u32) -> Val {
         let cur = &callee.cur;

@@ -3,36 +3,223 @@
 use super::escape;
 use super::scan::Scanned;
 use super::token::{ESCAPED, K, Tok, UNCLOSED};
+use crate::engine::{Places, hint};
 use crate::lex::Lexed;
-use crate::text::Within;
+use crate::passes;
+use crate::text::{Disguises, Within};
 use crate::view::{How, View};
 
-pub(super) fn views(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
+/// Builds the views, or, where the places of hints are known, what of them a rule may match.
+pub(super) fn views(src: &[u8], scanned: &Scanned, places: Option<&Places>, reach: usize, out: &mut Lexed) {
+    let plain = scanned.identifiers.is_empty() && !is_odd(src, scanned);
+    match places.and_then(|places| places.of(hint::CODE)).filter(|_| plain) {
+        Some(at) => Windows::new(src, &scanned.toks, reach, &mut out.code).run(&at),
+        None => code(src, &scanned.toks, &mut out.code),
+    }
+    if let Some(at) = places.and_then(|places| places.of(hint::TEXT)) {
+        texts_at(src, scanned, &at, out);
+        comments_at(src, scanned, &at, out);
+    } else {
+        for tok in &scanned.toks {
+            text_of(src, *tok, out);
+        }
+        comments(src, &scanned.comments, out);
+    }
+    out.text.end();
+}
+
+fn code(src: &[u8], toks: &[Tok], view: &mut View) {
     let mut wordy = false;
-    for &tok in &scanned.toks {
+    for &tok in toks {
+        let (start, end) = (tok.start as usize, tok.end as usize);
         let text = super::text_of(src, tok);
         match tok.kind {
             K::Word | K::Private | K::Num => {
                 if wordy {
-                    out.code.put(b" ", (tok.start as usize, tok.start as usize), How::NONE, 0);
+                    view.put(b" ", (start, start), How::NONE, 0);
                 }
                 if tok.flags & ESCAPED == 0 {
-                    out.code.copy(text, tok.start as usize, How::NONE, 0);
+                    view.copy(text, start, How::NONE, 0);
                 } else {
-                    let range = (tok.start as usize, tok.end as usize);
-                    out.code.put(&escape::decode_identifier(text), range, How::ESCAPE, 0);
+                    view.put(&escape::decode_identifier(text), (start, end), How::ESCAPE, 0);
                 }
             }
-            K::Str | K::Tpl | K::TplHead | K::TplMid | K::TplTail | K::JsxText => {
-                out.code.put(mark(tok.kind), (tok.start as usize, tok.end as usize), How::NONE, 0);
-                text_of(src, tok, out);
-            }
-            K::Regex => out.code.put(b"/./", (tok.start as usize, tok.end as usize), How::NONE, 0),
-            _ => out.code.copy(text, tok.start as usize, How::NONE, 0),
+            kind if is_text(kind) => view.put(mark(kind), (start, end), How::NONE, 0),
+            K::Regex => view.put(b"/./", (start, end), How::NONE, 0),
+            _ => view.copy(text, start, How::NONE, 0),
         }
-        wordy = matches!(tok.kind, K::Word | K::Private | K::Num);
+        wordy = is_wordy(tok.kind);
     }
-    comments(src, scanned, out);
+}
+
+const fn is_wordy(kind: K) -> bool {
+    matches!(kind, K::Word | K::Private | K::Num)
+}
+
+const fn is_text(kind: K) -> bool {
+    matches!(kind, K::Str | K::Tpl | K::TplHead | K::TplMid | K::TplTail | K::JsxText)
+}
+
+/// Names and symbols that only a tool writes: the passes over the whole code view ask for it.
+fn is_odd(src: &[u8], scanned: &Scanned) -> bool {
+    let hex = memchr::memmem::find_iter(src, b"_0x").take(passes::HEX_NAMES).count();
+    hex >= passes::HEX_NAMES || has_symbols(&scanned.toks)
+}
+
+/// Says whether a run of symbols may be as long as that of a tool. Each takes a token of at most 2 bytes.
+fn has_symbols(toks: &[Tok]) -> bool {
+    let symbol = |tok: &Tok| {
+        matches!(tok.kind, K::LBracket | K::RBracket | K::LParen | K::RParen | K::Bang | K::Plus | K::IncDec)
+    };
+    let step = passes::SYMBOLS / 2 - 8;
+    let mut at = step;
+    while let Some(tok) = toks.get(at) {
+        if symbol(tok) {
+            let (head, tail) = toks.split_at(at);
+            let before = head.iter().rev().take(step).take_while(|tok| symbol(tok)).count();
+            let after = tail.iter().take(step).take_while(|tok| symbol(tok)).count();
+            if before.saturating_add(after) >= step {
+                return true;
+            }
+        }
+        at = at.saturating_add(step);
+    }
+    false
+}
+
+/// Builds the parts of the code view around hints, each far enough for any match and what it looks at beside itself.
+struct Windows<'a> {
+    src: &'a [u8],
+    toks: &'a [Tok],
+    reach: usize,
+    view: &'a mut View,
+    /// The window: its first token, the one after its last, and the bytes of it behind the last hint.
+    start: usize,
+    end: usize,
+    behind: usize,
+    hint: usize,
+}
+
+impl<'a> Windows<'a> {
+    fn new(src: &'a [u8], toks: &'a [Tok], reach: usize, view: &'a mut View) -> Self {
+        // A token more on both sides shows what stands beside the match.
+        Self { src, toks, reach: reach.saturating_add(1), view, start: 0, end: 0, behind: 0, hint: 0 }
+    }
+
+    fn run(mut self, places: &[u32]) {
+        for &place in places {
+            let Some(index) = token_at(self.toks, place) else { continue };
+            if self.toks.get(index).is_some_and(|tok| is_wordy(tok.kind)) {
+                self.add(index);
+            }
+        }
+        self.flush();
+    }
+
+    /// At least so many bytes of the view come from a token.
+    fn len(&self, index: usize) -> usize {
+        self.toks.get(index).map_or(0, |tok| match tok.kind {
+            kind if is_text(kind) => mark(kind).len(),
+            K::Regex => 3,
+            _ => (tok.end.saturating_sub(tok.start)) as usize,
+        })
+    }
+
+    fn add(&mut self, index: usize) {
+        if index < self.end {
+            for passed in self.hint.saturating_add(1)..=index {
+                self.behind = self.behind.saturating_sub(self.len(passed));
+            }
+        } else {
+            let mut start = index;
+            let mut before = 0_usize;
+            while before < self.reach && start > self.end {
+                start = start.saturating_sub(1);
+                before = before.saturating_add(self.len(start));
+            }
+            if start > self.end || self.end == 0 {
+                self.flush();
+                self.start = start;
+            }
+            (self.end, self.behind) = (index.saturating_add(1), 0);
+        }
+        self.hint = index;
+        while self.behind < self.reach && self.end < self.toks.len() {
+            self.behind = self.behind.saturating_add(self.len(self.end));
+            self.end = self.end.saturating_add(1);
+        }
+    }
+
+    fn flush(&mut self) {
+        let toks = self.toks.get(self.start..self.end).unwrap_or_default();
+        let Some(first) = toks.first() else { return };
+        if !self.view.is_empty() {
+            // No match goes over it: each window reaches further than any.
+            let at = first.start as usize;
+            self.view.put(b"\n", (at, at), How::NONE, 0);
+        }
+        code(self.src, toks, self.view);
+    }
+}
+
+/// Finds the token that holds a place.
+pub(super) fn token_at(toks: &[Tok], place: u32) -> Option<usize> {
+    let index = toks.partition_point(|tok| tok.start <= place).checked_sub(1)?;
+    toks.get(index).filter(|tok| place < tok.end).map(|_| index)
+}
+
+/// Adds the texts that hold a hint or may be other than they look.
+fn texts_at(src: &[u8], scanned: &Scanned, places: &[u32], out: &mut Lexed) {
+    let hinted = places.iter().filter_map(|place| token_at(&scanned.toks, *place));
+    let mut wanted: Vec<usize> = hinted.chain(scanned.texts.iter().map(|index| *index as usize)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    for index in wanted {
+        if let Some(tok) = scanned.toks.get(index) {
+            text_of(src, *tok, out);
+        }
+    }
+}
+
+/// Adds the comments that hold a hint or may be other than they look, each with those that it is joined with.
+fn comments_at(src: &[u8], scanned: &Scanned, places: &[u32], out: &mut Lexed) {
+    let all = &scanned.comments;
+    let hinted = places.iter().filter_map(|place| {
+        let index = all.partition_point(|(start, _)| start <= place).checked_sub(1)?;
+        all.get(index).filter(|(_, end)| place < end).map(|_| index)
+    });
+    let mut wanted: Vec<usize> = hinted.collect();
+    let mut disguises = Disguises::default();
+    let mut odd = |(start, end): &(u32, u32)| {
+        let text = src.get(*start as usize..*end as usize).unwrap_or_default();
+        disguises.seen(text, Within::Comment)
+    };
+    wanted.extend(all.iter().enumerate().filter(|(_, range)| odd(range)).map(|(index, _)| index));
+    wanted.sort_unstable();
+    let mut done = 0_usize;
+    for index in wanted {
+        if index < done {
+            continue;
+        }
+        let mut start = index;
+        while start > done && joined(src, all, start) {
+            start = start.saturating_sub(1);
+        }
+        done = index.saturating_add(1);
+        while joined(src, all, done) {
+            done = done.saturating_add(1);
+        }
+        comments(src, all.get(start..done).unwrap_or_default(), out);
+    }
+}
+
+/// Says whether nothing but blanks stands between a comment and the one before it.
+fn joined(src: &[u8], all: &[(u32, u32)], index: usize) -> bool {
+    let (Some(before), Some(own)) = (index.checked_sub(1).and_then(|at| all.get(at)), all.get(index)) else {
+        return false;
+    };
+    let gap = src.get(before.1 as usize..own.0 as usize);
+    gap.is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace))
 }
 
 const fn mark(kind: K) -> &'static [u8] {
@@ -58,6 +245,9 @@ pub(super) fn body(tok: Tok) -> (usize, usize) {
 }
 
 fn text_of(src: &[u8], tok: Tok, out: &mut Lexed) {
+    if !is_text(tok.kind) {
+        return;
+    }
     let (start, end) =
         if tok.kind == K::JsxText { (tok.start as usize, tok.end as usize) } else { body(tok) };
     let bytes = src.get(start..end).unwrap_or_default();
@@ -81,21 +271,16 @@ fn text_of(src: &[u8], tok: Tok, out: &mut Lexed) {
     }
 }
 
-fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
-    let mut last_end = None;
-    for &(start, end) in &scanned.comments {
-        let (start, end) = (start as usize, end as usize);
-        let bytes = src.get(start..end).unwrap_or_default();
-        let joined = last_end.is_some_and(|last: usize| {
-            src.get(last..start).is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace))
-        });
-        if joined {
+/// Adds comments; those with nothing but blanks between them are one piece.
+fn comments(src: &[u8], all: &[(u32, u32)], out: &mut Lexed) {
+    for (index, &(start, end)) in all.iter().enumerate() {
+        let start = start as usize;
+        if joined(src, all, index) {
             out.text.blank((start, start));
         } else {
             out.text.begin(Within::Comment, 0);
         }
-        comment(bytes, start, out);
-        last_end = Some(end);
+        comment(src.get(start..end as usize).unwrap_or_default(), start, out);
     }
     out.text.end();
 }

@@ -14,7 +14,7 @@ fn small(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_, '_, '_> {
     /// Reads `import` in any form; `None` where it is a call or `import.meta`, which are operands.
     pub(super) fn import(&mut self, at: usize) -> Option<usize> {
         let mut next = at.wrapping_add(1);

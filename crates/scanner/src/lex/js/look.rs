@@ -1,32 +1,42 @@
 //! What the tokens show besides names: gaps, comment ends, identifiers that look like others.
 
-use super::code::body;
-use super::scan::Scanned;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::bind::name_of;
+use super::code::{body, token_at};
+use super::scan::{GAP, Scanned};
 use super::token::{ESCAPED, K, Kw, Tok};
+use crate::engine::{Places, hint};
 use crate::sink::Sink;
 use crate::view::How;
 
-/// Blanks in one line, and lines, after which code is out of sight.
-const BLANKS: u32 = 200;
+/// Lines after which code is out of sight.
 const LINES: usize = 1000;
 
-pub(super) fn look(src: &[u8], scanned: &Scanned, code: &[u8], sink: &mut Sink<'_>) {
-    let mut end = 0_u32;
-    let mut before = [Kw::None; 2];
-    for tok in &scanned.toks {
-        if tok.start.saturating_sub(end) >= BLANKS {
-            gap(src, (end as usize, tok.start as usize), tok, sink);
+pub(super) fn look(src: &[u8], scanned: &Scanned, places: Option<&Places>, sink: &mut Sink<'_>) {
+    for &(index, start) in &scanned.gaps {
+        if let Some(tok) = scanned.toks.get(index as usize) {
+            gap(src, (start as usize, tok.start as usize), tok, sink);
         }
-        end = tok.end;
-        match tok.kind {
-            K::Word => identifier(src, *tok, code, sink),
-            // A specifier is judged as one: a type's loads nothing.
-            K::Str if !matches!(before, [_, Kw::From | Kw::Import] | [Kw::Import, _]) => {
-                starter(src, *tok, sink);
+    }
+    identifiers(src, scanned, sink);
+    match places {
+        Some(places) => {
+            let mut last = None;
+            for place in places.sorted(hint::STARTER) {
+                let index = token_at(&scanned.toks, place);
+                if let Some(index) = index.filter(|_| index != last) {
+                    starter(src, &scanned.toks, index, sink);
+                }
+                last = index;
             }
-            _ => {}
         }
-        before = [before[1], if tok.kind == K::Word { Kw::of(tok.aux) } else { Kw::None }];
+        None => {
+            for index in 0..scanned.toks.len() {
+                starter(src, &scanned.toks, index, sink);
+            }
+        }
     }
     comment_ends(src, scanned, sink);
 }
@@ -38,25 +48,52 @@ fn gap(src: &[u8], range: (usize, usize), tok: &Tok, sink: &mut Sink<'_>) {
     let tail = between.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let lines = between.iter().filter(|byte| line_end(byte)).count();
     let blank = between.iter().all(u8::is_ascii_whitespace);
-    if tail >= BLANKS as usize || (blank && lines > LINES) {
+    if tail >= GAP || (blank && lines > LINES) {
         sink.shape("obf-offscreen", (tok.start as usize, tok.end as usize), How::NONE);
     }
 }
 
-fn identifier(src: &[u8], tok: Tok, code: &[u8], sink: &mut Sink<'_>) {
-    let name = super::bind::name_of(src, tok);
-    if !name.is_ascii() {
-        let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
-        let words = &sink.rules.js.words;
-        crate::unicode::identifier(&name, (tok.start as usize, tok.end as usize), how, words, code, sink);
+/// Identifiers that are not ASCII, beside those of the file that are.
+fn identifiers(src: &[u8], scanned: &Scanned, sink: &mut Sink<'_>) {
+    let mut plain = None;
+    for &index in &scanned.identifiers {
+        let Some(&tok) = scanned.toks.get(index as usize) else { continue };
+        let name = name_of(src, tok);
+        if !name.is_ascii() {
+            let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
+            let words = &sink.rules.js.words;
+            let twins = plain.get_or_insert_with(|| all_names(src, &scanned.toks));
+            let span = (tok.start as usize, tok.end as usize);
+            crate::unicode::identifier_beside(&name, span, how, words, &|twin| twins.contains(twin), sink);
+        }
     }
 }
 
+/// All names of a file that are ASCII.
+fn all_names<'a>(src: &'a [u8], toks: &[Tok]) -> BTreeSet<Cow<'a, [u8]>> {
+    let names = toks.iter().filter(|tok| matches!(tok.kind, K::Word | K::Private));
+    names
+        .map(|tok| match name_of(src, *tok) {
+            Cow::Borrowed(name) => Cow::Borrowed(name.strip_prefix(b"#").unwrap_or(name)),
+            owned @ Cow::Owned(_) => owned,
+        })
+        .filter(|name| name.is_ascii())
+        .collect()
+}
+
 /// The name of the module that starts programs, as a value of its own.
-fn starter(src: &[u8], tok: Tok, sink: &mut Sink<'_>) {
+fn starter(src: &[u8], toks: &[Tok], index: usize, sink: &mut Sink<'_>) {
+    let Some(&tok) = toks.get(index).filter(|tok| tok.kind == K::Str) else { return };
     let (start, end) = body(tok);
-    let bytes = src.get(start..end).unwrap_or_default();
-    if bytes == b"child_process" || bytes == b"node:child_process" {
+    if !matches!(src.get(start..end), Some(b"child_process" | b"node:child_process")) {
+        return;
+    }
+    let before = |back: usize| {
+        let tok = index.checked_sub(back).and_then(|at| toks.get(at));
+        tok.filter(|tok| tok.kind == K::Word).map_or(Kw::None, |tok| Kw::of(tok.aux))
+    };
+    // A specifier is judged as one: a type's loads nothing.
+    if !matches!((before(2), before(1)), (_, Kw::From | Kw::Import) | (Kw::Import, _)) {
         sink.shape("js-child-process-value", (tok.start as usize, tok.end as usize), How::NONE);
     }
 }

@@ -4,6 +4,7 @@ mod bind;
 mod call;
 mod code;
 mod escape;
+mod follow;
 pub(crate) mod html;
 mod import;
 mod look;
@@ -11,6 +12,9 @@ mod scan;
 mod token;
 mod types;
 mod walk;
+mod whole;
+
+pub(crate) use call::WalkNodes;
 
 use super::Lexed;
 use crate::entry::Lens;
@@ -83,6 +87,9 @@ const WORDS: &[&str] = &[
     "__proto__",
 ];
 
+/// Words that stand for the global object, or whose members do.
+pub(crate) const ROOTS: &[&str] = &["globalThis", "window", "self", "global", "top", "parent", "frames"];
+
 /// Starts the table of names: keywords first, so that their numbers are known.
 pub(crate) fn names() -> Names {
     let mut names = Names::new();
@@ -113,17 +120,17 @@ fn dialect(path: &str, html_comments: Flag) -> Dialect {
 /// Reads a text as JavaScript or, by the path's ending, TypeScript.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let marks = memchr::memmem::find(src, b"<!--").is_some() || memchr::memmem::find(src, b"-->").is_some();
-    pass(src, dialect(sink.path, Flag::Off), sink, limits, out);
+    pass(src, dialect(sink.path, Flag::Off), sink, limits, Some(out));
     if marks {
         // Scripts have comments that modules lack. Both readings count.
-        let mut second = Lexed::default();
-        pass(src, dialect(sink.path, Flag::On), sink, limits, &mut second);
+        pass(src, dialect(sink.path, Flag::On), sink, limits, None);
     }
 }
 
-fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
-    let names = &sink.rules.js;
-    let scanned = Scanner::new(src, names, dialect, limits).run();
+fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out: Option<&mut Lexed>) {
+    let rules = sink.rules;
+    let names = &rules.js;
+    let mut scanned = Scanner::new(src, names, dialect, limits).run();
     if let Some(at) = scanned.stopped {
         sink.unread.push(Unread { start: at, end: src.len() });
     }
@@ -132,9 +139,13 @@ fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out:
             sink.embed(Lens::Js, EmbeddedText::Range(start as usize, end as usize));
         }
     }
-    code::views(src, &scanned, out);
-    look::look(src, &scanned, &out.code.bytes, sink);
-    walk::walk(src, &scanned, dialect, names, sink);
+    let places = sink.places.take().filter(|_| !whole::asked());
+    if let Some(out) = out {
+        code::views(src, &scanned, places.as_ref(), rules.hinted().reach, out);
+    }
+    look::look(src, &scanned, places.as_ref(), sink);
+    sink.places = places;
+    walk::walk(src, &mut scanned, dialect, names, sink);
 }
 
 /// Gives a token's bytes.

@@ -65,6 +65,11 @@ pub(super) const CONTROL: u8 = 8;
 /// The end of a function or class that is an expression.
 pub(super) const EXPRESSION: u8 = 16;
 
+/// The opening bracket of a pair that holds no event.
+pub(super) const DULL: u8 = 32;
+/// A token from which a finding may come: a name of the tables, a module that is asked for, the global object.
+pub(super) const EVENT: u8 = 64;
+
 /// One token. `aux` is the interned word of a word, and the index of the other bracket of a bracket.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tok {

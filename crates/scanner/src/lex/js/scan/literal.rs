@@ -3,6 +3,40 @@
 use super::super::token::{ESCAPED, K, NO_MATE, UNCLOSED};
 use super::{CLASS_DIGIT, CLASS_WORD, Open, Scanner, class, offset};
 
+/// How many bytes of a string are looked at one by one: most are shorter.
+const SHORT: usize = 48;
+
+/// Finds the quote, backslash or line end at which a string may end.
+#[inline]
+fn string_stop(src: &[u8], start: usize, quote: u8) -> usize {
+    let mut end = start;
+    let limit = start.wrapping_add(SHORT);
+    while let Some(&byte) = src.get(end) {
+        if byte == quote || matches!(byte, b'\\' | b'\n' | b'\r') {
+            return end;
+        }
+        end = end.wrapping_add(1);
+        if end == limit {
+            return long_string_stop(src, end, quote);
+        }
+    }
+    end
+}
+
+#[cold]
+fn long_string_stop(src: &[u8], start: usize, quote: u8) -> usize {
+    let rest = src.get(start..).unwrap_or_default();
+    let len = memchr::memchr3(quote, b'\\', b'\n', rest).unwrap_or(rest.len());
+    let len = memchr::memchr(b'\r', rest.get(..len).unwrap_or_default()).unwrap_or(len);
+    start.wrapping_add(len)
+}
+
+/// Says whether a text holds U+2028 or U+2029.
+fn has_separator(text: &[u8]) -> bool {
+    memchr::memchr_iter(0xE2, text)
+        .any(|at| matches!(text.get(at..at.saturating_add(3)), Some([0xE2, 0x80, 0xA8 | 0xA9])))
+}
+
 impl Scanner<'_> {
     pub(super) fn number(&mut self) {
         let start = self.at;
@@ -39,9 +73,7 @@ impl Scanner<'_> {
         let mut end = start.wrapping_add(1);
         let mut flags = UNCLOSED;
         loop {
-            let rest = self.src.get(end..).unwrap_or_default();
-            let stop = rest.iter().position(|byte| *byte == quote || matches!(byte, b'\\' | b'\n' | b'\r'));
-            end = end.wrapping_add(stop.unwrap_or(rest.len()));
+            end = string_stop(self.src, end, quote);
             match self.src.get(end) {
                 Some(b'\\') => {
                     flags |= ESCAPED;
@@ -60,7 +92,7 @@ impl Scanner<'_> {
         if flags & UNCLOSED != 0 {
             self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
         }
-        self.push(K::Str, start, end, 0, flags);
+        self.push_text(K::Str, start, end, 0, flags);
         (self.operand, self.statement) = (false, false);
     }
 
@@ -83,7 +115,7 @@ impl Scanner<'_> {
                 }
                 (Some(b'$'), Some(b'{')) => {
                     self.at = end.wrapping_add(2);
-                    self.push(head, start, self.at, NO_MATE, flags);
+                    self.push_text(head, start, self.at, NO_MATE, flags);
                     self.open(Open::Hole);
                     self.holes = self.holes.wrapping_add(1);
                     if self.holes > self.limits.templates {
@@ -103,7 +135,7 @@ impl Scanner<'_> {
             self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
         }
         self.at = end;
-        self.push(whole, start, end, NO_MATE, flags);
+        self.push_text(whole, start, end, NO_MATE, flags);
         (self.operand, self.statement) = (false, false);
     }
 
@@ -130,18 +162,15 @@ impl Scanner<'_> {
         let start = self.at;
         let body = start.wrapping_add(2);
         let rest = self.src.get(body..).unwrap_or_default();
-        let end = if let Some(len) = memchr::memmem::find(rest, b"*/") {
-            body.wrapping_add(len).wrapping_add(2)
+        let mark = |at: &usize| at.checked_sub(1).and_then(|before| rest.get(before)) == Some(&b'*');
+        let end = if let Some(len) = memchr::memchr_iter(b'/', rest).find(mark) {
+            body.wrapping_add(len).wrapping_add(1)
         } else {
             self.out.unsure.push((offset(body), offset(self.src.len())));
             self.src.len()
         };
         let text = self.src.get(start..end).unwrap_or_default();
-        if memchr::memchr2(b'\n', b'\r', text).is_some()
-            || text.windows(3).any(|w| matches!(w, [0xE2, 0x80, 0xA8 | 0xA9]))
-        {
-            self.newline = true;
-        }
+        self.newline = self.newline || memchr::memchr2(b'\n', b'\r', text).is_some() || has_separator(text);
         self.out.comments.push((offset(start), offset(end)));
         self.at = end;
     }

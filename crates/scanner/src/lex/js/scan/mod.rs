@@ -5,9 +5,10 @@ mod literal;
 mod punct;
 mod word;
 
-use super::token::{Brace, K, Kw, NEWLINE, NO_MATE, Tok};
-use crate::names::Names;
+use super::token::{Brace, ESCAPED, EVENT, K, Kw, NEWLINE, NO_MATE, Tok, UNCLOSED};
+use crate::names::{Names, STARRED, prefix_at};
 use crate::options::Limits;
+use crate::text::{Disguises, Within};
 
 /// Which grammar a file is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,18 +82,29 @@ pub(super) struct Scanned {
     pub(super) unsure: Vec<(u32, u32)>,
     /// Where the lexer stopped at a limit.
     pub(super) stopped: Option<usize>,
-    /// Words of the name tables were seen.
-    pub(super) known_words: u32,
+    /// Identifiers with escapes or with bytes that are not ASCII.
+    pub(super) identifiers: Vec<u32>,
+    /// Texts of strings, templates and JSX with escapes, or that may be other than they look.
+    pub(super) texts: Vec<u32>,
+    /// Tokens after a long gap, with where the gap starts.
+    pub(super) gaps: Vec<(u32, u32)>,
 }
+
+/// A gap of so many bytes is looked at.
+pub(super) const GAP: usize = 200;
 
 pub(super) struct Scanner<'a> {
     src: &'a [u8],
     at: usize,
+    /// Where the last token ends.
+    end: usize,
     names: &'a Names,
     dialect: Dialect,
     limits: &'a Limits,
     frames: Vec<Frame>,
     holes: usize,
+    /// Functions that are open.
+    bodies: u32,
     out: Scanned,
     newline: bool,
     /// An operand may start here, so that `/` starts a regex literal and `<` a tag.
@@ -109,6 +121,8 @@ const CLASS_DIGIT: u8 = 3;
 const CLASS_QUOTE: u8 = 4;
 const CLASS_LINE: u8 = 5;
 const CLASS_WIDE: u8 = 6;
+/// Marks that open and close nothing.
+const CLASS_PLAIN: u8 = 7;
 
 const fn classes() -> [u8; 256] {
     let mut table = [CLASS_OTHER; 256];
@@ -124,6 +138,7 @@ const fn classes() -> [u8; 256] {
                 b'0'..=b'9' => CLASS_DIGIT,
                 b'"' | b'\'' => CLASS_QUOTE,
                 0x80..=0xFF => CLASS_WIDE,
+                b'.' | b',' | b';' | b':' | b'?' => CLASS_PLAIN,
                 _ => CLASS_OTHER,
             };
         }
@@ -137,6 +152,11 @@ static CLASSES: [u8; 256] = classes();
 #[inline]
 fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(CLASS_OTHER)
+}
+
+#[inline]
+fn is_word(byte: u8) -> bool {
+    matches!(class(byte), CLASS_WORD | CLASS_DIGIT)
 }
 
 /// Gives the length of a blank or line end that is not ASCII, and whether it ends a line.
@@ -169,11 +189,13 @@ impl<'a> Scanner<'a> {
         Self {
             src,
             at: 0,
+            end: 0,
             names,
             dialect,
             limits,
             frames: vec![base],
             holes: 0,
+            bodies: 0,
             out: Scanned { toks, ..Scanned::default() },
             newline: true,
             operand: true,
@@ -232,6 +254,10 @@ impl<'a> Scanner<'a> {
     fn push(&mut self, kind: K, start: usize, end: usize, aux: u32, flags: u8) {
         let flags = if self.newline { flags | NEWLINE } else { flags };
         self.newline = false;
+        if start.wrapping_sub(self.end) >= GAP {
+            self.out.gaps.push((offset(self.out.toks.len()), offset(self.end)));
+        }
+        self.end = end;
         self.out.toks.push(Tok {
             start: offset(start),
             end: offset(end),
@@ -246,26 +272,60 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    #[inline]
+    /// Takes a token with text.
+    fn push_text(&mut self, kind: K, start: usize, end: usize, aux: u32, flags: u8) {
+        let mut flags = flags;
+        let text = self.src.get(start..end).unwrap_or_default();
+        let within = if kind == K::JsxText { Within::Prose } else { Within::String };
+        if flags & ESCAPED != 0 || Disguises::default().seen(text, within) {
+            self.out.texts.push(offset(self.out.toks.len()));
+        }
+        let close = if flags & UNCLOSED == 0 { end.wrapping_sub(1) } else { end };
+        if matches!(kind, K::Str | K::Tpl) && self.is_name(start.wrapping_add(1), close, flags) {
+            flags |= EVENT;
+        }
+        self.push(kind, start, end, aux, flags);
+    }
+
+    /// Says whether a string may be the name of a member that rules look for with any receiver.
+    fn is_name(&self, start: usize, end: usize, flags: u8) -> bool {
+        let text = self.src.get(start..end).unwrap_or_default();
+        let word = if flags & ESCAPED == 0 {
+            self.names.words.find(prefix_at(self.src, start, end.max(start)), text)
+        } else {
+            self.names.words.get(&super::escape::decode(text).0)
+        };
+        word != 0 && self.names.interest(word) & STARRED != 0
+    }
+
+    /// Reads code up to the end of a token that may change what the following bytes are.
     fn step(&mut self) {
-        let Some(&byte) = self.src.get(self.at) else { return };
-        match class(byte) {
-            CLASS_BLANK => self.at = self.at.wrapping_add(1),
-            CLASS_LINE => {
-                self.newline = true;
-                self.at = self.at.wrapping_add(1);
-            }
-            CLASS_WORD => self.word(K::Word, self.at),
-            CLASS_DIGIT => self.number(),
-            CLASS_QUOTE => self.string(byte),
-            CLASS_WIDE => match wide_blank(self.rest()) {
-                Some((len, line)) => {
-                    self.newline |= line == Flag::On;
-                    self.at = self.at.wrapping_add(len);
+        while let Some(&byte) = self.src.get(self.at) {
+            match class(byte) {
+                CLASS_BLANK => self.at = self.at.wrapping_add(1),
+                CLASS_LINE => {
+                    self.newline = true;
+                    self.at = self.at.wrapping_add(1);
+                    while self.src.get(self.at).is_some_and(|byte| *byte == b' ') {
+                        self.at = self.at.wrapping_add(1);
+                    }
                 }
-                None => self.word(K::Word, self.at),
-            },
-            _ => self.punct(byte),
+                CLASS_WORD => self.word(K::Word, self.at),
+                CLASS_DIGIT => self.number(),
+                CLASS_QUOTE => self.string(byte),
+                CLASS_WIDE => match wide_blank(self.rest()) {
+                    Some((len, line)) => {
+                        self.newline |= line == Flag::On;
+                        self.at = self.at.wrapping_add(len);
+                    }
+                    None => self.word(K::Word, self.at),
+                },
+                CLASS_PLAIN => self.plain(byte),
+                _ => {
+                    self.punct(byte);
+                    return;
+                }
+            }
         }
     }
 
@@ -280,6 +340,9 @@ impl<'a> Scanner<'a> {
         if self.frames.len() > self.limits.brackets {
             self.out.stopped = Some(self.at);
             return;
+        }
+        if matches!(open, Open::Brace { brace: Brace::Body, .. }) {
+            self.bodies = self.bodies.wrapping_add(1);
         }
         self.frames.push(Frame { open, tok, ternaries: 0, pending: Pending::None });
     }

@@ -1,7 +1,7 @@
 //! Punctuation, and the bracket stack.
 
 use super::super::escape;
-use super::super::token::{Brace, CONTROL, EXPRESSION, K, Kw};
+use super::super::token::{Brace, CONTROL, EVENT, EXPRESSION, K, Kw};
 use super::{After, CLASS_WIDE, CLASS_WORD, Flag, Open, Pending, Scanner, class};
 
 impl Scanner<'_> {
@@ -14,15 +14,6 @@ impl Scanner<'_> {
             }
             b'{' => self.open_brace(),
             b')' | b']' | b'}' => self.close(byte),
-            b'.' => self.dot(),
-            b';' => {
-                self.emit(K::Semi, 1);
-                self.statement = true;
-                self.set_pending(Pending::None);
-            }
-            b',' => self.emit(K::Comma, 1),
-            b':' => self.colon(),
-            b'?' => self.question(),
             b'/' => self.slash(),
             b'`' => self.template(self.at, K::TplHead, K::Tpl),
             b'<' => self.less(),
@@ -52,6 +43,21 @@ impl Scanner<'_> {
                 self.operand = false;
             }
             _ => self.operator(byte),
+        }
+    }
+
+    /// Marks that neither open nor close anything.
+    pub(super) fn plain(&mut self, byte: u8) {
+        match byte {
+            b'.' => self.dot(),
+            b',' => self.emit(K::Comma, 1),
+            b':' => self.colon(),
+            b'?' => self.question(),
+            _ => {
+                self.emit(K::Semi, 1);
+                self.statement = true;
+                self.set_pending(Pending::None);
+            }
         }
     }
 
@@ -210,13 +216,19 @@ impl Scanner<'_> {
         };
         let frame = self.top();
         if self.frames.len() < 2 || !fits(frame.open) {
-            // A stray bracket closes nothing.
+            // A stray bracket closes nothing, and the walk has to see that it does not.
             self.emit(kind, 1);
+            if let Some(tok) = self.out.toks.last_mut() {
+                tok.flags |= EVENT;
+            }
             self.operand = byte == b'}';
             self.statement = byte == b'}';
             return;
         }
         self.frames.truncate(self.frames.len().wrapping_sub(1));
+        if matches!(frame.open, Open::Brace { brace: Brace::Body, .. }) {
+            self.bodies = self.bodies.wrapping_sub(1);
+        }
         if frame.open == Open::Hole {
             self.holes = self.holes.wrapping_sub(1);
             let start = self.at;

@@ -1,24 +1,43 @@
 //! Words, and what each keyword says of what may follow.
 
 use super::super::escape;
-use super::super::token::{ESCAPED, K, Kw};
+use super::super::token::{ESCAPED, EVENT, K, Kw};
 use super::{
-    After, CLASS_BLANK, CLASS_DIGIT, CLASS_LINE, CLASS_WORD, Flag, Open, Pending, Scanner, class, offset,
-    wide_blank,
+    After, CLASS_BLANK, CLASS_LINE, Flag, Open, Pending, Scanner, class, is_word, offset, wide_blank,
 };
+use crate::names::{STARRED, Word, prefix_at};
 
 impl Scanner<'_> {
+    #[inline]
     pub(super) fn word(&mut self, kind: K, start: usize) {
         let mut end = self.at;
-        let mut escaped = false;
+        while self.src.get(end).is_some_and(|byte| is_word(*byte)) {
+            end = end.wrapping_add(1);
+        }
+        let odd = self.src.get(end).is_some_and(|byte| *byte >= 0x80 || *byte == b'\\');
+        if odd || end == self.at {
+            self.odd_word(kind, start, end);
+            return;
+        }
+        let text = self.src.get(start..end).unwrap_or_default();
+        let word = self.names.words.find(prefix_at(self.src, start, end), text);
+        self.at = end;
+        self.named(kind, start, word, 0);
+    }
+
+    /// The rest of a word with escapes or with letters that are not ASCII.
+    #[cold]
+    fn odd_word(&mut self, kind: K, start: usize, from: usize) {
+        let mut end = from;
+        let mut flags = 0;
         loop {
             let rest = self.src.get(end..).unwrap_or_default();
-            let plain = rest.iter().position(|byte| !matches!(class(*byte), CLASS_WORD | CLASS_DIGIT));
+            let plain = rest.iter().position(|byte| !is_word(*byte));
             end = end.wrapping_add(plain.unwrap_or(rest.len()));
             match self.src.get(end) {
                 Some(b'\\') => {
                     let Some(len) = escape::identifier_escape(self.src, end) else { break };
-                    escaped = true;
+                    flags |= ESCAPED;
                     end = end.wrapping_add(len);
                 }
                 Some(0x80..) if wide_blank(self.src.get(end..).unwrap_or_default()).is_none() => {
@@ -28,19 +47,51 @@ impl Scanner<'_> {
             }
         }
         self.at = end.max(self.at.wrapping_add(1));
+        self.out.identifiers.push(offset(self.out.toks.len()));
         let text = self.src.get(start..self.at).unwrap_or_default();
-        let word = if escaped {
-            self.names.words.get(&escape::decode_identifier(text))
-        } else {
+        let word = if flags == 0 {
             self.names.words.get(text)
+        } else {
+            self.names.words.get(&escape::decode_identifier(text))
         };
-        let after_dot = matches!(self.last, K::Dot | K::QDot);
-        // An escaped keyword is no keyword, but an escaped name is that name.
-        let kw = if kind == K::Private || after_dot || escaped { Kw::None } else { Kw::of(u32::from(word)) };
-        self.out.known_words = self.out.known_words.saturating_add(u32::from(word != 0 && kw == Kw::None));
-        self.keyword(kw);
-        self.push(kind, start, self.at, u32::from(word), if escaped { ESCAPED } else { 0 });
+        self.named(kind, start, word, flags);
+    }
+
+    #[inline]
+    fn named(&mut self, kind: K, start: usize, word: Word, flags: u8) {
+        let mut kw = Kw::None;
+        let mut flags = flags;
+        if word != 0 {
+            let after_dot = matches!(self.last, K::Dot | K::QDot);
+            // An escaped keyword is no keyword, but an escaped name is that name.
+            if kind != K::Private && !after_dot && flags & ESCAPED == 0 {
+                kw = Kw::of(u32::from(word));
+            }
+            if self.is_event(word, kw) {
+                flags |= EVENT;
+            }
+        }
+        if kw == Kw::None {
+            (self.operand, self.statement) = (false, false);
+        } else {
+            self.keyword(kw);
+        }
+        self.push(kind, start, self.at, u32::from(word), flags);
         self.last_kw = kw;
+    }
+
+    /// Says whether a finding may come from a word of the tables.
+    fn is_event(&self, word: Word, kw: Kw) -> bool {
+        let interest = self.names.interest(word);
+        match kw {
+            // Functions matter where something asks for their constructor, and the walk asks for those.
+            Kw::Function => false,
+            Kw::Export => true,
+            // The global object, outside functions.
+            Kw::This => self.bodies == 0,
+            _ if matches!(self.last, K::Dot | K::QDot) => interest & STARRED != 0,
+            _ => interest != 0,
+        }
     }
 
     /// Moves the state over a word.

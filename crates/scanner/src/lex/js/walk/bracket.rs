@@ -4,12 +4,13 @@ use super::super::bind::name_of;
 use super::super::call::Callee;
 use super::super::code::body;
 use super::super::escape;
+use super::super::follow::Given;
 use super::super::token::{Brace, CONTROL, ESCAPED, EXPRESSION, K, Kw, Tok};
 use super::{Arg, Cur, Frame, In, Prefix, Shape, Val, Via, Walk, small};
 use crate::sink::FirstArg;
 use crate::view::How;
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_, '_, '_> {
     pub(super) fn open_paren(&mut self, at: usize, tok: Tok) {
         if tok.flags & CONTROL != 0 {
             self.end_operand();
@@ -109,6 +110,8 @@ impl Walk<'_, '_, '_> {
             self.end_statement();
             return;
         }
+        // A prefix without an operand reaches no further than its bracket.
+        self.prefix = Prefix::None;
         // A group hands its last operand on; whether it is used or called shows later.
         let group = self.top_kind() == In::Group;
         let single = group
@@ -190,7 +193,14 @@ impl Walk<'_, '_, '_> {
         self.cur = Some(base);
         // The index was ended as an expression; its value stands in the tokens.
         let open = frame.open as usize;
-        if let Some((name, how)) = self.constant_between(open.wrapping_add(1), at) {
+        let constant = self.constant_between(open.wrapping_add(1), at);
+        if constant.is_none() && self.is_parent(base.val) && at == open.wrapping_add(2) {
+            let tok = self.tok(open.wrapping_add(1));
+            if tok.kind == K::Word {
+                self.ask(tok, Given::Text);
+            }
+        }
+        if let Some((name, how)) = constant {
             let word = self.names.words.get(&name);
             self.step(word, how, at);
         } else {

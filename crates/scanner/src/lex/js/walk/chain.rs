@@ -2,13 +2,14 @@
 
 use super::super::bind::name_of;
 use super::super::call::Callee;
+use super::super::follow::Given;
 use super::super::token::{ESCAPED, K, Kw, Tok};
 use super::{Arg, Cur, In, Prefix, Shape, Val, Via, Walk, small};
 use crate::names::{ROOT, Word};
 use crate::sink::{FirstArg, Own};
 use crate::view::How;
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_, '_, '_> {
     pub(super) fn word(&mut self, at: usize, tok: Tok) -> usize {
         let kw = self.kw(at);
         if matches!(self.top_kind(), In::Object | In::Class) && self.is_key(at) {
@@ -73,7 +74,17 @@ impl Walk<'_, '_, '_> {
             return (Val::node(node), own, how);
         }
         let alias = self.bindings.get(&name_of(self.src, tok));
+        if alias.is_none() && kw == Kw::None && self.frames.last().is_some_and(|frame| frame.exact) {
+            self.ask_argument(tok);
+        }
         (alias.filter(|val| node == 0 || val.is_known()).unwrap_or(Val::node(node)), own, how)
+    }
+
+    /// Asks for a name among the arguments of a name of the tables.
+    fn ask_argument(&mut self, tok: Tok) {
+        let base = self.frames.last().and_then(|frame| frame.base);
+        let function = base.is_some_and(|base| self.nodes.prototype_of.contains(&base.val.node));
+        self.ask(tok, if function { Given::Anything } else { Given::Text });
     }
 
     pub(super) fn dot(&mut self, at: usize) -> usize {
@@ -105,6 +116,9 @@ impl Walk<'_, '_, '_> {
             (cur.via, cur.last) = (via, small(last));
             self.cur = Some(cur);
             return;
+        }
+        if word == self.nodes.constructor && word != 0 && cur.shape == Shape::Name && !cur.val.is_known() {
+            self.ask(self.tok(cur.last as usize), Given::Anything);
         }
         self.leave(&cur);
         let module = self.names.node(cur.val.node).is_some_and(|data| data.module);
@@ -188,6 +202,8 @@ impl Walk<'_, '_, '_> {
     /// Ends an expression: what was assigned in it is bound.
     pub(in crate::lex::js) fn end_expression(&mut self) {
         let shape = self.cur.map(|cur| cur.shape);
+        let name =
+            self.cur.filter(|cur| cur.shape == Shape::Name && !cur.val.is_known() && cur.val.text == 0);
         self.end_operand();
         let Some(frame) = self.frames.last_mut() else { return };
         let mut value = frame.value;
@@ -220,8 +236,19 @@ impl Walk<'_, '_, '_> {
         }
         while self.targets.len() > targets {
             let Some(target) = self.targets.pop() else { break };
+            if let Some(name) = name.filter(|_| self.is_asked(&target)) {
+                self.ask(self.tok(name.last as usize), Given::Anything);
+            }
             self.bind_target(&target, value);
         }
+    }
+
+    /// Says whether the value of a target was asked for.
+    fn is_asked(&self, target: &Cur) -> bool {
+        let names = &self.asked.names;
+        target.shape == Shape::Name
+            && !names.is_empty()
+            && names.contains(name_of(self.src, self.tok(target.last as usize)).as_ref())
     }
 
     pub(super) fn end_statement(&mut self) {

@@ -5,7 +5,7 @@ use super::{In, Prefix, Shape, Val, Walk, small};
 use crate::names::Word;
 use crate::view::How;
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_, '_, '_> {
     /// Handles a keyword; `None` where it is used as a name.
     pub(super) fn keyword(&mut self, at: usize, kw: Kw) -> Option<usize> {
         let next = at.wrapping_add(1);
@@ -189,7 +189,7 @@ impl Walk<'_, '_, '_> {
         }
         if kw == Kw::Function && self.kind(next) == Some(K::LParen) {
             self.open_params(next);
-            next = next.wrapping_add(1);
+            next = self.past_dull(next, self.tok(next));
         }
         next
     }

@@ -10,32 +10,58 @@ mod operator;
 
 use super::bind::{Bindings, Val};
 use super::call::WalkNodes;
+use super::follow::{Asked, Follow, Followed, Given, Marking};
 use super::scan::{Dialect, Flag, Scanned};
-use super::token::{ESCAPED, K, Kw, NO_MATE, Tok};
+use super::token::{DULL, ESCAPED, EVENT, K, Kw, NO_MATE, Tok};
 use super::types::Types;
-use crate::names::{Names, Node};
+use crate::names::{Names, Node, NodeData};
 use crate::sink::{FirstArg, Own, Sink};
 use crate::view::How;
 
 /// Rounds until aliases that are used before they are bound have settled.
-const ROUNDS: u32 = 6;
+const ROUNDS: u32 = 8;
 
-pub(super) fn walk(src: &[u8], scanned: &Scanned, dialect: Dialect, names: &Names, sink: &mut Sink<'_>) {
+pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &Names, sink: &mut Sink<'_>) {
+    let rules = sink.rules;
+    let nodes = &rules.nodes;
     let mut bindings = Bindings::default();
-    let nodes = WalkNodes::new(names);
+    let mut followed = Followed::default();
+    let mut asked = Asked::default();
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
-    for _ in 0..ROUNDS {
+    Marking { src, names, nodes, followed: &followed }.run(&mut scanned.toks);
+    for round in 1.. {
         sink.hits.truncate(before.0);
         sink.embedded.truncate(before.1);
         sink.named.truncate(before.2);
         let changes = bindings.changes();
-        let mut walk = Walk::new(src, &scanned.toks, dialect, names, &nodes, bindings, sink);
+        let mut walk = Walk::new(src, &scanned.toks, dialect, names, nodes, bindings, sink);
+        walk.asked = asked;
         walk.run();
-        bindings = walk.bindings;
-        if bindings.changes() == changes {
+        (bindings, asked) = (walk.bindings, walk.asked);
+        let mut fresh = false;
+        for (name, val) in bindings.all() {
+            // A function's name is followed where something asks for its constructor.
+            if nodes.is_followed(val) {
+                fresh |= followed.add(name, Follow::Value(Val { text: 0, ..val }));
+            } else if val.text != 0 && is_event(&scanned.toks, val.text) {
+                fresh |= followed.add(name, Follow::Everywhere);
+            }
+        }
+        for name in &asked.names {
+            fresh |= followed.add(name, Follow::Everywhere);
+        }
+        if (bindings.changes() == changes && !fresh) || round >= ROUNDS {
             break;
         }
+        if fresh {
+            Marking { src, names, nodes, followed: &followed }.run(&mut scanned.toks);
+        }
     }
+}
+
+/// Says whether a constant is a name that rules look for.
+fn is_event(toks: &[Tok], text: u32) -> bool {
+    toks.get(text.wrapping_sub(1) as usize).is_some_and(|tok| tok.flags & EVENT != 0)
 }
 
 /// How a chain's last member passes its arguments on.
@@ -119,7 +145,7 @@ pub(super) struct Arg {
 #[derive(Debug, Clone, Copy)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "four facts of an open bracket that go on and off on their own"
+    reason = "five facts of an open bracket that go on and off on their own"
 )]
 pub(super) struct Frame {
     kind: In,
@@ -140,6 +166,8 @@ pub(super) struct Frame {
     args: [Arg; 3],
     count: u32,
     texts: u32,
+    /// What names stand for counts here: the arguments and indices of a name of the tables.
+    exact: bool,
 }
 
 impl Frame {
@@ -159,17 +187,18 @@ impl Frame {
             args: [Arg { first: FirstArg::None, val: Val { node: 0, star: 0, text: 0 } }; 3],
             count: 0,
             texts,
+            exact: false,
         }
     }
 }
 
-pub(super) struct Walk<'a, 's, 'r> {
+pub(super) struct Walk<'a, 't, 's, 'r> {
     pub(super) src: &'a [u8],
-    pub(super) toks: &'a [Tok],
-    pub(super) types: Types<'a>,
+    pub(super) toks: &'t [Tok],
+    pub(super) types: Types<'t>,
     typed: bool,
-    pub(super) names: &'a Names,
-    pub(super) nodes: &'a WalkNodes,
+    pub(super) names: &'t Names,
+    pub(super) nodes: &'t WalkNodes,
     pub(super) bindings: Bindings<'a>,
     pub(super) sink: &'s mut Sink<'r>,
     cur: Option<Cur>,
@@ -180,22 +209,27 @@ pub(super) struct Walk<'a, 's, 'r> {
     /// Constant texts among arguments: token indices.
     pub(super) texts: Vec<u32>,
     functions: u32,
+    pub(super) asked: Asked,
+    whole: bool,
 }
 
 fn small(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-impl<'a, 's, 'r> Walk<'a, 's, 'r> {
+impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
     fn new(
         src: &'a [u8],
-        toks: &'a [Tok],
+        toks: &'t [Tok],
         dialect: Dialect,
-        names: &'a Names,
-        nodes: &'a WalkNodes,
+        names: &'t Names,
+        nodes: &'t WalkNodes,
         bindings: Bindings<'a>,
         sink: &'s mut Sink<'r>,
-    ) -> Self {
+    ) -> Self
+    where
+        'a: 't,
+    {
         Self {
             src,
             toks,
@@ -212,6 +246,8 @@ impl<'a, 's, 'r> Walk<'a, 's, 'r> {
             targets: Vec::new(),
             texts: Vec::new(),
             functions: 0,
+            asked: Asked::default(),
+            whole: super::whole::asked(),
         }
     }
 
@@ -281,12 +317,19 @@ impl<'a, 's, 'r> Walk<'a, 's, 'r> {
                 self.end_expression();
                 self.close(at);
             }
-            K::LParen => self.open_paren(at, tok),
+            K::LParen => {
+                self.open_paren(at, tok);
+                return self.past_dull(at, tok);
+            }
             K::LBracket => {
                 let base = self.cur.take();
                 self.push(if base.is_some() { In::Index } else { In::Array }, at, base);
+                return self.past_dull(at, tok);
             }
-            K::LBrace => self.open_brace(at, tok),
+            K::LBrace => {
+                self.open_brace(at, tok);
+                return self.past_dull(at, tok);
+            }
             K::RParen | K::RBracket | K::RBrace => self.close(at),
             K::Dot | K::QDot => return self.dot(at),
             K::Ellipsis | K::At => {
@@ -326,7 +369,41 @@ impl<'a, 's, 'r> Walk<'a, 's, 'r> {
 
     fn push(&mut self, kind: In, at: usize, base: Option<Cur>) {
         let (targets, texts) = (small(self.targets.len()), small(self.texts.len()));
-        self.frames.push(Frame::new(kind, small(at), base, targets, texts));
+        let mut frame = Frame::new(kind, small(at), base, targets, texts);
+        frame.exact = match kind {
+            In::Call | In::Hole => base.is_some_and(|base| self.nodes.is_passed(base.val)),
+            In::Index => base.is_some_and(|base| self.is_parent(base.val)),
+            In::Block | In::Body | In::Class => false,
+            _ => self.frames.last().is_some_and(|around| around.exact),
+        };
+        self.frames.push(frame);
+    }
+
+    /// Says whether the members of a value are known.
+    pub(super) fn is_parent(&self, val: Val) -> bool {
+        [val.node, val.star].into_iter().any(|node| self.names.node(node).is_some_and(NodeData::is_parent))
+    }
+
+    /// Goes on after an opening bracket: at its closing one where nothing between them counts.
+    pub(super) fn past_dull(&self, at: usize, tok: Tok) -> usize {
+        let next = at.wrapping_add(1);
+        let Some(frame) = self.frames.last().filter(|frame| frame.open as usize == at) else { return next };
+        if tok.flags & DULL == 0 || self.whole || self.prefix != Prefix::None {
+            return next;
+        }
+        let skips = match frame.kind {
+            In::Block | In::Body | In::Class | In::Object | In::Array | In::Params => true,
+            In::Call => !frame.exact,
+            In::Group | In::Index | In::Hole | In::Jsx | In::Control => false,
+        };
+        if skips { tok.aux as usize } else { next }
+    }
+
+    /// Asks for the value of an unbound name where it counts.
+    pub(super) fn ask(&mut self, tok: Tok, given: Given) {
+        if !self.whole {
+            self.asked.ask(self.src, self.toks, tok, given);
+        }
     }
 
     /// Gives how much a value weighs, so that the worse of two bindings stays.

@@ -3,7 +3,7 @@
 use super::super::token::K;
 use super::{Frame, In, Shape, Val, Walk};
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_, '_, '_> {
     pub(super) fn separator(&mut self, kind: K) {
         self.end_expression();
         let Some(frame) = self.top() else { return };

@@ -1,0 +1,83 @@
+//! Where a match over a view can only be: pieces of its literals that stand in the raw bytes as they are.
+//!
+//! A view drops and joins, but it makes no word out of two: the letters of one word of the code view, and the bytes
+//! between two blanks of the text view, stand side by side in the raw bytes too, unless a disguise was undone there. So where a text has none of these pieces, no match over its views is missed by not
+//! building them.
+
+use super::{PatternSet, Places, stage2};
+use crate::engine::Pattern;
+
+/// A literal hints at a match over the text view, over the code view, or at the module that starts programs.
+pub(crate) const TEXT: u8 = 1;
+pub(crate) const CODE: u8 = 2;
+pub(crate) const STARTER: u8 = 4;
+
+/// The shortest piece that the filter of grams takes.
+const MIN: usize = 4;
+
+/// The hints of all patterns over views of one language, found in one pass with the patterns over raw bytes.
+#[derive(Debug)]
+pub(crate) struct Hinted {
+    filter: stage2::Filter,
+    /// Views whose patterns all have hints.
+    complete: u8,
+    /// The longest match over the code view.
+    pub(crate) reach: usize,
+}
+
+impl Hinted {
+    /// Takes the patterns over raw bytes, and those over the views that are of the language.
+    pub(crate) fn new(raw: &PatternSet, text: &[&Pattern], code: &[&Pattern]) -> Self {
+        let mut hints = vec![(b"child_process".to_vec(), STARTER)];
+        let mut complete = 0;
+        for (patterns, bit) in [(text, TEXT), (code, CODE)] {
+            let joins = if bit == TEXT { is_graphic } else { is_name };
+            let pieces: Option<Vec<Vec<Vec<u8>>>> =
+                patterns.iter().map(|pattern| pieces(pattern, joins)).collect();
+            if let Some(pieces) = pieces {
+                complete |= bit;
+                hints.extend(pieces.concat().into_iter().map(|piece| (piece, bit)));
+            }
+        }
+        let reach = code.iter().map(|pattern| pattern.shape.max).max().unwrap_or(0);
+        Self { filter: stage2::Filter::with_hints(&raw.patterns, &hints), complete, reach }
+    }
+
+    /// Finds the matches over raw bytes, and the places of hints.
+    pub(crate) fn find(&self, raw: &PatternSet, hay: &[u8], out: &mut Vec<super::RawMatch>) -> Places {
+        let mut places = stage2::find_with(&raw.patterns, &self.filter, hay, out);
+        places.complete = self.complete;
+        places
+    }
+
+    /// Finds the places of hints alone.
+    pub(crate) fn places(&self, hay: &[u8]) -> Places {
+        let mut places = stage2::places(&self.filter, hay);
+        places.complete = self.complete;
+        places
+    }
+}
+
+fn is_graphic(byte: u8) -> bool {
+    byte.is_ascii_graphic()
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
+}
+
+/// Gives one piece of each literal of a pattern; `None` where a literal has none that is long enough.
+fn pieces(pattern: &Pattern, joins: fn(u8) -> bool) -> Option<Vec<Vec<u8>>> {
+    if pattern.slow {
+        return None;
+    }
+    let literals = pattern.shape.literals.iter();
+    // What is not ASCII in a view comes from what is not ASCII below, and such text is viewed in any case.
+    literals
+        .filter(|literal| literal.bytes.is_ascii())
+        .map(|literal| {
+            let runs = literal.bytes.split(|byte| !joins(*byte));
+            runs.max_by_key(|run| run.len()).filter(|run| run.len() >= MIN).map(<[u8]>::to_vec)
+        })
+        .collect()
+}
