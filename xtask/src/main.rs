@@ -1,6 +1,7 @@
-//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`; and `bench`.
+//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`; and `corpus` and `bench`.
 
 mod bench;
+mod corpus;
 mod deny;
 mod docs;
 mod layers;
@@ -39,6 +40,12 @@ enum Task {
     },
     /// Looks up each test that THREAT-MODEL.md names.
     Threats,
+    /// Fetches the packages of benches/corpus.lock and unpacks their JavaScript and TypeScript files.
+    Corpus {
+        /// Only packages whose name or group holds this.
+        #[arg(long)]
+        only: Option<String>,
+    },
     /// Measures a crate beside its peers.
     Bench {
         #[command(subcommand)]
@@ -54,6 +61,7 @@ fn main() -> ExitCode {
         Task::Docs { check } => docs::run(if check { docs::Mode::Check } else { docs::Mode::Write }),
         Task::Fence { arguments } => return fence(arguments),
         Task::Threats => threats::check(),
+        Task::Corpus { only } => corpus::fetch(only.as_deref()),
         Task::Bench { what } => return done(bench::run(&what)),
     };
     done(outcome.map(Outcome::print))

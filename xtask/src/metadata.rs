@@ -99,6 +99,13 @@ pub(crate) fn text(name: &str) -> Result<String> {
     text.with_context(|| format!("read {name}"))
 }
 
+/// Reads a file of the machine.
+pub(crate) fn outside(name: &str) -> Result<String> {
+    #[expect(clippy::disallowed_methods, reason = "a bench asks the kernel")]
+    let text = std::fs::read_to_string(name);
+    Ok(text.with_context(|| format!("read {name}"))?.trim().to_owned())
+}
+
 fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }

@@ -1,7 +1,9 @@
 //! `cargo xtask bench`: the measurements that a page of the design asks for, each against its peers in one run.
 
 mod fence;
+mod process;
 mod redact;
+mod scan;
 
 use std::process::ExitCode;
 
@@ -14,11 +16,14 @@ pub(crate) enum Bench {
     Fence(fence::Args),
     /// Redaction of 100 MB of tool output with planted secrets, beside kingfisher and betterleaks.
     Redact(redact::Args),
+    /// The scanner: engines and the whole scan over the corpus, beside ripgrep and `regex-automata`.
+    Scan(scan::Args),
 }
 
 pub(crate) fn run(what: &Bench) -> anyhow::Result<ExitCode> {
     match what {
         Bench::Fence(args) => Ok(fence::run(args)?.print()),
         Bench::Redact(args) => redact::run(args),
+        Bench::Scan(args) => Ok(scan::run(args)?.print()),
     }
 }

@@ -8,7 +8,6 @@ mod words;
 
 pub(crate) use normal::{Beside, Normal, beside, is_east_asian, normal};
 pub(crate) use pass::{Kind, pass};
-#[expect(unused_imports, reason = "lexers that keep no list of names ask for it")]
 pub(crate) use words::identifier;
 pub(crate) use words::identifier_beside;
 

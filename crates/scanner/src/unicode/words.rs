@@ -57,7 +57,6 @@ pub(super) fn is_lookalike(char: char) -> bool {
 }
 
 /// Looks at an identifier that is not all ASCII. `code` is the code view, in which its twin may stand.
-#[expect(dead_code, reason = "lexers that keep no list of names ask for it")]
 pub(crate) fn identifier(
     name: &[u8],
     span: (usize, usize),

@@ -1,0 +1,154 @@
+//! One measured job over a folder of files, as a process of its own: `cargo xtask bench scan` starts it.
+//!
+//! `scan_bench read|stage1|stage2|many|many-bytes|rules|findings [--patterns FILE] [--jobs N] -- FOLDER…` prints the files, the bytes, what
+//! was found and the peak of memory.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    clippy::arithmetic_side_effects,
+    reason = "a program beside the crate: it reads the corpus and prints"
+)]
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::io::Read as _;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use plugward_scanner::{Content, Engine, Entry, Oracle, Profile, RoleHint, Rules, ScanOptions, scan};
+use plugward_types::Digest;
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
+
+/// A batch for one call of `scan` ends at this many bytes.
+const BATCH: usize = 4 << 20;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<()> {
+    let mut args: VecDeque<String> = std::env::args().skip(1).collect();
+    let task = args.pop_front().ok_or("no job was named")?;
+    let (mut patterns, mut jobs) = (None, NonZeroUsize::MIN);
+    while let Some(name) = args.pop_front().filter(|name| name != "--") {
+        let value = args.pop_front().ok_or("a flag without a value")?;
+        match name.as_str() {
+            "--patterns" => patterns = Some(value),
+            "--jobs" => jobs = value.parse()?,
+            other => return Err(format!("{other} is no flag").into()),
+        }
+    }
+    let mut files = Vec::new();
+    for folder in &args {
+        list(Path::new(folder), &mut files)?;
+    }
+    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    let sources = patterns.map(|file| read_patterns(&file)).transpose()?.unwrap_or_default();
+    let (bytes, found) = match task.as_str() {
+        "read" => each(&files, |hay| usize::from(hay.first() == Some(&0)))?,
+        "stage1" => with_engine(&files, &sources, Engine::Stage1)?,
+        "stage2" => with_engine(&files, &sources, Engine::Stage2)?,
+        "many" | "many-bytes" => {
+            let regex = build_many(&sources, task == "many")?;
+            each(&files, |hay| regex.find_iter(hay).count())?
+        }
+        "rules" => with_rules(&files, jobs, false)?,
+        "findings" => with_rules(&files, jobs, true)?,
+        other => return Err(format!("{other} is no job").into()),
+    };
+    println!("{} files, {bytes} bytes, {found} found, {} KiB at most", files.len(), peak()?);
+    Ok(())
+}
+
+/// The peak of this process's memory in KiB, as the kernel says.
+fn peak() -> Outcome<String> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    Ok(line.split_whitespace().next().unwrap_or("?").to_owned())
+}
+
+fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
+    if folder.is_file() {
+        files.push(folder.to_owned());
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            list(&entry.path(), files)?;
+        } else {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+fn read_patterns(file: &str) -> Outcome<Vec<String>> {
+    let text = std::fs::read_to_string(file)?;
+    Ok(text.lines().filter_map(|line| line.split_once('\t')).map(|(_, pattern)| pattern.to_owned()).collect())
+}
+
+/// Reads each file into the same buffer and hands it on.
+fn each(files: &[PathBuf], mut look: impl FnMut(&[u8]) -> usize) -> Outcome<(usize, usize)> {
+    let (mut bytes, mut found) = (0, 0);
+    let mut hay = Vec::new();
+    for file in files {
+        hay.clear();
+        std::fs::File::open(file)?.read_to_end(&mut hay)?;
+        bytes += hay.len();
+        found += look(&hay);
+    }
+    Ok((bytes, found))
+}
+
+fn with_engine(files: &[PathBuf], sources: &[String], engine: Engine) -> Outcome<(usize, usize)> {
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    let oracle = Oracle::new(&sources)?;
+    each(files, |hay| oracle.count(engine, hay))
+}
+
+/// All patterns as one, read as ripgrep reads them, or with classes and word ends of ASCII alone.
+fn build_many(sources: &[String], unicode: bool) -> Outcome<Regex> {
+    let config = syntax::Config::new().utf8(false).unicode(unicode).multi_line(true);
+    let settings = Regex::config().utf8_empty(false);
+    Ok(Regex::builder().syntax(config).configure(settings).build_many(sources)?)
+}
+
+/// Reads and scans in batches, so that what is held at once does not grow with the corpus.
+fn with_rules(files: &[PathBuf], jobs: NonZeroUsize, list: bool) -> Outcome<(usize, usize)> {
+    let mut options = ScanOptions::new(Profile::General);
+    options.jobs = jobs;
+    let (mut bytes, mut found) = (0, 0);
+    let mut buffers: Vec<Vec<u8>> = Vec::new();
+    let mut start = 0;
+    while start < files.len() {
+        let (mut size, mut count) = (0, 0);
+        while let Some(file) = files.get(start + count).filter(|_| size < BATCH) {
+            if buffers.len() == count {
+                buffers.push(Vec::new());
+            }
+            let Some(buffer) = buffers.get_mut(count) else { break };
+            buffer.clear();
+            std::fs::File::open(file)?.read_to_end(buffer)?;
+            size += buffer.len();
+            count += 1;
+        }
+        let batch = files.iter().skip(start).take(count).zip(&buffers);
+        let entries: Vec<Entry<'_>> = batch
+            .map(|(path, bytes)| Entry {
+                path: path.to_str().unwrap_or_default(),
+                content: Content::Bytes { bytes, digest: Digest::from_bytes([0; 32]) },
+                role: RoleHint::NONE,
+            })
+            .collect();
+        let report = scan(Rules::builtin(), &options, &entries)?;
+        for finding in report.findings().iter().filter(|_| list) {
+            let place = (&finding.path, finding.line, finding.column);
+            println!("{place:?} {:?} {} {:?} {}", finding.span, finding.rule, finding.how, finding.severity);
+        }
+        found += report.findings().len();
+        bytes += size;
+        start += count;
+    }
+    Ok((bytes, found))
+}

@@ -1,0 +1,71 @@
+//! A command as a whole process: wall and processor time.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+
+/// What one run took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Took {
+    pub(crate) wall: Duration,
+    pub(crate) cpu: Duration,
+}
+
+/// Runs a command some times after one run that warms the page cache; gives the median and the last output.
+pub(crate) fn median(runs: usize, make: impl Fn() -> Command) -> Result<(Took, String)> {
+    once(&mut make())?;
+    let mut all = Vec::new();
+    let mut text = String::new();
+    for _ in 0..runs.max(1) {
+        let (took, output) = once(&mut make())?;
+        all.push(took);
+        text = output;
+    }
+    let middle = |mut values: Vec<Duration>| {
+        values.sort();
+        values.get(values.len() / 2).copied().unwrap_or_default()
+    };
+    let wall = middle(all.iter().map(|took| took.wall).collect());
+    let cpu = middle(all.iter().map(|took| took.cpu).collect());
+    Ok((Took { wall, cpu }, text))
+}
+
+fn once(command: &mut Command) -> Result<(Took, String)> {
+    let before = children()?;
+    #[expect(clippy::disallowed_methods, reason = "a bench takes the time")]
+    let start = Instant::now();
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .with_context(|| format!("start {}", command.get_program().display()))?;
+    let wall = start.elapsed();
+    let cpu = children()?.saturating_sub(before);
+    // 1 is "nothing found" of a search tool, 6 the gate of a scan.
+    if !output.status.success() && !matches!(output.status.code(), Some(1 | 6)) {
+        bail!("{}: {}", command.get_program().display(), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().count();
+    let text = if lines == 1 { text.trim().to_owned() } else { format!("{lines} lines") };
+    Ok((Took { wall, cpu }, text))
+}
+
+/// Processor time of the children that have ended, in ticks of 10 ms.
+fn children() -> Result<Duration> {
+    #[expect(clippy::disallowed_methods, reason = "a bench asks the kernel for the time")]
+    let stat = std::fs::read_to_string("/proc/self/stat").context("read /proc/self/stat")?;
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: u64 =
+        fields.split_whitespace().skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Ok(Duration::from_millis(ticks.saturating_mul(10)))
+}
+
+/// Gives the first line that a program prints of its version; `None` where it cannot be started.
+pub(crate) fn version(program: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "a peer is looked for")]
+    let output = Command::new(program).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().next().map(str::to_owned)
+}
