@@ -18,6 +18,7 @@ mod foreign;
 mod hostile;
 mod json;
 mod lock;
+mod machines;
 mod memory;
 #[cfg(feature = "minisign")]
 mod minisign;

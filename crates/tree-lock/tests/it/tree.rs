@@ -139,3 +139,12 @@ pub(crate) fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 pub(crate) fn excludes(names: &[&str]) -> Excludes {
     Excludes::new(names.iter().copied()).unwrap()
 }
+
+/// Reads a folder that is known to be a tree.
+pub(crate) fn snapshot_of(folder: &Path) -> Snapshot {
+    let read = Snapshot::read(&jail(folder), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN);
+    match read.unwrap() {
+        TreeCheck::Read(tree) => tree,
+        TreeCheck::Refused(why) => panic!("{why}"),
+    }
+}
