@@ -192,6 +192,8 @@ fn impl_header(list: &[TokenTree], index: usize) -> bool {
 
 /// The most tokens that a type is looked through in, each way.
 const NEAR: usize = 16;
+/// The most tokens of a value, or of a body, that a type is asked of.
+const FAR: usize = 256;
 
 /// Where the `<` before `from` is closed, if that is near.
 fn closing(list: &[TokenTree], from: usize) -> Option<usize> {
@@ -254,11 +256,12 @@ fn annotated(list: &[TokenTree], index: usize) -> Vec<Name> {
         match token {
             TokenTree::Punct(punct) if punct.as_char() == '=' => {
                 let value = after.get(at.saturating_add(1)..).unwrap_or_default();
+                let value = value.get(..FAR.min(value.len())).unwrap_or_default();
                 let end = value.iter().position(|token| is(token, ';')).unwrap_or(value.len());
                 return called(value.get(..end).unwrap_or_default());
             }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-                let body: Vec<TokenTree> = group.stream().into_iter().collect();
+                let body: Vec<TokenTree> = group.stream().into_iter().take(FAR).collect();
                 let tail = body.iter().rposition(|token| is(token, ';')).map_or(0, |at| at.saturating_add(1));
                 return called(body.get(tail..).unwrap_or_default());
             }
@@ -283,7 +286,7 @@ fn called(list: &[TokenTree]) -> Vec<Name> {
                 }
             }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                let inner: Vec<TokenTree> = group.stream().into_iter().take(FAR).collect();
                 found.extend(called(&inner));
             }
             _ => {}

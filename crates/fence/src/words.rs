@@ -27,6 +27,7 @@ impl Words {
             names.extend(ty.variants.iter().cloned());
         }
         names.extend(inventory.free.keys().map(|(_, name)| Name::clone(name)));
+        names.extend(inventory.factories.keys().map(|(.., name)| Name::clone(name)));
         let plain = Name::from("include");
         let mut includes: BTreeSet<Name> = BTreeSet::from([Name::clone(&plain)]);
         for watched in &inventory.watched {

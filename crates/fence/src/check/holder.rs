@@ -115,8 +115,12 @@ impl Checker<'_> {
         for pair in serde_pairs(attrs) {
             let named = ["remote", "from", "try_from"].iter().any(|key| pair.path.is_ident(key));
             let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { continue };
-            let Ok(ty) = syn::parse_str::<syn::Type>(&text.value()) else { continue };
-            if let (true, Some(id)) = (named, any(&self.ty(&ty))) {
+            let written = text.value();
+            if !named || written.len() > super::mac::MOST_IN_TEXT {
+                continue;
+            }
+            let Ok(ty) = syn::parse_str::<syn::Type>(&written) else { continue };
+            if let Some(id) = any(&self.ty(&ty)) {
                 let name = self.type_name(id);
                 let message = format!("the derived `Deserialize` makes the `{name}` that this text names");
                 self.report(Rule::F06, "serde", text.span(), Some(id), message);

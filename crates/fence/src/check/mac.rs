@@ -183,6 +183,13 @@ impl Checker<'_> {
         Some((code, cost))
     }
 
+    /// One expression, if the tokens are one and it is not too deep.
+    pub(super) fn expression(&self, tokens: TokenStream) -> Option<syn::Expr> {
+        let buffer = TokenBuffer::new2(tokens.clone());
+        parse::check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
+        syn::parse2(tokens).ok()
+    }
+
     fn walk(&mut self, code: Arguments) {
         match code {
             Arguments::Expressions(list) => {
@@ -338,7 +345,11 @@ impl Checker<'_> {
             let syn::Meta::NameValue(pair) = meta else { continue };
             let wanted = ["default", "with", "deserialize_with"].iter().any(|key| pair.path.is_ident(key));
             let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { continue };
-            let Ok(path) = syn::parse_str::<syn::ExprPath>(&text.value()) else { continue };
+            let text_value = text.value();
+            if text_value.len() > MOST_IN_TEXT {
+                continue;
+            }
+            let Ok(path) = syn::parse_str::<syn::ExprPath>(&text_value) else { continue };
             if wanted {
                 let mut written = Path::with_self(&path.path, path.qself.as_ref());
                 if pair.path.is_ident("with") {
@@ -375,6 +386,9 @@ impl Checker<'_> {
         })
     }
 }
+
+/// The longest text that is read as a path: what is longer could nest without end.
+pub(super) const MOST_IN_TEXT: usize = 512;
 
 /// The most that a body is filled inside itself.
 const MOST_FILLED: u32 = 128;

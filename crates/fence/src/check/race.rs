@@ -264,8 +264,7 @@ impl Checker<'_> {
         }
         let method = bare(&one.method);
         let drops = DROPS.contains(&method.as_str());
-        let by_closure = CLOSURES.contains(&method.as_str())
-            && matches!(one.args.first(), Some(syn::Expr::Closure(closure)) if ignores(closure));
+        let by_closure = CLOSURES.contains(&method.as_str()) && one.args.first().is_some_and(ignored);
         if (drops || by_closure)
             && let Some(call) = self.race_call(&one.receiver)
         {
@@ -281,6 +280,13 @@ impl Checker<'_> {
         }
         if let Some(call) = self.race_call(expr) {
             self.dropped(&call, "a statement", "statement");
+        }
+    }
+
+    /// `for x in call`: an error is no turn of the loop.
+    pub(super) fn race_loop(&mut self, expr: &syn::Expr) {
+        if let Some(call) = self.race_call(expr) {
+            self.dropped(&call, "a loop", "loop");
         }
     }
 
@@ -501,6 +507,17 @@ fn collect_lets<'e>(cond: &'e syn::Expr, out: &mut Vec<&'e syn::ExprLet>) {
             }
             _ => return,
         }
+    }
+}
+
+/// Whether a function that is handed the error has no use for it.
+fn ignored(function: &syn::Expr) -> bool {
+    match function {
+        syn::Expr::Closure(closure) => ignores(closure),
+        syn::Expr::Path(path) => {
+            path.path.segments.last().is_some_and(|seg| seg.ident == "drop" || seg.ident == "forget")
+        }
+        _ => false,
     }
 }
 

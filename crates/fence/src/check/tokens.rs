@@ -90,9 +90,10 @@ impl Checker<'_> {
                 continue;
             }
             let value = after.get(equals.saturating_add(1)..).unwrap_or_default();
+            let value = value.get(..MOST_IN_VALUE.min(value.len())).unwrap_or_default();
             let end = value.iter().position(|token| is(token, ';')).unwrap_or(value.len());
             let value: TokenStream = value.iter().take(end).cloned().collect();
-            if let Ok(value) = syn::parse2::<syn::Expr>(value) {
+            if let Some(value) = self.expression(value) {
                 self.as_tokens(|this| {
                     this.annotation(&ty, &wanted, &value);
                     this.expect(&value, &wanted, 0);
@@ -299,6 +300,8 @@ impl Checker<'_> {
 
 /// The most tokens that a written type is looked for in.
 const MOST_IN_TYPE: usize = 48;
+/// The most tokens of the value behind it.
+const MOST_IN_VALUE: usize = 256;
 
 /// The function in `<T>::f` and `<T as Trait>::f`, where the path of T starts at `start` and ends before `next`.
 fn qualified(list: &[TokenTree], start: usize, next: usize) -> Option<&proc_macro2::Ident> {

@@ -129,6 +129,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             syn::Expr::Field(one) => visit::visit_expr_field(self, one),
             syn::Expr::ForLoop(one) => {
                 let locals = self.locals.len();
+                self.race_loop(&one.expr);
                 self.visit_expr(&one.expr);
                 let known = self.element_of(&one.expr);
                 self.bind_pattern(&one.pat, &known);

@@ -22,6 +22,8 @@ impl Mint {
     pub fn new() -> Mint { Mint(()) }
     pub fn mint(&self) -> __T__ { __T__ { raw: 1 } }
 }
+pub struct Factory(());
+impl Factory { pub fn build() -> __T__ { unimplemented!() } }
 impl __T__ {
     pub fn __CTOR__(raw: u32) -> Option<Self> { None }
     #[doc(hidden)]
@@ -89,6 +91,10 @@ impl __T__ {
     pub fn raw(&self) -> u32 { self.raw }
 }
 pub fn given() -> __T__ { unimplemented!() } // ~ F09
+pub struct Factory;
+impl Factory { pub fn give() -> __T__ { unimplemented!() } } // ~ F09
+pub const ONE: Option<__T__> = None; // ~ F09
+impl Into<__T__> for u32 { fn into(self) -> __T__ { unimplemented!() } } // ~ F09
 pub fn handed(one: __T__) -> __T__ { one }
 ",
     ),
@@ -107,6 +113,14 @@ fn stolen(from: &__T__) -> __T__ { __T__ { grant: unimplemented!() } } // ~ F10
 ",
     ),
 ];
+
+/// The planted dependent's build script.
+pub(super) const BUILD: &str = "fn main() {
+    println!(\"cargo::rustc-cfg=test\"); // ~ F11
+    println!(\"cargo:rustc-cfg=feature=\\\"__FEATURE__\\\"\"); // ~ F11
+    println!(\"cargo:rustc-cfg=has_something\");
+}
+";
 
 /// Manifests of the planted workspace.
 pub(super) const MANIFESTS: &[(&str, &str)] = &[
@@ -194,6 +208,14 @@ pub(super) const CASES: &[Case] = &[
         "#[cfg(any(test, feature = \"x\"))]\nfn f() { let _x = __C__::__T__ { raw: 1 }; } // ~ F01\n",
     ),
     case(
+        "F01/cfg-twin",
+        "#[cfg(windows)]\ntype A = u32;\n#[cfg(not(windows))]\ntype A = __C__::__P__;\nfn f() { let _x = A { 0: 1 }; } // ~ F01\n",
+    ),
+    case(
+        "F01/block-module",
+        "use __C__::__P__ as Q;\nfn f() { mod inside { pub fn g() { super::Q(1); } } } // ~ F01\n",
+    ),
+    case(
         "F01/near-patterns",
         "use __C__::{__E__, __P__, __T__};\n\
          fn f(one: __T__) -> u32 { let __T__ { raw } = one; raw }\n\
@@ -214,6 +236,11 @@ pub(super) const CASES: &[Case] = &[
     case(
         "F02/trait",
         "use __C__::{Remake, __T__};\nfn f() { drop(<__T__ as Remake>::remake()); } // ~ F02\n",
+    ),
+    case("F02/factory", "fn f() { drop(__C__::Factory::build()); } // ~ F02\n"),
+    case(
+        "F02/trait-wanted",
+        "use __C__::{Remake, __T__};\nfn f() { let _x: __T__ = Remake::remake(); } // ~ F02\n",
     ),
     case("F02/free", "fn f() { drop(__C__::__FREE__()); } // ~ F02\n"),
     case("F02/serde", "struct S {\n#[serde(default = \"__C__::__FREE__\")] // ~ F02\none: u32 }\n"),
@@ -239,6 +266,16 @@ pub(super) const CASES: &[Case] = &[
         "use __C__::__T__;\nfn f(s: &mut __T__) -> __T__ { return std::mem::take(s); } // ~ F03\n",
     ),
     case(
+        "F03/producer",
+        "use __C__::__T__;\nfn f(o: Option<__T__>) { let _x: __T__ = o.unwrap_or_else(Default::default); } // ~ F03\n\
+         static X: std::sync::LazyLock<__T__> = std::sync::LazyLock::new(|| Default::default()); // ~ F03\n",
+    ),
+    case(
+        "F03/generic",
+        "fn made<X: Default>() -> X { X::default() }\nfn f() { drop(made::<__C__::__T__>()); } // ~ F03\n",
+    ),
+    case("F03/break", "fn f() -> __C__::__T__ { loop { if g() { break Default::default(); } } } // ~ F03\n"),
+    case(
         "F03/near-moves",
         "use __C__::__T__;\nfn f(c: __T__, o: Option<__T__>) { let x: __T__ = c; let b: Box<__T__> = Box::new(x); \
          let _e: Vec<__T__> = Vec::default(); let _n: Option<__T__> = Default::default(); drop((b, o)); }\n\
@@ -261,6 +298,14 @@ pub(super) const CASES: &[Case] = &[
     case("F04/union", "use __C__::__T__;\nunion U { a: u32,\nb: std::mem::ManuallyDrop<__T__> } // ~ F04\n"),
     case("F04/extern", "unsafe extern \"C\" { fn give() -> __C__::__T__; } // ~ F04\n"),
     case(
+        "F04/holder",
+        "struct H { one: __C__::__T__ }\nfn f() { drop(unsafe { std::mem::zeroed::<H>() }); } // ~ F04\n",
+    ),
+    case(
+        "F04/reference",
+        "use __C__::__T__;\nfn f(p: *const u8) { let _x: &__T__ = unsafe { &*(p as *const _) }; } // ~ F04\n",
+    ),
+    case(
         "F04/near-other",
         "use __C__::__T__;\nfn f(x: u32, c: __T__) -> __T__ { let _n: i32 = unsafe { std::mem::transmute(x) }; c }\n\
          fn g(x: u32) -> f32 { unsafe { std::mem::transmute::<u32, f32>(x) } }\n",
@@ -270,6 +315,15 @@ pub(super) const CASES: &[Case] = &[
     case(
         "F05/rules",
         "use __C__::__T__;\nmacro_rules! make { ($t:ident) => { $t { raw: 1 } }; }\nfn f() { let _x = make!(__T__); } // ~ F05\n",
+    ),
+    case(
+        "F05/annotated",
+        "use __C__::__T__;\nmacro_rules! ask { ($t:ty) => { { let it: $t = Default::default(); it } }; }\n\
+         fn f() { let _x = ask!(__T__); } // ~ F05\nlazy! { static ref X: __T__ = Default::default(); } // ~ F05\n",
+    ),
+    case(
+        "F05/code",
+        "macro_rules! one { () => { { let it: __C__::__T__ = Default::default(); it } }; } // ~ F05\n",
     ),
     case("F05/body", "macro_rules! one { () => { $crate::x!(__C__::__T__ { raw: 1 }) }; } // ~ F05\n"),
     case("F05/attribute", "#[contract(ensures(__C__::__T__ { raw: 1 }.raw == 1))] // ~ F05\nfn f() {}\n"),
@@ -283,6 +337,10 @@ pub(super) const CASES: &[Case] = &[
         "F06/derive",
         "use __C__::__T__;\n#[derive(Debug, serde::Deserialize)] // ~ F06\nstruct S { one: Option<__T__> }\n",
     ),
+    case(
+        "F06/remote",
+        "#[derive(serde::Deserialize)]\n#[serde(remote = \"__C__::__T__\")] // ~ F06\nstruct S { raw: u32 }\n",
+    ),
     case("F06/default", "#[derive(Default)] // ~ F06\nstruct S(Box<__C__::__T__>);\n"),
     case(
         "F06/near-holders",
@@ -294,6 +352,8 @@ pub(super) const CASES: &[Case] = &[
     case("F07/tokens", "define! { @ struct __N__; } // ~ F07\n"),
     case("F07/near-names", "struct __N__Report; enum __N__2 { A }\n"),
     case("F08/computed", "include!(concat!(env!(\"OUT_DIR\"), \"/x.rs\")); // ~ F08\n"),
+    case("F08/handed", "fn f() { g(vec![include!(concat!(env!(\"OUT_DIR\"), \"/x.rs\"))]); } // ~ F08\n"),
+    case("F08/renamed", "use std::include as pull;\nfn f() { pull!(\"x.in\"); } // ~ F08\n"),
     case("F08/missing", "include!(\"no_such_file.rs\"); // ~ F08\n"),
     case("F08/path", "#[path = \"../../caps/src/lib.rs\"] // ~ F08\nmod copied;\n"),
     case("F08/unparsed", "\nfn f( { } // ~ F08\n"),
@@ -302,6 +362,7 @@ pub(super) const CASES: &[Case] = &[
         "const X: &str = include_str!(\"no_such_file.txt\");\ninclude!(\"parts/f08_part.in\");\n",
     ),
     case("F12/path", "use __C__::Mint;\nfn f() { let _m = Mint::new(); } // ~ F12\n"),
+    case("F12/tokens", "macro_rules! m { () => { __C__::Mint::new() }; } // ~ F12\n"),
     case("F12/method", "fn f(m: &__C__::Mint) { drop(m.mint()); } // ~ F12\n"),
     case("F12/near-listed", "use __C__::Mint;\nfn f() { let _m = Mint::new().mint(); }\n"),
     case("F07/f13-count", "struct __N__; // ~ F07\n"),
@@ -327,6 +388,10 @@ pub(super) const CASES: &[Case] = &[
     case(
         "E01/closure",
         "use planted_races::Place;\nfn f(p: &Place) -> Result<u32, ()> { p.open().map_err(|_| ()) } // ~ E01\n",
+    ),
+    case(
+        "E01/element",
+        "use planted_races::Place;\nfn f(all: &[Place]) { for p in all { p.open().unwrap(); } } // ~ E01\n",
     ),
     case("E01/unique", "fn f(p: &impl Seen) { p.open_as_seen(); } // ~ E01\n"),
     case(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Answer;
-use super::cases::{CAPS, CASES, Case, DEFINITIONS, MANIFESTS, RACES};
+use super::cases::{BUILD, CAPS, CASES, Case, DEFINITIONS, MANIFESTS, RACES};
 use crate::config::{Allow, Config, Race, glob_with_stem};
 use crate::report::Report;
 use crate::rule::Off;
@@ -81,6 +81,7 @@ pub(super) fn answers(names: &Planted, config: &Config, off: Off) -> Vec<Answer>
     put("definitions/src/lib.rs", "pub mod planted;");
     put("definitions/src/planted.rs", "pub struct Grant { raw: u32 }\n");
     put("races/src/lib.rs", RACES);
+    put("user/build.rs", BUILD);
     put("user/src/lib.rs", "#![forbid(unsafe_code)]\n");
     put("user/src/parts/f08_part.in", "pub fn part() -> u32 { 1 }\n");
     for (name, text) in DEFINITIONS {
@@ -187,7 +188,9 @@ fn judge(
     });
     let manifests =
         manifests.iter().map(|(path, text)| (format!("F11/{path}"), (*path).to_owned(), text.clone()));
-    for (name, path, text) in texts.chain(definitions).chain(manifests) {
+    let build =
+        [("F11/build.rs".to_owned(), "user/build.rs".to_owned(), names.fill(BUILD, config))].into_iter();
+    for (name, path, text) in texts.chain(definitions).chain(manifests).chain(build) {
         let wanted = marked_lines(&text);
         let found: BTreeSet<(u32, String)> = report
             .findings()

@@ -46,6 +46,34 @@ fn nesting_is_refused_before_it_hurts() {
 }
 
 #[test]
+fn tokens_that_could_be_types_and_values_end() {
+    let many = |code: &str| answered(&look(&format!("use caps::*; {code}")));
+    many(&format!("m! {{ @ {} }}", "it: NetCapability = ".repeat(5_000)));
+    many(&format!("m! {{ @ it: NetCapability = {} 1 }}", "!".repeat(100_000)));
+    many(&format!("m! {{ @ it: {} NetCapability = 1 }}", "&".repeat(100_000)));
+    many(&format!("macro_rules! m {{ ($t:ty) => {{ {} }} }}", "let it: $t = ".repeat(5_000)));
+    many(&format!("macro_rules! m {{ ($t:ty) => {{ {} }} }}", "fn f() -> $t { f() } ".repeat(2_000)));
+    many(&format!("macro_rules! m {{ ($t:ty) => {{ {} }} }}", "$(".repeat(500) + &")*".repeat(500)));
+    many(&format!("{} {}", "macro_rules! m { () => {".repeat(100), "} }".repeat(100)));
+    many(&format!(
+        "#[derive(serde::Deserialize)] #[serde(remote = \"{}u8\")] struct S {{ one: NetCapability }}",
+        "&".repeat(100_000)
+    ));
+    many(&format!("struct S {{ #[serde(default = \"{}\")] one: NetCapability }}", "a::<".repeat(50_000)));
+    many(&format!(
+        "type T0 = NetCapability; {}",
+        (1..300).map(|n| format!("type T{n} = (T{}, T{});", n - 1, n - 1)).collect::<Vec<_>>().concat()
+    ));
+    many(&format!(
+        "{} fn f() {{ let x: H0 = unsafe {{ std::mem::zeroed() }}; }}",
+        (0..500)
+            .map(|n| format!("struct H{n} {{ a: H{}, b: H{} }} ", n + 1, n + 2))
+            .collect::<Vec<_>>()
+            .concat()
+    ));
+}
+
+#[test]
 fn long_is_not_deep() {
     let plain = |code: &str| {
         let report = look(code);

@@ -10,6 +10,7 @@ mod blind;
 mod codes;
 mod command;
 mod deep;
+mod hostile;
 mod marked;
 mod memory;
 mod routes;
