@@ -129,7 +129,7 @@ impl Verifiers {
     }
 
     #[cfg(not(feature = "minisign"))]
-    #[expect(clippy::unused_self, reason = "without the feature nobody signs")]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "without the feature nobody signs")]
     pub(crate) fn of_lock(
         &self,
         _lock: &[u8],
