@@ -324,6 +324,35 @@ fn secrets_are_taken_out_of_standard_input() {
 }
 
 #[test]
+fn a_line_of_a_stream_is_seen_before_the_next_one_comes() {
+    use std::io::BufRead as _;
+    let home = Home::new();
+    let mut child =
+        home.command(&["redact", "--stream"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let (send, lines) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut line = String::new();
+        while output.read_line(&mut line).unwrap() > 0 {
+            send.send(std::mem::take(&mut line)).unwrap();
+        }
+    });
+    for (written, seen) in [
+        ("Server started on port 8080\n", "Server started on port 8080\n"),
+        ("DB_PASSWORD=tR4-qu!ckBr0wn\n", "DB_PASSWORD=[REDACTED:generic]\n"),
+        ("12 requests\n", "12 requests\n"),
+    ] {
+        input.write_all(written.as_bytes()).unwrap();
+        // The time is a guard against a hang: nothing else is written until the line is there.
+        assert_eq!(lines.recv_timeout(std::time::Duration::from_secs(60)).unwrap(), seen);
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    reader.join().unwrap();
+}
+
+#[test]
 fn a_ledger_is_verified_and_damage_is_located() {
     use plugward_loader::ledger::{Durability, Event, Folds, Ledger, LedgerId, Timestamp};
     let home = Home::new();

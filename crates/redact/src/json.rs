@@ -185,7 +185,7 @@ impl Document {
                 );
             }
         }
-        let groups = merge(hits);
+        let groups = crate::repeats::add(&self.text, merge(hits));
         for leaf in &mut self.leaves {
             let from = groups.partition_point(|group| group.at.end <= leaf.at.start);
             let inside = groups.iter().skip(from).take_while(|group| group.at.start < leaf.at.end);

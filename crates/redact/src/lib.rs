@@ -20,6 +20,7 @@ mod proof;
 mod provider;
 mod raw;
 mod redacted;
+mod repeats;
 mod rules;
 mod scan;
 mod settings;

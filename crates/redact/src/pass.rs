@@ -16,6 +16,7 @@ use crate::kind::rank;
 use crate::known::Known;
 use crate::marker;
 use crate::merge::{merge, to_characters, via_of};
+use crate::repeats::{LONGEST, Repeats};
 use crate::rules::{Hit, pem};
 use crate::scan::Scan;
 
@@ -69,10 +70,11 @@ pub(crate) struct Core<'f> {
     /// The bytes that were cut out, as they stood there.
     pub(crate) raws: Vec<Zeroizing<Vec<u8>>>,
     learns: bool,
+    repeats: Repeats,
 }
 
 impl<'f> Core<'f> {
-    pub(crate) const fn new(firewall: &'f Firewall, known: Option<&'f Known>) -> Self {
+    pub(crate) fn new(firewall: &'f Firewall, known: Option<&'f Known>) -> Self {
         Self {
             firewall,
             known,
@@ -90,11 +92,12 @@ impl<'f> Core<'f> {
             learned: Vec::new(),
             raws: Vec::new(),
             learns: false,
+            repeats: Repeats::default(),
         }
     }
 
     /// A pass that keeps the values that it finds.
-    pub(crate) const fn learning(firewall: &'f Firewall) -> Self {
+    pub(crate) fn learning(firewall: &'f Firewall) -> Self {
         let mut core = Self::new(firewall, None);
         core.learns = true;
         core
@@ -235,18 +238,19 @@ impl<'f> Core<'f> {
             if group.at.end <= self.emitted {
                 continue;
             }
+            let start = group.at.start.max(self.emitted);
+            self.between(text, low, start, start, out);
             if group.did != Did::Cut && group.did != Did::Withheld {
                 self.note(&group);
                 continue;
             }
-            let start = group.at.start.max(self.emitted);
-            self.copy(part(text, self.emitted.saturating_sub(low)..start.saturating_sub(low)), out);
             let raw = part(text, start - low..group.at.end - low);
             if self.learns {
                 self.raws.push(Zeroizing::new(raw.to_vec()));
             }
             let found = self.mark(&group, start, raw, out);
             self.emitted = group.at.end;
+            self.repeats.add(&group, raw);
             if group.did == Did::Withheld {
                 self.withheld = Some(group.rank);
                 self.findings.push(found);
@@ -262,9 +266,32 @@ impl<'f> Core<'f> {
             }
             self.findings.push(found);
         }
-        let until = limit.max(self.emitted);
-        self.copy(part(text, self.emitted.saturating_sub(low)..until.saturating_sub(low)), out);
-        self.emitted = until;
+        // A repeat that begins before the limit may end behind it, but not in what is cut there for itself.
+        let ceiling = self.pending.iter().map(|hit| hit.at.start).fold(ahead, usize::min);
+        self.between(text, low, limit, ceiling.max(limit), out);
+    }
+
+    /// Puts out what stands between hits, but for values that were cut out before and stand there again.
+    fn between(&mut self, text: &[u8], low: usize, until: usize, ceiling: usize, out: &mut Vec<u8>) {
+        let ceiling = ceiling.min(until + LONGEST).saturating_sub(low);
+        while self.emitted < until {
+            let from = self.emitted.saturating_sub(low);
+            let next = self.repeats.next(part(text, 0..ceiling), from);
+            let Some(mut hit) = next.filter(|hit| hit.at.start + low < until) else {
+                self.copy(part(text, from..until - low), out);
+                self.emitted = until;
+                return;
+            };
+            self.copy(part(text, from..hit.at.start), out);
+            let raw = part(text, hit.at.clone());
+            hit.at = hit.at.start + low..hit.at.end + low;
+            if self.learns {
+                self.raws.push(Zeroizing::new(raw.to_vec()));
+            }
+            let found = self.mark(&hit, hit.at.start, raw, out);
+            self.emitted = hit.at.end;
+            self.findings.push(found);
+        }
     }
 
     fn copy(&mut self, text: &[u8], out: &mut Vec<u8>) {

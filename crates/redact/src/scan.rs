@@ -10,7 +10,7 @@ use crate::bytes::{TOKEN, at, is, part, run, run_back};
 use crate::found::{ChecksumCheck, Did, Layer, Via};
 use crate::kind::rank;
 use crate::known::Known;
-use crate::rules::special::{Near, discord};
+use crate::rules::special::{Near, airtable, discord};
 use crate::rules::{Hit, Look, Memo, RuleSet, Wide};
 use crate::settings::{Entropy, Pack, Settings, Views};
 use crate::views;
@@ -138,6 +138,7 @@ impl<'a> Scan<'a> {
             if at(text, dot + 7) == b'.' {
                 discord(&look, dot, Near::No, hits);
             }
+            airtable(&look, dot, hits);
         }
         if let Some(known) = self.known {
             known.find(text, range.clone(), hits);

@@ -24,8 +24,6 @@ pub(super) const MODELS: &[Prefixed] = &[
     key("model-key", "pcsk_", &[R(AN, 4, 8), L("_"), R(AN, 50, 90)]).floor(3.5),
     key("model-key", "sk-lf-", UUID).edge(Hard),
     key("model-key", "jina_", &[R(U64, 60, 60)]).floor(3.5),
-    key("model-key", "fw_", &[R(AN, 24, 24)]).edge(Hard).floor(3.5).digits(3),
-    key("model-key", "sk_", &[R(LHEX, 48, 48)]).edge(Hard),
     key("model-key", "ls__", &[R(LHEX, 32, 32)]),
     key("model-key", "AQ.A", &[R(U64, 40, 80)]).floor(3.8).digits(3),
     key("model-key", "1//0", &[R(U64, 40, 120)]).floor(3.5).digits(3),
@@ -64,7 +62,6 @@ pub(super) const CLOUDS: &[Prefixed] = &[
 /// Keys of services.
 pub(super) const SERVICES: &[Prefixed] = &[
     key("service-key", "aio_", &[R(AN, 28, 28)]).floor(3.5),
-    key("service-key", "pat", &[R(AN, 14, 14), L("."), R(LHEX, 64, 64)]),
     key("service-key", "FLWSECK-", &[R(LHEX, 32, 32), L("-X")]),
     key("service-key", "FLWSECK_TEST-", &[R(LHEX, 32, 32), L("-X")]),
     key("service-key", "fio-u-", &[R(U64, 64, 64)]).floor(3.5),
@@ -82,10 +79,8 @@ pub(super) const SERVICES: &[Prefixed] = &[
     key("service-key", "tfp_", &[R(U64 | DOT, 50, 64)]).floor(3.5),
     key("service-key", "duffel_live_", &[R(U64, 43, 43)]),
     key("service-key", "duffel_test_", &[R(U64, 43, 43)]),
-    key("service-key", "sl.", &[R(U64, 130, OPEN)]).edge(Hard).floor(4.0).digits(5),
     key("service-key", "live_", &[R(U64, 40, 40)]).edge(Hard).floor(3.5).digits(3),
     key("service-key", "live_", &[R(LHEX, 35, 35)]).edge(Hard),
-    key("service-key", "re_", &[R(AN, 8, 8), L("_"), R(AN, 24, 24)]).edge(Hard).floor(3.5).digits(2),
     key("service-key", "xsmtpsib-", &[R(LHEX, 64, 64), L("-"), R(AN, 16, 16)]),
     key("service-key", "PMAT-", &[R(CAPS, 26, 26)]).digits(2),
     key("service-key", "secret_", &[R(AN, 43, 43)]).edge(Hard).floor(3.5).digits(3),
@@ -99,5 +94,4 @@ pub(super) const SERVICES: &[Prefixed] = &[
     key("service-key", "CCIPRJ_", &[R(AN, 22, 22), L("_"), R(LHEX, 40, 40)]),
     key("service-key", "CFPAT-", &[R(U64, 43, 43)]).floor(3.5),
     key("service-key", "EAACEdEose0cBA", &[R(AN, 20, OPEN)]),
-    key("service-key", "EAA", &[R(AN, 120, OPEN)]).edge(Hard).floor(4.5).digits(12),
 ];

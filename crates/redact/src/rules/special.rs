@@ -7,7 +7,7 @@ use super::shape::{Edge, Part, Prefixed, edge_ok, entropy_at_least, follow};
 use super::table::AZURE_AD;
 use super::{Hit, Look};
 use crate::bytes::{
-    AN, B64, DIGIT, EQUALS, LOWER, U64, at, before, find, has_exact, is, part, run, run_back,
+    AN, B64, DIGIT, EQUALS, LHEX, LOWER, U64, at, before, find, has_exact, is, part, run, run_back,
 };
 use crate::found::ChecksumCheck;
 use crate::kind::rank;
@@ -87,6 +87,16 @@ pub(crate) fn azure_marked(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>
     };
     if let Some(range) = range {
         look.hit(rank("cloud-key"), range, out);
+    }
+}
+
+/// Tokens of Airtable around the dot at `dot`: `pat`, 14 bytes, the dot, 64 hex digits.
+pub(crate) fn airtable(look: &Look<'_>, dot: usize, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let Some(start) = dot.checked_sub(17).filter(|start| has_exact(text, *start, "pat")) else { return };
+    let head = run(text, start + 3, AN, 15) == 14 && edge_ok(text, start, Edge::Word);
+    if head && run(text, dot + 1, LHEX, 65) == 64 {
+        look.hit(rank("service-key"), start..dot + 65, out);
     }
 }
 

@@ -80,6 +80,21 @@ fn the_list_of_codes_is_what_is_emitted() {
     let (_, laundered) = reference.redact_transformed(Raw::new("nw0rBkc!uq-4Rt\n".to_owned()), &known);
     emitted.extend(laundered.iter().map(plugward_redact::Found::code));
     assert_eq!(emitted, CODES.iter().map(|(code, _)| *code).collect::<BTreeSet<_>>());
+    let named = [
+        "redact/dead-rule",
+        "redact/example",
+        "redact/found",
+        "redact/laundered",
+        "redact/noted",
+        "redact/rule-name",
+        "redact/unscanned",
+        "redact/withheld",
+        "transport/refused",
+        "transport/timed-out",
+        "transport/unreachable",
+        "transport/unreadable",
+    ];
+    assert_eq!(emitted, named.into_iter().collect());
 }
 
 /// Nothing that holds text prints it: not the raw text, not the stream, not what was learned, not an error.

@@ -67,3 +67,16 @@ fn documented_examples_stay_and_are_reported() {
     let (_, found) = crate::common::bytes(concat!("k sk_te", "st_4eC39HqLyjWDarjtT1zdp7dc\n").as_bytes());
     assert_eq!(found.len(), 1);
 }
+
+#[test]
+fn a_value_that_was_cut_out_is_cut_out_where_it_stands_again() {
+    let text =
+        "DB_PASSWORD=tR4-qu!ckBr0wn\nconnecting as app with tR4-qu!ckBr0wn (try 2), [tR4-qu!ckBr0wn]\n";
+    let out = "DB_PASSWORD=[REDACTED:generic]\nconnecting as app with [REDACTED:generic] (try 2), [[REDACTED:generic]]\n";
+    assert_eq!(check(text), (out.to_owned(), vec!["generic".to_owned(); 3]));
+    // Before it was told of, it is a bare word; and a short one stays one.
+    let early = "tR4-qu!ckBr0wn\npassword=tR4-qu!ckBr0wn\n";
+    assert_eq!(check(early).0, "tR4-qu!ckBr0wn\npassword=[REDACTED:generic]\n");
+    let short = "password=aB3!xYz9\nagain aB3!xYz9\n";
+    assert_eq!(check(short).0, "password=[REDACTED:generic]\nagain aB3!xYz9\n");
+}

@@ -98,7 +98,11 @@ fn mixed(seed: u64, pieces: usize) -> Vec<u8> {
         let (_, _, make) = MAKERS[rng.below(MAKERS.len())];
         let classes = if rng.below(4) == 0 { PREFIXED } else { ALL };
         let (_, write) = classes[rng.below(classes.len())];
-        text.extend_from_slice(&write(&make(&mut rng).text()));
+        let planted = make(&mut rng);
+        text.extend_from_slice(&write(&planted.text()));
+        if rng.below(3) == 0 {
+            text.extend(format!(" and {} again", planted.secret).into_bytes());
+        }
         if rng.below(8) > 0 {
             text.push(b'\n');
         }
