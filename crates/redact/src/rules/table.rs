@@ -262,6 +262,7 @@ const MORE_SERVICES: &[Prefixed] = &[
 pub(crate) const AZURE_AD: Class = AN | UNDER | TILDE | DOT | HYPHEN;
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "tests make small samples from seeds")]
 mod tests {
     use super::*;
     use crate::bytes::is;
@@ -272,13 +273,16 @@ mod tests {
     /// A value that has the shape of a row; `less` bytes of its last run are left out.
     fn sample(row: &Prefixed, mut seed: u64, less: usize) -> String {
         let mut text = row.literal.to_owned();
-        let last = row.parts.iter().rposition(|part| matches!(part, R(_, 1.., _)));
+        let shortened = row.parts.iter().rposition(|part| matches!(part, R(_, 1.., _)));
         for (place, part) in row.parts.iter().enumerate() {
             match *part {
                 R(class, least, most) => {
                     let wanted = if least == most { least } else { least + (most - least).min(3) };
-                    let wanted =
-                        if Some(place) == last && less > 0 { least.saturating_sub(less) } else { wanted };
+                    let wanted = if Some(place) == shortened && less > 0 {
+                        least.saturating_sub(less)
+                    } else {
+                        wanted
+                    };
                     let alphabet: Vec<u8> =
                         (b'-'..=b'z').filter(|byte| is(*byte, class) && *byte != b'=').collect();
                     for _ in 0..wanted {
@@ -293,7 +297,7 @@ mod tests {
                 L(literal) => text.push_str(literal),
                 O(_) => {}
             }
-            if Some(place) == last && less > 0 {
+            if Some(place) == shortened && less > 0 {
                 break;
             }
         }
@@ -309,7 +313,9 @@ mod tests {
         let look = look(text);
         let (mut marks, mut hits, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
         rules.marks(text.as_bytes(), 0..text.len(), &mut marks);
-        marks.into_iter().for_each(|mark| rules.look(&look, mark, &mut hits, &mut backwards));
+        for mark in marks {
+            rules.look(&look, mark, &mut hits, &mut backwards);
+        }
         hits
     }
 

@@ -88,7 +88,7 @@ fn keys_with_a_literal_are_found_in_every_place() {
 #[test]
 fn keyed_secrets_are_found_behind_every_prefix_of_a_line() {
     let mut failed = Vec::new();
-    for (name, kind, make) in MAKERS {
+    for (name, _, make) in MAKERS {
         for prefix in LINES {
             let planted = make(&mut Rng::new(914));
             let text: String =

@@ -1,12 +1,14 @@
 //! What goes in, what comes out.
 #![expect(
     clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::format_collect,
     clippy::format_push_string,
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "tests build, count and slice small texts, say what they measured, and end at the first surprise"
+    reason = "tests read their fixtures, build, count and slice small texts, say what they measured, and end at the first surprise"
 )]
 
 #[path = "../../src/bench/plant.rs"]
