@@ -1,6 +1,6 @@
 //! One file: inventory, decoding, raw rules, lenses, views, embedded code.
 
-use plugward_types::Digest;
+use plugward_types::{Digest, Severity};
 
 use crate::cache;
 use crate::decode;
@@ -8,7 +8,7 @@ use crate::engine::{PatternSet, Places, RawMatch};
 use crate::entry::{Content, Entry, Lens, Role};
 use crate::inventory::{self, Class, Flag, State};
 use crate::lex::{self, Lexed};
-use crate::options::ScanOptions;
+use crate::options::{Profile, ScanOptions};
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::secret;
 use crate::sink::{EmbeddedText, Hit, Lowered, Sink};
@@ -166,6 +166,7 @@ fn text_of(
         let source = Source { text: seen, depth: 0, lens, role: class.role, lowered: Lowered::No, places };
         read(rules, options, entry.path, source, &mut hits, &mut record.named);
     }
+    script_in_text(rules, entry.path, text, &mut hits);
     if !rest.is_empty() {
         unseen(rules, class, (seen.len(), text.len()), entry.path, &mut hits);
         record.state = State::Partial;
@@ -223,6 +224,33 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) -> Plac
         }
     }
     places
+}
+
+/// Says that code of the plugin runs a file which is named like none.
+pub(crate) fn runs(rules: &Rules, entry: &Entry<'_>, record: &mut FileRecord) {
+    let mut sink = Sink::new(rules, record.lens, entry.path, &[]);
+    let head = usize::try_from(record.bytes).unwrap_or(usize::MAX).min(16);
+    sink.shape("evasion-code-in-text", (0, head), How::NONE);
+    record.hits.append(&mut sink.hits);
+}
+
+/// A first line that names an interpreter, in a file that is named like no code, above a danger.
+fn script_in_text(rules: &Rules, path: &str, text: &[u8], hits: &mut Vec<Hit>) {
+    let named = inventory::names::lens(path);
+    let Some(lens) = inventory::names::shebang(text) else { return };
+    if named.is_some_and(|named| !matches!(named, Lens::Prose | Lens::Data)) || lens == Lens::Rs {
+        return;
+    }
+    let danger = hits.iter().any(|hit| {
+        let rule = rules.matcher(hit.matcher).and_then(|matcher| rules.table.get(usize::from(matcher.rule)));
+        rule.and_then(|rule| rule.severity(Profile::General)) == Some(Severity::Danger)
+    });
+    if danger {
+        let end = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
+        let mut sink = Sink::new(rules, Some(lens), path, &[]);
+        sink.shape("evasion-code-in-text", (0, end), How::NONE);
+        hits.append(&mut sink.hits);
+    }
 }
 
 fn hit(matcher: u16, start: usize, end: usize, how: How) -> Hit {

@@ -123,6 +123,21 @@ fn is_builtin(name: &[u8]) -> bool {
     BUILTINS.binary_search(&head).is_ok() && !name.ends_with(b"/")
 }
 
+/// Gives the path that a relative name stands for, seen from the file that names it.
+pub(crate) fn resolve(from: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = from.split('/').filter(|part| !part.is_empty()).collect();
+    parts.pop();
+    let name = name.split(['?', '#']).next().unwrap_or_default();
+    for part in name.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
 /// Says whether a relative specifier leaves the plugin, seen from the file that names it.
 fn leaves(from: &str, specifier: &[u8]) -> bool {
     let mut depth = from.split('/').filter(|part| !part.is_empty()).count().saturating_sub(1);

@@ -8,10 +8,12 @@ use plugward_types::Finding;
 
 use crate::ScanError;
 use crate::crates;
-use crate::entry::{Content, Entry};
+use crate::entry::{Content, Entry, Lens};
 use crate::error::ScanErrorKind;
 use crate::file::{self, FileRecord, Reading};
 use crate::findings;
+use crate::inventory::names;
+use crate::modules;
 use crate::options::ScanOptions;
 use crate::report::{FileState, ScanReport, Summary};
 use crate::rules::Rules;
@@ -36,7 +38,8 @@ pub fn scan(
     let order = check(options, entries)?;
     let entries = &crates::raised(entries);
     let readings = readings(options, entries, &order);
-    let results = run(rules, options, entries, &order, &readings)?;
+    let mut results = run(rules, options, entries, &order, &readings)?;
+    named(rules, options, entries, (&order, &readings), &mut results);
     let mut report = ScanReport {
         profile: options.profile,
         rules: rules.digest(),
@@ -46,7 +49,7 @@ pub fn scan(
     };
     for (index, result) in order.iter().zip(results) {
         let Some(entry) = entries.get(*index) else { continue };
-        let FileResult { state, findings, counts } = result;
+        let FileResult { state, findings, counts, .. } = result;
         report.summary.bytes = report.summary.bytes.saturating_add(state.bytes);
         report.summary.danger = report.summary.danger.saturating_add(counts.danger);
         report.summary.warning = report.summary.warning.saturating_add(counts.warning);
@@ -108,6 +111,62 @@ struct FileResult {
     state: FileState,
     findings: Vec<Finding>,
     counts: Summary,
+    named: Vec<String>,
+}
+
+/// Reads files that code loads or runs, and that are named like none, once more: as what the code takes them for.
+fn named(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entries: &[Entry<'_>],
+    (order, readings): (&[usize], &[Reading]),
+    results: &mut [FileResult],
+) {
+    let at: BTreeMap<&str, usize> = order
+        .iter()
+        .zip(0_usize..)
+        .filter_map(|(index, turn)| entries.get(*index).map(|entry| (entry.path, turn)))
+        .collect();
+    // A file that is named may name another: each is read anew once at most.
+    let mut done = BTreeSet::new();
+    let mut open: Vec<usize> = (0..results.len()).collect();
+    while let Some(turn) = open.pop() {
+        let Some(result) = results.get(turn) else { continue };
+        let Some(from) = order.get(turn).and_then(|index| entries.get(*index)) else { continue };
+        let Some(lens) = result.state.lens.filter(|lens| matches!(lens, Lens::Js | Lens::Py | Lens::Sh))
+        else {
+            continue;
+        };
+        let targets: BTreeSet<usize> = result
+            .named
+            .iter()
+            .filter_map(|name| at.get(modules::resolve(from.path, name).as_str()).copied())
+            .filter(|target| !done.contains(target))
+            .collect();
+        for target in targets {
+            let Some(entry) = order.get(target).and_then(|index| entries.get(*index)) else { continue };
+            if !matches!(names::lens(entry.path), None | Some(Lens::Prose))
+                || names::is_unread_language(entry.path)
+            {
+                continue;
+            }
+            let reading = readings.get(target).copied().unwrap_or(Reading::Full);
+            let as_code = Entry { role: entry.role.and_lens(lens), ..*entry };
+            let read = one(rules, options, &as_code, reading, Use::Run);
+            if let Some(slot) = results.get_mut(target) {
+                *slot = read;
+                done.insert(target);
+                open.push(target);
+            }
+        }
+    }
+}
+
+/// Whether code of the plugin names a file as something to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Unknown,
+    Run,
 }
 
 fn run(
@@ -124,7 +183,7 @@ fn run(
             let turn = next.fetch_add(1, Ordering::Relaxed);
             let (Some(index), Some(reading)) = (order.get(turn), readings.get(turn)) else { break };
             let Some(entry) = entries.get(*index) else { break };
-            let result = one(rules, options, entry, *reading);
+            let result = one(rules, options, entry, *reading, Use::Unknown);
             if let Ok(mut done) = done.lock() {
                 done.insert(turn, result);
             }
@@ -152,8 +211,17 @@ fn run(
     Ok(results)
 }
 
-fn one(rules: &Rules, options: &ScanOptions<'_>, entry: &Entry<'_>, reading: Reading) -> FileResult {
-    let record: FileRecord = file::scan(rules, options, entry, reading);
+fn one(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    reading: Reading,
+    how: Use,
+) -> FileResult {
+    let mut record: FileRecord = file::scan(rules, options, entry, reading);
+    if how == Use::Run {
+        file::runs(rules, entry, &mut record);
+    }
     let mut counts = Summary::default();
     let findings = findings::make(rules, options, entry, &record, &mut counts);
     let state = FileState {
@@ -164,7 +232,7 @@ fn one(rules: &Rules, options: &ScanOptions<'_>, entry: &Entry<'_>, reading: Rea
         bytes: record.bytes,
         digest: record.digest,
     };
-    FileResult { state, findings, counts }
+    FileResult { state, findings, counts, named: record.named }
 }
 
 /// Gives the ids of the rules that a scan of some files shows.

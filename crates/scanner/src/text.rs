@@ -225,7 +225,9 @@ impl TextView {
     /// Writes the blank that is due and gives the disguises of the next character.
     fn before_word(&mut self, next: char, how: How) -> How {
         let dense = unicode::is_east_asian(next);
-        let marked = core::mem::take(&mut self.marked) && (next.is_ascii_alphanumeric() || !next.is_ascii());
+        let marked = core::mem::take(&mut self.marked)
+            && self.blank.is_none()
+            && (next.is_ascii_alphanumeric() || !next.is_ascii());
         if let Some(from) = self.blank.take()
             && !(dense && self.dense)
         {

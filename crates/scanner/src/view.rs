@@ -21,7 +21,6 @@ impl How {
     pub(crate) const DECODE: Self = Self(1);
     pub(crate) const ENCODING: Self = Self(2);
     pub(crate) const ESCAPE: Self = Self(4);
-    #[expect(dead_code, reason = "constant folding undoes it")]
     pub(crate) const FOLD: Self = Self(8);
     pub(crate) const MARKUP: Self = Self(16);
     pub(crate) const SHELL: Self = Self(32);

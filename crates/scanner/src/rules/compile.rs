@@ -317,6 +317,8 @@ fn read_check(name: &str) -> Result<Option<Check>, RuleErrorKind> {
         "jwt" => Ok(Some(Check::Jwt)),
         "password" => Ok(Some(Check::Password)),
         "address" => Ok(Some(Check::Address)),
+        "index" => Ok(Some(Check::Index)),
+        "model-host" => Ok(Some(Check::ModelHost)),
         other => Err(RuleErrorKind::Parse(format!("{other:?} is no check of this version"))),
     }
 }

@@ -152,6 +152,10 @@ pub(crate) enum Check {
     Password,
     /// A URL with a literal address of the public net.
     Address,
+    /// A URL of a host that is no official index of packages and no loopback.
+    Index,
+    /// A URL of a host that is no vendor of models and no loopback.
+    ModelHost,
 }
 
 /// Sets of module specifiers, as bits.

@@ -18,8 +18,17 @@ pub(crate) fn pass(text: &[u8], kind: Kind, sink: &mut Sink<'_>) {
     if text.is_ascii() {
         return;
     }
-    let mut walk =
-        Walk { sink, kind, before: ' ', line: Line::default(), run: None, compat: 0, compat_start: 0 };
+    let mut walk = Walk {
+        sink,
+        kind,
+        before: ' ',
+        base: ' ',
+        line: Line::default(),
+        run: None,
+        compat: 0,
+        compat_start: 0,
+        woven: Woven::default(),
+    };
     let mut at = 0_usize;
     for chunk in text.utf8_chunks() {
         walk.chunk(chunk.valid(), at);
@@ -27,6 +36,7 @@ pub(crate) fn pass(text: &[u8], kind: Kind, sink: &mut Sink<'_>) {
         walk.before = ' ';
     }
     walk.end_run(at);
+    walk.end_woven();
     walk.end_compat(at);
     walk.end_line();
     words::mixed(text, sink);
@@ -75,10 +85,23 @@ struct Walk<'s, 'r> {
     sink: &'s mut Sink<'r>,
     kind: Kind,
     before: char,
+    /// What the run of selectors follows.
+    base: char,
     line: Line,
     run: Option<(Run, usize, View)>,
     compat: u32,
     compat_start: usize,
+    woven: Woven,
+}
+
+/// What stands between visible characters, one or a few at a time, put together.
+#[derive(Debug, Default)]
+struct Woven {
+    tags: View,
+    selectors: View,
+    /// Selectors alone on a base that takes none, and where the first stands.
+    lone: u32,
+    first: Option<(usize, usize)>,
 }
 
 impl Walk<'_, '_> {
@@ -235,6 +258,7 @@ impl Walk<'_, '_> {
         let mut view = View::default();
         view.put(&[byte], span, How::DECODE, 0);
         self.run = Some((kind, span.0, view));
+        self.base = self.before;
     }
 
     fn end_run(&mut self, at: usize) {
@@ -244,14 +268,55 @@ impl Walk<'_, '_> {
             // A flag of a region: at most 6 tags, the last of them the end mark.
             Run::Tags { flag: true } if count <= 7 && view.bytes.last() == Some(&0x7F) => return,
             Run::Tags { .. } => "unicode-tags",
-            Run::Selectors if count < 2 => return,
+            Run::Selectors if count < 2 => {
+                self.weave(run, &view);
+                return;
+            }
             Run::Selectors => "unicode-variation-run",
         };
         self.sink.shape(shape, (start, at), How::NONE);
+        if count < 4 {
+            self.weave(run, &view);
+        } else {
+            self.read(view);
+        }
+    }
+
+    /// Hands bytes that spell text to the lens of prose.
+    fn read(&mut self, view: View) {
+        let count = view.bytes.len();
         let printable = view.bytes.iter().filter(|byte| matches!(byte, b' '..=b'~' | b'\n')).count();
         if count >= 4 && printable.saturating_mul(10) >= count.saturating_mul(9) {
             self.sink.embed(Lens::Prose, EmbeddedText::View(view));
         }
+    }
+
+    fn weave(&mut self, run: Run, view: &View) {
+        for (index, byte) in view.bytes.iter().enumerate() {
+            let (from, to, _) = view.map.back(index, index.saturating_add(1));
+            let woven = match run {
+                Run::Tags { .. } => &mut self.woven.tags,
+                // The first sixteen only choose between two pictures.
+                Run::Selectors if *byte < 16 => continue,
+                Run::Selectors => {
+                    if !super::is_east_asian(self.base) {
+                        self.woven.lone = self.woven.lone.saturating_add(1);
+                        self.woven.first.get_or_insert((from, to));
+                    }
+                    &mut self.woven.selectors
+                }
+            };
+            woven.put(&[*byte], (from, to), How::DECODE, 0);
+        }
+    }
+
+    fn end_woven(&mut self) {
+        let woven = core::mem::take(&mut self.woven);
+        if let Some(first) = woven.first.filter(|_| woven.lone >= 4) {
+            self.sink.shape("unicode-variation-run", first, How::NONE);
+        }
+        self.read(woven.tags);
+        self.read(woven.selectors);
     }
 }
 

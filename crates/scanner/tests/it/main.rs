@@ -12,6 +12,7 @@ mod disguise;
 mod gate;
 mod hyperagent;
 mod invariant;
+mod prose;
 #[cfg(feature = "render")]
 mod render;
 mod rs;

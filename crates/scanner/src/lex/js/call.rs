@@ -1,6 +1,7 @@
 //! What a call does: modules that it loads, functions that it passes on, text that it runs.
 
 use super::bind::Val;
+use super::built::{BuiltNodes, Folded};
 use super::walk::{Arg, Cur, Prefix, Shape, Via, Walk};
 use crate::entry::Lens;
 use crate::names::{Names, Node, ROOT, Word};
@@ -19,6 +20,7 @@ pub(super) struct Callee {
 /// Nodes and words that the walk treats on their own.
 #[derive(Debug)]
 pub(crate) struct WalkNodes {
+    pub(super) built: BuiltNodes,
     pub(super) function: Node,
     require: Vec<Node>,
     require_node: Node,
@@ -101,6 +103,7 @@ impl WalkNodes {
         let node = |path: &str| names.find(path);
         let all = |paths: &[&str]| paths.iter().map(|path| node(path)).filter(|node| *node != 0).collect();
         Self {
+            built: BuiltNodes::new(names),
             function: node("function"),
             require: all(&[
                 "require",
@@ -186,6 +189,7 @@ impl Walk<'_, '_, '_, '_> {
         let span = self.span(cur.first, last);
         if cur.val.is_known() {
             self.tell(cur, cur.val, args, callee.texts, span);
+            self.look_at_call(callee, last);
         }
         self.special(cur.val.node, cur, args, callee.texts, last)
     }
@@ -292,6 +296,22 @@ impl Walk<'_, '_, '_, '_> {
     fn loaded(&mut self, cur: &Cur, first: Arg, last: u32) -> Val {
         let span = self.span(cur.first, last);
         if first.val.text == 0 {
+            let open = (cur.last as usize).wrapping_add(1);
+            let folded = if first.first == FirstArg::None || self.kind(open) != Some(super::token::K::LParen)
+            {
+                None
+            } else {
+                let end = self.types.past(open).map_or(last as usize, |past| past.wrapping_sub(1));
+                self.folded(open.wrapping_add(1), end)
+            };
+            if let Some(folded) = folded {
+                self.sink.shape("obf-name-building", span, How::NONE);
+                if let Folded::Text(text) = folded {
+                    self.sink.module(Specifier::Known(&text), span, cur.how.and(How::FOLD));
+                    self.name_file(&text);
+                    return Val::node(self.names.module(&text));
+                }
+            }
             if first.first != FirstArg::None {
                 self.sink.module(Specifier::Computed, span, cur.how);
             }

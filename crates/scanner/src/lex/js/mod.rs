@@ -1,6 +1,7 @@
 //! JavaScript and TypeScript.
 
 mod bind;
+mod built;
 mod call;
 mod code;
 mod escape;
@@ -97,7 +98,7 @@ pub(crate) fn names() -> Names {
         names.words.intern(keyword.as_bytes());
     }
     debug_assert_eq!(names.words.get(b"typeof"), FIRST, "keywords come right after the two marks");
-    for name in WALKED {
+    for name in WALKED.iter().chain(built::WALKED) {
         names.intern(name);
     }
     for word in WORDS {

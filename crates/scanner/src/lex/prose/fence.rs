@@ -54,7 +54,7 @@ pub(super) fn code(label: &[u8]) -> Code {
     // A file's name says as much as a language's.
     let ending = label.rsplit('.').next().unwrap_or_default();
     match ending {
-        "" | "text" | "plain" | "plaintext" | "txt" | "none" | "nohighlight" | "raw" | "code" => Code::Unsaid,
+        "" | "code" => Code::Unsaid,
         "js" | "javascript" | "jsx" | "mjs" | "cjs" | "ts" | "typescript" | "tsx" | "mts" | "cts"
         | "node" | "nodejs" | "es6" | "ecmascript" | "deno" | "bun" => Code::Lens(Lens::Js),
         "py" | "python" | "python2" | "python3" | "py3" | "ipython" | "ipython3" | "sage" | "pyw" | "pyi" => {

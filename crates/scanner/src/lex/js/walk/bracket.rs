@@ -1,6 +1,7 @@
 //! Brackets: calls, indices, groups, literals, bodies.
 
 use super::super::bind::name_of;
+use super::super::built::Folded;
 use super::super::call::Callee;
 use super::super::code::body;
 use super::super::escape;
@@ -204,6 +205,16 @@ impl Walk<'_, '_, '_, '_> {
             let word = self.names.words.get(&name);
             self.step(word, how, at);
         } else {
+            let built = self.folded(open.wrapping_add(1), at);
+            if built.is_some() {
+                let span = self.span(small(open), small(at));
+                self.sink.shape("obf-name-building", span, How::NONE);
+            }
+            if let Some(Folded::Text(name)) = built {
+                let word = self.names.words.get(&name);
+                self.step(word, How::FOLD, at);
+                return;
+            }
             let numeric = at == open.wrapping_add(2) && self.kind(open.wrapping_add(1)) == Some(K::Num);
             let word = if numeric { 0 } else { self.names.computed };
             self.step(word, How::NONE, at);

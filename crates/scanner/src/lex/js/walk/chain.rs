@@ -165,6 +165,7 @@ impl Walk<'_, '_, '_, '_> {
         let Some(cur) = self.cur.take() else { return };
         if cur.shape != Shape::Called {
             self.finish_operand(&cur);
+            self.look_at_operand(cur.first, cur.last, cur.val.node, cur.how);
         }
         let Some(frame) = self.frames.last_mut() else { return };
         if cur.val.is_known() && !frame.value.is_known() {

@@ -211,6 +211,8 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     functions: u32,
     pub(super) asked: Asked,
     whole: bool,
+    /// How often a name was looked up among the tokens.
+    pub(super) lookups: core::cell::Cell<u32>,
 }
 
 fn small(value: usize) -> u32 {
@@ -248,6 +250,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             functions: 0,
             asked: Asked::default(),
             whole: super::whole::asked(),
+            lookups: core::cell::Cell::new(0),
         }
     }
 
