@@ -134,7 +134,7 @@ pub(super) enum Folded {
     Unknown,
 }
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_, '_, '_> {
     /// Tells the detectors of a call what its tokens show.
     pub(super) fn look_at_call(&mut self, callee: &Callee, last: u32) {
         let (node, star) = (callee.cur.val.node, callee.cur.val.star);
