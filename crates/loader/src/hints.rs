@@ -9,6 +9,8 @@ use plugward_scanner::{Role, RoleHint};
 #[derive(Default)]
 pub(crate) struct Hints<'a> {
     prompts: BTreeSet<&'a str>,
+    /// What the manifest was read from, whatever the files are called.
+    manifests: BTreeSet<&'a str>,
 }
 
 impl<'a> Hints<'a> {
@@ -19,10 +21,17 @@ impl<'a> Hints<'a> {
                 hints.prompts.extend(item.files().iter().map(String::as_str));
             }
         }
+        hints.manifests.extend(manifest.into_iter().flat_map(Manifest::files).map(String::as_str));
         hints
     }
 
     pub(crate) fn role(&self, path: &str) -> RoleHint {
-        if self.prompts.contains(path) { RoleHint::role(Role::Prompt) } else { RoleHint::NONE }
+        if self.prompts.contains(path) {
+            RoleHint::role(Role::Prompt)
+        } else if self.manifests.contains(path) {
+            RoleHint::role(Role::Manifest)
+        } else {
+            RoleHint::NONE
+        }
     }
 }

@@ -176,7 +176,17 @@ const TUNING: &[&[u8]] = &[
 ];
 
 fn is_hijack(name: &[u8], value: &[u8]) -> bool {
+    if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
+        // `NAME=value` as an item of a list.
+        let at = memchr::memchr(b'=', value).unwrap_or(value.len());
+        let rest = value.get(at.saturating_add(1)..).unwrap_or_default();
+        return is_hijack(value.get(..at).unwrap_or_default(), rest);
+    }
     let value = value.trim_ascii();
+    if name.eq_ignore_ascii_case(b"ENV") {
+        // A shell reads the file that it names; most take it for a word.
+        return memchr::memchr(b'/', value).is_some();
+    }
     if value.is_empty() {
         return false;
     }
@@ -242,6 +252,8 @@ mod tests {
         for (name, value) in [
             ("NODE_OPTIONS", "--max-old-space-size=4096 --no-warnings"),
             ("NODE_OPTIONS", ""),
+            ("ENV", "production"),
+            ("0", "ENV=production"),
             ("PYTHONPATH", "${CLAUDE_PLUGIN_ROOT}/src:$PYTHONPATH"),
         ] {
             assert!(!is_hijack(name.as_bytes(), value.as_bytes()), "{name}={value}");
@@ -252,6 +264,8 @@ mod tests {
             ("PYTHONPATH", "/tmp/x"),
             ("PYTHONPATH", "${CLAUDE_PLUGIN_ROOT}/../x"),
             ("LD_PRELOAD", "./x.so"),
+            ("ENV", "/tmp/x"),
+            ("12", "LD_PRELOAD=./x.so"),
         ] {
             assert!(is_hijack(name.as_bytes(), value.as_bytes()), "{name}={value}");
         }

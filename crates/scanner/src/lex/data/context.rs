@@ -55,7 +55,14 @@ impl Context {
             b"hooks" => kept.and(Self::HOOKS),
             b"mcpservers" | b"mcp_servers" | b"mcp-servers" | b"mcp" | b"lspservers" | b"lsp_servers"
             | b"lsp" | b"languageservers" | b"context_servers" | b"servers" => kept.and(Self::SERVERS),
-            b"scripts" | b"tasks" => kept.and(Self::SCRIPTS),
+            b"scripts"
+            | b"tasks"
+            | b"initializecommand"
+            | b"oncreatecommand"
+            | b"updatecontentcommand"
+            | b"postcreatecommand"
+            | b"poststartcommand"
+            | b"postattachcommand" => kept.and(Self::SCRIPTS),
             _ => kept,
         }
     }

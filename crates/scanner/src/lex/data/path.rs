@@ -83,8 +83,8 @@ impl KeyPath {
     }
 }
 
-/// The path of a `key` rule: parts joined by dots, `*` for one part, `**` for any number of them, `a|b` for either, and
-/// `"a.b"` for a part that holds a dot.
+/// The path of a `key` rule: parts joined by dots, `*` for one part, `**` for any number of them, `a|b` for either,
+/// `*a` for what ends in `a`, and `"a.b"` for a part that holds a dot.
 #[derive(Debug)]
 pub(crate) struct KeyPattern(Vec<Piece>);
 
@@ -109,7 +109,14 @@ impl Piece {
         match self {
             Self::One => true,
             Self::Many => false,
-            Self::Names(names) => names.iter().any(|name| name.eq_ignore_ascii_case(part)),
+            Self::Names(names) => names.iter().any(|name| match name.split_first() {
+                Some((b'*', tail)) => part
+                    .len()
+                    .checked_sub(tail.len())
+                    .and_then(|from| part.get(from..))
+                    .is_some_and(|end| end.eq_ignore_ascii_case(tail)),
+                _ => name.eq_ignore_ascii_case(part),
+            }),
         }
     }
 }
@@ -143,6 +150,9 @@ impl KeyPattern {
 
     /// Says whether a path matches. It is read from the end, where most paths differ.
     pub(crate) fn matches(&self, path: &KeyPath) -> bool {
+        if matches!(self.0.first(), Some(piece @ Piece::Names(_)) if !piece.fits(path.part(0))) {
+            return false;
+        }
         let (mut piece, mut part) = (self.0.len(), path.len());
         // Where the last `**` stood, and how many parts were left when it was met.
         let mut many: Option<(usize, usize)> = None;
@@ -196,6 +206,7 @@ mod tests {
             ("a|b.c", "b/c"),
             ("x.\"a.b\"", "x/a.b"),
             ("A.b", "a/B"),
+            ("*:b", "x:B"),
         ] {
             assert!(KeyPattern::parse(pattern).matches(&path(text)), "{pattern} {text}");
         }
@@ -207,6 +218,7 @@ mod tests {
             ("**.a.**.c", "x/b/c"),
             ("a|b.c", "d/c"),
             ("x.a.b", "x/a.b"),
+            ("*:b", "b"),
         ] {
             assert!(!KeyPattern::parse(pattern).matches(&path(text)), "{pattern} {text}");
         }

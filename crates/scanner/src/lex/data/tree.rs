@@ -140,6 +140,11 @@ impl<'t, 'r> Tree<'t, 'r> {
                 self.sink.unread.push(Unread { start: at, end: self.src.len() });
             }
             self.over = self.over.saturating_add(1);
+            // What is beyond the limit takes the key away, as a map of its own would.
+            if let Some(top) = self.levels.last_mut() {
+                top.keyed = false;
+                self.path.truncate(top.parts);
+            }
             return;
         }
         let Some(top) = self.levels.last() else { return };
@@ -245,7 +250,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         if memchr::memchr(b' ', bytes).is_some() {
             self.text(key);
         }
-        let manifest = self.twice == Twice::Counts;
+        let manifest = self.twice == Twice::Counts && self.over == 0;
         let Some(top) = self.levels.last_mut() else { return };
         self.path.truncate(top.parts);
         self.path.push(bytes, how);
