@@ -214,6 +214,12 @@ impl Packed {
         self.entries.len()
     }
 
+    /// Counts the entries that were not given yet.
+    #[cfg(unix)]
+    pub(crate) fn rest(&self) -> usize {
+        self.entries.len().saturating_sub(self.next)
+    }
+
     /// Gives the next entry.
     pub(crate) fn next(&mut self) -> Option<(&[u8], FileKind)> {
         let entry = *self.entries.get(self.next)?;

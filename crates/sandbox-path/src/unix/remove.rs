@@ -108,18 +108,26 @@ impl Removal<'_> {
     }
 
     fn listed(&mut self, folder: &OwnedFd) -> Result<Packed, Fail> {
-        let left = self.limits.entries.saturating_sub(self.removed);
+        // The folder itself, and what the folders above it still have, are to be removed too.
+        let waiting = self.levels.iter().map(|level| level.entries.rest().saturating_add(1));
+        let waiting = waiting.fold(1_usize, usize::saturating_add);
+        let waiting = u64::try_from(waiting).unwrap_or(u64::MAX);
+        let left = self.limits.entries.saturating_sub(self.removed).saturating_sub(waiting);
         // What is removed is removed with its dotfiles.
         Packed::read(folder, &mut self.buffer, Dotfiles::Allow, (left, self.limits.entries), &mut 0)
     }
 
-    /// Counts a removed name against the limit.
-    fn count(&mut self) -> Result<(), Fail> {
-        self.removed = self.removed.saturating_add(1);
-        if self.removed > self.limits.entries {
+    /// Says no where the limit was met, before one more name is removed.
+    fn one_more(&self) -> Result<(), Fail> {
+        if self.removed >= self.limits.entries {
             return Err(OpenErrorKind::TooLarge { limit: self.limits.entries }.into());
         }
         Ok(())
+    }
+
+    /// Counts a removed name.
+    fn count(&mut self) {
+        self.removed = self.removed.saturating_add(1);
     }
 
     /// Removes an entry of the innermost folder, or enters it.
@@ -137,8 +145,12 @@ impl Removal<'_> {
                     Err(errno) => return Err(sys::no(errno).into()),
                 }
             }
+            self.one_more()?;
             match sys::retry(|| fs::unlinkat(&level.folder, name, AtFlags::empty())) {
-                Ok(()) => return self.count(),
+                Ok(()) => {
+                    self.count();
+                    return Ok(());
+                }
                 Err(Errno::NOENT) => return Ok(()),
                 Err(Errno::ISDIR) => is_folder = true,
                 Err(Errno::PERM) if !is_folder => is_folder = true,
@@ -150,12 +162,16 @@ impl Removal<'_> {
 
     /// Removes the innermost folder, which was emptied; lists it again where it was filled meanwhile.
     fn leave(&mut self, top: &impl AsFd, rel: &RelPath<'_>) -> Result<(), Fail> {
+        self.one_more()?;
         let Some(mut level) = self.levels.pop() else { return Ok(()) };
         let at = self.levels.last().map_or(top.as_fd(), |above| above.folder.as_fd());
         let name = level.name.as_slice();
         for _ in 0..ROUNDS {
             match sys::retry(|| fs::unlinkat(at, name, AtFlags::REMOVEDIR)) {
-                Ok(()) => return self.count(),
+                Ok(()) => {
+                    self.count();
+                    return Ok(());
+                }
                 Err(Errno::NOENT) => return Ok(()),
                 Err(Errno::NOTEMPTY | Errno::EXIST) if level.rounds < ROUNDS => {
                     level.entries = self.listed(&level.folder)?;
@@ -165,7 +181,10 @@ impl Removal<'_> {
                 }
                 // It became a link or a file.
                 Err(Errno::NOTDIR) => match sys::retry(|| fs::unlinkat(at, name, AtFlags::empty())) {
-                    Ok(()) => return self.count(),
+                    Ok(()) => {
+                        self.count();
+                        return Ok(());
+                    }
                     // And a folder again.
                     Err(Errno::ISDIR | Errno::PERM) => {}
                     Err(Errno::NOENT) => return Ok(()),
