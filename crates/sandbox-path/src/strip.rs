@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::{No, PathEscape, PathEscapeKind};
+use crate::error::{PathEscape, PathEscapeKind};
 use crate::gate::{Form, gate};
 use crate::policy::Policy;
 use crate::rel::RelPath;
@@ -13,10 +13,13 @@ pub(crate) fn strip<'a>(
     policy: Policy,
 ) -> Result<RelPath<'a>, PathEscape> {
     let given = absolute.as_os_str().as_encoded_bytes();
-    below(jail.map(|path| path.as_os_str().as_encoded_bytes()), given)
-        .ok_or_else(|| No::from(PathEscapeKind::Outside))
-        .and_then(|rest| if rest.is_empty() { Ok(RelPath::jail()) } else { gate(rest, policy, Form::Name) })
-        .map_err(|no| PathEscape::new("strip", given, no))
+    let rest = below(jail.map(|path| path.as_os_str().as_encoded_bytes()), given)
+        .ok_or_else(|| PathEscape::new("strip", given, PathEscapeKind::Outside.into()))?;
+    if rest.is_empty() {
+        return Ok(RelPath::jail());
+    }
+    // The text has what the component is counted in, and the jail's own path is none of it.
+    gate(rest, policy, Form::Name).map_err(|no| PathEscape::new("strip", rest, no))
 }
 
 /// Gives what follows the jail's own path; nothing where they are the same folder.
@@ -26,6 +29,7 @@ fn below<'a>(jail: Option<&[u8]>, given: &'a [u8]) -> Option<&'a [u8]> {
         jail = head;
     }
     match given.strip_prefix(jail)? {
+        [] if given.is_empty() => None,
         [] => Some(&[]),
         [b'/', rest @ ..] => {
             let start = rest.iter().position(|byte| *byte != b'/').unwrap_or(rest.len());
