@@ -59,7 +59,8 @@ impl SandboxedFile {
     /// The system's own error.
     pub fn read_chunk(&self, offset: u64, max: usize) -> io::Result<Chunk> {
         let room = self.opened.len().saturating_sub(offset).saturating_add(1);
-        let room = usize::try_from(room).unwrap_or(usize::MAX).min(max);
+        // A stated length is a hint, as in `read_all`.
+        let room = usize::try_from(room).unwrap_or(usize::MAX).min(max).min(1 << 20);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(room).map_err(|_full| io::ErrorKind::OutOfMemory)?;
         let mut piece = [0_u8; 16 * 1024];
@@ -71,6 +72,7 @@ impl SandboxedFile {
             let Some(got) = space.get(..read).filter(|got| !got.is_empty()) else {
                 return Ok(Chunk { bytes, end: true });
             };
+            bytes.try_reserve(got.len()).map_err(|_full| io::ErrorKind::OutOfMemory)?;
             bytes.extend_from_slice(got);
             at = at.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         }
