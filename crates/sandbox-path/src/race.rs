@@ -11,7 +11,7 @@ use crate::rel::RelPath;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RaceCause {
-    /// There is a symbolic link where there was none.
+    /// There is a symbolic link where there was none, or one that leads to a name that the policy refuses.
     SymlinkAppeared,
     /// The name leads to another object.
     Replaced {

@@ -211,6 +211,11 @@ const fn cause(kind: PathEscapeKind) -> Option<RaceCause> {
         PathEscapeKind::Symlink | PathEscapeKind::MagicLink | PathEscapeKind::TooManyLinks => {
             RaceCause::SymlinkAppeared
         }
+        // The names of the path were judged before: these are names that a link has brought in since.
+        PathEscapeKind::Dotfile
+        | PathEscapeKind::ReservedName
+        | PathEscapeKind::AlternateStream
+        | PathEscapeKind::TooLong => RaceCause::SymlinkAppeared,
         PathEscapeKind::NotRegular { is } => RaceCause::KindChanged { is },
         PathEscapeKind::NotADirectory => RaceCause::KindChanged { is: FileKind::Other },
         PathEscapeKind::NotFound => RaceCause::Vanished,
