@@ -88,8 +88,9 @@ fn last(
             // What was made in a folder that is no longer below is taken back, if it is still ours.
             let ours =
                 sys::meta(&found).ok().zip(sys::look(at, name).ok()).is_some_and(|(a, b)| a.id == b.id);
-            if ours {
-                let _gone = rustix::fs::unlinkat(at, name, rustix::fs::AtFlags::empty()).is_ok();
+            let gone = ours && rustix::fs::unlinkat(at, name, rustix::fs::AtFlags::empty()).is_ok();
+            if gone && matches!(stop, Stop::Again) {
+                return Err(stop);
             }
             return Err(No::from(PathEscapeKind::Outside).into());
         }
@@ -143,6 +144,11 @@ fn moved(root: &Root, folder: BorrowedFd<'_>, errno: Errno) -> Stop {
 /// Goes up level by level: below the jail at another depth means that it moved inside, and the walk starts again.
 fn climb(root: &Root, folder: BorrowedFd<'_>) -> Stop {
     let outside = || Stop::No(PathEscapeKind::Outside.into());
+    let stopped = |errno| match errno {
+        // That says nothing about where the folder is.
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM => Stop::No(sys::no(errno)),
+        _ => outside(),
+    };
     let mut held: Option<OwnedFd> = None;
     let Ok(mut last) = sys::meta(folder) else { return outside() };
     // A folder without any name was removed during the walk, which says nothing about where it led.
@@ -151,7 +157,10 @@ fn climb(root: &Root, folder: BorrowedFd<'_>) -> Stop {
     }
     for _ in 0..crate::gate::PATH_MAX {
         let at = held.as_ref().map_or(folder, AsFd::as_fd);
-        let Ok(up) = sys::openat(at, b"..", STEP, Mode::empty()) else { return outside() };
+        let up = match sys::openat(at, b"..", STEP, Mode::empty()) {
+            Ok(up) => up,
+            Err(errno) => return stopped(errno),
+        };
         let Ok(meta) = sys::meta(&up) else { return outside() };
         if meta.id == root.id {
             return Stop::Again;
