@@ -51,6 +51,13 @@ pub enum Replaced {
     Overwrote,
 }
 
+/// Which of the two names of a `rename` an error speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    From,
+    To,
+}
+
 impl Jail {
     /// Makes a file that was not there, and opens it for writing. Folders above it are not made.
     ///
@@ -125,13 +132,16 @@ impl Jail {
     /// `path/symlink` for a link as source; `path/exists` for a new name that is taken (also with [`Over::Replace`],
     /// where one is a folder and the other is not); `path/not-empty` for a folder with entries; `path/mount` across
     /// mounts; `path/unsupported` for a folder into itself, or where the file system cannot do it; `path/jail-itself`;
-    /// and those of a lookup. The error names the old path.
+    /// and those of a lookup. The error names the path that it is about; where that is not known, the old one.
+    ///
+    /// With [`Over::Replace`] two names of one file both stay, as the system has it: there is nothing to move.
     pub fn rename(&self, from: impl Relative, to: impl Relative, over: Over) -> Result<(), OpenError> {
-        let given = to.name_bytes();
-        let target =
-            gate(given, *self.policy(), Form::Name).map_err(|no| OpenError::new("rename to", given, no))?;
-        self.call("rename", &from, Form::Name, |root, policy, rel| {
-            imp::rename(root, policy, rel, &target, over)
+        let (policy, given, taken) = (*self.policy(), from.name_bytes(), to.name_bytes());
+        let target = gate(taken, policy, Form::Name).map_err(|no| OpenError::new("rename to", taken, no))?;
+        let source = gate(given, policy, Form::Name).map_err(|no| OpenError::new("rename", given, no))?;
+        imp::rename(self.root(), policy, &source, &target, over).map_err(|(side, fail)| match side {
+            Side::From => OpenError::new("rename", given, fail),
+            Side::To => OpenError::new("rename to", taken, fail),
         })
     }
 
@@ -154,10 +164,11 @@ impl Jail {
     /// Removes a folder and everything below it, by handles, and counts what it removed.
     ///
     /// Links are removed and never entered, also those that were folders a moment ago. Dotfiles go under any policy.
-    /// No more than 256 levels are entered.
+    /// No more than 256 levels are entered. The folder itself counts as one of the entries.
     ///
     /// # Errors
-    /// `path/too-large` and `path/too-deep` at the limits, with what was removed so far gone; `path/not-empty` where
+    /// `path/too-large` and `path/too-deep` at the limits, with what was removed so far gone and never
+    /// more than the limit; `path/not-empty` where
     /// others keep filling a folder; `path/jail-itself`; and those of a lookup.
     pub fn remove_tree(&self, relative: impl Relative, limits: WalkLimits) -> Result<u64, OpenError> {
         self.call("remove", &relative, Form::Folder, |root, policy, rel| {

@@ -260,12 +260,16 @@ impl Jail {
 
     /// Walks everything below a folder, the folder itself left out.
     ///
+    /// Where the policy resolves links or `..` on the way to that folder, the entries have the path that was resolved.
+    ///
     /// # Errors
     /// As [`Jail::list`] for the folder itself; what is met below it are items.
     pub fn walk(&self, relative: impl Relative, limits: WalkLimits) -> Result<Walk, OpenError> {
         let given = relative.name_bytes();
         let rel = gate(given, self.policy, Form::Folder).map_err(|no| OpenError::new("walk", given, no))?;
-        Walk::new(self.clone(), rel.into_owned(), limits)
+        let start =
+            imp::walk_start(&self.root, self.policy, rel).map_err(|no| OpenError::new("walk", given, no))?;
+        Walk::new(self.clone(), start.into_owned(), limits)
     }
 
     /// Makes a jail of a folder below, with the same policy and observer.

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::open::{Want, open, regular};
 use super::root::Root;
 use super::sys;
-use crate::change::Over;
+use crate::change::{Over, Side};
 use crate::error::{Fail, No, OpenErrorKind, PathEscapeKind};
 use crate::meta::{FileKind, Metadata, Perm};
 use crate::policy::{Mounts, Policy};
@@ -121,6 +121,11 @@ pub(crate) fn append(
             }
         }
     }
+    // A link that leads to nothing: what it leads to is not made, and its own name is taken.
+    let link = open(root, policy, rel, Want::LINK).and_then(|fd| sys::meta(&fd).map_err(sys::no));
+    if link.is_ok_and(|meta| meta.kind == FileKind::Symlink) {
+        return Err(fail(rel, Errno::LOOP));
+    }
     Err(PathEscapeKind::Contended.into())
 }
 
@@ -169,16 +174,19 @@ pub(crate) fn rename(
     from: &RelPath<'_>,
     to: &RelPath<'_>,
     over: Over,
-) -> Result<(), Fail> {
-    let (old_at, old) = parent(root, policy, from)?;
-    let (new_at, new) = parent(root, policy, to)?;
-    let source = seen(root, policy, &old_at, old, from)?.ok_or_else(|| fail(from, Errno::NOENT))?;
+) -> Result<(), (Side, Fail)> {
+    let (old_at, old) = parent(root, policy, from).map_err(|no| (Side::From, no.into()))?;
+    let (new_at, new) = parent(root, policy, to).map_err(|no| (Side::To, no.into()))?;
+    let source = seen(root, policy, &old_at, old, from)
+        .and_then(|found| found.ok_or_else(|| fail(from, Errno::NOENT)))
+        .map_err(|fail| (Side::From, fail))?;
     let done = match over {
         Over::Replace => sys::retry(|| fs::renameat(&old_at, old, &new_at, new)),
         Over::Refuse => match without_replacing(&old_at, old, &new_at, new) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if source.kind != FileKind::Folder => {
-                // A link fails where something is; then the old name goes.
+                // A link fails where something is; then the old name goes. `EPERM`: no links on this file system.
                 sys::retry(|| fs::linkat(&old_at, old, &new_at, new, AtFlags::empty()))
+                    .map_err(|errno| if errno == Errno::PERM { Errno::OPNOTSUPP } else { errno })
                     .and_then(|()| sys::retry(|| fs::unlinkat(&old_at, old, AtFlags::empty())))
             }
             done => done,
@@ -186,12 +194,15 @@ pub(crate) fn rename(
     };
     done.map_err(|errno| match errno {
         // A folder into itself, or a file system that can neither rename without replacing nor link.
-        Errno::INVAL | Errno::NOSYS | Errno::PERM if sys::look(&old_at, old).is_ok() => {
-            Fail { errno: Some(errno.raw_os_error()), ..PathEscapeKind::Unsupported.into() }
+        Errno::INVAL | Errno::NOSYS if sys::look(&old_at, old).is_ok() => {
+            (Side::From, Fail { errno: Some(errno.raw_os_error()), ..PathEscapeKind::Unsupported.into() })
         }
         // A file over a folder, or a folder over a file.
-        Errno::ISDIR | Errno::NOTDIR => fail(to, Errno::EXIST),
-        errno => fail(to, errno),
+        Errno::ISDIR | Errno::NOTDIR => (Side::To, fail(to, Errno::EXIST)),
+        Errno::EXIST | Errno::NOTEMPTY | Errno::XDEV | Errno::NAMETOOLONG => (Side::To, fail(to, errno)),
+        Errno::NOENT if sys::look(&old_at, old).is_ok() => (Side::To, fail(to, errno)),
+        // It may be either.
+        errno => (Side::From, Fail { component: None, ..fail(from, errno) }),
     })
 }
 

@@ -90,10 +90,36 @@ fn resolved(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Resul
         match strict(root, policy, &clean, want) {
             // The path was free of links a moment ago.
             Err(no) if no.kind == PathEscapeKind::Symlink => {}
-            done => return done,
+            done => return done.map_err(|no| No { component: given(rel, &clean, no.component), ..no }),
         }
     }
     Err(PathEscapeKind::Contended.into())
+}
+
+/// Gives the component of the given path for one of the resolved path: only the last is known to be the last.
+fn given(rel: &RelPath<'_>, clean: &[u8], component: Option<usize>) -> Option<usize> {
+    component.filter(|number| *number == count(clean)).map(|_last| rel.depth)
+}
+
+/// Gives the path of a folder without links and `..`, where the policy resolves them.
+///
+/// What stands in the way of opening it is left to the open.
+pub(crate) fn without_links<'rel>(
+    root: &Root,
+    policy: Policy,
+    rel: RelPath<'rel>,
+    want: Want,
+) -> Result<RelPath<'rel>, No> {
+    if !rel.parents {
+        let met = strict(root, policy, &rel.bytes, want).map(drop);
+        let link = met.is_err_and(|no| no.kind == PathEscapeKind::Symlink);
+        if !(link && policy.symlinks == Symlinks::FollowBeneath) {
+            return Ok(rel);
+        }
+    }
+    let bytes = resolve::resolve(root, policy, &rel, want.last())?;
+    let depth = if bytes.is_empty() { 0 } else { count(&bytes) };
+    Ok(RelPath { bytes: bytes.into(), depth, parents: false })
 }
 
 /// Opens a path in which nothing is followed.
@@ -166,6 +192,11 @@ fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
             Ok(fd) if kind == PathEscapeKind::Symlink => {
                 let is_link = sys::meta(&fd).is_ok_and(|meta| meta.kind == FileKind::Symlink);
                 is_link.then(|| count(path))
+            }
+            // The look takes what is no folder, so it is the last that should be one.
+            Ok(fd) if kind == PathEscapeKind::NotADirectory => {
+                let is_folder = sys::meta(&fd).is_ok_and(|meta| meta.kind == FileKind::Folder);
+                (!is_folder).then(|| count(path))
             }
             _ => None,
         };

@@ -133,6 +133,11 @@ pub(crate) fn read_into(file: &File, bytes: &mut Vec<u8>) -> Result<usize, No> {
     }
 }
 
+/// Gives the path that a walk starts from: without links and `..`, since what is listed is opened without following.
+pub(crate) fn walk_start<'rel>(root: &Root, policy: Policy, rel: RelPath<'rel>) -> Result<RelPath<'rel>, No> {
+    super::open::without_links(root, policy, rel, Want::LIST)
+}
+
 /// Opens a folder to list, by a path that came out of a listing: nothing is followed, under any policy.
 pub(crate) fn open_folder_unfollowed(
     root: &Root,

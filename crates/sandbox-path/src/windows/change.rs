@@ -9,7 +9,7 @@ use cap_std::fs::Dir;
 
 use super::ops::{Mean, regular};
 use super::root::{Root, enter, look, meta, no, refine};
-use crate::change::{Over, Replaced};
+use crate::change::{Over, Replaced, Side};
 use crate::error::{Fail, No, OpenErrorKind, PathEscapeKind};
 use crate::list::Packed;
 use crate::meta::{FileKind, Metadata, Perm};
@@ -132,16 +132,19 @@ pub(crate) fn rename(
     from: &RelPath<'_>,
     to: &RelPath<'_>,
     over: Over,
-) -> Result<(), Fail> {
-    let (old_at, old) = root.parent(from)?;
-    let (new_at, new) = root.parent(to)?;
-    if seen(&old_at, old)?.is_none() {
-        return Err(PathEscapeKind::NotFound.into());
+) -> Result<(), (Side, Fail)> {
+    let (old_at, old) = root.parent(from).map_err(|no| (Side::From, no.into()))?;
+    let (new_at, new) = root.parent(to).map_err(|no| (Side::To, no.into()))?;
+    if seen(&old_at, old).map_err(|no| (Side::From, no.into()))?.is_none() {
+        return Err((Side::From, PathEscapeKind::NotFound.into()));
     }
     if over == Over::Refuse && new_at.symlink_metadata(new).is_ok() {
-        return Err(OpenErrorKind::Exists.into());
+        return Err((Side::To, OpenErrorKind::Exists.into()));
     }
-    old_at.rename(old, &new_at, new).map_err(|error| fail(&error))
+    old_at.rename(old, &new_at, new).map_err(|error| match fail(&error) {
+        taken @ Fail { kind: OpenErrorKind::Exists | OpenErrorKind::NotEmpty, .. } => (Side::To, taken),
+        other => (Side::From, other),
+    })
 }
 
 pub(crate) fn remove_file(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
@@ -169,31 +172,41 @@ pub(crate) fn remove_tree(
 ) -> Result<u64, Fail> {
     let (at, name) = root.parent(rel)?;
     let mut removed = 0;
-    empty(&enter(&at, name)?, limits, 1, &mut removed)?;
+    empty(&enter(&at, name)?, limits, (1, 1), &mut removed)?;
+    if removed >= limits.entries {
+        return Err(OpenErrorKind::TooLarge { limit: limits.entries }.into());
+    }
     at.remove_dir(name).map_err(|error| fail(&error))?;
     Ok(removed.saturating_add(1))
 }
 
 /// Removes what is in a folder; links are removed and not entered.
-fn empty(folder: &Dir, limits: WalkLimits, depth: usize, removed: &mut u64) -> Result<(), Fail> {
+///
+/// `waiting` counts the folder itself, those above it, and what they still have.
+fn empty(
+    folder: &Dir,
+    limits: WalkLimits,
+    (depth, waiting): (usize, u64),
+    removed: &mut u64,
+) -> Result<(), Fail> {
     let limit = limits.depth.min(DEPTH);
     if depth > limit {
         return Err(OpenErrorKind::TooDeep { limit }.into());
     }
-    let left = limits.entries.saturating_sub(*removed);
+    let left = limits.entries.saturating_sub(*removed).saturating_sub(waiting);
     let mut entries = Packed::read(folder, &mut Vec::new(), Dotfiles::Allow, (left, limits.entries), &mut 0)?;
+    let mut rest = u64::try_from(entries.len()).unwrap_or(u64::MAX);
     while let Some((name, kind)) = entries.next() {
+        rest = rest.saturating_sub(1);
         let name = super::root::text(name)?;
         if kind == FileKind::Folder {
-            empty(&enter(folder, name)?, limits, depth.saturating_add(1), removed)?;
+            let below = (depth.saturating_add(1), waiting.saturating_add(rest).saturating_add(1));
+            empty(&enter(folder, name)?, limits, below, removed)?;
             folder.remove_dir(name).map_err(|error| fail(&error))?;
         } else {
             folder.remove_file_or_symlink(name).map_err(|error| fail(&error))?;
         }
         *removed = removed.saturating_add(1);
-        if *removed > limits.entries {
-            return Err(OpenErrorKind::TooLarge { limit: limits.entries }.into());
-        }
     }
     Ok(())
 }

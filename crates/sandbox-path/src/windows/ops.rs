@@ -112,6 +112,11 @@ pub(crate) fn open_folder(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<F
     root.folder(rel)
 }
 
+/// Gives the path that a walk starts from; links and `..` are not resolved here.
+pub(crate) fn walk_start<'rel>(_: &Root, _: Policy, rel: RelPath<'rel>) -> Result<RelPath<'rel>, No> {
+    Ok(rel)
+}
+
 pub(crate) fn open_folder_unfollowed(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<FolderHandle, No> {
     root.folder(rel)
 }

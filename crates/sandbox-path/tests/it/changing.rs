@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixListener;
 
 use plugward_sandbox_path::{
-    Appended, Dotfiles, FileKind, Missing, Over, Perm, Policy, Replaced, WalkLimits,
+    Appended, Dotfiles, FileKind, Missing, OpenError, Over, Perm, Policy, Replaced, WalkLimits,
 };
 
 use crate::world::World;
@@ -154,4 +154,89 @@ fn a_tree_goes_with_its_links_and_without_their_targets() {
         assert!(!world.at("t").exists() && world.at("../outside/f").exists());
         assert_eq!(jail.remove_tree("t", LIMITS).unwrap_err().code(), "path/not-found");
     }
+}
+
+#[test]
+fn a_tree_over_the_limit_loses_no_more_than_the_limit() {
+    for tier in 0..2_usize {
+        let world = World::new();
+        let jail = &world.jails(Policy::standard())[tier];
+        world.file("t/a", "").file("t/s/x", "").file("t/z", "");
+        for (entries, removed) in [(0, 0), (3, 0), (4, 1), (5, 5)] {
+            world.file("t/a", "").file("t/s/x", "").file("t/z", "");
+            let answer = jail.remove_tree("t", WalkLimits { entries, depth: 9 });
+            let left = if world.at("t").exists() {
+                1 + jail.walk("t", LIMITS).unwrap().flatten().count()
+            } else {
+                0
+            };
+            assert_eq!(5 - left, removed, "limit of {entries} on tier {tier}");
+            let code = answer.map_err(|error| error.code());
+            assert_eq!(code, if entries == 5 { Ok(5) } else { Err("path/too-large") }, "{entries}");
+        }
+        fs::create_dir(world.at("t")).unwrap();
+        let none = WalkLimits { entries: 0, depth: 9 };
+        assert_eq!(jail.remove_tree("t", none).unwrap_err().code(), "path/too-large");
+        assert!(world.at("t").exists());
+    }
+}
+
+#[test]
+fn an_error_of_a_rename_names_the_path_that_it_is_about() {
+    let world = World::new();
+    world.file("f", "").file("g", "").folder("d").link("d", "l");
+    let said = |done: Result<(), OpenError>| done.unwrap_err().to_string();
+    for jail in world.jails(Policy::standard()) {
+        assert_eq!(
+            said(jail.rename("f", "gone/x", Over::Refuse)),
+            "rename to gone/x: component 1 does not exist"
+        );
+        assert_eq!(
+            said(jail.rename("f", "l/x", Over::Refuse)),
+            "rename to l/x: component 1 is a symbolic link"
+        );
+        assert_eq!(said(jail.rename("f", "g/x", Over::Refuse)), "rename to g/x: component 1 is not a folder");
+        assert_eq!(said(jail.rename("f", "g", Over::Refuse)), "rename to g: component 1 exists already");
+        assert_eq!(said(jail.rename("f", "d", Over::Replace)), "rename to d: component 1 exists already");
+        assert_eq!(
+            said(jail.rename("gone/f", "g", Over::Replace)),
+            "rename gone/f: component 1 does not exist"
+        );
+        assert_eq!(said(jail.rename("gone", "g", Over::Replace)), "rename gone: component 1 does not exist");
+        assert_eq!(said(jail.rename("l", "g", Over::Replace)), "rename l: component 1 is a symbolic link");
+    }
+}
+
+#[test]
+fn appending_to_a_link_that_leads_nowhere_is_refused_by_name() {
+    let world = World::new();
+    world.link("nothing", "dangling").link("../outside/new", "out");
+    for jail in world.jails(Policy::resolving()) {
+        let missing = Missing::Create(Perm::PRIVATE_FILE);
+        let error = jail.append("dangling", missing).map(drop).unwrap_err();
+        assert_eq!((error.code(), error.component()), ("path/symlink", Some(1)));
+        assert_eq!(jail.append("out", missing).map(drop).unwrap_err().code(), "path/outside");
+        assert!(!world.at("nothing").exists() && !world.at("../outside/new").exists());
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_changed_denies_a_rename() {
+    use rustix::fs::IFlags;
+
+    let world = World::new();
+    world.file("d/f", "");
+    let folder = fs::File::open(world.at("d")).unwrap();
+    if let Err(errno) = rustix::fs::ioctl_setflags(&folder, IFlags::IMMUTABLE) {
+        println!("skipped: no immutable folder can be made here ({errno})");
+        return;
+    }
+    let codes: Vec<_> = world
+        .jails(Policy::standard())
+        .iter()
+        .flat_map(|jail| [Over::Refuse, Over::Replace].map(|over| jail.rename("d/f", "d/g", over)))
+        .map(|done| done.map_err(|error| error.code()))
+        .collect();
+    rustix::fs::ioctl_setflags(&folder, IFlags::empty()).unwrap();
+    assert_eq!(codes, [Err("path/denied"); 4]);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use plugward_sandbox_path::{
-    CaseFolding, FilesystemRaceDetected, Jail, JailPlace, Perm, Policy, RaceCause, RaceObserver,
+    CaseFolding, Dotfiles, FilesystemRaceDetected, Jail, JailPlace, Perm, Policy, RaceCause, RaceObserver,
     SandboxedPath,
 };
 
@@ -240,4 +240,36 @@ fn an_editor_that_renames_over_the_file_is_named_and_read() {
         assert!(matches!(seen.open().unwrap_err().race().unwrap().cause(), RaceCause::Replaced { .. }));
         assert_eq!(seen.open_current().unwrap().read_chunk(0, 9).unwrap().bytes, b"two");
     }
+}
+
+#[test]
+fn a_link_that_leads_to_a_refused_name_since_is_a_race() {
+    let world = World::new();
+    world.file("f", "").file(".git/config", "");
+    for jail in world.jails(Policy::resolving().with_dotfiles(Dotfiles::Refuse)) {
+        world.link("f", "l");
+        let seen = SandboxedPath::create(&jail, "l").unwrap();
+        fs::remove_file(world.at("l")).unwrap();
+        for target in [".git/config", &"x".repeat(300)] {
+            world.link(target, "l");
+            let error = seen.open().unwrap_err();
+            assert!(matches!(error.race().unwrap().cause(), RaceCause::SymlinkAppeared), "{error}");
+            fs::remove_file(world.at("l")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_stripped_off_is_not_told() {
+    let world = World::new();
+    let jail = Jail::open(world.at(""), Policy::agent()).unwrap();
+    for (tail, text) in [
+        ("a/../x", "strip a/../x: component 2 is `..`"),
+        (".git", "strip .git: component 1 starts with a dot"),
+    ] {
+        assert_eq!(jail.strip(&world.at(tail)).unwrap_err().to_string(), text);
+    }
+    let top = Jail::open_root("/", Policy::standard()).unwrap();
+    assert_eq!(top.strip(Path::new("")).unwrap_err().code(), "path/outside");
+    assert!(top.strip(Path::new("/")).unwrap().is_jail());
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -219,4 +220,41 @@ fn text_is_given_where_the_bytes_are_text() {
     let error = RelPath::parse(b"a/n\xff/b", &policy).unwrap().to_str().unwrap_err();
     assert_eq!((error.code(), error.component()), ("path/not-utf8", Some(2)));
     assert_eq!(error.to_string(), "read as text a/n\\xff/b: component 2 is not UTF-8");
+}
+
+#[test]
+fn a_walk_starts_where_the_policy_leads() {
+    let world = World::new();
+    world.folder("a/c").file("b/f", "").folder("b/d").link("b", "l").link("../outside", "out");
+    let walked = |jail: &Jail, start: &str| -> Result<Vec<String>, &'static str> {
+        let walk = jail.walk(start, WALK).map_err(|error| error.code())?;
+        walk.map(|item| item.map(|entry| entry.path().to_string()).map_err(|error| error.code())).collect()
+    };
+    for jail in world.jails(Policy::resolving()) {
+        for start in ["b", "a/../b", "a/c/../../b", "l", "l/d/.."] {
+            assert_eq!(walked(&jail, start), Ok(vec!["b/d".into(), "b/f".into()]), "{start}");
+        }
+        assert_eq!(walked(&jail, "a/c/../..").map(|paths| paths.len()), Ok(7));
+        for start in ["../jail/b", "a/../../outside", "out"] {
+            assert_eq!(walked(&jail, start), Err("path/outside"), "{start}");
+        }
+        assert_eq!(walked(&jail, "l/f"), Err("path/not-a-directory"));
+        assert_eq!(walked(&jail, "l/gone"), Err("path/not-found"));
+    }
+}
+
+#[test]
+fn a_component_is_counted_in_the_path_that_was_given() {
+    let world = World::new();
+    world.folder("a/b").link("a/b/s", "l").file("f", "");
+    drop(UnixListener::bind(world.at("a/b/s")).unwrap());
+    for jail in world.jails(Policy::resolving()) {
+        let component = |path: &str| jail.open_read(path).unwrap_err().component();
+        assert_eq!(
+            (component("l"), component("a/../a/b/s"), component("a/b/s")),
+            (Some(1), Some(5), Some(3))
+        );
+        assert_eq!(jail.list("f", 1).unwrap_err().component(), Some(1));
+        assert_eq!(jail.list("a/b/s", 1).unwrap_err().component(), Some(3));
+    }
 }
