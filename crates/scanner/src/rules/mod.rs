@@ -204,7 +204,6 @@ pub struct Rules {
     pub(crate) js: Names,
     /// What the walk over JavaScript treats on its own.
     pub(crate) nodes: WalkNodes,
-    #[expect(dead_code, reason = "the lexer of Python asks for it")]
     pub(crate) py: Names,
     pub(crate) rs: Names,
     /// Names of keys that `key` rules ask for.

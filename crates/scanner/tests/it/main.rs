@@ -13,9 +13,11 @@ mod gate;
 mod hyperagent;
 mod invariant;
 mod prose;
+mod py;
 #[cfg(feature = "render")]
 mod render;
 mod rs;
+mod sh;
 
 use plugward_scanner::Rules;
 

@@ -84,6 +84,8 @@ impl Parser<'_, '_, '_> {
     ) {
         let sources = self.value_sources(name);
         piece.sources |= sources;
+        // All arguments are a word each, in quotes too.
+        let place = if name == b"@" && place == In::Quotes { In::Bare } else { place };
         if name == b"IFS" {
             self.blank_value(start, piece, place);
             return;
@@ -348,6 +350,8 @@ impl Parser<'_, '_, '_> {
         let operand = self.operand(piece);
         self.up();
         self.flat.truncate(from);
+        let all = matches!(index.as_deref(), Some(b"@"));
+        let place = if all && place == In::Quotes { In::Bare } else { place };
         let mut value = self.value(&name, index.as_deref());
         if flag == b'!' {
             value = value.and_then(|to| {

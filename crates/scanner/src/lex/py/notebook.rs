@@ -1,0 +1,199 @@
+//! Notebooks: the code of their cells.
+
+use crate::entry::Lens;
+use crate::lex::Lexed;
+use crate::sink::{EmbeddedText, Sink};
+use crate::text::Within;
+use crate::view::{How, View};
+
+/// A string of the notebook, its place without quotes.
+#[derive(Debug, Clone, Copy)]
+struct Text {
+    start: usize,
+    end: usize,
+}
+
+/// Reads a notebook. It is no parser of JSON: strings, and which of them are a cell's source, are all it follows.
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
+    let mut at = 0_usize;
+    let mut cell: Vec<Text> = Vec::new();
+    let mut kind: &[u8] = b"";
+    let mut key: &[u8] = b"";
+    let mut in_source = false;
+    let mut depth = 0_usize;
+    let mut source_depth = 0_usize;
+    while let Some(&byte) = src.get(at) {
+        match byte {
+            b'"' => {
+                let text = string(src, at.saturating_add(1));
+                at = text.end.saturating_add(1);
+                let body = src.get(text.start..text.end).unwrap_or_default();
+                let gap = src
+                    .get(at..)
+                    .unwrap_or_default()
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_whitespace())
+                    .count();
+                if src.get(at.saturating_add(gap)) == Some(&b':') && !in_source {
+                    key = body;
+                    at = at.saturating_add(gap).saturating_add(1);
+                    if key == b"cell_type" && !cell.is_empty() && !kind.is_empty() {
+                        flush(src, kind, &mut cell, sink, out);
+                        kind = b"";
+                    }
+                } else if in_source || key == b"source" || key == b"input" {
+                    cell.push(text);
+                } else if key == b"cell_type" {
+                    kind = body;
+                } else {
+                    out.text.begin(Within::Value, 0);
+                    out.text.raw(body, text.start, How::NONE);
+                    out.text.end();
+                }
+                continue;
+            }
+            b'[' => {
+                depth = depth.saturating_add(1);
+                if key == b"source" || key == b"input" {
+                    (in_source, source_depth) = (true, depth);
+                }
+            }
+            b']' => {
+                if in_source && depth == source_depth {
+                    in_source = false;
+                    key = b"";
+                }
+                depth = depth.saturating_sub(1);
+            }
+            b'}' if !in_source && !cell.is_empty() && !kind.is_empty() => {
+                flush(src, kind, &mut cell, sink, out);
+                kind = b"";
+            }
+            b'{' if !in_source
+                && !cell.is_empty()
+                && key != b"metadata"
+                && key != b"outputs"
+                && !kind.is_empty() =>
+            {
+                flush(src, kind, &mut cell, sink, out);
+                kind = b"";
+            }
+            _ => {}
+        }
+        at = at.saturating_add(1);
+    }
+    if !cell.is_empty() {
+        flush(src, if kind.is_empty() { b"code" } else { kind }, &mut cell, sink, out);
+    }
+}
+
+fn string(src: &[u8], start: usize) -> Text {
+    let mut at = start;
+    while let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) {
+        let Some(len) = memchr::memchr2(b'"', b'\\', rest) else { break };
+        at = at.saturating_add(len);
+        if src.get(at) == Some(&b'"') {
+            return Text { start, end: at };
+        }
+        at = at.saturating_add(2);
+    }
+    Text { start, end: src.len() }
+}
+
+/// Hands a cell on: code as Python, lines behind `!` and cells of a shell as commands, the rest as prose.
+fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out: &mut Lexed) {
+    let mut whole = View::default();
+    for text in cell.drain(..) {
+        decode(src, text, &mut whole);
+    }
+    if kind != b"code" {
+        let (start, end, _) = whole.map.back(0, whole.bytes.len());
+        out.text.begin(Within::Prose, 0);
+        out.text.decoded(&whole.bytes, (start, end), How::NONE);
+        out.text.end();
+        return;
+    }
+    let magic = whole.bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().to_vec();
+    let magic = magic.strip_prefix(b"%%").map(<[u8]>::to_vec);
+    let first =
+        magic.as_deref().unwrap_or_default().split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let scripted =
+        |name: &[u8]| magic.as_deref().is_some_and(|line| memchr::memmem::find(line, name).is_some());
+    let lens = match first {
+        b"bash" | b"sh" | b"zsh" | b"system" | b"sx" | b"!" => Lens::Sh,
+        b"script" if !scripted(b"python") && !scripted(b"node") => Lens::Sh,
+        b"javascript" | b"js" => Lens::Js,
+        b"script" if scripted(b"node") => Lens::Js,
+        b"markdown" | b"html" | b"latex" => Lens::Prose,
+        _ => Lens::Py,
+    };
+    let skip = if magic.is_some() {
+        memchr::memchr(b'\n', &whole.bytes).map_or(whole.bytes.len(), |at| at.saturating_add(1))
+    } else {
+        0
+    };
+    let mut python = View::default();
+    let mut at = skip;
+    for line in whole.bytes.get(skip..).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+        let next = at.saturating_add(line.len());
+        let text = line.trim_ascii_start();
+        let command = [&b"!!"[..], b"!", b"%sx ", b"%system ", b"%%bash", b"%pip ", b"%conda "]
+            .into_iter()
+            .find_map(|mark| text.strip_prefix(mark).map(|rest| (mark, rest)));
+        match command {
+            Some((mark, rest)) if lens == Lens::Py => {
+                let from = next.saturating_sub(rest.len());
+                let mut view = View::default();
+                if mark == b"%pip " || mark == b"%conda " {
+                    let name = mark.get(1..).unwrap_or_default();
+                    let (start, end, how) = whole.map.back(at, from);
+                    view.put(name, (start, end), how, 0);
+                }
+                copy(&whole, from, next, &mut view);
+                sink.embed(Lens::Sh, EmbeddedText::View(view));
+            }
+            _ => copy(&whole, at, next, &mut python),
+        }
+        at = next;
+    }
+    sink.embed(lens, EmbeddedText::View(python));
+}
+
+/// Copies a range of a view, run by run.
+fn copy(from: &View, start: usize, end: usize, to: &mut View) {
+    for at in start..end {
+        let (low, high, how) = from.map.back(at, at.saturating_add(1));
+        to.put(from.bytes.get(at..at.saturating_add(1)).unwrap_or_default(), (low, high), how, 0);
+    }
+}
+
+/// Decodes a string of JSON. An escape of printable ASCII that needs none is a disguise.
+fn decode(src: &[u8], text: Text, view: &mut View) {
+    let mut at = text.start;
+    while at < text.end {
+        let rest = src.get(at..text.end).unwrap_or_default();
+        let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+        view.copy(rest.get(..len).unwrap_or_default(), at, How::NONE, 0);
+        at = at.saturating_add(len);
+        let Some(rest) = src.get(at..text.end).filter(|rest| !rest.is_empty()) else { break };
+        let (value, len) = match rest.get(1) {
+            Some(b'n') => (10, 2),
+            Some(b't') => (9, 2),
+            Some(b'r') => (13, 2),
+            Some(b'b') => (8, 2),
+            Some(b'f') => (12, 2),
+            Some(b'u') => {
+                let digits = rest.get(2..6).and_then(|digits| core::str::from_utf8(digits).ok());
+                (digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD), 6)
+            }
+            Some(byte) => (u32::from(*byte), 2),
+            None => (92, 1),
+        };
+        let spelled = len == 6 && (0x20..0x7F).contains(&value);
+        let how = if spelled { How::ESCAPE } else { How::NONE };
+        let char = char::from_u32(value).unwrap_or('\u{FFFD}');
+        let end = at.saturating_add(len).min(text.end);
+        view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), (at, end), how, 0);
+        at = end;
+    }
+}
