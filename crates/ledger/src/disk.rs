@@ -307,6 +307,15 @@ pub(crate) fn read_files(dir: &Dir) -> Result<(Files, Option<String>), LedgerErr
     let doing = |errno: Errno| LedgerError::io("read the state folder", errno.into());
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(dir, ".", flags, Mode::empty()).map_err(doing)?;
+    // The checkpoint before all records: one that is written meanwhile cannot cover more than what is read here.
+    let anchor = match read_file(&folder, ANCHOR)? {
+        Some((file, size)) => {
+            let bytes = read_range(&file, 0, size.min(1_024));
+            let bytes = bytes.map_err(|error| LedgerError::io("read ledger.checkpoint", error))?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        None => None,
+    };
     // The live file first: a segment that is started meanwhile is then the one that is open already.
     let live = read_file(&folder, LIVE)?;
     let upto = match &live {
@@ -334,14 +343,6 @@ pub(crate) fn read_files(dir: &Dir) -> Result<(Files, Option<String>), LedgerErr
     if files.is_empty() {
         return Err(doing(Errno::NOENT));
     }
-    let anchor = match read_file(&folder, ANCHOR)? {
-        Some((file, size)) => {
-            let bytes = read_range(&file, 0, size.min(1_024));
-            let bytes = bytes.map_err(|error| LedgerError::io("read ledger.checkpoint", error))?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
-        }
-        None => None,
-    };
     Ok((files, anchor))
 }
 

@@ -7,7 +7,7 @@ use crate::inner::{Core, segment_range};
 use crate::ledger::Recovered;
 use crate::lines::{each_line, good_end, read_range};
 use crate::medium::{ANCHOR, Keep, LIVE, Look, Tape};
-use crate::record::{MAX_LINE, Record};
+use crate::record::{FORMAT, MAX_LINE, Record};
 use crate::sum::{LedgerId, Sum};
 
 const FIRST_WINDOW: u64 = 128 * 1024;
@@ -121,22 +121,28 @@ impl Core {
             return Err(self.broken(LIVE, 0, Why::Opening));
         };
         self.first_seq = first.seq();
-        let id = match first.event() {
-            Some(Event::LedgerOpened { ledger, .. } | Event::LedgerContinued { ledger, .. }) => Some(*ledger),
-            _ => None,
+        let Some(Event::LedgerOpened { ledger: id, .. } | Event::LedgerContinued { ledger: id, .. }) =
+            first.event()
+        else {
+            // A file that starts in the middle has nothing that its tree or its name could be taken from.
+            self.chain = Chain::start();
+            return Err(if first.version() > FORMAT {
+                LedgerError::new(LedgerErrorKind::Version { found: first.version(), ours: FORMAT })
+            } else {
+                self.broken(LIVE, 0, Why::Opening)
+            });
         };
-        let base = match self.find_base(None, LIVE, good, id)? {
+        let id = *id;
+        let base = match self.find_base(None, LIVE, good, Some(id))? {
             Some(base) => base,
             None if first.seq() == 0 => {
                 self.chain = Chain::start();
                 self.folds.reset();
                 0
             }
-            None => self.replay_segments(first.seq(), id)?,
+            None => self.replay_segments(first.seq(), Some(id))?,
         };
-        if let Some(id) = id {
-            self.chain.set_id(id);
-        }
+        self.chain.set_id(id);
         self.size = base;
         self.follow_to(size)
     }

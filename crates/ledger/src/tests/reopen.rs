@@ -130,6 +130,27 @@ fn a_damaged_line_since_the_last_checkpoint_is_refused_and_located() {
 }
 
 #[test]
+fn a_file_whose_first_records_were_removed_is_refused() {
+    // With and without a checkpoint behind the cut: neither may be opened, and then fail at the first append.
+    let plain = filled(6);
+    let anchored = filled(6);
+    let _made = open(&anchored).unwrap().ledger.checkpoint().unwrap();
+    for folder in [plain, anchored] {
+        let bytes = live(&folder);
+        let starts = line_starts(&bytes);
+        for first in [1, 2, 4] {
+            let cut = bytes[starts[first]..].to_vec();
+            let copy = TestFolder::new();
+            copy.write("ledger.jsonl", &cut);
+            let error = open(&copy).unwrap_err();
+            assert_eq!(error.code(), "ledger/broken", "{error}");
+            assert!(error.to_string().contains("line 1"), "{error}");
+            assert_eq!(live(&copy), cut);
+        }
+    }
+}
+
+#[test]
 fn records_of_a_newer_format_are_never_appended_to() {
     let folder = filled(2);
     let bytes = live(&folder);
