@@ -448,6 +448,10 @@ fn what_a_person_decides_is_written_down_first() {
     let rows: Vec<&str> = text.lines().collect();
     std::fs::write(&path, rows.get(..rows.len() - 3).unwrap().join("\n") + "\n").unwrap();
     assert_eq!(code(&home.run(&["ledger", "verify", "--checkpoint", "kept.txt"])), 4);
+    // And against the one that lies beside it, as long as nobody removes that as well.
+    assert_eq!(code(&home.run(&["ledger", "verify"])), 4);
+    std::fs::remove_file(home.path("state/ledger.checkpoint")).unwrap();
+    assert_eq!(code(&home.run(&["ledger", "verify"])), 0);
 }
 
 #[test]

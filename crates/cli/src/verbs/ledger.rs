@@ -2,7 +2,8 @@
 
 use anyhow::anyhow;
 use plugward_loader::capability::{
-    BudgetQuery, BudgetReport, BudgetRow, ShowQuery, ShownRecord, budget_report, show, verify_report,
+    BudgetQuery, BudgetReport, BudgetRow, ShowQuery, ShownRecord, VerifyReport, budget_report, show,
+    verify_report,
 };
 use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerFiles, Timestamp};
 
@@ -77,7 +78,8 @@ fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result
         checkpoints.push((path.to_string(), parsed));
     }
     let against: Vec<Checkpoint> = checkpoints.iter().map(|(_, checkpoint)| checkpoint.clone()).collect();
-    let report = verify_report(files, &against, args.from).map_err(|error| failed(&error))?;
+    let mut report = verify_report(files, &against, args.from).map_err(|error| failed(&error))?;
+    cut_behind(files, &mut report);
     let names: Vec<(&str, &Checkpoint)> = checkpoints.iter().map(|(name, c)| (name.as_str(), c)).collect();
     let text = match args.format {
         ListFormat::Json => report.to_json() + "\n",
@@ -85,6 +87,18 @@ fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result
     };
     out.result(&block(&text))?;
     Ok(report.exit_code())
+}
+
+/// The checkpoint beside the ledger is no anchor, but a file that ends before it was cut all the same.
+fn cut_behind(files: &LedgerFiles, report: &mut VerifyReport) {
+    let have = report.chain.first_seq.saturating_add(report.chain.records);
+    if matches!(report.chain.check, ChainCheck::Whole { .. })
+        && let Some(beside) = files.checkpoint()
+        && report.chain.ledger == Some(beside.ledger())
+        && have < beside.size()
+    {
+        report.chain.check = ChainCheck::Truncated { checkpoint: beside.clone(), have };
+    }
 }
 
 /// Appends a checkpoint, and gives what a person keeps elsewhere.
