@@ -12,6 +12,8 @@ pub(crate) enum Build {
     Literal,
     /// `$t(..)`.
     Call,
+    /// `= $t;` and `.map($t)`.
+    Value,
     /// `$t::name`.
     Assoc(Name),
     /// `$t::$name`.
@@ -84,6 +86,9 @@ impl Arm {
             match token {
                 TokenTree::Group(group) => {
                     let implemented = impl_of(&list, index);
+                    if let Some(param) = handed_to_method(&list, index) {
+                        self.builds.insert((param, Build::Value));
+                    }
                     self.scan(&group.stream(), implemented.as_ref().or(own), depth.saturating_add(1));
                 }
                 TokenTree::Punct(punct) if punct.as_char() == '$' => self.parameter(&list, index),
@@ -99,6 +104,10 @@ impl Arm {
     }
 
     fn parameter(&mut self, list: &[TokenTree], index: usize) {
+        if let Some(TokenTree::Group(group)) = list.get(index.saturating_add(1)) {
+            self.repeated(&group.stream(), list, index);
+            return;
+        }
         let Some(TokenTree::Ident(ident)) = list.get(index.saturating_add(1)) else { return };
         let param = name(ident);
         if impl_header(list, index) {
@@ -128,6 +137,20 @@ impl Arm {
         self.built(&param, list, next, index);
     }
 
+    /// `$($t)*(..)` and `$($t)::+ { .. }`: a repetition that ends in the parameter, and a group after it.
+    fn repeated(&mut self, inner: &TokenStream, list: &[TokenTree], index: usize) {
+        let inner: Vec<TokenTree> = inner.clone().into_iter().collect();
+        let [.., dollar, TokenTree::Ident(param)] = inner.as_slice() else { return };
+        if !is(dollar, '$') {
+            return;
+        }
+        let after = list.get(index.saturating_add(2)..).unwrap_or_default();
+        let end = after.iter().take(3).position(|token| is(token, '*') || is(token, '+'));
+        if let Some(end) = end {
+            self.built(&name(param), list, index.saturating_add(3).saturating_add(end), index);
+        }
+    }
+
     fn built(&mut self, param: &Name, list: &[TokenTree], next: usize, index: usize) {
         let build = match list.get(next) {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
@@ -148,6 +171,9 @@ impl Arm {
                 Some(token) if is(token, '$') => Build::AssocParam,
                 _ => return,
             },
+            // `$t $arguments`: the second is a group when it is filled.
+            Some(token) if is(token, '$') && two_parameters(list, index, next) => Build::Call,
+            Some(token) if is(token, ';') && assigned(list, index) => Build::Value,
             _ => return,
         };
         self.builds.insert((param.clone(), build));
@@ -174,6 +200,34 @@ fn impl_of(list: &[TokenTree], index: usize) -> Option<Name> {
     }
     let [dollar, TokenTree::Ident(ident)] = list.get(index.checked_sub(2)?..index)? else { return None };
     (is(dollar, '$') && impl_header(list, index.checked_sub(2)?)).then(|| name(ident))
+}
+
+/// The parameter that is all that a method is called with: `.map($f)`.
+fn handed_to_method(list: &[TokenTree], index: usize) -> Option<Name> {
+    let TokenTree::Group(group) = list.get(index)? else { return None };
+    let [dot, TokenTree::Ident(_)] = list.get(index.checked_sub(2)?..index)? else { return None };
+    let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+    match inner.as_slice() {
+        [dollar, TokenTree::Ident(param)] if is(dot, '.') && is(dollar, '$') => Some(name(param)),
+        _ => None,
+    }
+}
+
+/// Whether the parameter at `index` is a whole value: `= $t;`, but not in `type X = $t;`.
+fn assigned(list: &[TokenTree], index: usize) -> bool {
+    let before = list.get(index.saturating_sub(NEAR)..index).unwrap_or_default();
+    let Some((sign, rest)) = before.split_last() else { return false };
+    let statement = rest.iter().rposition(|token| is(token, ';')).map_or(0, |at| at.saturating_add(1));
+    let alias =
+        rest.iter().skip(statement).any(|token| matches!(token, TokenTree::Ident(it) if it == "type"));
+    is(sign, '=') && !alias
+}
+
+/// Whether `$t $arguments` is a value and what it is called with.
+fn two_parameters(list: &[TokenTree], index: usize, next: usize) -> bool {
+    let named = matches!(list.get(next.saturating_add(1)), Some(TokenTree::Ident(_)));
+    let typed = index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|token| is(token, ':'));
+    named && !typed && !not_a_literal(list, index)
 }
 
 /// Whether what stands before `index` is the head of an `impl`.

@@ -45,7 +45,7 @@ pub(crate) enum Ty {
     Tuple(Vec<Self>),
     Array(Box<Self>),
     Infer,
-    /// Trait objects, macros: nothing is held by value. A function pointer is a pointer to what it returns.
+    /// Macros and what else there is: nothing is held by value. A function pointer is a pointer to what it returns.
     Other,
 }
 
@@ -121,6 +121,10 @@ impl Ty {
             syn::Type::ImplTrait(bounds) => {
                 Self::Tuple(bounds.bounds.iter().filter_map(bound_output).flatten().collect())
             }
+            // So does `dyn Fn() -> T` behind a box.
+            syn::Type::TraitObject(bounds) => {
+                Self::Tuple(bounds.bounds.iter().filter_map(bound_output).flatten().collect())
+            }
             _ => Self::Other,
         }
     }
@@ -137,6 +141,8 @@ fn bound_output(bound: &syn::TypeParamBound) -> Option<Vec<Ty>> {
     let syn::TypeParamBound::Trait(bound) = bound else { return None };
     match &bound.path.segments.last()?.arguments {
         syn::PathArguments::AngleBracketed(list) => Some(generic_args(list)),
-        syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => None,
+        // `impl Fn() -> T` is called for a T, as a function pointer is.
+        syn::PathArguments::Parenthesized(call) => Some(vec![Ty::Ptr(Box::new(Ty::of_return(&call.output)))]),
+        syn::PathArguments::None => None,
     }
 }

@@ -14,12 +14,20 @@ impl Checker<'_> {
     /// A call: its path, then what it is called with.
     pub(super) fn call(&mut self, one: &syn::ExprCall) {
         self.race_drop_call(one);
+        self.called_macro(one);
         self.unsafe_by_return(one);
         self.asked_wrapper(one);
         self.visit_expr(&one.func);
         for arg in &one.args {
             self.visit_expr(arg);
         }
+    }
+
+    /// `path!(T)(..)`: what a macro gives is called, and its only argument names the type.
+    fn called_macro(&mut self, one: &syn::ExprCall) {
+        let syn::Expr::Macro(mac) = &*one.func else { return };
+        let Ok(path) = syn::parse2::<syn::ExprPath>(mac.mac.tokens.clone()) else { return };
+        self.value_path(path.qself.as_ref(), &path.path);
     }
 
     /// `Some::<T>(..)` and `Box::<T>::new(..)` say what their argument is.
@@ -29,6 +37,13 @@ impl Checker<'_> {
         let Some(last) = segments.next() else { return };
         let asked = match bare(&last.ident).as_str() {
             "Ok" | "Some" => self.segment_args(last).into_iter().next(),
+            "from_fn" | "repeat_with" | "once_with" => {
+                let asked = self.segment_args(last).into_iter().next();
+                if let Some(asked) = asked {
+                    self.expect_producer(arg, &asked, 0);
+                }
+                None
+            }
             "new" | "pin" => segments.next().and_then(|seg| self.segment_args(seg).into_iter().next()),
             _ => None,
         };
@@ -53,14 +68,37 @@ impl Checker<'_> {
                 let message = format!("`{name}` makes a `{ty}` here");
                 self.report(Rule::F03, "turbofish", one.method.span(), Some(id), message);
             }
+            if let ("map" | "then" | "map_or" | "and_then", Some(asked), Some(function)) =
+                (name.as_str(), args.first(), one.args.last())
+            {
+                self.expect_producer(function, asked, 0);
+            }
             self.unsafe_turbofish(&one.method, &args);
             self.method_maker(&name, &args, one.method.span());
             self.visit_angle_bracketed_generic_arguments(list);
+        }
+        if one.method == "unwrap_or_default" {
+            self.emptied(one);
         }
         self.unsafe_method_by_return(one);
         self.visit_expr(&one.receiver);
         for arg in &one.args {
             self.visit_expr(arg);
+        }
+    }
+
+    /// `None::<T>.unwrap_or_default()`.
+    fn emptied(&mut self, one: &syn::ExprMethodCall) {
+        let syn::Expr::Path(path) = &*one.receiver else { return };
+        let Some(last) = path.path.segments.last() else { return };
+        let asked = self.segment_args(last).into_iter().next();
+        if let Some(asked) = asked {
+            self.made_generally(
+                super::general::General::Default,
+                &asked,
+                "unwrap_or_default",
+                one.method.span(),
+            );
         }
     }
 

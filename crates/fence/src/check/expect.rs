@@ -36,6 +36,23 @@ const LOOK_THROUGH: &[&str] = &[
     "flatten",
 ];
 
+/// Methods of iterators that give the items they are given.
+const SAME_ITEMS: &[&str] = &[
+    "take",
+    "skip",
+    "filter",
+    "rev",
+    "inspect",
+    "fuse",
+    "peekable",
+    "step_by",
+    "take_while",
+    "skip_while",
+    "by_ref",
+    "chain",
+    "cycle",
+];
+
 /// How far a wanted type is followed into an expression.
 const MAX_STEPS: u32 = 256;
 
@@ -118,8 +135,8 @@ impl Checker<'_> {
             syn::Expr::MethodCall(one) => self.expect_method(one, wanted, next),
             // `fn() -> T` and its value.
             syn::Expr::Path(_) | syn::Expr::Closure(_) => {
-                if let RTy::Ptr(output) = wanted {
-                    self.expect_producer(expr, output, next);
+                if let Some(output) = called_for(wanted) {
+                    self.expect_producer(expr, &output, next);
                 }
             }
             _ => {}
@@ -147,7 +164,7 @@ impl Checker<'_> {
     }
 
     /// A function that is handed on and gives the value when it is called.
-    fn expect_producer(&mut self, function: &syn::Expr, wanted: &RTy, steps: u32) {
+    pub(super) fn expect_producer(&mut self, function: &syn::Expr, wanted: &RTy, steps: u32) {
         match function {
             syn::Expr::Paren(one) => self.expect_producer(&one.expr, wanted, steps),
             syn::Expr::Closure(one) => self.expect(&one.body, wanted, steps),
@@ -162,6 +179,16 @@ impl Checker<'_> {
         if unsafety::is_unsafe("", &name) {
             self.unsafe_wanted("", &name, wanted, last.ident.span());
         }
+        if name == "vec" && wanted.far_name() == Some("Vec") {
+            let parts = crate::macros::split_commas(&mac.tokens);
+            for part in parts {
+                // `vec![value; n]`: the value stands before the `;`.
+                let value = part.into_iter().take_while(|token| !crate::macros::is(token, ';')).collect();
+                if let Some(value) = self.expression(value) {
+                    self.expect(&value, &element(wanted), 1);
+                }
+            }
+        }
     }
 
     fn expect_call(&mut self, one: &syn::ExprCall, wanted: &RTy, steps: u32) {
@@ -175,11 +202,22 @@ impl Checker<'_> {
             return;
         };
         let name = full.last().map_or("", |name| &**name);
+        if name == "replace" && full.len() > 1 {
+            if let Some(value) = one.args.iter().nth(1) {
+                self.expect(value, wanted, steps);
+            }
+        } else if let RTy::Tuple(_) = wanted {
+            self.expect_items_of_call(name, one, &element(wanted), steps);
+        }
         // Wrappers hand their argument on, or call it later.
         if let ("Ok" | "Some", _) | ("new" | "pin" | "from", 2..) = (name, full.len())
             && let (RTy::Far { args, .. }, Some(arg)) = (wanted, one.args.first())
         {
             let inner = args.first().cloned().unwrap_or(RTy::Unknown);
+            if called_for(&inner).is_some() {
+                self.expect(arg, &inner, steps);
+                return;
+            }
             self.expect(arg, &inner, steps);
             if name == "new" {
                 self.expect_producer(arg, &inner, steps);
@@ -248,14 +286,23 @@ impl Checker<'_> {
         let name = bare(&one.method);
         let kind = match name.as_str() {
             "into" | "try_into" | "parse" | "deserialize" => general(&name),
-            "unwrap_or_default" => Some(General::Default),
+            "unwrap_or_default" | "or_default" | "get_or_insert_default" => Some(General::Default),
             "collect" => Some(General::Collect),
             _ => None,
         };
         if let Some(kind) = kind
             && one.turbofish.is_none()
         {
-            self.made_generally(kind, wanted, &name, one.method.span());
+            let by_reference = matches!(name.as_str(), "or_default" | "get_or_insert_default");
+            self.made_generally(
+                kind,
+                if by_reference { behind(wanted) } else { wanted },
+                &name,
+                one.method.span(),
+            );
+        }
+        if name == "collect" || matches!(wanted, RTy::Tuple(_)) {
+            self.expect_items(&one.receiver, &element(wanted), steps);
         }
         self.unsafe_method(one, wanted);
         if LOOK_THROUGH.contains(&name.as_str()) {
@@ -274,6 +321,12 @@ impl Checker<'_> {
             ("unwrap_or_else" | "or_else" | "and_then", Some(function), None) => {
                 self.expect_producer(function, wanted, steps);
             }
+            ("or_insert" | "get_or_insert" | "insert", Some(value), _) => {
+                self.expect(value, behind(wanted), steps);
+            }
+            ("or_insert_with" | "get_or_insert_with" | "get_or_init", Some(function), None) => {
+                self.expect_producer(function, behind(wanted), steps);
+            }
             ("map" | "then", Some(function), None) => self.expect_producer(function, &inner, steps),
             ("map_or", Some(value), Some(function)) => {
                 self.expect(value, wanted, steps);
@@ -283,6 +336,46 @@ impl Checker<'_> {
                 self.expect_producer(one, wanted, steps);
                 self.expect_producer(other, wanted, steps);
             }
+            _ => {}
+        }
+    }
+
+    /// An iterator whose items are known: what it makes them with.
+    fn expect_items(&mut self, expr: &syn::Expr, item: &RTy, steps: u32) {
+        let mut rest = expr;
+        loop {
+            match rest {
+                syn::Expr::Paren(one) => rest = &one.expr,
+                syn::Expr::MethodCall(one) => {
+                    let name = bare(&one.method);
+                    match (name.as_str(), one.args.first()) {
+                        ("map" | "filter_map" | "flat_map" | "map_while", Some(function)) => {
+                            if one.turbofish.is_none() {
+                                self.expect_producer(function, item, steps);
+                            }
+                            return;
+                        }
+                        _ if SAME_ITEMS.contains(&name.as_str()) => rest = &one.receiver,
+                        _ => return,
+                    }
+                }
+                syn::Expr::Call(one) => {
+                    let syn::Expr::Path(path) = &*one.func else { return };
+                    let Some(full) = self.function_name(path) else { return };
+                    let name = full.last().map_or("", |name| &**name).to_owned();
+                    self.expect_items_of_call(&name, one, item, steps);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn expect_items_of_call(&mut self, name: &str, one: &syn::ExprCall, item: &RTy, steps: u32) {
+        let Some(first) = one.args.first() else { return };
+        match name {
+            "repeat_with" | "once_with" | "from_fn" => self.expect_producer(first, item, steps),
+            "once" | "repeat" => self.expect(first, item, steps),
             _ => {}
         }
     }
@@ -299,6 +392,45 @@ impl Checker<'_> {
             let message = format!("`{name}` makes a `{ty}` here");
             self.report(Rule::F03, "annotation", span, Some(id), message);
         }
+    }
+}
+
+/// What is behind a reference.
+fn behind(wanted: &RTy) -> &RTy {
+    match wanted {
+        RTy::Ref(inner) => behind(inner),
+        other => other,
+    }
+}
+
+/// What a function pointer, or `impl Fn() -> T`, is called for.
+fn called_for(wanted: &RTy) -> Option<RTy> {
+    match wanted {
+        RTy::Ptr(output) => Some((**output).clone()),
+        RTy::Tuple(parts) => match parts.as_slice() {
+            [RTy::Ptr(output)] => Some((**output).clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What the items of a collection or an iterator are.
+fn element(wanted: &RTy) -> RTy {
+    match wanted {
+        RTy::Far { args, .. } => match args.as_slice() {
+            [key, value, ..] if matches!(wanted.far_name(), Some("HashMap" | "BTreeMap" | "IndexMap")) => {
+                RTy::Tuple(vec![key.clone(), value.clone()])
+            }
+            [first, ..] => element(first),
+            [] => RTy::Unknown,
+        },
+        RTy::Array(inner) => element(inner),
+        RTy::Tuple(parts) => match parts.as_slice() {
+            [only] => element(only),
+            _ => wanted.clone(),
+        },
+        other => other.clone(),
     }
 }
 

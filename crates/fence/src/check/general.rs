@@ -79,13 +79,21 @@ pub(super) fn any(ty: &RTy) -> Option<usize> {
     }
 }
 
+/// Whether the default of a container holds nothing.
+pub(super) fn empty_by_default(ty: &RTy) -> bool {
+    ty.far_name().is_some_and(|name| EMPTY_BY_DEFAULT.contains(&name))
+}
+
 /// Gives a capability type that the default value of a type would hold.
 pub(super) fn by_default(ty: &RTy) -> Option<usize> {
     match ty {
         RTy::Cap(id) => Some(*id),
         RTy::Far { args, .. } => {
-            let empty = ty.far_name().is_some_and(|name| EMPTY_BY_DEFAULT.contains(&name));
-            if empty { None } else { args.iter().find_map(by_default) }
+            if empty_by_default(ty) {
+                None
+            } else {
+                args.iter().find_map(by_default)
+            }
         }
         RTy::Tuple(parts) => parts.iter().find_map(by_default),
         RTy::Array(inner) => by_default(inner),

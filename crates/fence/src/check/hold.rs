@@ -65,7 +65,7 @@ impl Checker<'_> {
         Some((world.table(module)?, Scope { module, frames: &[], own: None }))
     }
 
-    fn fields_of(&self, place: &PlaceOf) -> Vec<RTy> {
+    pub(super) fn fields_of(&self, place: &PlaceOf) -> Vec<RTy> {
         let Some((table, scope)) = self.home_of(place) else { return Vec::new() };
         let fields = table.fields.get(&place.2);
         fields.into_iter().flat_map(|all| all.values()).map(|ty| self.resolver.ty(scope, ty)).collect()

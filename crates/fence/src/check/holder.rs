@@ -3,9 +3,10 @@
 use proc_macro2::Span;
 
 use super::Checker;
-use super::general::{any, by_default};
+use super::general::{any, by_default, empty_by_default};
 use crate::Rule;
 use crate::cfg;
+use crate::resolve::RTy;
 use crate::ty::bare;
 
 /// Derives that make values: what they need is not asked of anybody.
@@ -38,12 +39,12 @@ impl Checker<'_> {
         let mut found = Vec::new();
         for attr in attrs {
             let syn::Meta::List(list) = &attr.meta else { continue };
-            if list.path.is_ident("derive") {
+            if self.is_derive(&list.path) {
                 self.derive_list(list, &mut found);
             } else if list.path.is_ident("cfg_attr") {
                 for meta in cfg::attr_metas(list) {
                     if let syn::Meta::List(inner) = &meta
-                        && inner.path.is_ident("derive")
+                        && self.is_derive(&inner.path)
                     {
                         self.derive_list(inner, &mut found);
                     }
@@ -51,6 +52,11 @@ impl Checker<'_> {
             }
         }
         found
+    }
+
+    /// `derive` is a name like others: `#[std::prelude::v1::derive(..)]`, and `use .. derive as d`.
+    fn is_derive(&self, path: &syn::Path) -> bool {
+        path.is_ident("derive") || self.last_name(path) == "derive"
     }
 
     fn derive_list(&self, list: &syn::MetaList, found: &mut Vec<Derive>) {
@@ -61,6 +67,16 @@ impl Checker<'_> {
                 found.push(Derive { name: self.last_name(path), span: last.ident.span() });
             }
         }
+    }
+
+    /// A capability in the default of a type: a generic type of the workspace holds what it is given.
+    fn defaulted(&self, ty: &RTy) -> Option<usize> {
+        if let RTy::Own { place, args } = ty {
+            let given = args.iter().find_map(by_default)?;
+            let holds = self.fields_of(place).iter().any(has_parameter);
+            return holds.then_some(given);
+        }
+        by_default(ty)
     }
 
     pub(super) fn makes_values(&self, derive: &str) -> bool {
@@ -90,7 +106,7 @@ impl Checker<'_> {
                 let ty = self.ty(&field.ty);
                 if derive.name == "Default" || derive.name == "SmartDefault" {
                     // The default of an enum is a variant without fields.
-                    return if is_enum { None } else { by_default(&ty) };
+                    return if is_enum { None } else { self.defaulted(&ty) };
                 }
                 if !self.makes_values(&derive.name) {
                     return None;
@@ -126,6 +142,21 @@ impl Checker<'_> {
                 self.report(Rule::F06, "serde", text.span(), Some(id), message);
             }
         }
+    }
+}
+
+/// Whether the default of a field makes a value of something that only the type's user names.
+fn has_parameter(field: &RTy) -> bool {
+    match field {
+        RTy::Unknown => true,
+        // A name that nothing has, written as parameters are: `T`, `K2`.
+        RTy::Far { path, args } if args.is_empty() && path.len() == 1 => path
+            .first()
+            .is_some_and(|name| name.chars().all(|one| one.is_ascii_uppercase() || one.is_ascii_digit())),
+        RTy::Far { args, .. } => !empty_by_default(field) && args.iter().any(has_parameter),
+        RTy::Tuple(parts) => parts.iter().any(has_parameter),
+        RTy::Array(inner) => has_parameter(inner),
+        RTy::Own { .. } | RTy::Cap(_) | RTy::Ref(_) | RTy::Ptr(_) | RTy::Infer => false,
     }
 }
 

@@ -10,7 +10,7 @@ use syn::visit::Visit;
 use super::Checker;
 use super::general::general;
 use crate::Rule;
-use crate::macros::{Build, split_commas};
+use crate::macros::{Build, is, split_commas};
 use crate::parse;
 use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Name, Path, bare};
@@ -297,6 +297,10 @@ impl Checker<'_> {
             |name: &str| self.resolver.inventory.origin(id, name).is_some() || general(name).is_some();
         match build {
             Build::Literal | Build::Call => true,
+            Build::Value => {
+                let shape = self.resolver.inventory.types.get(id).and_then(|ty| ty.shape);
+                matches!(shape, Some(crate::collect::Shape::Tuple | crate::collect::Shape::Unit))
+            }
             Build::Assoc(name) => {
                 known(name)
                     || self.resolver.inventory.types.get(id).is_some_and(|ty| ty.variants.contains(name))
@@ -402,8 +406,15 @@ fn filled(body: &TokenStream, depth: u32) -> TokenStream {
             (TokenTree::Punct(dollar), Some(TokenTree::Ident(ident))) if dollar.as_char() == '$' => {
                 let text =
                     if ident == "crate" { "crate".to_owned() } else { format!("__given_{}", bare(ident)) };
+                let given = ident != "crate";
                 out.push(TokenTree::Ident(proc_macro2::Ident::new(&text, ident.span())));
                 rest.next();
+                // `$module::T`: whatever module that is, the name after it stays.
+                if given && is_path(&rest) {
+                    out.pop();
+                    rest.next();
+                    rest.next();
+                }
             }
             (TokenTree::Punct(dollar), Some(TokenTree::Group(group)))
                 if dollar.as_char() == '$' && depth < MOST_FILLED =>
@@ -433,6 +444,17 @@ fn filled(body: &TokenStream, depth: u32) -> TokenStream {
         }
     }
     out.into_iter().collect()
+}
+
+/// Whether `::` and a name follow that starts as a type's name does.
+fn is_path(rest: &std::iter::Peekable<proc_macro2::token_stream::IntoIter>) -> bool {
+    let next: Vec<TokenTree> = rest.clone().take(3).collect();
+    match next.as_slice() {
+        [one, two, TokenTree::Ident(ident)] => {
+            is(one, ':') && is(two, ':') && ident.to_string().starts_with(char::is_uppercase)
+        }
+        _ => false,
+    }
 }
 
 fn parsed(tokens: &TokenStream) -> Option<Arguments> {

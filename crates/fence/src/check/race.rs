@@ -72,6 +72,8 @@ impl Checker<'_> {
             syn::Expr::Group(one) => self.race_call(&one.expr),
             syn::Expr::Reference(one) => self.race_call(&one.expr),
             syn::Expr::Await(one) => self.race_call(&one.base),
+            syn::Expr::Block(one) => tail_of(&one.block).and_then(|tail| self.race_call(tail)),
+            syn::Expr::Unsafe(one) => tail_of(&one.block).and_then(|tail| self.race_call(tail)),
             syn::Expr::Path(one) => {
                 let ident = one.path.get_ident()?;
                 self.local(&bare(ident))?.race.clone()
@@ -320,12 +322,33 @@ impl Checker<'_> {
             return;
         }
         let syn::Expr::Path(path) = &*one.func else { return };
+        self.race_result_function(path, &one.args);
         let drops = path.path.segments.last().is_some_and(|seg| seg.ident == "drop" || seg.ident == "forget");
         if drops
             && one.args.len() == 1
             && let Some(call) = one.args.first().and_then(|arg| self.race_call(arg))
         {
             self.dropped(&call, "`drop`", "drop");
+        }
+    }
+
+    /// `Result::ok(call)`: a method under the name of its type.
+    fn race_result_function(
+        &mut self,
+        path: &syn::ExprPath,
+        args: &syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>,
+    ) {
+        let mut names = path.path.segments.iter().rev().map(|seg| bare(&seg.ident));
+        let (Some(method), Some(owner)) = (names.next(), names.next()) else { return };
+        if owner != "Result" {
+            return;
+        }
+        let drops = DROPS.contains(&method.as_str());
+        let by_closure = CLOSURES.contains(&method.as_str()) && args.iter().nth(1).is_some_and(ignored);
+        if (drops || by_closure)
+            && let Some(call) = args.first().and_then(|arg| self.race_call(arg))
+        {
+            self.dropped(&call, &format!("`Result::{method}`"), "function");
         }
     }
 
@@ -420,6 +443,14 @@ impl Checker<'_> {
         if lost {
             self.dropped(&call, "an arm of `match`", "match");
         }
+    }
+}
+
+/// The value of a block that has nothing else in it.
+fn tail_of(block: &syn::Block) -> Option<&syn::Expr> {
+    match block.stmts.as_slice() {
+        [syn::Stmt::Expr(tail, None)] => Some(tail),
+        _ => None,
     }
 }
 

@@ -48,12 +48,18 @@ const BELOW: &[(&str, &str)] = &[
     ("Box", "new_uninit"),
     ("Box", "new_zeroed"),
     ("Box", "new_uninit_slice"),
+    ("Box", "new_zeroed_slice"),
+    ("ManuallyDrop", "take"),
     ("Rc", "from_raw"),
     ("Rc", "new_uninit"),
     ("Rc", "new_zeroed"),
+    ("Rc", "new_uninit_slice"),
+    ("Rc", "new_zeroed_slice"),
     ("Arc", "from_raw"),
     ("Arc", "new_uninit"),
     ("Arc", "new_zeroed"),
+    ("Arc", "new_uninit_slice"),
+    ("Arc", "new_zeroed_slice"),
     ("Weak", "from_raw"),
     ("Vec", "from_raw_parts"),
     ("Vec", "from_raw_parts_in"),
@@ -130,8 +136,10 @@ impl Checker<'_> {
 
     pub(super) fn unsafe_turbofish(&mut self, method: &proc_macro2::Ident, args: &[RTy]) {
         let name = bare(method);
-        if matches!(name.as_str(), "cast" | "transmute" | "cast_mut" | "assume_init")
-            && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
+        if matches!(
+            name.as_str(),
+            "cast" | "transmute" | "cast_mut" | "assume_init" | "align_to" | "align_to_mut"
+        ) && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
         {
             self.unsafely("named", method.span(), id, &format!("`{name}`"));
         }

@@ -70,3 +70,26 @@ fn days_are_days() {
     assert_eq!(plugward_fence::day_of(1_795_305_599), "2026-11-21");
     assert_eq!(plugward_fence::day_of(4_107_542_400), "2100-03-01");
 }
+
+/// The rows of a table of the front page, from its heading to the next.
+fn rows(heading: &str) -> Vec<Vec<String>> {
+    let page = include_str!("../../README.md");
+    let part = page.split("\n# ").find(|part| part.starts_with(heading)).unwrap();
+    let table = part.lines().filter(|line| line.starts_with("| ")).skip(1);
+    table
+        .map(|line| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect())
+        .collect()
+}
+
+#[test]
+fn the_front_page_lists_each_rule_and_each_blind_spot() {
+    let rules: Vec<(String, String)> =
+        rows("Rules").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    let wanted: Vec<(String, String)> =
+        Rule::ALL.iter().map(|rule| (rule.code().to_owned(), rule.name().to_owned())).collect();
+    assert_eq!(rules, wanted);
+    let blind: Vec<Vec<String>> = rows("Blind spots");
+    let wanted: Vec<Vec<String>> =
+        BLIND_SPOTS.iter().map(|(code, text)| vec![(*code).to_owned(), (*text).to_owned()]).collect();
+    assert_eq!(blind, wanted);
+}
