@@ -1,6 +1,7 @@
-//! Digesting folders of three shapes, in one run with the floor (read and hash the same files with `sha2`, on the
-//! same threads, nothing kept and nothing checked) and with `merkle_hash` (parallel; it keeps nothing, sees no execute
-//! bits, and does not look whether a file changed).
+//! Digesting folders of three shapes, with the bytes kept (`snapshot`) and without (`digested`), each in one run with a
+//! floor that does the same to files it was told of (read and hash them with `sha2`, on the same threads; nothing is
+//! listed, nothing checked), and with `merkle_hash` (parallel; it keeps nothing, sees no execute bits, and does not
+//! look whether a file changed).
 
 #![expect(
     clippy::disallowed_methods,
@@ -8,20 +9,23 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
     reason = "a benchmark builds folders and compares with programs that open files by name"
 )]
 
 use std::fs;
 use std::hint::black_box;
+use std::io::Read as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use merkle_hash::MerkleTree;
 use plugward_sandbox_path::{Jail, Policy};
-use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck};
+use plugward_tree_lock::{DigestCheck, Digested, Excludes, Limits, Snapshot, TreeCheck};
 use sha2::{Digest as _, Sha256};
 
 /// A folder of one shape, made by a fixed sequence: sizes spread over three powers of ten, as packages have them.
@@ -57,19 +61,60 @@ fn shape(name: &'static str, files: usize, bytes: usize) -> Shape {
     Shape { name, files, bytes, folder, paths }
 }
 
-fn floor(paths: &[PathBuf], jobs: usize) {
-    let at = AtomicUsize::new(0);
-    let run = || {
-        while let Some(path) = paths.get(at.fetch_add(1, Ordering::Relaxed)) {
-            black_box(Sha256::digest(fs::read(path).unwrap()));
-        }
-    };
+/// Runs one thing on so many threads, the calling one among them.
+fn on(jobs: usize, run: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 1..jobs {
-            scope.spawn(run);
+            scope.spawn(&run);
         }
         run();
     });
+}
+
+/// Reads each file into one buffer of the thread and hashes it; nothing is kept and nothing is checked.
+fn floor(paths: &[PathBuf], jobs: usize) {
+    let at = AtomicUsize::new(0);
+    on(jobs, || {
+        let mut buffer = vec![0_u8; 128 << 10];
+        while let Some(path) = paths.get(at.fetch_add(1, Ordering::Relaxed)) {
+            let mut file = fs::File::open(path).unwrap();
+            let mut hash = Sha256::new();
+            loop {
+                let read = file.read(&mut buffer).unwrap();
+                if read == 0 {
+                    break;
+                }
+                hash.update(&buffer[..read]);
+            }
+            black_box(hash.finalize());
+        }
+    });
+}
+
+/// Reads each file whole, hashes it, and keeps it until all are read; nothing is checked.
+fn floor_kept(paths: &[PathBuf], jobs: usize) {
+    let at = AtomicUsize::new(0);
+    let all = Mutex::new(Vec::new());
+    on(jobs, || {
+        let mut kept = Vec::new();
+        while let Some(path) = paths.get(at.fetch_add(1, Ordering::Relaxed)) {
+            let bytes = fs::read(path).unwrap();
+            let digest = Sha256::digest(&bytes);
+            kept.push((bytes, digest));
+        }
+        all.lock().unwrap().push(kept);
+    });
+    black_box(all);
+}
+
+fn digested(folder: &Path, jobs: usize) -> Digested {
+    let jail = Jail::open(folder, Policy::standard()).unwrap();
+    let check =
+        Digested::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
+    match check.unwrap() {
+        DigestCheck::Digested(digested) => digested,
+        DigestCheck::Refused(why) => panic!("{why}"),
+    }
 }
 
 fn ours(folder: &Path, jobs: usize) -> Snapshot {
@@ -87,6 +132,7 @@ fn digest(c: &mut Criterion) {
         [shape("small", 8, 36_000), shape("packages", 3049, 35_000_000), shape("many", 19_000, 40_000_000)];
     for shape in &shapes {
         let snapshot = ours(shape.folder.path(), 2);
+        assert_eq!(snapshot.digest(), digested(shape.folder.path(), 2).digest());
         assert_eq!(snapshot.len(), shape.files);
         let mut group = c.benchmark_group(shape.name);
         // One sample an iteration or few, so that a busy machine spoils some samples and not all.
@@ -95,8 +141,14 @@ fn digest(c: &mut Criterion) {
         assert!(snapshot.total_bytes() <= shape.bytes as u64);
         drop(snapshot);
         for jobs in [1, 2] {
-            group.bench_function(BenchmarkId::new("sha2-floor", jobs), |b| {
+            group.bench_function(BenchmarkId::new("floor", jobs), |b| {
                 b.iter(|| floor(&shape.paths, jobs));
+            });
+            group.bench_function(BenchmarkId::new("digested", jobs), |b| {
+                b.iter(|| black_box(digested(shape.folder.path(), jobs)));
+            });
+            group.bench_function(BenchmarkId::new("floor, kept", jobs), |b| {
+                b.iter(|| floor_kept(&shape.paths, jobs));
             });
             group.bench_function(BenchmarkId::new("snapshot", jobs), |b| {
                 b.iter(|| black_box(ours(shape.folder.path(), jobs)));

@@ -28,8 +28,8 @@ pub(crate) enum State {
     Listed,
     /// A link with its target.
     Link(Box<[u8]>),
-    /// A file that was read.
-    Read { bytes: Box<[u8]>, digest: [u8; 32], mode: u32 },
+    /// A file that was read. Where nothing is kept there are no bytes; the size is that of what was hashed.
+    Read { bytes: Box<[u8]>, size: u64, digest: [u8; 32], mode: u32 },
     /// A file that was looked at and not read, since the tree is refused anyway.
     Seen,
     /// A file that is at fault.
@@ -48,18 +48,18 @@ impl Item {
         })
     }
 
+    /// Gives the bytes of the content or target.
+    pub(crate) fn size(&self) -> u64 {
+        match &self.state {
+            State::Read { size, .. } => *size,
+            State::Link(target) => u64::try_from(target.len()).unwrap_or(u64::MAX),
+            State::Listed | State::Seen | State::Fault(_) | State::Error(_) => 0,
+        }
+    }
+
     /// Gives the line of the list that it makes.
     pub(crate) fn line(&self, kind: EntryKind) -> ListLine<'_> {
-        let size = match &self.state {
-            State::Read { bytes, .. } | State::Link(bytes) => bytes.len(),
-            State::Listed | State::Seen | State::Fault(_) | State::Error(_) => 0,
-        };
-        ListLine {
-            kind,
-            digest: self.digest(),
-            size: u64::try_from(size).unwrap_or(u64::MAX),
-            path: &self.path,
-        }
+        ListLine { kind, digest: self.digest(), size: self.size(), path: &self.path }
     }
 }
 

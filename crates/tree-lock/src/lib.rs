@@ -2,6 +2,7 @@
 
 mod base64;
 mod codes;
+mod digested;
 mod entry;
 mod error;
 mod escape;
@@ -22,6 +23,7 @@ mod verify;
 mod walk;
 
 pub use codes::CODES;
+pub use digested::{DigestCheck, Digested};
 pub use entry::{Entry, Place};
 pub use error::{TreeError, TreeErrorKind};
 pub use exclude::{EXCLUDABLE, ExcludeError, Excludes};

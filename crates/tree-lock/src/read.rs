@@ -15,8 +15,12 @@ use crate::problem::TreeProblemKind;
 use crate::progress::{Progress, Step};
 use crate::walk::is_change;
 
-/// How many files or folders a thread takes at a time.
+/// How many files or folders a thread takes at a time, at most.
 const BATCH: usize = 32;
+/// For fewer than this many each, no further thread is started.
+const WORTH: usize = 16;
+/// What a thread reads into where nothing is kept.
+const BUFFER: usize = 128 << 10;
 
 /// Whether contents are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,59 +31,87 @@ pub(crate) enum Depth {
     Facts,
 }
 
+/// Whether what was read and hashed is held on to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// All bytes: for a snapshot.
+    Bytes,
+    /// Nothing but the digest: each thread reads into one buffer, over and over.
+    Nothing,
+}
+
+/// How to read the files.
+#[derive(Clone, Copy)]
+pub(crate) struct How<'a> {
+    pub(crate) limits: &'a Limits,
+    pub(crate) depth: Depth,
+    pub(crate) keep: Keep,
+    pub(crate) jobs: NonZeroUsize,
+    pub(crate) progress: &'a dyn Progress,
+}
+
 struct Work<'a> {
     jail: &'a Jail,
-    limits: &'a Limits,
-    depth: Depth,
+    how: How<'a>,
     /// Bytes taken on so far; a file counts before its first byte is read.
     bytes: AtomicU64,
     files: AtomicU64,
     of: u64,
     /// The limit on all bytes was met: what follows is looked at and not read.
     full: AtomicBool,
-    progress: &'a dyn Progress,
 }
 
 /// Reads all listed files in place. Gives the problem that is nobody's own: more bytes in all than the limit.
 pub(crate) fn read_all(
     jail: &Jail,
-    limits: &Limits,
     items: &mut [Item],
-    depth: Depth,
     already: u64,
-    jobs: NonZeroUsize,
-    progress: &dyn Progress,
+    how: How<'_>,
 ) -> Option<TreeProblemKind> {
     let of = items.iter().filter(|item| matches!(item.state, State::Listed)).count();
+    let max = how.limits.bytes;
     let work = Work {
         jail,
-        limits,
-        depth,
+        how,
         bytes: AtomicU64::new(already),
         files: AtomicU64::new(0),
         of: u64::try_from(of).unwrap_or(u64::MAX),
-        full: AtomicBool::new(already > limits.bytes),
-        progress,
+        full: AtomicBool::new(already > max),
     };
-    each(items, jobs, |item| {
+    let act = |buffer: &mut Vec<u8>, item: &mut Item| {
         if matches!(item.state, State::Listed) {
-            item.state = work.file(&item.path);
+            item.state = work.file(&item.path, buffer);
         }
-    });
+    };
+    each_with(items, how.jobs, Vec::new, act);
     let full = work.full.load(Ordering::Relaxed);
-    full.then_some(TreeProblemKind::Limit { limit: Limit::Bytes, max: limits.bytes })
+    full.then_some(TreeProblemKind::Limit { limit: Limit::Bytes, max })
 }
 
 /// Does something to every element, on up to `jobs` threads, the calling one among them.
 pub(crate) fn each<T: Send>(items: &mut [T], jobs: NonZeroUsize, act: impl Fn(&mut T) + Sync) {
-    let threads = jobs.get().min(items.len().div_ceil(BATCH));
-    let batches = Mutex::new(items.chunks_mut(BATCH));
+    each_with(items, jobs, || (), |(), item| act(item));
+}
+
+/// Does something to every element with something of the thread's own.
+///
+/// Whoever is done takes the next few, so that a thread with a large file has fewer of the others.
+fn each_with<S, T: Send>(
+    items: &mut [T],
+    jobs: NonZeroUsize,
+    own: impl Fn() -> S + Sync,
+    act: impl Fn(&mut S, &mut T) + Sync,
+) {
+    let threads = jobs.get().min(items.len().div_ceil(WORTH));
+    let batch = items.len().div_ceil(threads.saturating_mul(8).max(1)).clamp(1, BATCH);
+    let batches = Mutex::new(items.chunks_mut(batch));
     let run = || {
+        let mut own = own();
         loop {
             // A poisoned lock would mean that taking a batch panicked, which it cannot.
             let batch = batches.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
             let Some(batch) = batch else { break };
-            batch.iter_mut().for_each(&act);
+            batch.iter_mut().for_each(|item| act(&mut own, item));
         }
     };
     std::thread::scope(|scope| {
@@ -94,15 +126,15 @@ pub(crate) fn each<T: Send>(items: &mut [T], jobs: NonZeroUsize, act: impl Fn(&m
 }
 
 impl Work<'_> {
-    fn file(&self, path: &str) -> State {
-        let state = self.read(path);
+    fn file(&self, path: &str, buffer: &mut Vec<u8>) -> State {
+        let state = self.read(path, buffer);
         let files = self.files.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         let bytes = self.bytes.load(Ordering::Relaxed);
-        self.progress.step(Step { files, of: self.of, bytes });
+        self.how.progress.step(Step { files, of: self.of, bytes });
         state
     }
 
-    fn read(&self, path: &str) -> State {
+    fn read(&self, path: &str, buffer: &mut Vec<u8>) -> State {
         let error = |source: Box<dyn std::error::Error + Send + Sync>| {
             State::Error(Box::new(TreeError::io(path.as_bytes(), source)))
         };
@@ -115,21 +147,25 @@ impl Work<'_> {
         if meta.mode() & 0o7000 != 0 {
             return State::Fault(TreeProblemKind::Setuid);
         }
-        if meta.len() > self.limits.file_bytes {
-            let (limit, max) = (Limit::FileBytes, self.limits.file_bytes);
+        if meta.len() > self.how.limits.file_bytes {
+            let (limit, max) = (Limit::FileBytes, self.how.limits.file_bytes);
             return State::Fault(TreeProblemKind::Limit { limit, max });
         }
         // What was taken on is never given back, so that the answer is the same in any order.
         let before = self.bytes.fetch_add(meta.len(), Ordering::Relaxed);
-        if before.saturating_add(meta.len()) > self.limits.bytes {
+        if before.saturating_add(meta.len()) > self.how.limits.bytes {
             self.full.store(true, Ordering::Relaxed);
         }
-        if self.depth == Depth::Facts || self.full.load(Ordering::Relaxed) {
+        if self.how.depth == Depth::Facts || self.full.load(Ordering::Relaxed) {
             return State::Seen;
         }
-        match contents(file, meta.len()) {
-            Ok(Some((bytes, digest, after))) if after == meta => {
-                State::Read { bytes, digest, mode: meta.mode() }
+        let read = match self.how.keep {
+            Keep::Bytes => contents(file, meta.len()),
+            Keep::Nothing => hash(file, meta.len(), buffer),
+        };
+        match read {
+            Ok(Some(Contents { bytes, digest, after })) if after == meta => {
+                State::Read { bytes, size: meta.len(), digest, mode: meta.mode() }
             }
             Ok(_) => State::Fault(TreeProblemKind::ChangedWhileRead),
             Err(why) => error(Box::new(why)),
@@ -137,7 +173,12 @@ impl Work<'_> {
     }
 }
 
-type Contents = (Box<[u8]>, [u8; 32], plugward_sandbox_path::Metadata);
+struct Contents {
+    bytes: Box<[u8]>,
+    digest: [u8; 32],
+    /// The file as it was after its last byte.
+    after: plugward_sandbox_path::Metadata,
+}
 
 /// Reads exactly `size` bytes and then the end; `None` where the file is shorter or longer than it said.
 fn contents(mut file: SandboxedFile, size: u64) -> std::io::Result<Option<Contents>> {
@@ -157,7 +198,35 @@ fn contents(mut file: SandboxedFile, size: u64) -> std::io::Result<Option<Conten
     let digest = Sha256::digest(&bytes).into();
     let after = file.meta()?;
     // An allocator may have given more room than was asked for, and all of it may be full.
-    Ok((bytes.len() == size).then(|| (bytes.into_boxed_slice(), digest, after)))
+    Ok((bytes.len() == size).then(|| Contents { bytes: bytes.into_boxed_slice(), digest, after }))
+}
+
+/// Hashes exactly `size` bytes up to the end, a buffer at a time; `None` where the file is shorter or longer than it said.
+fn hash(mut file: SandboxedFile, size: u64, buffer: &mut Vec<u8>) -> std::io::Result<Option<Contents>> {
+    if buffer.is_empty() {
+        buffer.try_reserve_exact(BUFFER).map_err(|_full| std::io::ErrorKind::OutOfMemory)?;
+        buffer.resize(BUFFER, 0);
+    }
+    let mut hash = Sha256::new();
+    let mut seen = 0_u64;
+    loop {
+        let read = again(|| file.read(buffer))?;
+        let Some(part) = buffer.get(..read).filter(|part| !part.is_empty()) else {
+            break;
+        };
+        seen = seen.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        if seen > size {
+            return Ok(None);
+        }
+        hash.update(part);
+        // There was room for more and the file had none: that was its end.
+        if seen == size && read < buffer.len() {
+            break;
+        }
+    }
+    let digest = hash.finalize().into();
+    let after = file.meta()?;
+    Ok((seen == size).then(|| Contents { bytes: Box::default(), digest, after }))
 }
 
 /// Repeats a call that a signal interrupted.

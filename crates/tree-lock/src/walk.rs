@@ -1,6 +1,8 @@
 //! Listing: every name below the folder, judged before a byte is read.
 
+use core::num::NonZeroUsize;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use plugward_sandbox_path::{FileKind, Jail, Listing, Metadata, OpenError, OpenErrorKind, PathEscapeKind};
 use sha2::{Digest as _, Sha256};
@@ -11,16 +13,22 @@ use crate::item::{Again, FolderSeen, Item, Listed, State};
 use crate::limits::{Limit, Limits};
 use crate::name;
 use crate::problem::{Notice, NoticeKind, TreeProblem, TreeProblemKind};
+use crate::read::each;
+
+/// How many folders are listed at one time, at most: what they hold is kept until it is taken up.
+const WAVE: usize = 256;
 
 /// Lists the folder. Excluded names at the root are neither listed nor counted nor entered.
-pub(crate) fn list(jail: &Jail, limits: &Limits, exclude: &Excludes) -> Result<Listed, TreeError> {
+pub(crate) fn list(
+    jail: &Jail,
+    limits: &Limits,
+    exclude: &Excludes,
+    jobs: NonZeroUsize,
+) -> Result<Listed, TreeError> {
     let mut walk =
         Walk { jail, limits, exclude, out: Listed::default(), seen: 0, pending: vec![Box::from("")] };
-    while let Some(folder) = walk.pending.pop() {
-        walk.folder(folder)?;
-        if walk.out.is_cut {
-            break;
-        }
+    while !walk.pending.is_empty() && !walk.out.is_cut {
+        walk.wave(jobs)?;
     }
     let mut out = walk.out;
     out.items.sort_unstable_by(|one, two| one.path.cmp(&two.path));
@@ -35,6 +43,19 @@ struct Walk<'a> {
     out: Listed,
     seen: usize,
     pending: Vec<Box<str>>,
+}
+
+/// A folder that is about to be listed, or was.
+struct Visit {
+    path: Box<str>,
+    looked: Option<Result<Looked, OpenErrorOrIo>>,
+}
+
+/// What one folder held.
+struct Looked {
+    listing: Listing,
+    meta: Metadata,
+    held: [u8; 32],
 }
 
 /// What the jail says when something is no longer what it was listed as.
@@ -95,12 +116,48 @@ impl Walk<'_> {
         self.out.is_partial = true;
     }
 
-    fn folder(&mut self, path: Box<str>) -> Result<(), TreeError> {
+    /// Lists the folders that are known and not listed yet, on all threads, and then takes up what they hold.
+    fn wave(&mut self, jobs: NonZeroUsize) -> Result<(), TreeError> {
+        // What is excluded does not count, and stands at the root alone.
+        let left = self.limits.entries.saturating_sub(self.seen);
+        let room = if self.seen == 0 { left.saturating_add(self.exclude.iter().count()) } else { left };
+        let from = self.pending.len().saturating_sub(WAVE);
+        let visit = |path| Visit { path, looked: None };
+        let mut visits: Vec<Visit> = self.pending.split_off(from).into_iter().map(visit).collect();
+        let (jail, exclude, held) = (self.jail, self.exclude, AtomicUsize::new(0));
+        each(&mut visits, jobs, |visit| {
+            // One more than there is room for, so that the limit is seen.
+            let max = room.saturating_sub(held.load(Ordering::Relaxed)).saturating_add(1);
+            let at_root = visit.path.is_empty().then_some(exclude);
+            visit.looked = Some(look(jail, &visit.path, max).map(|(listing, meta)| {
+                held.fetch_add(listing.entries().len(), Ordering::Relaxed);
+                Looked { held: fingerprint(&listing, at_root), listing, meta }
+            }));
+        });
+        if held.into_inner() > room {
+            // Which of them were listed in full depends on who was first; that there are too many does not.
+            self.cut();
+            return Ok(());
+        }
+        for Visit { path, looked } in visits {
+            if let Some(looked) = looked {
+                self.folder(path, looked)?;
+            }
+            if self.out.is_cut {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self) {
+        self.limit(Vec::new(), Limit::Entries, self.limits.entries);
+        self.out.is_cut = true;
+    }
+
+    fn folder(&mut self, path: Box<str>, looked: Result<Looked, OpenErrorOrIo>) -> Result<(), TreeError> {
         let is_root = path.is_empty();
-        // One more than may be, so that the limit is seen; what is excluded does not count.
-        let room = self.limits.entries.saturating_sub(self.seen).saturating_add(1);
-        let max = if is_root { room.saturating_add(self.exclude.iter().count()) } else { room };
-        let (listing, meta) = match look(self.jail, &path, max) {
+        let Looked { listing, meta, held } = match looked {
             Ok(looked) => looked,
             Err(error) if error.is_change() && !is_root => {
                 self.out.is_partial = true;
@@ -109,7 +166,6 @@ impl Walk<'_> {
             }
             Err(error) => return Err(error.into_tree(&path)),
         };
-        let held = fingerprint(&listing, is_root.then_some(self.exclude));
         if cfg!(unix) && meta.mode() & 0o002 != 0 {
             self.out.notices.push(Notice::new(&*path, NoticeKind::WritableByOthers));
         }
@@ -123,8 +179,7 @@ impl Walk<'_> {
             self.seen = self.seen.saturating_add(1);
             // Rows are counted in 32 bits.
             if self.seen > self.limits.entries.min(u32::MAX as usize) {
-                self.limit(Vec::new(), Limit::Entries, self.limits.entries);
-                self.out.is_cut = true;
+                self.cut();
                 return Ok(());
             }
             self.entry(&path, entry.name(), entry.kind())?;

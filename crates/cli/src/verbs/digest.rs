@@ -3,7 +3,10 @@
 use std::num::NonZeroUsize;
 
 use anyhow::anyhow;
-use plugward_loader::tree_lock::{CodewizardDigest, Limits, Snapshot, TreeCheck, h1};
+use plugward_loader::tree_lock::{
+    CodewizardDigest, DigestCheck, Digested, Limits, Snapshot, TreeCheck, TreeError, TreeProblem,
+    TreeRefusal, h1,
+};
 
 use crate::args::{DigestArgs, SchemeArg};
 use crate::escape::line;
@@ -15,43 +18,44 @@ use crate::verbs::shared;
 pub(crate) fn run(args: &DigestArgs, out: &mut Out) -> Result<u8, Failure> {
     let excludes = shared::excludes(&args.exclude)?;
     let jail = host::open(&args.dir)?;
-    let read = Snapshot::read(&jail, &Limits::standard(), &excludes, NonZeroUsize::MIN).map_err(|error| {
-        anyhow!("read {}: {error} ({})\n  next: {}", args.dir, error.code(), error.help())
-    })?;
-    let snapshot = match read {
-        TreeCheck::Read(snapshot) => snapshot,
-        TreeCheck::Refused(refusal) => {
-            let lines: Vec<String> = refusal
-                .problems()
-                .iter()
-                .map(|problem| {
-                    format!(
-                        "  {}: {}\n    next: {}",
-                        problem.code(),
-                        line(&problem.to_string()),
-                        problem.help()
-                    )
-                })
-                .collect();
-            return Err(Failure::Refused(anyhow!(
-                "digest {}: it cannot be digested as it is\n{}",
-                args.dir,
-                lines.join("\n")
-            )));
-        }
+    let (limits, jobs) = (Limits::standard(), NonZeroUsize::MIN);
+    let text = match args.scheme {
+        // Nothing but the list is asked for, so no content is kept.
+        SchemeArg::Plugtree => match Digested::read(&jail, &limits, &excludes, jobs) {
+            Ok(DigestCheck::Digested(tree)) if args.list => tree.list().as_str().to_owned(),
+            Ok(DigestCheck::Digested(tree)) => format!("{}\n", tree.digest()),
+            Ok(DigestCheck::Refused(refusal)) => return Err(refused(args, &refusal)),
+            Err(error) => return Err(unread(args, &error).into()),
+        },
+        SchemeArg::H1 | SchemeArg::Codewizard => match Snapshot::read(&jail, &limits, &excludes, jobs) {
+            Ok(TreeCheck::Read(snapshot)) => format!("{}\n", foreign(args, &snapshot)?),
+            Ok(TreeCheck::Refused(refusal)) => return Err(refused(args, &refusal)),
+            Err(error) => return Err(unread(args, &error).into()),
+        },
     };
-    match (args.scheme, args.list) {
-        (SchemeArg::Plugtree, true) => out.result(snapshot.preimage())?,
-        (SchemeArg::Plugtree, false) => out.result(&format!("{}\n", snapshot.digest()))?,
-        (SchemeArg::H1, _) => {
-            let digest = h1(&snapshot).ok_or_else(|| {
-                let text =
-                    format!("digest {}: h1 reads links through, and one of them leads to a folder", args.dir);
-                Failure::Refused(anyhow!(text))
-            })?;
-            out.result(&format!("{digest}\n"))?;
-        }
-        (SchemeArg::Codewizard, _) => out.result(&format!("{}\n", CodewizardDigest::of(&snapshot)))?,
-    }
+    out.result(&text)?;
     Ok(0)
+}
+
+/// The digest of another scheme, for comparison; these look at contents again.
+fn foreign(args: &DigestArgs, snapshot: &Snapshot) -> Result<String, Failure> {
+    if args.scheme == SchemeArg::Codewizard {
+        return Ok(CodewizardDigest::of(snapshot).to_string());
+    }
+    h1(snapshot).ok_or_else(|| {
+        let text = format!("digest {}: h1 reads links through, and one of them leads to a folder", args.dir);
+        Failure::Refused(anyhow!(text))
+    })
+}
+
+fn unread(args: &DigestArgs, error: &TreeError) -> anyhow::Error {
+    anyhow!("read {}: {error} ({})\n  next: {}", args.dir, error.code(), error.help())
+}
+
+fn refused(args: &DigestArgs, refusal: &TreeRefusal) -> Failure {
+    let row = |problem: &TreeProblem| {
+        format!("  {}: {}\n    next: {}", problem.code(), line(&problem.to_string()), problem.help())
+    };
+    let lines: Vec<String> = refusal.problems().iter().map(row).collect();
+    Failure::Refused(anyhow!("digest {}: it cannot be digested as it is\n{}", args.dir, lines.join("\n")))
 }

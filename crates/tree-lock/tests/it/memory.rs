@@ -3,11 +3,12 @@
 use std::fs;
 use std::process::Command;
 
-use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck};
+use plugward_tree_lock::{DigestCheck, Digested, Excludes, Limits, Snapshot, TreeCheck};
 
 use crate::tree::{Tree, jail};
 
 const FOLDER: &str = "PLUGWARD_TEST_FOLDER";
+const KEEP: &str = "PLUGWARD_TEST_KEEP";
 const BYTES: &str = "peak bytes: ";
 
 fn peak() -> u64 {
@@ -28,6 +29,21 @@ fn child() {
     warm.file("a", "a").link("b", "a");
     drop(warm.check_with(&Limits::standard(), &Excludes::none()));
     let before = peak();
+    if std::env::var_os(KEEP).is_some_and(|keep| keep == "nothing") {
+        let read = Digested::read(
+            &jail(folder.as_ref()),
+            &Limits::standard(),
+            &Excludes::none(),
+            2.try_into().unwrap(),
+        );
+        match read.unwrap() {
+            DigestCheck::Digested(tree) => {
+                println!("{BYTES}{} {} {}", peak() - before, tree.total_bytes(), tree.digest());
+            }
+            DigestCheck::Refused(why) => println!("{BYTES}{} refused {why}", peak() - before),
+        }
+        return;
+    }
     let check =
         Snapshot::read(&jail(folder.as_ref()), &Limits::standard(), &Excludes::none(), 2.try_into().unwrap())
             .unwrap();
@@ -38,7 +54,7 @@ fn child() {
 }
 
 /// Gives the growth of the child's peak, and what it said.
-fn grown(tree: &Tree) -> Option<(u64, String)> {
+fn grown(tree: &Tree, keep: &str) -> Option<(u64, String)> {
     if !fs::exists("/proc/self/status").unwrap() {
         println!("skipped: no /proc here");
         return None;
@@ -46,6 +62,7 @@ fn grown(tree: &Tree) -> Option<(u64, String)> {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "memory::child", "--nocapture", "--test-threads=1"])
         .env(FOLDER, tree.path())
+        .env(KEEP, keep)
         .output()
         .unwrap();
     let out = String::from_utf8_lossy(&child.stdout);
@@ -70,10 +87,15 @@ fn a_tree_takes_its_bytes_and_little_more() {
     let tree = Tree::new();
     fill(&tree, 2000, 30_000);
     tree.file("large", vec![b'y'; 60 << 20]);
-    if let Some((peak, rest)) = grown(&tree) {
+    if let Some((peak, rest)) = grown(&tree, "bytes") {
         let bytes: u64 = 2000 * 30_000 + (60 << 20);
         assert_eq!(rest, format!("{bytes} 2001"));
         assert!(peak <= bytes + bytes / 10 + 300 * 2055, "{peak}");
+    }
+    if let Some((peak, rest)) = grown(&tree, "nothing") {
+        assert_eq!(rest, format!("122914560 {}", tree.digest()));
+        // Two threads with a buffer and a stack each.
+        assert!(peak <= (2 << 20) + 300 * 2055, "{peak}");
     }
 }
 
@@ -81,7 +103,7 @@ fn a_tree_takes_its_bytes_and_little_more() {
 fn an_entry_takes_at_most_three_hundred_bytes() {
     let tree = Tree::new();
     fill(&tree, 15_000, 1);
-    if let Some((peak, rest)) = grown(&tree) {
+    if let Some((peak, rest)) = grown(&tree, "bytes") {
         assert_eq!(rest, "15000 15000");
         // The allocator's least block for a byte, and its slack, are not ours: one page an arena, 16 bytes a file.
         assert!(peak <= 300 * 15_100 + (1 << 20), "{peak}");
@@ -102,7 +124,7 @@ fn a_hundred_thousand_files_are_refused_in_little_memory() {
             .unwrap();
         }
     }
-    if let Some((peak, rest)) = grown(&tree) {
+    if let Some((peak, rest)) = grown(&tree, "bytes") {
         assert_eq!(rest, "refused tree/limit: more than 20000 files, links and folders");
         assert!(peak < 16 << 20, "{peak}");
     }

@@ -8,15 +8,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use plugward_sandbox_path::Jail;
-use plugward_tree_lock::{Excludes, ExecBits, Limits, ReadOptions, Snapshot, Step, TreeCheck, TreeError};
+use plugward_tree_lock::{
+    DigestCheck, Digested, Excludes, ExecBits, Limits, ReadOptions, Snapshot, Step, TreeCheck, TreeError,
+};
 use plugward_types::Digest;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use sha2::{Digest as _, Sha256};
 
 use crate::tree::{Tree, blames, pairs, refused};
 
-/// Reads with one thread, and makes a change right after the first file was read.
-fn read_changing(tree: &Tree, change: impl Fn(&Path) + Sync) -> Result<TreeCheck, TreeError> {
+/// Hands out how to read with one thread, and to make a change right after the first file was read.
+fn changing<T>(tree: &Tree, change: impl Fn(&Path) + Sync, read: impl Fn(&Jail, &ReadOptions<'_>) -> T) -> T {
     let done = AtomicBool::new(false);
     let hook = |_: Step| {
         if !done.swap(true, Ordering::Relaxed) {
@@ -31,7 +33,11 @@ fn read_changing(tree: &Tree, change: impl Fn(&Path) + Sync) -> Result<TreeCheck
         jobs: NonZeroUsize::MIN,
         progress: &hook,
     };
-    Snapshot::read_with(&tree.jail(), &options)
+    read(&tree.jail(), &options)
+}
+
+fn read_changing(tree: &Tree, change: impl Fn(&Path) + Sync) -> Result<TreeCheck, TreeError> {
+    changing(tree, change, Snapshot::read_with)
 }
 
 /// `a` is read first; `z`, `d/f`, the links and the folders are known and not read yet.
@@ -131,6 +137,11 @@ fn every_change_after_the_listing_is_seen() {
         let expected: Vec<_> = blamed.iter().map(|path| ("tree/changed-while-read", *path)).collect();
         assert_eq!(blames(&why), pairs(&expected), "{what}");
         assert!(why.is_only_change());
+        // The same change, where nothing is kept.
+        match changing(&sample(), change, Digested::read_with).unwrap() {
+            DigestCheck::Refused(other) => assert_eq!(other.problems(), why.problems(), "{what}"),
+            DigestCheck::Digested(digested) => panic!("{what}: {}", digested.digest()),
+        }
         // Once it is quiet it is a tree, or refused for what it has become.
         match tree.check() {
             TreeCheck::Read(_) => {}
@@ -187,7 +198,7 @@ fn a_file_that_grows_is_never_half_believed() {
         });
         let mut seen = 0;
         for _ in 0..500 {
-            match tree.check() {
+            match tree.check_once() {
                 TreeCheck::Read(snapshot) => assert_eq!(snapshot.len(), 1),
                 TreeCheck::Refused(why) => {
                     assert!(why.is_only_change(), "{why}");

@@ -8,7 +8,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use plugward_sandbox_path::{Jail, Policy};
-use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck, TreeError, TreeRefusal};
+use plugward_tree_lock::{
+    DigestCheck, Digested, Excludes, Limits, Snapshot, TreeCheck, TreeError, TreeRefusal,
+};
 
 /// A fresh folder that goes away with the value.
 pub(crate) struct Tree {
@@ -82,6 +84,11 @@ impl Tree {
         self.check_with(&Limits::standard(), &Excludes::none())
     }
 
+    /// Reads once and no more: for a folder that somebody changes.
+    pub(crate) fn check_once(&self) -> TreeCheck {
+        Snapshot::read(&self.jail(), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN).unwrap()
+    }
+
     pub(crate) fn check_with(&self, limits: &Limits, exclude: &Excludes) -> TreeCheck {
         self.try_with(limits, exclude, 1).unwrap()
     }
@@ -92,7 +99,35 @@ impl Tree {
         exclude: &Excludes,
         jobs: usize,
     ) -> Result<TreeCheck, TreeError> {
-        Snapshot::read(&self.jail(), limits, exclude, NonZeroUsize::new(jobs).unwrap())
+        let jobs = NonZeroUsize::new(jobs).unwrap();
+        let check = Snapshot::read(&self.jail(), limits, exclude, jobs);
+        self.agrees(check.as_ref(), limits, exclude, jobs);
+        check
+    }
+
+    /// Whatever is said of a folder that keeps still, the same is said of it where its bytes are not kept.
+    fn agrees(
+        &self,
+        check: Result<&TreeCheck, &TreeError>,
+        limits: &Limits,
+        exclude: &Excludes,
+        jobs: NonZeroUsize,
+    ) {
+        match (check, Digested::read(&self.jail(), limits, exclude, jobs)) {
+            (Ok(TreeCheck::Read(kept)), Ok(DigestCheck::Digested(digested))) => {
+                assert_eq!(kept.list(), digested.list());
+                assert_eq!(kept.digest(), digested.digest());
+                assert_eq!(kept.notices(), digested.notices());
+                assert_eq!(kept.notices_left_out(), digested.notices_left_out());
+                assert_eq!(kept.total_bytes(), digested.total_bytes());
+                assert_eq!(kept.exec_source(), digested.exec_source());
+            }
+            (Ok(TreeCheck::Refused(kept)), Ok(DigestCheck::Refused(digested))) => {
+                assert_eq!(kept.problems(), digested.problems());
+            }
+            (Err(kept), Err(digested)) => assert_eq!(kept.to_string(), digested.to_string()),
+            (kept, digested) => panic!("{kept:?}, and without bytes {digested:?}"),
+        }
     }
 
     pub(crate) fn read(&self) -> Snapshot {
