@@ -83,6 +83,29 @@ fn fields<'n, 'd>(
     found
 }
 
+/// Says whether Go's `time.ParseDuration` takes the text; whether the figure fits is not looked at.
+pub(crate) fn is_go_duration(text: &str) -> bool {
+    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if rest == "0" {
+        return true;
+    }
+    while !rest.is_empty() {
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let whole = digits(rest);
+        let (_, after) = rest.split_at(whole);
+        let part = after.strip_prefix('.').map(digits);
+        if whole.saturating_add(part.unwrap_or(0)) == 0 {
+            return false;
+        }
+        let number = whole.saturating_add(part.map_or(0, |part| part.saturating_add(1)));
+        let Some((_, unit)) = rest.split_at_checked(number) else { return false };
+        let units = ["ns", "us", "\u{b5}s", "\u{3bc}s", "ms", "s", "m", "h"];
+        let Some(after) = units.iter().find_map(|known| unit.strip_prefix(known)) else { return false };
+        rest = after;
+    }
+    !text.is_empty() && !text.ends_with(['+', '-'])
+}
+
 /// A string; `null` leaves the default, as in Go.
 fn string<'n>(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: Option<&'n Node<'_>>) -> &'n str {
     match node {
@@ -232,6 +255,11 @@ fn hook(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
         if let Some(node) = hook.get(key) {
             ctx.refuse_hidden(doc, node.span(), text);
         }
+    }
+    if let Some(node) = hook.get("timeout").filter(|_| !timeout.is_empty() && !is_go_duration(&timeout)) {
+        // The host fails on it when it takes up its hooks, not when it reads the manifest.
+        let message = format!("expected a duration like 30s or 1m30s, got `{}`", escape(&timeout, 64));
+        ctx.notice(doc, node.span(), Code::Type, message);
     }
     for (key, text) in [("event", event), ("handler", kind), ("timeout", timeout), ("matcher", pattern)] {
         if !text.is_empty() {
