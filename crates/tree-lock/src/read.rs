@@ -111,7 +111,9 @@ fn each_with<S, T: Send>(
             // A poisoned lock would mean that taking a batch panicked, which it cannot.
             let batch = batches.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
             let Some(batch) = batch else { break };
-            batch.iter_mut().for_each(|item| act(&mut own, item));
+            for item in batch {
+                act(&mut own, item);
+            }
         }
     };
     std::thread::scope(|scope| {

@@ -64,20 +64,28 @@ impl Base {
         format!("{{\n{line}\n{}\n}}", self.rest)
     }
 
-    /// Holds the first error against what a person must be told.
-    fn says(&self, bytes: &[u8], expected: &Said<'_>) {
-        let at = format!("{}: {expected:?}", self.dialect);
-        let Err(errors) = self.read(bytes) else { panic!("{at}: it was read") };
+    /// Holds the first error against what a person must be told; what differs is gathered.
+    fn says(&self, bytes: &[u8], expected: &Said<'_>, wrong: &mut Vec<String>) {
+        let Err(errors) = self.read(bytes) else {
+            wrong.push(format!("{}: {expected:?}: it was read", self.dialect));
+            return;
+        };
         let error = errors.first();
         let place = (error.pointer(), error.line(), error.column());
-        assert_eq!(
-            (error.code(), place),
-            (expected.code, (expected.pointer, expected.line, expected.column)),
-            "{at}: {errors}"
-        );
-        assert!(error.message().contains(expected.message), "{at}: {errors}");
-        assert!(error.help().contains(expected.help), "{at}: {}", error.help());
-        assert_eq!(error.file(), self.dialect.main_file().unwrap_or("entry.json"), "{at}");
+        let holds = (error.code(), place)
+            == (expected.code, (expected.pointer, expected.line, expected.column))
+            && error.message().contains(expected.message)
+            && error.help().contains(expected.help)
+            && !error.help().is_empty()
+            && error.file() == self.dialect.main_file().unwrap_or("entry.json");
+        if !holds {
+            let help = error.help();
+            wrong.push(format!(
+                "{}: {expected:?}\n  {} {place:?} {error}\n  {help}",
+                self.dialect,
+                error.code()
+            ));
+        }
     }
 }
 
@@ -91,79 +99,111 @@ struct Said<'a> {
     help: &'static str,
 }
 
-/// Class, bad line, code, pointer, column in the second line, part of the message, part of the help.
-type Row = (&'static str, &'static str, &'static str, &'static str, u32, &'static str, &'static str);
+/// A bad line, its code, the pointer and the column in that line, part of the message and of the help.
+type Row = (&'static str, &'static str, (&'static str, u32), &'static str, &'static str);
 
 const TEXTS: &[Row] = &[
-    ("equal keys", r#""x": 1, "x": 2,"#, "manifest/duplicate-key", "", 9, "", ""),
-    ("equal keys, one escaped", r#""x": 1, "\u0078": 2,"#, "manifest/duplicate-key", "", 9, "", ""),
     (
-        "equal keys, deep",
+        r#""x": 1, "x": 2,"#,
+        "manifest/duplicate-key",
+        ("/x", 9),
+        "expected each key once, got `x` again (first at line 2, column 1)",
+        "keep one of the two keys",
+    ),
+    (
+        r#""x": 1, "\u0078": 2,"#,
+        "manifest/duplicate-key",
+        ("/x", 9),
+        "expected each key once, got `x` again (first at line 2, column 1)",
+        "keep one of the two keys",
+    ),
+    (
         r#""x": [{"y": {"z": 1, "z": 2}}],"#,
         "manifest/duplicate-key",
-        "/x/0/y",
-        22,
-        "",
-        "",
+        ("/x/0/y/z", 22),
+        "got `z` again (first at line 2, column 14)",
+        "keep one of the two keys",
     ),
-    ("comment to the end of the line", "// c", "manifest/syntax", "", 1, "", ""),
-    ("comment", "/* c */", "manifest/syntax", "", 1, "", ""),
-    ("comment with #", "# c", "manifest/syntax", "", 1, "", ""),
-    ("comma too many", r#""x": [1,],"#, "manifest/syntax", "/x", 9, "", ""),
-    ("single quotes", "'x': 1,", "manifest/syntax", "", 1, "", ""),
-    ("no number", r#""x": NaN,"#, "manifest/syntax", "/x", 6, "", ""),
-    ("control character", "\"x\": \"a\u{1}b\",", "manifest/syntax", "/x", 8, "", ""),
-    ("NUL", "\"x\": \"\0\",", "manifest/syntax", "/x", 7, "", ""),
-    ("half of a pair", r#""x": "\ud800","#, "manifest/surrogate", "/x", 7, "", ""),
-    ("key with hidden text", "\"x\u{202e}\": 1,", "manifest/hidden-text", "", 1, "", ""),
+    ("// c", "manifest/syntax", ("", 1), "comment", ""),
+    ("/* c */", "manifest/syntax", ("", 1), "comment", ""),
+    ("# c", "manifest/syntax", ("", 1), "", ""),
+    (
+        r#""x": [1,],"#,
+        "manifest/syntax",
+        ("/x", 8),
+        "expected another value after the comma, got the closing bracket",
+        "remove the last comma",
+    ),
+    ("'x': 1,", "manifest/syntax", ("", 1), "", ""),
+    (r#""x": NaN,"#, "manifest/syntax", ("/x", 6), "", ""),
+    ("\"x\": \"a\u{1}b\",", "manifest/syntax", ("/x", 8), "", ""),
+    ("\"x\": \"\0\",", "manifest/syntax", ("/x", 7), "", ""),
+    (r#""x": "\ud800","#, "manifest/surrogate", ("/x", 7), "", ""),
+    (
+        "\"x\u{202e}\": 1,",
+        "manifest/hidden-text",
+        ("/x\u{202e}", 1),
+        "expected visible characters, got U+202E",
+        "remove the invisible or control characters",
+    ),
 ];
 
 #[test]
 fn texts_that_are_no_good_json() {
+    let mut wrong = Vec::new();
     for base in BASES {
         base.read(base.text("").as_bytes()).unwrap();
-        for &(what, line, code, pointer, column, message, help) in TEXTS {
-            println!("{what}");
+        for &(line, code, (pointer, column), message, help) in TEXTS {
             let said = Said { code, pointer, line: 2, column, message, help };
-            base.says(base.text(line).as_bytes(), &said);
+            base.says(base.text(line).as_bytes(), &said, &mut wrong);
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn marks_sizes_and_depths() {
+    let mut wrong = Vec::new();
     for base in BASES {
         let good = base.text("");
         let file = |code, line, column, message| Said { code, pointer: "", line, column, message, help: "" };
-        base.says(format!("\u{feff}{good}").as_bytes(), &file("manifest/bom", 1, 1, ""));
+        base.says(format!("\u{feff}{good}").as_bytes(), &file("manifest/bom", 1, 1, ""), &mut wrong);
         let utf16: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        base.says(&utf16, &file("manifest/not-utf8", 1, 1, "UTF-16"));
+        base.says(&utf16, &file("manifest/not-utf8", 1, 1, "UTF-16"), &mut wrong);
         let mut bytes = base.text(r#""x": "?","#).into_bytes();
         let at = bytes.iter().position(|byte| *byte == b'?').unwrap();
         bytes[at] = 0xff;
-        base.says(&bytes, &file("manifest/not-utf8", 2, 7, ""));
+        base.says(&bytes, &file("manifest/not-utf8", 2, 7, ""), &mut wrong);
         let max = if base.dialect == Dialect::Jp { 4 << 20 } else { 1 << 20 };
         let large = format!("{good}{}", " ".repeat(max - good.len()));
         base.read(large.as_bytes()).unwrap();
-        base.says(format!("{large} ").as_bytes(), &file("manifest/too-large", 1, 1, ""));
+        // The first byte too many, in the line that the last brace begins.
+        let column = u32::try_from(max - good.len()).unwrap() + 2;
+        base.says(
+            format!("{large} ").as_bytes(),
+            &file("manifest/too-large", 4, column, "bytes"),
+            &mut wrong,
+        );
         // The object itself is the first of 32.
         let nested = |depth: usize| base.text(&format!("\"x\": {}{},", "[".repeat(depth), "]".repeat(depth)));
         base.read(nested(31).as_bytes()).unwrap();
         let pointer = format!("/x{}", "/0".repeat(31));
         let deep = Said { pointer: &pointer, ..file("manifest/too-deep", 2, 37, "32") };
-        base.says(nested(32).as_bytes(), &deep);
+        base.says(nested(32).as_bytes(), &deep, &mut wrong);
         let string = |length: usize| base.text(&format!("\"x\": \"{}\",", "s".repeat(length)));
         base.read(string(256 << 10).as_bytes()).unwrap();
         let long = Said { pointer: "/x", ..file("manifest/string-too-long", 2, 6, "") };
-        base.says(string((256 << 10) + 1).as_bytes(), &long);
+        base.says(string((256 << 10) + 1).as_bytes(), &long, &mut wrong);
         let many = base.text(&format!("\"x\": [{}0],", "0,".repeat(199_999)));
         let error = base.read(many.as_bytes()).unwrap_err();
         assert_eq!(error.first().code(), "manifest/too-many", "{}", base.dialect);
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn names_of_the_wrong_type_or_with_hidden_text() {
+    let mut wrong = Vec::new();
     for base in BASES {
         let pointer = format!("/{}", base.name);
         let key = format!("\"{}\": ", base.name);
@@ -175,25 +215,30 @@ fn names_of_the_wrong_type_or_with_hidden_text() {
             ("[]", "manifest/type", "expected a string, got a list"),
             ("{}", "manifest/type", "expected a string, got an object"),
             ("\"../a\"", "manifest/name", ""),
-            ("\"a\\u0000\"", "manifest/name", ""),
-            ("\"a\u{200b}\"", "manifest/name", ""),
+            ("\"a\\u0000\"", "manifest/hidden-text", "got U+0000"),
+            ("\"a\u{200b}\"", "manifest/hidden-text", "got U+200B"),
         ] {
             let text = format!("{{\n{key}{value},\n{rest}\n}}");
             let said = Said { code, pointer: &pointer, line: 2, column, message, help: "" };
-            base.says(text.as_bytes(), &said);
+            base.says(text.as_bytes(), &said, &mut wrong);
         }
-        // Another case of a known key beside it.
+        // Another case of a known key beside it. gnoma takes the first for the name, as Go does; so the second is one
+        // too many.
+        let (pointer, line) =
+            if base.dialect == Dialect::Gnoma { (pointer, 3) } else { (pointer.to_uppercase(), 2) };
         let text = base.text(&format!("\"{}\": \"b\",", base.name.to_uppercase()));
+        let said =
+            Said { code: "manifest/case-variant", pointer: &pointer, line, column: 1, message: "", help: "" };
+        base.says(text.as_bytes(), &said, &mut wrong);
         let errors = base.read(text.as_bytes()).unwrap_err();
-        let error = errors.first();
-        assert_eq!((error.code(), error.pointer()), ("manifest/case-variant", ""), "{}", base.dialect);
-        assert!(matches!(error.line(), 2 | 3), "{}: {errors}", base.dialect);
-        assert!(error.message().contains(&base.name.to_uppercase()), "{errors}");
+        assert!(errors.first().message().contains(&base.name.to_uppercase()), "{errors}");
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn paths_that_lead_elsewhere() {
+    let mut wrong = Vec::new();
     for base in BASES {
         let Some((line, pointer)) = base.path else { continue };
         let column = u32::try_from(line.find("\"@").unwrap()).unwrap() + 1;
@@ -223,9 +268,10 @@ fn paths_that_lead_elsewhere() {
             }
             let text = base.text(&line.replace('@', path));
             let said = Said { code, pointer, line: 2, column, message: "", help: "" };
-            base.says(text.as_bytes(), &said);
+            base.says(text.as_bytes(), &said, &mut wrong);
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Go's decoder makes an empty hook of `null`, which that host then refuses for want of a name and an exec; here it is
