@@ -37,3 +37,12 @@ pub(crate) fn worst(path: &str, text: &str) -> Option<Severity> {
     let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
     report.findings().iter().map(|finding| finding.severity).max()
 }
+
+/// Scans files that all have one hint.
+pub(crate) fn scanned(profile: Profile, role: RoleHint, files: &[(String, Vec<u8>)]) -> ScanReport {
+    let entries: Vec<Entry<'_>> = files
+        .iter()
+        .map(|(path, bytes)| Entry { path, content: Content::Bytes { bytes, digest: digest(bytes) }, role })
+        .collect();
+    scan(Rules::builtin(), &ScanOptions::new(profile), &entries).unwrap()
+}

@@ -6,12 +6,14 @@
     reason = "a test fails by panicking"
 )]
 
+mod cases;
 mod common;
 mod data;
 mod disguise;
 mod gate;
 mod hyperagent;
 mod invariant;
+mod mufflers;
 mod prose;
 mod py;
 #[cfg(feature = "render")]

@@ -1,0 +1,320 @@
+//! Costs of inputs that were made to be dear, doubled eight times each: `cargo run --release -p plugward-scanner --example linear`.
+//!
+//! `linear [--gate] [--from BYTES] [--only WORD]` prints CPU milliseconds of each size, the best of several runs, and the worst
+//! growth of one doubling. With `--gate` it fails where a doubling costs more than 2.2 times as much. Doublings
+//! below a millisecond are not judged: there the fixed part of a scan and the clock's grain decide.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::arithmetic_side_effects,
+    clippy::cast_precision_loss,
+    reason = "a program beside the crate: it reads the clock of its thread and prints"
+)]
+
+use std::error::Error;
+
+use plugward_scanner::{Content, Entry, Profile, RoleHint, Rules, ScanOptions, scan};
+use plugward_types::Digest;
+
+/// Most growth of one doubling.
+const MOST: f64 = 2.2;
+/// Doublings of each input.
+const DOUBLINGS: u32 = 8;
+/// Nanoseconds below which a cost is not judged.
+const GRAIN: u64 = 1_000_000;
+/// Runs of which the best counts; more where a doubling looks too dear.
+const RUNS: usize = 1;
+const MORE_RUNS: usize = 5;
+/// Nanoseconds after which a run is long enough for a clock that moves every 4 ms.
+const ENOUGH: u64 = 80_000_000;
+
+/// How an input of a size is made.
+#[derive(Clone, Copy)]
+enum Make {
+    /// One piece, again and again.
+    Repeat(&'static str),
+    /// A piece with a number of its own each time in place of `@`.
+    Numbered(&'static str),
+    /// A head, one piece again and again, a tail.
+    Within(&'static str, &'static str, &'static str),
+    /// As many openers as closers, those of the second text.
+    Nested(&'static str, &'static str),
+    /// Base64 of base64 of base64, as one string of the language.
+    Base64(&'static str, &'static str),
+    /// Runs of one byte, each longer than the one before.
+    Growing(&'static str, &'static str),
+}
+
+fn build(make: Make, size: usize) -> String {
+    let mut out = String::with_capacity(size + 64);
+    match make {
+        Repeat(piece) => out = piece.repeat(size / piece.len() + 1),
+        Numbered(piece) => {
+            for number in 0_usize.. {
+                if out.len() >= size {
+                    break;
+                }
+                out.push_str(
+                    &piece.replace("@@", &(number + 1).to_string()).replace('@', &number.to_string()),
+                );
+            }
+        }
+        Within(head, piece, tail) => {
+            out.push_str(head);
+            out.push_str(&piece.repeat(size / piece.len() + 1));
+            out.push_str(tail);
+        }
+        Nested(open, close) => {
+            let times = size / (open.len() + close.len()) + 1;
+            out.push_str(&open.repeat(times));
+            out.push_str(&close.repeat(times));
+        }
+        Base64(head, tail) => {
+            let mut inner = "const run = eval; run(payload);\n".repeat(size * 27 / 64 / 32 + 1);
+            for _ in 0..3 {
+                inner = base64(inner.as_bytes());
+            }
+            out = format!("{head}{inner}{tail}");
+        }
+        Growing(byte, between) => {
+            for length in 1_usize.. {
+                if out.len() >= size {
+                    break;
+                }
+                out.push_str(&byte.repeat(length));
+                out.push_str(between);
+            }
+        }
+    }
+    out
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let word = chunk
+            .iter()
+            .chain([0, 0].iter())
+            .take(3)
+            .fold(0_usize, |word, byte| word << 8 | usize::from(*byte));
+        for shift in [18, 12, 6, 0] {
+            out.push(char::from(LETTERS.get(word >> shift & 63).copied().unwrap_or(b'=')));
+        }
+    }
+    out
+}
+
+use Make::{Base64, Growing, Nested, Numbered, Repeat, Within};
+
+const ADVERSARIES: &[(&str, &str, Make)] = &[
+    ("anchors only", "a.js", Repeat("child_process eval( exec fetch( process.env require( ")),
+    ("anchors without blanks", "a.js", Repeat("child_processevalexecSyncglobalThis")),
+    ("anchors in prose", "SKILL.md", Repeat("ignore all previous instructions do not tell the user ")),
+    ("half anchors in prose", "SKILL.md", Repeat("ignore all ignore the previous all do not tell ")),
+    ("anchors of secrets", "a.txt", Repeat(concat!("AK", "IA gh", "p_ sk-", "ant- xo", "xb- "))),
+    ("f-strings left open", "a.py", Repeat("os.system(f'{")),
+    ("f-strings nested", "a.py", Nested("f'{", "}'")),
+    ("square brackets", "a.js", Repeat("[")),
+    ("all brackets", "a.js", Nested("([{", "}])")),
+    ("calls in calls", "a.js", Nested("f(", ")")),
+    ("members of members", "a.js", Within("a", "['b']", "")),
+    ("arrows", "a.js", Repeat("(a)=>")),
+    ("less than", "a.ts", Repeat("a<")),
+    ("type arguments", "a.ts", Nested("A<", ">")),
+    ("elements", "a.tsx", Repeat("<a>")),
+    ("brackets of python", "a.py", Nested("([{", "}])")),
+    ("brackets of rust", "a.rs", Nested("([{", "}])")),
+    ("trees of use", "a.rs", Within("use ", "a::{b,", "")),
+    ("comments in comments", "a.rs", Repeat("/*")),
+    ("raw strings of rust", "a.rs", Growing("#", "\" r")),
+    ("templates", "a.js", Repeat("`${")),
+    ("templates closed", "a.js", Nested("`${", "}`")),
+    ("single quotes", "a.js", Repeat("'")),
+    ("both quotes", "a.js", Repeat("'\"")),
+    ("quotes of python", "a.py", Repeat("'''\"\"\"")),
+    ("quotes of shells", "a.sh", Repeat("'\"")),
+    ("escapes", "a.js", Within("x = '", "\\u{65}\\x76\\u0061", "'")),
+    ("escaped names", "a.js", Repeat("\\u0065val;")),
+    ("backslashes", "a.sh", Repeat("\\")),
+    ("base64 in base64", "a.js", Base64("const x = '", "'")),
+    ("base64 in prose", "a.md", Base64("", "")),
+    ("base64 in json", "a.json", Base64("{\"a\":\"", "\"}")),
+    ("chain of plus", "a.js", Within("x = 'a'", "+'b'", "")),
+    ("chain of plus, unknown", "a.js", Within("x = y", "+'b'+c", "")),
+    ("chain of plus, python", "a.py", Within("x = 'a'", "+'b'", "")),
+    ("chain of constants", "a.js", Numbered("const c@@ = c@ + 'x';\n")),
+    ("chain of aliases", "a.js", Numbered("const c@@ = c@;\n")),
+    ("chain of aliases, backward", "a.js", Numbered("const c@ = c@@;\n")),
+    ("chain of aliases, python", "a.py", Numbered("c@@ = c@\n")),
+    ("chain of aliases, shell", "a.sh", Numbered("alias c@@=c@\n")),
+    ("chain of uses", "a.rs", Numbered("use c@::x as c@@;\n")),
+    ("one name bound often", "a.js", Repeat("x = eval; x = y;\n")),
+    ("one name bound often, python", "a.py", Repeat("x = eval\nx = y\n")),
+    ("variables of shells", "a.sh", Numbered("c@@=$c@$c@\n")),
+    ("one variable that grows", "a.sh", Repeat("a=$a$a\n")),
+    ("one letter a line", "SKILL.md", Repeat("i\ng\nn\no\nr\ne\n")),
+    ("letters apart", "SKILL.md", Repeat("i g n o r e ")),
+    ("one letter a line of code", "a.js", Repeat("e\nv\na\nl\n")),
+    ("here-documents", "a.sh", Repeat("cat <<A\n")),
+    ("here-documents on one line", "a.sh", Repeat("cat <<A <<B ")),
+    ("here-documents for shells", "a.sh", Repeat("sh <<A\nsh <<B\n")),
+    ("substitutions", "a.sh", Repeat("$(")),
+    ("substitutions closed", "a.sh", Nested("$(a ", ")")),
+    ("substitutions in quotes", "a.sh", Nested("\"$(", ")\"")),
+    ("expansions", "a.sh", Repeat("${a:-")),
+    ("brace lists", "a.sh", Repeat("{a,b}")),
+    ("brace lists, nested", "a.sh", Nested("{a,", "}")),
+    ("functions of shells", "a.sh", Numbered("f@@() { f@; f@; }\n")),
+    ("pipes", "a.sh", Within("curl x", "|cat", "|sh")),
+    ("shells in shells", "a.sh", Repeat("sh -c \"")),
+    ("globs", "a.sh", Repeat("/*/?i?/*")),
+    ("flow of yaml", "a.yaml", Within("a: ", "{a: [", "")),
+    ("flow of yaml, closed", "a.yaml", Nested("{a: [", "]}")),
+    ("anchors of yaml", "a.yaml", Numbered("c@@: &c@@ *c@\n")),
+    ("block scalars", "a.yaml", Repeat("a: |\n b\n")),
+    ("lists of yaml", "a.yaml", Repeat("- ")),
+    ("tables of toml", "a.toml", Numbered("[a.b@]\nc = 1\n")),
+    ("one table of toml", "a.toml", Repeat("[[a]]\nb = 1\n")),
+    ("dotted keys", "a.toml", Within("", "a.", "b = 1\n")),
+    ("deep json", "plugin.json", Repeat("{\"mcpServers\":")),
+    ("deep json, closed", ".mcp.json", Nested("{\"mcpServers\":[{\"command\":\"sh\",\"a\":", "}]}")),
+    ("wide json", "plugin.json", Numbered("{\"k@\":\"v\",\"k@\":1},")),
+    ("one key often", "plugin.json", Within("{", "\"command\":\"sh -c x\",", "}")),
+    ("keys of one object", "package.json", Numbered("\"k@\":{\"scripts\":{\"install\":\"x\"}},")),
+    ("fences", "a.md", Repeat("```\n~~~\n")),
+    ("fences in lists", "a.md", Repeat("- ```sh\n")),
+    ("fences in quotes", "a.md", Repeat("> ```js\n> a\n")),
+    ("ticks", "a.md", Growing("`", " ")),
+    ("open links", "a.md", Repeat("[")),
+    ("links", "a.md", Repeat("[a](")),
+    ("images in links", "a.md", Repeat("![a](b [")),
+    ("definitions", "a.md", Numbered("[a@]: b\n[a@]\n")),
+    ("emphasis", "a.md", Repeat("*a_ ")),
+    ("quotes in quotes", "a.md", Repeat("> ")),
+    ("open comments", "a.md", Repeat("<!-- ")),
+    ("open elements", "a.md", Repeat("<a b=\"")),
+    ("hidden elements", "a.md", Repeat("<div style=\"display:none\">")),
+    ("entities", "a.md", Repeat("&#x69;&#103;&amp;")),
+    ("entities left open", "a.md", Repeat("&#x")),
+    ("accents", "a.md", Within("a", "\u{301}", "")),
+    ("invisible letters", "a.md", Repeat("a\u{200b}\u{e0061}")),
+    ("scripts", "a.html", Repeat("<script>")),
+    ("scripts closed", "a.html", Repeat("<script>eval(x)</script>")),
+    ("handlers", "a.html", Repeat("<a onclick=\"eval(x)\">")),
+    ("regex or division", "a.js", Repeat("/a/ ")),
+    ("classes of regex", "a.js", Repeat("/[")),
+    ("findings on one line", "a.js", Repeat("eval(x);")),
+    ("findings on lines", "a.py", Repeat("eval(x)\n")),
+    ("code in code", "a.js", Repeat("eval('eval(")),
+    ("code in strings", "a.js", Repeat("eval('f(1)');")),
+    ("commands in strings", "a.js", Repeat("execSync('sh -c \"a\"');")),
+    ("line ends", "a.js", Repeat("\r\u{2028}\n")),
+    ("blanks", "a.js", Within("a", " ", "b")),
+    ("line feeds", "a.py", Within("a", "\n", "b")),
+    ("lines joined", "a.py", Repeat("\\\n")),
+    ("decorators", "a.py", Repeat("@a\n")),
+    ("wrappers", "a.sh", Repeat("sudo env nice ")),
+    ("literals joined", "a.py", Within("x = ", "'a' ", "")),
+    ("commas", "a.js", Within("x = (", "a,", "eval)(x)")),
+    ("conditions", "a.js", Repeat("a?b:")),
+    ("parameters", "a.js", Within("function f(", "{a,", "")),
+    ("symbols", "a.js", Repeat("[]()!+")),
+];
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Nanoseconds that this thread has been on a processor.
+fn spent() -> Outcome<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    Ok(text.split_whitespace().next().ok_or("no clock of this thread")?.parse()?)
+}
+
+/// Nanoseconds of one scan: as many in a row as the coarse clock of the thread needs.
+fn once(path: &str, text: &str) -> Outcome<u64> {
+    let content = Content::Bytes { bytes: text.as_bytes(), digest: Digest::from_bytes([0; 32]) };
+    let entries = [Entry { path, content, role: RoleHint::NONE }];
+    let start = spent()?;
+    let mut times = 0_u64;
+    loop {
+        scan(Rules::builtin(), &ScanOptions::new(Profile::StrictPlugin), &entries)?;
+        times += 1;
+        let all = spent()?.saturating_sub(start);
+        if all >= ENOUGH {
+            return Ok(all / times);
+        }
+    }
+}
+
+fn best(path: &str, text: &str, runs: usize) -> Outcome<u64> {
+    let mut least = u64::MAX;
+    for _ in 0..runs {
+        least = least.min(once(path, text)?);
+    }
+    Ok(least)
+}
+
+/// Gives the costs of each size, measured again where a doubling looks too dear.
+fn costs(path: &str, make: Make, from: usize) -> Outcome<Vec<u64>> {
+    let texts: Vec<String> = (0..=DOUBLINGS).map(|step| build(make, from << step)).collect();
+    let mut costs = Vec::new();
+    for text in &texts {
+        let cost = best(path, text, RUNS)?;
+        costs.push(cost);
+        // What has gone wrong need not be waited for.
+        if cost > 20_000_000_000 {
+            break;
+        }
+    }
+    for at in 1..costs.len() {
+        if growth(&costs, at) > MOST && costs.get(at).is_some_and(|cost| *cost < 2_000_000_000) {
+            for index in [at - 1, at] {
+                let again = best(path, texts.get(index).map_or("", String::as_str), MORE_RUNS)?;
+                if let Some(cost) = costs.get_mut(index) {
+                    // The smaller one keeps its dearer measure only if that was its best.
+                    *cost = again.min(*cost);
+                }
+            }
+        }
+    }
+    Ok(costs)
+}
+
+/// How many times as much as the one before; 0 below the grain.
+fn growth(costs: &[u64], at: usize) -> f64 {
+    match (at.checked_sub(1).and_then(|before| costs.get(before)), costs.get(at)) {
+        (Some(before), Some(cost)) if *cost >= GRAIN => *cost as f64 / (*before).max(GRAIN / 2) as f64,
+        _ => 0.0,
+    }
+}
+
+fn main() -> Outcome<()> {
+    let (mut gate, mut from, mut only) = (false, 8 << 10, String::new());
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--gate" => gate = true,
+            "--from" => from = args.next().ok_or("--from BYTES")?.parse()?,
+            "--only" => only = args.next().ok_or("--only WORD")?,
+            other => return Err(format!("{other} is no flag").into()),
+        }
+    }
+    once("a.js", "eval(x)")?;
+    let mut dear = Vec::new();
+    let mut counted = 0_usize;
+    for (name, path, make) in ADVERSARIES.iter().filter(|(name, ..)| name.contains(&only)) {
+        let costs = costs(path, *make, from)?;
+        let worst = (1..costs.len()).map(|at| growth(&costs, at)).fold(0.0, f64::max);
+        let shown: Vec<String> = costs.iter().map(|cost| format!("{:8.2}", *cost as f64 / 1e6)).collect();
+        println!("{name:32} {path:12} {} ms, worst x {worst:.2}", shown.join(" "));
+        counted += 1;
+        if worst > MOST {
+            dear.push(*name);
+        }
+    }
+    println!("{counted} inputs from {from} bytes, doubled {DOUBLINGS} times; over x {MOST}: {}", dear.len());
+    if gate && (!dear.is_empty() || counted == 0) {
+        return Err(format!("a doubling costs more than x {MOST}: {}", dear.join(", ")).into());
+    }
+    Ok(())
+}
