@@ -20,6 +20,9 @@ use crate::common::scanned;
 /// A finding as seen from the case: severity, hidden, span in the case's own bytes.
 type Seen = (Severity, bool, i64, i64);
 
+/// The end of a finding that is about a file as a whole.
+const WHOLE: i64 = i64::MAX;
+
 /// One off-switch, made for one case.
 #[derive(Debug, Default)]
 struct Muffled {
@@ -361,6 +364,11 @@ fn seen(case: &Case, muffled: &Muffled, profile: Profile) -> Vec<Seen> {
                 let place = (finding.span.start.try_into().ok()?, finding.span.end.try_into().ok()?);
                 return other.then_some((finding.severity, finding.is_hidden(), place.0, place.1));
             }
+            // A rule that marks a file as a whole marks its first bytes, whatever they are.
+            let whole = finding.span.start == 0 && case.rule == "py/setup-code";
+            if whole && at == 0 {
+                return Some((finding.severity, finding.is_hidden(), 0, WHOLE));
+            }
             let start = back(finding.span.start, at, muffled.before.len())?;
             let end = back(finding.span.end, at, muffled.before.len()).unwrap_or(start);
             Some((finding.severity, finding.is_hidden(), start, end))
@@ -515,7 +523,8 @@ fn neither_200_matches_nor_500_files_before_it_muffle_a_rule() {
                 .filter(|one| one.rule.as_str() == case.rule && one.path.starts_with(&folder))
                 .filter_map(|one| {
                     let (start, end) = (one.span.start.try_into().ok()?, one.span.end.try_into().ok()?);
-                    Some((one.severity, one.is_hidden(), start, end))
+                    let whole = start == 0 && case.rule == "py/setup-code";
+                    Some((one.severity, one.is_hidden(), start, if whole { WHOLE } else { end }))
                 })
                 .collect();
             found.sort_unstable();
