@@ -336,7 +336,7 @@ type Read = Result<Option<plugward_state_file::Content>, StateError>;
 
 fn load(file: &StateFile, read: Read) -> Result<(Shelves, String, Vec<Notice>), StoreError> {
     let failed = |kind| StoreError::new(Store::Approvals, file.name(), kind);
-    let unusable = |main| failed(StoreErrorKind::Unusable { main, last_good: StoreFault::Missing });
+    let unusable = |main| failed(StoreErrorKind::Unusable { main, last_good: StoreFault::NotKept });
     let content = match read {
         Ok(Some(content)) => content,
         Ok(None) => return Ok((Shelves::new(), String::new(), Vec::new())),

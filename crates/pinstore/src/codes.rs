@@ -2,13 +2,22 @@
 
 /// Every code that this crate gives, with one line of help.
 pub const CODES: &[(&str, &str)] = &[
-    ("approval/none", "plugward audit ID, then plugward approve ID"),
-    ("approval/not-audited", "plugward audit ID: an approval needs an audit of exactly these bytes"),
+    (
+        "approval/none",
+        "approve these bytes after an audit, or set plugins.approval = \"off\" in your own settings",
+    ),
+    ("approval/not-audited", "an approval needs an audit of exactly these bytes"),
     ("approval/not-saved", "see the cause; the approvals that were there still hold"),
     ("approval/rejected", "the audit advises against it; see its findings: plugward info ID"),
     ("approval/risk", "the audit's risk is above plugins.max_risk; nothing loads above it"),
-    ("approval/rules-changed", "the scanner's rules changed since the approval: plugward audit ID"),
-    ("approval/stale", "the bytes changed since the approval: plugward diff ID, then plugward audit ID"),
+    (
+        "approval/rules-changed",
+        "the scanner's rules changed since the approval; they ran on these bytes all the same",
+    ),
+    (
+        "approval/stale",
+        "the bytes changed since the approval: plugward diff ID; they need an approval of their own",
+    ),
     ("approval/store", "mend plugins.approvals.toml, or move it away and approve again"),
     ("approval/store-version", "use the newer plugward that wrote plugins.approvals.toml"),
     (
@@ -29,7 +38,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("pin/store-version", "use the newer plugward that wrote plugins.pins.toml"),
     ("pin/surface-new", "the same bytes, seen more closely: plugward info ID"),
     ("policy/denied", "plugward allow ID"),
-    ("policy/revoked", "see the reason; remove the plugin: plugward remove NAME"),
+    ("policy/revoked", "see the reason; use another version, or remove the plugin's folder"),
     ("revocation/kept", "the revocation list was not read; the last good one holds"),
     ("revocation/none", "the revocation list was never read; see plugins.revocation_lists"),
     ("store/format", "mend the line, or move the file away so that the last good copy is taken"),

@@ -130,6 +130,8 @@ pub enum FormatErrorKind {
 pub enum StoreFault {
     /// It is not there.
     Missing,
+    /// This store keeps no copy.
+    NotKept,
     /// It was read and is no store.
     Damaged(FormatError),
     /// It is of version 1, while a copy of version 2 is there: an old program wrote over it.
@@ -142,9 +144,20 @@ impl fmt::Display for StoreFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("missing"),
+            Self::NotKept => f.write_str("not kept"),
             Self::Damaged(error) => write!(f, "damaged ({error})"),
             Self::VersionOne => f.write_str("written over by a program that knows version 1 only"),
             Self::Unreadable(error) => write!(f, "not read ({})", error.kind()),
+        }
+    }
+}
+
+impl StoreFault {
+    /// What is said of the last good copy beside the file: nothing where none is kept.
+    fn as_last(&self) -> String {
+        match self {
+            Self::NotKept => String::new(),
+            other => format!(", its last good copy is {other}"),
         }
     }
 }
@@ -243,11 +256,11 @@ impl StoreError {
 #[non_exhaustive]
 pub enum StoreErrorKind {
     /// No copy of it can be used.
-    #[error("the file is {main}, its last good copy is {last_good}")]
+    #[error("the file is {main}{}", last_good.as_last())]
     Unusable {
         /// What is wrong with the file.
         main: StoreFault,
-        /// What is wrong with the last good copy; missing where none is kept.
+        /// What is wrong with the last good copy.
         last_good: StoreFault,
     },
     /// A newer plugward wrote it; it is neither written nor recovered.
