@@ -19,7 +19,7 @@ pub struct Code {
 pub const CODES: &[(&str, &str)] = &[
     (
         "discover/duplicate-name",
-        "two plugins have one id; rename one, or check their folders in separate runs",
+        "two plugins have one id; give one of them another name, or name the one folder that is meant",
     ),
     (
         "discover/too-many",

@@ -80,6 +80,11 @@ impl RevocationStore {
     }
 }
 
+/// What to do about a revocation of one's own.
+const OWN_LIST: &str = "use another version, or take its [[revoked]] entry out of plugins.pins.toml by hand";
+/// What to do about one of a list that the settings name.
+const OTHER_LIST: &str = "use another version, or ask whoever keeps the list of plugins.revocation_lists";
+
 /// Holds one plugin, its shared folders and the programs that it brings against all revocations.
 pub(crate) fn gate(
     report: &mut PluginReport,
@@ -108,16 +113,19 @@ pub(crate) fn gate(
             signers: pin.facts.signer.as_slice(),
         };
         match list.check(&subject) {
-            RevocationCheck::Revoked(entry) => Some(entry.reason.clone()),
+            RevocationCheck::Revoked(entry) => {
+                let own = own.as_ref().is_some_and(|own| std::ptr::eq(*list, own));
+                Some((entry.reason.clone(), if own { OWN_LIST } else { OTHER_LIST }))
+            }
             RevocationCheck::Clear => None,
         }
     });
-    if let Some(reason) = found {
+    if let Some((reason, help)) = found {
         report.reasons.push(Reason {
             code: "policy/revoked".to_owned(),
             gate: Gate::Policy,
             message: format!("revoked: {reason}"),
-            help: "use another version, or take the entry out of the list that has it".to_owned(),
+            help: help.to_owned(),
             weight: Weight::Denied,
         });
     }

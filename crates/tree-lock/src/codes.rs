@@ -3,7 +3,7 @@
 /// Every code that this crate can give, with one line of what to do; sorted.
 pub const CODES: &[(&str, &str)] = &[
     ("lock/malformed", "mend the place that is named, or write the lock anew with `plugward lock DIR`"),
-    ("lock/mismatch", "look with `plugward lock DIR`, which prints what would change and then writes it"),
+    ("lock/mismatch", "if the change is meant: plugward lock DIR prints it and writes the lock anew"),
     ("lock/missing", "bring the plugin or the lock back, or write the lock anew with `plugward lock DIR`"),
     #[cfg(feature = "minisign")]
     ("lock/signature-bad", "have PLUGINS.lock signed again"),

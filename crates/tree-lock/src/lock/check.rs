@@ -117,7 +117,7 @@ impl LockCheck {
             Self::Match => "",
             Self::NoFile => "write one with `plugward lock DIR` on a machine where the plugins are trusted",
             Self::Mismatch(_) => {
-                "look with `plugward lock DIR`, which prints what would change and then writes it"
+                "if the change is meant: plugward lock DIR prints it and writes the lock anew"
             }
             Self::Unlisted => "add it with `plugward lock DIR`, or remove the plugin",
             Self::Missing => "bring the plugin back, or take its entry out with `plugward lock DIR`",
