@@ -15,7 +15,7 @@ use crate::mint::{self, Granted, Taken};
 use crate::options::{CheckOptions, NobodyThere, Root, Whole};
 use crate::pins::{self, Pending, PinStore, StoreFailed};
 use crate::record::{Races, RecordFailure, Run};
-use crate::report::{Gate, Notice, Reason, Report, Skipped, Weight};
+use crate::report::{Gate, Notice, PluginReport, Reason, Report, Skipped, Weight};
 use crate::rows::missing;
 use crate::scanning::Used;
 use crate::stores::{Host, Stores};
@@ -93,14 +93,18 @@ pub fn load(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &
     let at = Places { roots: &roots, locks: &locks, stores, used: &used };
     let mut walked = walk_all(&places, &at, options, host, &mut gathered.skipped);
     gathered.notices.extend(used.notices(options));
-    duplicates(&mut walked);
+    duplicates(&mut walked, &roots);
+    let unheard = unheard(&locks, &walked);
+    gathered.notices.extend(unheard.iter().cloned());
     if let Some(failure) = races.iter().find_map(|races| races.failure()) {
         run.fail(failure);
     }
     let (mut granted, failed) = decide(&mut walked, (&roots, &mut stores.pins), options, host, &mut run);
     let subjects = subjects(&walked, &roots);
     gathered.failed = match failed {
-        StoreFailed::No if stores.approvals.is_broken() || stores.revocations.has_failed() => {
+        StoreFailed::No
+            if stores.approvals.is_broken() || stores.revocations.has_failed() || !unheard.is_empty() =>
+        {
             StoreFailed::Yes
         }
         failed => failed,
@@ -307,6 +311,16 @@ fn walk_all(
     all
 }
 
+/// The locks that cannot be read and that no plugin speaks of: whom they name, and whether those are there, is not known.
+fn unheard(locks: &[RootLock], walked: &[Walked]) -> Vec<Notice> {
+    let spoken = |number: usize| {
+        let own = |one: &&Walked| one.report.root == number && one.report.lock.state == "malformed";
+        walked.iter().any(|one| own(&one))
+    };
+    let broken = locks.iter().enumerate().filter(|(number, _)| !spoken(*number));
+    broken.filter_map(|(_, lock)| lock.notice()).collect()
+}
+
 /// Whether an id, or the name in it, is this one.
 fn is_called(id: &str, name: &str) -> bool {
     id == name || id.parse().is_ok_and(|id: plugward_types::PluginId| id.name() == name)
@@ -320,14 +334,22 @@ fn is_enabled(walked: &Walked, options: &CheckOptions) -> bool {
 }
 
 /// Two plugins of one id: neither loads, since nobody can tell which was meant.
-fn duplicates(walked: &mut [Walked]) {
+///
+/// Their folders are named with their roots where these differ.
+fn duplicates(walked: &mut [Walked], roots: &[Root]) {
     let mut by_id: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, one) in walked.iter().enumerate() {
         by_id.entry(one.report.id.clone()).or_default().push(at);
     }
     for places in by_id.values().filter(|places| places.len() > 1) {
-        let paths: Vec<String> =
-            places.iter().filter_map(|at| walked.get(*at)).map(|one| one.report.path.clone()).collect();
+        let found = || places.iter().filter_map(|at| walked.get(*at)).map(|one| &one.report);
+        let several = found().map(|report| report.root).collect::<BTreeSet<_>>().len() > 1;
+        let name = |report: &PluginReport| match roots.get(report.root) {
+            Some(root) if several && report.path == "." => root.label.clone(),
+            Some(root) if several => format!("{}/{}", root.label, report.path),
+            _ => report.path.clone(),
+        };
+        let paths: Vec<String> = found().map(name).collect();
         for at in places {
             let Some(one) = walked.get_mut(*at) else { continue };
             one.report.reasons.insert(
@@ -340,7 +362,7 @@ fn duplicates(walked: &mut [Walked]) {
                         paths.len(),
                         paths.join(", ")
                     ),
-                    help: "rename one of them, or check their folders in separate runs".to_owned(),
+                    help: "give one of them another name, or name the one folder that is meant".to_owned(),
                     weight: Weight::Integrity,
                 },
             );

@@ -8,6 +8,7 @@ use plugward_tree_lock::{JsonLock, LOCK_BYTES, Lock, LockFile, Verifier};
 use plugward_types::{Digest, PluginId};
 
 use crate::options::Root;
+use crate::report::{Gate, Notice};
 use crate::verifiers::Verifiers;
 
 /// The file's name.
@@ -66,6 +67,13 @@ impl RootLock {
             Ok(Lock::Json(file)) => Self::Json(file),
             Err(error) => Self::broken(&error),
         }
+    }
+
+    /// What is to be said of a lock that cannot be used.
+    pub(crate) fn notice(&self) -> Option<Notice> {
+        let Self::Broken { code, message, help } = self else { return None };
+        let message = format!("{message}\nnext: {help}");
+        Some(Notice { code: (*code).to_owned(), gate: Gate::Lock, message })
     }
 
     fn broken(error: &plugward_tree_lock::LockError) -> Self {

@@ -135,6 +135,17 @@ impl PinStore {
         baselines.collect(&in_use).map(|_collected| ())
     }
 
+    /// Gives why the pins cannot be used, where they cannot: then that none is found says nothing.
+    #[must_use]
+    pub fn failure(&self) -> Option<StoreFailure> {
+        match &self.0 {
+            State::Broken { code, message, help } => {
+                Some(StoreFailure { code, message: message.clone(), help: help.clone() })
+            }
+            State::Empty | State::Open { .. } => None,
+        }
+    }
+
     pub(crate) const fn is_broken(&self) -> bool {
         matches!(self.0, State::Broken { .. })
     }
