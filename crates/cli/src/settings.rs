@@ -186,7 +186,7 @@ fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
     if let Some(path) = host.config_dir().ok().map(|dir| dir.join(NAME))
         && std::fs::symlink_metadata(&path).is_ok()
     {
-        let bytes = host::named_file(&path, LIMIT).map_err(Failure::Usage)?;
+        let bytes = host::settings_file(&path, LIMIT).map_err(Failure::Usage)?;
         let text = String::from_utf8(bytes).map_err(|error| {
             usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
         })?;
@@ -217,7 +217,16 @@ fn assignment(name: &str, row: &str) -> Result<String, Failure> {
 fn nearest(message: &str) -> String {
     let mut words = message.split('`').skip(1).step_by(2);
     let Some(given) = words.next() else { return "mend the line".to_owned() };
-    let near = words.map(|word| (strsim::jaro_winkler(given, word), word)).max_by(|a, b| a.0.total_cmp(&b.0));
+    if message.starts_with("missing field") {
+        return format!("add `{given}`");
+    }
+    if !message.starts_with("unknown ") {
+        return "mend the line".to_owned();
+    }
+    let low = given.to_lowercase();
+    let near = words
+        .map(|word| (strsim::jaro_winkler(&low, &word.to_lowercase()), word))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
         Some((score, word)) if score > 0.75 => format!("did you mean `{word}`?"),
         _ => "write one of the words above".to_owned(),

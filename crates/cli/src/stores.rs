@@ -92,7 +92,7 @@ fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
             Ok(dir) => dir.join(source),
             Err(_) => source.into(),
         };
-        let bytes = host::named_file(&path, LIST);
+        let bytes = host::settings_file(&path, LIST);
         if let Err(error) = &bytes {
             out.say(&format!("warning: {error:#}"));
         }

@@ -36,6 +36,15 @@ pub(crate) fn report(report: &Report, view: &View<'_>) -> String {
         let (label, style) = if is_loud(&notice.code) { ("warning ", REFUSE) } else { ("notice ", ASK) };
         out.push_str(&item(label, style, &notice.code, &notice.message, view.width));
     }
+    // A name that could not be read may hide a plugin; the others are for those who ask.
+    for one in report.skipped.iter().filter(|one| view.wordy || one.why == "name is not UTF-8") {
+        out.push_str(&wrapped(
+            "  skipped ",
+            "    ",
+            &format!("{}: {}", line(&one.path), line(&one.why)),
+            view.width,
+        ));
+    }
     out.push_str(&summary(report, view));
     out
 }
@@ -44,7 +53,7 @@ pub(crate) fn report(report: &Report, view: &View<'_>) -> String {
 fn is_loud(code: &str) -> bool {
     code.starts_with("ledger/")
         || code == "mint/no-record"
-        || code == "revocation/unreadable"
+        || matches!(code, "revocation/unreadable" | "lock/malformed" | "lock/signature-bad")
         || ["pin/store", "approval/store"].iter().any(|store| code.starts_with(store))
 }
 
@@ -105,6 +114,7 @@ fn why(plugin: &PluginReport) -> String {
     codes.dedup();
     if codes.is_empty() {
         return match plugin.pin.state {
+            "none" if plugin.lock.state == "match" => "as PLUGINS.lock says".to_owned(),
             "same" => "same as agreed".to_owned(),
             "enrolled" => "first seen: pinned".to_owned(),
             "unavailable" => "loads without a pin".to_owned(),
@@ -192,7 +202,12 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, show: Show) -> St
 
 /// A code and its message, each line by itself.
 pub(crate) fn item(label: &str, style: anstyle::Style, code: &str, message: &str, width: usize) -> String {
-    let mut out = format!("  {label}{}\n", paint(style, &line(code)));
+    format!("  {label}{}\n{}", paint(style, &line(code)), lines(message, width))
+}
+
+/// The lines of a message, each by itself.
+pub(crate) fn lines(message: &str, width: usize) -> String {
+    let mut out = String::new();
     for text in message.split('\n') {
         let text = line(text);
         // A digest is one word: it moves to the left rather than over the edge.

@@ -145,6 +145,19 @@ pub(crate) struct ExplainArgs {
     pub(crate) format: ListFormat,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The plugin: dialect:name@source, or its bare name.
+    pub(crate) id: String,
+
+    /// Folders to look in [default: those of the last check that saw it, then the working folder].
+    #[arg(long = "in", value_name = "DIR")]
+    pub(crate) dirs: Vec<Utf8PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) finding: Finding,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemeArg {
     /// Ours: kinds, executable bits, links, bytes.

@@ -13,8 +13,8 @@ pub(crate) use deeds::{
     RedactArgs, RevokeArgs,
 };
 pub(crate) use looks::{
-    CheckArgs, CodesArgs, DigestArgs, ExplainArgs, FailOn, Finding, ListArgs, ListFormat, ProfileArg,
-    ReportFormat, ScanArgs, SchemeArg, TrustArg,
+    CheckArgs, CodesArgs, DiffArgs, DigestArgs, ExplainArgs, FailOn, Finding, ListArgs, ListFormat,
+    ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
 };
 
 /// Says of every plugin what it is, whether it may load, and whether it changed since someone agreed to it.
@@ -97,7 +97,7 @@ pub(crate) enum Verb {
     Info(ExplainArgs),
     /// Show what changed since a plugin was trusted, worst first.
     #[command(after_help = "Examples:\n  plugward diff hookify\n  plugward diff hookify --in plugins")]
-    Diff(ExplainArgs),
+    Diff(DiffArgs),
     /// Pin what a plugin is now; names the tree digest that diff showed.
     #[command(after_help = "Examples:\n  plugward accept hookify --tree pt1:398c…54a4\n  \
                             plugward accept claude:hookify@plugins --tree pt1:398c…54a4 --in plugins")]

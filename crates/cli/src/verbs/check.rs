@@ -36,7 +36,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         person: if asks { &mut person } else { &mut nobody },
         grants: &DeclaredModules,
     };
-    let report = check(&roots, &mut stores, &options, &mut sides);
+    let mut report = check(&roots, &mut stores, &options, &mut sides);
     progress.done();
     if let Err(error) = known::remember(&args.dirs, host)
         && out.loudness > 0
@@ -61,6 +61,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         }
         ReportFormat::Table => {
             let again = shared::again(&args.dirs);
+            shared::name_folders(&mut report.plugins, &args.dirs);
             let view = View { width: out.width, wordy: out.loudness > 0, again: &again };
             out.result(&table::report(&report, &view))?;
         }

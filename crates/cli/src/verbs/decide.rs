@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use plugward_loader::ledger::{Event, Verdict};
 use plugward_loader::pinstore::{Change, Outcome, Pin, PinState, Pins, Revoked, Scope};
-use plugward_loader::{Digest, PinStore, PluginId, StoreFailure, TreeDigest, Trust, Weight, Writes};
+use plugward_loader::{Digest, Gate, PinStore, PluginId, StoreFailure, TreeDigest, Trust, Weight, Writes};
 
 use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
 use crate::escape::line;
@@ -28,6 +28,16 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             shared::again(&args.dirs)
         )));
     };
+    // What is refused for another cause than its pin stays refused.
+    let others: Vec<&str> = named
+        .plugin
+        .reasons
+        .iter()
+        .filter(|reason| {
+            reason.gate != Gate::Pin && !matches!(reason.code.as_str(), "policy/namesake" | "policy/denied")
+        })
+        .map(|reason| reason.code.as_str())
+        .collect();
     let mut store = stores::pins(host, Writes::Commit, out)?;
     let pinned = store.pins().and_then(|pins| pins.get(&subject.scope, &subject.id));
     let expected = pinned.and_then(|pin| pin.facts.as_ref()).map(|facts| facts.tree);
@@ -62,6 +72,12 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
                 out.say(&format!("note: no room was made among the texts that are kept: {error}"));
             }
             out.result(&format!("accepted {id}\n  tree {shown}\n"))?;
+            if !others.is_empty() {
+                out.say(&format!(
+                    "note: it is pinned and does not load: {}\n  next: plugward explain {id}{again}",
+                    others.join(", ")
+                ));
+            }
             Ok(0)
         }
         Outcome::Already => {
@@ -89,6 +105,11 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
         if store.pins().is_none() {
             note(host, &records)?;
             start_over(host)?;
+            out.result(
+                "started over: no pin, no denial, no revocation is left\n\
+                 what could not be read is kept beside plugins.pins.toml, as plugins.pins.toml.damaged-*\n",
+            )?;
+            return Ok(0);
         } else {
             // Both answers leave no pin behind.
             match commit(&mut store, host, &records, Change::ForgetAll)? {
@@ -246,9 +267,11 @@ fn commit(store: &mut PinStore, host: &Host, records: &[Event], change: Change) 
 /// A plugin that the pins know, by id or bare name.
 fn pinned(store: &PinStore, name: &str) -> Result<(Scope, PluginId), Failure> {
     let Some(pins) = store.pins() else {
-        return Err(Failure::Store(anyhow!(
-            "the pins cannot be read\n  next: plugward forget --all starts over"
-        )));
+        // Where nothing could be opened there is a reason, with what mends it.
+        return Err(Failure::Store(match store.failure() {
+            Some(failure) => anyhow!("find `{}`: {failure}\n  next: {}", line(name), failure.help()),
+            None => anyhow!("find `{}`: there are no pins yet\n  next: plugward check DIR", line(name)),
+        }));
     };
     let found: Vec<(&Scope, &PluginId)> = pins
         .iter()

@@ -11,7 +11,7 @@ use plugward_loader::{Digest, Material, PinStore, Subject, Trust, Writes};
 
 use serde_json::Value;
 
-use crate::args::ExplainArgs;
+use crate::args::DiffArgs;
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
@@ -23,7 +23,7 @@ use crate::verbs::shared;
 /// How long texts are compared.
 const TIME: Duration = Duration::from_secs(2);
 
-pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &args.finding, host, out)?;
     let again = shared::again(&args.dirs);
     let id = line(&named.plugin.id).into_owned();
@@ -38,6 +38,10 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         return Err(Failure::Internal(anyhow!("diff {id}: its bytes were not kept")));
     };
     let store = stores::pins(host, Writes::LookOnly, out)?;
+    if let Some(failure) = store.failure() {
+        // What cannot be read is not "never pinned".
+        return Err(Failure::Store(anyhow!("diff {id}: {failure}\n  next: {}", failure.help())));
+    }
     let (found, damaged) = compare(&store, &subject, &material);
     let mut text = render(&id, &found, out.width);
     if damaged {

@@ -13,11 +13,12 @@ use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
-    let named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out)?;
+    let mut named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out)?;
     match args.format {
         ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
         ListFormat::Table => {
             let again = shared::again(&args.dirs);
+            shared::name_folders(std::slice::from_mut(&mut named.plugin), &args.dirs);
             let view = View { width: out.width, wordy: true, again: &again };
             out.result(&render(&named.plugin, &view))?;
         }

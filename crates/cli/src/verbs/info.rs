@@ -1,7 +1,5 @@
 //! `plugward info ID`: one plugin in full.
 
-use plugward_loader::Trust;
-
 use crate::args::{ExplainArgs, ListFormat};
 use crate::escape::line;
 use crate::failure::Failure;
@@ -12,7 +10,8 @@ use crate::table::{approval, bytes, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &args.finding, host, out)?;
+    let trust = args.trust.map(shared::trust_of);
+    let named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out)?;
     let plugin = &named.plugin;
     if args.format == ListFormat::Json {
         out.result(&json::render(plugin)?)?;

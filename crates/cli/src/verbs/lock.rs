@@ -1,6 +1,6 @@
 //! `plugward lock DIR`: PLUGINS.lock.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
 use anyhow::anyhow;
@@ -16,7 +16,7 @@ use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
 use crate::out::{LOAD, Out, REFUSE, paint};
 use crate::stores;
-use crate::table::{count, wrapped};
+use crate::table::{count, item, lines, wrapped};
 use crate::verbs::decide::note;
 use crate::verbs::shared::{self, Looked};
 
@@ -131,15 +131,11 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         out.result(&format!("{NAME} is as it should be: nothing was written\n"))?;
         return Ok(0);
     }
-    let before: Vec<&str> =
-        old.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default().lines().collect();
-    let after: Vec<&str> = text.lines().collect();
-    for gone in before.iter().filter(|row| !after.contains(row)) {
-        out.result(&format!("{}\n", paint(REFUSE, &format!("- {}", line(gone)))))?;
+    if let Some(Err(error)) = old.map(Lock::parse) {
+        out.say(&format!("warning: the old {NAME} could not be read, and is written anew: {error}"));
     }
-    for new in after.iter().filter(|row| !before.contains(row)) {
-        out.result(&format!("{}\n", paint(LOAD, &format!("+ {}", line(new)))))?;
-    }
+    let before = old.map(String::from_utf8_lossy).unwrap_or_default();
+    changes(&tables(&before), &tables(text), out)?;
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
     let done = root
         .jail
@@ -155,6 +151,62 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
     }
     out.say(&format!("{wrote} {dir}/{NAME}; commit it, and let CI run: plugward lock --check {dir}"));
     Ok(0)
+}
+
+/// The rows of a lock by the table that they stand in; those before the first table come first.
+fn tables(text: &str) -> BTreeMap<&str, Vec<&str>> {
+    let mut tables: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut head = "";
+    for row in text.lines() {
+        if row.starts_with('[') {
+            head = row;
+            tables.entry(head).or_default();
+        } else {
+            tables.entry(head).or_default().push(row);
+        }
+    }
+    tables
+}
+
+/// Prints what changes, each row below the table of its plugin.
+fn changes(
+    before: &BTreeMap<&str, Vec<&str>>,
+    after: &BTreeMap<&str, Vec<&str>>,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    let none = Vec::new();
+    let heads: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
+    for head in heads {
+        let sign = match (before.contains_key(head), after.contains_key(head)) {
+            (true, true) => ' ',
+            (true, false) => '-',
+            (false, _) => '+',
+        };
+        let (old, new) = (before.get(head).unwrap_or(&none), after.get(head).unwrap_or(&none));
+        if sign == ' ' && old == new {
+            continue;
+        }
+        if !head.is_empty() {
+            out.result(&signed(sign, head))?;
+        }
+        let (was, is): (BTreeSet<_>, BTreeSet<_>) = (old.iter().collect(), new.iter().collect());
+        for row in old.iter().filter(|row| !is.contains(row)) {
+            out.result(&signed('-', row))?;
+        }
+        for row in new.iter().filter(|row| !was.contains(row)) {
+            out.result(&signed('+', row))?;
+        }
+    }
+    Ok(())
+}
+
+fn signed(sign: char, row: &str) -> String {
+    let text = format!("{sign} {}", line(row));
+    match sign {
+        '-' => format!("{}\n", paint(REFUSE, &text)),
+        '+' => format!("{}\n", paint(LOAD, &text)),
+        _ => format!("{text}\n"),
+    }
 }
 
 fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) -> Result<u8, Failure> {
@@ -177,11 +229,17 @@ fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) ->
             wrong = wrong.saturating_add(1);
             worst = if reason.weight == Weight::Store || worst == 7 { 7 } else { reason.weight.exit() };
             out.result(&format!("{} {} {}\n", paint(REFUSE, "refuse"), line(&plugin.id), reason.code))?;
-            for text in reason.message.split('\n') {
-                out.result(&wrapped("    ", "    ", &line(text), out.width))?;
-            }
-            out.result(&wrapped("    next: ", "          ", &line(&reason.help), out.width))?;
+            out.result(&lines(&reason.message, out.width))?;
+            let help = shared::with_folder(&reason.help, Some(&args.dir));
+            out.result(&wrapped("    next: ", "          ", &line(&help), out.width))?;
         }
+    }
+    for notice in looked.report.notices.iter().filter(|notice| notice.gate == Gate::Lock) {
+        // The lock itself, where no plugin is there to speak of it.
+        wrong = wrong.saturating_add(1);
+        worst = 7;
+        let text = shared::with_folder(&notice.message, Some(&args.dir));
+        out.result(&item("refuse ", REFUSE, &notice.code, &text, out.width))?;
     }
     let signers: BTreeSet<(&String, Option<&String>)> = looked
         .report

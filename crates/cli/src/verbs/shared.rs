@@ -104,6 +104,25 @@ pub(crate) fn again(dirs: &[Utf8PathBuf]) -> String {
     format!(" {}", flags.join(" "))
 }
 
+/// Puts the folder that was typed where a help says DIR, so that it can be typed as it is shown.
+pub(crate) fn with_folder(help: &str, dir: Option<&Utf8PathBuf>) -> String {
+    let Some(dir) = dir else { return help.to_owned() };
+    let dir = quoted(dir.as_str());
+    ["check", "lock", "lock --check", "list"].iter().fold(help.to_owned(), |help, verb| {
+        help.replace(&format!("plugward {verb} DIR"), &format!("plugward {verb} {dir}"))
+    })
+}
+
+/// As `with_folder`, in all reasons of a report.
+pub(crate) fn name_folders(plugins: &mut [PluginReport], dirs: &[Utf8PathBuf]) {
+    for plugin in plugins {
+        let dir = dirs.get(plugin.root);
+        for reason in &mut plugin.reasons {
+            reason.help = with_folder(&reason.help, dir);
+        }
+    }
+}
+
 /// Quotes a word for a POSIX shell where it needs it.
 pub(crate) fn quoted(word: &str) -> String {
     if word.chars().any(crate::escape::is_unprintable) {
@@ -194,6 +213,7 @@ pub(crate) fn find(
         vec![dirs.to_vec()]
     };
     let mut seen: Vec<String> = Vec::new();
+    let remembered = places.len().saturating_sub(1);
     for dirs in places {
         let mut looked = look_keeping(&dirs, (trust, Keep::Of(id.to_owned())), finding, host, out)?;
         let matching: Vec<&PluginReport> =
@@ -201,10 +221,29 @@ pub(crate) fn find(
         if let [plugin] = matching.as_slice() {
             let plugin = (*plugin).clone();
             let subject = looked.subjects.remove(&plugin.id);
+            if remembered > 1 {
+                // Another folder may hold one of the same name.
+                let folders: Vec<String> = dirs.iter().map(|dir| quoted(dir.as_str())).collect();
+                out.say(&format!("note: {} as it is in {}", line(&plugin.id), folders.join(", ")));
+            }
             return Ok(Named { plugin, subject, roots: looked.roots });
         }
         if !matching.is_empty() {
-            let ids: Vec<&str> = matching.iter().map(|plugin| plugin.id.as_str()).collect();
+            let mut ids: Vec<&str> = matching.iter().map(|plugin| plugin.id.as_str()).collect();
+            ids.dedup();
+            if let [_] = ids.as_slice() {
+                let folder = |plugin: &&PluginReport| {
+                    let root = looked.roots.get(plugin.root).map_or(".", |root| root.label.as_str());
+                    line(&format!("{root}/{}", plugin.path)).into_owned()
+                };
+                let folders: Vec<String> = matching.iter().map(folder).collect();
+                return Err(usage(format!(
+                    "find `{}`: several folders hold one of that id: {}\n  \
+                     next: name the folder above the one that is meant, with --in",
+                    line(id),
+                    folders.join(", ")
+                )));
+            }
             return Err(usage(format!(
                 "find `{}`: several plugins are called so\n  next: name one of {}",
                 line(id),

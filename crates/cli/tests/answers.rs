@@ -1,0 +1,198 @@
+//! What is said when something is off: it has to be true, and what it tells to type has to work.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests start the program and make folders"
+)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up must stop")]
+
+mod home;
+
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::process::Output;
+
+use home::{Home, code};
+
+fn said(output: &Output) -> String {
+    let all = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    String::from_utf8(all).unwrap()
+}
+
+fn plugin(home: &Home, folder: &str, name: &str) {
+    home.write(
+        &format!("{folder}/.claude-plugin/plugin.json"),
+        &format!("{{ \"name\": \"{name}\", \"version\": \"1.0.0\" }}\n"),
+    );
+    home.write(&format!("{folder}/hooks/run.sh"), "echo hello\n");
+}
+
+#[test]
+fn a_lock_that_cannot_be_read_is_no_yes_even_where_no_plugin_is_left() {
+    let home = Home::new();
+    home.write("plugins/PLUGINS.lock", "<<<<<<< ours\n");
+    for args in [
+        &["lock", "--check", "plugins"][..],
+        &["check", "plugins"],
+        &["check", "--trust", "locked", "plugins"],
+    ] {
+        let output = home.run(args);
+        assert_eq!(code(&output), 7, "{args:?}: {}", said(&output));
+        assert!(said(&output).contains("lock/malformed"), "{args:?}: {}", said(&output));
+    }
+    // A plugin whose manifest does not parse never reaches the lock: the lock is still no yes.
+    home.write("plugins/bad/.claude-plugin/plugin.json", "{");
+    assert_eq!(code(&home.run(&["check", "plugins"])), 7);
+    // Where a plugin speaks of it, it is said once a plugin and not again.
+    std::fs::remove_dir_all(home.path("plugins/bad")).unwrap();
+    home.good();
+    let output = home.run(&["check", "plugins"]);
+    assert_eq!(
+        said(&output).matches("merge conflict").count() + said(&output).matches("conflict\n").count(),
+        1
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_not_never_pinned() {
+    let home = Home::new();
+    home.good();
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    assert_eq!(code(&home.run(&["deny", "good"])), 0);
+    for name in ["plugins.pins.toml", "plugins.pins.toml.last-good"] {
+        std::fs::write(home.path("config").join(name), "][").unwrap();
+    }
+    for verb in ["diff", "forget", "allow"] {
+        let output = home.run(&[verb, "good"]);
+        assert_eq!(code(&output), 7, "{verb}: {}", said(&output));
+        assert!(said(&output).contains("plugward forget --all"), "{verb}: {}", said(&output));
+        assert!(!said(&output).contains("never pinned"), "{verb}: {}", said(&output));
+    }
+    // The denial was in what could not be read: nothing says that it stays.
+    let output = home.run(&["forget", "--all"]);
+    assert_eq!(code(&output), 0);
+    assert!(said(&output).contains("no denial") && !said(&output).contains("stay"), "{}", said(&output));
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0, "it was denied, and nobody knows any more");
+    // Where it could be read, a denial does stay.
+    assert_eq!(code(&home.run(&["deny", "good"])), 0);
+    assert!(said(&home.run(&["forget", "--all"])).contains("denials and revocations stay"));
+    assert_eq!(code(&home.run(&["check", "plugins"])), 5);
+}
+
+#[test]
+fn one_id_in_two_folders_is_told_by_folder() {
+    let home = Home::new();
+    plugin(&home, "a/plugins/x", "x");
+    plugin(&home, "b/plugins/x", "x");
+    let output = home.run(&["check", "a/plugins", "b/plugins"]);
+    assert_eq!(code(&output), 4);
+    assert!(said(&output).contains("a/plugins/x, b/plugins/x"), "{}", said(&output));
+    let output = home.run(&["explain", "x", "--in", "a/plugins", "--in", "b/plugins"]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains("a/plugins/x, b/plugins/x"), "{}", said(&output));
+    // Each by itself; with several folders remembered, it is said which one was looked at.
+    assert_eq!(code(&home.run(&["check", "a/plugins"])), 0);
+    home.write("b/plugins/x/hooks/run.sh", "echo other\n");
+    assert_eq!(code(&home.run(&["check", "b/plugins"])), 4);
+    let output = home.run(&["diff", "x"]);
+    assert!(said(&output).contains("echo other"), "{}", said(&output));
+    assert!(said(&output).contains("/b/plugins"), "{}", said(&output));
+}
+
+#[test]
+fn a_change_of_the_lock_is_shown_below_its_plugin() {
+    let home = Home::new();
+    plugin(&home, "plugins/one", "one");
+    plugin(&home, "plugins/two", "two");
+    plugin(&home, "plugins/gone", "gone");
+    assert_eq!(code(&home.run(&["lock", "plugins"])), 0);
+    home.write("plugins/two/hooks/run.sh", "echo two\n");
+    std::fs::remove_dir_all(home.path("plugins/gone")).unwrap();
+    plugin(&home, "plugins/new", "new");
+    let checked = home.shown(&["lock", "--check", "plugins"]);
+    let written = home.shown(&["lock", "plugins"]);
+    let broken = {
+        home.write("plugins/PLUGINS.lock", "version = 2\n");
+        home.shown(&["lock", "plugins"])
+    };
+    insta::assert_snapshot!("lock_changes", [checked, written, broken].join("\n"));
+    // The next line that a refusal gives is typed as it stands.
+    home.write("plugins/two/hooks/run.sh", "echo three\n");
+    let text = said(&home.run(&["check", "plugins"])).replace("\n          ", " ");
+    assert!(text.contains("plugward lock plugins prints it"), "{text}");
+    assert!(!text.contains("DIR"), "{text}");
+}
+
+#[test]
+fn accepted_and_still_refused_is_said() {
+    let home = Home::new();
+    home.good();
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    assert_eq!(code(&home.run(&["revoke", "claude:good@plugins", "--reason", "steals tokens"])), 0);
+    home.write("plugins/good/hooks/run.sh", "echo hellO\n");
+    let digest = said(&home.run(&["digest", "plugins/good"]));
+    let output = home.run(&["accept", "good", "--tree", digest.trim()]);
+    assert_eq!(code(&output), 0);
+    assert!(said(&output).contains("does not load: policy/revoked"), "{}", said(&output));
+    let output = home.run(&["check", "plugins"]);
+    assert_eq!(code(&output), 5);
+    assert!(said(&output).contains("plugins.pins.toml"), "{}", said(&output));
+}
+
+#[test]
+fn what_a_lock_lets_in_says_so_and_is_not_enrolled() {
+    let home = Home::new();
+    home.good();
+    assert_eq!(code(&home.run(&["lock", "plugins"])), 0);
+    let output = home.run(&["check", "--trust", "locked", "plugins"]);
+    assert_eq!(code(&output), 0);
+    assert!(said(&output).contains("as PLUGINS.lock says"), "{}", said(&output));
+    assert!(!home.path("config/plugins.pins.toml").exists());
+}
+
+#[test]
+fn flags_that_a_verb_has_do_something() {
+    let home = Home::new();
+    home.good();
+    for flag in [["--format", "json"], ["--trust", "locked"]] {
+        let args = [&["diff", "good", "--in", "plugins"][..], &flag].concat();
+        assert_eq!(code(&home.run(&args)), 2, "{flag:?}");
+    }
+    let info = |trust: &str| said(&home.run(&["info", "good", "--in", "plugins", "--trust", trust]));
+    assert!(info("tofu").contains("decision  load"), "{}", info("tofu"));
+    assert!(info("locked").contains("decision  refuse"), "{}", info("locked"));
+}
+
+#[test]
+fn a_pipe_in_place_of_a_list_is_not_waited_for() {
+    let home = Home::new();
+    home.good();
+    home.write("config/config.toml", "plugins.revocation_lists = [\"list.toml\"]\n");
+    let pipe = home.path("config/list.toml");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let mut child = home.command(&["check", "plugins"]).spawn().unwrap();
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    while child.try_wait().unwrap().is_none() {
+        // It can be opened like this only while somebody reads it.
+        let reader = std::fs::OpenOptions::new().write(true).custom_flags(flags).open(&pipe);
+        if reader.is_ok() {
+            child.kill().unwrap();
+            panic!("the program reads the pipe");
+        }
+        std::thread::yield_now();
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(said(&output).contains("not a regular file"), "{}", said(&output));
+}
+
+#[test]
+fn a_folder_whose_name_cannot_be_read_is_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = Home::new();
+    home.good();
+    let name = std::ffi::OsStr::from_bytes(b"bad\xff");
+    std::fs::create_dir_all(home.path("plugins").join(name)).unwrap();
+    let text = said(&home.run(&["check", "plugins"]));
+    assert!(text.contains("name is not UTF-8"), "{text}");
+}
