@@ -164,6 +164,20 @@ fn flags_that_a_verb_has_do_something() {
 }
 
 #[test]
+fn an_example_of_the_help_finds_what_it_names() {
+    let home = Home::new();
+    home.good();
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    let help = said(&home.run(&["ledger", "show", "--help"]));
+    let example = help.lines().find(|row| row.contains("--plugin claude:")).unwrap().trim();
+    let example = example.replace("hookify", "good");
+    let words: Vec<&str> = example.split(' ').skip(1).collect();
+    assert!(said(&home.run(&words)).contains("pin_enrolled"), "{example}");
+    // A revocation says why.
+    assert_eq!(code(&home.run(&["revoke", "claude:good@plugins", "--reason", ""])), 2);
+}
+
+#[test]
 fn a_pipe_in_place_of_a_list_is_not_waited_for() {
     let home = Home::new();
     home.good();

@@ -44,7 +44,7 @@ pub(crate) struct RevokeArgs {
     #[arg(value_name = "ID|DIGEST")]
     pub(crate) what: String,
     /// Why; shown wherever it is refused.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) reason: String,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct RedactArgs {
 pub(crate) enum LedgerVerb {
     /// Print records.
     #[command(
-        after_help = "Examples:\n  plugward ledger show --last 20\n  plugward ledger show --plugin hookify --format json"
+        after_help = "Examples:\n  plugward ledger show --last 20\n  plugward ledger show --plugin claude:hookify@plugins --format json"
     )]
     Show(LedgerShowArgs),
     /// Verify the chain, recompute the counters, review mints and uses.
@@ -105,7 +105,7 @@ pub(crate) struct LedgerShowArgs {
     /// Of one unit of work.
     #[arg(long, value_name = "ID")]
     pub(crate) workflow: Option<String>,
-    /// Of one plugin.
+    /// Of one plugin, by its full id.
     #[arg(long, value_name = "ID")]
     pub(crate) plugin: Option<String>,
     /// Of one type, such as `capability_minted`.

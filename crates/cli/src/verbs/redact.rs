@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
     output.flush()?;
     report.add(last);
     if let Some(path) = &args.report {
-        put(path, report.lines.as_bytes())?;
+        put(path, report.lines.as_bytes()).map_err(|error| anyhow!("write {path}: {error}"))?;
     }
     if report.left_out > 0 {
         out.complain(&format!("note: {} more findings are not in the report", report.left_out));
