@@ -208,7 +208,6 @@ fn scope(real: &Utf8Path) -> Scope {
 
 /// Reads a file that the settings name, up to a limit; a pipe or a device is not waited for.
 pub(crate) fn settings_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>> {
-    #[expect(clippy::disallowed_methods, reason = "a file that the user's own settings name")]
     let meta = std::fs::metadata(path).with_context(|| format!("open {path}"))?;
     if !meta.is_file() {
         return Err(anyhow!("read {path}: not a regular file"));

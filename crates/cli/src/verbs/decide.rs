@@ -110,16 +110,15 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
                  what could not be read is kept beside plugins.pins.toml, as plugins.pins.toml.damaged-*\n",
             )?;
             return Ok(0);
-        } else {
-            // Both answers leave no pin behind.
-            match commit(&mut store, host, &records, Change::ForgetAll)? {
-                Outcome::Done | Outcome::Already => {}
-                other => {
-                    return Err(Failure::Refused(anyhow!(
-                        "forget --all: {}",
-                        other.code().unwrap_or("pin/none")
-                    )));
-                }
+        }
+        // Both answers leave no pin behind.
+        match commit(&mut store, host, &records, Change::ForgetAll)? {
+            Outcome::Done | Outcome::Already => {}
+            other => {
+                return Err(Failure::Refused(anyhow!(
+                    "forget --all: {}",
+                    other.code().unwrap_or("pin/none")
+                )));
             }
         }
         out.result("forgot every pin; denials and revocations stay\n")?;
