@@ -5,7 +5,7 @@
     clippy::disallowed_types,
     reason = "tests start the program and make folders"
 )]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up must stop")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
 mod home;
 
