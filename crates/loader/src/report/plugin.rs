@@ -54,7 +54,7 @@ pub struct PluginReport {
     pub surface: Vec<SurfaceReport>,
     /// What the host grants; empty where the host grants nothing.
     pub capabilities: Vec<CapabilityReport>,
-    /// The root's index in [`Report::roots`].
+    /// The root's index in [`Report::roots`](crate::Report::roots).
     #[serde(skip)]
     pub root: usize,
 }
