@@ -163,6 +163,14 @@ fn records_of_later_writers_are_kept_and_named() {
 }
 
 #[test]
+fn a_number_beyond_every_double_is_json() {
+    let far = b"{\"a\":7841934e176961278}";
+    assert!(is_object(far));
+    let fault = serde_json::from_slice::<serde_json::Value>(far).unwrap_err();
+    assert!(fault.to_string().starts_with("number out of range"), "{fault}");
+}
+
+#[test]
 fn nesting_without_end_is_no_object() {
     let deep = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
     assert!(is_object(deep(62).as_bytes()));
@@ -313,6 +321,10 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         let other = serde_json::from_slice::<serde_json::Value>(&bytes);
+        // A number that no double holds is JSON all the same: that reader keeps doubles, and refuses the exponent.
+        if other.as_ref().is_err_and(|fault| fault.to_string().starts_with("number out of range")) {
+            return Ok(());
+        }
         prop_assert_eq!(is_object(&bytes), other.is_ok_and(|other| other.is_object()));
     }
 
