@@ -72,7 +72,7 @@ codes! {
     Syntax, "manifest/syntax", "write the file as RFC 8259 asks";
     TooDeep, "manifest/too-deep", "nest at most 32 lists and objects";
     TooLarge, "manifest/too-large", "keep the file at 1 MiB (a marketplace file at 4 MiB)";
-    TooMany, "manifest/too-many", "keep at most 200,000 values in a file";
+    TooMany, "manifest/too-many", "keep at most 200,000 values in a file, and at most 10,000 things that run or enter a prompt";
     TwoKinds, "manifest/two-kinds", "keep `kind` and remove `type`";
     Type, "manifest/type", "write a value of the type that is asked for";
     UnknownKey, "manifest/unknown-key", "remove the key, or check its spelling";

@@ -50,6 +50,9 @@ impl fmt::Display for Place {
         if let Some(position) = self.position {
             write!(f, ":{}:{}", position.line, position.column)?;
         }
+        if !self.pointer.is_empty() {
+            write!(f, " ({})", escape(&self.pointer, 256))?;
+        }
         Ok(())
     }
 }

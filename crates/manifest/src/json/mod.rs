@@ -3,6 +3,7 @@
 //! The usual readers keep the last of two equal keys and lose positions; a checker needs both.
 
 mod error;
+mod keys;
 mod lex;
 mod limits;
 mod node;

@@ -1,7 +1,10 @@
 //! The reader itself.
 
+use std::hash::RandomState;
+
 use plugward_types::Span;
 
+use super::keys::Keys;
 use super::node::push_step;
 use super::position::positions_of;
 use super::text::{Unescaped, unescape};
@@ -15,11 +18,11 @@ const LISTED: usize = 100;
 /// # Errors
 /// Every code of `manifest/too-large`, `/too-deep`, `/too-many`, `/string-too-long`, `/not-utf8`, `/bom`,
 /// `/syntax`, `/surrogate`, `/duplicate-key`, with place and pointer. The first error of syntax ends the reading;
-/// surrogates, and duplicate keys of objects that were closed, are reported beside it.
+/// surrogates and duplicate keys before it are reported beside it.
 ///
 /// # Guarantees
-/// Any bytes give an answer, in time linear in them but for the sort of an object's keys. The recursion is no
-/// deeper than the limit of depth.
+/// Any bytes give an answer, in time linear in them (keys are hashed with randomness, on which no answer depends). The
+/// recursion is no deeper than the limit of depth.
 ///
 /// # Source
 /// `design/manifest.md`, 2.2.
@@ -90,6 +93,7 @@ pub(super) struct Reader<'a> {
     members: Vec<Member<'a>>,
     errors: Vec<Found>,
     unlisted: usize,
+    hasher: RandomState,
 }
 
 impl<'a> Reader<'a> {
@@ -105,6 +109,7 @@ impl<'a> Reader<'a> {
             members: Vec::new(),
             errors: Vec::new(),
             unlisted: 0,
+            hasher: RandomState::new(),
         }
     }
 
@@ -244,8 +249,7 @@ impl<'a> Reader<'a> {
             self.nodes.push(node);
             index = index.saturating_add(1);
             if self.closed(b']')? {
-                // Taken off a shared stack, so that a list costs its own length and no spare room.
-                return Ok(Value::Array(self.nodes.split_off(base).into_boxed_slice()));
+                return Ok(Value::Array(taken(&mut self.nodes, base)));
             }
         }
     }
@@ -280,6 +284,7 @@ impl<'a> Reader<'a> {
             self.skip(1);
             return Ok(Value::Object(Box::default()));
         }
+        let mut keys = Keys::default();
         loop {
             let key_start = self.at;
             if self.peek() != Some(b'"') {
@@ -297,11 +302,15 @@ impl<'a> Reader<'a> {
             let node = self.value(depth.saturating_add(1))?;
             self.path.pop();
             let (key_start, key_end) = (narrow(key_start), narrow(key_end));
-            self.members.push(Member { key, key_start, key_end, node });
+            let member = Member { key, key_start, key_end, node };
+            let before = self.members.get(base..).unwrap_or_default();
+            match keys.first_of(before, &member.key, &self.hasher) {
+                // It is refused for this, so that nobody asks for the value.
+                Some(first) => self.duplicate(first, &member),
+                None => self.members.push(member),
+            }
             if self.closed(b'}')? {
-                let members = self.members.split_off(base).into_boxed_slice();
-                self.check_keys(&members);
-                return Ok(Value::Object(members));
+                return Ok(Value::Object(taken(&mut self.members, base)));
             }
         }
     }
@@ -316,35 +325,24 @@ impl<'a> Reader<'a> {
         self.syntax(syntax)
     }
 
-    fn check_keys(&mut self, members: &[Member<'a>]) {
-        if members.len() <= 8 {
-            for (index, member) in members.iter().enumerate() {
-                let before = members.get(..index).unwrap_or_default();
-                if let Some(first) = before.iter().find(|other| other.key == member.key) {
-                    self.duplicate(first, member);
-                }
-            }
-            return;
-        }
-        let mut sorted: Vec<&Member<'a>> = members.iter().collect();
-        sorted.sort_by(|one, two| one.key.cmp(&two.key).then(one.key_start.cmp(&two.key_start)));
-        let mut first: Option<&Member<'a>> = None;
-        for member in sorted {
-            match first {
-                Some(other) if other.key == member.key => self.duplicate(other, member),
-                _ => first = Some(member),
-            }
-        }
-    }
-
-    fn duplicate(&mut self, first: &Member<'a>, again: &Member<'a>) {
+    fn duplicate(&mut self, first: Span, again: &Member<'a>) {
         if self.errors.len() >= LISTED {
             self.unlisted = self.unlisted.saturating_add(1);
             return;
         }
         let key = again.key.chars().take(128).collect();
-        let Stop = self.report(JsonErrorKind::DuplicateKey { key }, again.key_span(), Some(first.key_span()));
+        let Stop = self.report(JsonErrorKind::DuplicateKey { key }, again.key_span(), Some(first));
     }
+}
+
+/// Takes what lies above `base` off a shared stack, so that a list costs its own length and no spare room.
+fn taken<T>(stack: &mut Vec<T>, base: usize) -> Box<[T]> {
+    /// From this length on, a second copy costs more than to let the stack grow again.
+    const LONG: usize = 4096;
+    if base == 0 && stack.len() >= LONG {
+        return core::mem::take(stack).into_boxed_slice();
+    }
+    stack.split_off(base).into_boxed_slice()
 }
 
 fn narrow(offset: usize) -> u32 {

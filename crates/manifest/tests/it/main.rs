@@ -13,6 +13,7 @@ mod corpus;
 mod fuzz_corpora;
 mod hostile;
 mod json;
+mod memory;
 mod rules;
 mod seeds;
 mod support;

@@ -157,7 +157,10 @@ fn errors_name_file_pointer_line_and_column() {
     assert_eq!((error.file(), error.pointer()), (".claude-plugin/plugin.json", "/mcpServers/s/args/1"));
     assert_eq!((error.line(), error.column()), (3, 54));
     assert_eq!(&text[error.span().start..error.span().end], "7");
-    assert_eq!(error.to_string(), "read .claude-plugin/plugin.json:3:54: expected a string, got a number");
+    assert_eq!(
+        error.to_string(),
+        "read .claude-plugin/plugin.json:3:54 (/mcpServers/s/args/1): expected a string, got a number"
+    );
     assert!(!error.help().is_empty());
     let strict = At::nowhere().with_unknown_keys(UnknownKeys::Refused);
     let files = MapFiles::new().with(".claude-plugin/plugin.json", r#"{"name": "a", "skils": 1}"#);
