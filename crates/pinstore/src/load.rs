@@ -88,6 +88,14 @@ enum Copy {
     Bad(StoreFault),
 }
 
+/// Whether bytes are all of a pins file, of this version or of a newer one.
+pub(crate) fn is_whole(bytes: &[u8]) -> bool {
+    match Model::parse(bytes) {
+        Ok(_) => true,
+        Err(error) => matches!(error.kind(), FormatErrorKind::Version { .. }),
+    }
+}
+
 fn judge(read: Read) -> Result<Copy, i64> {
     let content = match read {
         Ok(Some(content)) => content,

@@ -11,7 +11,7 @@ use crate::check::{PinCheck, check};
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
 use crate::facts::Facts;
 use crate::hash::{hex, sha256};
-use crate::load::{Loaded, StoreCheck, StoreNotice, load};
+use crate::load::{Loaded, StoreCheck, StoreNotice, is_whole, load};
 use crate::model::{Format, MAX_PINS, Model};
 use crate::pin::Pin;
 use crate::revoked::Revoked;
@@ -84,7 +84,8 @@ impl Pins {
     /// `pin/store` where a copy is there and none can be used; `pin/store-version` where a newer program wrote one.
     /// Then [`StoreErrorRule`](crate::StoreErrorRule) says what becomes of each plugin.
     pub fn open(file: &StateFile) -> Result<(Self, StoreCheck), StoreError> {
-        let Loaded { model, check, notices, .. } = load(file.name(), file.read(), || file.read_last_good())?;
+        let Loaded { model, check, notices, .. } =
+            load(file.name(), file.read(), || file.read_last_good(&is_whole))?;
         Ok((Self { file: file.clone(), model, notices, wait: WAIT }, check))
     }
 
@@ -182,7 +183,7 @@ impl Pins {
     ) -> Result<Committed, StoreError> {
         let file = self.file.clone();
         let hold = file.hold(self.wait).map_err(|error| self.not_saved(error))?;
-        let loaded = load(file.name(), hold.read(), || hold.read_last_good())?;
+        let loaded = load(file.name(), hold.read(), || hold.read_last_good(&is_whole))?;
         let mut model = loaded.model.clone();
         let outcomes: Vec<Outcome> =
             changes.into_iter().map(|change| apply(&mut model, change, now)).collect();
@@ -210,7 +211,7 @@ impl Pins {
     pub fn start_over(file: &StateFile, wait: Duration) -> Result<Self, StoreError> {
         let pins = Self { file: file.clone(), model: Model::default(), notices: Vec::new(), wait };
         let hold = file.hold(wait).map_err(|error| pins.not_saved(error))?;
-        let loaded = match load(file.name(), hold.read(), || hold.read_last_good()) {
+        let loaded = match load(file.name(), hold.read(), || hold.read_last_good(&is_whole)) {
             Ok(loaded) => loaded,
             Err(error) => match error.kind() {
                 StoreErrorKind::Unusable { main, last_good } => {

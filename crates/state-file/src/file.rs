@@ -65,11 +65,21 @@ impl StateFile {
         self.read_named(&self.names.main)
     }
 
-    /// Reads the last good copy.
+    /// Reads the last good copy; before it, what a replacement that a power cut ended may have left of a newer one, if
+    /// `valid` takes that.
     ///
     /// # Errors
     /// As [`StateFile::read`].
-    pub fn read_last_good(&self) -> Result<Option<Content>, StateError> {
+    ///
+    /// # Guarantees
+    /// With a `valid` that takes whole contents alone: what is given is at least as new as the file that was there.
+    pub fn read_last_good(&self, valid: &dyn Fn(&[u8]) -> bool) -> Result<Option<Content>, StateError> {
+        // It is no copy until it bears the name: one that cannot be read is passed over like one that is torn.
+        if let Ok(Some(newer)) = self.read_named(&self.names.last_good_temp)
+            && valid(newer.bytes())
+        {
+            return Ok(Some(newer));
+        }
         self.read_named(&self.names.last_good)
     }
 
@@ -91,7 +101,7 @@ impl StateFile {
             Ok(content) => return Ok(Recovered::Main(content)),
             Err(fault) => fault,
         };
-        match judge(self.read_last_good(), valid) {
+        match judge(self.read_last_good(valid), valid) {
             Ok(content) => Ok(Recovered::LastGood { content, fault: main }),
             Err(Fault::Missing) if matches!(main, Fault::Missing) => Ok(Recovered::Absent),
             Err(last_good) => {

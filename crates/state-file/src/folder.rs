@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::thread;
 
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
@@ -13,7 +12,7 @@ use crate::content::{Content, Notice};
 use crate::error::{NotOurs, StateError, StateErrorKind};
 use crate::names::is_plain;
 use crate::owner::Owner;
-use crate::protocol::Steps;
+use crate::protocol::{Steps, Synced};
 
 /// Makes a folder below another one, with all that is missing in between, and opens it.
 ///
@@ -177,17 +176,12 @@ impl Steps for Folder {
         sync(file.as_fd())
     }
 
-    fn sync_both(&self, first: &File, second: &File) -> (io::Result<()>, io::Result<()>) {
-        thread::scope(|scope| {
-            // Together they wait for one commit of the journal; without a thread to be had, one after the other.
-            let other = thread::Builder::new().spawn_scoped(scope, || sync(second.as_fd()));
-            let first = sync(first.as_fd());
-            let second = match other.map(thread::ScopedJoinHandle::join) {
-                Ok(Ok(done)) => done,
-                Ok(Err(_)) | Err(_) => sync(second.as_fd()),
-            };
-            (first, second)
-        })
+    fn sync_both(&self, first: &File, second: &File) -> Synced {
+        // Both are on their way before the first is waited for, so that one commit of the journal serves both.
+        for file in [first, second] {
+            set_off(file.as_fd());
+        }
+        Synced { first: self.sync(first), second: self.sync(second), folder: self.sync_folder() }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -198,6 +192,16 @@ impl Steps for Folder {
         sync(self.0.as_fd())
     }
 }
+
+/// Has the kernel begin to write a file's bytes, if it likes to; the sync is what waits for them.
+#[cfg(target_os = "linux")]
+fn set_off(file: BorrowedFd<'_>) {
+    let _hint: Result<(), Errno> = fs::fadvise(file, 0, None, fs::Advice::DontNeed);
+}
+
+/// Elsewhere nothing is known to begin it.
+#[cfg(not(target_os = "linux"))]
+const fn set_off(_file: BorrowedFd<'_>) {}
 
 #[cfg(not(target_vendor = "apple"))]
 fn sync(fd: BorrowedFd<'_>) -> io::Result<()> {

@@ -65,12 +65,12 @@ impl<'a> Hold<'a> {
         self.file.read()
     }
 
-    /// Reads the last good copy.
+    /// Reads the last good copy, as [`StateFile::read_last_good`] does.
     ///
     /// # Errors
     /// As [`StateFile::read`].
-    pub fn read_last_good(&self) -> Result<Option<Content>, StateError> {
-        self.file.read_last_good()
+    pub fn read_last_good(&self, valid: &dyn Fn(&[u8]) -> bool) -> Result<Option<Content>, StateError> {
+        self.file.read_last_good(valid)
     }
 
     /// Replaces the file, and before it the last good copy where one is kept.
@@ -82,7 +82,8 @@ impl<'a> Hold<'a> {
     ///
     /// # Guarantees
     /// After `Ok`: all copies hold the bytes and are synced with their folder. A crash, kill or power cut at any
-    /// point leaves the file as it was or as it should be, whole, and the last good copy at least as new.
+    /// point leaves the file as it was or as it should be, whole, and a good copy that is at least as new: the last good
+    /// one, or the one that was to become it ([`StateFile::read_last_good`] finds both).
     pub fn replace(&self, bytes: &[u8]) -> Result<(), StateError> {
         let cap = self.file.cap;
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > cap {
@@ -277,9 +278,13 @@ fn open_or_make(file: &StateFile, name: &str) -> Result<Option<(File, Stat)>, St
     }
 }
 
+/// All of one length, so that the file keeps its block: to free it costs the next sync of anything.
 fn write_pid(lock: &File) -> Option<()> {
-    let text = format!("{}\n", std::process::id());
-    lock.set_len(0).ok()?;
+    let text = format!("{:<10}\n", std::process::id());
+    let length = u64::try_from(text.len()).ok()?;
+    if lock.metadata().ok()?.len() > length {
+        lock.set_len(0).ok()?;
+    }
     lock.write_all_at(text.as_bytes(), 0).ok()
 }
 

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use crate::folder::Folder;
 use crate::names::Names;
 use crate::owner::LastGood;
-use crate::protocol::{Failure, Placed, Steps, replace};
+use crate::protocol::{Failure, Placed, Steps, Synced, replace};
 
 const NAME: &str = "pins.toml";
 const OLD: &[u8] = b"old old old\n";
@@ -64,8 +64,8 @@ impl Steps for Recorder {
         Ok(())
     }
 
-    fn sync_both(&self, first: &usize, second: &usize) -> (io::Result<()>, io::Result<()>) {
-        (self.sync(first), self.sync(second))
+    fn sync_both(&self, first: &usize, second: &usize) -> Synced {
+        Synced { first: self.sync(first), second: self.sync(second), folder: self.sync_folder() }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -178,10 +178,14 @@ fn broken(start: &Disk, disk: &Disk, keep: LastGood) -> Option<String> {
         return None;
     }
     let newer = disk.get(&names.main).is_some_and(|bytes| bytes == NEW);
+    // What was cut off between the two syncs of the folder still stands under its temporary name.
+    let beside = disk.get(&names.last_good_temp).is_some_and(|bytes| bytes == NEW);
     match disk.get(&names.last_good) {
         Some(bytes) if !whole(bytes) => Some(format!("the last good copy is torn: {bytes:?}")),
-        Some(bytes) if newer && bytes != NEW => Some("the last good copy is older than the file".to_owned()),
-        None if newer || start.contains_key(&names.last_good) => {
+        Some(bytes) if newer && !beside && bytes != NEW => {
+            Some("the last good copy is older than the file".to_owned())
+        }
+        None if newer && !beside || start.contains_key(&names.last_good) => {
             Some("the last good copy is gone".to_owned())
         }
         _ => None,
@@ -223,6 +227,15 @@ fn power_cut_leaves_old_or_new() {
             }
             for disk in cuts(&start, &ops) {
                 assert_eq!(disk.get(NAME).map(Vec::as_slice), Some(NEW), "done means done");
+                let copy = disk.get("pins.toml.last-good").map(Vec::as_slice);
+                assert_eq!(
+                    copy == Some(NEW),
+                    keep == LastGood::Yes || start.get("pins.toml.last-good").is_some_and(|old| old == NEW)
+                );
+                assert!(
+                    disk.keys().all(|name| !name.starts_with('.') || keep == LastGood::No),
+                    "nothing is left over"
+                );
             }
         }
     }
@@ -250,6 +263,15 @@ fn the_model_finds_what_others_forget() {
     assert!(found(&without(&Op::Sync(1)), LastGood::Yes), "without the sync of the file");
     assert!(found(&without(&Op::Sync(2)), LastGood::Yes), "without the sync of the last good copy");
     assert!(found(&without(&Op::SyncFolder), LastGood::Yes), "without the sync of the folder");
+    let mut late = recorded(LastGood::Yes);
+    late.remove(late.iter().position(|op| *op == Op::SyncFolder).expect("there is one"));
+    assert!(found(&late, LastGood::Yes), "without the sync of the folder before the names move");
+    let mut early = recorded(LastGood::Yes);
+    let renamed = |op: &Op| matches!(op, Op::Rename(_, to) if *to == names.main);
+    let at = early.iter().position(renamed).expect("there is one");
+    let first = early.iter().position(|op| *op == Op::Sync(2)).expect("there is one");
+    early.swap(at, first);
+    assert!(found(&early, LastGood::Yes), "the file's name before the copy is on the disk");
     // Writing in place.
     assert!(found(&[Op::Create(names.main.clone(), 1), Op::Write(1, NEW.to_vec())], LastGood::No));
 }
@@ -309,8 +331,8 @@ impl Steps for Faulty {
         self.call(|| {}, || self.folder.sync(file))
     }
 
-    fn sync_both(&self, first: &Self::File, second: &Self::File) -> (io::Result<()>, io::Result<()>) {
-        (self.sync(first), self.sync(second))
+    fn sync_both(&self, first: &Self::File, second: &Self::File) -> Synced {
+        Synced { first: self.sync(first), second: self.sync(second), folder: self.sync_folder() }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

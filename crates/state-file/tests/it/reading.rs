@@ -186,6 +186,33 @@ fn recovery_says_which_copy_and_why() {
 }
 
 #[test]
+fn a_newer_copy_that_never_got_its_name_is_found() {
+    let home = tempfile::tempdir().unwrap();
+    let file = file_in(home.path());
+    let valid = |bytes: &[u8]| bytes.starts_with(b"good");
+    put(home.path(), b"good 1").unwrap();
+    let temp = home.path().join(".pins.toml.last-good.tmp");
+    // As a power cut leaves it: the file's name moved, the copy's did not, and then the file is damaged.
+    std::fs::write(&temp, "good 2").unwrap();
+    chmod(&temp, 0o600);
+    std::fs::write(home.path().join(NAME), "bad").unwrap();
+    let content = |found| match found {
+        Recovered::LastGood { content, .. } => content.into_bytes(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(content(file.recover(&valid).unwrap()), b"good 2");
+    // Torn, not ours or a link, it is none.
+    for (bytes, mode) in [("go", 0o600), ("good 2", 0o666)] {
+        std::fs::write(&temp, bytes).unwrap();
+        chmod(&temp, mode);
+        assert_eq!(content(file.recover(&valid).unwrap()), b"good 1");
+    }
+    std::fs::remove_file(&temp).unwrap();
+    symlink("/etc/passwd", &temp).unwrap();
+    assert_eq!(content(file.recover(&valid).unwrap()), b"good 1");
+}
+
+#[test]
 fn an_editor_that_writes_in_place_reaches_one_copy_only() {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), b"good").unwrap();
