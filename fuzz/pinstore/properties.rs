@@ -102,6 +102,7 @@ pub(crate) fn diff(bytes: &[u8]) {
         facts: &facts,
         preimage: Some(&old_list),
         surface: Some(&old_text),
+        shared: &[],
         identity: &identity,
         text: &|_| Some(old_text.clone()),
     };
@@ -110,6 +111,7 @@ pub(crate) fn diff(bytes: &[u8]) {
         facts: &facts,
         preimage: &new_list,
         surface: &new_text,
+        shared: &[],
         identity: &identity,
         bytes: &|_| Some(new_text.clone().into_bytes()),
     };

@@ -273,6 +273,7 @@ impl Bench {
             label: label.to_owned(),
             source: label.to_owned(),
             scope: Scope::USER,
+            place: Scope::workspace(folder.as_os_str().as_encoded_bytes()),
             jail: Jail::open(folder, Policy::standard()).unwrap(),
         };
         match &run.roots {

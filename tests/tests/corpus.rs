@@ -13,7 +13,13 @@ fn every_real_manifest_parses_and_nothing_is_refused() {
         return;
     };
     let jail = Jail::open_following(&corpus, Policy::standard()).unwrap();
-    let root = Root { label: "corpus".into(), source: "corpus".into(), scope: Scope::USER, jail };
+    let root = Root {
+        label: "corpus".into(),
+        source: "corpus".into(),
+        scope: Scope::USER,
+        place: Scope::USER,
+        jail,
+    };
     let mut options = options(&Run::default());
     options.writes = Writes::LookOnly;
     let mut host = Host { watch: &Unwatched, person: &mut NobodyThere, grants: &NoGrants };

@@ -156,7 +156,7 @@ fn an_approval_of_these_bytes_opens_the_gate_and_deny_closes_it() {
     let run = Run { plugins: vec![write("shared/x.js", "export const x = 3;\n")], ..required.clone() };
     let report = bench.run(&run);
     assert_eq!(codes(&report, "p"), ["pin/changed", "approval/stale"]);
-    bench_commit(&bench, vec![Change::Deny { scope: Scope::USER, id, by: None }]);
+    bench_commit(&bench, vec![Change::Deny { scope: Scope::USER, id, seen: None, by: None }]);
     let run = Run { plugins: vec![write("shared/x.js", "export const x = 1;\n")], ..required };
     assert_eq!((codes(&bench.run(&run), "p"), bench.check(&run).exit), (vec!["policy/denied"], 5));
 }
@@ -201,7 +201,7 @@ fn a_denied_plugin_is_denied_under_the_new_name_of_its_market() {
     assert_eq!(bench.run(&Run { plugins: vec![claude("x"), market("m", "x")], ..Run::default() }).exit, 0);
     bench_commit(
         &bench,
-        vec![Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), by: None }],
+        vec![Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), seen: None, by: None }],
     );
     let renamed = bench.run(&Run { plugins: vec![market("n", "x")], ..Run::default() });
     assert_eq!(renamed.plugins[0].id, "claude:x@n");
@@ -234,11 +234,51 @@ fn a_denied_plugin_is_denied_under_the_new_name_of_its_market() {
 }
 
 #[test]
+fn a_never_at_first_sight_keeps_the_bytes_and_trusts_none_of_them() {
+    let bench = Bench::new();
+    let never = Run { trust: Some("prompt".into()), answer: Some("never".into()), ..Run::default() };
+    let first = bench.run(&Run { plugins: vec![claude("x"), market("m", "x")], ..never });
+    assert_eq!((codes(&first, "x"), first.exit), (vec!["policy/denied"], 5));
+    let tree = first.plugins[0].tree.clone().unwrap();
+    assert!(bench.pins().unwrap().contains(&format!("denied = \"{tree}\"")), "{:?}", bench.pins());
+    // Another id, the same bytes: the answer holds, and nobody is asked again.
+    let steps = vec![market("n", "x")];
+    let renamed = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!(renamed.plugins[0].id, "claude:x@n");
+    assert_eq!((codes(&renamed, "x"), renamed.exit), (vec!["policy/denied"], 5));
+    // Allowed again, it is as one that was never seen: the bytes of the denial are no pin.
+    let allow = Change::Allow { scope: Scope::USER, id: "claude:x@m".parse().unwrap() };
+    bench_commit(&bench, vec![allow]);
+    assert!(!bench.pins().unwrap().contains("pt1:"), "{:?}", bench.pins());
+    assert_eq!(bench.check(&Run { trust: Some("locked".into()), ..Run::default() }).exit, 4);
+}
+
+#[test]
+fn a_denied_plugin_that_its_market_renames_is_asked_about() {
+    let bench = Bench::new();
+    let deny = Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), seen: None, by: None };
+    bench_commit(&bench, vec![deny]);
+    let market = |renames: &str| {
+        let text = format!(
+            r#"{{ "name": "m", "owner": {{ "name": "o" }}, "renames": {renames}, "plugins": [{{ "name": "y", "source": "./y" }}] }}"#
+        );
+        write(".claude-plugin/marketplace.json", &text)
+    };
+    let steps = vec![claude("y"), market(r#"{ "w": "x", "x": "y" }"#)];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!((codes(&report, "y"), report.exit), (vec!["policy/namesake"], 3));
+    assert!(report.plugins[0].reasons[0].message.contains("its new name"), "{report:?}");
+    // The near miss: another name became this one.
+    let report = bench.run(&Run { plugins: vec![market(r#"{ "w": "y" }"#)], ..Run::default() });
+    assert_eq!(report.exit, 0, "{report:?}");
+}
+
+#[test]
 fn a_plugin_of_another_name_is_no_namesake() {
     let bench = Bench::new();
     bench_commit(
         &bench,
-        vec![Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), by: None }],
+        vec![Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), seen: None, by: None }],
     );
     let steps = vec![claude("y"), write("x/plugin.json", r#"{ "name": "x", "version": "1.0.0" }"#)];
     let report = bench.run(&Run { plugins: steps, ..Run::default() });

@@ -110,7 +110,7 @@ fn without_a_ledger_nothing_loads_and_nothing_is_pinned() {
     let mut stores = bench.stores(&run);
     stores.record = Record::nowhere();
     let loaded = bench.load(&run, &mut stores, &options(&run), &DeclaredModules);
-    assert_eq!((loaded.report.exit, loaded.report.summary.load), (1, 0), "{:?}", loaded.report);
+    assert_eq!((loaded.report.exit, loaded.report.summary.load), (7, 0), "{:?}", loaded.report);
     assert!(loaded.granted.is_empty() && bench.pins().is_none());
     let codes: Vec<_> = loaded.report.plugins.iter().map(|plugin| plugin.reasons[0].code.as_str()).collect();
     assert_eq!(codes, ["mint/no-record", "mint/no-record"]);

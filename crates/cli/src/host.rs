@@ -145,7 +145,8 @@ pub(crate) fn random() -> Result<[u8; 16]> {
 pub(crate) fn root(dir: &Utf8Path) -> Result<Root> {
     let jail = open(dir)?;
     let real = real_path(dir)?;
-    Ok(Root { label: label(dir, &real), source: source(&real), scope: scope(&real), jail })
+    let place = Scope::workspace(real.as_str().as_bytes());
+    Ok(Root { label: label(dir, &real), source: source(&real), scope: scope(&real), place, jail })
 }
 
 /// Opens a folder that a person typed as a jail; it may be a link, since the person named it.

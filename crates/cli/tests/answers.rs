@@ -110,7 +110,7 @@ fn a_change_of_the_lock_is_shown_below_its_plugin() {
     let checked = home.shown(&["lock", "--check", "plugins"]);
     let written = home.shown(&["lock", "plugins"]);
     let broken = {
-        home.write("plugins/PLUGINS.lock", "version = 2\n");
+        home.write("plugins/PLUGINS.lock", "version = one\n");
         home.shown(&["lock", "plugins"])
     };
     insta::assert_snapshot!("lock_changes", [checked, written, broken].join("\n"));
@@ -119,6 +119,49 @@ fn a_change_of_the_lock_is_shown_below_its_plugin() {
     let text = said(&home.run(&["check", "plugins"])).replace("\n          ", " ");
     assert!(text.contains("plugward lock plugins prints it"), "{text}");
     assert!(!text.contains("DIR"), "{text}");
+}
+
+#[test]
+fn a_lock_of_a_newer_program_is_never_written_over() {
+    let home = Home::new();
+    home.good();
+    let newer = "version = 2\nepoch = \"later\"\n";
+    home.write("plugins/PLUGINS.lock", newer);
+    for args in [&["lock", "plugins"][..], &["lock", "--check", "plugins"], &["check", "plugins"]] {
+        let output = home.run(args);
+        assert_eq!(code(&output), 7, "{args:?}: {}", said(&output));
+        assert!(said(&output).contains("use the newer plugward that wrote it"), "{}", said(&output));
+    }
+    assert_eq!(std::fs::read_to_string(home.path("plugins/PLUGINS.lock")).unwrap(), newer);
+}
+
+#[test]
+fn two_folders_of_one_user_each_have_their_accepted_lock() {
+    let home = Home::new();
+    plugin(&home, "a/plugins/one", "one");
+    plugin(&home, "b/plugins/two", "two");
+    for folder in ["a/plugins", "b/plugins"] {
+        assert_eq!(code(&home.run(&["lock", folder])), 0);
+        let output = home.run(&["lock", "--accept", folder]);
+        assert!(said(&output).contains(&format!("accepted {folder}/PLUGINS.lock")), "{}", said(&output));
+    }
+    // Neither asks, and both are enrolled from their lock.
+    for folder in ["a/plugins", "b/plugins"] {
+        let output = home.run(&["check", "--trust", "prompt", folder]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+    }
+    let pins = std::fs::read_to_string(home.path("config/plugins.pins.toml")).unwrap();
+    assert_eq!(pins.matches("via = \"lock\"").count(), 2, "{pins}");
+    // The accepted file is that of this folder: a copy of it elsewhere lets nothing in.
+    plugin(&home, "c/plugins/one", "one");
+    std::fs::copy(home.path("a/plugins/PLUGINS.lock"), home.path("c/plugins/PLUGINS.lock")).unwrap();
+    assert_eq!(code(&home.run(&["forget", "one"])), 0);
+    assert_eq!(code(&home.run(&["check", "--trust", "prompt", "c/plugins"])), 3);
+    assert_eq!(code(&home.run(&["check", "--trust", "prompt", "a/plugins"])), 0);
+    // And it counts until the file changes.
+    plugin(&home, "a/plugins/more", "more");
+    assert_eq!(code(&home.run(&["lock", "a/plugins"])), 0);
+    assert_eq!(code(&home.run(&["check", "--trust", "prompt", "a/plugins"])), 3);
 }
 
 #[test]

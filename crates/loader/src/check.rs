@@ -212,7 +212,8 @@ fn watched(roots: &[Root], run: &Run<'_>) -> (Vec<Root>, Vec<Arc<Races>>) {
     let watch = |root: &Root| {
         let (jail, seen) = run.watched(&root.jail, &root.label);
         races.extend(seen);
-        Root { label: root.label.clone(), source: root.source.clone(), scope: root.scope.clone(), jail }
+        let (label, source) = (root.label.clone(), root.source.clone());
+        Root { label, source, scope: root.scope.clone(), place: root.place.clone(), jail }
     };
     let roots = roots.iter().map(watch).collect();
     (roots, races)

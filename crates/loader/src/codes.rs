@@ -34,6 +34,10 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("scan/error", "the scan could not be done, which is no yes"),
     ("scan/partial", "a file is over a limit of the scan; look at it yourself, or take it out"),
+    (
+        "pin/renamed",
+        "the marketplace gave a pinned plugin a new name; its pin is not carried over: look at it, forget the old one",
+    ),
     ("tree/root-link", "the plugin's folder is a link; name the folder that it leads to"),
     (
         "tree/shared-missing",

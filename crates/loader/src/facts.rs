@@ -13,13 +13,15 @@ use crate::material::Material;
 use crate::options::{Keep, Trust, Writes};
 use crate::policy;
 use crate::report::{Gate, Notice, PluginReport};
-use crate::shared::{self, SharedRoots};
+use crate::shared::SharedRoots;
 
 /// What a pin of a plugin would cover.
 #[derive(Debug, Clone)]
 pub(crate) struct PinFacts {
     pub(crate) id: PluginId,
     pub(crate) facts: Facts,
+    /// Ids that it had before, as its marketplace says.
+    pub(crate) was: Vec<PluginId>,
     /// What the lock of its root says.
     pub(crate) lock: LockSays,
     /// Files and links of the tree that are executable, for a lock entry.
@@ -62,6 +64,7 @@ pub(crate) fn facts(
     let mut facts = PinFacts {
         id,
         facts,
+        was: Vec::new(),
         lock: LockSays::Nothing,
         executable: snapshot.executables().map(str::to_owned).collect(),
         launchers: launchers.map(|item| item.run().join(" ")).collect(),
@@ -70,7 +73,7 @@ pub(crate) fn facts(
         codewizard: matches!(context.lock, RootLock::Json(_)).then(|| CodewizardDigest::of(snapshot)),
     };
     let (trust, verifiers) = (context.options.trust, &context.options.verifiers);
-    let gate = LockContext { lock: context.lock, trust, scope, pins, verifiers };
+    let gate = LockContext { lock: context.lock, trust, scope, place: &context.root.place, pins, verifiers };
     (facts.lock, facts.facts.signer) = lock::gate(report, &facts, snapshot, &gate);
     policy::gate(report, &facts, snapshot, (&context.stores.revocations, pins));
     facts
@@ -95,7 +98,7 @@ pub(crate) fn keep(
     }
     let list = Excludes::new(facts.facts.exclude.iter().map(String::as_str)).unwrap_or_default();
     let mut material = Material::of(snapshot, manifest, crate::trees::preimage(snapshot, &list));
-    material.shared = shared::preimages(shared);
+    material.share(shared);
     if let Some(Err(error)) = baselines.map(|baselines| material.keep(baselines)) {
         report.notices.push(Notice {
             code: error.code().to_owned(),

@@ -98,7 +98,7 @@ fn walk_folder(place: &Place, context: &Context<'_>) -> Result<Vec<Walked>, Skip
             let reason = Reason {
                 code: error.code().to_owned(),
                 gate: Gate::Tree,
-                message: error.to_string(),
+                message: crate::text::chain(&error),
                 help: error.help(),
                 weight: Weight::CouldNotTell,
             };
@@ -195,6 +195,10 @@ fn with_snapshot(place: &Place, snapshot: &Snapshot, context: &Context<'_>) -> R
         let mut facts = id
             .zip(manifest.as_ref())
             .map(|(id, manifest)| facts(&mut report, id, manifest, (digest, &shared), (snapshot, context)));
+        if let Some(facts) = &mut facts {
+            let old = |name| format!("{}:{name}@{}", facts.id.dialect(), place.source).parse().ok();
+            facts.was = place.was.iter().filter_map(old).collect();
+        }
         scans.scan(&mut report, (snapshot, &shared), manifest.as_ref(), dialect, (options, context.used));
         if let (Some(facts), Some(manifest)) = (&mut facts, &manifest) {
             let scope = &context.root.scope;

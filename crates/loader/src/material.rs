@@ -6,6 +6,8 @@ use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{Baselines, Class, Classify, EntryKind, NewBaseline};
 use plugward_tree_lock::Snapshot;
 
+use crate::shared::{Content, SharedRoots};
+
 /// Endings of files that something runs or imports.
 const CODE: [&str; 26] = [
     "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "py", "pyw", "sh", "bash", "zsh", "fish", "rb",
@@ -23,11 +25,21 @@ pub struct Material {
     pub preimage: String,
     /// The text whose digest is the surface digest.
     pub surface: String,
-    /// The texts whose digests are those of the folders and files that it shares.
-    pub shared: Vec<String>,
+    /// The folders and files that it shares, by their names in the pin.
+    pub shared: BTreeMap<String, SharedText>,
     files: BTreeMap<String, Vec<u8>>,
     prompts: BTreeSet<String>,
     run: BTreeSet<String>,
+}
+
+/// A folder or file outside of a plugin that is digested with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SharedText {
+    /// The folder that the list is of, by its path from the plugin.
+    pub folder: String,
+    /// The text whose digest the pin keeps.
+    pub preimage: String,
 }
 
 impl Material {
@@ -35,7 +47,7 @@ impl Material {
         let mut material = Self {
             preimage,
             surface: manifest.surface_text(),
-            shared: Vec::new(),
+            shared: BTreeMap::new(),
             files: BTreeMap::new(),
             prompts: BTreeSet::new(),
             run: BTreeSet::new(),
@@ -51,7 +63,31 @@ impl Material {
         material
     }
 
-    /// Gives a file's bytes, or a link's text.
+    /// Adds what is shared: the lists, and the bytes under their paths from the plugin.
+    pub(crate) fn share(&mut self, shared: &SharedRoots) {
+        for (name, root) in &shared.roots {
+            let (folder, preimage) = match &root.content {
+                Content::Folder(snapshot) => (name.as_str(), snapshot.preimage()),
+                Content::File { preimage, .. } => {
+                    (name.rsplit_once('/').map_or(".", |(folder, _)| folder), preimage.as_str())
+                }
+            };
+            match &root.content {
+                Content::Folder(snapshot) => self.files.extend(
+                    snapshot
+                        .entries()
+                        .map(|entry| (format!("{folder}/{}", entry.path()), entry.bytes().to_vec())),
+                ),
+                Content::File { bytes, .. } => {
+                    self.files.insert(name.clone(), bytes.clone());
+                }
+            }
+            let text = SharedText { folder: folder.to_owned(), preimage: preimage.to_owned() };
+            self.shared.insert(name.clone(), text);
+        }
+    }
+
+    /// Gives a file's bytes, or a link's text; below a shared folder by that folder's path and its own.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<&[u8]> {
         self.files.get(path).map(Vec::as_slice)
@@ -63,8 +99,8 @@ impl Material {
     /// What the baselines say: nothing that was pinned depends on it.
     pub fn keep(&self, baselines: &Baselines) -> Result<(), plugward_pinstore::BaselineError> {
         let files: Vec<&[u8]> = self.files.values().map(Vec::as_slice).collect();
-        let trees: Vec<&str> =
-            core::iter::once(&self.preimage).chain(&self.shared).map(String::as_str).collect();
+        let trees = core::iter::once(&self.preimage).chain(self.shared.values().map(|text| &text.preimage));
+        let trees: Vec<&str> = trees.map(String::as_str).collect();
         baselines
             .put(&NewBaseline { trees: &trees, surface: Some(&self.surface), files: &files })
             .map(|_report| ())
@@ -74,7 +110,8 @@ impl Material {
 impl Classify for Material {
     fn file(&self, path: &str, kind: EntryKind) -> Class {
         let ending = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
-        if kind == EntryKind::Executable || self.run.contains(path) {
+        // What stands outside is there to be imported.
+        if kind == EntryKind::Executable || self.run.contains(path) || path.starts_with("../") {
             return Class::Code;
         }
         if self.prompts.contains(path) {

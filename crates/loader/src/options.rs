@@ -73,6 +73,9 @@ pub struct Root {
     pub source: String,
     /// Whose pins count.
     pub scope: Scope,
+    /// The folder itself ([`Scope::workspace`] of its real path), under which an accepted lock file is remembered: two
+    /// folders of one scope do not take each other's place.
+    pub place: Scope,
     /// The open folder.
     pub jail: Jail,
 }

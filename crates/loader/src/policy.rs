@@ -141,6 +141,8 @@ pub(crate) enum Namesake {
     SameBytes { denied: PluginId },
     /// Dialect and name are those of a denied or revoked plugin; the source is another.
     SameName { no: PluginId, what: &'static str },
+    /// Its own marketplace says that it is the new name of a denied or revoked plugin.
+    NewName { no: PluginId, what: &'static str },
 }
 
 impl Namesake {
@@ -149,6 +151,9 @@ impl Namesake {
             Self::SameBytes { denied } => format!("these are the bytes of {denied}, which is denied"),
             Self::SameName { no, what } => {
                 format!("{no} is {what}; it has this name, and may be the same plugin from another source")
+            }
+            Self::NewName { no, what } => {
+                format!("{no} is {what}, and the marketplace says that this is its new name")
             }
         }
     }
@@ -165,7 +170,7 @@ impl Namesake {
                 format!("plugward allow {denied}, or for this one alone: {accept}"),
                 Weight::Denied,
             ),
-            Self::SameName { .. } => (
+            Self::SameName { .. } | Self::NewName { .. } => (
                 "policy/namesake",
                 format!("plugward deny {}, or if it is another: {accept}", pin.id),
                 Weight::Undecided,
@@ -190,9 +195,11 @@ pub(crate) fn namesake(pins: &Pins, scope: &Scope, pin: &PinFacts) -> Option<Nam
         .map(|(_, id, one)| (id, one))
         .collect();
     let same_bytes = |one: &Pin| {
-        one.facts.as_ref().is_some_and(|facts| {
-            facts.tree == pin.facts.tree || (facts.manifest.is_some() && facts.manifest == pin.facts.manifest)
-        })
+        one.denied == Some(pin.facts.tree)
+            || one.facts.as_ref().is_some_and(|facts| {
+                facts.tree == pin.facts.tree
+                    || (facts.manifest.is_some() && facts.manifest == pin.facts.manifest)
+            })
     };
     if let Some((id, _)) = denied.iter().find(|(_, one)| same_bytes(one)) {
         return Some(Namesake::SameBytes { denied: (*id).clone() });
@@ -201,7 +208,30 @@ pub(crate) fn namesake(pins: &Pins, scope: &Scope, pin: &PinFacts) -> Option<Nam
     if let Some((id, _)) = denied.iter().find(|(id, _)| same_name(id)) {
         return Some(Namesake::SameName { no: (*id).clone(), what: "denied" });
     }
-    let revoked = pins.revoked().iter().filter_map(|entry| entry.id.as_ref());
-    let found = revoked.into_iter().find(|id| **id != pin.id && same_name(id));
+    let revoked = || pins.revoked().iter().filter_map(|entry| entry.id.as_ref()).filter(|id| **id != pin.id);
+    let was = |id: &&PluginId| pin.was.contains(*id);
+    if let Some(id) = denied.iter().map(|(id, _)| *id).find(was) {
+        return Some(Namesake::NewName { no: id.clone(), what: "denied" });
+    }
+    if let Some(id) = revoked().find(was) {
+        return Some(Namesake::NewName { no: id.clone(), what: "revoked" });
+    }
+    let found = revoked().find(|id| same_name(id));
     found.map(|id| Namesake::SameName { no: id.clone(), what: "revoked" })
+}
+
+/// Tells of a pin of the old name of a plugin that its marketplace renamed: it is offered, and never carried over.
+pub(crate) fn renamed(pins: &Pins, scope: &Scope, pin: &PinFacts) -> Option<Notice> {
+    let trusted = |id: &&PluginId| pins.get(scope, id).is_some_and(|old| old.state == PinState::Trusted);
+    let old = pin.was.iter().find(trusted)?;
+    let tree = pins.get(scope, old)?.facts.as_ref().map(|facts| facts.tree);
+    let bytes = if tree == Some(pin.facts.tree) { "with these bytes" } else { "with other bytes" };
+    Some(Notice {
+        code: "pin/renamed".to_owned(),
+        gate: Gate::Pin,
+        message: format!(
+            "the marketplace says that it was {old}, which is pinned {bytes}; that pin is not carried over\n\
+             next: plugward forget {old}"
+        ),
+    })
 }

@@ -27,7 +27,14 @@ pub(crate) fn missing(id: &str, path: &str, root: usize) -> Walked {
         .as_ref()
         .and_then(|id| Dialect::ALL.iter().copied().find(|dialect| dialect.as_str() == id.dialect()))
         .unwrap_or(Dialect::Claude);
-    let place = Place { root, path: path.to_owned(), source: String::new(), entry: None, broken: None };
+    let place = Place {
+        root,
+        path: path.to_owned(),
+        source: String::new(),
+        entry: None,
+        was: Vec::new(),
+        broken: None,
+    };
     let mut report = blank(&place, dialect);
     id.clone_into(&mut report.id);
     report.name = parsed.map_or_else(|| id.to_owned(), |id| id.name().to_owned());

@@ -205,7 +205,8 @@ fn folder(at: &str, name: &str, found: &mut SharedRoots, context: &Context<'_>) 
             }));
         }
         Err(error) => {
-            found.reasons.push(refused(error.code(), error.to_string(), error.help(), Weight::CouldNotTell));
+            let message = crate::text::chain(&error);
+            found.reasons.push(refused(error.code(), message, error.help(), Weight::CouldNotTell));
         }
     }
 }
@@ -232,15 +233,6 @@ fn file(at: &str, name: &str, target: &str, found: &mut SharedRoots, context: &C
             found.missing.insert(target.to_owned(), error.to_string());
         }
     }
-}
-
-/// The texts of the digests, for the baselines.
-pub(crate) fn preimages(shared: &SharedRoots) -> Vec<String> {
-    let text = |root: &SharedRoot| match &root.content {
-        Content::Folder(snapshot) => snapshot.preimage().to_owned(),
-        Content::File { preimage, .. } => preimage.clone(),
-    };
-    shared.roots.values().map(text).collect()
 }
 
 #[cfg(test)]

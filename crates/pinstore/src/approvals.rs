@@ -17,8 +17,8 @@ use crate::time::Timestamp;
 const NAME: &str = "plugins.approvals.toml";
 const CAP: u64 = 8 << 20;
 const WAIT: Duration = Duration::from_secs(5);
-const HEAD: &str = "# Who agreed to which bytes, after which audit; written by plugward. To change it: plugward approve,\n\
-                    # unapprove.\n";
+const HEAD: &str = "# Who agreed to which bytes, after which audit; written by plugward. An approval that is removed by hand\n\
+                    # is asked for again.\n";
 
 /// The bytes that an approval is about.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -57,6 +57,8 @@ pub enum Change {
         scope: Scope,
         /// Which plugin.
         id: PluginId,
+        /// The tree that is there, where it was looked at: the same bytes are then denied under any other id too.
+        seen: Option<TreeDigest>,
         /// Who, where the host knows.
         by: Option<String>,
     },
@@ -71,7 +73,7 @@ pub enum Change {
     Revoke(Revoked),
     /// Lets the plugins that a lock file names be enrolled without a question, until that file changes.
     AcceptLock {
-        /// Whose.
+        /// The folder that holds it, as a scope of its own.
         scope: Scope,
         /// SHA-256 of the lock file.
         lock: Digest,
@@ -155,7 +157,9 @@ pub(crate) fn apply(model: &mut Model, change: Change, now: Timestamp) -> Outcom
         }
         Change::Forget { scope, id } => forget(model, &scope, &id),
         Change::ForgetAll => forget_all(model),
-        Change::Deny { scope, id, by } => deny(model, scope, id, fresh(Via::Prompt, now, by)),
+        Change::Deny { scope, id, seen, by } => {
+            deny(model, scope, id, Pin { denied: seen, ..fresh(Via::Prompt, now, by) })
+        }
         Change::Allow { scope, id } => allow(model, &scope, &id),
         Change::Revoke(entry) => match entry.check() {
             Err(error) => Outcome::Malformed(error),
@@ -183,6 +187,7 @@ fn fresh(via: Via, at: Timestamp, by: Option<String>) -> Pin {
         at,
         by,
         previous: None,
+        denied: None,
         mcp: std::collections::BTreeMap::new(),
         line: 0,
     }
@@ -244,6 +249,7 @@ fn forget_all(model: &mut Model) -> Outcome {
         shelf.retain(|_, pin| pin.state == PinState::Denied);
         for pin in shelf.values_mut() {
             // What is left is the denial alone: allowed again, the plugin is as one never seen.
+            pin.denied = pin.denied.or(pin.facts.as_ref().map(|facts| facts.tree));
             (pin.facts, pin.previous) = (None, None);
             pin.mcp.clear();
         }
@@ -259,7 +265,9 @@ fn deny(model: &mut Model, scope: Scope, id: PluginId, pin: Pin) -> Outcome {
         return Outcome::Already;
     }
     let denied = match old {
-        Some(old) => Pin { state: PinState::Denied, at: pin.at, by: pin.by, ..old.clone() },
+        Some(old) => {
+            Pin { state: PinState::Denied, at: pin.at, by: pin.by, denied: pin.denied, ..old.clone() }
+        }
         None => Pin { state: PinState::Denied, ..pin },
     };
     model.pins.entry(scope).or_default().insert(id, denied);
@@ -273,7 +281,7 @@ fn allow(model: &mut Model, scope: &Scope, id: &PluginId) -> Outcome {
         Some(pin) if pin.state == PinState::Trusted => Outcome::Already,
         // The pin from before the denial holds again, so that bytes which changed meanwhile are still refused.
         Some(pin) if pin.facts.is_some() => {
-            pin.state = PinState::Trusted;
+            (pin.state, pin.denied) = (PinState::Trusted, None);
             Outcome::Done
         }
         Some(_) => {

@@ -64,6 +64,8 @@ pub struct Baseline<'a> {
     pub preimage: Option<&'a str>,
     /// The text of the surface, where it was kept.
     pub surface: Option<&'a str>,
+    /// The lists of the folders outside that it imports, as far as they were kept: (path from the plugin, list).
+    pub shared: &'a [(String, String)],
     /// Source, version, name and so on, as far as they are known.
     pub identity: &'a BTreeMap<String, String>,
     /// Gives a kept file's text by its digest.
@@ -83,9 +85,11 @@ pub struct Side<'a> {
     pub preimage: &'a str,
     /// The text of the surface.
     pub surface: &'a str,
+    /// The lists of the folders outside that it imports, of those that the old side has or that are new.
+    pub shared: &'a [(String, String)],
     /// Source, version, name and so on.
     pub identity: &'a BTreeMap<String, String>,
-    /// Gives a file's bytes by its path.
+    /// Gives a file's bytes by its path; below a shared folder by that folder's path and its own.
     pub bytes: &'a dyn Fn(&str) -> Option<Vec<u8>>,
 }
 
@@ -145,17 +149,30 @@ pub struct FileChange {
     pub old: Option<TreeEntry>,
     /// What it is, if it is there.
     pub new: Option<TreeEntry>,
+    /// Its path before, where the same bytes stood under another name that is gone.
+    pub from: Option<String>,
     /// Its text, line by line.
     pub hunks: Hunks,
 }
 
 impl FileChange {
+    /// Says whether the execute bit came (`Some(true)`) or went, on a file that is one on both sides.
+    #[must_use]
+    pub fn executable(&self) -> Option<bool> {
+        match (self.old.as_ref()?.kind, self.new.as_ref()?.kind) {
+            (EntryKind::File, EntryKind::Executable) => Some(true),
+            (EntryKind::Executable, EntryKind::File) => Some(false),
+            _ => None,
+        }
+    }
+
     /// Says in one word what happened: the worst of it, where there is more.
     #[must_use]
     pub fn what(&self) -> &'static str {
         match (&self.old, &self.new) {
             (None, _) => "added",
             (_, None) => "removed",
+            (Some(old), Some(new)) if self.from.is_some() && old.kind == new.kind => "renamed",
             (Some(old), Some(new)) => match (old.kind, new.kind) {
                 (EntryKind::Link, EntryKind::File | EntryKind::Executable)
                 | (EntryKind::File | EntryKind::Executable, EntryKind::Link) => "kind",
@@ -194,7 +211,7 @@ pub fn diff(
     surface(&mut sections, old.and_then(|old| old.surface), new.surface, old_side, classify);
     if old_side != OldSide::DigestsOnly {
         let listed = listed.unwrap_or_default();
-        files(&mut sections, old, &listed, new, classify, out_of_time);
+        files(&mut sections, old, listed, new, classify, out_of_time);
     }
     if let Some(old) = old {
         identity(&mut sections, old, new);
@@ -246,21 +263,22 @@ fn surface(sections: &mut Sections, old: Option<&str>, new: &str, side: OldSide,
 fn files(
     sections: &mut Sections,
     old: Option<&Baseline<'_>>,
-    listed: &BTreeMap<&str, TreeEntry>,
+    listed: BTreeMap<&str, TreeEntry>,
     new: &Side<'_>,
     classify: &dyn Classify,
     out_of_time: &dyn Fn() -> bool,
 ) {
-    let present = entries(new.preimage).unwrap_or_default();
-    let paths: BTreeSet<&str> = listed.keys().chain(present.keys()).copied().collect();
-    let differing = paths.into_iter().filter(|path| listed.get(path) != present.get(path));
-    let mut changes: Vec<(Class, FileChange)> = differing
-        .map(|path| {
-            let (before, after) = (listed.get(path).cloned(), present.get(path).cloned());
-            let kinds = [&before, &after].into_iter().flatten();
+    let listed = with_shared(listed, old.map_or(&[], |old| old.shared));
+    let present = with_shared(entries(new.preimage).unwrap_or_default(), new.shared);
+    let mut changes: Vec<(Class, FileChange)> = differing(&listed, &present)
+        .into_iter()
+        .map(|change| {
+            let was = change.old.as_ref().map(|entry| (change.from.as_ref().unwrap_or(&change.path), entry));
+            let is = change.new.as_ref().map(|entry| (&change.path, entry));
             // The worse of what it was and what it is.
-            let class = kinds.map(|entry| classify.file(path, entry.kind)).min().unwrap_or(Class::Other);
-            (class, FileChange { path: path.to_owned(), old: before, new: after, hunks: Hunks::Same })
+            let classes =
+                [was, is].into_iter().flatten().map(|(path, entry)| classify.file(path, entry.kind));
+            (classes.min().unwrap_or(Class::Other), change)
         })
         .collect();
     // The worst first, so that time runs out over what matters least.
@@ -285,6 +303,52 @@ fn files(
         };
         sections.file(class, change);
     }
+}
+
+/// The entries of a plugin by path, and below them those of the folders outside that it imports.
+fn with_shared(own: BTreeMap<&str, TreeEntry>, shared: &[(String, String)]) -> BTreeMap<String, TreeEntry> {
+    let mut all: BTreeMap<String, TreeEntry> =
+        own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
+    for (folder, list) in shared {
+        let below = entries(list).unwrap_or_default();
+        all.extend(below.into_iter().map(|(path, entry)| (format!("{folder}/{path}"), entry)));
+    }
+    all
+}
+
+/// Every path whose entry differs; one that went and one that came with the same bytes are one file, renamed.
+fn differing(listed: &BTreeMap<String, TreeEntry>, present: &BTreeMap<String, TreeEntry>) -> Vec<FileChange> {
+    let mut gone: BTreeMap<Digest, std::collections::VecDeque<&String>> = BTreeMap::new();
+    // Empty files are all alike: that one went and another came says nothing.
+    for (path, entry) in listed.iter().filter(|(path, entry)| entry.size > 0 && !present.contains_key(*path))
+    {
+        if entry.kind != EntryKind::Link {
+            gone.entry(entry.digest).or_default().push_back(path);
+        }
+    }
+    let mut from: BTreeMap<&String, &String> = BTreeMap::new();
+    for (path, entry) in present.iter().filter(|(path, _)| !listed.contains_key(*path)) {
+        if entry.kind == EntryKind::Link {
+            continue;
+        }
+        if let Some(old) = gone.get_mut(&entry.digest).and_then(std::collections::VecDeque::pop_front) {
+            from.insert(path, old);
+        }
+    }
+    let moved: BTreeSet<&String> = from.values().copied().collect();
+    let paths: BTreeSet<&String> = listed.keys().chain(present.keys()).collect();
+    let differs = |path: &&String| listed.get(*path) != present.get(*path) && !moved.contains(path);
+    let change = |path: &String| {
+        let from = from.get(path).copied();
+        FileChange {
+            path: path.clone(),
+            old: listed.get(from.unwrap_or(path)).cloned(),
+            new: present.get(path).cloned(),
+            from: from.cloned(),
+            hunks: Hunks::Same,
+        }
+    };
+    paths.into_iter().filter(differs).map(change).collect()
 }
 
 fn identity(sections: &mut Sections, old: &Baseline<'_>, new: &Side<'_>) {

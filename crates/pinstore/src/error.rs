@@ -233,6 +233,13 @@ impl StoreError {
     pub fn help(&self) -> String {
         let file = &self.file;
         match (&*self.kind, self.store) {
+            // What is whole and not taken is best mended in place.
+            (StoreErrorKind::Unusable { main: StoreFault::Unreadable(error), .. }, Store::Pins) => {
+                format!("{}; or start over: plugward forget --all", error.help())
+            }
+            (StoreErrorKind::Unusable { main: StoreFault::Unreadable(error), .. }, Store::Approvals) => {
+                format!("{}; or move it away and approve again", error.help())
+            }
             (StoreErrorKind::Unusable { .. }, Store::Pins) => {
                 format!("mend {file} or {file}.last-good, or start over: plugward forget --all")
             }

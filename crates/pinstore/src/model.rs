@@ -182,6 +182,7 @@ fn pin(node: &Node<'_, '_>) -> Result<Pin, FormatError> {
         at: node.time("at")?.ok_or_else(|| node.missing("at"))?,
         by: node.text("by")?,
         previous: node.text("previous")?,
+        denied: node.text("denied")?,
         mcp,
         line: node.line(),
     })

@@ -26,6 +26,8 @@ pub struct Pin {
     pub by: Option<String>,
     /// The tree that an `accept` replaced.
     pub previous: Option<TreeDigest>,
+    /// The tree that was there when a person said never, where it was seen. It was never trusted.
+    pub denied: Option<TreeDigest>,
     /// What the plugin's MCP servers offered, by server name.
     pub mcp: BTreeMap<String, McpPin>,
     /// The line of the pin in the file, from 1.
@@ -35,7 +37,7 @@ pub struct Pin {
 impl PartialEq for Pin {
     /// The line is where a pin stands, not what it is.
     fn eq(&self, other: &Self) -> bool {
-        let key = |pin: &Self| (pin.state, pin.via, pin.at, pin.previous);
+        let key = |pin: &Self| (pin.state, pin.via, pin.at, pin.previous, pin.denied);
         key(self) == key(other) && self.facts == other.facts && self.by == other.by && self.mcp == other.mcp
     }
 }

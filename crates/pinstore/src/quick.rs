@@ -251,6 +251,7 @@ impl<'t> Fields<'t> {
             at: self.time("at").ok()??,
             by: self.text("by").ok()?,
             previous: self.text("previous").ok()?,
+            denied: self.text("denied").ok()?,
             mcp: BTreeMap::new(),
             line,
         })

@@ -125,6 +125,7 @@ mod tests {
             at: "2026-11-21T21:48:03Z".parse().unwrap(),
             by: None,
             previous: None,
+            denied: None,
             mcp: std::collections::BTreeMap::new(),
             line: 0,
         }

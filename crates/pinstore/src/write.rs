@@ -140,6 +140,7 @@ pub(crate) fn write_pin(table: &mut dyn TableLike, old: Option<&Pin>, pin: &Pin)
         ("at", time(pin.at)),
         ("by", pin.by.as_deref().map(Value::from)),
         ("previous", pin.previous.map(|tree| tree.to_string().into())),
+        ("denied", pin.denied.map(|tree| tree.to_string().into())),
     ];
     for (key, value) in values {
         set_or_remove(table, key, value);

@@ -182,9 +182,16 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     let is_pinned = store
         .pins()
         .is_none_or(|pins| pins.iter().any(|(_, id, _)| id.as_str() == args.id || id.name() == args.id));
-    let (scope, id) = if is_pinned { pinned(&store, &args.id)? } else { seen(args, host, out)? };
-    let records = [decided(id.as_str(), Verdict::Refuse, Some("policy/denied"), None)];
-    let change = Change::Deny { scope, id: id.clone(), by: Some(host::user()) };
+    let (scope, id, tree) = if is_pinned {
+        let (scope, id) = pinned(&store, &args.id)?;
+        let tree = tree_of((&id, &scope), args, host, out);
+        (scope, id, tree)
+    } else {
+        seen(args, host, out)?
+    };
+    let digest = tree.map(|tree| tree.to_string());
+    let records = [decided(id.as_str(), Verdict::Refuse, Some("policy/denied"), digest)];
+    let change = Change::Deny { scope, id: id.clone(), seen: tree, by: Some(host::user()) };
     match commit(&mut store, host, &records, change)? {
         Outcome::Done | Outcome::Already => {
             out.result(&format!("denied {id}; to take it back: plugward allow {id}\n"))?;
@@ -212,29 +219,48 @@ pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
 }
 
 pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let mut store = stores::pins(host, Writes::Commit, out)?;
     let mut entry = Revoked::because(&args.reason);
     if let Ok(tree) = args.what.parse::<TreeDigest>() {
         entry.tree = Some(tree);
     } else if let Ok(manifest) = args.what.parse::<Digest>() {
         entry.manifest = Some(manifest);
     } else {
-        let id: PluginId = args.what.parse().map_err(|error: plugward_loader::ParseError| {
-            usage(format!(
-                "read what to revoke: {error}\n  next: name a full id or a digest (pt1:… or sha256:…)"
-            ))
-        })?;
-        entry.id = Some(id);
+        entry.id = Some(revoked_id(&args.what, &store)?);
     }
-    let mut store = stores::pins(host, Writes::Commit, out)?;
     let digest = entry.tree.map(|d| d.to_string()).or_else(|| entry.manifest.map(|d| d.to_string()));
-    let records = [decided(&args.what, Verdict::Refuse, Some("policy/revoked"), digest)];
+    let what = entry.id.as_ref().map_or_else(|| args.what.clone(), ToString::to_string);
+    let records = [decided(&what, Verdict::Refuse, Some("policy/revoked"), digest)];
     match commit(&mut store, host, &records, Change::Revoke(entry))? {
         Outcome::Done | Outcome::Already => {
-            out.result(&format!("revoked {}\n", line(&args.what)))?;
+            out.result(&format!("revoked {}\n", line(&what)))?;
             Ok(0)
         }
         Outcome::Malformed(error) => Err(usage(format!("revoke: {error}\n  next: {}", error.help()))),
         other => Err(Failure::Refused(anyhow!("revoke: {}", other.code().unwrap_or("pin/none")))),
+    }
+}
+
+/// The id to revoke: a full one, or the bare name of one plugin that is pinned.
+fn revoked_id(what: &str, store: &PinStore) -> Result<PluginId, Failure> {
+    let error = match what.parse::<PluginId>() {
+        Ok(id) => return Ok(id),
+        Err(error) => error,
+    };
+    let pins = store.pins().into_iter().flat_map(Pins::iter);
+    let found: std::collections::BTreeSet<&PluginId> =
+        pins.map(|(_, id, _)| id).filter(|id| id.name() == what).collect();
+    let found: Vec<&PluginId> = found.into_iter().collect();
+    match found.as_slice() {
+        [id] => Ok((*id).clone()),
+        [] => Err(usage(format!(
+            "read what to revoke: {error}\n  next: name a full id or a digest (pt1:… or sha256:…)"
+        ))),
+        many => {
+            let ids: Vec<String> = many.iter().map(ToString::to_string).collect();
+            let ids = ids.join(", ");
+            Err(usage(format!("revoke `{}`: several are pinned\n  next: name one of {ids}", line(what))))
+        }
     }
 }
 
@@ -294,14 +320,26 @@ fn pinned(store: &PinStore, name: &str) -> Result<(Scope, PluginId), Failure> {
     }
 }
 
-/// A plugin that is on disk and not pinned.
-fn seen(args: &IdArgs, host: &Host, out: &Out) -> Result<(Scope, PluginId), Failure> {
+/// The tree of a pinned plugin as it is on disk, so that a denial covers those bytes too; one that is gone has none.
+fn tree_of((id, scope): (&PluginId, &Scope), args: &IdArgs, host: &Host, out: &Out) -> Option<TreeDigest> {
+    let named = IdArgs { id: id.to_string(), dirs: args.dirs.clone() };
+    match seen(&named, host, out) {
+        Ok((at, _, tree)) if at == *scope => tree,
+        Ok(_) | Err(_) => {
+            out.say("note: it was not found on disk; the denial keeps the digest of its pin alone");
+            None
+        }
+    }
+}
+
+/// A plugin that is on disk, with its scope and its tree where that can be digested.
+fn seen(args: &IdArgs, host: &Host, out: &Out) -> Result<(Scope, PluginId, Option<TreeDigest>), Failure> {
     let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None };
     let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &finding, host, out)?;
     let scope = named.roots.get(named.plugin.root).map(|root| root.scope.clone());
     let id = named.plugin.id.parse::<PluginId>();
     match (scope, id) {
-        (Some(scope), Ok(id)) => Ok((scope, id)),
+        (Some(scope), Ok(id)) => Ok((scope, id, named.subject.map(|subject| subject.facts.tree))),
         _ => Err(usage(format!("deny {}: it has no id that can be kept", line(&named.plugin.id)))),
     }
 }

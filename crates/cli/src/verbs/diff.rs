@@ -1,13 +1,15 @@
 //! `plugward diff ID`: what changed since a plugin was trusted, worst first.
 
+mod rows;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use plugward_loader::pinstore::{
-    Baseline, Diff, FileChange, HunkLine, Hunks, Kept, LineChange, OldSide, Section, Side, diff,
+    Baseline, Diff, Facts, FileChange, Hunks, Kept, LineChange, OldSide, Section, Side, diff,
 };
-use plugward_loader::{Digest, Material, PinStore, Subject, Trust, Writes};
+use plugward_loader::{Digest, Material, PinStore, Subject, TreeDigest, Trust, Writes};
 
 use serde_json::Value;
 
@@ -15,7 +17,7 @@ use crate::args::DiffArgs;
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
+use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::stores;
 use crate::table::wrapped;
 use crate::verbs::shared;
@@ -64,6 +66,9 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, b
     let preimage = facts.and_then(|facts| kept(baselines.map(|b| b.tree(&facts.tree)), &mut damaged));
     let surface =
         facts.and_then(|facts| kept(baselines.zip(facts.surface).map(|(b, s)| b.surface(&s)), &mut damaged));
+    let (was, is) = shared_lists(facts, material, &mut |tree| {
+        kept(baselines.map(|baselines| baselines.tree(tree)), &mut damaged)
+    });
     let nothing = BTreeMap::new();
     let old_text = |digest: &Digest| kept(baselines.map(|b| b.object(digest)), &mut false);
     let new_bytes = |path: &str| material.bytes(path).map(<[u8]>::to_vec);
@@ -71,6 +76,7 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, b
         facts,
         preimage: preimage.as_deref(),
         surface: surface.as_deref(),
+        shared: &was,
         identity: &nothing,
         text: &old_text,
     });
@@ -79,12 +85,42 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, b
         facts: &subject.facts,
         preimage: &material.preimage,
         surface: &material.surface,
+        shared: &is,
         identity: &nothing,
         bytes: &new_bytes,
     };
     #[expect(clippy::disallowed_methods, reason = "bounds the work; what was not compared is said")]
     let start = Instant::now();
     (diff(old.as_ref(), &new, material, &|| start.elapsed() > TIME), damaged)
+}
+
+/// The lists of one side, each with the path of its folder.
+type Lists = Vec<(String, String)>;
+
+/// The lists of the shared folders, old and new; one whose old list was not kept is known by its digest alone.
+fn shared_lists(
+    pinned: Option<&Facts>,
+    material: &Material,
+    kept: &mut dyn FnMut(&TreeDigest) -> Option<String>,
+) -> (Lists, Lists) {
+    let (mut was, mut is) = (Lists::new(), Lists::new());
+    let nothing = BTreeMap::new();
+    let pinned = pinned.map_or(&nothing, |facts| &facts.shared);
+    for (name, text) in &material.shared {
+        let new = (text.folder.clone(), text.preimage.clone());
+        let Some(tree) = pinned.get(name) else {
+            is.push(new);
+            continue;
+        };
+        if let Some(list) = kept(tree) {
+            was.push((text.folder.clone(), list));
+            is.push(new);
+        }
+    }
+    for (name, tree) in pinned.iter().filter(|(name, _)| !material.shared.contains_key(*name)) {
+        was.extend(kept(tree).map(|list| (name.clone(), list)));
+    }
+    (was, is)
 }
 
 /// A kept text; one that cannot be read makes the diff coarser, and so does one that was never kept.
@@ -144,26 +180,23 @@ fn surface_words(row: &str) -> String {
 }
 
 fn render_file(file: &FileChange, width: usize) -> String {
-    let mut text = format!("  {} {}\n", file.what(), paint(STRONG, &line(&file.path)));
+    let bit = match file.executable() {
+        Some(true) => " (now executable)",
+        Some(false) => " (no longer executable)",
+        None => "",
+    };
+    let path = paint(STRONG, &line(&file.path));
+    let mut text = match &file.from {
+        Some(from) => format!("  {} {}\n    to {path}{bit}\n", file.what(), line(from)),
+        None => format!("  {} {path}{bit}\n", file.what()),
+    };
     match &file.hunks {
         Hunks::Same => {}
         Hunks::NotText => text.push_str("    no text: known by its digest alone\n"),
         Hunks::NotKept => text.push_str("    the old text was not kept\n"),
         Hunks::OutOfTime => text.push_str("    not compared: the time was over\n"),
         Hunks::Text { hunks, more_gone, more_came } => {
-            for hunk in hunks {
-                let place = format!("    @@ -{} +{} @@", hunk.old_line, hunk.new_line);
-                text.push_str(&format!("{}\n", paint(FAINT, &place)));
-                for row in &hunk.lines {
-                    let (style, sign, row) = match row {
-                        HunkLine::Context(row) => (FAINT, ' ', row),
-                        HunkLine::Gone(row) => (REFUSE, '-', row),
-                        HunkLine::Came(row) => (LOAD, '+', row),
-                    };
-                    let shown: String = line(row).chars().take(width.saturating_sub(6)).collect();
-                    text.push_str(&format!("    {}\n", paint(style, &format!("{sign}{shown}"))));
-                }
-            }
+            text.push_str(&rows::of(hunks, width));
             if more_gone.saturating_add(*more_came) > 0 {
                 text.push_str(&format!(
                     "    and {more_gone} lines gone, {more_came} lines come, not shown\n"

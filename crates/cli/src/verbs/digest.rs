@@ -49,7 +49,9 @@ fn foreign(args: &DigestArgs, snapshot: &Snapshot) -> Result<String, Failure> {
 }
 
 fn unread(args: &DigestArgs, error: &TreeError) -> anyhow::Error {
-    anyhow!("read {}: {error} ({})\n  next: {}", args.dir, error.code(), error.help())
+    let causes = core::iter::successors(core::error::Error::source(error), |cause| cause.source());
+    let causes = causes.map(|cause| format!(": {cause}")).collect::<Vec<_>>().concat();
+    anyhow!("read {}: {error}{causes} ({})\n  next: {}", args.dir, error.code(), error.help())
 }
 
 fn refused(args: &DigestArgs, refusal: &TreeRefusal) -> Failure {

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
         return check(args, &looked, old.as_deref(), out);
     }
     if args.accept {
-        return accept(root, old, host, out);
+        return accept((root, args.dir.as_str()), old, host, out);
     }
     let fresh = fresh(args, &looked)?;
     let text = match (args.migrate, &old) {
@@ -132,6 +132,10 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         return Ok(0);
     }
     if let Some(Err(error)) = old.map(Lock::parse) {
+        if error.is_newer() {
+            let text = anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help());
+            return Err(Failure::Store(text));
+        }
         out.say(&format!("warning: the old {NAME} could not be read, and is written anew: {error}"));
     }
     let before = old.map(String::from_utf8_lossy).unwrap_or_default();
@@ -212,7 +216,7 @@ fn signed(sign: char, row: &str) -> String {
 fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) -> Result<u8, Failure> {
     if old.is_none() {
         return Err(Failure::Refused(anyhow!(
-            "check {NAME}: {} has none\n  next: plugward lock {}",
+            "check {NAME}: {} has none (lock/missing)\n  next: plugward lock {}",
             args.dir,
             args.dir
         )));
@@ -258,7 +262,12 @@ fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) ->
     Ok(worst)
 }
 
-fn accept(root: &Root, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+fn accept(
+    (root, dir): (&Root, &str),
+    old: Option<Vec<u8>>,
+    host: &Host,
+    out: &mut Out,
+) -> Result<u8, Failure> {
     let Some(bytes) = old else {
         return Err(usage(format!("accept {NAME}: there is none")));
     };
@@ -272,16 +281,16 @@ fn accept(root: &Root, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Resu
     }
     let mut store = stores::pins(host, Writes::Commit, out)?;
     let lock = sha256(&bytes);
-    let old = store.pins().and_then(|pins| pins.accepted_lock(&root.scope)).map(ToString::to_string);
-    let plugin = format!("{NAME} of {}", root.scope);
+    let old = store.pins().and_then(|pins| pins.accepted_lock(&root.place)).map(ToString::to_string);
+    let plugin = format!("{NAME} of {}", root.place);
     note(host, &[Event::PinAccepted { plugin, digest: lock.to_string(), old }])?;
-    let change = Change::AcceptLock { scope: root.scope.clone(), lock };
+    let change = Change::AcceptLock { scope: root.place.clone(), lock };
     let committed = store
         .commit(vec![change], host::now()?)
         .map_err(|error| Failure::Store(anyhow!("{error}\n  next: {}", error.help())))?;
     match committed.outcomes.first() {
         Some(Outcome::Done | Outcome::Already) => {
-            out.result(&format!("accepted {NAME} {lock} for {}\n", root.scope))?;
+            out.result(&format!("accepted {}/{NAME}\n  {lock}\n", line(dir)))?;
             Ok(0)
         }
         _ => Err(Failure::Internal(anyhow!("the store gave no answer"))),

@@ -261,6 +261,8 @@ fn suggestion(id: &str, seen: &[String]) -> String {
     };
     let near = seen
         .iter()
+        // Of two that are as near, the one in the folder that was looked at first.
+        .rev()
         .map(|known| (strsim::jaro_winkler(&name(id), &name(known)), known))
         .filter(|(score, _)| *score > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0));

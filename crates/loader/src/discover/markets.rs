@@ -2,7 +2,7 @@
 
 use plugward_manifest::{CommandSources, MARKET_FILES, Market, Source, read_market};
 
-use super::{Looking, exists, join};
+use super::{Looking, Named, exists, join};
 use crate::report::{Gate, Reason, Weight};
 
 /// Bytes of a marketplace file that are read; its reader knows the same limit.
@@ -58,7 +58,12 @@ impl Looking<'_> {
             if folder == path && path != "." {
                 continue;
             }
-            self.named.entry(folder).or_insert_with(|| (market.name().to_owned(), entry.clone()));
+            let renames = market.renames().iter().filter(|(_, new)| *new == entry.name());
+            self.named.entry(folder).or_insert_with(|| Named {
+                market: market.name().to_owned(),
+                entry: entry.clone(),
+                was: renames.map(|(old, _)| old.clone()).collect(),
+            });
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Place {
     pub(crate) path: String,
     pub(crate) source: String,
     pub(crate) entry: Option<Entry>,
+    /// Names that the marketplace says it had before.
+    pub(crate) was: Vec<String>,
     /// A marketplace above it that cannot be read: what it would have said of this plugin is not known.
     pub(crate) broken: Option<Reason>,
 }
@@ -49,6 +51,13 @@ pub(crate) enum Seen {
     NotAll,
 }
 
+/// What a marketplace says of a folder.
+struct Named {
+    market: String,
+    entry: Entry,
+    was: Vec<String>,
+}
+
 struct Looking<'a> {
     root: &'a Root,
     number: usize,
@@ -56,8 +65,8 @@ struct Looking<'a> {
     watch: &'a dyn Watch,
     folders: usize,
     found: Found,
-    /// Folders that a marketplace names, with its name and the entry.
-    named: BTreeMap<String, (String, Entry)>,
+    /// Folders that a marketplace names.
+    named: BTreeMap<String, Named>,
     taken: BTreeSet<String>,
     /// Folders whose marketplace cannot be read, or has entries that cannot.
     broken: Vec<(String, Reason)>,
@@ -201,14 +210,15 @@ impl Looking<'_> {
         if !self.taken.insert(path.to_owned()) {
             return;
         }
-        let (source, entry) = match self.named.get(path) {
-            Some((market, entry)) => (market.clone(), Some(entry.clone())),
-            None => (self.root.source.clone(), None),
+        let (source, entry, was) = match self.named.get(path) {
+            Some(named) => (named.market.clone(), Some(named.entry.clone()), named.was.clone()),
+            None => (self.root.source.clone(), None, Vec::new()),
         };
         let above =
             |(folder, _): &&(String, Reason)| entry.is_none() && (folder == path || inside(path, folder));
         let broken = self.broken.iter().find(above).map(|(_, reason)| reason.clone());
-        self.found.places.push(Place { root: self.number, path: path.to_owned(), source, entry, broken });
+        let (root, path) = (self.number, path.to_owned());
+        self.found.places.push(Place { root, path, source, entry, was, broken });
     }
 
     /// Entries whose folder is there but was not walked into (below a plugin, or deeper than we look), and those

@@ -21,6 +21,7 @@ pub(crate) struct LockContext<'a> {
     pub(crate) lock: &'a RootLock,
     pub(crate) trust: Trust,
     pub(crate) scope: &'a Scope,
+    pub(crate) place: &'a Scope,
     pub(crate) pins: Option<&'a Pins>,
     pub(crate) verifiers: &'a Verifiers,
 }
@@ -55,7 +56,7 @@ pub(crate) fn gate(
             let says = outcome(report, &check, facts, context);
             explain(report, file, facts);
             let signer = vouched(report, facts, (snapshot, &tree), context);
-            let accepted = context.pins.and_then(|pins| pins.accepted_lock(context.scope)) == Some(digest);
+            let accepted = context.pins.and_then(|pins| pins.accepted_lock(context.place)) == Some(digest);
             match says {
                 LockSays::Matched if accepted => (LockSays::Accepted, signer),
                 other => (other, signer),
@@ -184,6 +185,15 @@ fn json(report: &mut PluginReport, file: &JsonLock, snapshot: &Snapshot) -> Lock
         }
     };
     report.lock = LockReport::state(state);
+    let folder = report.path.rsplit('/').next().unwrap_or(&report.path);
+    if folder != "." && folder != report.name && state != "unlisted" {
+        // That lock goes by names alone, so the folder's is not covered by it.
+        report.notices.push(Notice {
+            code: "manifest/name-not-folder".to_owned(),
+            gate: Gate::Lock,
+            message: format!("{NAME} goes by the name alone, and the folder has another one: `{folder}`"),
+        });
+    }
     if let Some((code, message)) = reason {
         push(
             report,

@@ -9,7 +9,7 @@ use plugward_pinstore::{Change, PinCheck, PinDecision, Pins, Scope, StoreDecisio
 use crate::facts::PinFacts;
 use crate::gates::Walked;
 use crate::options::{Answer, CheckOptions, Person, Root, Trust, Writes};
-use crate::policy::{Namesake, namesake};
+use crate::policy::{Namesake, namesake, renamed};
 use crate::report::{Decision, Gate, Notice, PinState, PluginReport, Reason, Weight};
 
 pub(crate) use commit::commit;
@@ -75,6 +75,9 @@ fn one_plugin(
     };
     let report = &mut one.report;
     let file = store.pins().map_or("plugins.pins.toml", Pins::file_name);
+    if matches!(check, PinCheck::Unpinned | PinCheck::ManifestOnly { .. }) {
+        report.notices.extend(store.pins().and_then(|pins| renamed(pins, scope, pin)));
+    }
     words::describe(report, &check, file);
     let decision = decide(&check, options.trust, pin.lock);
     if let Some(like) = like {
@@ -101,7 +104,13 @@ fn one_plugin(
         PinDecision::Ask => match ask(report, pin, scope, options, person) {
             Asked::Enroll(via) => Some(enroll(via)),
             Asked::Deny => {
-                Some(Change::Deny { scope: scope.clone(), id: pin.id.clone(), by: Some(options.by.clone()) })
+                let seen = Some(pin.facts.tree);
+                Some(Change::Deny {
+                    scope: scope.clone(),
+                    id: pin.id.clone(),
+                    seen,
+                    by: Some(options.by.clone()),
+                })
             }
             Asked::Nothing => None,
         },
@@ -118,7 +127,7 @@ fn held_against(
     match like {
         Namesake::SameBytes { .. } => report.reasons.push(like.reason(pin)),
         // Who is asked anyway is told beforehand; a pin of this very id is a person's answer already.
-        Namesake::SameName { .. } => match (check, decision) {
+        Namesake::SameName { .. } | Namesake::NewName { .. } => match (check, decision) {
             (PinCheck::Unpinned | PinCheck::ManifestOnly { .. }, PinDecision::Ask) => {
                 report.notices.push(like.notice());
             }

@@ -23,7 +23,7 @@ impl RecordFailure {
             code: "mint/no-record".to_owned(),
             message: format!("there is no ledger to write to: {why}"),
             help: help.to_owned(),
-            weight: Weight::CouldNotTell,
+            weight: Weight::Store,
         }
     }
 
@@ -36,15 +36,9 @@ impl RecordFailure {
     }
 
     fn new(code: &str, error: &dyn core::error::Error, help: &str) -> Self {
-        // A ledger that is there and cannot be believed is a store; a full disk or a missing right is not.
-        let weight = match code {
-            "ledger/append" | "ledger/io" | "ledger/held" | "ledger/stopped" | "ledger/unsupported" => {
-                Weight::CouldNotTell
-            }
-            _ => Weight::Store,
-        };
         let message = crate::text::chain(error);
-        Self { code: code.to_owned(), message, help: help.to_owned(), weight }
+        // One that cannot be believed and one that cannot be written are the same to who relies on it, as with pins.
+        Self { code: code.to_owned(), message, help: help.to_owned(), weight: Weight::Store }
     }
 
     /// Gives the stable code.

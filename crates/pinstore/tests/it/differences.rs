@@ -97,6 +97,7 @@ fn compare(baselines: &Baselines, old: &Plugin, new: &Plugin) -> Diff {
         facts: &facts,
         preimage: list.as_deref(),
         surface: surface.as_deref(),
+        shared: &[],
         identity: &identity,
         text: &text,
     };
@@ -111,6 +112,7 @@ fn with(old: Option<&Baseline<'_>>, new: &Plugin) -> Diff {
         facts: &new.facts(),
         preimage: &preimage,
         surface: &surface,
+        shared: &[],
         identity: &identity,
         bytes: &bytes,
     };
@@ -197,6 +199,51 @@ fn the_worst_comes_first_and_nothing_is_left_out() {
 }
 
 #[test]
+fn the_same_bytes_under_another_name_are_one_file_that_was_renamed() {
+    let home = Home::new();
+    let kept = baselines(&home);
+    let old = hookify().with("empty", 'f', b"").with("a/one.txt", 'f', b"twice").with("b.txt", 'f', b"twice");
+    old.keep(&kept);
+    let mut new = old.clone();
+    for (from, to) in [
+        ("gone.txt", "here.txt"),
+        // Into a place where it is run: the worse of both.
+        ("LICENSE", "hooks/license.sh"),
+        ("empty", "empty2"),
+        ("a/one.txt", "c.txt"),
+    ] {
+        let file = new.files.remove(from).unwrap();
+        new.files.insert(to.to_owned(), file);
+    }
+    let bytes = new.files.remove("hooks/run.sh").unwrap().1;
+    new.files.insert("hooks/start.sh".to_owned(), ('x', bytes));
+    // A copy is no rename: what it was copied from is still there.
+    new = new.with("copy.txt", 'f', b"twice");
+    let diff = compare(&kept, &old, &new);
+    let rows: Vec<String> = diff
+        .sections
+        .iter()
+        .flat_map(|section| section.files.iter().map(move |file| (section.class, file)))
+        .map(|(class, file)| {
+            let from = file.from.as_deref().unwrap_or("-");
+            format!("{} {} {from} {} {:?}", class.as_str(), file.what(), file.path, file.executable())
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "code renamed LICENSE hooks/license.sh None",
+            "code mode hooks/run.sh hooks/start.sh Some(true)",
+            "other renamed a/one.txt c.txt None",
+            "other added - copy.txt None",
+            "other removed - empty None",
+            "other added - empty2 None",
+            "other renamed gone.txt here.txt None",
+        ]
+    );
+}
+
+#[test]
 fn without_kept_texts_it_is_coarser_and_not_impossible() {
     let home = Home::new();
     let kept = baselines(&home);
@@ -229,8 +276,14 @@ fn time_that_runs_out_leaves_names_and_takes_the_least_first() {
     let new = hookify().with("LICENSE", 'f', b"other\n").with("hooks/run.py", 'f', b"other\n");
     let (facts, identity, list) = (old.facts(), old.identity(), old.preimage());
     let text = |digest: &Digest| kept.object(digest).unwrap().found();
-    let old =
-        Baseline { facts: &facts, preimage: Some(&list), surface: None, identity: &identity, text: &text };
+    let old = Baseline {
+        facts: &facts,
+        preimage: Some(&list),
+        surface: None,
+        shared: &[],
+        identity: &identity,
+        text: &text,
+    };
     let (preimage, surface, identity) = (new.preimage(), new.surface(), new.identity());
     let bytes = |path: &str| new.files.get(path).map(|(_, bytes)| bytes.clone());
     let side = Side {
@@ -238,6 +291,7 @@ fn time_that_runs_out_leaves_names_and_takes_the_least_first() {
         facts: &new.facts(),
         preimage: &preimage,
         surface: &surface,
+        shared: &[],
         identity: &identity,
         bytes: &bytes,
     };

@@ -47,7 +47,7 @@ fn full() -> Home {
             via: Via::Prompt,
             by: Some("anna \"the\u{1b} quoted\"\n".to_owned()),
         },
-        Change::Deny { scope: Scope::USER, id: id("claude:never@team"), by: None },
+        Change::Deny { scope: Scope::USER, id: id("claude:never@team"), seen: None, by: None },
         Change::AcceptLock { scope: workspace, lock: digest(12) },
         Change::Revoke(revoked),
         Change::McpPin {
@@ -237,7 +237,7 @@ fn unknown_keys_tables_and_comments_outlive_every_change() {
         enroll("claude:a@team", &facts(20)),
         Change::Forget { scope: Scope::USER, id: id("claude:another@team") },
         Change::Allow { scope: Scope::USER, id: id("claude:never@team") },
-        Change::Deny { scope: Scope::USER, id: id("claude:hookify@team"), by: None },
+        Change::Deny { scope: Scope::USER, id: id("claude:hookify@team"), seen: None, by: None },
     ];
     let done = pins.commit(changes, now()).unwrap();
     assert!(done.outcomes.iter().all(|outcome| *outcome == Outcome::Done));
@@ -344,7 +344,7 @@ fn some_change() -> impl Strategy<Value = Change> {
         |(scope, id, facts, by, text, pin, which)| match which {
             0..=2 => Change::Enroll { scope, id, facts, via: Via::Tofu, by },
             3 => Change::Accept { scope, id, shown: facts.tree, facts, expected: None, by },
-            4 => Change::Deny { scope, id, by },
+            4 => Change::Deny { scope, id, seen: Some(facts.tree), by },
             5 => Change::Forget { scope, id },
             6 => Change::Revoke(Revoked { signer: Some(text.clone()), ..Revoked::because(&text) }),
             7 => Change::AcceptLock { scope, lock: pin.set },

@@ -177,7 +177,7 @@ fn deny_allow_and_forget() {
     let home = pinned();
     let (mut pins, _) = home.open();
     let scope = || Scope::USER;
-    let deny = |plugin: &str| Change::Deny { scope: scope(), id: id(plugin), by: None };
+    let deny = |plugin: &str| Change::Deny { scope: scope(), id: id(plugin), seen: None, by: None };
     let allow = |plugin: &str| Change::Allow { scope: scope(), id: id(plugin) };
     let forget = |plugin: &str| Change::Forget { scope: scope(), id: id(plugin) };
     // A plugin that was never seen, and one that is pinned.
@@ -200,6 +200,23 @@ fn deny_allow_and_forget() {
     assert_eq!(commit(&mut pins, allow("claude:none@team")).outcomes, [Outcome::Absent]);
     assert_eq!(commit(&mut pins, forget(A)).outcomes, [Outcome::Done]);
     assert_eq!(commit(&mut pins, forget(A)).outcomes[0].code(), Some("pin/none"));
+    // The bytes that were there are kept with the denial; allowed again, the pin from before holds and they do not.
+    let seen = |plugin: &str| Change::Deny { scope: scope(), id: id(plugin), seen: Some(tree(7)), by: None };
+    let both = pins.commit(vec![seen("claude:new@team"), enroll(A, &facts(1)), seen(A)], now()).unwrap();
+    assert_eq!(both.outcomes, [Outcome::Done, Outcome::Done, Outcome::Done]);
+    let denied = |pins: &Pins, plugin: &str| pins.get(&Scope::USER, &id(plugin)).and_then(|pin| pin.denied);
+    let (again, _) = home.open();
+    assert_eq!((denied(&again, "claude:new@team"), denied(&again, A)), (Some(tree(7)), Some(tree(7))));
+    let both = pins.commit(vec![allow("claude:new@team"), allow(A)], now()).unwrap();
+    assert_eq!(both.outcomes, [Outcome::Done, Outcome::Done]);
+    assert_eq!(denied(&pins, A), None);
+    assert_eq!(user_check(&pins, "claude:new@team", &facts(7)), PinCheck::Unpinned);
+    assert!(matches!(user_check(&pins, A, &facts(7)), PinCheck::Changed(_)));
+    // Starting over drops the pin below a denial, and keeps what it was about.
+    let _both = pins.commit(vec![deny(A)], now()).unwrap();
+    let _all = commit(&mut pins, Change::ForgetAll);
+    assert_eq!(denied(&pins, A), Some(tree(1)));
+    assert_eq!(commit(&mut pins, allow(A)).outcomes, [Outcome::Done]);
     // A denial outlives starting over.
     let _both = pins.commit(vec![deny("claude:new@team"), enroll(A, &facts(4))], now()).unwrap();
     let _all = commit(&mut pins, Change::ForgetAll);
@@ -212,7 +229,12 @@ fn a_never_of_the_users_holds_in_every_workspace_and_a_workspaces_in_it_alone() 
     let home = Home::new();
     let (mut pins, _) = home.open();
     let (here, there) = (Scope::workspace(b"/here"), Scope::workspace(b"/there"));
-    let deny = |scope: &Scope, plugin: &str| Change::Deny { scope: scope.clone(), id: id(plugin), by: None };
+    let deny = |scope: &Scope, plugin: &str| Change::Deny {
+        scope: scope.clone(),
+        id: id(plugin),
+        seen: None,
+        by: None,
+    };
     let _both = pins.commit(vec![deny(&Scope::USER, A), deny(&here, "claude:b@team")], now()).unwrap();
     for scope in [&Scope::USER, &here, &there] {
         assert!(matches!(pins.check(scope, &id(A), &facts(1)), PinCheck::Denied { .. }), "{scope}");
@@ -302,7 +324,10 @@ fn on_store_error_is_the_table() {
 fn decisions_are_the_table() {
     let home = pinned();
     let (mut pins, _) = home.open();
-    let _done = commit(&mut pins, Change::Deny { scope: Scope::USER, id: id("claude:no@team"), by: None });
+    let _done = commit(
+        &mut pins,
+        Change::Deny { scope: Scope::USER, id: id("claude:no@team"), seen: None, by: None },
+    );
     let same = user_check(&pins, A, &facts(1));
     let unpinned = user_check(&pins, "claude:new@team", &facts(1));
     let changed = user_check(&pins, A, &facts(2));

@@ -17,6 +17,7 @@ pub struct LockError {
     at: Option<(usize, usize)>,
     plugin: Option<String>,
     expected: String,
+    newer: bool,
 }
 
 fn place(at: Option<&(usize, usize)>) -> String {
@@ -25,7 +26,7 @@ fn place(at: Option<&(usize, usize)>) -> String {
 
 impl LockError {
     pub(crate) fn new(expected: impl Into<String>) -> Self {
-        Self { at: None, plugin: None, expected: expected.into() }
+        Self { at: None, plugin: None, expected: expected.into(), newer: false }
     }
 
     pub(crate) fn at(text: &str, offset: usize, expected: impl Into<String>) -> Self {
@@ -35,6 +36,17 @@ impl LockError {
     pub(crate) fn of_plugin(mut self, plugin: &str) -> Self {
         self.plugin = Some(plugin.chars().take(400).collect());
         self
+    }
+
+    pub(crate) const fn of_newer(mut self) -> Self {
+        self.newer = true;
+        self
+    }
+
+    /// Says whether a newer program wrote the file: such a file is never written over.
+    #[must_use]
+    pub const fn is_newer(&self) -> bool {
+        self.newer
     }
 
     /// Gives the line, from 1, where there is one.
@@ -70,6 +82,9 @@ impl LockError {
     /// Says what to do next.
     #[must_use]
     pub fn help(&self) -> String {
+        if self.newer {
+            return "use the newer plugward that wrote it".into();
+        }
         "mend the place by hand, or write the file anew with `plugward lock DIR` after looking at every plugin".into()
     }
 }

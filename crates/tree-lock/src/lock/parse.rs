@@ -69,7 +69,12 @@ impl Reader<'_> {
         match table.iter().find(|(key, _)| key.get_ref() == "version") {
             Some((_, value)) => match value.get_ref() {
                 DeValue::Integer(number) if number.radix() == 10 && number.as_str() == "1" => {}
-                _ => return Err(self.error(value, "version 1, the only one this plugward reads")),
+                other => {
+                    let error = self.error(value, "version 1, the only one this plugward reads");
+                    let is_newer = matches!(other, DeValue::Integer(number)
+                        if number.radix() == 10 && number.as_str().parse::<u64>().is_ok_and(|found| found > 1));
+                    return Err(if is_newer { error.of_newer() } else { error });
+                }
             },
             None => return Err(LockError::at(self.text, 0, "a line `version = 1`")),
         }
