@@ -4,7 +4,6 @@
 //! has been written and before the answer is given, so a fold that waits there holds the process at exactly that point.
 #![expect(clippy::disallowed_methods, reason = "the test starts and kills processes")]
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by a panic")]
-#![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failed test")]
 #![expect(clippy::print_stdout, reason = "the child says how far it came")]
 
 #[cfg(not(unix))]

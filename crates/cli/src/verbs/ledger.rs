@@ -166,18 +166,24 @@ fn budget_table(report: &BudgetReport, width: usize) -> String {
     if rows.is_empty() {
         return "no mints and no uses of that unit of work\n".to_owned();
     }
-    grid(&["PLUGIN", "KIND", "MINTED", "USED", "REFUSED", "LEFT"], &rows, width)
+    grid(&["PLUGIN", "KIND", "MINTED", "USED", "UNITS", "OPEN", "REFUSED", "LEFT"], &rows, width)
 }
 
 fn budget_row(row: &BudgetRow) -> Vec<String> {
-    let left: Vec<String> =
-        row.left.iter().map(|left| left.map_or_else(|| "-".to_owned(), |left| left.to_string())).collect();
+    let left: Vec<String> = ["mints", "uses", "units"]
+        .iter()
+        .zip(row.left)
+        .filter_map(|(what, left)| left.map(|left| format!("{what} {left}")))
+        .collect();
+    let left = if left.is_empty() { "no limit".to_owned() } else { left.join(" ") };
     vec![
         row.key.plugin.clone(),
         row.key.kind.clone(),
         row.tally.mints.to_string(),
         row.tally.uses.to_string(),
+        row.tally.units.to_string(),
+        row.tally.open_uses.to_string(),
         row.tally.refused.to_string(),
-        left.join(" "),
+        left,
     ]
 }

@@ -1,7 +1,7 @@
 //! `examples/fence-consumer`, as a stranger has it: the command and the `#[test]`, clean and with code that does not belong.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use plugward_fence::{Streams, command};
@@ -27,7 +27,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// The example in a folder of its own, with this crate found where it is.
-fn example() -> (tempfile::TempDir, PathBuf) {
+fn example() -> tempfile::TempDir {
     let temp = tempfile::tempdir().unwrap();
     let place = temp.path().join("consumer");
     copy(&crate_folder().join("../../examples/fence-consumer"), &place);
@@ -39,7 +39,7 @@ fn example() -> (tempfile::TempDir, PathBuf) {
     fs::write(&manifest, moved).unwrap();
     // The versions that are known to build, so that nothing is asked of a registry.
     let _there = fs::copy(crate_folder().join("../../Cargo.lock"), place.join("Cargo.lock"));
-    (temp, place)
+    temp
 }
 
 /// Code in a file that no `mod` names: it builds, and the fence reads it all the same.
@@ -70,7 +70,8 @@ fn own_test(place: &Path) -> (bool, String) {
 
 #[test]
 fn the_example_is_clean_and_what_is_planted_is_found_by_both_forms() {
-    let (_temp, place) = example();
+    let temp = example();
+    let place = temp.path().join("consumer");
     let (code, said) = fence(&place);
     assert_eq!(code, 0, "{said}");
     let (passed, said) = own_test(&place);
