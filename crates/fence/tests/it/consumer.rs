@@ -44,7 +44,8 @@ fn example() -> tempfile::TempDir {
 
 /// Code in a file that no `mod` names: it builds, and the fence reads it all the same.
 fn plant(place: &Path) {
-    let code = "pub fn f() -> caps::WriteCapability {\n    caps::WriteCapability { folder: String::new() }\n}\n";
+    let code =
+        "pub fn f() -> caps::WriteCapability {\n    caps::WriteCapability { folder: String::new() }\n}\n";
     fs::write(place.join("app/src/planted.rs"), code).unwrap();
 }
 
