@@ -4,6 +4,7 @@ use plugward_types::{Digest, Severity};
 
 use crate::cache;
 use crate::decode;
+use crate::encoded::{self, Decoded, Uris};
 use crate::engine::{PatternSet, Places, RawMatch};
 use crate::entry::{Content, Entry, Lens, Role};
 use crate::inventory::{self, Class, Flag, State};
@@ -11,7 +12,7 @@ use crate::lex::{self, Lexed};
 use crate::options::{Profile, ScanOptions};
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::secret;
-use crate::sink::{EmbeddedText, Hit, Lowered, Sink};
+use crate::sink::{Embedded, EmbeddedText, Hit, Lowered, Sink};
 use crate::text::{FENCED, QUOTED, TextRead};
 use crate::unicode::{self, Kind};
 use crate::view::{How, Map, View};
@@ -154,6 +155,7 @@ fn text_of(
     for embedded in core::mem::take(&mut sink.embedded) {
         inner(rules, options, entry.path, &whole, &embedded, &mut hits, &mut record.named);
     }
+    coded(rules, options, entry.path, &whole, lens_bits, &mut hits, &mut record.named);
     let limit = if reading == Reading::Full { options.limits.file } else { 0 };
     let (seen, rest) = text.split_at(text.len().min(limit));
     let mut lenses = class.lenses.clone();
@@ -309,13 +311,60 @@ fn read(
     named.append(&mut sink.named);
 }
 
+/// Decodes what is encoded in a text and reads it as what it looks like, layer by layer.
+fn coded(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    path: &str,
+    source: &Source<'_>,
+    langs: u8,
+    own: &mut Vec<Hit>,
+    named: &mut Vec<String>,
+) {
+    // Values of data files are decoded where their escapes are undone.
+    let uris = if langs & Lens::Data.bit() == 0 { Uris::Here } else { Uris::Elsewhere };
+    for Decoded { view: View { bytes, map, .. }, lenses } in encoded::find(source.text, uris) {
+        let mut hits = Vec::new();
+        drop(raw_rules(rules, &bytes, lenses.iter().fold(langs, |bits, lens| bits | lens.bit()), &mut hits));
+        for lens in &lenses {
+            let text = EmbeddedText::Range(0, bytes.len());
+            let inside = Embedded { lens: *lens, text, lowered: Lowered::No };
+            let below = Source { text: &bytes, depth: source.depth, lens: *lens, places: None, ..*source };
+            inner(rules, options, path, &below, &inside, &mut hits, named);
+        }
+        if source.depth.saturating_add(1) < options.limits.embedded {
+            let depth = source.depth.saturating_add(1);
+            let below = Source { text: &bytes, depth, places: None, ..*source };
+            coded(rules, options, path, &below, 0, &mut hits, named);
+        }
+        let orders = hits.iter().any(|hit| {
+            let rule = rules.matcher(hit.matcher).and_then(|known| rules.table.get(usize::from(known.rule)));
+            rule.is_some_and(|rule| {
+                let danger = rule.severity(Profile::General) == Some(Severity::Danger);
+                danger && matches!(rule.id.family(), "prompt" | "sh")
+            })
+        });
+        let (start, end, how) = map.back(0, bytes.len());
+        if orders {
+            let mut sink = Sink::new(rules, Some(source.lens), path, &[]);
+            sink.shape("prompt-encoded", (start, end), How::NONE);
+            own.append(&mut sink.hits);
+        }
+        for found in hits {
+            let (start, end, _) = map.back(found.start as usize, found.end as usize);
+            let moved = hit(found.matcher, start, end, found.how.and(how));
+            own.push(Hit { lowered: found.lowered, ..moved });
+        }
+    }
+}
+
 /// Reads embedded code by its own lens and maps its hits back.
 fn inner(
     rules: &Rules,
     options: &ScanOptions<'_>,
     path: &str,
     source: &Source<'_>,
-    embedded: &crate::sink::Embedded,
+    embedded: &Embedded,
     own: &mut Vec<Hit>,
     named: &mut Vec<String>,
 ) {

@@ -12,7 +12,41 @@ pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> b
         KeyCheck::Script => !is_setup(value),
         KeyCheck::Program => !is_switch(value),
         KeyCheck::Hijack => is_hijack(name, value),
+        KeyCheck::KeyFile => is_secret_file(value),
     }
+}
+
+/// Says whether a text names a secret file besides the public half of a key and what lies beside keys for all to see.
+fn is_secret_file(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let holds = |part: &[u8], word: &str| memchr::memmem::find(part, word.as_bytes()).is_some();
+    let is_key = |part: &[u8]| {
+        [".ssh", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"].iter().any(|word| holds(part, word))
+    };
+    let is_public = |part: &[u8]| {
+        part.ends_with(b".pub") || part.ends_with(b"known_hosts") || part.ends_with(b".ssh/config")
+    };
+    let parts = || lower.split(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'=' | b',' | b';' | b'(' | b')'));
+    let keys = parts().filter(|part| is_key(part)).count();
+    let public = parts().filter(|part| is_key(part) && is_public(part)).count();
+    let others = [
+        "aws",
+        "netrc",
+        "npmrc",
+        "git-credentials",
+        "hosts.yml",
+        "kube",
+        "docker",
+        "gnupg",
+        "shadow",
+        "login data",
+        "cookies",
+        "keychain",
+        "wallet",
+        "environ",
+        "gcloud",
+    ];
+    keys > public || others.iter().any(|word| holds(&lower, word))
 }
 
 /// Official package indexes.
@@ -70,6 +104,10 @@ fn foreign(value: &[u8], known: &[&str]) -> bool {
         let end =
             tail.iter().position(|byte| matches!(byte, b' ' | b'"' | b'\'' | b',' | b';' | b'|' | b')'));
         let place = tail.get(..end.unwrap_or(tail.len())).unwrap_or_default();
+        // A line break that is written out ends a host as a real one does.
+        let written =
+            [b"\\n".as_slice(), b"\\r"].iter().filter_map(|end| memchr::memmem::find(place, end)).min();
+        let place = place.get(..written.unwrap_or(place.len())).unwrap_or_default();
         if !place.is_empty() && !is_known(place, known) {
             return true;
         }

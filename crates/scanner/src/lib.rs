@@ -3,6 +3,7 @@
 mod cache;
 mod crates;
 mod decode;
+mod encoded;
 mod engine;
 mod entry;
 mod error;

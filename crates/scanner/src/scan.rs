@@ -145,9 +145,13 @@ fn named(
             .collect();
         for target in targets {
             let Some(entry) = order.get(target).and_then(|index| entries.get(*index)) else { continue };
-            if !matches!(names::lens(entry.path), None | Some(Lens::Prose))
-                || names::is_unread_language(entry.path)
-            {
+            // Shells source settings, and JSON is no code to those who require it; no program of Python is named so.
+            let plain = match names::lens(entry.path) {
+                None | Some(Lens::Prose) => true,
+                Some(Lens::Data) => lens == Lens::Py,
+                Some(_) => false,
+            };
+            if !plain || names::is_unread_language(entry.path) {
                 continue;
             }
             let reading = readings.get(target).copied().unwrap_or(Reading::Full);

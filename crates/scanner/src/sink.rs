@@ -85,6 +85,8 @@ pub(crate) struct Command<'a> {
     pub(crate) undone: &'a dyn Fn(usize, usize) -> How,
     /// The programs that feed it, as bits of the table.
     pub(crate) sources: u128,
+    /// What had to be undone to read those.
+    pub(crate) fed: How,
     /// Targets of redirections, with the operator in front.
     pub(crate) redirects: &'a [(Vec<u8>, How)],
     pub(crate) span: (usize, usize),
@@ -297,7 +299,7 @@ fn command_fits(wanted: &CommandMatcher, command: &Command<'_>) -> Option<How> {
     if wanted.piped_from != 0 && wanted.piped_from & command.sources == 0 {
         return None;
     }
-    let mut how = How::NONE;
+    let mut how = if wanted.piped_from == 0 { How::NONE } else { command.fed };
     if let Some(args) = &wanted.args {
         let found = args.find(command.args)?;
         how = how.and((command.undone)(found.start(), found.end()));

@@ -9,7 +9,6 @@
 mod blind;
 mod codes;
 mod command;
-mod consumer;
 mod deep;
 mod hostile;
 mod marked;

@@ -116,8 +116,11 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
     let binary = found.map(|magic| magic.state).or_else(|| magic::by_ending(&ending));
     let text_encoding = crate::decode::has_wide_encoding(bytes);
     let binary = binary.or_else(|| (!text_encoding && looks_binary(bytes)).then_some(State::UnknownBinary));
-    let mismatch =
-        mismatch(bytes, &ending, found, binary, if named.is_some() || unread { Flag::Yes } else { Flag::No });
+    let code = named.is_some_and(|lens| !matches!(lens, Lens::Prose | Lens::Data)) || unread;
+    let before = path.rsplit('.').nth(1).unwrap_or_default().to_ascii_lowercase();
+    let ran = if code { before.as_str() } else { "" };
+    let code = if named.is_some() || unread { Flag::Yes } else { Flag::No };
+    let mismatch = mismatch(bytes, (ran, &ending), found, binary, code);
     if lenses.is_empty() && binary.is_none() && !unread {
         lenses.push(Lens::Prose);
     }
@@ -126,7 +129,7 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
 
 fn mismatch(
     bytes: &[u8],
-    ending: &str,
+    (before, ending): (&str, &str),
     found: Option<magic::Magic>,
     binary: Option<State>,
     code: Flag,
@@ -148,6 +151,10 @@ fn mismatch(
             return Some(Mismatch { start: end, end: bytes.len() });
         }
         return None;
+    }
+    // `photo.jpg.js`: what is shown of the name is no code.
+    if code == Flag::Yes && magic::is_media_ending(before) {
+        return Some(all);
     }
     // A name of an image or archive over bytes of none.
     let claims = magic::is_media_ending(ending)

@@ -65,6 +65,8 @@ const ENDINGS: &[(&str, Lens)] = &[
 const NAMES: &[(&str, Lens)] = &[
     ("makefile", Lens::Sh),
     ("gnumakefile", Lens::Sh),
+    ("justfile", Lens::Sh),
+    (".justfile", Lens::Sh),
     ("dockerfile", Lens::Sh),
     ("containerfile", Lens::Sh),
     (".bashrc", Lens::Sh),

@@ -4,6 +4,7 @@ pub(crate) mod data;
 pub(crate) mod js;
 mod prose;
 pub(crate) mod py;
+pub(crate) mod quote;
 pub(crate) mod rs;
 pub(crate) mod sh;
 

@@ -282,6 +282,7 @@ pub(super) fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
         "script" => Ok(Some(KeyCheck::Script)),
         "program" => Ok(Some(KeyCheck::Program)),
         "hijack" => Ok(Some(KeyCheck::Hijack)),
+        "key-file" => Ok(Some(KeyCheck::KeyFile)),
         other => Err(RuleErrorKind::Parse(format!("{other:?} is no check of this version"))),
     }
 }

@@ -191,6 +191,8 @@ pub(crate) enum KeyCheck {
     Program,
     /// A variable's value that brings in code: not empty, not of the plugin's own folder, no harmless option.
     Hijack,
+    /// A text that names a file of keys or tokens, not only the public half of a key.
+    KeyFile,
 }
 
 /// The compiled table of rules.

@@ -19,3 +19,13 @@ pub(crate) const fn is_invisible(char: char) -> bool {
         | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
         | '\u{E0000}'..='\u{E0FFF}')
 }
+
+/// Says whether a text holds a character without width.
+pub(crate) fn has_zero_width(text: &str) -> bool {
+    text.chars().any(is_zero_width)
+}
+
+const fn is_zero_width(char: char) -> bool {
+    matches!(char,
+        '\u{200B}'..='\u{200D}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{AD}' | '\u{180E}' | '\u{206A}'..='\u{206F}')
+}

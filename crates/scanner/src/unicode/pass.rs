@@ -19,6 +19,7 @@ pub(crate) fn pass(text: &[u8], kind: Kind, sink: &mut Sink<'_>) {
         return;
     }
     let mut walk = Walk {
+        text,
         sink,
         kind,
         before: ' ',
@@ -82,6 +83,7 @@ enum Run {
 }
 
 struct Walk<'s, 'r> {
+    text: &'s [u8],
     sink: &'s mut Sink<'r>,
     kind: Kind,
     before: char,
@@ -157,7 +159,7 @@ impl Walk<'_, '_> {
             | '\u{17B4}'
             | '\u{17B5}'
             | '\u{FFF9}'..='\u{FFFB}'
-                if is_word(self.before) || is_word(next) =>
+                if self.kind == Kind::Code || is_word(self.before) || is_word(next) =>
             {
                 self.sink.shape("unicode-invisible-letter", span, How::NONE);
             }
@@ -197,9 +199,24 @@ impl Walk<'_, '_> {
         if char == '\u{AD}' && self.kind == Kind::Prose {
             return;
         }
-        if is_word(self.before) && is_word(next) {
+        if self.kind == Kind::Code && self.is_name_in_quotes(span) {
+            self.sink.shape("unicode-zero-width-code", span, How::NONE);
+        } else if is_word(self.before) && is_word(next) {
             self.sink.shape("unicode-zero-width-word", span, How::NONE);
         }
+    }
+
+    /// One word alone between quotes is a key or a name.
+    fn is_name_in_quotes(&self, span: (usize, usize)) -> bool {
+        let named = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
+        let head = self.text.get(..span.0).unwrap_or_default();
+        let tail = self.text.get(span.1..).unwrap_or_default();
+        let left = head.iter().rev().take(64).take_while(|byte| named(byte)).count();
+        let right = tail.iter().take(64).take_while(|byte| named(byte)).count();
+        let open = head.len().checked_sub(left.saturating_add(1)).and_then(|at| head.get(at));
+        let quoted = matches!(open, Some(b'\'' | b'"' | b'`')) && tail.get(right) == open;
+        let after = tail.get(right.saturating_add(1)..).unwrap_or_default().trim_ascii_start().first();
+        left > 0 && right > 0 && quoted && matches!(after, Some(b']' | b':'))
     }
 
     fn direction(&mut self, char: char, span: (usize, usize)) {

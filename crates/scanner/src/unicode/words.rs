@@ -81,7 +81,7 @@ pub(crate) fn identifier_beside(
     if name.len() > MAX_WORD {
         return;
     }
-    if name.chars().any(|char| matches!(u32::from(char), 0x200B..=0x200D | 0x2060..=0x2064 | 0xFEFF | 0xAD | 0x180E | 0x206A..=0x206F)) {
+    if super::has_zero_width(name) {
         sink.shape("unicode-zero-width-code", span, how);
     }
     let plain: String = skeleton(name).filter(|char| !super::is_invisible(*char)).collect();

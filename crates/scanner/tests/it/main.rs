@@ -10,6 +10,7 @@ mod cases;
 mod common;
 mod data;
 mod disguise;
+mod encoded;
 mod gate;
 mod hyperagent;
 mod invariant;

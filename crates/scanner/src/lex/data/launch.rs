@@ -41,6 +41,11 @@ pub(super) fn judge(line: &Line, depth: usize) -> Launch {
     }
     let Some((first, args)) = words.split_first() else { return launch };
     let name = base(first);
+    if let Some(rest) = plain_command(&name, args) {
+        // `cmd /c npx …` is how that system starts a script: what counts is behind it.
+        let inner = Line { words: rest.to_vec(), more: false };
+        return launch.and(judge(&inner, depth));
+    }
     if is_downloader(&name) {
         launch = launch.and(Launch::DOWNLOADS);
     }
@@ -55,6 +60,15 @@ pub(super) fn judge(line: &Line, depth: usize) -> Launch {
         }
     }
     launch
+}
+
+/// Gives the words behind `cmd /c`, where they are one command of words alone.
+fn plain_command<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> {
+    let (option, rest) = args.split_first()?;
+    let runs = name == b"cmd" && option.eq_ignore_ascii_case(b"/c");
+    let plain =
+        |word: &Vec<u8>| !word.is_empty() && !word.iter().any(|byte| b" &|<>^%;\"'`$()\n".contains(byte));
+    (runs && rest.len() > 1 && rest.iter().all(plain)).then_some(rest)
 }
 
 fn is_downloader(name: &[u8]) -> bool {

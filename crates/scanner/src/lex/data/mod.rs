@@ -12,7 +12,7 @@ mod scalar;
 mod shell;
 mod toml;
 mod tree;
-mod uri;
+pub(crate) mod uri;
 mod yaml;
 
 pub(crate) use path::{KeyPath, KeyPattern};

@@ -35,12 +35,12 @@ pub(super) fn embed(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: How) {
     }
 }
 
-const fn is_end(byte: u8) -> bool {
+pub(crate) const fn is_end(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b')' | b'>' | b'`') || byte.is_ascii_whitespace()
 }
 
 /// The reader that a media type asks for; pictures and sounds have none.
-fn lens(kind: &[u8]) -> Option<Lens> {
+pub(crate) fn lens(kind: &[u8]) -> Option<Lens> {
     let name = kind.split(|byte| *byte == b';').next().unwrap_or_default();
     let has = |word: &[u8]| memchr::memmem::find(name, word).is_some();
     if name.starts_with(b"image/") && !has(b"svg")
@@ -66,7 +66,7 @@ fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: How) -> V
     let how = how.and(How::DECODE);
     let mut view = View::default();
     if memchr::memmem::find(kind, b"base64").is_some() {
-        base64(scalar, body, from, how, &mut view);
+        base64_at(scalar, body, from, how, &mut view);
         return view;
     }
     let mut at = 0_usize;
@@ -83,33 +83,41 @@ fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: How) -> V
     view
 }
 
+fn base64_at(scalar: &Scalar, body: &[u8], from: usize, how: How, view: &mut View) {
+    for (out, first, end) in quads(body) {
+        let (low, high, _) = scalar.back(from.saturating_add(first), from.saturating_add(end));
+        view.put(&[out], (low, high), how, 0);
+    }
+}
+
 /// Reads base64 leniently: both alphabets, bytes of neither left out, no padding asked.
-fn base64(scalar: &Scalar, body: &[u8], from: usize, how: How, view: &mut View) {
-    let mut bits = 0_u32;
-    let mut held = 0_u32;
-    let mut first = from;
-    for (index, byte) in body.iter().enumerate() {
+pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
+    quads(body).map(|(byte, _, _)| byte).collect()
+}
+
+/// Each decoded byte with the range that it stands in.
+fn quads(body: &[u8]) -> impl Iterator<Item = (u8, usize, usize)> {
+    let (mut bits, mut held, mut first) = (0_u32, 0_u32, 0_usize);
+    body.iter().enumerate().take_while(|(_, byte)| **byte != b'=').filter_map(move |(at, byte)| {
         let value = match byte {
             b'A'..=b'Z' => byte.wrapping_sub(b'A'),
             b'a'..=b'z' => byte.wrapping_sub(b'a').wrapping_add(26),
             b'0'..=b'9' => byte.wrapping_sub(b'0').wrapping_add(52),
             b'+' | b'-' => 62,
             b'/' | b'_' => 63,
-            b'=' => break,
-            _ => continue,
+            _ => return None,
         };
-        let at = from.saturating_add(index);
         if held == 0 {
             first = at;
         }
         bits = (bits << 6 | u32::from(value)) & 0xFFFF;
         held = held.saturating_add(6);
-        if held >= 8 {
-            held = held.saturating_sub(8);
-            let [.., out] = (bits >> held).to_be_bytes();
-            let (low, high, _) = scalar.back(first, at.saturating_add(1));
-            view.put(&[out], (low, high), how, 0);
-            first = at;
+        if held < 8 {
+            return None;
         }
-    }
+        held = held.saturating_sub(8);
+        let [.., out] = (bits >> held).to_be_bytes();
+        let from = core::mem::replace(&mut first, at);
+        Some((out, from, at.saturating_add(1)))
+    })
 }

@@ -30,6 +30,7 @@ pub(super) const WALKED: &[&str] = &[
     "@rimraf.rimraf",
     "@rimraf.rimrafSync",
     "rimraf",
+    "Object.assign",
     "Object.keys",
     "Object.values",
     "Object.entries",
@@ -71,7 +72,10 @@ pub(super) struct BuiltNodes {
     bulk: Vec<Node>,
     env: Vec<Node>,
     starters: Vec<Node>,
+    /// Starters of the module, which take a program and a list.
+    programs: Vec<Node>,
     env_object: Node,
+    assign: Node,
 }
 
 impl BuiltNodes {
@@ -91,7 +95,14 @@ impl BuiltNodes {
             bulk: between("Object.keys", "URLSearchParams"),
             env: between("process.env", "@process.env"),
             starters: between("@child_process.spawn", "*.execFileSync"),
+            programs: all(&[
+                "@child_process.spawn",
+                "@child_process.spawnSync",
+                "@child_process.execFile",
+                "@child_process.execFileSync",
+            ]),
             env_object: names.find("Deno.env.toObject"),
+            assign: names.find("Object.assign"),
         }
     }
 }
@@ -146,7 +157,9 @@ impl Walk<'_, '_, '_, '_> {
         let (wasm, delete, whole) = (is(&built.wasm), is(&built.delete), is(&built.whole));
         let bulk = node == built.env_object
             || (built.bulk.contains(&node)
-                && callee.args.iter().any(|arg| built.env.contains(&arg.val.node)));
+                && callee.args.iter().any(|arg| built.env.contains(&arg.val.node)))
+            || (node == built.assign
+                && callee.args.iter().skip(1).any(|arg| built.env.contains(&arg.val.node)));
         let (span, how) = (self.span(callee.cur.first, last), callee.cur.how);
         if bulk && node != 0 {
             self.sink.shape("js-env-bulk", span, how);
@@ -155,6 +168,9 @@ impl Walk<'_, '_, '_, '_> {
         let open = (callee.cur.last as usize).wrapping_add(1);
         if starts && self.kind(open) == Some(K::LParen) && self.loads_first(open, last as usize) {
             self.sink.shape("js-loader-flag", span, how);
+        }
+        if self.nodes.built.programs.contains(&node) {
+            self.embed_command(callee, last as usize);
         }
         if !(wasm || delete || whole) || self.kind(open) != Some(K::LParen) {
             return;
@@ -215,7 +231,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Gives the first token of what a name is bound to.
-    fn bound_at(&self, at: usize) -> Option<usize> {
+    pub(super) fn bound_at(&self, at: usize) -> Option<usize> {
         let count = self.lookups.get().wrapping_add(1);
         self.lookups.set(count);
         if count > LOOKUPS {

@@ -188,7 +188,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         let span = self.span(cur.first, last);
         if cur.val.is_known() {
-            self.tell(cur, cur.val, args, callee.texts, span);
+            self.tell(callee, args, span, last as usize);
             self.look_at_call(callee, last);
         }
         self.special(cur.val.node, cur, args, callee.texts, last)
@@ -203,22 +203,19 @@ impl Walk<'_, '_, '_, '_> {
         cur.val
     }
 
-    fn tell(&mut self, cur: &Cur, val: Val, args: [Arg; 3], texts: u32, span: (usize, usize)) {
+    fn tell(&mut self, callee: &Callee, args: [Arg; 3], span: (usize, usize), last: usize) {
+        let cur = &callee.cur;
         let first = args.first().map_or(FirstArg::None, |arg| arg.first);
-        for (node, star) in [(val.node, false), (val.star, true)] {
+        for (node, star) in [(cur.val.node, false), (cur.val.star, true)] {
             if node == 0 || (star && cur.prefix == Prefix::New && self.is_constructor(node)) {
                 continue;
             }
             let mut told = Args { first, constants: Vec::new() };
             let mut how = cur.how;
             if self.sink.wants_constants(self.names, node) {
-                let tokens = self.texts.get(texts as usize..).unwrap_or_default().to_vec();
-                for token in tokens {
-                    let (text, undone) = self.constant(token as usize);
-                    told.constants.extend_from_slice(&text);
-                    told.constants.push(b' ');
-                    how = how.and(undone);
-                }
+                let (constants, undone) = self.argv(callee, last);
+                told.constants = constants;
+                how = how.and(undone);
             }
             self.sink.call(self.names, node, cur.own, &told, span, how);
         }

@@ -4,7 +4,8 @@ use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::sink::{EmbeddedText, Sink};
 use crate::text::Within;
-use crate::view::How;
+use crate::unicode::entity;
+use crate::view::{How, View};
 
 /// Says whether a file is markup around scripts.
 pub(crate) fn is_markup(path: &str) -> bool {
@@ -23,15 +24,26 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         embed(sink, start, end);
     }
     let mut at = 0_usize;
+    let mut ends = true;
     while let Some(len) = memchr::memchr(b'<', src.get(at..).unwrap_or_default()) {
         let tag = at.saturating_add(len);
         let rest = src.get(tag..).unwrap_or_default();
+        if let Some(body) = rest.strip_prefix(b"<!--") {
+            // What a comment holds runs nowhere; one that nothing ends is read on, and so are those below it.
+            let len = if ends { comment(body) } else { None };
+            ends &= len.is_some();
+            at = tag.saturating_add(4).saturating_add(len.unwrap_or(0));
+            continue;
+        }
         if rest.get(1).is_none_or(|byte| !byte.is_ascii_alphabetic()) {
             at = tag.saturating_add(1);
             continue;
         }
         let end = tag_end(src, tag);
         attributes(src, (tag, end), sink);
+        if is_hidden_charset(src.get(tag..end).unwrap_or_default()) {
+            sink.shape("evasion-source-encoding", (tag, end), How::NONE);
+        }
         at = end;
         let script = rest.get(1..7).is_some_and(|name| name.eq_ignore_ascii_case(b"script"));
         if script && rest.get(7).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-') {
@@ -49,6 +61,33 @@ fn embed(sink: &mut Sink<'_>, start: usize, end: usize) {
     if start < end {
         sink.embed(Lens::Js, EmbeddedText::Range(start, end));
     }
+}
+
+/// Gives how long a comment is behind its mark, the end with it, if it has one: `-->`, `--!>`, or `>` and `->` right at the start.
+fn comment(body: &[u8]) -> Option<usize> {
+    if body.starts_with(b">") {
+        return Some(1);
+    }
+    if body.starts_with(b"->") {
+        return Some(2);
+    }
+    let end = memchr::memmem::find(body, b"-->");
+    // The rarer end is looked for in front of the other alone, so that many comments cost no more than their bytes.
+    let head = body.get(..end.unwrap_or(body.len())).unwrap_or_default();
+    match (memchr::memmem::find(head, b"--!>"), end) {
+        (Some(end), _) => Some(end.saturating_add(4)),
+        (None, Some(end)) => Some(end.saturating_add(3)),
+        (None, None) => None,
+    }
+}
+
+/// `<meta charset=utf-7>`, in either form.
+fn is_hidden_charset(tag: &[u8]) -> bool {
+    let meta = tag.get(1..5).is_some_and(|name| name.eq_ignore_ascii_case(b"meta"));
+    let Some(head) = tag.get(..tag.len().min(512)).filter(|_| meta) else { return false };
+    let lower: Vec<u8> =
+        head.iter().filter(|byte| !b" \t\n\r\"'".contains(byte)).map(u8::to_ascii_lowercase).collect();
+    memchr::memmem::find(&lower, b"charset=utf-7").is_some()
 }
 
 /// The code between two lines of `---` at the top of a component.
@@ -112,14 +151,70 @@ fn attributes(src: &[u8], tag: (usize, usize), sink: &mut Sink<'_>) {
         let event = name.len() > 2 && name.get(..2).is_some_and(|head| head.eq_ignore_ascii_case(b"on"));
         let bound = matches!(name.first(), Some(b'@' | b':')) || name.starts_with(b"v-");
         let value = src.get(start..end).unwrap_or_default();
-        let scheme = b"javascript:";
-        if value.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme)) {
-            embed(sink, start.saturating_add(scheme.len()), end);
+        if name.eq_ignore_ascii_case(b"srcdoc") {
+            sink.embed(Lens::Prose, EmbeddedText::View(referred(value, start)));
+        } else if memchr::memchr(b'&', value).is_some() {
+            let view = referred(value, start);
+            if let Some(view) = script_of(&view.bytes)
+                .map_or((event || bound).then_some(view), |len| Some(referred_from(value, start, len)))
+            {
+                sink.embed(Lens::Js, EmbeddedText::View(view));
+            }
+        } else if let Some(len) = script_of(value) {
+            embed(sink, start.saturating_add(len), end);
         } else if event || bound {
             embed(sink, start, end);
         }
         at = end.max(equals.saturating_add(1));
     }
+}
+
+/// Gives how long `javascript:` is in front of an address. Blanks and controls in it count for nothing.
+fn script_of(value: &[u8]) -> Option<usize> {
+    let mut wanted = b"javascript:".iter();
+    let mut next = wanted.next()?;
+    for (index, byte) in value.iter().enumerate().take(64) {
+        if byte.eq_ignore_ascii_case(next) {
+            let Some(following) = wanted.next() else { return Some(index.saturating_add(1)) };
+            next = following;
+        } else if !byte.is_ascii_whitespace() && !byte.is_ascii_control() {
+            return None;
+        }
+    }
+    None
+}
+
+/// An attribute's value with its character references undone.
+fn referred(value: &[u8], start: usize) -> View {
+    referred_from(value, start, 0)
+}
+
+/// The same from its `skip`th decoded byte on.
+fn referred_from(value: &[u8], start: usize, skip: usize) -> View {
+    let mut view = View::default();
+    let (mut at, mut seen) = (0_usize, 0_usize);
+    while let Some(rest) = value.get(at..).filter(|rest| !rest.is_empty()) {
+        let place = start.saturating_add(at);
+        let read = if rest.first() == Some(&b'&') { entity::read(rest) } else { None };
+        let (len, written) = if let Some((char, len)) = read {
+            let mut bytes = [0; 4];
+            let text = char.encode_utf8(&mut bytes).as_bytes();
+            if seen >= skip {
+                // Marks have to be written so in an attribute; letters need not.
+                let how = if char.is_ascii_alphanumeric() { How::UNICODE } else { How::NONE };
+                view.put(text, (place, place.saturating_add(len)), how, 0);
+            }
+            (len, text.len())
+        } else {
+            if seen >= skip {
+                view.copy(rest.get(..1).unwrap_or_default(), place, How::NONE, 0);
+            }
+            (1, 1)
+        };
+        at = at.saturating_add(len.max(1));
+        seen = seen.saturating_add(written);
+    }
+    view
 }
 
 /// Expressions between braces of a template.

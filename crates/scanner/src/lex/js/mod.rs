@@ -1,5 +1,6 @@
 //! JavaScript and TypeScript.
 
+mod argv;
 mod bind;
 mod built;
 mod call;

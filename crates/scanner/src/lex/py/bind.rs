@@ -16,6 +16,8 @@ pub(super) enum Form {
     Text,
     /// A text joined with something else.
     Joined,
+    /// A path put together, from one token to another.
+    Path,
     /// A list, tuple or dictionary: where its items begin, and how many there are.
     List,
     True,

@@ -5,6 +5,7 @@ use super::text::{self, Hole};
 use super::token::K;
 use super::walk::{Cur, Item, Walk};
 use crate::entry::Lens;
+use crate::lex::quote::{self, Exact};
 use crate::names::{Names, Node, ROOT, Word};
 use crate::sink::{Args, EmbeddedText, FirstArg, Own};
 use crate::view::{How, View};
@@ -29,12 +30,69 @@ pub(super) const NETWORK: &[&str] = &[
     "@http.client.HTTPSConnection",
 ];
 
+/// Calls whose program stands twice, once as what it is called.
+const LISTED: &[&str] = &[
+    "@os.execl",
+    "@os.execlp",
+    "@os.execle",
+    "@os.execlpe",
+    "@os.execv",
+    "@os.execvp",
+    "@os.execve",
+    "@os.execvpe",
+    "@os.spawnl",
+    "@os.spawnlp",
+    "@os.spawnle",
+    "@os.spawnv",
+    "@os.spawnvp",
+    "@os.spawnve",
+    "@os.posix_spawn",
+    "@os.posix_spawnp",
+];
+/// Members that are the names of another file or frame.
+pub(super) const SPACES: &[&str] = &["f_globals", "f_builtins", "__globals__"];
+/// Methods that give a path again.
+pub(super) const PATH_WORDS: &[&str] = &[
+    "expanduser",
+    "resolve",
+    "absolute",
+    "joinpath",
+    "as_posix",
+    "with_name",
+    "__str__",
+    "parent",
+    "parents",
+];
+/// Modules that other modules hold.
+pub(super) const REACHED: &[&str] = &["os", "subprocess", "builtins"];
+/// Calls that put a path together.
+pub(super) const PATHS: &[&str] = &[
+    "@os.path.join",
+    "@os.path.expanduser",
+    "@os.path.expandvars",
+    "@os.path.abspath",
+    "@os.path.normpath",
+    "@pathlib.Path",
+    "@pathlib.PosixPath",
+    "@pathlib.PurePath",
+    "@pathlib.Path.home",
+    "@pathlib.Path.cwd",
+];
+/// Classes whose objects have members in the tables.
+pub(super) const CLASSES: &[&str] = &[
+    "@code.InteractiveInterpreter",
+    "@code.InteractiveConsole",
+    "@fabric.Connection",
+    "@invoke.Context",
+    "@zipimport.zipimporter",
+];
+
 /// Nodes and words that the walk treats on their own.
 #[derive(Debug)]
 pub(super) struct WalkNodes {
     pub(super) builtins: Node,
     pub(super) builtins_word: Word,
-    pub(super) environ: Node,
+    pub(super) environ: [Node; 2],
     pub(super) modules: Node,
     pub(super) imports: Vec<Node>,
     pub(super) dict: Word,
@@ -62,6 +120,13 @@ pub(super) struct WalkNodes {
     network: Vec<Node>,
     text_words: Vec<Word>,
     ask_words: Vec<Word>,
+    space_words: Vec<Word>,
+    path_words: Vec<Word>,
+    /// Modules that are asked for as members of other modules.
+    reached: Vec<(Word, Node)>,
+    paths: Vec<Node>,
+    classes: Vec<Node>,
+    files: Vec<Node>,
 }
 
 impl WalkNodes {
@@ -72,7 +137,7 @@ impl WalkNodes {
         Self {
             builtins: node("@builtins"),
             builtins_word: word("__builtins__"),
-            environ: node("@os.environ"),
+            environ: [node("@os.environ"), node("@os.environb")],
             modules: node("@sys.modules"),
             imports: all(&["__import__", "@importlib.import_module", "@importlib.__import__"]),
             dict: word("__dict__"),
@@ -118,43 +183,8 @@ impl WalkNodes {
                 "@subprocess.check_output",
                 "@pty.spawn",
             ]),
-            programs: all(&[
-                "@asyncio.create_subprocess_exec",
-                "@os.execl",
-                "@os.execlp",
-                "@os.execle",
-                "@os.execlpe",
-                "@os.execv",
-                "@os.execvp",
-                "@os.execve",
-                "@os.execvpe",
-                "@os.spawnl",
-                "@os.spawnlp",
-                "@os.spawnle",
-                "@os.spawnv",
-                "@os.spawnvp",
-                "@os.spawnve",
-                "@os.posix_spawn",
-                "@os.posix_spawnp",
-            ]),
-            listed: all(&[
-                "@os.execl",
-                "@os.execlp",
-                "@os.execle",
-                "@os.execlpe",
-                "@os.execv",
-                "@os.execvp",
-                "@os.execve",
-                "@os.execvpe",
-                "@os.spawnl",
-                "@os.spawnlp",
-                "@os.spawnle",
-                "@os.spawnv",
-                "@os.spawnvp",
-                "@os.spawnve",
-                "@os.posix_spawn",
-                "@os.posix_spawnp",
-            ]),
+            programs: all(&[&["@asyncio.create_subprocess_exec"][..], LISTED].concat()),
+            listed: all(LISTED),
             executable: node("@sys.executable"),
             yaml: all(&["@yaml.load", "@yaml.load_all"]),
             torch: node("@torch.load"),
@@ -165,6 +195,12 @@ impl WalkNodes {
                 .map(|text| word(text))
                 .collect(),
             ask_words: ["get", "__getitem__", "pop", "setdefault"].iter().map(|text| word(text)).collect(),
+            space_words: SPACES.iter().map(|text| word(text)).collect(),
+            path_words: PATH_WORDS.iter().map(|text| word(text)).collect(),
+            reached: REACHED.iter().map(|text| (word(text), names.module(text.as_bytes()))).collect(),
+            paths: all(PATHS),
+            classes: all(CLASSES),
+            files: all(&["@runpy.run_path", "@importlib.machinery.SourceFileLoader"]),
         }
     }
 
@@ -176,6 +212,21 @@ impl WalkNodes {
     /// Says whether a text's method gives the text again, in parts or another form.
     pub(super) fn keeps_text(&self, word: Word) -> bool {
         word != 0 && self.text_words.contains(&word)
+    }
+
+    /// Says whether a path's method gives a path again.
+    pub(super) fn keeps_path(&self, word: Word) -> bool {
+        word != 0 && self.path_words.contains(&word)
+    }
+
+    /// Says whether a member is the names of another file.
+    pub(super) fn is_space(&self, word: Word) -> bool {
+        word != 0 && self.space_words.contains(&word)
+    }
+
+    /// Gives the module that other modules hold under a name.
+    pub(super) fn reached(&self, word: Word) -> Node {
+        self.reached.iter().find(|(known, _)| word != 0 && *known == word).map_or(0, |(_, node)| *node)
     }
 
     /// Says whether a method asks a dictionary by a key.
@@ -197,10 +248,14 @@ impl Walk<'_, '_, '_> {
                 let name = (first.form == Form::Text).then_some(name);
                 let found = self.in_space(val, name.as_deref());
                 self.undone = how;
-                self.sink.member(self.names, found.node, Own::No, span, callee.how.and(how));
+                if !self.is_op(last.saturating_add(1), b'(') {
+                    self.sink.member(self.names, found.node, Own::No, span, callee.how.and(how));
+                    self.sink.member(self.names, found.star, Own::No, span, callee.how.and(how));
+                }
                 return found;
             }
             Form::Text | Form::Joined => return val,
+            Form::Path if val.star == 0 => return Val { b: last, ..val },
             _ => {}
         }
         if val.node != 0 || val.star != 0 {
@@ -232,6 +287,15 @@ impl Walk<'_, '_, '_> {
             let mut how = how;
             if self.sink.wants_constants(self.names, node) {
                 let mut left = ITEMS;
+                if node == val.star {
+                    // What a method is called on stands first; a blank stands for what is not known.
+                    let toks = if val.form == Form::Path { self.toks(val.a, val.b) } else { &[] };
+                    let (receiver, undone) =
+                        text::path(self.src, toks.get(..toks.len().min(ITEMS)).unwrap_or_default());
+                    args.constants.extend_from_slice(&receiver);
+                    args.constants.push(b' ');
+                    how = how.and(undone);
+                }
                 how = how.and(self.constants(items, 3, &mut left, &mut args.constants));
             }
             self.sink.call(self.names, node, Own::No, &args, span, how);
@@ -249,6 +313,8 @@ impl Walk<'_, '_, '_> {
             *left = left.saturating_sub(1);
             if item.key != 0 {
                 let key = self.key_text(item.key);
+                let token = item.key.checked_sub(1).and_then(|at| self.tok(at));
+                how = how.and(token.filter(|tok| tok.kind == K::Name).map_or(How::NONE, Self::wide));
                 if item.val.form == Form::Other && item.val.node == 0 {
                     // A key whose value is not known is still set.
                     out.extend_from_slice(&key);
@@ -261,6 +327,13 @@ impl Walk<'_, '_, '_> {
             match item.val.form {
                 Form::Text | Form::Joined => {
                     let (text, undone) = self.constant(item.val);
+                    out.extend_from_slice(&text);
+                    how = how.and(undone);
+                }
+                Form::Path => {
+                    let toks = self.toks(item.val.a, item.val.b);
+                    let toks = toks.get(..toks.len().min(ITEMS)).unwrap_or_default();
+                    let (text, undone) = text::path(self.src, toks);
                     out.extend_from_slice(&text);
                     how = how.and(undone);
                 }
@@ -278,6 +351,15 @@ impl Walk<'_, '_, '_> {
             out.push(b' ');
         }
         how
+    }
+
+    /// A write whose value is a name that stands for a constant: the rules see it as if the name were called with it.
+    pub(super) fn tell_written(&mut self, target: &Cur, value: Item) {
+        let constant = matches!(value.val.form, Form::Text | Form::Joined);
+        if constant && target.val.node != 0 && self.sink.wants_constants(self.names, target.val.node) {
+            let span = self.span(target.first, value.last);
+            self.tell(Val::node(target.val.node), target.how, &[value], span);
+        }
     }
 
     /// Detectors that no list of names can say.
@@ -305,9 +387,15 @@ impl Walk<'_, '_, '_> {
             }
         }
         if setup && self.nodes.setup.contains(&node) {
-            let classes = items.iter().find(|item| item.key != 0 && self.key_text(item.key) == b"cmdclass");
-            if let Some(item) = classes.filter(|item| item.val.form != Form::List || item.val.b > 0).copied()
-            {
+            let spread = items.iter().filter(|item| item.spread == 2 && item.val.form == Form::List);
+            let spread = spread.flat_map(|item| self.list(item.val));
+            let classes = items
+                .iter()
+                .chain(spread)
+                .find(|item| item.key != 0 && self.key_text(item.key) == b"cmdclass")
+                .filter(|item| item.val.form != Form::List || item.val.b > 0)
+                .copied();
+            if let Some(item) = classes {
                 let place = self.span(item.key.saturating_sub(1), item.last);
                 self.sink.shape("py-setup-code", place, how);
             }
@@ -359,6 +447,19 @@ impl Walk<'_, '_, '_> {
         }
         if nodes.splitters.contains(&node) || nodes.keepers.contains(&node) {
             return first;
+        }
+        if nodes.paths.contains(&node) {
+            return Val::form(Form::Path, callee.first, last);
+        }
+        if nodes.classes.contains(&node) {
+            return Val::node(node);
+        }
+        if nodes.files.contains(&node) {
+            let given = items.iter().find(|item| item.key == 0 && item.val.form == Form::Text);
+            let places = given.map(|item| self.constant(item.val).0);
+            if let Some(Ok(file)) = places.map(String::from_utf8) {
+                self.sink.named.push(file);
+            }
         }
         if node == nodes.bool_call {
             return match first.form {
@@ -529,46 +630,11 @@ impl Walk<'_, '_, '_> {
             }
             let mut word = View::default();
             text::render(self.src, toks, Hole::Shell, &mut word);
-            quoted(&word, item.val.form, start, &mut view);
+            let exact = if item.val.form == Form::Text { Exact::Yes } else { Exact::No };
+            quote::word(&word, exact, start, &mut view);
         }
         if !view.is_empty() {
             self.sink.embed(Lens::Sh, EmbeddedText::View(view));
         }
     }
-}
-
-/// Adds a word so that the shell's reader takes it as one.
-fn quoted(word: &View, form: Form, at: usize, out: &mut View) {
-    let exact = form == Form::Text;
-    let plain = |byte: &u8| {
-        byte.is_ascii_alphanumeric()
-            || matches!(byte, b'-' | b'_' | b'/' | b'.' | b'=' | b':' | b'@' | b'%' | b'+' | b',')
-            || *byte >= 0x80
-    };
-    let bare = !word.bytes.is_empty() && word.bytes.iter().all(plain);
-    let quote: &[u8] = if bare {
-        b""
-    } else if exact {
-        b"'"
-    } else {
-        b"\""
-    };
-    out.put(quote, (at, at), How::NONE, 0);
-    let mut from = 0_usize;
-    for part in word.bytes.split_inclusive(|byte| *byte == b'\'') {
-        let mut place = from;
-        for byte in part {
-            let next = place.saturating_add(1);
-            let (start, end, how) = word.map.back(place, next);
-            let escaped: &[u8] = if exact && *byte == b'\'' { b"'\\''" } else { core::slice::from_ref(byte) };
-            if end == start.saturating_add(1) && escaped.len() == 1 {
-                out.copy(escaped, start, how, 0);
-            } else {
-                out.put(escaped, (start, end), how, 0);
-            }
-            place = next;
-        }
-        from = place;
-    }
-    out.put(quote, (at, at), How::NONE, 0);
 }

@@ -10,7 +10,8 @@ pub(super) fn look(src: &[u8], scanned: &Scanned, code: &[u8], sink: &mut Sink<'
         if tok.flags & WIDE != 0 && tok.kind == super::token::K::Name {
             let name = super::text_of(src, *tok);
             // What the language itself takes for another name is that name.
-            if !normal(name).is_ascii() {
+            let hidden = core::str::from_utf8(name).is_ok_and(crate::unicode::has_zero_width);
+            if hidden || !normal(name).is_ascii() {
                 let words = &sink.rules.py.words;
                 crate::unicode::identifier(name, tok.range(), How::NONE, words, code, sink);
             }

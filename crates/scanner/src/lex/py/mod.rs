@@ -145,10 +145,10 @@ pub(crate) fn names() -> Names {
     for name in WALKED {
         names.intern(name);
     }
-    for name in call::NETWORK {
+    for name in [call::NETWORK, call::PATHS, call::CLASSES].concat() {
         names.intern(name);
     }
-    for word in WORDS {
+    for word in [WORDS, call::SPACES, call::PATH_WORDS, call::REACHED].concat() {
         names.words.intern(word.as_bytes());
     }
     names

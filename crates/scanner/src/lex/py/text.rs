@@ -179,3 +179,21 @@ pub(super) fn constant(src: &[u8], toks: &[Tok]) -> (Vec<u8>, How) {
     let how = if view.is_empty() { How::NONE } else { view.map.back(0, view.bytes.len()).2 };
     (view.bytes, how)
 }
+
+/// Gives the constant parts of a path, with a slash wherever a join or an operator puts one.
+pub(super) fn path(src: &[u8], toks: &[Tok]) -> (Vec<u8>, How) {
+    let mut out = Vec::new();
+    let mut undone = How::NONE;
+    for tok in toks {
+        if tok.is_string() {
+            let (text, how) = constant(src, core::slice::from_ref(tok));
+            let text =
+                if out.last() == Some(&b'/') { text.strip_prefix(b"/").unwrap_or(&text) } else { &text };
+            out.extend_from_slice(text);
+            undone = undone.and(how);
+        } else if tok.kind == K::Op && matches!(tok.aux, 0x2C | 0x2F) && out.last() != Some(&b'/') {
+            out.push(b'/');
+        }
+    }
+    (out, undone)
+}

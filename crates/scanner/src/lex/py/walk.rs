@@ -168,6 +168,10 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         self.toks.get(at as usize).copied()
     }
 
+    fn kind_at(&self, at: u32) -> Option<K> {
+        self.tok(at).map(|tok| tok.kind)
+    }
+
     pub(super) fn toks(&self, from: u32, to: u32) -> &'a [Tok] {
         self.toks.get(from as usize..=to as usize).unwrap_or_default()
     }
@@ -529,12 +533,21 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
     /// What a member of a value is.
     pub(super) fn member_of(&self, base: Val, word: Word) -> Val {
         let nodes = self.nodes;
-        if word != 0 && word == nodes.dict && base.node != 0 {
+        if word != 0 && word == nodes.dict {
             return Val { node: 0, star: 0, form: Form::Space, a: base.node, b: 0 };
+        }
+        if nodes.is_space(word) {
+            return Val { node: 0, star: self.names.star(word), form: Form::Space, a: ROOT, b: 0 };
         }
         if base.form == Form::Space {
             // A member of a dictionary: only what it is asked by.
             return if nodes.asks(word) { base } else { Val::default() };
+        }
+        if base.node != 0 && base.node == nodes.modules && nodes.asks(word) {
+            return Val { form: Form::Space, ..base };
+        }
+        if base.form == Form::Path && base.star == 0 {
+            return if nodes.keeps_path(word) { base } else { Val { star: self.names.star(word), ..base } };
         }
         if matches!(base.form, Form::Text | Form::Joined) {
             let kept = nodes.keeps_text(word);
@@ -543,7 +556,11 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         if word != 0 && word == nodes.call && base.node != 0 {
             return base;
         }
-        let node = if base.node == 0 { 0 } else { self.step(base.node, word) };
+        let mut node = if base.node == 0 { 0 } else { self.step(base.node, word) };
+        if node == 0 {
+            // What another module imported is its member.
+            node = nodes.reached(word);
+        }
         let star = if word == 0 {
             self.names.step(base.star, 0)
         } else {
@@ -650,9 +667,10 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             top.cur = cur;
         }
         let called = self.is_op(last.saturating_add(1), b'(');
-        if !called && !written && val.node != 0 {
+        if !called && !written && (val.node != 0 || val.star != 0) {
             let span = self.span(base.first, last);
             self.sink.member(self.names, val.node, Own::No, span, how);
+            self.sink.member(self.names, val.star, Own::No, span, how);
         }
     }
 
@@ -663,7 +681,19 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             return Val::node(self.module(name));
         }
         let word = self.names.words.get(name);
-        if space.a == ROOT { self.resolve(name, word) } else { Val::node(self.step(space.a, word)) }
+        if space.a == 0 {
+            return Val { star: self.names.star(word), ..Val::default() };
+        }
+        if space.a != ROOT {
+            return Val::node(self.step(space.a, word));
+        }
+        let found = self.resolve(name, word);
+        // The names of another file hold what that file imported.
+        if found.is_any() || self.bindings.get(name).is_some() {
+            found
+        } else {
+            Val::node(self.nodes.reached(word))
+        }
     }
 
     /// Gives an item of a literal by its number or key.
@@ -727,7 +757,7 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         }
         let (cur, asks) = (frame.cur, frame.asks);
         if cur.val.node != 0
-            && cur.val.node == self.nodes.environ
+            && self.nodes.environ.contains(&cur.val.node)
             && !asks
             && !self.is_op(cur.last.saturating_add(1), b'=')
         {
@@ -745,6 +775,9 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             if elem.operands == 0 {
                 elem.val = cur.val;
                 elem.target = cur;
+            } else if elem.val.form == Form::Path {
+                elem.val.b = cur.last;
+                elem.target = Cur::default();
             } else {
                 if elem.text && elem.operators > 0 {
                     // The text goes from its first part to this one.
@@ -982,6 +1015,10 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             } else {
                 values.first().map_or(Val::default(), |value| value.val)
             };
+            let given = values.get(if many { index } else { 0 });
+            if let Some(value) = given.filter(|value| self.kind_at(value.first) == Some(K::Name)) {
+                self.tell_written(&target.target, *value);
+            }
             let key = if target.target.target == 0 { target.key } else { target.target.target };
             let Some(name) = key.checked_sub(1).and_then(|at| self.tok(at)) else { continue };
             if target.target.member {

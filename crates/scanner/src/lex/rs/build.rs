@@ -40,6 +40,10 @@ impl Nodes {
                     "std.fs.File.create",
                     "std.fs.File.create_new",
                     "std.fs.OpenOptions.open",
+                    "std.fs.remove_file",
+                    "std.fs.remove_dir",
+                    "std.fs.remove_dir_all",
+                    "std.fs.set_permissions",
                 ]),
                 all(&["std.fs.copy", "std.fs.rename", "std.fs.hard_link", "std.os.unix.fs.symlink"]),
             ],
@@ -75,6 +79,8 @@ const TOOL_VARIABLES: &[&[u8]] = &[
     b"PKG_CONFIG",
     b"RUSTC_LINKER",
     b"RUSTDOC",
+    b"RUSTC_WRAPPER",
+    b"RUSTC_WORKSPACE_WRAPPER",
 ];
 /// Words that pass a text on as it is.
 const CONVERSIONS: &[&[u8]] = &[
@@ -105,6 +111,11 @@ const CONVERSIONS: &[&[u8]] = &[
     b"as_os_str",
     b"clone",
     b"option_env",
+    b"next",
+    b"into_iter",
+    b"chain",
+    b"once",
+    b"iter",
 ];
 
 /// Where a path leads.
@@ -136,7 +147,7 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
         let close = self.code.close(found.end);
         let program = (found.end.saturating_add(1), close);
-        let end = self.code.statement_end(close, self.values.budget);
+        let end = self.code.statement_end(close.saturating_add(1), self.values.budget);
         self.values.spend(end.saturating_sub(close));
         let mut view = View::default();
         let strings: Vec<u32> = self.code.strings(program.0, end).to_vec();
@@ -150,13 +161,14 @@ impl Walk<'_, '_, '_, '_, '_> {
         if !view.is_empty() {
             self.sink.embed(Lens::Sh, EmbeddedText::View(view));
         }
-        if self.sink.role == Role::Build && !self.is_tool(program, HOPS) {
+        if self.sink.role == Role::Build && !self.is_tool(program, HOPS, b"") {
             self.sink.shape("rs-build-process", span, How::NONE);
         }
     }
 
-    /// Says whether an expression can only be the name of a tool that builds use.
-    fn is_tool(&mut self, range: (usize, usize), hops: usize) -> bool {
+    /// Says whether an expression can only be the name of a tool that builds use. `of` is the name that it is bound to:
+    /// inside of its own value that name stands for its other values.
+    fn is_tool(&mut self, range: (usize, usize), hops: usize, of: &[u8]) -> bool {
         let mut found = false;
         let mut at = range.0;
         while at < range.1 {
@@ -173,18 +185,28 @@ impl Walk<'_, '_, '_, '_, '_> {
                     }
                     found = true;
                 }
-                // A message, not a value.
-                K::Word if self.code.word(at) == b"expect" => {
+                // A message or a question, not a value.
+                K::Word if matches!(self.code.word(at), b"expect" | b"filter") => {
                     at = self.code.close(next).max(next);
                 }
+                // A function of the file's own that asks for a variable.
+                K::Word
+                    if self.code.is(next, b'(')
+                        && memchr::memmem::find(self.code.word(at), b"env").is_some() => {}
                 K::Word if CONVERSIONS.contains(&self.code.word(at)) => {}
+                K::Word if self.code.word(at) == of => {}
                 K::Word => {
-                    let Some(bound) = self.values.one(self.code.word(at)).filter(|_| hops > 0) else {
+                    let name = self.code.word(at);
+                    let all = self.values.get(name).to_vec();
+                    if all.is_empty() || hops == 0 {
                         return false;
-                    };
-                    let size = bound.1.saturating_sub(bound.0);
-                    if !self.values.spend(size) || !self.is_tool(bound, hops.saturating_sub(1)) {
-                        return false;
+                    }
+                    for bound in all {
+                        let size = bound.1.saturating_sub(bound.0);
+                        let known = size > 0 && self.values.spend(size);
+                        if !known || !self.is_tool(bound, hops.saturating_sub(1), name) {
+                            return false;
+                        }
                     }
                     found = true;
                 }

@@ -22,7 +22,7 @@ pub(super) enum Kind {
 pub(super) fn kind(path: &str) -> Kind {
     let (name, ending) = crate::inventory::names::parts(path);
     match (name.as_str(), ending.as_str()) {
-        ("makefile" | "gnumakefile", _) | (_, "mk") => Kind::Make,
+        ("makefile" | "gnumakefile" | "justfile" | ".justfile", _) | (_, "mk" | "just") => Kind::Make,
         ("dockerfile" | "containerfile", _) | (_, "dockerfile") => Kind::Docker,
         (_, "ps1" | "psm1") => Kind::Power,
         (_, "bat" | "cmd") => Kind::Batch,
@@ -239,9 +239,13 @@ pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut script = Flat::default();
     let mut names: std::collections::BTreeMap<Vec<u8>, Vec<u8>> = std::collections::BTreeMap::new();
     let mut budget = (1_usize << 20).saturating_add(src.len().saturating_mul(4));
+    let (name, ending) = crate::inventory::names::parts(sink.path);
+    let just = name.ends_with("justfile") || ending == "just";
+    let mut prefix = b'\t';
     for (start, end) in logical_lines(src) {
         let line = src.get(start..end).unwrap_or_default();
-        if let Some(recipe) = line.strip_prefix(b"\t") {
+        let recipe = line.strip_prefix(&[prefix]).or_else(|| line.strip_prefix(b" ").filter(|_| just));
+        if let Some(recipe) = recipe {
             let marks =
                 recipe.iter().take_while(|byte| matches!(byte, b'@' | b'-' | b'+' | b' ' | b'\t')).count();
             let at = start.saturating_add(marks).saturating_add(1);
@@ -269,6 +273,9 @@ pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
                 .map_or(&[][..], |last| name.get(..=last).unwrap_or_default());
             let name = name.trim_ascii();
             let name = name.strip_prefix(b"export ").unwrap_or(name).trim_ascii();
+            if name == b".RECIPEPREFIX" {
+                prefix = value.trim_ascii().first().copied().unwrap_or(b'\t');
+            }
             if super::wrap::is_name(name) && value.len() <= 4096 {
                 names.insert(name.to_vec(), value.trim_ascii().to_vec());
             }
@@ -375,6 +382,8 @@ fn recipe_line(
                 {
                     *budget = left;
                     out.unit(value, (place, end), How::SHELL);
+                } else if name == b"SHELL" {
+                    out.unit(b"sh", (place, end), How::NONE);
                 } else {
                     out.unit(b"${X}", (place, end), How::NONE);
                 }

@@ -177,6 +177,7 @@ impl Parser<'_, '_, '_> {
 
     fn next_stage(&mut self, state: &mut State) {
         self.pipe.from |= state.stage.sources;
+        self.pipe.how = self.pipe.how.and(state.stage.how);
         self.pipe.piped = true;
         self.input = state.stage.printed.take();
         state.closed = false;
@@ -313,7 +314,8 @@ impl Parser<'_, '_, '_> {
         let trailing = self.trailing();
         self.redirects.truncate(redirects);
         state.ran = frame.ran | inside;
-        state.stage = Stage { sources: inside | trailing | frame.pipe.from, printed: None };
+        let how = state.stage.how;
+        state.stage = Stage { sources: inside | trailing | frame.pipe.from, how, printed: None };
         state.pipelines = state.pipelines.saturating_add(2);
         state.closed = true;
     }

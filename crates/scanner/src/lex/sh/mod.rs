@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use super::Lexed;
 use crate::options::Limits;
 use crate::sink::{Sink, Unread};
+use crate::view::How;
 use flat::Flat;
 use func::Func;
 
@@ -112,6 +113,8 @@ struct Known {
 struct Pipe {
     /// The programs before it.
     from: u128,
+    /// What had to be undone to read them.
+    how: How,
     /// It is not the first of its pipeline.
     piped: bool,
 }

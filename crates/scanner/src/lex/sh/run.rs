@@ -14,6 +14,8 @@ use crate::view::How;
 pub(super) struct Stage {
     /// The programs that ran.
     pub(super) sources: u128,
+    /// What had to be undone to read them.
+    pub(super) how: How,
     /// What it prints, if that is known.
     pub(super) printed: Option<Flat>,
 }
@@ -358,16 +360,21 @@ impl Parser<'_, '_, '_> {
                 self.tell(b"", How::NONE, Words { first: own.end, ..own }, sources);
             }
             // What a variable takes is not printed.
-            return Stage { sources: 0, printed: None };
+            return Stage::default();
         }
         let own = Words { first, ..own };
         let Some(program) = self.words.get(first).copied() else { return Stage::default() };
         let names = self.program_names(program);
-        let mut stage = Stage { sources, printed: None };
+        let last = self.words.get(own.end.saturating_sub(1)).map_or(program.end, |word| word.end);
+        let read = self.flat.how(program.start, last.max(program.end));
+        let mut stage = Stage { sources, ..Stage::default() };
         for (name, how) in names {
             sources |= self.tell(&name, how, own, sources);
             let done = self.run(&name, program, own);
             stage.sources |= sources | done.sources;
+            if stage.sources != 0 {
+                stage.how = stage.how.and(read).and(done.how);
+            }
             stage.printed = stage.printed.or(done.printed);
         }
         stage
@@ -378,6 +385,9 @@ impl Parser<'_, '_, '_> {
         let text = self.text(word).to_vec();
         let how = self.flat.how(word.start, word.end);
         let name = base_name(&text);
+        if !name.is_ascii() && core::str::from_utf8(name).is_ok_and(crate::unicode::has_zero_width) {
+            self.sink.shape("unicode-zero-width-code", word.span, How::NONE);
+        }
         let table = &self.sink.rules.commands;
         if word.glob && text.contains(&b'/') && name.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[')) {
             let plain = name.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
@@ -387,6 +397,12 @@ impl Parser<'_, '_, '_> {
             if !names.is_empty() {
                 return names;
             }
+        }
+        // The shell that runs the script, or the user's, where it is fed.
+        if self.pipe.from != 0
+            && matches!(text.as_slice(), b"$SHELL" | b"${SHELL}" | b"$BASH" | b"${BASH}" | b"$0" | b"${0}")
+        {
+            return vec![(b"sh".to_vec(), how)];
         }
         if word.value && word.sources != 0 {
             // What a program printed is run.
@@ -426,6 +442,7 @@ impl Parser<'_, '_, '_> {
             args: flat.bytes.get(start..end).unwrap_or_default(),
             undone: &|from, to| flat.how(start.saturating_add(from), start.saturating_add(to)),
             sources: fed,
+            fed: self.pipe.how,
             redirects: &told,
             span: own.span,
         };
@@ -483,7 +500,7 @@ impl Parser<'_, '_, '_> {
         let cost = args.iter().map(Vec::len).sum::<usize>().saturating_add(64);
         let Some((words, sources)) = self.called(name, &args) else { return Stage::default() };
         if words.is_empty() || !self.spend(cost.saturating_add(words.iter().map(Vec::len).sum())) {
-            return Stage { sources, printed: None };
+            return Stage { sources, ..Stage::default() };
         }
         let first = self.words.len();
         for text in &words {

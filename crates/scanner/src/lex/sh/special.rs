@@ -118,7 +118,7 @@ impl Parser<'_, '_, '_> {
             b"echo" | b"printf" => return Some(self.print(name, own)),
             b"cat" | b"tee" | b"rev" | b"tac" | b"tr" | b"base64" | b"base32" | b"openssl" | b"xxd" => {
                 let printed = if own.wanted { self.filtered(name, own) } else { None };
-                return Some(Stage { sources: 0, printed });
+                return Some(Stage { printed, ..Stage::default() });
             }
             _ => return None,
         }
@@ -146,7 +146,7 @@ impl Parser<'_, '_, '_> {
         let stdout = self.redirects.get(own.redirects..).unwrap_or_default();
         let away = stdout.iter().any(|redirect| redirect.text.starts_with(b">"));
         let printed = if own.wanted && !away { self.printed_by(name, &words) } else { None };
-        Stage { sources: 0, printed }
+        Stage { printed, ..Stage::default() }
     }
 
     fn printed_by(&mut self, name: &[u8], words: &[Piece]) -> Option<Flat> {
@@ -301,7 +301,12 @@ impl Parser<'_, '_, '_> {
         let texts = self.arg_texts(own);
         let option: &[u8] = if name == b"env" { b"-S" } else { b"-c" };
         let long: &[u8] = if name == b"env" { b"--split-string" } else { b"--command" };
-        let found = texts.iter().position(|text| text == option || text == long);
+        // `script -qc` and `su -lc`: the last letter takes the command.
+        let glued = |text: &[u8]| {
+            name != b"env"
+                && matches!(text, [b'-', letters @ .., b'c'] if letters.iter().all(u8::is_ascii_alphabetic))
+        };
+        let found = texts.iter().position(|text| text == option || text == long || glued(text));
         if let Some(word) = found.and_then(|at| args.get(at.saturating_add(1))) {
             self.embed(Lens::Sh, word.start, word.end);
             return;
@@ -441,6 +446,7 @@ impl Parser<'_, '_, '_> {
             args: flat.bytes.get(word.start..word.end).unwrap_or_default(),
             undone: &|from, to| flat.how(word.start.saturating_add(from), word.start.saturating_add(to)),
             sources: word.sources,
+            fed: How::NONE,
             redirects: &[],
             span: (word.span.0.max(span.0), word.span.1.max(word.span.0)),
         };

@@ -1,0 +1,315 @@
+//! Encoded runs and `data:` URIs in any text: base64, base64url, hex and percent, decoded and handed on for reading.
+//!
+//! A run counts from 24 bytes on, and only where what it decodes to is nine parts in ten printable text. All passes are
+//! linear: a run is looked at once, from one probe.
+
+use std::borrow::Cow;
+
+use crate::decode;
+use crate::entry::Lens;
+use crate::inventory::names;
+use crate::lex::data::uri;
+use crate::view::{How, View};
+
+/// The shortest run that is decoded.
+const RUN: usize = 24;
+/// Percent triples that make a run an encoded one.
+const TRIPLES: usize = 3;
+/// The widest line of an encoded block, and the most blanks in front of one.
+const MAX_LINE: usize = 1024;
+/// Encoded bytes that show whether a run is text before all of it is decoded.
+const SAMPLE: usize = 32;
+
+/// One decoded run: its text and the lenses that it is read through.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub(crate) view: View,
+    pub(crate) lenses: Vec<Lens>,
+}
+
+/// Whether a lens of the file reads `data:` URIs itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Uris {
+    Here,
+    Elsewhere,
+}
+
+/// Finds what is encoded in a text.
+pub(crate) fn find(text: &[u8], uris: Uris) -> Vec<Decoded> {
+    let mut out = Vec::new();
+    runs(text, &mut out);
+    percent(text, &mut out);
+    if uris == Uris::Here {
+        addresses(text, &mut out);
+    }
+    out
+}
+
+const fn is_encoded(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+}
+
+/// Base64 and hex: a probe at every 24th byte, then the run around it.
+fn runs(text: &[u8], out: &mut Vec<Decoded>) {
+    let mut at = RUN.saturating_sub(1);
+    let mut done = 0_usize;
+    while let Some(byte) = text.get(at) {
+        if !is_encoded(*byte) {
+            at = at.saturating_add(RUN);
+            continue;
+        }
+        let head = text.get(done..at).unwrap_or_default();
+        let start = at.saturating_sub(head.iter().rev().take_while(|byte| is_encoded(**byte)).count());
+        let end = run_end(text, at);
+        let long = text.get(start..end).filter(|run| run.len() >= RUN);
+        if let Some(run) = long.filter(|_| !is_address(text, start))
+            && let Some(decoded) = decoded(run)
+        {
+            push(&decoded, (start, end), out);
+        }
+        done = end;
+        at = end.saturating_add(RUN.saturating_sub(1)).max(at.saturating_add(1));
+    }
+}
+
+/// Finds where a run ends. Lines of one encoded block are of one width: a run that fills its line goes on in the next.
+fn run_end(text: &[u8], at: usize) -> usize {
+    let count = |from: usize| {
+        text.get(from..).unwrap_or_default().iter().take_while(|byte| is_encoded(**byte)).count()
+    };
+    let mut end = at.saturating_add(count(at));
+    let line = text.get(..end).unwrap_or_default().iter().rev().take(MAX_LINE);
+    let mut width = line.take_while(|byte| is_encoded(**byte)).count();
+    loop {
+        let rest = text.get(end..).unwrap_or_default();
+        let gap = match rest {
+            [b'\\', b'n' | b'\n', ..] | [b'\r', b'\n', ..] => 2,
+            [b'\n', ..] => 1,
+            _ => return end,
+        };
+        let blanks = rest.get(gap..).unwrap_or_default().iter().take(MAX_LINE);
+        let blanks = blanks.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let next = end.saturating_add(gap).saturating_add(blanks);
+        let more = count(next);
+        let after = text.get(next.saturating_add(more)).copied().unwrap_or(b'\n');
+        let closed = matches!(after, b'\n' | b'\r' | b'=' | b'"' | b'\'' | b'`' | b'\\');
+        if width < RUN || more == 0 || more > width || !closed {
+            return end;
+        }
+        end = next.saturating_add(more);
+        if more < width {
+            return end;
+        }
+        width = more;
+    }
+}
+
+/// The body of a `data:` URI is read with its media type.
+fn is_address(text: &[u8], start: usize) -> bool {
+    text.get(..start).is_some_and(|head| head.ends_with(b";base64,"))
+}
+
+/// Decodes a run as hex or base64, if that gives text.
+fn decoded(run: &[u8]) -> Option<Vec<u8>> {
+    let tight: Cow<'_, [u8]> =
+        if run.iter().all(|byte| is_encoded(*byte)) { Cow::Borrowed(run) } else { Cow::Owned(tight(run)) };
+    if tight.iter().all(u8::is_ascii_hexdigit) && tight.len().is_multiple_of(2) {
+        let bytes: Vec<u8> = tight.chunks_exact(2).filter_map(hex).collect();
+        if let Some(text) = printable(bytes) {
+            return Some(text);
+        }
+    }
+    // What stands in front without a mark, a path say, moves the groups of four.
+    (0_usize..4).find_map(|shift| {
+        let body = tight.get(shift..)?;
+        // Somewhere in the middle, at a whole group.
+        let middle = (body.len().saturating_sub(SAMPLE) / 2) & !3;
+        let sample = body.get(middle..)?;
+        let sample = uri::base64(sample.get(..sample.len().min(SAMPLE))?);
+        looks_printable(&sample).then(|| printable(uri::base64(body))).flatten()
+    })
+}
+
+/// A run without its line breaks, real or written.
+fn tight(run: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(run.len());
+    let mut at = 0_usize;
+    while let Some(byte) = run.get(at) {
+        if *byte == b'\\' {
+            at = at.saturating_add(2);
+            continue;
+        }
+        if is_encoded(*byte) {
+            out.push(*byte);
+        }
+        at = at.saturating_add(1);
+    }
+    out
+}
+
+fn hex(pair: &[u8]) -> Option<u8> {
+    let text = core::str::from_utf8(pair).ok()?;
+    u8::from_str_radix(text, 16).ok()
+}
+
+const fn is_printable(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')
+}
+
+/// A cheap look at a sample: text, or text in two bytes a letter, has few bytes that are no letters.
+fn looks_printable(sample: &[u8]) -> bool {
+    let count = |is: fn(&u8) -> bool| sample.iter().filter(|byte| is(byte)).count();
+    let odd = count(|byte| !is_printable(*byte));
+    let (nuls, high) = (count(|byte| *byte == 0), count(|byte| *byte >= 0x80));
+    let wide = nuls == odd && nuls.saturating_mul(5) >= sample.len().saturating_mul(2);
+    // Of text in another script no more than the first and last letter is cut.
+    let cut = sample.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
+    odd.saturating_mul(4) <= sample.len() || wide || (high == odd && cut <= 6)
+}
+
+/// Gives bytes as text if nine parts in ten of them are printable.
+fn printable(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let text =
+        if decode::has_wide_encoding(&bytes) { decode::decode(&bytes).text.into_owned() } else { bytes };
+    let (mut good, mut all) = (0_usize, 0_usize);
+    for chunk in text.utf8_chunks() {
+        for char in chunk.valid().chars() {
+            all = all.saturating_add(char.len_utf8());
+            let shown = match u8::try_from(char) {
+                Ok(byte) if byte < 0x80 => is_printable(byte),
+                _ => !char.is_control(),
+            };
+            if shown {
+                good = good.saturating_add(char.len_utf8());
+            }
+        }
+        all = all.saturating_add(chunk.invalid().len());
+    }
+    (all >= RUN / 2 && good.saturating_mul(10) >= all.saturating_mul(9)).then_some(text)
+}
+
+fn push(bytes: &[u8], span: (usize, usize), out: &mut Vec<Decoded>) {
+    let mut view = View::default();
+    view.put(bytes, span, How::DECODE, 0);
+    out.push(Decoded { lenses: guess(bytes), view });
+}
+
+/// Text with bytes written as `%XX`.
+fn percent(text: &[u8], out: &mut Vec<Decoded>) {
+    let part = |byte: &u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(
+                byte,
+                b'%' | b'-'
+                    | b'_'
+                    | b'.'
+                    | b'~'
+                    | b'+'
+                    | b'/'
+                    | b'!'
+                    | b'*'
+                    | b','
+                    | b'?'
+                    | b'='
+                    | b'&'
+                    | b':'
+                    | b'@'
+                    | b'#'
+            )
+    };
+    let triple = |at: usize| text.get(at.saturating_add(1)..at.saturating_add(3)).and_then(hex);
+    let mut at = 0_usize;
+    while let Some(more) = memchr::memchr(b'%', text.get(at..).unwrap_or_default()) {
+        let first = at.saturating_add(more);
+        if triple(first).is_none() {
+            at = first.saturating_add(1);
+            continue;
+        }
+        let head = text.get(at..first).unwrap_or_default();
+        let start = first.saturating_sub(head.iter().rev().take_while(|byte| part(byte)).count());
+        let tail = text.get(first..).unwrap_or_default();
+        let end = first.saturating_add(tail.iter().take_while(|byte| part(byte)).count());
+        at = end.max(first.saturating_add(1));
+        let run = text.get(start..end).unwrap_or_default();
+        if run.len() < RUN {
+            continue;
+        }
+        let (bytes, triples) = unescaped(run);
+        if triples >= TRIPLES
+            && let Some(bytes) = printable(bytes)
+        {
+            push(&bytes, (start, end), out);
+        }
+    }
+}
+
+fn unescaped(run: &[u8]) -> (Vec<u8>, usize) {
+    let (mut bytes, mut triples, mut at) = (Vec::with_capacity(run.len()), 0_usize, 0_usize);
+    while let Some(byte) = run.get(at) {
+        let value =
+            run.get(at.saturating_add(1)..at.saturating_add(3)).filter(|_| *byte == b'%').and_then(hex);
+        bytes.push(value.unwrap_or(*byte));
+        triples = triples.saturating_add(usize::from(value.is_some()));
+        at = at.saturating_add(if value.is_some() { 3 } else { 1 });
+    }
+    (bytes, triples)
+}
+
+/// `data:` URIs, read as what they say they are.
+fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
+    let mut at = 0_usize;
+    while let Some(more) = text.get(at..).and_then(|rest| memchr::memmem::find(rest, b"data:")) {
+        let start = at.saturating_add(more);
+        let rest = text.get(start.saturating_add(5)..).unwrap_or_default();
+        let end = rest.iter().position(|byte| uri::is_end(*byte)).unwrap_or(rest.len());
+        at = start.saturating_add(5).saturating_add(end);
+        let body = rest.get(..end).unwrap_or_default();
+        // `data:` is a common key: an address names its type or its encoding, or has neither.
+        let Some(comma) = memchr::memchr(b',', body) else { continue };
+        let kind = body.get(..comma).unwrap_or_default().to_ascii_lowercase();
+        let typed = kind.is_empty() || kind.first() == Some(&b';') || memchr::memchr(b'/', &kind).is_some();
+        let Some(lens) = uri::lens(&kind).filter(|_| typed && kind.len() < 128) else { continue };
+        let body = body.get(comma.saturating_add(1)..).unwrap_or_default();
+        let coded = memchr::memmem::find(&kind, b"base64").is_some();
+        let bytes = if coded { uri::base64(body) } else { unescaped(body).0 };
+        if bytes.is_empty() {
+            continue;
+        }
+        let mut view = View::default();
+        view.put(&bytes, (start, at), How::DECODE, 0);
+        let lenses = if lens == Lens::Prose && memchr::memmem::find(&kind, b"html").is_none() {
+            guess(&bytes)
+        } else {
+            vec![lens]
+        };
+        out.push(Decoded { view, lenses });
+    }
+}
+
+/// The lenses that a decoded text of no name is read through.
+fn guess(text: &[u8]) -> Vec<Lens> {
+    if let Some(lens) = names::shebang(text) {
+        return vec![lens];
+    }
+    let start = text.trim_ascii_start();
+    match start {
+        [b'{' | b'[', rest @ ..]
+            if matches!(rest.trim_ascii_start().first(), Some(b'"' | b'{' | b'[' | b']' | b'}')) =>
+        {
+            return vec![Lens::Data];
+        }
+        [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'!' | b'?', ..] => return vec![Lens::Prose],
+        _ => {}
+    }
+    let mut lenses = vec![Lens::Prose];
+    if memchr::memchr2(b'(', b'`', start).is_some() || memchr::memmem::find(start, b"import").is_some() {
+        lenses.extend([Lens::Js, Lens::Py, Lens::Sh]);
+    }
+    let shell = start.windows(2).any(|pair| {
+        matches!(pair, [b'|' | b';' | b'&' | b'`' | b'$', _] | [b' ', b'-' | b'/' | b'~' | b'>'])
+    });
+    if shell && !lenses.contains(&Lens::Sh) {
+        lenses.push(Lens::Sh);
+    }
+    lenses
+}

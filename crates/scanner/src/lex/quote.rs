@@ -1,0 +1,38 @@
+//! Words of an argument list, written so that the shell's reader takes each as one.
+
+use crate::view::{How, View};
+
+/// Whether a word is known to its last byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exact {
+    Yes,
+    /// It has parts that only running it would tell.
+    No,
+}
+
+/// Adds a word to a command line.
+pub(crate) fn word(word: &View, exact: Exact, at: usize, out: &mut View) {
+    let plain = |byte: &u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'_' | b'/' | b'.' | b'=' | b':' | b'@' | b'%' | b'+' | b',')
+            || *byte >= 0x80
+    };
+    let bare = !word.bytes.is_empty() && word.bytes.iter().all(plain);
+    let quote: &[u8] = match exact {
+        _ if bare => b"",
+        Exact::Yes => b"'",
+        Exact::No => b"\"",
+    };
+    out.put(quote, (at, at), How::NONE, 0);
+    for (index, byte) in word.bytes.iter().enumerate() {
+        let (start, end, how) = word.map.back(index, index.saturating_add(1));
+        let escaped: &[u8] =
+            if exact == Exact::Yes && *byte == b'\'' { b"'\\''" } else { core::slice::from_ref(byte) };
+        if end == start.saturating_add(1) && escaped.len() == 1 {
+            out.copy(escaped, start, how, 0);
+        } else {
+            out.put(escaped, (start, end), how, 0);
+        }
+    }
+    out.put(quote, (at, at), How::NONE, 0);
+}
