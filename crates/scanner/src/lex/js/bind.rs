@@ -1,8 +1,8 @@
 //! Names that a file binds: aliases of what the rules name, constants, and declarations of its own.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
+use super::table::Table;
 use super::token::{ESCAPED, Tok};
 use crate::names::{Node, Word};
 
@@ -46,18 +46,15 @@ struct Decl {
 
 #[derive(Debug, Default)]
 pub(super) struct Bindings<'a> {
-    names: BTreeMap<Cow<'a, [u8]>, Bound>,
+    names: Table<'a, Bound>,
     decls: Vec<Decl>,
-    /// One bit a first byte and length, so that most names cost no search.
-    seen: u64,
+    /// One bit a word that is declared somewhere.
+    declared: u64,
     changes: u32,
 }
 
-const fn bloom(name: &[u8]) -> u64 {
-    match name {
-        [] => 0,
-        [first, ..] => 1 << ((*first as usize).wrapping_mul(7).wrapping_add(name.len()) % 64),
-    }
+const fn bit(word: Word) -> u64 {
+    1 << (word & 63)
 }
 
 /// Gives an identifier's name, escapes decoded.
@@ -76,49 +73,50 @@ impl<'a> Bindings<'a> {
     }
 
     /// Gives all names that are bound.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&[u8], Val)> {
-        self.names.iter().map(|(name, bound)| (name.as_ref(), bound.val))
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, Val)> {
+        self.names.iter().map(|(name, bound)| (name, bound.val))
     }
 
     /// Binds a name at a token. Of two known values the one that `weight` prefers stays.
     pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, at: u32, val: Val, weight: impl Fn(Val) -> u8) {
-        if let Some(bound) = self.names.get_mut(&name) {
-            let before = (bound.val, bound.twice);
-            if bound.at != at && (val.text != bound.val.text) {
-                bound.twice = true;
-            }
-            if val.is_known() && (!bound.val.is_known() || weight(val) > weight(bound.val)) {
-                bound.val = Val { text: bound.val.text, ..val };
-            }
-            if bound.twice {
-                bound.val.text = 0;
-            } else if bound.val.text == 0 && bound.at == at {
-                bound.val.text = val.text;
-            }
-            if before != (bound.val, bound.twice) {
-                self.changes = self.changes.wrapping_add(1);
-            }
+        let known = val.is_known() || val.text != 0;
+        if !known && self.names.get(&name).is_none() {
             return;
         }
-        if !val.is_known() && val.text == 0 {
+        let mut fresh = false;
+        let Some(bound) = self.names.entry(name, || {
+            fresh = true;
+            Bound { val, at, twice: false }
+        }) else {
             return;
+        };
+        let before = (bound.val, bound.twice);
+        if bound.at != at && (val.text != bound.val.text) {
+            bound.twice = true;
         }
-        self.seen |= bloom(&name);
-        self.changes = self.changes.wrapping_add(1);
-        self.names.insert(name, Bound { val, at, twice: false });
+        if val.is_known() && (!bound.val.is_known() || weight(val) > weight(bound.val)) {
+            bound.val = Val { text: bound.val.text, ..val };
+        }
+        if bound.twice {
+            bound.val.text = 0;
+        } else if bound.val.text == 0 && bound.at == at {
+            bound.val.text = val.text;
+        }
+        if fresh || before != (bound.val, bound.twice) {
+            self.changes = self.changes.wrapping_add(1);
+        }
     }
 
+    /// Gives what an identifier is bound to.
     #[inline]
-    pub(super) fn get(&self, name: &[u8]) -> Option<Val> {
-        if self.seen & bloom(name) == 0 {
-            return None;
-        }
-        self.names.get(name).map(|bound| bound.val)
+    pub(super) fn get(&self, src: &[u8], tok: Tok) -> Option<Val> {
+        self.names.get_at(src, tok).map(|bound| bound.val)
     }
 
     /// Says that the file declares a table word itself between two tokens.
     pub(super) fn declare(&mut self, word: Word, start: u32, end: u32) {
         let decl = Decl { word, start, end };
+        self.declared |= bit(word);
         if word != 0 && !self.decls.contains(&decl) && self.decls.len() < 256 {
             self.decls.push(decl);
             self.changes = self.changes.wrapping_add(1);
@@ -126,6 +124,7 @@ impl<'a> Bindings<'a> {
     }
 
     pub(super) fn is_declared(&self, word: Word, at: u32) -> bool {
-        self.decls.iter().any(|decl| decl.word == word && decl.start <= at && at < decl.end)
+        self.declared & bit(word) != 0
+            && self.decls.iter().any(|decl| decl.word == word && decl.start <= at && at < decl.end)
     }
 }

@@ -1,6 +1,7 @@
 //! What a call is given, seen in its tokens: bytes written out, names put together, folders deleted whole.
 
 use super::call::Callee;
+use super::follow::Given;
 use super::token::{K, Kw};
 use super::walk::Walk;
 use crate::names::{Names, Node};
@@ -135,6 +136,11 @@ const FOLDERS: &[&[u8]] = &[
     b"trim",
     b"unescape",
 ];
+/// Says whether a function of constants gives a constant.
+pub(super) fn is_folder(name: &[u8]) -> bool {
+    FOLDERS.binary_search(&name).is_ok()
+}
+
 /// The longest expression that is looked at.
 const MAX_TOKENS: usize = 4096;
 
@@ -145,7 +151,7 @@ pub(super) enum Folded {
     Unknown,
 }
 
-impl Walk<'_, '_, '_, '_> {
+impl<'a> Walk<'a, '_, '_, '_> {
     /// Tells the detectors of a call what its tokens show.
     pub(super) fn look_at_call(&mut self, callee: &Callee, last: u32) {
         let (node, star) = (callee.cur.val.node, callee.cur.val.star);
@@ -196,7 +202,7 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
-    fn text_at(&self, at: usize) -> &[u8] {
+    fn text_at(&self, at: usize) -> &'a [u8] {
         let tok = self.tok(at);
         self.src.get(tok.start as usize..tok.end as usize).unwrap_or_default()
     }
@@ -305,43 +311,58 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Gives a constant that is put together between two tokens: literals joined by `+`. [`Folded::Unknown`]
-    /// where it is constant, yet only running it would tell.
-    pub(super) fn folded(&self, from: usize, to: usize) -> Option<Folded> {
+    /// where it is constant, yet only running it would tell. Asks for a name that it lacks.
+    pub(super) fn folded(&mut self, from: usize, to: usize) -> Option<Folded> {
         if to <= from.wrapping_add(1) || to.wrapping_sub(from) > MAX_TOKENS {
             return None;
         }
         let mut text = Some(Vec::new());
-        let (mut literals, mut steps) = (0_u32, 0_u32);
+        let (mut written, mut named, mut steps, mut picked) = (0_u32, 0_u32, 0_u32, false);
         for at in from..to {
             match self.kind(at)? {
                 K::Str | K::Tpl => {
-                    literals = literals.wrapping_add(1);
+                    written = written.wrapping_add(1);
                     if let Some(text) = &mut text {
                         text.extend(self.constant(at).0);
                     }
                 }
                 K::Plus => steps = steps.wrapping_add(1),
                 K::LParen | K::RParen => {}
-                K::Num | K::Comma | K::Dot | K::LBracket | K::RBracket | K::Regex => text = None,
+                K::Num => text = None,
+                K::Comma | K::Dot | K::LBracket | K::RBracket | K::Regex => (text, picked) = (None, true),
+                K::Word if is_folder(self.text_at(at)) => {
+                    text = None;
+                    written = written.wrapping_add(1);
+                    steps = steps.wrapping_add(u32::from(self.kind(at.wrapping_add(1)) == Some(K::LParen)));
+                }
                 K::Word => {
-                    let name = self.text_at(at);
-                    if FOLDERS.binary_search(&name).is_ok() {
-                        text = None;
-                        literals = literals.wrapping_add(1);
-                        steps =
-                            steps.wrapping_add(u32::from(self.kind(at.wrapping_add(1)) == Some(K::LParen)));
-                    } else {
-                        let val = self.bindings.get(&super::bind::name_of(self.src, self.tok(at)))?;
-                        let token = val.text.checked_sub(1)?;
-                        literals = literals.wrapping_add(1);
-                        if let Some(text) = &mut text {
-                            text.extend(self.constant(token as usize).0);
+                    let tok = self.tok(at);
+                    let token = self.bindings.get(self.src, tok).and_then(|val| val.text.checked_sub(1));
+                    let Some(token) = token else {
+                        if steps > 0 || self.is_put_together(at) {
+                            self.ask(tok, Given::Text);
                         }
+                        return None;
+                    };
+                    named = named.wrapping_add(1);
+                    if let Some(text) = &mut text {
+                        text.extend(self.constant(token as usize).0);
                     }
                 }
                 _ => return None,
             }
         }
-        (literals > 0 && steps > 0).then(|| text.map_or(Folded::Unknown, Folded::Text))
+        // A name with a number behind it is an element's, not put together.
+        let joined = written > 0 || (named > 0 && (text.is_some() || picked));
+        (joined && steps > 0).then(|| text.map_or(Folded::Unknown, Folded::Text))
+    }
+
+    /// Says whether a name is the first part of a sum, or a function of constants takes it.
+    fn is_put_together(&self, at: usize) -> bool {
+        match self.kind(at.wrapping_add(1)) {
+            Some(K::Plus) => true,
+            Some(K::Dot) => is_folder(self.text_at(at.wrapping_add(2))),
+            _ => false,
+        }
     }
 }

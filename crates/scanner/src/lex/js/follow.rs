@@ -5,70 +5,88 @@
 //! the walk goes from its opening to its closing mark. Names that the walk bound, and names whose value it lacked, are
 //! events of the next round.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
 
 use super::bind::{Val, name_of};
 use super::call::WalkNodes;
-use super::token::{Brace, DULL, ESCAPED, EVENT, K, Kw, NO_MATE, Tok};
+use super::scan::{Bracket, Flag, Scanned};
+use super::table::Table;
+use super::token::{Brace, DULL, K, Kw, NO_MATE, Tok};
 use super::walk::Via;
-use crate::names::{Names, Node, ROOT, STARRED, Word, prefix, prefix_at};
+use crate::names::{Names, Node, ROOT, STARRED, Word};
+
+/// Values of one name that are told apart; with more of them each of its tokens counts.
+const VALUES: usize = 4;
+/// Brackets around a name that are looked at.
+const DEPTH: usize = 40;
 
 /// Which tokens of a name count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Follow {
-    /// Those that do something with what it stands for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Follow {
+    /// Those that do something with one of the things that it stands for.
+    vals: [Val; VALUES],
+    count: usize,
+    /// Those that bind it.
+    bound: bool,
+    /// Those that use it as a text.
+    text: bool,
+}
+
+/// Why a name is followed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Why {
+    /// It stands for a value.
     Value(Val),
-    /// Each.
-    Everywhere,
+    /// It stands for a text that rules look for.
+    Text,
+    /// Its value is asked for.
+    Asked,
+}
+
+impl Follow {
+    /// Takes a reason; says whether it is news.
+    fn add(&mut self, why: Why) -> bool {
+        let before = (self.count, self.bound, self.text);
+        match why {
+            Why::Value(val) => {
+                let known = self.vals.iter().take(self.count);
+                if self.count <= VALUES && !known.into_iter().any(|known| *known == val) {
+                    if let Some(slot) = self.vals.get_mut(self.count) {
+                        *slot = val;
+                    }
+                    self.count = self.count.saturating_add(1);
+                }
+            }
+            Why::Text => (self.bound, self.text) = (true, true),
+            Why::Asked => self.bound = true,
+        }
+        before != (self.count, self.bound, self.text)
+    }
 }
 
 /// Names whose tokens may be events.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
-    names: BTreeMap<Vec<u8>, Follow>,
-    /// One bit a hash, so that most words cost one load.
-    seen: Vec<u64>,
+pub(super) struct Followed<'a> {
+    names: Table<'a, Follow>,
+    /// Those of which there was news since the tokens were marked.
+    news: Table<'a, Follow>,
 }
 
-const SLOTS: u32 = 12;
-
-fn slot(head: u64, len: usize) -> (usize, u64) {
-    let mixed = (head ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SLOTS);
-    (usize::try_from(mixed >> 6).unwrap_or(0), 1 << (mixed & 63))
-}
-
-impl Followed {
-    /// Follows a name; says whether that is news.
-    pub(super) fn add(&mut self, name: &[u8], follow: Follow) -> bool {
-        if let Some(known) = self.names.get_mut(name) {
-            if *known == follow || *known == Follow::Everywhere {
-                return false;
+impl<'a> Followed<'a> {
+    /// Follows a name.
+    pub(super) fn add(&mut self, name: &Cow<'a, [u8]>, why: Why) {
+        let Some(follow) = self.names.entry(name.clone(), Follow::default) else { return };
+        if follow.add(why) {
+            let follow = *follow;
+            if let Some(news) = self.news.entry(name.clone(), Follow::default) {
+                *news = follow;
             }
-            // It stands for two things: each of its tokens counts.
-            *known = Follow::Everywhere;
-            return true;
         }
-        if self.seen.is_empty() {
-            self.seen = vec![0; 1 << (SLOTS - 6)];
-        }
-        let (word, bit) = slot(prefix(name), name.len());
-        if let Some(word) = self.seen.get_mut(word) {
-            *word |= bit;
-        }
-        self.names.insert(name.to_vec(), follow);
-        true
     }
 
-    fn get(&self, src: &[u8], tok: Tok) -> Option<Follow> {
-        let (start, end) = (tok.start as usize, tok.end as usize);
-        if tok.flags & ESCAPED != 0 {
-            return self.names.get(name_of(src, tok).as_ref()).copied();
-        }
-        let (word, bit) = slot(prefix_at(src, start, end), end.saturating_sub(start));
-        if self.seen.get(word).is_none_or(|word| word & bit == 0) {
-            return None;
-        }
-        self.names.get(src.get(start..end).unwrap_or_default()).copied()
+    /// Says whether there is news.
+    pub(super) const fn is_fresh(&self) -> bool {
+        !self.news.is_empty()
     }
 }
 
@@ -81,64 +99,63 @@ enum Around {
     Inert,
 }
 
-/// A bracket that is open.
-#[derive(Debug, Clone, Copy)]
-struct Opened {
-    index: u32,
-    /// Events before it.
-    events: u32,
-    around: Around,
-}
-
-/// Marks the brackets that hold no event.
+/// Marks the brackets that hold no event. The lexer takes each for one.
 pub(super) struct Marking<'a> {
     pub(super) src: &'a [u8],
     pub(super) names: &'a Names,
     pub(super) nodes: &'a WalkNodes,
-    pub(super) followed: &'a Followed,
+    pub(super) types: Flag,
 }
 
 impl Marking<'_> {
-    pub(super) fn run(&self, toks: &mut [Tok]) {
-        let mut open: Vec<Opened> = Vec::new();
-        let mut events = 0_u32;
-        let follows = !self.followed.names.is_empty();
+    /// Goes through what the lexer noted.
+    pub(super) fn start(&self, scanned: &mut Scanned) {
+        let Scanned { toks, brackets, events, .. } = scanned;
+        for event in events.iter() {
+            if self.is_event(toks, brackets, event.tok as usize, event.bracket) {
+                wake(toks, brackets, event.bracket);
+            }
+        }
+    }
+
+    /// Goes through the tokens of names of which there is news.
+    pub(super) fn again(&self, scanned: &mut Scanned, followed: &mut Followed<'_>) {
+        let Scanned { toks, brackets, .. } = scanned;
+        let (mut bracket, mut next) = (NO_MATE, 0_u32);
         for index in 0..toks.len() {
             let Some(&tok) = toks.get(index) else { break };
-            let number = u32::try_from(index).unwrap_or(u32::MAX);
             match tok.kind {
                 K::Word => {
-                    let around = open.last().map_or(Around::Open, |open| open.around);
-                    let known = tok.flags & EVENT != 0 && self.word(toks, index, tok, around);
-                    if known || (follows && self.name(toks, index, tok, around)) {
-                        events = events.wrapping_add(1);
+                    if let Some(follow) = followed.news.get_at(self.src, tok)
+                        && self.name(toks, brackets, (index, bracket), follow)
+                    {
+                        wake(toks, brackets, bracket);
                     }
                 }
                 K::LParen | K::LBracket | K::LBrace => {
-                    if let Some(opening) = toks.get_mut(index) {
-                        opening.flags &= !DULL;
-                    }
-                    if tok.aux != NO_MATE && tok.aux > number {
-                        open.push(Opened { index: number, events, around: around(toks, index, tok) });
+                    if brackets.get(next as usize).is_some_and(|own| own.open as usize == index) {
+                        bracket = next;
+                        next = next.wrapping_add(1);
                     }
                 }
                 K::RParen | K::RBracket | K::RBrace => {
-                    if tok.flags & EVENT != 0 {
-                        events = events.wrapping_add(1);
-                    }
-                    let Some(&opened) = open.last().filter(|opened| opened.index == tok.aux) else {
-                        continue;
-                    };
-                    open.truncate(open.len().saturating_sub(1));
-                    if let Some(opening) =
-                        toks.get_mut(opened.index as usize).filter(|_| opened.events == events)
-                    {
-                        opening.flags |= DULL;
+                    if let Some(own) = brackets.get(bracket as usize).filter(|own| own.open == tok.aux) {
+                        bracket = own.parent;
                     }
                 }
-                _ if tok.flags & EVENT != 0 => events = events.wrapping_add(1),
                 _ => {}
             }
+        }
+        followed.news.clear();
+    }
+
+    /// Says whether a token that the lexer noted is an event where it stands.
+    fn is_event(&self, toks: &[Tok], brackets: &[Bracket], index: usize, bracket: u32) -> bool {
+        let Some(&tok) = toks.get(index) else { return false };
+        match tok.kind {
+            K::Word => self.word(toks, index, tok, around(toks, brackets, bracket)),
+            K::Plus => !is_next_element(toks, index),
+            _ => true,
         }
     }
 
@@ -155,11 +172,50 @@ impl Marking<'_> {
         self.counts(toks, index, Val::node(node), around)
     }
 
-    fn name(&self, toks: &[Tok], index: usize, tok: Tok, around: Around) -> bool {
-        match self.followed.get(self.src, tok) {
-            None => false,
-            Some(Follow::Everywhere) => true,
-            Some(Follow::Value(val)) => self.counts(toks, index, val, around),
+    fn name(&self, toks: &[Tok], brackets: &[Bracket], at: (usize, u32), follow: &Follow) -> bool {
+        let (index, bracket) = at;
+        if follow.count > VALUES {
+            return true;
+        }
+        let around = around(toks, brackets, bracket);
+        follow.vals.iter().take(follow.count).any(|val| self.counts(toks, index, *val, around))
+            || (follow.bound && self.binds(toks, brackets, at))
+            || (follow.text
+                && (is_handed_on(index.checked_sub(1).and_then(|at| toks.get(at)), around)
+                    || is_index(toks, brackets, bracket)))
+    }
+
+    /// Says whether a name may be bound where it stands.
+    fn binds(&self, toks: &[Tok], brackets: &[Bracket], (index, bracket): (usize, u32)) -> bool {
+        let next = toks.get(index.wrapping_add(1)).map(|tok| tok.kind);
+        if self.assigns(next) {
+            return true;
+        }
+        let before = index.checked_sub(1).and_then(|at| toks.get(at)).map(|tok| tok.kind);
+        if !matches!(before, Some(K::LBrace | K::Comma | K::Colon | K::Ellipsis)) {
+            return false;
+        }
+        let mut own = bracket;
+        for _ in 0..DEPTH {
+            let Some(bracket) = brackets.get(own as usize) else { return false };
+            let Some(open) = toks.get(bracket.open as usize) else { return false };
+            if !matches!(open.kind, K::LBrace | K::LBracket) || open.aux == NO_MATE {
+                return false;
+            }
+            if self.assigns(toks.get((open.aux as usize).wrapping_add(1)).map(|tok| tok.kind)) {
+                return true;
+            }
+            own = bracket.parent;
+        }
+        true
+    }
+
+    /// Says whether what stands in front of a token may be assigned.
+    fn assigns(&self, next: Option<K>) -> bool {
+        match next {
+            Some(K::Assign | K::EitherAssign) => true,
+            Some(K::Colon | K::Bang | K::Question | K::Word) => self.types == Flag::On,
+            _ => false,
         }
     }
 
@@ -217,8 +273,45 @@ fn is_handed_on(before: Option<&Tok>, around: Around) -> bool {
     }
 }
 
+/// Says that something in a bracket counts: it and those around it are gone through.
+fn wake(toks: &mut [Tok], brackets: &[Bracket], bracket: u32) {
+    let mut next = bracket;
+    while let Some(bracket) = brackets.get(next as usize) {
+        // Around one that is awake or never closed all are.
+        let Some(tok) = toks.get_mut(bracket.open as usize).filter(|tok| tok.flags & DULL != 0) else { break };
+        tok.flags &= !DULL;
+        next = bracket.parent;
+    }
+}
+
+/// Says whether a sum is an index and a number: an element's place, and no name.
+fn is_next_element(toks: &[Tok], index: usize) -> bool {
+    let kind = |at: usize| toks.get(at).map(|tok| tok.kind);
+    let two = (kind(index.wrapping_sub(1)), kind(index.wrapping_add(1)));
+    matches!(two, (Some(K::Word), Some(K::Num)) | (Some(K::Num), Some(K::Word | K::Num)))
+        && kind(index.wrapping_sub(2)) == Some(K::LBracket)
+        && kind(index.wrapping_add(2)) == Some(K::RBracket)
+}
+
+/// Says whether an index is around a name, with parentheses between them at most.
+fn is_index(toks: &[Tok], brackets: &[Bracket], bracket: u32) -> bool {
+    let mut next = bracket;
+    for _ in 0..DEPTH {
+        let Some(bracket) = brackets.get(next as usize) else { return false };
+        match toks.get(bracket.open as usize).map(|tok| tok.kind) {
+            Some(K::LBracket) => return true,
+            Some(K::LParen) => next = bracket.parent,
+            _ => return false,
+        }
+    }
+    true
+}
+
 /// Says what becomes of a value in a bracket.
-fn around(toks: &[Tok], index: usize, tok: Tok) -> Around {
+fn around(toks: &[Tok], brackets: &[Bracket], bracket: u32) -> Around {
+    let Some(bracket) = brackets.get(bracket as usize) else { return Around::Open };
+    let index = bracket.open as usize;
+    let Some(tok) = toks.get(index).filter(|tok| tok.aux != NO_MATE) else { return Around::Open };
     let before = index.checked_sub(1).and_then(|before| toks.get(before));
     let inert = match (tok.kind, before) {
         (K::LBracket, _) => true,
@@ -259,11 +352,14 @@ const fn starts_value(kw: Kw) -> bool {
 
 /// What the walk asks for: names in places where their value counts.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
-    pub(super) names: BTreeSet<Vec<u8>>,
-    /// Names that are given a text, a name or anything else somewhere.
-    given: Option<[BTreeSet<Vec<u8>>; 2]>,
+pub(super) struct Asked<'a> {
+    names: Table<'a, ()>,
+    /// Names that are given a value somewhere: [`TEXT`] where it is a text or a name, else 0.
+    given: Option<Table<'a, u8>>,
 }
+
+/// A name is given a constant text, or a name that may stand for one.
+const TEXT: u8 = 1;
 
 /// How a name has to be given its value to be worth asking for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -274,37 +370,44 @@ pub(super) enum Given {
     Anything,
 }
 
-impl Asked {
+impl<'a> Asked<'a> {
     /// Asks for the value of a name, if the file gives it one.
-    pub(super) fn ask(&mut self, src: &[u8], toks: &[Tok], tok: Tok, given: Given) {
-        let name = name_of(src, tok);
-        if self.names.contains(name.as_ref()) {
+    pub(super) fn ask(&mut self, src: &'a [u8], toks: &[Tok], tok: Tok, given: Given) {
+        if self.holds(src, tok) {
             return;
         }
-        let [texts, all] = self.given.get_or_insert_with(|| given_names(src, toks));
-        let wanted = if given == Given::Text { texts } else { all };
-        if wanted.contains(name.as_ref()) {
-            self.names.insert(name.into_owned());
+        let names = self.given.get_or_insert_with(|| given_names(src, toks));
+        let known = names.get_at(src, tok);
+        if known.is_some_and(|known| given == Given::Anything || *known & TEXT != 0) {
+            self.names.entry(name_of(src, tok), || ());
         }
+    }
+
+    /// Says whether a name was asked for.
+    pub(super) fn holds(&self, src: &[u8], tok: Tok) -> bool {
+        self.names.get_at(src, tok).is_some()
+    }
+
+    /// Gives all names that were asked for.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Cow<'a, [u8]>> {
+        self.names.iter().map(|(name, ())| name)
     }
 }
 
-/// Lists the names that are assigned: those that are given a text or a plain name, and all.
-fn given_names(src: &[u8], toks: &[Tok]) -> [BTreeSet<Vec<u8>>; 2] {
-    let mut given = [BTreeSet::new(), BTreeSet::new()];
-    let [texts, all] = &mut given;
+/// Lists the names that are assigned, and whether they are given a text or a plain name.
+fn given_names<'a>(src: &'a [u8], toks: &[Tok]) -> Table<'a, u8> {
+    let mut given = Table::default();
     for pair in toks.windows(4) {
         let [name, equals, value, after] = pair else { continue };
         if name.kind != K::Word || !matches!(equals.kind, K::Assign | K::EitherAssign | K::Colon) {
             continue;
         }
-        let word = name_of(src, *name);
         let plain =
             matches!(after.kind, K::Semi | K::Comma | K::RParen | K::RBrace | K::RBracket) || after.newline();
-        if matches!(value.kind, K::Str | K::Tpl | K::LParen) || (value.kind == K::Word && plain) {
-            texts.insert(word.to_vec());
+        let text = matches!(value.kind, K::Str | K::Tpl | K::LParen) || (value.kind == K::Word && plain);
+        if let Some(known) = given.entry(name_of(src, *name), || 0) {
+            *known |= u8::from(text);
         }
-        all.insert(word.into_owned());
     }
     given
 }

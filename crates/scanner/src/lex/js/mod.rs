@@ -11,6 +11,7 @@ pub(crate) mod html;
 mod import;
 mod look;
 mod scan;
+mod table;
 mod token;
 mod types;
 mod walk;

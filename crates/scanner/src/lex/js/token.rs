@@ -65,7 +65,7 @@ pub(super) const CONTROL: u8 = 8;
 /// The end of a function or class that is an expression.
 pub(super) const EXPRESSION: u8 = 16;
 
-/// The opening bracket of a pair that holds no event.
+/// The opening bracket of a pair that holds no event, as far as is known.
 pub(super) const DULL: u8 = 32;
 /// A token from which a finding may come: a name of the tables, a module that is asked for, the global object.
 pub(super) const EVENT: u8 = 64;

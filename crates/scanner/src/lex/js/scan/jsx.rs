@@ -107,10 +107,10 @@ impl Scanner<'_> {
         self.frames.truncate(self.frames.len().wrapping_sub(1));
         let closing_tag = matches!(tag.open, Open::JsxTag { closing: Flag::On });
         if closed == Flag::Off {
-            let number = tag.tok;
             self.frames.push(Frame {
                 open: Open::JsxText,
-                tok: number,
+                tok: tag.tok,
+                bracket: tag.bracket,
                 ternaries: 0,
                 pending: Pending::None,
             });

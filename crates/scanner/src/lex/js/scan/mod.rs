@@ -5,7 +5,7 @@ mod literal;
 mod punct;
 mod word;
 
-use super::token::{Brace, ESCAPED, EVENT, K, Kw, NEWLINE, NO_MATE, Tok, UNCLOSED};
+use super::token::{Brace, DULL, ESCAPED, EVENT, K, Kw, NEWLINE, NO_MATE, Tok, UNCLOSED};
 use crate::names::{Names, STARRED, prefix_at};
 use crate::options::Limits;
 use crate::text::{Disguises, Within};
@@ -61,6 +61,8 @@ enum After {
 struct Frame {
     open: Open,
     tok: u32,
+    /// The bracket that it is in, or that it is.
+    bracket: u32,
     ternaries: u32,
     pending: Pending,
 }
@@ -73,10 +75,29 @@ enum Pending {
     Class(After),
 }
 
+/// A bracket of the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bracket {
+    /// Its opening token.
+    pub(super) open: u32,
+    /// The bracket around it.
+    pub(super) parent: u32,
+}
+
+/// A token from which a finding may come, with the bracket that it is in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Event {
+    pub(super) tok: u32,
+    pub(super) bracket: u32,
+}
+
 /// What the lexer gives besides tokens.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     pub(super) toks: Vec<Tok>,
+    /// In the order of their opening tokens.
+    pub(super) brackets: Vec<Bracket>,
+    pub(super) events: Vec<Event>,
     pub(super) comments: Vec<(u32, u32)>,
     /// Ranges whose reading was unsure: they are read as code too.
     pub(super) unsure: Vec<(u32, u32)>,
@@ -182,6 +203,7 @@ impl<'a> Scanner<'a> {
         let base = Frame {
             open: Open::Brace { brace: Brace::Block, after: After::Statement },
             tok: NO_MATE,
+            bracket: NO_MATE,
             ternaries: 0,
             pending: Pending::None,
         };
@@ -245,6 +267,7 @@ impl<'a> Scanner<'a> {
         self.frames.last().copied().unwrap_or(Frame {
             open: Open::Bracket,
             tok: NO_MATE,
+            bracket: NO_MATE,
             ternaries: 0,
             pending: Pending::None,
         })
@@ -258,6 +281,9 @@ impl<'a> Scanner<'a> {
             self.out.gaps.push((offset(self.out.toks.len()), offset(self.end)));
         }
         self.end = end;
+        if flags & EVENT != 0 {
+            self.event();
+        }
         self.out.toks.push(Tok {
             start: offset(start),
             end: offset(end),
@@ -270,6 +296,12 @@ impl<'a> Scanner<'a> {
         if kind != K::Word {
             self.last_kw = Kw::None;
         }
+    }
+
+    /// Says that a finding may come from the next token.
+    fn event(&mut self) {
+        let bracket = self.frames.last().map_or(NO_MATE, |frame| frame.bracket);
+        self.out.events.push(Event { tok: offset(self.out.toks.len()), bracket });
     }
 
     /// Takes a token with text.
@@ -344,7 +376,14 @@ impl<'a> Scanner<'a> {
         if matches!(open, Open::Brace { brace: Brace::Body, .. }) {
             self.bodies = self.bodies.wrapping_add(1);
         }
-        self.frames.push(Frame { open, tok, ternaries: 0, pending: Pending::None });
+        let parent = self.frames.last().map_or(NO_MATE, |frame| frame.bracket);
+        let bracket = if matches!(open, Open::Hole | Open::JsxTag { .. } | Open::JsxText) {
+            parent
+        } else {
+            self.out.brackets.push(Bracket { open: tok, parent });
+            offset(self.out.brackets.len().wrapping_sub(1))
+        };
+        self.frames.push(Frame { open, tok, bracket, ternaries: 0, pending: Pending::None });
     }
 
     /// Joins a closing bracket, the last token, with the frame's opening one.
@@ -354,6 +393,8 @@ impl<'a> Scanner<'a> {
         let mut brace = Brace::Block;
         if let Some(tok) = self.out.toks.get_mut(frame.tok as usize) {
             tok.aux = number;
+            // Until something in it counts.
+            tok.flags |= DULL;
             brace = tok.brace;
         }
         if let Some(tok) = self.out.toks.get_mut(close) {

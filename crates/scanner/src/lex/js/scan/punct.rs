@@ -1,8 +1,33 @@
 //! Punctuation, and the bracket stack.
 
-use super::super::escape;
-use super::super::token::{Brace, CONTROL, EVENT, EXPRESSION, K, Kw};
+use super::super::token::{Brace, CONTROL, EXPRESSION, K, Kw, Tok};
+use super::super::{built, escape, text_of};
 use super::{After, CLASS_WIDE, CLASS_WORD, Flag, Open, Pending, Scanner, class};
+
+/// Parentheses and arrays in one another that are looked through for the index around them.
+const DEPTH: usize = 16;
+
+/// Says whether a bracket after such a token is an index.
+const fn ends_operand(kind: K) -> bool {
+    matches!(
+        kind,
+        K::Word
+            | K::Private
+            | K::Str
+            | K::Tpl
+            | K::TplTail
+            | K::Regex
+            | K::Num
+            | K::RParen
+            | K::RBracket
+            | K::RBrace
+            | K::QDot
+            | K::Bang
+            | K::Gt
+            | K::JsxEnd
+            | K::IncDec
+    )
+}
 
 impl Scanner<'_> {
     pub(super) fn punct(&mut self, byte: u8) {
@@ -78,7 +103,28 @@ impl Scanner<'_> {
             (b'+', ..) => (K::Plus, 1),
             _ => (K::Op, 1),
         };
+        if kind == K::Plus && self.in_index() {
+            self.event();
+        }
         self.emit(kind, len);
+    }
+
+    /// Says whether an index is being read, in which a name may be put together.
+    fn in_index(&self) -> bool {
+        for (frame, depth) in self.frames.iter().rev().zip(0_usize..) {
+            match frame.open {
+                _ if depth >= DEPTH => return true,
+                Open::Paren { .. } => {}
+                Open::Bracket => {
+                    let before = (frame.tok as usize).checked_sub(1).and_then(|at| self.out.toks.get(at));
+                    if before.is_some_and(|tok| ends_operand(tok.kind)) {
+                        return true;
+                    }
+                }
+                _ => return false,
+            }
+        }
+        false
     }
 
     pub(super) fn inc_dec(&mut self) {
@@ -154,6 +200,9 @@ impl Scanner<'_> {
             Kw::Await if self.for_await() => Flag::On,
             _ => Flag::Off,
         };
+        if self.last == K::Word && self.out.toks.last().is_some_and(|tok| self.is_folder(*tok)) {
+            self.event();
+        }
         self.emit(K::LParen, 1);
         if control == Flag::On
             && let Some(tok) = self.out.toks.last_mut()
@@ -161,6 +210,11 @@ impl Scanner<'_> {
             tok.flags |= CONTROL;
         }
         self.open(Open::Paren { control });
+    }
+
+    /// Says whether a call in an index may give a constant name.
+    fn is_folder(&self, tok: Tok) -> bool {
+        self.in_index() && built::is_folder(text_of(self.src, tok))
     }
 
     pub(super) fn for_await(&self) -> bool {
@@ -217,10 +271,8 @@ impl Scanner<'_> {
         let frame = self.top();
         if self.frames.len() < 2 || !fits(frame.open) {
             // A stray bracket closes nothing, and the walk has to see that it does not.
+            self.event();
             self.emit(kind, 1);
-            if let Some(tok) = self.out.toks.last_mut() {
-                tok.flags |= EVENT;
-            }
             self.operand = byte == b'}';
             self.statement = byte == b'}';
             return;

@@ -1,6 +1,5 @@
 //! Brackets: calls, indices, groups, literals, bodies.
 
-use super::super::bind::name_of;
 use super::super::built::Folded;
 use super::super::call::Callee;
 use super::super::code::body;
@@ -239,7 +238,7 @@ impl Walk<'_, '_, '_, '_> {
         match self.kind(from)? {
             K::Str | K::Tpl => Some(self.constant(from)),
             K::Word => {
-                let val = self.bindings.get(&name_of(self.src, self.tok(from)))?;
+                let val = self.bindings.get(self.src, self.tok(from))?;
                 (val.text != 0).then(|| self.constant(val.text.wrapping_sub(1) as usize))
             }
             _ => None,

@@ -1,6 +1,5 @@
 //! Chains of members and calls: what each step resolves to.
 
-use super::super::bind::name_of;
 use super::super::call::Callee;
 use super::super::follow::Given;
 use super::super::token::{ESCAPED, K, Kw, Tok};
@@ -73,7 +72,7 @@ impl Walk<'_, '_, '_, '_> {
         if weighs {
             return (Val::node(node), own, how);
         }
-        let alias = self.bindings.get(&name_of(self.src, tok));
+        let alias = self.bindings.get(self.src, tok);
         if alias.is_none() && kw == Kw::None && self.frames.last().is_some_and(|frame| frame.exact) {
             self.ask_argument(tok);
         }
@@ -246,10 +245,7 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Says whether the value of a target was asked for.
     fn is_asked(&self, target: &Cur) -> bool {
-        let names = &self.asked.names;
-        target.shape == Shape::Name
-            && !names.is_empty()
-            && names.contains(name_of(self.src, self.tok(target.last as usize)).as_ref())
+        target.shape == Shape::Name && self.asked.holds(self.src, self.tok(target.last as usize))
     }
 
     pub(super) fn end_statement(&mut self) {

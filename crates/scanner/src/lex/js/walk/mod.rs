@@ -10,7 +10,7 @@ mod operator;
 
 use super::bind::{Bindings, Val};
 use super::call::WalkNodes;
-use super::follow::{Asked, Follow, Followed, Given, Marking};
+use super::follow::{Asked, Followed, Given, Marking, Why};
 use super::scan::{Dialect, Flag, Scanned};
 use super::token::{DULL, ESCAPED, EVENT, K, Kw, NO_MATE, Tok};
 use super::types::Types;
@@ -28,7 +28,8 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
     let mut followed = Followed::default();
     let mut asked = Asked::default();
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
-    Marking { src, names, nodes, followed: &followed }.run(&mut scanned.toks);
+    let marking = Marking { src, names, nodes, types: dialect.types };
+    marking.start(scanned);
     for round in 1.. {
         sink.hits.truncate(before.0);
         sink.embedded.truncate(before.1);
@@ -38,23 +39,24 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         walk.asked = asked;
         walk.run();
         (bindings, asked) = (walk.bindings, walk.asked);
-        let mut fresh = false;
         for (name, val) in bindings.all() {
             // A function's name is followed where something asks for its constructor.
             if nodes.is_followed(val) {
-                fresh |= followed.add(name, Follow::Value(Val { text: 0, ..val }));
-            } else if val.text != 0 && is_event(&scanned.toks, val.text) {
-                fresh |= followed.add(name, Follow::Everywhere);
+                followed.add(name, Why::Value(Val { text: 0, ..val }));
+            }
+            if val.text != 0 && is_event(&scanned.toks, val.text) {
+                followed.add(name, Why::Text);
             }
         }
-        for name in &asked.names {
-            fresh |= followed.add(name, Follow::Everywhere);
+        for name in asked.all() {
+            followed.add(name, Why::Asked);
         }
+        let fresh = followed.is_fresh();
         if (bindings.changes() == changes && !fresh) || round >= ROUNDS {
             break;
         }
         if fresh {
-            Marking { src, names, nodes, followed: &followed }.run(&mut scanned.toks);
+            marking.again(scanned, &mut followed);
         }
     }
 }
@@ -209,7 +211,7 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     /// Constant texts among arguments: token indices.
     pub(super) texts: Vec<u32>,
     functions: u32,
-    pub(super) asked: Asked,
+    pub(super) asked: Asked<'a>,
     whole: bool,
     /// How often a name was looked up among the tokens.
     pub(super) lookups: core::cell::Cell<u32>,

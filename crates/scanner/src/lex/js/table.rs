@@ -1,0 +1,209 @@
+//! Names of a file and what is known of each: an open table, so that most names cost one load.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::bind::name_of;
+use super::token::{ESCAPED, Tok};
+use crate::names::{prefix, prefix_at};
+
+/// A name stands at most so many slots behind its own; names made to meet in one slot go to a tree.
+const PROBES: usize = 16;
+const FEWEST: usize = 32;
+/// Words of the filter before the table.
+const FILTER: usize = 64;
+
+#[derive(Debug)]
+struct Named<'a, T> {
+    hash: u64,
+    name: Cow<'a, [u8]>,
+    value: T,
+}
+
+/// Values by name.
+#[derive(Debug)]
+pub(super) struct Table<'a, T> {
+    /// Indices of entries, plus one.
+    slots: Vec<u32>,
+    entries: Vec<Named<'a, T>>,
+    /// One bit a hash.
+    seen: Vec<u64>,
+    crowded: BTreeMap<Cow<'a, [u8]>, u32>,
+}
+
+impl<T> Default for Table<'_, T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), entries: Vec::new(), seen: Vec::new(), crowded: BTreeMap::new() }
+    }
+}
+
+#[inline]
+const fn mix(head: u64, tail: u64, len: usize) -> u64 {
+    (head ^ tail.rotate_left(29) ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+fn hash(name: &[u8]) -> u64 {
+    let tail = name.last_chunk::<8>().map_or(0, |tail| u64::from_le_bytes(*tail));
+    mix(prefix(name), if name.len() > 8 { tail } else { 0 }, name.len())
+}
+
+/// The same of a name that stands in a text.
+#[inline]
+fn hash_at(src: &[u8], start: usize, end: usize) -> u64 {
+    let len = end.wrapping_sub(start);
+    let tail = if len > 8 { prefix_at(src, end.wrapping_sub(8), end) } else { 0 };
+    mix(prefix_at(src, start, end), tail, len)
+}
+
+impl<'a, T> Table<'a, T> {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Gives all names in the order in which they came.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, &T)> {
+        self.entries.iter().map(|entry| (&entry.name, &entry.value))
+    }
+
+    /// Forgets all names.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.crowded.clear();
+        self.slots.fill(0);
+        self.seen.fill(0);
+    }
+
+    #[inline]
+    fn may_hold(&self, hash: u64) -> bool {
+        self.seen.get((hash >> 58) as usize).is_some_and(|word| (word >> ((hash >> 52) & 63)) & 1 == 1)
+    }
+
+    fn home(&self, hash: u64) -> usize {
+        usize::try_from(hash >> 32).unwrap_or(0) & self.slots.len().wrapping_sub(1)
+    }
+
+    fn find(&self, hash: u64, name: &[u8]) -> Option<usize> {
+        let mask = self.slots.len().wrapping_sub(1);
+        let home = self.home(hash);
+        for step in 0..PROBES {
+            let index = (*self.slots.get(home.wrapping_add(step) & mask)?).checked_sub(1)? as usize;
+            if self.entries.get(index).is_some_and(|known| known.hash == hash && known.name == name) {
+                return Some(index);
+            }
+        }
+        self.crowded.get(name).map(|index| *index as usize)
+    }
+
+    fn value(&self, hash: u64, name: &[u8]) -> Option<&T> {
+        self.entries.get(self.find(hash, name)?).map(|entry| &entry.value)
+    }
+
+    pub(super) fn get(&self, name: &[u8]) -> Option<&T> {
+        let hash = hash(name);
+        if self.may_hold(hash) { self.value(hash, name) } else { None }
+    }
+
+    /// Gives what is known of an identifier.
+    #[inline]
+    pub(super) fn get_at(&self, src: &[u8], tok: Tok) -> Option<&T> {
+        if self.seen.is_empty() {
+            return None;
+        }
+        if tok.flags & ESCAPED != 0 {
+            return self.get(&name_of(src, tok));
+        }
+        let (start, end) = (tok.start as usize, tok.end as usize);
+        let hash = hash_at(src, start, end);
+        if !self.may_hold(hash) {
+            return None;
+        }
+        self.value(hash, src.get(start..end).unwrap_or_default())
+    }
+
+    /// Gives what is known of a name, made if need be.
+    pub(super) fn entry(&mut self, name: Cow<'a, [u8]>, make: impl FnOnce() -> T) -> Option<&mut T> {
+        let hash = hash(&name);
+        let known = if self.may_hold(hash) { self.find(hash, &name) } else { None };
+        let index = known.unwrap_or_else(|| {
+            self.entries.push(Named { hash, name, value: make() });
+            let index = self.entries.len().wrapping_sub(1);
+            if self.entries.len().wrapping_mul(2) > self.slots.len() {
+                self.grow();
+            } else {
+                self.place(index);
+            }
+            index
+        });
+        self.entries.get_mut(index).map(|entry| &mut entry.value)
+    }
+
+    fn grow(&mut self) {
+        let size = self.entries.len().wrapping_mul(4).next_power_of_two().max(FEWEST);
+        self.slots.clear();
+        self.slots.resize(size, 0);
+        self.seen.resize(FILTER, 0);
+        self.crowded.clear();
+        for index in 0..self.entries.len() {
+            self.place(index);
+        }
+    }
+
+    fn place(&mut self, index: usize) {
+        let Some(entry) = self.entries.get(index) else { return };
+        let number = u32::try_from(index).unwrap_or(u32::MAX);
+        if let Some(word) = self.seen.get_mut((entry.hash >> 58) as usize) {
+            *word |= 1 << ((entry.hash >> 52) & 63);
+        }
+        let mask = self.slots.len().wrapping_sub(1);
+        let home = self.home(entry.hash);
+        for step in 0..PROBES {
+            if let Some(slot) = self.slots.get_mut(home.wrapping_add(step) & mask).filter(|slot| **slot == 0) {
+                *slot = number.wrapping_add(1);
+                return;
+            }
+        }
+        self.crowded.insert(entry.name.clone(), number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::Table;
+
+    proptest! {
+        #[test]
+        fn it_holds_what_a_tree_holds(names in prop::collection::vec("[ab]{0,12}", 0..400)) {
+            let mut table = Table::default();
+            let mut tree = BTreeMap::new();
+            for (name, at) in names.iter().zip(0_u32..) {
+                let value = table.entry(Cow::Borrowed(name.as_bytes()), || at).copied();
+                prop_assert_eq!(value, Some(*tree.entry(name.as_bytes()).or_insert(at)));
+            }
+            for name in &names {
+                prop_assert_eq!(table.get(name.as_bytes()), tree.get(name.as_bytes()));
+            }
+            prop_assert_eq!(table.get(b"c"), None);
+            prop_assert_eq!(table.iter().count(), tree.len());
+        }
+    }
+
+    #[test]
+    fn names_that_meet_in_one_slot_are_told_apart() {
+        // First and last 8 bytes and the length are the same: so is the hash.
+        let names: Vec<String> = (0..2000).map(|index| format!("aaaaaaaa{index:05}bbbbbbbb")).collect();
+        let mut table = Table::default();
+        for (name, at) in names.iter().zip(0_u32..) {
+            table.entry(Cow::Borrowed(name.as_bytes()), || at);
+        }
+        for (name, at) in names.iter().zip(0_u32..) {
+            assert_eq!(table.get(name.as_bytes()), Some(&at));
+        }
+        table.clear();
+        assert_eq!(table.get(b"aaaaaaaa00000bbbbbbbb"), None);
+    }
+}
