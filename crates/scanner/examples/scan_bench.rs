@@ -119,21 +119,17 @@ fn with_rules(files: &[PathBuf], jobs: NonZeroUsize, list: bool) -> Outcome<(usi
     let mut options = ScanOptions::new(Profile::General);
     options.jobs = jobs;
     let (mut bytes, mut found) = (0, 0);
-    let mut buffers: Vec<Vec<u8>> = Vec::new();
     let mut start = 0;
     while start < files.len() {
-        let (mut size, mut count) = (0, 0);
-        while let Some(file) = files.get(start + count).filter(|_| size < BATCH) {
-            if buffers.len() == count {
-                buffers.push(Vec::new());
-            }
-            let Some(buffer) = buffers.get_mut(count) else { break };
-            buffer.clear();
-            std::fs::File::open(file)?.read_to_end(buffer)?;
+        let mut size = 0;
+        let mut buffers: Vec<Vec<u8>> = Vec::new();
+        while let Some(file) = files.get(start + buffers.len()).filter(|_| size < BATCH) {
+            let buffer = std::fs::read(file)?;
             size += buffer.len();
-            count += 1;
+            buffers.push(buffer);
         }
-        let batch = files.iter().skip(start).take(count).zip(&buffers);
+        let count = buffers.len();
+        let batch = files.iter().skip(start).zip(&buffers);
         let entries: Vec<Entry<'_>> = batch
             .map(|(path, bytes)| Entry {
                 path: path.to_str().unwrap_or_default(),

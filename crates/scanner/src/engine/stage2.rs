@@ -2,7 +2,8 @@
 //!
 //! Of each literal two adjacent grams are kept, so that one of them lies at an even offset of any text. The text is
 //! sampled every 2 bytes; each sample's byte in a table of 32 KiB, which stays in the nearest cache, says whether a gram
-//! may stand there, and one branch asks for 8 samples at once. Where one does, the gram is looked up, the literal
+//! may stand there, and one branch asks for 8 samples at once. Where there are many grams, it is a bit of a table of the
+//! same size, which costs a shift and is full eight times later. Where one does, the gram is looked up, the literal
 //! compared, and its window noted as in stage 1. Grams are compared with bit 5 of each byte set, which folds ASCII case
 //! and more; the comparison of the literal makes up for the more.
 
@@ -17,6 +18,10 @@ const FOLD: u32 = 0x2020_2020;
 const FOLD_PAIR: u64 = 0x2020_2020_2020_2020;
 const BITS: u32 = 15;
 const TABLE: usize = 1 << BITS;
+/// More grams than that ask for bits, of which there are eight times as many.
+const CROWDED: usize = 256;
+const WIDE_BITS: u32 = 18;
+const WIDE_TABLE: usize = 1 << (WIDE_BITS - 6);
 /// Bytes that one branch asks for, and how many are read for them.
 const STEP: usize = 16;
 const READ: usize = STEP + 4;
@@ -33,6 +38,8 @@ struct Place {
 pub(crate) struct Filter {
     /// 1 where a gram of that hash is wanted.
     table: Vec<u8>,
+    /// The same as bits, where there are many grams; else empty.
+    wide: Vec<u64>,
     /// Slots of an open hash table over grams: the gram and where its places are.
     slots: Vec<(u32, u32, u32)>,
     places: Vec<Place>,
@@ -42,6 +49,17 @@ pub(crate) struct Filter {
 #[inline]
 const fn hash(gram: u32) -> u32 {
     gram.wrapping_mul(0x9E37_79B1) >> (32 - BITS)
+}
+
+#[inline]
+const fn wide_hash(gram: u32) -> u32 {
+    gram.wrapping_mul(0x9E37_79B1) >> (32 - WIDE_BITS)
+}
+
+/// Where the search for a gram's places begins: by other bits than the table's.
+#[inline]
+const fn home(gram: u32, mask: usize) -> usize {
+    (gram.wrapping_mul(0x85EB_CA6B) >> 8) as usize & mask
 }
 
 /// How common a byte is in code and prose, roughly: rarer grams fire less.
@@ -75,6 +93,27 @@ fn gram_at(text: &[u8], at: usize) -> Option<u32> {
 fn pair<const AT: usize>(block: &[u8; READ]) -> u64 {
     let bytes = block.get(AT..).and_then(|rest| rest.first_chunk::<8>());
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes)) | FOLD_PAIR
+}
+
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "a hash is below the table's size")]
+const fn has_bit(table: &[u64; WIDE_TABLE], pair: u64) -> u64 {
+    let hash = wide_hash((pair & 0xFFFF_FFFF) as u32);
+    table[(hash >> 6) as usize & (WIDE_TABLE - 1)] >> (hash & 63)
+}
+
+/// Gives what is odd if one of the 8 samples of a block may be a gram.
+#[inline]
+fn any_bit(table: &[u64; WIDE_TABLE], block: &[u8; READ]) -> u64 {
+    let (one, two, three) = (pair::<0>(block), pair::<6>(block), pair::<12>(block));
+    has_bit(table, one)
+        | has_bit(table, one >> 16)
+        | has_bit(table, one >> 32)
+        | has_bit(table, two)
+        | has_bit(table, two >> 16)
+        | has_bit(table, two >> 32)
+        | has_bit(table, three)
+        | has_bit(table, three >> 16)
 }
 
 /// Gives what is not 0 if one of the 8 samples of a block may be a gram.
@@ -144,16 +183,26 @@ impl Filter {
 
     fn build(grams: &BTreeMap<u32, Vec<Place>>, anchors: Anchors) -> Self {
         let size = grams.len().saturating_mul(4).next_power_of_two().max(16);
-        let mut filter =
-            Self { table: vec![0; TABLE], slots: vec![(0, 0, 0); size], places: Vec::new(), anchors };
+        let wide = if grams.len() > CROWDED { WIDE_TABLE } else { 0 };
+        let mut filter = Self {
+            table: vec![0; TABLE],
+            wide: vec![0; wide],
+            slots: vec![(0, 0, 0); size],
+            places: Vec::new(),
+            anchors,
+        };
         for (&gram, places) in grams {
             if let Some(wanted) = filter.table.get_mut(hash(gram) as usize) {
                 *wanted = 1;
             }
+            let bit = wide_hash(gram);
+            if let Some(word) = filter.wide.get_mut((bit >> 6) as usize) {
+                *word |= 1 << (bit & 63);
+            }
             let start = u32::try_from(filter.places.len()).unwrap_or(u32::MAX);
             filter.places.extend_from_slice(places);
             let count = u32::try_from(places.len()).unwrap_or(u32::MAX);
-            let mut slot = hash(gram) as usize & (size.wrapping_sub(1));
+            let mut slot = home(gram, size.wrapping_sub(1));
             while filter.slots.get(slot).is_some_and(|(_, _, taken)| *taken != 0) {
                 slot = slot.wrapping_add(1) & (size.wrapping_sub(1));
             }
@@ -166,7 +215,7 @@ impl Filter {
 
     fn places(&self, gram: u32) -> &[Place] {
         let mask = self.slots.len().wrapping_sub(1);
-        let mut slot = hash(gram) as usize & mask;
+        let mut slot = home(gram, mask);
         while let Some(&(known, start, count)) = self.slots.get(slot) {
             if count == 0 {
                 break;
@@ -180,9 +229,19 @@ impl Filter {
         &[]
     }
 
+    #[inline]
+    fn may_be(&self, gram: u32) -> bool {
+        let bit = wide_hash(gram);
+        match self.wide.get((bit >> 6) as usize) {
+            Some(word) => (word >> (bit & 63)) & 1 == 1,
+            None => self.table.get(hash(gram) as usize).is_some_and(|wanted| *wanted != 0),
+        }
+    }
+
+    #[inline]
     fn look(&self, hay: &[u8], at: usize, windows: &mut Windows) {
         let Some(gram) = gram_at(hay, at) else { return };
-        if self.table.get(hash(gram) as usize).is_none_or(|wanted| *wanted == 0) {
+        if !self.may_be(gram) {
             return;
         }
         for place in self.places(gram) {
@@ -211,18 +270,28 @@ impl Filter {
         }
     }
 
-    fn sweep(&self, hay: &[u8], windows: &mut Windows) {
-        // One size for the compiler, so that the masked index needs no check.
-        let Some(table) = self.table.first_chunk::<TABLE>() else { return };
+    /// Goes through whole blocks; gives where the rest begins.
+    #[inline]
+    fn blocks(&self, hay: &[u8], windows: &mut Windows, any: impl Fn(&[u8; READ]) -> bool) -> usize {
         let mut at = 0_usize;
         while let Some(block) = hay.get(at..).and_then(|rest| rest.first_chunk::<READ>()) {
-            if any(table, block) != 0 {
+            if any(block) {
                 for index in 0..STEP / 2 {
                     self.look(hay, at.wrapping_add(index.wrapping_mul(2)), windows);
                 }
             }
             at = at.wrapping_add(STEP);
         }
+        at
+    }
+
+    fn sweep(&self, hay: &[u8], windows: &mut Windows) {
+        // One size for the compiler, so that the masked index needs no check.
+        let mut at = match (self.wide.first_chunk::<WIDE_TABLE>(), self.table.first_chunk::<TABLE>()) {
+            (Some(table), _) => self.blocks(hay, windows, |block| any_bit(table, block) & 1 != 0),
+            (None, Some(table)) => self.blocks(hay, windows, |block| any(table, block) != 0),
+            (None, None) => return,
+        };
         while at < hay.len() {
             self.look(hay, at, windows);
             at = at.wrapping_add(2);

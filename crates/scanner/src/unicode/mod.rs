@@ -29,3 +29,11 @@ const fn is_zero_width(char: char) -> bool {
     matches!(char,
         '\u{200B}'..='\u{200D}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{AD}' | '\u{180E}' | '\u{206A}'..='\u{206F}')
 }
+
+/// Gives how many bytes in front are ASCII.
+pub(crate) fn ascii_len(bytes: &[u8]) -> usize {
+    let blocks = bytes.chunks_exact(16).take_while(|block| block.iter().fold(0, |all, byte| all | byte) < 0x80);
+    let whole = blocks.count().saturating_mul(16);
+    let rest = bytes.get(whole..).unwrap_or_default();
+    whole.saturating_add(rest.iter().take_while(|byte| byte.is_ascii()).count())
+}

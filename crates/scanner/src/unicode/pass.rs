@@ -111,7 +111,7 @@ impl Walk<'_, '_> {
         let mut rest = valid;
         let mut at = base;
         while !rest.is_empty() {
-            let plain = rest.bytes().take_while(u8::is_ascii).count();
+            let plain = super::ascii_len(rest.as_bytes());
             let (head, tail) = rest.split_at(plain);
             self.ascii(head, at);
             at = at.saturating_add(plain);
@@ -127,12 +127,13 @@ impl Walk<'_, '_> {
     }
 
     fn ascii(&mut self, text: &str, at: usize) {
-        let Some(last) = text.chars().next_back() else { return };
+        let Some(last) = text.bytes().next_back().map(char::from) else { return };
         self.end_run(at);
         if text.bytes().any(|byte| !matches!(byte, b' ' | b'-' | b'.')) {
             self.end_compat(at);
         }
-        if text.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
+        let line = self.line.first.is_some() || self.line.right_to_left;
+        if line && memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some() {
             self.end_line();
         }
         self.before = last;

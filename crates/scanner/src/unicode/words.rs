@@ -14,26 +14,33 @@ const MAX_WORD: usize = 256;
 pub(super) fn mixed(text: &[u8], sink: &mut Sink<'_>) {
     let mut at = 0_usize;
     for chunk in text.utf8_chunks() {
-        let valid = chunk.valid();
-        let mut start = None;
-        let mut wide = false;
-        for (index, char) in valid.char_indices().chain(core::iter::once((valid.len(), ' '))) {
-            if char.is_alphabetic() {
-                start.get_or_insert(index);
-                wide |= !char.is_ascii();
-            } else if let Some(from) = start.take() {
-                let word = valid.get(from..index).unwrap_or_default();
-                if wide && is_mixed(word) {
-                    sink.shape(
-                        "unicode-mixed-script",
-                        (at.saturating_add(from), at.saturating_add(index)),
-                        How::NONE,
-                    );
-                }
-                wide = false;
-            }
+        mixed_in(chunk.valid(), at, sink);
+        at = at.saturating_add(chunk.valid().len()).saturating_add(chunk.invalid().len());
+    }
+}
+
+/// Goes from one letter that is not ASCII to the next, each with the word around it.
+fn mixed_in(valid: &str, base: usize, sink: &mut Sink<'_>) {
+    let mut done = 0_usize;
+    loop {
+        let rest = valid.get(done..).unwrap_or_default();
+        let at = done.saturating_add(super::ascii_len(rest.as_bytes()));
+        let tail = valid.get(at..).unwrap_or_default();
+        let Some(char) = tail.chars().next() else { break };
+        if !char.is_alphabetic() {
+            done = at.saturating_add(char.len_utf8());
+            continue;
         }
-        at = at.saturating_add(valid.len()).saturating_add(chunk.invalid().len());
+        let head = valid.get(done..at).unwrap_or_default();
+        let before = head.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
+        let start = at.saturating_sub(before);
+        let len = tail.find(|char: char| !char.is_alphabetic()).unwrap_or(tail.len());
+        let end = at.saturating_add(len);
+        if is_mixed(valid.get(start..end).unwrap_or_default()) {
+            let span = (base.saturating_add(start), base.saturating_add(end));
+            sink.shape("unicode-mixed-script", span, How::NONE);
+        }
+        done = end;
     }
 }
 
