@@ -87,7 +87,11 @@ impl Map {
         }
         let raw = from.1.saturating_sub(from.0);
         // Bytes below for each byte of the view; 0 where it is no whole number.
-        let step = if raw.is_multiple_of(len) { raw.checked_div(len).unwrap_or(0) } else { 0 };
+        let step = match raw {
+            _ if raw == len => 1,
+            _ if raw.is_multiple_of(len) => raw.checked_div(len).unwrap_or(0),
+            _ => 0,
+        };
         if let Some(last) = self.segs.last_mut()
             && step != 0
             && last.step == step

@@ -20,31 +20,38 @@ pub(crate) struct Spaced {
     pub(crate) breaks: Vec<usize>,
 }
 
-/// Says whether a text may hold such a run: a letter alone between two others, four in a row. One probe every third
-/// byte, since the shortest run has seven.
+/// Bytes that are looked at at once, and how far the next ones begin behind them: so that any four letters of a run, with
+/// a byte on both sides, are looked at together.
+const WINDOW: usize = 64;
+const STEP: usize = WINDOW - (LETTERS + (LETTERS - 1) * MAX_GAP + 2);
+
+/// Says whether a text may hold such a run: four letters near each other with none beside them.
 pub(crate) fn may_hold(text: &[u8]) -> bool {
-    let letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphabetic);
     let mut at = 0_usize;
-    while at.saturating_add(2) < text.len() {
-        let (one, two, three) = (letter(at), letter(at.saturating_add(1)), letter(at.saturating_add(2)));
-        // Letters that stand apart have none beside them.
-        if !(two && (one || three)) {
-            let from = at.saturating_sub(6);
-            let to = at.saturating_add(12).min(text.len());
-            if text.get(from..to).is_some_and(|near| lone(near) >= 2) {
-                return true;
-            }
+    loop {
+        let end = at.saturating_add(WINDOW).min(text.len());
+        // Of the letters at the ends of the text one side is not seen.
+        let edges = usize::from(at == 0).saturating_add(usize::from(end == text.len()));
+        if lone(text.get(at..end).unwrap_or_default()).saturating_add(edges) >= LETTERS {
+            return true;
         }
-        at = at.saturating_add(3);
+        if end == text.len() {
+            return false;
+        }
+        at = at.saturating_add(STEP);
     }
-    false
 }
 
-/// Counts letters with none beside them.
+/// Counts letters with none beside them in a short text.
 fn lone(text: &[u8]) -> usize {
-    text.windows(3)
-        .filter(|three| matches!(three, [a, b, c] if !a.is_ascii_alphanumeric() && b.is_ascii_alphabetic() && !c.is_ascii_alphanumeric()))
-        .count()
+    let (one, two) = (text.get(1..).unwrap_or_default(), text.get(2..).unwrap_or_default());
+    let three = text.iter().zip(one).zip(two);
+    let count = three.fold(0_u8, |count, ((before, letter), after)| {
+        let lone =
+            !before.is_ascii_alphanumeric() & letter.is_ascii_alphabetic() & !after.is_ascii_alphanumeric();
+        count.wrapping_add(u8::from(lone))
+    });
+    usize::from(count)
 }
 
 /// Finds every run. `width` gives how wide the blank at a place was before it became one.
