@@ -32,7 +32,8 @@ const fn is_zero_width(char: char) -> bool {
 
 /// Gives how many bytes in front are ASCII.
 pub(crate) fn ascii_len(bytes: &[u8]) -> usize {
-    let blocks = bytes.chunks_exact(16).take_while(|block| block.iter().fold(0, |all, byte| all | byte) < 0x80);
+    let blocks =
+        bytes.chunks_exact(16).take_while(|block| block.iter().fold(0, |all, byte| all | byte) < 0x80);
     let whole = blocks.count().saturating_mul(16);
     let rest = bytes.get(whole..).unwrap_or_default();
     whole.saturating_add(rest.iter().take_while(|byte| byte.is_ascii()).count())

@@ -99,7 +99,8 @@ impl<'a> Bindings<'a> {
         }
         if bound.twice {
             bound.val.text = 0;
-        } else if bound.val.text == 0 && bound.at == at {
+        } else if bound.at == at {
+            // What stood for a constant in an earlier round may have turned out to be none.
             bound.val.text = val.text;
         }
         if fresh || before != (bound.val, bound.twice) {

@@ -106,6 +106,12 @@ impl BuiltNodes {
             assign: names.find("Object.assign"),
         }
     }
+
+    /// Says whether a call of a node, or a use, is looked at here.
+    pub(super) fn holds(&self, node: Node) -> bool {
+        let lists = [&self.wasm, &self.delete, &self.whole, &self.bulk, &self.env, &self.starters];
+        lists.iter().any(|list| list.contains(&node))
+    }
 }
 
 /// Names bound to bytes or folders are looked up this often in a file; a further one counts as computed.
@@ -337,13 +343,11 @@ impl<'a> Walk<'a, '_, '_, '_> {
                 }
                 K::Word => {
                     let tok = self.tok(at);
-                    let token = self.bindings.get(self.src, tok).and_then(|val| val.text.checked_sub(1));
-                    let Some(token) = token else {
-                        if steps > 0 || self.is_put_together(at) {
-                            self.ask(tok, Given::Text);
-                        }
-                        return None;
-                    };
+                    // Bound or not: another place may bind it to something else.
+                    if steps > 0 || self.is_put_together(at) {
+                        self.ask(tok, Given::Text);
+                    }
+                    let token = self.bindings.get(self.src, tok)?.text.checked_sub(1)?;
                     named = named.wrapping_add(1);
                     if let Some(text) = &mut text {
                         text.extend(self.constant(token as usize).0);

@@ -59,6 +59,7 @@ impl WalkNodes {
                 let passed = special || data.call.iter().any(|matcher| asks(*matcher));
                 let followed = special
                     || node == ROOT
+                    || nodes.built.holds(node)
                     || data.module
                     || data.is_parent()
                     || !data.call.is_empty()

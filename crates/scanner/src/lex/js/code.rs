@@ -11,9 +11,18 @@ use crate::view::{How, View};
 
 /// Builds the views, or, where the places of hints are known, what of them a rule may match.
 pub(super) fn views(src: &[u8], scanned: &Scanned, places: Option<&Places>, reach: usize, out: &mut Lexed) {
-    let plain = scanned.identifiers.is_empty() && !is_odd(src, scanned);
+    let plain = !is_odd(src, scanned);
     match places.and_then(|places| places.of(hint::CODE)).filter(|_| plain) {
-        Some(at) => Windows::new(src, &scanned.toks, reach, &mut out.code).run(&at),
+        Some(mut at) => {
+            // A name that is other than it looks may be any.
+            let odd = scanned.identifiers.iter().filter_map(|index| scanned.toks.get(*index as usize));
+            let before = at.len();
+            at.extend(odd.map(|tok| tok.start));
+            if at.len() > before {
+                at.sort_unstable();
+            }
+            Windows::new(src, &scanned.toks, reach, &mut out.code).run(&at);
+        }
         None => code(src, &scanned.toks, &mut out.code),
     }
     if let Some(at) = places.and_then(|places| places.of(hint::TEXT)) {
@@ -121,6 +130,7 @@ impl<'a> Windows<'a> {
         self.toks.get(index).map_or(0, |tok| match tok.kind {
             kind if is_text(kind) => mark(kind).len(),
             K::Regex => 3,
+            _ if tok.flags & ESCAPED != 0 => 1,
             _ => (tok.end.saturating_sub(tok.start)) as usize,
         })
     }

@@ -11,7 +11,7 @@ use super::bind::{Val, name_of};
 use super::call::WalkNodes;
 use super::scan::{Bracket, Flag, Scanned};
 use super::table::Table;
-use super::token::{Brace, DULL, K, Kw, NO_MATE, Tok};
+use super::token::{Brace, DULL, K, Kw, LIVE, NO_MATE, Tok};
 use super::walk::Via;
 use crate::names::{Names, Node, ROOT, STARRED, Word};
 
@@ -49,8 +49,8 @@ impl Follow {
         let before = (self.count, self.bound, self.text);
         match why {
             Why::Value(val) => {
-                let known = self.vals.iter().take(self.count);
-                if self.count <= VALUES && !known.into_iter().any(|known| *known == val) {
+                let mut known = self.vals.iter().take(self.count);
+                if self.count <= VALUES && !known.any(|known| *known == val) {
                     if let Some(slot) = self.vals.get_mut(self.count) {
                         *slot = val;
                     }
@@ -74,11 +74,11 @@ pub(super) struct Followed<'a> {
 
 impl<'a> Followed<'a> {
     /// Follows a name.
-    pub(super) fn add(&mut self, name: &Cow<'a, [u8]>, why: Why) {
+    pub(super) fn add(&mut self, name: Cow<'a, [u8]>, why: Why) {
         let Some(follow) = self.names.entry(name.clone(), Follow::default) else { return };
         if follow.add(why) {
             let follow = *follow;
-            if let Some(news) = self.news.entry(name.clone(), Follow::default) {
+            if let Some(news) = self.news.entry(name, Follow::default) {
                 *news = follow;
             }
         }
@@ -130,13 +130,16 @@ impl Marking<'_> {
                         && self.name(toks, brackets, (index, bracket), follow)
                     {
                         wake(toks, brackets, bracket);
+                        if let Some(tok) = toks.get_mut(index) {
+                            tok.flags |= LIVE;
+                        }
                     }
                 }
-                K::LParen | K::LBracket | K::LBrace => {
-                    if brackets.get(next as usize).is_some_and(|own| own.open as usize == index) {
-                        bracket = next;
-                        next = next.wrapping_add(1);
-                    }
+                K::LParen | K::LBracket | K::LBrace
+                    if brackets.get(next as usize).is_some_and(|own| own.open as usize == index) =>
+                {
+                    bracket = next;
+                    next = next.wrapping_add(1);
                 }
                 K::RParen | K::RBracket | K::RBrace => {
                     if let Some(own) = brackets.get(bracket as usize).filter(|own| own.open == tok.aux) {
@@ -278,7 +281,9 @@ fn wake(toks: &mut [Tok], brackets: &[Bracket], bracket: u32) {
     let mut next = bracket;
     while let Some(bracket) = brackets.get(next as usize) {
         // Around one that is awake or never closed all are.
-        let Some(tok) = toks.get_mut(bracket.open as usize).filter(|tok| tok.flags & DULL != 0) else { break };
+        let Some(tok) = toks.get_mut(bracket.open as usize).filter(|tok| tok.flags & DULL != 0) else {
+            break;
+        };
         tok.flags &= !DULL;
         next = bracket.parent;
     }
@@ -397,17 +402,36 @@ impl<'a> Asked<'a> {
 /// Lists the names that are assigned, and whether they are given a text or a plain name.
 fn given_names<'a>(src: &'a [u8], toks: &[Tok]) -> Table<'a, u8> {
     let mut given = Table::default();
-    for pair in toks.windows(4) {
-        let [name, equals, value, after] = pair else { continue };
+    for (three, index) in toks.windows(3).zip(3_usize..) {
+        let [name, equals, value] = three else { continue };
         if name.kind != K::Word || !matches!(equals.kind, K::Assign | K::EitherAssign | K::Colon) {
             continue;
         }
-        let plain =
-            matches!(after.kind, K::Semi | K::Comma | K::RParen | K::RBrace | K::RBracket) || after.newline();
-        let text = matches!(value.kind, K::Str | K::Tpl | K::LParen) || (value.kind == K::Word && plain);
+        let text = may_be_text(toks, *value, toks.get(index));
         if let Some(known) = given.entry(name_of(src, *name), || 0) {
             *known |= u8::from(text);
         }
     }
     given
+}
+
+/// Says whether what begins with a token may be a constant text, or a name that stands for one.
+fn may_be_text(toks: &[Tok], value: Tok, after: Option<&Tok>) -> bool {
+    let assigned = |tok: Option<&Tok>| tok.is_some_and(|tok| matches!(tok.kind, K::Assign | K::EitherAssign));
+    match value.kind {
+        K::Str | K::Tpl | K::LParen | K::Bang | K::Lt | K::At | K::Ellipsis => true,
+        K::LBrace | K::LBracket => assigned(toks.get((value.aux as usize).wrapping_add(1))),
+        K::Word => match Kw::of(value.aux) {
+            Kw::Function | Kw::Class => false,
+            Kw::None => after.is_none_or(|after| {
+                let ends = matches!(
+                    after.kind,
+                    K::Semi | K::Comma | K::RParen | K::RBrace | K::RBracket | K::Bang | K::Word
+                );
+                ends || after.newline() || assigned(Some(after))
+            }),
+            _ => true,
+        },
+        _ => false,
+    }
 }

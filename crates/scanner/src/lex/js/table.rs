@@ -42,6 +42,12 @@ const fn mix(head: u64, tail: u64, len: usize) -> u64 {
     (head ^ tail.rotate_left(29) ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
+/// The filter's word of a hash.
+#[inline]
+fn word_of(hash: u64) -> usize {
+    usize::try_from(hash >> 58).unwrap_or(0)
+}
+
 fn hash(name: &[u8]) -> u64 {
     let tail = name.last_chunk::<8>().map_or(0, |tail| u64::from_le_bytes(*tail));
     mix(prefix(name), if name.len() > 8 { tail } else { 0 }, name.len())
@@ -75,7 +81,7 @@ impl<'a, T> Table<'a, T> {
 
     #[inline]
     fn may_hold(&self, hash: u64) -> bool {
-        self.seen.get((hash >> 58) as usize).is_some_and(|word| (word >> ((hash >> 52) & 63)) & 1 == 1)
+        self.seen.get(word_of(hash)).is_some_and(|word| (word >> ((hash >> 52) & 63)) & 1 == 1)
     }
 
     fn home(&self, hash: u64) -> usize {
@@ -151,13 +157,14 @@ impl<'a, T> Table<'a, T> {
     fn place(&mut self, index: usize) {
         let Some(entry) = self.entries.get(index) else { return };
         let number = u32::try_from(index).unwrap_or(u32::MAX);
-        if let Some(word) = self.seen.get_mut((entry.hash >> 58) as usize) {
+        if let Some(word) = self.seen.get_mut(word_of(entry.hash)) {
             *word |= 1 << ((entry.hash >> 52) & 63);
         }
         let mask = self.slots.len().wrapping_sub(1);
         let home = self.home(entry.hash);
         for step in 0..PROBES {
-            if let Some(slot) = self.slots.get_mut(home.wrapping_add(step) & mask).filter(|slot| **slot == 0) {
+            if let Some(slot) = self.slots.get_mut(home.wrapping_add(step) & mask).filter(|slot| **slot == 0)
+            {
                 *slot = number.wrapping_add(1);
                 return;
             }

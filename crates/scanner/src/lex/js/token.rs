@@ -69,6 +69,8 @@ pub(super) const EXPRESSION: u8 = 16;
 pub(super) const DULL: u8 = 32;
 /// A token from which a finding may come: a name of the tables, a module that is asked for, the global object.
 pub(super) const EVENT: u8 = 64;
+/// A token of a name that is followed, where it counts.
+pub(super) const LIVE: u8 = 128;
 
 /// One token. `aux` is the interned word of a word, and the index of the other bracket of a bracket.
 #[derive(Debug, Clone, Copy)]

@@ -194,7 +194,7 @@ impl Walk<'_, '_, '_, '_> {
         // The index was ended as an expression; its value stands in the tokens.
         let open = frame.open as usize;
         let constant = self.constant_between(open.wrapping_add(1), at);
-        if constant.is_none() && self.is_parent(base.val) && at == open.wrapping_add(2) {
+        if self.is_parent(base.val) && at == open.wrapping_add(2) {
             let tok = self.tok(open.wrapping_add(1));
             if tok.kind == K::Word {
                 self.ask(tok, Given::Text);

@@ -73,7 +73,8 @@ impl Walk<'_, '_, '_, '_> {
             return (Val::node(node), own, how);
         }
         let alias = self.bindings.get(self.src, tok);
-        if alias.is_none() && kw == Kw::None && self.frames.last().is_some_and(|frame| frame.exact) {
+        let unsure = alias.is_none_or(|val| val.text != 0);
+        if unsure && kw == Kw::None && self.frames.last().is_some_and(|frame| frame.exact) {
             self.ask_argument(tok);
         }
         (alias.filter(|val| node == 0 || val.is_known()).unwrap_or(Val::node(node)), own, how)

@@ -7,6 +7,7 @@ mod bracket;
 mod chain;
 mod keyword;
 mod operator;
+mod skip;
 
 use super::bind::{Bindings, Val};
 use super::call::WalkNodes;
@@ -42,14 +43,14 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         for (name, val) in bindings.all() {
             // A function's name is followed where something asks for its constructor.
             if nodes.is_followed(val) {
-                followed.add(name, Why::Value(Val { text: 0, ..val }));
+                followed.add(name.clone(), Why::Value(Val { text: 0, ..val }));
             }
             if val.text != 0 && is_event(&scanned.toks, val.text) {
-                followed.add(name, Why::Text);
+                followed.add(name.clone(), Why::Text);
             }
         }
         for name in asked.all() {
-            followed.add(name, Why::Asked);
+            followed.add(name.clone(), Why::Asked);
         }
         let fresh = followed.is_fresh();
         if (bindings.changes() == changes && !fresh) || round >= ROUNDS {
@@ -213,6 +214,8 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     functions: u32,
     pub(super) asked: Asked<'a>,
     whole: bool,
+    /// As far as statements were looked through for what counts.
+    seen: usize,
     /// How often a name was looked up among the tokens.
     pub(super) lookups: core::cell::Cell<u32>,
 }
@@ -252,6 +255,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             functions: 0,
             asked: Asked::default(),
             whole: super::whole::asked(),
+            seen: 0,
             lookups: core::cell::Cell::new(0),
         }
     }
@@ -261,6 +265,10 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         while let Some(&tok) = self.toks.get(at) {
             let next = self.token(at, tok);
             at = next.max(at.wrapping_add(1));
+            let parts = matches!(tok.kind, K::Semi | K::Comma | K::LBrace | K::RBrace);
+            if parts && at >= self.seen && !self.whole {
+                at = self.past_statements(at);
+            }
         }
         self.end_expression();
         while self.frames.len() > 1 {
