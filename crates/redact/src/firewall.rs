@@ -93,7 +93,6 @@ impl Firewall {
     /// Puts the values that are found in a text into the list, for a search behind a transform.
     pub fn remember_text(&self, text: &Raw<String>, known: &mut Known) {
         self.learn(text.inside().as_bytes(), known);
-        known.prepare();
     }
 
     /// Redacts a text that a transform gave, and searches it for the values that were there before.

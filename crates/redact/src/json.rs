@@ -297,7 +297,6 @@ impl Firewall {
         }
         document.add(&output.metadata, "");
         self.learn(&document.text, known);
-        known.prepare();
     }
 
     /// Redacts an output that transforms may have changed. The second part is what was laundered: values that the

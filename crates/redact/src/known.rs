@@ -2,43 +2,38 @@
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::fmt;
+use core::hash::{Hash as _, Hasher as _};
 use core::ops::Range;
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::DefaultHasher;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::bytes::part;
 use crate::found::{ChecksumCheck, Did, Via};
+use crate::index::Index;
 use crate::kind::rank;
 use crate::rules::{Hit, Wide};
 
 /// Shorter values are not looked for: they stand in ordinary text too often.
-const SHORTEST: usize = 8;
-/// A piece of this length of a longer value is enough.
-const PIECE: usize = 16;
-/// So many values, and so many bytes of one, are kept.
-const MOST: usize = 256;
+pub(crate) const SHORTEST: usize = 8;
+/// So many values are kept, and so many bytes of all of them, and so many bytes of one.
+const MOST: usize = 4096;
+const ROOM: usize = 1024 * 1024;
 const LONGEST: usize = 8 * 1024;
 
 /// The values that a first scan found.
 ///
 /// # Guarantees
-/// It is no `Clone`, its `Debug` gives a count, and the values are overwritten when it is dropped. At most 256
-/// values are kept; [`Known::is_full`] tells when more were found.
+/// It is no `Clone`, its `Debug` gives a count, and the values are overwritten when it is dropped. At most 4,096 values
+/// or 1 MiB of them are kept; then the oldest goes, and [`Known::dropped`] counts it. Of a value of more than 8 KiB its
+/// first 8 KiB are looked for.
 #[derive(Default)]
 pub struct Known {
-    values: Vec<Zeroizing<Vec<u8>>>,
+    values: Kept,
     /// The bytes that were cut out, as they stood there.
-    raws: Vec<Zeroizing<Vec<u8>>>,
-    search: Option<Box<Search>>,
-    full: bool,
-}
-
-struct Search {
-    automaton: AhoCorasick,
-    /// For each pattern: what it stands for.
-    patterns: Vec<Zeroizing<Vec<u8>>>,
-    pieces: Vec<bool>,
+    raws: Kept,
+    index: Index,
 }
 
 impl Known {
@@ -51,119 +46,178 @@ impl Known {
     /// Tells how many values are kept.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.values.len()
+        self.values.list.len()
     }
 
     /// Tells whether no value is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.len() == 0
     }
 
-    /// Tells whether values were left out because there were too many.
+    /// Tells how many values went because newer ones came.
     #[must_use]
-    pub const fn is_full(&self) -> bool {
-        self.full
+    pub const fn dropped(&self) -> u64 {
+        self.values.dropped
     }
 
     /// Keeps a value, once.
     pub(crate) fn add(&mut self, value: &[u8]) {
-        let value = value.trim_ascii();
-        if value.len() < SHORTEST || self.values.iter().any(|own| own.as_slice() == value) {
-            return;
+        let value = without_armor(value.trim_ascii());
+        let value = part(value, 0..LONGEST);
+        if value.len() >= SHORTEST
+            && let Some(number) = self.values.add(value)
+        {
+            self.index.add(number, value);
+            self.index.forget(self.values.dropped);
         }
-        if self.values.len() >= MOST {
-            self.full = true;
-            return;
-        }
-        self.values.push(Zeroizing::new(part(value, 0..LONGEST).to_vec()));
-        self.search = None;
     }
 
     /// Keeps bytes as they stood in the text: where they still stand so, nothing was laundered.
     pub(crate) fn add_raw(&mut self, raw: &[u8]) {
-        if self.raws.len() < MOST && !self.is_raw(raw) {
-            self.raws.push(Zeroizing::new(raw.to_vec()));
+        // What is longer than this is told of as laundered where it stands again: the safe side.
+        if raw.len() <= ROOM / 8 {
+            let _new = self.raws.add(raw);
         }
         self.add(raw);
     }
 
     /// Tells whether bytes were cut out just so before.
     pub(crate) fn is_raw(&self, raw: &[u8]) -> bool {
-        self.raws.iter().any(|own| own.as_slice() == raw)
+        self.raws.has(raw)
     }
 
-    /// Builds the search. Without it nothing is found.
-    pub(crate) fn prepare(&mut self) {
-        if self.search.is_some() || self.values.is_empty() {
-            return;
-        }
-        let mut patterns: Vec<Zeroizing<Vec<u8>>> = Vec::new();
-        let mut pieces = Vec::new();
-        for value in &self.values {
-            for spelled in crate::spell::spellings(value) {
-                if spelled.len() >= SHORTEST {
-                    patterns.push(spelled);
-                    pieces.push(false);
-                }
-            }
-            // Every window of a longer value: a transform may have cut it.
-            if value.len() > PIECE {
-                for window in value.windows(PIECE).take(1024).filter(|w| is_telling(w)) {
-                    patterns.push(Zeroizing::new(window.to_vec()));
-                    pieces.push(true);
-                }
-            }
-        }
-        let built = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .build(patterns.iter().map(|pattern| pattern.as_slice()));
-        // It cannot fail below 2^31 bytes of patterns; if it did, nothing would be found, so the count says so.
-        self.full |= built.is_err();
-        self.search = built.ok().map(|automaton| Box::new(Search { automaton, patterns, pieces }));
-    }
-
-    /// Finds the values, in any spelling, that end in a range of a text.
+    /// Finds the values, in any spelling, of which a piece ends in a range of a text.
     pub(crate) fn find(&self, text: &[u8], range: Range<usize>, hits: &mut Vec<Hit>) {
-        let Some(search) = &self.search else { return };
-        let from = range.start.saturating_sub(LONGEST);
-        for found in search.automaton.find_overlapping_iter(part(text, from..range.end)) {
-            let at = from + found.start()..from + found.end();
-            let piece = search.pieces.get(found.pattern().as_usize()).copied().unwrap_or(false);
-            let sized = search.patterns.get(found.pattern().as_usize()).is_some_and(|p| p.len() == at.len());
-            debug_assert!(sized || piece, "a match is as long as its pattern");
-            if at.end > range.start {
-                let (sum, via) = (ChecksumCheck::None, Via::default());
-                hits.push(Hit {
-                    at,
-                    rank: rank("known"),
-                    sum,
-                    via,
-                    wide: Wide::Bytes,
-                    did: Did::Cut,
-                    known: true,
-                });
-            }
-        }
-    }
-}
-
-/// Tells whether a piece says more than a common prefix or a run of one byte.
-fn is_telling(piece: &[u8]) -> bool {
-    crate::proof::entropy(piece) >= 2.5
-}
-
-impl Drop for Known {
-    fn drop(&mut self) {
-        for value in &mut self.values {
-            value.zeroize();
-        }
+        self.index.find(text, range, |at| {
+            let (sum, via) = (ChecksumCheck::None, Via::default());
+            hits.push(Hit {
+                at,
+                rank: rank("known"),
+                sum,
+                via,
+                wide: Wide::Bytes,
+                did: Did::Cut,
+                known: true,
+            });
+        });
     }
 }
 
 impl fmt::Debug for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Known").field("values", &self.values.len()).finish_non_exhaustive()
+        f.debug_struct("Known").field("values", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// Gives the body of a block in armor: BEGIN and END lines are no secret, and stand in many a text.
+fn without_armor(value: &[u8]) -> &[u8] {
+    const DASHES: &[u8] = b"-----";
+    if !value.starts_with(DASHES) {
+        return value;
+    }
+    let find =
+        |from: usize| memchr::memmem::find(part(value, from..value.len()), DASHES).map(|place| from + place);
+    let start = find(DASHES.len()).map_or(0, |place| place + DASHES.len());
+    let end = find(start).unwrap_or(value.len());
+    part(value, start..end).trim_ascii()
+}
+
+/// Byte strings, each once, the latest.
+#[derive(Default)]
+struct Kept {
+    list: VecDeque<Zeroizing<Vec<u8>>>,
+    /// How many of the list have a hash: most that are asked for are told apart by it.
+    hashes: BTreeMap<u64, u32>,
+    size: usize,
+    dropped: u64,
+}
+
+impl Kept {
+    /// Gives the number of new bytes, counted from the first that was ever kept; none if they were there.
+    fn add(&mut self, bytes: &[u8]) -> Option<u64> {
+        if self.has(bytes) {
+            return None;
+        }
+        let number = self.dropped + u64::try_from(self.list.len()).unwrap_or(u64::MAX);
+        *self.hashes.entry(hash(bytes)).or_default() += 1;
+        self.size += bytes.len();
+        self.list.push_back(Zeroizing::new(bytes.to_vec()));
+        while self.list.len() > MOST || self.size > ROOM {
+            self.drop_oldest();
+        }
+        Some(number)
+    }
+
+    fn has(&self, bytes: &[u8]) -> bool {
+        self.hashes.contains_key(&hash(bytes)) && self.list.iter().any(|own| own.as_slice() == bytes)
+    }
+
+    fn drop_oldest(&mut self) {
+        let Some(oldest) = self.list.pop_front() else { return };
+        let hash = hash(&oldest);
+        if self.hashes.get(&hash).is_some_and(|count| *count > 1) {
+            self.hashes.entry(hash).and_modify(|count| *count -= 1);
+        } else {
+            self.hashes.remove(&hash);
+        }
+        self.size -= oldest.len();
+        self.dropped += 1;
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(index: usize) -> String {
+        let mixed = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        format!("v{:08x}!{:08X}", mixed >> 32, mixed & 0xffff_ffff)
+    }
+
+    fn found(known: &Known, text: &str) -> Vec<Range<usize>> {
+        let mut hits = Vec::new();
+        known.find(text.as_bytes(), 0..text.len(), &mut hits);
+        hits.into_iter().map(|hit| hit.at).collect()
+    }
+
+    #[test]
+    fn the_latest_four_thousand_are_found_and_the_dropped_ones_counted() {
+        let mut known = Known::new();
+        for index in 0..5000 {
+            known.add(value(index).as_bytes());
+            known.add(value(index).as_bytes());
+        }
+        assert_eq!((known.len(), known.dropped()), (4096, 904));
+        for index in [904, 2000, 4999] {
+            let text = format!("say {} now", value(index));
+            assert!(found(&known, &text).contains(&(4..4 + value(index).len())), "{index}");
+        }
+        assert!(found(&known, &value(903)).is_empty());
+    }
+
+    #[test]
+    fn a_mebibyte_is_kept() {
+        let mut known = Known::new();
+        let text = "qX9!vbnm12-Az".repeat(700);
+        for index in 0..200 {
+            known.add(format!("{index:05}{text}").as_bytes());
+        }
+        assert_eq!((known.len(), known.dropped()), (128, 72), "each counts with its first 8 KiB");
+    }
+
+    #[test]
+    fn armor_is_no_value() {
+        let mut known = Known::new();
+        let armor = |word: &str| format!("-----{word} PRIVATE KEY-----");
+        known.add(format!("{}\nqX9vbnm12AzWe4rty56uiO\n{}", armor("BEGIN"), armor("END")).as_bytes());
+        assert!(found(&known, &armor("BEGIN")).is_empty());
+        assert_eq!(found(&known, "is qX9vbnm12AzWe4rty56uiO"), vec![3..25]);
     }
 }

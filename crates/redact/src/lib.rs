@@ -9,6 +9,7 @@ mod error;
 mod firewall;
 mod found;
 mod hold;
+mod index;
 #[cfg(feature = "json")]
 mod json;
 mod kind;

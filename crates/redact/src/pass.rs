@@ -21,7 +21,7 @@ use crate::rules::{Hit, pem};
 use crate::scan::Scan;
 
 /// Keywords are looked for in blocks of this size.
-const BLOCK: usize = 256 * 1024;
+const BLOCK: usize = 128 * 1024;
 /// So much must have come behind a block before it is looked at: no rule reaches further ahead.
 const AHEAD: usize = 32 * 1024;
 /// So much before the end of a block is held back: no rule reaches further back.

@@ -3,6 +3,7 @@
 
 use core::ops::Range;
 
+use super::placeholder::is_template;
 use super::value::{Written, is_value_byte, looks_secret};
 use super::{Hit, Look};
 use crate::bytes::{
@@ -36,6 +37,13 @@ pub(crate) const WORDS: &[&str] = &[
     "privatekey",
     "auth_key",
     "authkey",
+    "auth-key",
+    "account_key",
+    "accountkey",
+    "account-key",
+    "master_key",
+    "masterkey",
+    "master-key",
     "client_secret",
     "encryption_key",
     "encryptionkey",
@@ -92,7 +100,10 @@ const ABOUT: &[&str] = &[
 /// A telling name and the value given to it.
 pub(crate) fn assigned(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
-    let start = word.start - run_back(text, word.start, NAME, 25);
+    // Of names joined by dots, the last one tells: `process.env.PERSONAL_ACCESS_TOKEN`.
+    let ahead = part(text, word.start.saturating_sub(25)..word.start);
+    let dot = memchr::memrchr(b'.', ahead).map_or(25, |dot| ahead.len() - dot - 1);
+    let start = word.start - run_back(text, word.start, NAME, dot);
     let end = skip(text, word.end, NAME, 25);
     if word.start - start > 24 || end - word.end > 24 {
         return;
@@ -109,6 +120,9 @@ pub(crate) fn assigned(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) 
     }
     if at(text, end) == b'>' && before(text, start) == b'<' {
         return element(look, end + 1, out);
+    }
+    if at(text, end) == b'<' && next_element(look, end, out) {
+        return;
     }
     let quote = at(text, end);
     if matches!(quote, b'"' | b'\'')
@@ -164,6 +178,8 @@ fn separator(text: &[u8], name_end: usize, name: &[u8]) -> Option<usize> {
     if at(text, place) == b']' {
         place += 1;
     }
+    // Strong and slanted names of a page of text: `**password**: value`.
+    place += part(text, place..place + 3).iter().take_while(|byte| **byte == b'*').count();
     let blank_from = place;
     place = skip(text, place, BLANK, 80);
     let next = match (at(text, place), at(text, place + 1)) {
@@ -177,12 +193,39 @@ fn separator(text: &[u8], name_end: usize, name: &[u8]) -> Option<usize> {
             place + 1
         }
         _ if place > blank_from && env_line(text, name_end - name.len()) => place,
+        // An option of a command.
+        _ if place > blank_from && name.starts_with(b"--") => place,
+        // A row of a table: the next cell is one word.
+        (b'|', _) if is_cell(text, name_end - name.len(), place + 1) => place + 1,
         _ => return None,
     };
+    let next = next + part(text, next..next + 3).iter().take_while(|byte| **byte == b'*').count();
     let value = skip(text, next, BLANK, 80);
     // `"password":` with its value on the next line.
     let wrapped = if is(at(text, value), LINE) { skip(text, value, BLANK | LINE, 80) } else { value };
     Some(if matches!(at(text, wrapped), b'"' | b'\'') { wrapped } else { value })
+}
+
+/// Tells whether a name fills a cell of a table, and one word the next.
+fn is_cell(text: &[u8], name: usize, next: usize) -> bool {
+    let before_name = name - run_back(text, name, BLANK, 80);
+    let word = skip(text, next, BLANK, 80);
+    let length = part(text, word..word + 201).iter().take_while(|byte| is_value_byte(**byte)).count();
+    let end = word + length;
+    before(text, before_name) == b'|' && length > 0 && at(text, skip(text, end, BLANK, 80)) == b'|'
+}
+
+/// `<key>password</key><string>value</string>`, `<name>password</name><value>value</value>`.
+fn next_element(look: &Look<'_>, end: usize, out: &mut Vec<Hit>) -> bool {
+    let text = look.text;
+    [("</key>", "<string>"), ("</name>", "<value>")].into_iter().any(|(close, open)| {
+        let next = skip(text, end + close.len(), BLANK | LINE, 80);
+        let named = has(text, end, close) && has(text, next, open);
+        if named {
+            element(look, next + open.len(), out);
+        }
+        named
+    })
 }
 
 /// A setter or an environment call: `setenv("NAME", "value")`, `.put("name", "value")`.
@@ -291,8 +334,13 @@ fn bare(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
     let length = part(text, start..start + 201).iter().take_while(|byte| is_value_byte(**byte)).count();
     let end = start + length;
     let stop = at(text, end);
-    if whole_line(look, start, out) || matches!(stop, b'(' | b'.' | b':' | b'[' | b'<' | b'{') || length > 200
-    {
+    // A tag that ends or breaks the line: the value stands in a page.
+    let tag = has(text, end, "</") || has(text, end, "<br");
+    // A full stop ends the sentence, where no name goes on behind it.
+    let dots = run(text, end, crate::bytes::DOT, 4);
+    let sentence = dots > 0 && (is(at(text, end + dots), BLANK | LINE) || end + dots >= text.len());
+    let code = matches!(stop, b'(' | b'.' | b':' | b'[' | b'<' | b'{') && !tag && !sentence;
+    if whole_line(look, start, out) || code || length > 200 {
         return;
     }
     if matches!(stop, b'$' | b'\\') {
@@ -325,7 +373,8 @@ fn whole_line(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) -> bool {
     let code = value.iter().any(|byte| {
         matches!(byte, b' ' | b'(' | b')' | b';' | b'{' | b'}' | b'<' | b'>' | b'"' | b'\'' | b'\\' | b'[')
     });
-    if !plain || code || value.iter().all(|byte| is_value_byte(*byte)) || is_dotted(value) {
+    let list = is_template(value) || value.last().is_some_and(|byte| matches!(byte, b',' | b'&'));
+    if !plain || code || list || value.iter().all(|byte| is_value_byte(*byte)) || is_dotted(value) {
         return false;
     }
     let secret = looks_secret(value, Written::Quoted, look.examples);

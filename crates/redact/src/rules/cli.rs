@@ -35,6 +35,8 @@ pub(crate) const WORDS: &[&str] = &[
     "mongodump",
     "wget",
     "net use",
+    "sqlplus",
+    "oracle:thin:",
     "--pass",
     "--auth-token",
     "--access-token",
@@ -46,12 +48,18 @@ const REACH: usize = 600;
 /// A tool or a long option: looks at the words after it.
 pub(crate) fn command(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
-    if is(before(text, word.start), U64) {
+    // The sign of a removed line in a diff is no part of a word.
+    let removed = before(text, word.start) == b'-' && is(before(text, word.start - 1), LINE);
+    let first = word.start == 1 && before(text, 1) == b'-';
+    if is(before(text, word.start), U64) && !removed && !first {
         return;
     }
     let name = part(text, word.clone()).to_ascii_lowercase();
     if name.starts_with(b"--") {
         return long_option(look, &name, word.end, out);
+    }
+    if name == b"oracle:thin:" {
+        return oracle(look, one_word(text, word.end), out);
     }
     if is(at(text, skip(text, word.end, AN, 12)), BLANK) {
         let words = split(text, word.end, REACH);
@@ -120,6 +128,7 @@ fn tool(look: &Look<'_>, name: &[u8], words: &[Range<usize>], out: &mut Vec<Hit>
             {
                 give_next(look, after(2), out);
             }
+            (b"sqlplus", _) => oracle(look, word.clone(), out),
             (b"openssl", _) if value.starts_with(b"pass:") => give_next(look, after(5), out),
             (b"wget", _) if has(value, 0, "--http-password=") => give_next(look, after(16), out),
             (b"wget", _) if has(value, 0, "--ftp-password=") => give_next(look, after(15), out),
@@ -131,6 +140,17 @@ fn tool(look: &Look<'_>, name: &[u8], words: &[Range<usize>], out: &mut Vec<Hit>
 fn give_next(look: &Look<'_>, word: Option<Range<usize>>, out: &mut Vec<Hit>) {
     if let Some(word) = word.filter(|word| !part(look.text, word.clone()).starts_with(b"-")) {
         give(look, word, out);
+    }
+}
+
+/// `user/VALUE@database`.
+fn oracle(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let login = part(look.text, word.clone());
+    let slash = memchr::memchr(b'/', login);
+    let Some((slash, sign)) = slash.zip(memchr::memrchr(b'@', login)) else { return };
+    let user = part(login, 0..slash);
+    if !user.is_empty() && user.iter().all(|byte| is(*byte, U64)) && slash < sign {
+        give(look, word.start + slash + 1..word.start + sign, out);
     }
 }
 

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::assign::skip_to_value;
 use super::shape::entropy_at_least;
 use super::{Hit, Look};
-use crate::bytes::{AN, B64, EQUALS, at, is, part, run, skip};
+use crate::bytes::{AN, B64, BLANK, DIGIT, EQUALS, LOWER, UPPER, at, is, part, run, skip};
 use crate::kind::rank;
 
 /// Exactly 40 bytes of base64.
@@ -18,6 +18,22 @@ pub(crate) fn aws_secret(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>
     let ends = !is(at(text, place + 40), B64 | EQUALS);
     let shape = run(text, place, B64, 41) == 40 && ends && entropy_at_least(value, 4.0);
     if place > name_end && (shape || look.documented(value)) {
+        look.hit(rank("aws-secret"), place..place + 40, out);
+    }
+}
+
+/// A secret that stands beside its key id and has no name: in a table, in a list.
+pub(crate) fn aws_beside(look: &Look<'_>, id: usize, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let quote = id + usize::from(matches!(at(text, id), b'"' | b'\''));
+    let sign = skip(text, quote, BLANK, 8);
+    let sign = sign + usize::from(matches!(at(text, sign), b',' | b';' | b':' | b'|' | b'/'));
+    let place = skip(text, sign, BLANK, 8);
+    let place = place + usize::from(matches!(at(text, place), b'"' | b'\''));
+    let value = part(text, place..place + 40);
+    let mixed = [DIGIT, LOWER, UPPER].into_iter().all(|class| value.iter().any(|byte| is(*byte, class)));
+    let shape = place > id && run(text, place, B64, 41) == 40 && !is(at(text, place + 40), EQUALS);
+    if shape && mixed && entropy_at_least(value, 4.3) {
         look.hit(rank("aws-secret"), place..place + 40, out);
     }
 }

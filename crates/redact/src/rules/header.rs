@@ -170,7 +170,7 @@ pub(crate) fn cookie(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
         let value = place + name + 1;
         let length = part(text, value..end)
             .iter()
-            .take_while(|b| !matches!(b, b';' | b'"' | b'\'' | b' ' | b','))
+            .take_while(|b| !matches!(b, b';' | b'"' | b'\'' | b' ' | b',' | b'<' | b'\\'))
             .count();
         if at(text, place + name) == b'=' && tells(part(text, place..place + name)) {
             let range = value..value + length;

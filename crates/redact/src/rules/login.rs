@@ -4,10 +4,12 @@
 use core::ops::Range;
 
 use super::header::{base64_run, is_login};
-use super::placeholder::is_placeholder;
+use super::placeholder::{is_masked, is_placeholder};
 use super::value::{Written, looks_secret};
 use super::{Hit, Look};
-use crate::bytes::{AN, BLANK, LINE, NAME, at, before, find, has, is, part, run_back, skip};
+use crate::bytes::{
+    AN, BLANK, DIGIT, LINE, NAME, TOKEN, at, before, find, has, is, part, run, run_back, skip,
+};
 use crate::kind::rank;
 
 /// `"auth": "…"`: base64 of user and password.
@@ -46,6 +48,28 @@ pub(crate) fn netrc(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
+/// `_authToken=`, `_auth=` and `_password=` of npm, at the head of a line or behind the address of a registry.
+pub(crate) fn npmrc(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let lead = before(text, word.start);
+    let mut place = word.end;
+    if has(text, word.start, "_auth") && has(text, place, "token") {
+        place += 5;
+    }
+    place = skip(text, place, BLANK, 8);
+    if !(matches!(lead, b':' | 0) || is(lead, LINE | BLANK)) || at(text, place) != b'=' {
+        return;
+    }
+    let start = skip(text, place + 1, BLANK, 8);
+    let start = start + usize::from(matches!(at(text, start), b'"' | b'\''));
+    let length = run(text, start, TOKEN, 4096);
+    let value = part(text, start..start + length);
+    let digit = value.iter().any(|byte| is(*byte, DIGIT));
+    if length >= 12 && digit && !(look.keeps() && (is_masked(value) || is_placeholder(value))) {
+        look.hit(rank("registry-key"), start..start + length, out);
+    }
+}
+
 /// `host:port:database:user:password`, a line.
 pub(crate) fn pgpass(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
@@ -63,8 +87,11 @@ pub(crate) fn pgpass(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
         && !user.is_empty()
         && user.iter().all(name);
     let at_password = end - password.len();
-    let stop =
-        password.iter().take_while(|byte| **byte > b' ' && !matches!(**byte, b'"' | b'\\' | b'<')).count();
+    let stop = password
+        .iter()
+        .take_while(|byte| **byte > b' ' && !matches!(**byte, b'"' | b'\'' | b'\\' | b'<'))
+        .count();
+    let stop = part(password, 0..stop).strip_suffix(b"]]>").map_or(stop, <[u8]>::len);
     let value = part(text, at_password..at_password + stop);
     if plain
         && looks_secret(value, Written::Quoted, look.examples)

@@ -7,7 +7,9 @@ use super::shape::Part::{L, R};
 use super::shape::{Part, entropy_at_least, follow};
 use super::special::is_uuid;
 use super::{Hit, Look};
-use crate::bytes::{AN, DIGIT, HEX, LHEX, LOWER, NAME, TOKEN, U64, before, find, is, line_end, part, run};
+use crate::bytes::{
+    AN, DIGIT, HEX, LHEX, LOWER, NAME, TOKEN, U64, before, find, is, line_end, part, run, run_back,
+};
 use crate::kind::rank;
 
 /// The vendors' words.
@@ -64,14 +66,16 @@ pub(crate) fn near(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
             continue;
         }
         if place > word.end && !is(before(text, place), TOKEN) || before(text, place) == b'=' {
-            let token = part(text, place..place + length);
+            // A full stop ends the sentence, not the key.
+            let stops = run_back(text, place + length, crate::bytes::DOT, 3);
+            let token = part(text, place..place + length - stops);
             let strong = has_own_mark(&vendor, token);
             let plain = told && place <= line && has_plain_shape(&vendor, token) && is_mixed(token);
             if (strong || plain)
                 && entropy_at_least(token, 3.0)
                 && !(look.keeps() && super::placeholder::is_masked(token))
             {
-                look.hit(rank("near-word"), place..place + length, out);
+                look.hit(rank("near-word"), place..place + length - stops, out);
             }
         }
         place += length;

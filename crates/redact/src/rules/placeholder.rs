@@ -98,6 +98,47 @@ const WORDS: &[&str] = &[
 const MARKS: &[&str] =
     &["example", "placeholder", "redacted", "dummy", "changeme", "fake", "sample", "insert", "replace"];
 
+/// What begins a reference to a place that holds a secret.
+const REFERENCES: &[&str] = &[
+    "process.env",
+    "os.environ",
+    "os.getenv",
+    "system.getenv",
+    "env.get",
+    "env:",
+    "env[",
+    "enc[",
+    "config.get(",
+    "vault:",
+    "ref+",
+    "op://",
+    "arn:aws",
+    "file://",
+    "!ref ",
+    "!secret ",
+    "!sub ",
+    "!getatt ",
+    "!vault ",
+];
+
+/// Words that say what a made-up value stands for.
+const TELLING: &[&[u8]] = &[
+    b"password",
+    b"passwd",
+    b"secret",
+    b"token",
+    b"key",
+    b"apikey",
+    b"test",
+    b"valid",
+    b"invalid",
+    b"demo",
+    b"fake",
+    b"wrong",
+    b"mock",
+    b"dev",
+];
+
 /// Tells whether a value is masked or a template: what holds for every kind.
 pub(crate) fn is_masked(value: &[u8]) -> bool {
     let x_run = value.windows(4).any(|w| w.iter().all(|byte| byte.eq_ignore_ascii_case(&b'x')));
@@ -119,10 +160,16 @@ pub(crate) fn is_template(value: &[u8]) -> bool {
         })
     };
     let percent = value.len() > 2 && at(value, 0) == b'%' && before(value, value.len()) == b'%';
-    let shell = at(value, 0) == b'$'
-        && is(at(value, 1), ALPHA)
-        && value.iter().skip(1).all(|b| is(*b, AN) || *b == b'_');
-    pair(b"<", b'>') || pair(b"${", b'}') || pair(b"{{", b'}') || pair(b"$(", b')') || percent || shell
+    let name = value.iter().skip(1).take_while(|b| is(**b, AN) || **b == b'_').count();
+    let shell = at(value, 0) == b'$' && is(at(value, 1), ALPHA) && matches!(at(value, 1 + name), 0 | b'&');
+    let reference = REFERENCES.iter().any(|head| has(value, 0, head));
+    pair(b"<", b'>')
+        || pair(b"${", b'}')
+        || pair(b"{{", b'}')
+        || pair(b"$(", b')')
+        || percent
+        || shell
+        || reference
 }
 
 /// Tells whether a value is a placeholder, for kinds that are keyed by context.
@@ -141,12 +188,20 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
         return true;
     }
     let one_byte = value.windows(2).all(|w| at(w, 0) == at(w, 1));
-    one_byte || is_counting(value) || MARKS.iter().any(|mark| whole_word(value, mark))
+    one_byte || is_counting(value) || is_made_up(value) || MARKS.iter().any(|mark| whole_word(value, mark))
 }
 
 /// Tells whether the bytes only count up: `12345678`, `abcdefgh`.
 fn is_counting(value: &[u8]) -> bool {
     value.windows(2).all(|w| at(w, 1).wrapping_sub(at(w, 0)) == 1 || (at(w, 0) == b'9' && at(w, 1) == b'0'))
+}
+
+/// Words and a number that only counts, as tests and tutorials write: `valid-token-12345`, `secret_123`.
+fn is_made_up(value: &[u8]) -> bool {
+    let words = value.iter().take_while(|byte| is(**byte, LOWER) || matches!(**byte, b'_' | b'-')).count();
+    let (words, number) = value.split_at(words);
+    let telling = words.split(|byte| matches!(byte, b'_' | b'-')).any(|word| TELLING.contains(&word));
+    telling && number.len() >= 3 && number.first() == Some(&b'1') && is_counting(number)
 }
 
 /// Tells whether a word stands in a value with no letter beside it; a change of case ends a word too.
@@ -184,10 +239,13 @@ mod tests {
             "sk-****",
             "xxxxXXXX",
             "$TOKEN",
+            "$TOKEN&x=1",
+            "process.env.TOKEN",
+            "op://vault/item/field",
         ] {
             assert!(is_masked(text.as_bytes()), "{text}");
         }
-        for text in ["a.b.c", "abc**", "xxx", "$", "%a", "EXAMPLES"] {
+        for text in ["a.b.c", "abc**", "xxx", "$", "%a", "EXAMPLES", "$ecr3t!x9", "!Refx9", "opx9://"] {
             assert!(!is_masked(text.as_bytes()), "{text}");
         }
     }
@@ -202,10 +260,20 @@ mod tests {
             "12345678",
             "aaaaaaaa",
             "Password123",
+            "valid-token-12345",
+            "secret_123",
         ] {
             assert!(is_placeholder(text.as_bytes()), "{text}");
         }
-        for text in ["hunter2!x9", "exampled1!", "qX9!vbnm12", "yoursTruly9!"] {
+        for text in [
+            "hunter2!x9",
+            "exampled1!",
+            "qX9!vbnm12",
+            "yoursTruly9!",
+            "token-12345x",
+            "secret-1924",
+            "summer-1234",
+        ] {
             assert!(!is_placeholder(text.as_bytes()), "{text}");
         }
     }

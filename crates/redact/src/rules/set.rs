@@ -16,7 +16,7 @@ use super::{
 use crate::bytes::has_exact;
 use crate::error::{RedactError, RedactErrorKind};
 use crate::found::{ChecksumCheck, Did, Via};
-use crate::kind::{KINDS, Kind};
+use crate::kind::{KINDS, Kind, rank};
 use crate::settings::{Custom, CustomAction, Rules};
 
 /// How far a custom expression reaches before and after its keyword: twice what is promised, so that windows overlap.
@@ -93,6 +93,7 @@ const CONTEXTS: &[(&[&str], Matcher)] = &[
     (&["kind"], k8s::secret),
     (&["\"auth\""], login::docker),
     (&["machine "], login::netrc),
+    (&["_auth", "_password"], login::npmrc),
     (&[":5432:", ":5433:", ":6432:"], login::pgpass),
     (&["\"kty\""], jwt::jwk),
     (&["$2a$", "$2b$", "$2y$", "$argon2", "$6$", "$5$", "$1$", "$y$", "$scrypt$"], special::hashes),
@@ -140,7 +141,7 @@ impl RuleSet {
         for (words, matcher) in CARRIED {
             words.iter().for_each(|word| plan.add(word.as_bytes(), Action::Carried(*matcher)));
         }
-        for head in ["eyjh", "eyj0", "t3blbkfj"] {
+        for head in ["eyjh", "eyj0", "t3blbkfj", ".atlasv1."] {
             let backwards: Vec<u8> = head.bytes().rev().collect();
             plan.add(&backwards, Action::Backwards);
         }
@@ -299,6 +300,9 @@ impl RuleSet {
         {
             look.memo.note_key(end);
             look.take(row.rank, start..end, sum, hits);
+            if row.rank == rank("aws-key-id") {
+                cloud::aws_beside(look, end, hits);
+            }
         }
     }
 

@@ -55,6 +55,8 @@ pub(crate) fn atlas(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
 pub(crate) fn azure_ad(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let after = run(text, at.end, AZURE_AD, 60);
+    // A full stop or a dash behind it belongs to the sentence.
+    let after = after - run_back(text, at.end + after, crate::bytes::DOT, 3.min(after.saturating_sub(31)));
     let start = at.start.saturating_sub(3);
     let head = run_back(text, at.start, AZURE_AD, 3) == 3 && !is(before(text, start), AN);
     if has_exact(text, at.start + 1, "Q~") && head && (31..=34).contains(&after) {

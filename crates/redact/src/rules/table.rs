@@ -107,6 +107,7 @@ const OPENAIS: &[Prefixed] = &[
     key("openai", "sk-admin-", OPENAI).edge(Hard),
     key("anthropic", "sk-ant-", &[R(U64, 20, OPEN)]).edge(Hard),
     key("sk-other", "sk-or-v1-", LHEX64).edge(Hard),
+    key("sk-other", "sk-", &[R(LHEX, 32, 32)]).edge(Hard).digits(3),
     key("sk-other", "sk-", &[R(AN, 32, 64)]).edge(Hard).floor(3.5).digits(3),
 ];
 

@@ -87,6 +87,22 @@ const QUERY_NAMES: &[&str] = &[
     "code",
 ];
 
+/// Tells whether a name ends as names of secrets do, and is none of those that a list of results is paged with.
+fn ends_telling(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let ends = [
+        &b"_token"[..],
+        b"_secret",
+        b"_password",
+        b"secret_key",
+        b"access_key",
+        b"account_key",
+        b"_signature",
+    ];
+    let paged = [&b"page"[..], b"next", b"continuation", b"cursor", b"sync"];
+    ends.iter().any(|end| name.ends_with(end)) && !paged.iter().any(|head| name.starts_with(head))
+}
+
 /// A query parameter whose name tells of a secret.
 pub(crate) fn query(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
@@ -99,7 +115,8 @@ pub(crate) fn query(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
         return;
     }
     let name = part(text, start..equals);
-    if !QUERY_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes())) {
+    let known = QUERY_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+    if !known && !ends_telling(name) {
         return;
     }
     let byte = |byte: &u8| {

@@ -36,7 +36,10 @@ pub(crate) fn looks_secret(value: &[u8], written: Written, examples: Examples) -
     let (digits, lower, upper) = (count(DIGIT), count(LOWER), count(UPPER));
     let symbols = value.iter().filter(|byte| matches!(byte, b'!' | b'#' | b'%' | b'^' | b'*')).count();
     let marks = value.iter().filter(|byte| is_quoted_byte(**byte) || matches!(byte, b'@' | b'&')).count();
-    let all_kinds = lower > 0 && upper > 0 && digits > 0 && (symbols > 0 || marks > 0);
+    let signs = symbols + marks;
+    // Keys of frameworks are long rows of small letters, digits and signs.
+    let long = value.len() >= 32 && digits >= 3 && signs >= 5 && count_byte(value, b' ') == 0;
+    let all_kinds = digits > 0 && (lower > 0 && upper > 0 && signs > 0 || long);
     let bytes_fit = value.iter().all(|byte| is_value_byte(*byte) || (is_quoted_byte(*byte) && all_kinds));
     if !bytes_fit || (digits == 0 && symbols == 0) {
         return false;
@@ -45,6 +48,10 @@ pub(crate) fn looks_secret(value: &[u8], written: Written, examples: Examples) -
         return false;
     }
     if written == Written::Bare && (is_identifier(value) || digits == 0 && symbols < 2) {
+        return false;
+    }
+    // A path of names in code: `super::super::Win32::Token`.
+    if memchr::memmem::find(value, b"::").is_some() && changes(value) * 4 <= value.len() {
         return false;
     }
     let blanks = count_byte(value, b' ');

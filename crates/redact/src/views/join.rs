@@ -37,12 +37,28 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         if own || whole || !may_begin(part(text, end - tail..end)) {
             continue;
         }
-        let mut view = View::new(Layer::Join, tail + head.len());
+        let start = lead(text, end - tail);
+        let mut view = View::new(Layer::Join, end - start + head.len());
         view.prefixed_only = true;
-        view.copy(text, end - tail..end);
+        view.copy(text, start..end);
         let width = end - line_start(text, end, 4096);
         place = append(text, head, width, wanted, &mut view).max(next);
         scan.view(&view, wanted);
+    }
+}
+
+/// Gives where a key begins whose head ends in a sign before a run: the number of a bot and `:`, or three bytes, a digit
+/// and `Q~`; the run itself where none does.
+fn lead(text: &[u8], start: usize) -> usize {
+    let digits = run_back(text, start.saturating_sub(1), DIGIT, 11);
+    let number = before(text, start) == b':' && (8..=10).contains(&digits);
+    let azure = before(text, start) == b'~' && before(text, start - 1) == b'Q';
+    if number {
+        start - 1 - digits
+    } else if azure {
+        start - 2 - run_back(text, start - 2, TOKEN, 4)
+    } else {
+        start
     }
 }
 

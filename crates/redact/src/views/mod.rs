@@ -5,6 +5,7 @@ mod dump;
 mod inflate;
 mod join;
 mod map;
+mod pairs;
 mod prefix;
 mod runs;
 mod strip;
@@ -77,6 +78,8 @@ pub(crate) fn open(text: &[u8]) -> usize {
         join::open(text),
         concat::open(text),
         dump::open(text),
+        pairs::open(text),
+        prefix::document_open(text),
     ]
     .into_iter()
     .flatten()
@@ -115,6 +118,7 @@ pub(crate) fn each(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     // A wrapped run is put together where runs are read; a join would glue the next word to it.
     if via.count(Layer::Join) == 0 && via.count(Layer::Base64).saturating_add(via.count(Layer::Hex)) < 2 {
         runs::views(text, wanted, scan);
+        pairs::views(text, wanted, scan);
     }
     if wanted.may(Layer::Dump) {
         dump::views(text, wanted, scan);

@@ -4,7 +4,9 @@
 use core::ops::Range;
 
 use super::{View, Wanted};
-use crate::bytes::{BLANK, TOKEN, before, is, line_end, part, past_line_end, run_back};
+use crate::bytes::{
+    BLANK, LINE, TOKEN, at, before, is, line_end, line_start, part, past_line_end, run, run_back,
+};
 use crate::found::Layer;
 use crate::rules::pem::past_prefix;
 use crate::scan::Scan;
@@ -14,8 +16,10 @@ const TAIL: usize = 16;
 /// A prefix has at most this many bytes.
 const LONGEST: usize = 200;
 
-/// A view of each group of two lines or more that share a prefix and end in a token.
+/// A view of each group of two lines or more that share a prefix and end in a token, and of each group around the kind
+/// of a Kubernetes Secret.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    documents(text, wanted, scan);
     let mut line = 0;
     while line < text.len() {
         let end = line_end(text, line, text.len());
@@ -85,6 +89,93 @@ fn walk(
         place = next;
     }
     place
+}
+
+/// So many lines around the kind of a document are read, and so many bytes.
+const LINES: usize = 400;
+const REACH: usize = 16 * 1024;
+
+/// A view of the lines around each `kind: Secret` that stands behind more than blanks and the sign of a diff.
+fn documents(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let mut done = 0;
+    for place in memchr::memmem::find_iter(text, b"kind: Secret") {
+        let line = line_start(text, place, LONGEST);
+        let Some(shape) = shape_of(part(text, line..place)).filter(|_| place >= done) else { continue };
+        let body = |line: usize| body_of(text, line, shape);
+        // Back to the first line of the group, and on to its last.
+        let mut lines = vec![line];
+        let mut first = line;
+        while first > 0 && lines.len() < LINES && line - first < REACH {
+            let end = first - usize::from(first > 0);
+            let end = end - usize::from(end > 0 && at(text, end) == b'\n' && before(text, end) == b'\r');
+            let above = line_start(text, end, REACH);
+            if body(above).is_none() || above >= first {
+                break;
+            }
+            lines.push(above);
+            first = above;
+        }
+        lines.reverse();
+        let mut next = past_line_end(text, line_end(text, line, REACH));
+        while next < text.len() && lines.len() < 2 * LINES && next - line < REACH {
+            if body(next).is_none() {
+                break;
+            }
+            lines.push(next);
+            let end = line_end(text, next, REACH);
+            next = past_line_end(text, end).max(end + 1);
+        }
+        done = next;
+        document(text, &lines, shape, wanted, scan);
+    }
+}
+
+/// Puts the lines of a document into a view, each without the prefix and without the blanks that all have behind it.
+fn document(text: &[u8], lines: &[usize], shape: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let bodies = || lines.iter().filter_map(|line| body_of(text, *line, shape));
+    let blanks = |body: usize| run(text, body, BLANK, 80);
+    let filled = bodies().filter(|body| !is(at(text, body + blanks(*body)), LINE));
+    let shared = filled.map(blanks).min().unwrap_or(0);
+    let mut view = View::new(Layer::Prefix, 1024);
+    for body in bodies() {
+        let end = line_end(text, body, REACH);
+        view.copy(text, body + shared.min(blanks(body))..past_line_end(text, end));
+    }
+    scan.view(&view, wanted);
+}
+
+/// Gives a prefix without the blanks at its end, if it is more than blanks and the sign of a diff.
+fn shape_of(prefix: &[u8]) -> Option<&[u8]> {
+    let shape = part(prefix, 0..prefix.len() - run_back(prefix, prefix.len(), BLANK, prefix.len()));
+    let plain = shape.is_empty() || matches!(shape, b"+" | b"-") || shape.contains(&b'"');
+    (!plain && prefix.len() > shape.len() && prefix.len() < LONGEST).then_some(shape)
+}
+
+/// Gives where a line goes on behind the prefix.
+fn body_of(text: &[u8], line: usize, shape: &[u8]) -> Option<usize> {
+    let body = past_prefix(text, line, shape);
+    (body > line && (is(at(text, body), BLANK | LINE) || body >= text.len())).then_some(body)
+}
+
+/// Gives where the first `data:` stands, behind a prefix, whose kind may stand in what comes after the text.
+pub(crate) fn document_open(text: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(text, b"ata:").find_map(|found| {
+        let key = found - run_back(text, found, crate::bytes::ALPHA, 10);
+        let line = line_start(text, key, LONGEST);
+        let named = matches!(part(text, key..found + 4), b"data:" | b"stringData:");
+        let bare = is(at(text, found + 4), LINE) || found + 4 >= text.len();
+        if !named || !bare || text.len() - key > 2 * REACH {
+            return None;
+        }
+        let shape = shape_of(part(text, line..key))?;
+        let mut next = past_line_end(text, line_end(text, key, REACH));
+        while next < text.len() {
+            body_of(text, next, shape)?;
+            let end = line_end(text, next, REACH);
+            next = past_line_end(text, end).max(end + 1);
+        }
+        Some(line)
+    })
 }
 
 /// Gives where the group begins that the text ends in, if one of its rows may be the beginning of more.

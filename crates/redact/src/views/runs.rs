@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::{View, Wanted, inflate};
 use crate::bytes::{
-    AN, B64_ANY, BLANK, EQUALS, HEX, UPPER, at, before, classes, is, part, past_line_end, run, run_back,
+    AN, B64_ANY, BLANK, EQUALS, HEX, LINE, UPPER, at, before, classes, is, part, past_line_end, run, run_back,
 };
 use crate::found::Layer;
 use crate::proof::{base64, base64_value, hex_value};
@@ -25,7 +25,9 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         let first = start + run(text, start, B64_ANY, text.len());
         let end = wrapped_end(text, start, first);
         if is_hex(text, start..first) {
-            hex(text, start..first, wanted, scan);
+            // Digits and nothing else on lines of one width are one run.
+            let until = if is_only_hex(text, start..first) { end } else { first };
+            hex(text, start..until, wanted, scan);
         }
         if !is_only_hex(text, start..first) {
             base64_run(text, start..end, wanted, scan);
@@ -95,27 +97,47 @@ fn is_hex(text: &[u8], range: Range<usize>) -> bool {
 }
 
 fn hex(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan<'_>) {
-    let length = run(text, range.start, HEX, range.len());
+    let first = run(text, range.start, HEX, range.len());
+    let stop = if range.start + first < range.end && is(at(text, range.start + first), LINE) {
+        range.end
+    } else {
+        range.start + first
+    };
     for phase in 0..2 {
-        let digits = part(text, range.start + phase..range.start + length);
-        let mut head = [0; 24];
-        let mut count = 0;
-        for (slot, two) in head.iter_mut().zip(digits.chunks_exact(2)) {
-            *slot = pair(two);
-            count += 1;
-        }
-        if !is_telling(part(&head, 0..count)) {
+        let head = part(text, range.start + phase..range.start + first.min(64));
+        if !is_telling_hex(head) {
             continue;
         }
-        let mut view = View::new(Layer::Hex, length / 2);
-        for (index, two) in digits.chunks_exact(2).enumerate() {
-            let raw = range.start + phase + index * 2;
-            view.atom(raw..raw + 2, &[pair(two)]);
+        let mut view = View::new(Layer::Hex, range.len() / 2);
+        let mut place = range.start + phase;
+        while let Some(raw) = next_pair(text, place, stop) {
+            place = raw.end;
+            let byte = pair(&[at(text, raw.start), before(text, raw.end)]);
+            view.atom(raw, &[byte]);
         }
-        view.whole(range.start..range.start + length);
+        view.whole(range.start..stop);
         scan.view(&view, wanted);
         return;
     }
+}
+
+/// Gives the next two hex digits; a line end and blanks may stand before and between.
+fn next_pair(text: &[u8], from: usize, stop: usize) -> Option<Range<usize>> {
+    let digit = |from: usize| (from..stop).find(|place| is(at(text, *place), HEX));
+    let high = digit(from)?;
+    let low = digit(high + 1)?;
+    Some(high..low + 1)
+}
+
+/// Tells whether hex digits begin as something that is worth a look.
+fn is_telling_hex(digits: &[u8]) -> bool {
+    let mut head = [0; 24];
+    let mut count = 0;
+    for (slot, two) in head.iter_mut().zip(digits.chunks_exact(2)) {
+        *slot = pair(two);
+        count += 1;
+    }
+    count > 0 && is_telling(part(&head, 0..count))
 }
 
 fn pair(two: &[u8]) -> u8 {
@@ -150,10 +172,14 @@ fn first_start(text: &[u8], first: Range<usize>, end: usize) -> Option<usize> {
     None
 }
 
-/// Tells whether the run that a line ends in is text in base64 that may go on in the next line.
+/// Tells whether the run that a line ends in is text in base64 or hex that may go on in the next line.
 pub(crate) fn goes_on(text: &[u8], tail: Range<usize>) -> bool {
     let width = run_back(text, tail.end, B64_ANY, tail.len());
     let first = tail.end - width..tail.end;
+    let digits = part(text, first.clone());
+    if is_hex(text, first.clone()) && (0..2).any(|phase| is_telling_hex(part(digits, phase..width.min(64)))) {
+        return true;
+    }
     WRAPPED.contains(&width) && first_start(text, first.clone(), first.end + LEAST).is_some()
 }
 
@@ -229,7 +255,7 @@ fn tells(digits: &[u8]) -> bool {
 }
 
 /// Tells whether the head of decoded bytes is text, text in UTF-16, or compressed.
-fn is_telling(head: &[u8]) -> bool {
+pub(super) fn is_telling(head: &[u8]) -> bool {
     inflate::is_compressed(head) || is_text(head) || is_utf16(head)
 }
 

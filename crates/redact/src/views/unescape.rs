@@ -2,20 +2,27 @@
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use super::{View, Wanted};
-use crate::bytes::{HEX, LINE, at, before, is, line_end, line_start, part, past_line_end, run, run_back};
+use crate::bytes::{AN, HEX, LINE, at, before, is, line_end, line_start, part, past_line_end, run, run_back};
 use crate::found::Layer;
 use crate::proof::hex_value;
 use crate::scan::Scan;
 
 /// A line is read so far.
 const REACH: usize = 64 * 1024;
+/// Of a long line, so much before an escape and behind it is looked at: no rule reaches further.
+const BEFORE: usize = 4 * 1024;
+const BEHIND: usize = 16 * 1024;
 
-/// One view of all lines with escapes, and one of all lines with the escapes of mail.
+/// One view of all lines with escapes; of a text that was not unescaped before, one of all lines with the escapes of
+/// mail, and one of the values of forms.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     if let Some(view) = escapes(text) {
         scan.view(&view, wanted);
     }
-    if let Some(view) = mail(text) {
+    if wanted.via.count(Layer::Unescape) > 0 {
+        return;
+    }
+    for view in [mail(text), form(text)].into_iter().flatten() {
         scan.view(&view, wanted);
     }
 }
@@ -77,8 +84,51 @@ fn build(text: &[u8], next: Next, undo: Undo) -> Option<View> {
     while let Some(start) = next(text, place) {
         let line = line_start(text, start, REACH).max(place);
         let view = view.get_or_insert_with(|| View::new(Layer::Unescape, text.len() - line));
+        let line = line.max(start.saturating_sub(BEFORE));
         view.part(line);
         place = undo_line(text, line, start, next, undo, view).max(start + 1);
+    }
+    view
+}
+
+/// The values of forms, in which a blank is written as `+` and a sign as `%XX`, undone.
+fn form(text: &[u8]) -> Option<View> {
+    let mut view: Option<View> = None;
+    let mut done = 0;
+    for place in memchr::memchr_iter(b'%', text) {
+        if place < done || percent(text, place).is_none() {
+            continue;
+        }
+        let inside =
+            |byte: &&u8| is(**byte, AN) || matches!(**byte, b'%' | b'+' | b'-' | b'.' | b'_' | b'*' | b'~');
+        let back =
+            part(text, place.saturating_sub(REACH).max(done)..place).iter().rev().take_while(inside).count();
+        let ahead = part(text, place..place + REACH).iter().take_while(inside).count();
+        let value = place - back..place + ahead;
+        done = value.end;
+        if memchr::memchr(b'+', part(text, value.clone())).is_none() {
+            continue;
+        }
+        let view = view.get_or_insert_with(|| View::new(Layer::Unescape, value.len()));
+        view.part(value.start);
+        let mut at_byte = value.start;
+        while at_byte < value.end {
+            let undone = match at(text, at_byte) {
+                b'+' => Some(Undone::byte(1, b' ')),
+                b'%' => percent(text, at_byte),
+                _ => None,
+            };
+            if let Some(undone) = undone {
+                view.atom(
+                    at_byte..at_byte + undone.length,
+                    undone.bytes.get(..undone.count).unwrap_or_default(),
+                );
+                at_byte += undone.length;
+            } else {
+                view.copy(text, at_byte..at_byte + 1);
+                at_byte += 1;
+            }
+        }
     }
     view
 }
@@ -100,6 +150,12 @@ fn undo_line(text: &[u8], line: usize, first: usize, next: Next, undo: Undo, vie
             }
             // The next escape of this line, if there is one, at the speed of a search.
             match next(part(text, 0..stop.max(place)), place) {
+                Some(found) if found > place + BEHIND + BEFORE => {
+                    view.copy(text, from..place + BEHIND);
+                    from = found - BEFORE;
+                    view.part(from);
+                    place = found;
+                }
                 Some(found) => place = found.max(place),
                 None => break,
             }
@@ -109,7 +165,7 @@ fn undo_line(text: &[u8], line: usize, first: usize, next: Next, undo: Undo, vie
             continue;
         }
         let end = past_line_end(text, stop).max(stop);
-        view.copy(text, from..end);
+        view.copy(text, from..end.min(place + BEHIND));
         return end;
     }
 }
@@ -254,9 +310,9 @@ fn soft(text: &[u8], place: usize) -> bool {
         return false;
     }
     let line = part(text, line_start(text, place, 100)..place);
-    // The padding of base64 at the end of a line is no soft line end.
-    let digits = run_back(text, place, crate::bytes::B64_ANY, 100);
-    (60..=76).contains(&line.len()) && !(digits >= 20 && digits % 4 >= 2)
+    // The padding at the end of a line of base64 is no soft line end.
+    let digits = run_back(text, place, crate::bytes::B64, 100);
+    (60..=76).contains(&line.len()) && !(digits == line.len() && digits % 4 == 3)
 }
 
 fn printable(text: &[u8], place: usize) -> Option<Undone> {

@@ -324,3 +324,46 @@ fn each_benign_text_stays_behind_every_view_and_as_a_leaf() {
         }
     }
 }
+
+#[test]
+fn rows_of_hex_pairs_that_are_no_text() {
+    for seed in 0..20 {
+        let bytes: Vec<u8> = {
+            let mut rng = crate::plant::Rng::new(seed + 900);
+            (0..288).map(|_| u8::try_from(rng.below(256)).unwrap()).collect()
+        };
+        let rows = |width: usize, before: &str, between: &str, after: &str| -> String {
+            let line = |row: &[u8]| row.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(between);
+            bytes.chunks(width).map(|row| format!("{before}{}{after}\n", line(row))).collect()
+        };
+        untouched(&format!("        Signature Value:\n{}", rows(18, "        ", ":", ":")));
+        untouched(&format!("        Modulus:\n{}", rows(15, "            ", ":", ":")));
+        untouched(&rows(16, "  ", " ", ""));
+        untouched(&rows(12, "    0x", ", 0x", ","));
+        untouched("eth0 00:16:3e:5e:6c:00 fe80:: 52-54-00-12-34-56 12:34:56:78:90:12:34:56\n");
+        untouched("sizes 10 20 30 40 50 60 70 80 90 10 20 30 40 50 60 70 80 90\n");
+    }
+}
+
+#[test]
+fn paths_in_code_references_and_made_up_values() {
+    for text in [
+        "pub struct A {\n    pub Token: super::super::super::Win32::Foundation::HANDLE,\n    pub Password: super::super::Win32::Foundation::UNICODE_STRING,\n}\n",
+        "if user_token == \"valid-token-12345\" { fs::write(p, \"API_KEY=secret_12345\") }\n",
+        "tool --token process.env.TOKEN\ntool --token config.get(\"token\")\ntool --token op://vault/item/field\n",
+        "| token | string |\n| `password` | required |\n| api_key | string2 | no |\n| secret | 1.2.3 |\n",
+        "**password**: at least 8 characters\n**token:** see below\n",
+        "<key>password</key><string>password</string><name>token</name><value>${token}</value>\n",
+        "//registry.npmjs.org/:_authToken=${NPM_TOKEN}\nself._auth = auth2\nx._password = self.password2\n",
+        "tool --password-file /etc/x --token-ttl 3600s --secret-name app2 --db_password \"$DB\"\n",
+        "sqlplus /nolog\nsqlplus scott@db\nsqlplus scott/$PASS@db\n",
+    ] {
+        untouched(text);
+    }
+}
+
+#[test]
+fn a_long_line_of_minified_code_with_escapes_is_looked_into() {
+    let piece = "e.exports=function(t){return t.replace(/\\\\n/g,\"\\n\").split('\\\\x3D=DE')},n=`a=${t}`;if(o===3D)throw r;";
+    untouched(&format!("{}\n", piece.repeat(1500)));
+}

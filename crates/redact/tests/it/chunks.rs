@@ -48,7 +48,7 @@ fn long_text(seed: u64, size: usize) -> Vec<u8> {
 fn a_secret_at_every_border_of_blocks_is_gone_and_chunks_do_not_matter() {
     let key = MAKERS.iter().find(|(name, ..)| *name == "anthropic").unwrap().2;
     let planted = key(&mut Rng::new(3)).secret;
-    for border in [256 * 1024, 256 * 1024 - 20 * 1024, 288 * 1024, 512 * 1024] {
+    for border in [128 * 1024, 128 * 1024 - 20 * 1024, 160 * 1024, 256 * 1024] {
         for shift in [1, 50, 107, 108] {
             let mut text = b"a quiet line of a log\n".repeat(40_000);
             text.truncate(640 * 1024);

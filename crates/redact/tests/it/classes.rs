@@ -11,6 +11,14 @@ fn each(text: &str, form: impl Fn(u8) -> String) -> Vec<u8> {
     text.bytes().map(form).collect::<String>().into_bytes()
 }
 
+fn hex_joined(text: &str, between: &str) -> String {
+    text.bytes().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(between)
+}
+
+fn pairs(text: &str, between: &str) -> Vec<u8> {
+    hex_joined(text, between).into_bytes()
+}
+
 fn wrapped(text: &str, width: usize) -> String {
     let bytes = text.as_bytes();
     bytes.chunks(width).map(|line| String::from_utf8_lossy(line).into_owned()).collect::<Vec<_>>().join("\n")
@@ -82,6 +90,29 @@ pub(crate) const ALL: &[Encode] = &[
     ("data in url path", |t| format!("https://h.example/p/{}", base64_url(t.as_bytes())).into_bytes()),
     ("hex", |t| hex(t.as_bytes()).into_bytes()),
     ("hex capitals", |t| hex(t.as_bytes()).to_uppercase().into_bytes()),
+    ("hex with colons", |t| pairs(t, ":")),
+    ("hex with blanks", |t| pairs(t, " ")),
+    ("hex capitals with hyphens", |t| pairs(t, "-").to_ascii_uppercase()),
+    ("hex with commas", |t| pairs(t, ",")),
+    ("hex as numbers", |t| format!("0x{}", hex_joined(t, ", 0x")).into_bytes()),
+    ("hex as numbers on lines", |t| {
+        let numbers: Vec<String> = t.bytes().map(|b| format!("0x{b:02x},")).collect();
+        numbers.chunks(12).map(|line| format!("    {}\n", line.join(" "))).collect::<String>().into_bytes()
+    }),
+    ("hex wrapped", |t| {
+        wrapped(&hex(format!("a longer text before it: {t} and after it").as_bytes()), 64).into_bytes()
+    }),
+    ("form", |t| {
+        let value: String = t
+            .bytes()
+            .map(|b| match b {
+                b' ' => "+".to_owned(),
+                b if b.is_ascii_alphanumeric() || b"-._~".contains(&b) => char::from(b).to_string(),
+                b => format!("%{b:02X}"),
+            })
+            .collect();
+        format!("a=1&d=%22{value}%22&z=2").into_bytes()
+    }),
     ("gzip in base64", |t| base64(&gzip(t)).into_bytes()),
     ("zlib in base64", |t| base64(&zlib(t)).into_bytes()),
     ("gzip in hex", |t| hex(&gzip(t)).into_bytes()),

@@ -103,8 +103,8 @@ fn evades_shape_with_signs_backwards() {
 }
 
 #[test]
-fn evades_kubernetes_secret_behind_a_log_prefix() {
-    let text = "apiVersion: v1\nkind: Secret\ndata:\n  db: dFI0LXF1IWNrQnIwd24=\n";
-    let logged: String = text.lines().map(|line| format!("web-1  | {line}\n")).collect();
-    untouched(&logged);
+fn evades_account_key_without_a_name() {
+    // The keys of a storage account before 2021 carry no mark; in a list they have no telling name either.
+    let text = Rng::new(3).text("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 86);
+    untouched(&format!("[{{\"keyName\": \"key1\", \"value\": \"{text}==\"}}]\n"));
 }

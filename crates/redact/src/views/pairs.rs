@@ -1,0 +1,154 @@
+//! Hex digits in pairs with a sign between them: `73:6b:5f`, `73 6B 5F`, `0x73, 0x6b`.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
+
+use core::ops::Range;
+
+use super::runs::is_telling;
+use super::{View, Wanted};
+use crate::bytes::{AN, BLANK, HEX, LINE, at, before, is, line_start, part, past_line_end, run_back, skip};
+use crate::found::Layer;
+use crate::proof::hex_value;
+use crate::scan::Scan;
+
+/// So many pairs make a row.
+const LEAST: usize = 16;
+/// Every so many bytes are looked at: a row of pairs is longer.
+const STEP: usize = 24;
+
+/// How the pairs of a row are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Written {
+    /// `0x` stands before each pair.
+    marked: usize,
+    sign: u8,
+    /// A blank stands behind the sign.
+    blank: usize,
+}
+
+/// A view of each row of pairs that begins as text does.
+pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+    let mut place = 0;
+    while place + 8 < text.len() {
+        place = match at_probe(text, place) {
+            Some((start, written)) => row(text, start, written, wanted, scan).max(place + STEP),
+            None => place + STEP,
+        };
+    }
+}
+
+/// Gives where the first of the last lines begins that end in pairs: what comes after the text may go on with them.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let mut top = None;
+    let mut end = text.len();
+    while end > 0 {
+        let stop = end - run_back(text, end, LINE, 2);
+        let line = line_start(text, stop, 4096);
+        if stop == end || !ends_in_pairs(part(text, line..stop)) {
+            break;
+        }
+        (top, end) = (Some(line), line);
+    }
+    top
+}
+
+/// Tells whether a line ends in two pairs at least; a sign may stand behind them.
+fn ends_in_pairs(line: &[u8]) -> bool {
+    let from = line.len().saturating_sub(12);
+    (from..line.len()).any(|pair| {
+        written(line, pair).is_some_and(|written| {
+            let end = pair + written.length() + written.marked + 2;
+            end == line.len() || end + 1 == line.len() && before(line, line.len()) == written.sign
+        })
+    })
+}
+
+/// Tells whether two pairs of one way of writing stand around an offset; gives the first pair of their line.
+fn at_probe(text: &[u8], probe: usize) -> Option<(usize, Written)> {
+    (probe..probe + 6).find_map(|pair| {
+        let written = written(text, pair)?;
+        let mut start = pair;
+        let length = written.length();
+        while let Some(left) = start.checked_sub(length).filter(|left| written.follows(text, *left)) {
+            start = left;
+        }
+        Some((start, written))
+    })
+}
+
+/// Gives how a pair and the one behind it are written.
+fn written(text: &[u8], pair: usize) -> Option<Written> {
+    let marked = if at(text, pair) == b'0' && matches!(at(text, pair + 1), b'x' | b'X') { 2 } else { 0 };
+    let sign = at(text, pair + marked + 2);
+    if !matches!(sign, b':' | b' ' | b'-' | b',') {
+        return None;
+    }
+    let blank = usize::from(sign == b',' && at(text, pair + marked + 3) == b' ');
+    let written = Written { marked, sign, blank };
+    let both = written.follows(text, pair) && written.stands(text, pair + written.length());
+    (both && !is(before(text, pair), AN)).then_some(written)
+}
+
+impl Written {
+    const fn length(self) -> usize {
+        self.marked + 3 + self.blank
+    }
+
+    /// Tells whether a pair stands at an offset.
+    fn stands(self, text: &[u8], pair: usize) -> bool {
+        let mark = self.marked == 0 || at(text, pair) == b'0' && matches!(at(text, pair + 1), b'x' | b'X');
+        let digits = pair + self.marked;
+        mark && is(at(text, digits), HEX) && is(at(text, digits + 1), HEX) && !is(at(text, digits + 2), AN)
+    }
+
+    /// Tells whether a pair stands at an offset, and the sign behind it.
+    fn follows(self, text: &[u8], pair: usize) -> bool {
+        let sign = pair + self.marked + 2;
+        self.stands(text, pair)
+            && at(text, sign) == self.sign
+            && (self.blank == 0 || at(text, sign + 1) == b' ')
+    }
+
+    /// Gives the next pair behind one: after the sign, a line end and blanks, or both.
+    fn next(self, text: &[u8], pair: usize) -> Option<usize> {
+        let end = pair + self.marked + 2;
+        let signed = end + usize::from(at(text, end) == self.sign);
+        let mut next = signed + if at(text, signed) == b' ' { self.blank } else { 0 };
+        if is(at(text, next), LINE) {
+            next = skip(text, past_line_end(text, next), BLANK, 40);
+        } else if signed == end {
+            return None;
+        }
+        self.stands(text, next).then_some(next)
+    }
+}
+
+/// Looks into one row; gives where it ends.
+fn row(text: &[u8], start: usize, written: Written, wanted: &mut Wanted, scan: &Scan<'_>) -> usize {
+    let digits = |pair: usize| pair + written.marked..pair + written.marked + 2;
+    let byte = |pair: usize| {
+        let two = part(text, digits(pair));
+        (hex_value(at(two, 0)) << 4) | (hex_value(at(two, 1)) & 15)
+    };
+    let pairs = || core::iter::successors(Some(start), |pair| written.next(text, *pair));
+    let mut head = [0; 24];
+    let mut count = 0;
+    let mut last = start;
+    for pair in pairs() {
+        if let Some(slot) = head.get_mut(count) {
+            *slot = byte(pair);
+        }
+        count += 1;
+        last = pair;
+    }
+    let source: Range<usize> = start..digits(last).end;
+    if count < LEAST || !is_telling(part(&head, 0..count)) {
+        return source.end;
+    }
+    let mut view = View::new(Layer::Hex, count);
+    for pair in pairs() {
+        view.atom(pair..digits(pair).end, &[byte(pair)]);
+    }
+    view.whole(source.clone());
+    scan.view(&view, wanted);
+    source.end
+}
