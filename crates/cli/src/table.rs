@@ -248,6 +248,19 @@ fn summary(report: &Report, view: &View<'_>) -> String {
     out
 }
 
+/// What runs, as a plugin wrote it: escaped, and cut with a count where it is longer than anybody reads. The JSON report
+/// has all of it.
+pub(crate) fn words(run: &str) -> String {
+    const MOST: usize = 1200;
+    let text = line(run);
+    let count = text.chars().count();
+    if count <= MOST {
+        return text.into_owned();
+    }
+    let shown: String = text.chars().take(MOST).collect();
+    format!("{shown}\u{2026} and {} more characters", count.saturating_sub(MOST))
+}
+
 /// Breaks text at blanks; a word that is longer than a line stays whole.
 pub(crate) fn wrapped(first: &str, then: &str, text: &str, width: usize) -> String {
     let mut out = String::from(first);

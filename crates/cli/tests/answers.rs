@@ -136,6 +136,29 @@ fn a_lock_of_a_newer_program_is_never_written_over() {
 }
 
 #[test]
+fn what_is_too_long_to_read_is_cut_with_a_count_and_its_label_stays() {
+    let home = Home::new();
+    let arguments = "\"word\",".repeat(10_000);
+    home.write(
+        "plugins/long/.claude-plugin/plugin.json",
+        &format!(
+            "{{\"name\": \"long\", \"mcpServers\": {{\"s\": {{\"command\": \"npx\", \"args\": [\"x@latest\", {arguments} \"end\"]}}}}}}"
+        ),
+    );
+    // `npx x@latest`, ten thousand times ` word`, and ` end`.
+    let more = format!("and {} more characters", 12 + 5 * 10_000 + 4 - 1200);
+    for verb in ["info", "explain", "diff"] {
+        let text = said(&home.run(&[verb, "long", "--in", "plugins"]));
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&more), "{verb}: {more} is not in {}", &words[..words.len().min(4000)]);
+        assert!(words.contains("launcher-floating"), "{verb}");
+        assert!(text.lines().count() < 200, "{verb}: {} lines", text.lines().count());
+    }
+    let json = said(&home.run(&["info", "long", "--format", "json", "--in", "plugins"]));
+    assert!(json.contains("\"end\""), "the JSON has all of it");
+}
+
+#[test]
 fn two_folders_of_one_user_each_have_their_accepted_lock() {
     let home = Home::new();
     plugin(&home, "a/plugins/one", "one");

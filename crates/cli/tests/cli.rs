@@ -376,7 +376,31 @@ fn a_ledger_is_verified_and_damage_is_located() {
     assert_eq!(code(&home.run(&["ledger", "verify"])), 0);
     let show = home.run(&["ledger", "show", "--last", "3"]);
     assert_eq!(String::from_utf8(show.stdout).unwrap().lines().count(), 3);
+    // What is asked for and cannot be there is said.
+    for (arguments, wanted) in [
+        (&["ledger", "show", "--type", "nope"][..], "no record has the type `nope`"),
+        (&["ledger", "show", "--type", "nope"], "capability_minted"),
+        (&["ledger", "verify", "--from", "99"], "no record 99; the records are 0 to 2"),
+    ] {
+        let output = home.run(arguments);
+        let said = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(code(&output), 2, "{arguments:?}: {said}");
+        assert!(said.contains(wanted) && output.stdout.is_empty(), "{arguments:?}: {said}");
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    }
+    let none = home.run(&["ledger", "show", "--type", "decision"]);
+    assert_eq!((code(&none), none.stdout.len()), (0, 0));
+    assert!(String::from_utf8(none.stderr).unwrap().contains("no record fits"));
+    assert_eq!(code(&home.run(&["ledger", "verify", "--from", "0"])), 0);
     let path = home.path("state/ledger.jsonl");
+    // A ledger that cannot be read at all: 1, as the verbs' own failure.
+    std::fs::rename(&path, home.path("kept.jsonl")).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    for verb in [&["ledger", "verify"][..], &["ledger", "show"], &["ledger", "budget", "--workflow", "w"]] {
+        assert_eq!(code(&home.run(verb)), 1, "{verb:?}");
+    }
+    std::fs::remove_dir(&path).unwrap();
+    std::fs::rename(home.path("kept.jsonl"), &path).unwrap();
     let text = std::fs::read_to_string(&path).unwrap().replacen("\"reason\":\"7\"", "\"reason\":\"8\"", 1);
     std::fs::write(&path, text).unwrap();
     let output = home.run(&["ledger", "verify"]);

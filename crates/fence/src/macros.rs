@@ -20,6 +20,8 @@ pub(crate) enum Build {
     AssocParam,
     /// `name::<$t>`.
     Turbofish(Name),
+    /// `struct $t`.
+    Defines,
     /// `: $t = … name(…)` and `-> $t { … name(…) }`.
     Annotation(Name),
 }
@@ -86,6 +88,9 @@ impl Arm {
             match token {
                 TokenTree::Group(group) => {
                     let implemented = impl_of(&list, index);
+                    if let Some(param) = called_in_parentheses(&list, index) {
+                        self.builds.insert((param, Build::Call));
+                    }
                     if let Some(param) = handed_to_method(&list, index) {
                         self.builds.insert((param, Build::Value));
                     }
@@ -110,6 +115,13 @@ impl Arm {
         }
         let Some(TokenTree::Ident(ident)) = list.get(index.saturating_add(1)) else { return };
         let param = name(ident);
+        let before = index.checked_sub(1).and_then(|at| list.get(at));
+        if let Some(TokenTree::Ident(word)) = before
+            && (word == "struct" || word == "enum" || word == "union")
+        {
+            self.builds.insert((param, Build::Defines));
+            return;
+        }
         if impl_header(list, index) {
             return;
         }
@@ -154,7 +166,10 @@ impl Arm {
     fn built(&mut self, param: &Name, list: &[TokenTree], next: usize, index: usize) {
         let build = match list.get(next) {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
-                if not_a_literal(list, index) || pattern_follows(list, next) || ends_in_rest(&group.stream())
+                if not_a_literal(list, index)
+                    || is_looked_at(list, index)
+                    || pattern_follows(list, next)
+                    || ends_in_rest(&group.stream())
                 {
                     return;
                 }
@@ -209,6 +224,32 @@ fn handed_to_method(list: &[TokenTree], index: usize) -> Option<Name> {
     let inner: Vec<TokenTree> = group.stream().into_iter().collect();
     match inner.as_slice() {
         [dollar, TokenTree::Ident(param)] if is(dot, '.') && is(dollar, '$') => Some(name(param)),
+        _ => None,
+    }
+}
+
+/// Whether what starts at `index` is what `match`, `if`, `while` or `for … in` looks at: the braces after it are theirs.
+fn is_looked_at(list: &[TokenTree], index: usize) -> bool {
+    index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|before| {
+        matches!(before, TokenTree::Ident(word)
+            if ["match", "if", "while", "in"].iter().any(|known| word == known))
+    })
+}
+
+/// The parameter in `($f)(..)`.
+fn called_in_parentheses(list: &[TokenTree], index: usize) -> Option<Name> {
+    let [TokenTree::Group(callee), TokenTree::Group(args)] = list.get(index..index.checked_add(2)?)? else {
+        return None;
+    };
+    let both = callee.delimiter() == Delimiter::Parenthesis && args.delimiter() == Delimiter::Parenthesis;
+    // `f($x)(..)` calls what `f` gives.
+    let argument = index
+        .checked_sub(1)
+        .and_then(|at| list.get(at))
+        .is_some_and(|token| matches!(token, TokenTree::Ident(_) | TokenTree::Group(_)) || is(token, '!'));
+    let inner: Vec<TokenTree> = callee.stream().into_iter().collect();
+    match inner.as_slice() {
+        [dollar, TokenTree::Ident(param)] if both && !argument && is(dollar, '$') => Some(name(param)),
         _ => None,
     }
 }

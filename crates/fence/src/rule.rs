@@ -154,18 +154,30 @@ impl Off {
 /// # Source
 /// `capability.md`, section 4.10.
 pub const BLIND_SPOTS: &[(&str, &str)] = &[
-    ("B01", "the type only inferred: `spend(make())`, a field initializer, a function argument"),
+    (
+        "B01",
+        "the type told by nothing near: a value that is bound and used later, an argument of a generic or foreign function, an error that `?` converts",
+    ),
     ("B02", "identifiers pasted together (`paste!`)"),
     ("B03", "token streams made from text; proc macros and attribute macros of dependencies"),
     ("B04", "functions of registry dependencies that construct, or path dependencies outside the workspace"),
-    ("B05", "associated types: `<X as Tr>::Out { .. }`"),
-    ("B06", "memory written through a pointer whose type is not the capability; foreign code; assembly"),
+    (
+        "B05",
+        "associated types: `<X as Tr>::Out { .. }`, `Self::Out`; a function of a generic type, `Maker::<T>::make()`",
+    ),
+    (
+        "B06",
+        "memory written through a pointer whose type is not the capability, `Vec::set_len`, a generic union whose field is inferred; foreign code; assembly",
+    ),
     ("B07", "code written to `OUT_DIR` (the `include!` is reported, its text is not read)"),
     ("B08", "a copy of the definitions under names that the glob does not match"),
-    ("B09", "a macro that hands a type on to another macro more than one level down"),
+    (
+        "B09",
+        "a macro that hands a type on to another macro more than one level down; a type that a macro gives",
+    ),
     (
         "B10",
-        "E01: a result stored and dropped elsewhere; `?` into an error type that forgets; unknown receivers",
+        "E01: a result stored and dropped elsewhere, or dropped by a macro that it is handed to; `?` into an error type that forgets; unknown receivers",
     ),
     ("B11", "scripts that belong to no package; flags given on the command line or in the environment"),
 ];

@@ -229,7 +229,8 @@ fn first_look(
     let mut statements = false;
     let alone = one_at_a_time(&bytes);
     // Whether a type of this file may hold a capability is known before its tree is there.
-    let keep = Keep { fields: keep.fields || words::says_glob(&bytes, glob), ..keep };
+    let says = words::says_glob(&bytes, glob);
+    let keep = Keep { fields: keep.fields || says, signatures: keep.signatures || says };
     let table = if shape == Shape::Module {
         collect::while_parsed(&bytes, keep, names)
     } else {

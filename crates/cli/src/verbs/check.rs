@@ -88,7 +88,7 @@ impl Person for AtTheKeyboard<'_> {
         for item in &plugin.surface {
             let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
             let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
-            let text = format!("{} {} {} ({})", item.kind, line(name), line(&run), item.coverage);
+            let text = format!("{} {} {} ({})", item.kind, line(name), table::words(&run), item.coverage);
             question.push_str(&table::wrapped("  ", "    ", &text, self.width));
         }
         question.push_str("  manifest ");

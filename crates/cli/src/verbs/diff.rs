@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::stores;
-use crate::table::wrapped;
+use crate::table::{words, wrapped};
 use crate::verbs::shared;
 
 /// How long texts are compared.
@@ -166,11 +166,12 @@ fn surface_words(row: &str) -> String {
     let Ok(Value::Object(item)) = serde_json::from_str::<Value>(row) else { return row.to_owned() };
     let word = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
     let list = |key: &str| {
-        let words = item.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        words.collect::<Vec<_>>().join(" ")
+        let parts = item.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        parts.collect::<Vec<_>>().join(" ")
     };
-    let mut parts =
-        vec![word("kind").to_owned(), word("name").to_owned(), word("text").to_owned(), list("argv")];
+    let run = [words(word("text")), words(&list("argv"))];
+    let mut parts = vec![word("kind").to_owned(), word("name").to_owned()];
+    parts.extend(run);
     if let Some(Value::Object(facts)) = item.get("facts") {
         parts.extend(facts.iter().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?))));
     }

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, Show, paint};
-use crate::table::{View, approval, bytes, count, findings, item, wrapped};
+use crate::table::{View, approval, bytes, count, findings, item, words, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -118,7 +118,7 @@ fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
     for item in &plugin.surface {
         let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
         let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
-        let text = format!("{} {} {}", item.kind, line(name), line(&run));
+        let text = format!("{} {} {}", item.kind, line(name), words(&run));
         out.push_str(&wrapped("    ", "      ", text.trim_end(), view.width));
         out.push_str(&format!("      {}\n", paint(FAINT, item.coverage)));
     }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{FAINT, Out, STRONG, paint};
-use crate::table::{approval, bytes, wrapped};
+use crate::table::{approval, bytes, words, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     for item in &plugin.surface {
         let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
         let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
-        let row = format!("{} {} {}", item.kind, line(name), line(&run));
+        let row = format!("{} {} {}", item.kind, line(name), words(&run));
         text.push_str(&wrapped("    ", "      ", row.trim_end(), out.width));
         let files =
             if item.files.is_empty() { String::new() } else { format!(": {}", line(&item.files.join(", "))) };

@@ -5,7 +5,7 @@ use plugward_loader::capability::{
     BudgetQuery, BudgetReport, BudgetRow, ShowQuery, ShownRecord, VerifyReport, budget_report, show,
     verify_report,
 };
-use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerFiles, Timestamp};
+use plugward_loader::ledger::{ChainCheck, Checkpoint, Event, LedgerError, LedgerFiles, Timestamp};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
 use crate::escape::{block, line};
@@ -32,8 +32,9 @@ pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, F
     }
 }
 
+/// A ledger that these verbs cannot read is a failure of theirs: 7 is the answer of `check`, which then loads nothing.
 fn failed(error: &LedgerError) -> Failure {
-    Failure::Store(anyhow!("read the ledger: {error} ({})\n  next: {}", error.code(), error.help()))
+    Failure::Internal(anyhow!("read the ledger: {error} ({})\n  next: {}", error.code(), error.help()))
 }
 
 fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
@@ -60,11 +61,45 @@ fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Re
         text.push('\n');
     };
     let chain = show(files, &query, None, &mut each).map_err(|error| failed(&error))?;
+    if text.is_empty() {
+        nothing_shown(args, out)?;
+    }
     out.result(&text)?;
     if !matches!(chain.check, ChainCheck::Whole { .. }) {
         out.complain("warning: the chain is not whole; plugward ledger verify says where");
     }
     Ok(0)
+}
+
+/// Says why there is nothing to show. A type that is known to nobody and stands in no record is a slip of the hand.
+fn nothing_shown(args: &LedgerShowArgs, out: &mut Out) -> Result<(), Failure> {
+    if let Some(name) = args.type_name.as_deref().filter(|name| !Event::TYPES.contains(name)) {
+        let mut known = String::new();
+        for row in Event::TYPES.chunks(3) {
+            known.push_str("\n    ");
+            known.push_str(&row.join(", "));
+        }
+        return Err(usage(format!(
+            "show the ledger: no record has the type `{}`\n  known types:{known}\n  next: plugward ledger show --type decision",
+            line(name)
+        )));
+    }
+    out.complain("note: no record fits");
+    Ok(())
+}
+
+/// `--from` names a record that must be there.
+fn is_there(from: Option<u64>, report: &VerifyReport) -> Result<(), Failure> {
+    let end = report.chain.first_seq.saturating_add(report.chain.records);
+    match (from, end.checked_sub(1)) {
+        (Some(from), Some(last)) if from > last && matches!(report.chain.check, ChainCheck::Whole { .. }) => {
+            Err(usage(format!(
+                "verify the ledger: there is no record {from}; the records are {} to {last}\n  next: leave --from out, or name the first record that is left",
+                report.chain.first_seq
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
@@ -79,6 +114,7 @@ fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result
     }
     let against: Vec<Checkpoint> = checkpoints.iter().map(|(_, checkpoint)| checkpoint.clone()).collect();
     let mut report = verify_report(files, &against, args.from).map_err(|error| failed(&error))?;
+    is_there(args.from, &report)?;
     cut_behind(files, &mut report);
     let names: Vec<(&str, &Checkpoint)> = checkpoints.iter().map(|(name, c)| (name.as_str(), c)).collect();
     let text = match args.format {
@@ -106,7 +142,7 @@ fn checkpoint(host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let record = stores::record(host, None)?;
     let Some(trail) = record.trail() else {
         let why = record.failure().map(ToString::to_string).unwrap_or_default();
-        return Err(Failure::Store(anyhow!("open the ledger: {why}")));
+        return Err(Failure::Internal(anyhow!("open the ledger: {why}")));
     };
     let made = trail.ledger().checkpoint().map_err(|error| failed(&error))?;
     out.result(&made.to_string())?;
@@ -130,18 +166,24 @@ fn budget_table(report: &BudgetReport, width: usize) -> String {
     if rows.is_empty() {
         return "no mints and no uses of that unit of work\n".to_owned();
     }
-    grid(&["PLUGIN", "KIND", "MINTED", "USED", "REFUSED", "LEFT"], &rows, width)
+    grid(&["PLUGIN", "KIND", "MINTED", "USED", "UNITS", "OPEN", "REFUSED", "LEFT"], &rows, width)
 }
 
 fn budget_row(row: &BudgetRow) -> Vec<String> {
-    let left: Vec<String> =
-        row.left.iter().map(|left| left.map_or_else(|| "-".to_owned(), |left| left.to_string())).collect();
+    let left: Vec<String> = ["mints", "uses", "units"]
+        .iter()
+        .zip(row.left)
+        .filter_map(|(what, left)| left.map(|left| format!("{what} {left}")))
+        .collect();
+    let left = if left.is_empty() { "no limit".to_owned() } else { left.join(" ") };
     vec![
         row.key.plugin.clone(),
         row.key.kind.clone(),
         row.tally.mints.to_string(),
         row.tally.uses.to_string(),
+        row.tally.units.to_string(),
+        row.tally.open_uses.to_string(),
         row.tally.refused.to_string(),
-        left.join(" "),
+        left,
     ]
 }

@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::visit::Visit;
 
 use super::Checker;
-use super::general::general;
+use super::general::{General, general};
 use crate::Rule;
 use crate::collect::{Maker, makes_by_bound};
 use crate::resolve::RTy;
@@ -17,6 +17,7 @@ impl Checker<'_> {
         self.called_macro(one);
         self.unsafe_by_return(one);
         self.asked_wrapper(one);
+        self.arguments_wanted(one);
         self.visit_expr(&one.func);
         for arg in &one.args {
             self.visit_expr(arg);
@@ -60,7 +61,13 @@ impl Checker<'_> {
             let args: Vec<RTy> =
                 generic_args(list).iter().map(|arg| self.resolver.ty(self.scope(), arg)).collect();
             let name = bare(&one.method);
-            let made = general(&name).and_then(|kind| args.iter().find_map(|arg| kind.makes(arg)));
+            let kind = match name.as_str() {
+                // `Iterator::sum`, and a stream of what is read: `into_iter::<T>()`.
+                "sum" | "product" => Some(General::Collect),
+                "into_iter" => Some(General::Deserialize),
+                other => general(other),
+            };
+            let made = kind.and_then(|kind| args.iter().find_map(|arg| kind.makes(arg)));
             if let Some(id) = made
                 && self.applies.dependent
             {
@@ -81,24 +88,49 @@ impl Checker<'_> {
             self.emptied(one);
         }
         self.unsafe_method_by_return(one);
+        self.handed_wanted(one);
         self.visit_expr(&one.receiver);
-        for arg in &one.args {
+        // What the last function gets is what the receiver holds.
+        let given = match one.args.last() {
+            Some(syn::Expr::Closure(_)) => self.given_to_function(one),
+            _ => RTy::Unknown,
+        };
+        for (at, arg) in one.args.iter().enumerate() {
+            if at.saturating_add(1) == one.args.len() && matches!(arg, syn::Expr::Closure(_)) {
+                self.handed.clone_from(&given);
+            }
             self.visit_expr(arg);
         }
     }
 
-    /// `None::<T>.unwrap_or_default()`.
+    /// `None::<T>.unwrap_or_default()`, and the same on what is known to be an `Option<T>`.
     fn emptied(&mut self, one: &syn::ExprMethodCall) {
-        let syn::Expr::Path(path) = &*one.receiver else { return };
-        let Some(last) = path.path.segments.last() else { return };
-        let asked = self.segment_args(last).into_iter().next();
-        if let Some(asked) = asked {
-            self.made_generally(
-                super::general::General::Default,
-                &asked,
-                "unwrap_or_default",
-                one.method.span(),
-            );
+        let written = match &*one.receiver {
+            syn::Expr::Path(path) => path.path.segments.last().and_then(|last| {
+                let asked = self.segment_args(last);
+                asked.into_iter().next()
+            }),
+            _ => None,
+        };
+        let asked = written.or_else(|| {
+            let known = self.type_of(&one.receiver);
+            matches!(known.far_name(), Some("Option" | "Result")).then(|| super::evidence::inside(known))
+        });
+        if let Some(asked) = asked
+            && self.applies.dependent
+        {
+            self.made_generally(General::Default, &asked, "unwrap_or_default", one.method.span());
+        }
+    }
+
+    /// `Option::<T>::unwrap_or_default`, as a path.
+    pub(super) fn emptied_path(&mut self, own: &RTy, name: &str, span: Span) {
+        if let (RTy::Far { args, .. }, "unwrap_or_default" | "get_or_insert_default") = (own, name)
+            && matches!(own.far_name(), Some("Option" | "Result"))
+            && let Some(asked) = args.first().cloned()
+            && self.applies.dependent
+        {
+            self.made_generally(General::Default, &asked, name, span);
         }
     }
 

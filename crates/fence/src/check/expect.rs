@@ -63,7 +63,10 @@ impl Checker<'_> {
 
     fn expect_tail(&mut self, block: &syn::Block, wanted: &RTy, steps: u32) {
         match block.stmts.last() {
-            Some(syn::Stmt::Expr(tail, None)) => self.expect(tail, wanted, steps),
+            Some(syn::Stmt::Expr(tail, None)) => {
+                self.expect(tail, wanted, steps);
+                self.expect_bound(block, tail, wanted, steps.saturating_add(1));
+            }
             Some(syn::Stmt::Macro(call)) if call.semi_token.is_none() => self.expect_macro(&call.mac, wanted),
             _ => {}
         }
@@ -156,9 +159,7 @@ impl Checker<'_> {
     }
 
     fn expect_breaks(&mut self, body: &syn::Block, wanted: &RTy, steps: u32) {
-        let mut breaks = Breaks(Vec::new());
-        breaks.visit_block(body);
-        for value in breaks.0 {
+        for value in breaks_of(body) {
             self.expect(value, wanted, steps);
         }
     }
@@ -255,6 +256,9 @@ impl Checker<'_> {
                     self.made_generally(kind, wanted, name, last.ident.span());
                 }
             }
+            if name == "unwrap_or_default" && matches!(before, "Option" | "Result") {
+                self.made_generally(General::Default, wanted, name, last.ident.span());
+            }
             self.unsafe_wanted(before, name, wanted, last.ident.span());
             return;
         }
@@ -287,7 +291,7 @@ impl Checker<'_> {
         let kind = match name.as_str() {
             "into" | "try_into" | "parse" | "deserialize" => general(&name),
             "unwrap_or_default" | "or_default" | "get_or_insert_default" => Some(General::Default),
-            "collect" => Some(General::Collect),
+            "collect" | "sum" | "product" => Some(General::Collect),
             _ => None,
         };
         if let Some(kind) = kind
@@ -446,7 +450,13 @@ pub(super) fn generic_args_of(seg: &syn::PathSegment) -> Vec<crate::ty::Ty> {
     }
 }
 
-/// The values that `break` hands out of a body.
+/// Gives the values that `break` hands out of a body.
+pub(super) fn breaks_of(body: &syn::Block) -> Vec<&syn::Expr> {
+    let mut breaks = Breaks(Vec::new());
+    breaks.visit_block(body);
+    breaks.0
+}
+
 struct Breaks<'e>(Vec<&'e syn::Expr>);
 
 impl<'ast> Visit<'ast> for Breaks<'ast> {

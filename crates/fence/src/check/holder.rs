@@ -112,7 +112,9 @@ impl Checker<'_> {
                     return None;
                 }
                 if derive.name == "Deserialize" && is_skipped(&field.attrs) {
-                    return None;
+                    // What is left out is made by its default, or by a function that is named beside it.
+                    let named = serde_pairs(&field.attrs).iter().any(|pair| pair.path.is_ident("default"));
+                    return if named { None } else { self.defaulted(&ty) };
                 }
                 any(&ty)
             });

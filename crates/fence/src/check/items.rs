@@ -219,6 +219,7 @@ impl Checker<'_> {
         self.fns.push(FnContext { output: output.clone(), takes_grant, chokepoint, test_feature });
         if let Some(body) = body {
             self.expect_block(body, &output);
+            self.pointer_tail(body, &output);
             self.visit_block(body);
         }
         self.fns.pop();
@@ -255,12 +256,28 @@ impl Checker<'_> {
             syn::Pat::TupleStruct(one) if !matches!(ty, RTy::Infer | RTy::Unknown) => {
                 let wrapper = one.path.segments.last();
                 let inner = if wrapper.is_some_and(|seg| seg.ident == "Ok" || seg.ident == "Some") {
-                    super::race::taken_out(ty)
+                    super::evidence::taken_out(ty)
                 } else {
                     RTy::Unknown
                 };
                 for elem in &one.elems {
                     self.bind_pattern(elem, &inner);
+                }
+            }
+            syn::Pat::Tuple(one) => {
+                let parts = match ty {
+                    RTy::Tuple(parts) => parts.as_slice(),
+                    RTy::Ref(inner) => match &**inner {
+                        RTy::Tuple(parts) => parts.as_slice(),
+                        _ => &[],
+                    },
+                    _ => &[],
+                };
+                // `..` moves what stands after it.
+                let plain = !one.elems.iter().any(|elem| matches!(elem, syn::Pat::Rest(_)));
+                for (at, elem) in one.elems.iter().enumerate() {
+                    let known = if plain { parts.get(at).cloned() } else { None };
+                    self.bind_pattern(elem, &known.unwrap_or(RTy::Unknown));
                 }
             }
             syn::Pat::Struct(one) if self.race_applies() => {

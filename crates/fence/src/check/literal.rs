@@ -26,6 +26,7 @@ impl Checker<'_> {
             What::Type(own) if res.used == path.segs.len() => {
                 self.union_literal(&own, last);
                 self.grant_literal(&own, last);
+                self.fields_wanted(&own, one);
             }
             What::Qualified { .. }
             | What::Type(_)
@@ -198,7 +199,14 @@ impl Checker<'_> {
     fn general_of(&mut self, own: &RTy, path: &syn::Path, used: usize) {
         let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
         let name = bare(function);
-        if let Some(id) = general(&name).and_then(|kind| kind.makes(own))
+        self.emptied_path(own, &name, function.span());
+        // `<str>::parse::<T>`: the type stands behind the function.
+        let asked = path.segments.iter().nth(used).map(|seg| self.segment_args(seg)).unwrap_or_default();
+        let made = general(&name).and_then(|kind| {
+            let later = || asked.iter().find_map(|arg| kind.makes(arg));
+            kind.makes(own).or_else(|| if matches!(kind, General::Take) { None } else { later() })
+        });
+        if let Some(id) = made
             && self.applies.dependent
         {
             let ty = self.type_name(id);
@@ -263,6 +271,7 @@ impl Checker<'_> {
         let before = path.segments.iter().rev().nth(1).map(|seg| self.segment_args(seg)).unwrap_or_default();
         let before_name = full.iter().rev().nth(1).map_or("", |name| &**name).to_owned();
         let own = RTy::Far { path: vec![Name::from(before_name.as_str())], args: before.clone() };
+        self.emptied_path(&own, last, seg.ident.span());
         if let Some(kind) = general(last) {
             let from_trait = matches!(kind, General::IntoOther | General::TryIntoOther);
             let mut made = if from_trait {

@@ -79,6 +79,36 @@ const PLAIN_ATTRIBUTES: &[&str] = &[
     "proc_macro_attribute",
 ];
 
+/// Macros of the standard library that take values alone.
+const VALUES: &[&str] = &[
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "eprint",
+    "eprintln",
+    "format",
+    "panic",
+    "print",
+    "println",
+    "todo",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+];
+
+/// What a path alone is, as an argument of a macro.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bare {
+    /// How a macro is told of a type.
+    Mention,
+    Value,
+}
+
 /// Arguments of a macro, as far as they parse.
 enum Arguments {
     Expressions(Punctuated<syn::Expr, syn::Token![,]>),
@@ -116,7 +146,7 @@ impl Checker<'_> {
         let said: BTreeSet<u32> = self.out.iter().skip(start).map(|finding| finding.site.line).collect();
         let Some((code, cost)) = self.code(body) else { return };
         let middle = self.out.len();
-        self.as_tokens(|this| this.walk(code));
+        self.as_tokens(|this| this.walk(code, Bare::Mention));
         self.budget = self.budget.saturating_add(cost);
         // What the tokens have told of a line is not told again.
         let more = self.out.split_off(middle);
@@ -158,16 +188,17 @@ impl Checker<'_> {
             return;
         }
         self.handed_types(&known, &mac.tokens);
-        self.arguments(&mac.tokens);
+        let values = ours.is_none() && VALUES.contains(&known.as_str());
+        self.arguments(&mac.tokens, if values { Bare::Value } else { Bare::Mention });
     }
 
-    fn arguments(&mut self, tokens: &TokenStream) {
+    fn arguments(&mut self, tokens: &TokenStream, bare: Bare) {
         if tokens.is_empty() {
             return;
         }
         match self.code(tokens) {
             Some((code, cost)) => {
-                self.walk(code);
+                self.walk(code, bare);
                 self.budget = self.budget.saturating_add(cost);
             }
             None => self.scan_tokens(tokens),
@@ -190,12 +221,12 @@ impl Checker<'_> {
         syn::parse2(tokens).ok()
     }
 
-    fn walk(&mut self, code: Arguments) {
+    fn walk(&mut self, code: Arguments, bare: Bare) {
         match code {
             Arguments::Expressions(list) => {
                 for expr in &list {
                     // A path alone is how a macro is told of a type.
-                    if !self.is_type_mention(expr) {
+                    if bare == Bare::Value || !self.is_type_mention(expr) {
                         self.visit_expr(expr);
                     }
                 }
@@ -255,6 +286,7 @@ impl Checker<'_> {
         let package = self.resolver.world.package_of(self.module);
         let Some(rules) = self.macros.find(package, called) else { return };
         let parts = split_commas(tokens);
+        let defines = rules.iter().any(|arm| arm.builds.iter().any(|(_, build)| *build == Build::Defines));
         let mut hits: BTreeSet<(usize, u32, u32)> = BTreeSet::new();
         let mut findings = Vec::new();
         for arm in rules {
@@ -284,6 +316,14 @@ impl Checker<'_> {
                 }
             }
         }
+        if defines {
+            for part in &parts {
+                let mut part = part.clone().into_iter();
+                if let (Some(TokenTree::Ident(only)), None) = (part.next(), part.next()) {
+                    self.look_alike(&only);
+                }
+            }
+        }
         for (id, span) in findings {
             let ty = self.type_name(id);
             let message = format!("`{called}!` makes a value of the type that it is handed, here `{ty}`");
@@ -297,6 +337,7 @@ impl Checker<'_> {
             |name: &str| self.resolver.inventory.origin(id, name).is_some() || general(name).is_some();
         match build {
             Build::Literal | Build::Call => true,
+            Build::Defines => false,
             Build::Value => {
                 let shape = self.resolver.inventory.types.get(id).and_then(|ty| ty.shape);
                 matches!(shape, Some(crate::collect::Shape::Tuple | crate::collect::Shape::Unit))

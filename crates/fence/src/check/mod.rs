@@ -2,6 +2,7 @@
 
 mod calls;
 mod define;
+mod evidence;
 mod expect;
 mod general;
 mod hold;
@@ -9,10 +10,12 @@ mod holder;
 mod items;
 mod literal;
 mod mac;
+mod outcome;
 mod race;
 mod tokens;
 mod unsafety;
 mod walk;
+mod wanted;
 
 use proc_macro2::Span;
 use std::rc::Rc;
@@ -51,6 +54,8 @@ struct Local {
     ty: RTy,
     /// It holds the result of a call that may name a race.
     race: Option<race::Call>,
+    /// It is a closure that gives such a result.
+    gives: Option<race::Call>,
 }
 
 /// The function around.
@@ -84,6 +89,8 @@ pub(crate) struct Checker<'c> {
     /// What is left of the way down for arguments of macros.
     budget: u32,
     route: Option<&'static str>,
+    /// What the closure that is walked next gets as its first argument.
+    handed: RTy,
     /// Inside the body of a `macro_rules!`: what makes a capability there is F05.
     in_rules: bool,
     names: Names,
@@ -134,6 +141,7 @@ impl<'c> Checker<'c> {
             other_type: 0,
             budget: parse::MAX_CHAIN,
             route: None,
+            handed: RTy::Unknown,
             in_rules: false,
             names: Names::default(),
             out: Vec::new(),
@@ -292,7 +300,7 @@ impl<'c> Checker<'c> {
     }
 
     fn bind(&mut self, name: Name, ty: RTy, race: Option<race::Call>) {
-        self.locals.push(Local { name, ty, race });
+        self.locals.push(Local { name, ty, race, gives: None });
     }
 }
 

@@ -80,6 +80,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 if let Some(value) = &one.expr {
                     let wanted = self.fns.last().map_or(RTy::Unknown, |function| function.output.clone());
                     self.expect(value, &wanted, 0);
+                    self.pointer_out(value, &wanted);
                 }
                 visit::visit_expr_return(self, one);
             }
@@ -102,6 +103,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.visit_expr(&one.expr);
                 let known = self.type_of(&one.expr);
                 for arm in one.arms.iter().filter(|arm| !Self::skips(&arm.attrs)) {
+                    self.taken_apart(&arm.pat, &one.expr);
                     let locals = self.locals.len();
                     match &arm.pat {
                         syn::Pat::Guard(guarded) => {
@@ -115,9 +117,11 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 }
             }
             syn::Expr::Let(one) => {
+                self.taken_apart(&one.pat, &one.expr);
                 self.visit_expr(&one.expr);
                 let known = self.type_of(&one.expr);
                 self.bind_pattern(&one.pat, &known);
+                self.race_names(&one.pat, &one.expr);
             }
             syn::Expr::Verbatim(tokens) => self.scan_tokens(tokens),
             syn::Expr::Array(one) => visit::visit_expr_array(self, one),
@@ -131,7 +135,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 let locals = self.locals.len();
                 self.race_loop(&one.expr);
                 self.visit_expr(&one.expr);
-                let known = self.element_of(&one.expr);
+                let known = self.item_of(&one.expr);
                 self.bind_pattern(&one.pat, &known);
                 self.visit_block(&one.body);
                 self.locals.truncate(locals);
@@ -250,8 +254,10 @@ impl Checker<'_> {
 
     fn closure(&mut self, one: &syn::ExprClosure) {
         let locals = self.locals.len();
+        let mut handed = std::mem::replace(&mut self.handed, RTy::Unknown);
         for input in &one.inputs {
-            self.bind_pattern(input, &RTy::Unknown);
+            self.bind_pattern(input, &handed);
+            handed = RTy::Unknown;
         }
         let output = match &one.output {
             syn::ReturnType::Default => RTy::Unknown,
@@ -297,20 +303,13 @@ impl Checker<'_> {
     }
 
     fn assign(&mut self, one: &syn::ExprAssign) {
-        if let syn::Expr::Infer(_) = &*one.left {
-            self.race_dropped(&one.right);
-        }
-        let target = match &*one.left {
-            syn::Expr::Path(path) => path.path.get_ident().cloned(),
-            syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => match &*unary.expr {
-                syn::Expr::Path(path) => path.path.get_ident().cloned(),
-                _ => None,
-            },
-            _ => None,
+        self.race_assigned(&one.left, &one.right);
+        let place = match &*one.left {
+            syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => &unary.expr,
+            other => other,
         };
-        let wanted =
-            target.and_then(|ident| self.local(&crate::ty::bare(&ident)).map(|local| local.ty.clone()));
-        if let Some(wanted) = wanted {
+        if matches!(place, syn::Expr::Path(_) | syn::Expr::Field(_) | syn::Expr::Index(_)) {
+            let wanted = self.type_of(place);
             let value = match wanted {
                 RTy::Ref(inner) => *inner,
                 other => other,
@@ -363,12 +362,13 @@ impl Checker<'_> {
             self.visit_type(ty);
             known = self.ty(ty);
         }
-        let mut race = None;
+        let (mut race, mut gives) = (None, None);
         if let Some(init) = &local.init {
             if let Some(ty) = ty {
                 self.annotation(ty, &known, &init.expr);
             }
             self.race_binding(&local.pat, init);
+            self.taken_apart(pat, &init.expr);
             self.initializer(&known, &init.expr);
             if let Some((_, diverge)) = &init.diverge {
                 self.visit_expr(diverge);
@@ -377,16 +377,24 @@ impl Checker<'_> {
                 known = self.type_of(&init.expr);
             }
             race = self.race_call(&init.expr);
+            if let syn::Expr::Closure(closure) = &*init.expr {
+                gives = self.race_closure(closure, &RTy::Unknown);
+            }
         } else if let Some(ty) = ty {
             self.uninitialized(ty, &known);
         }
         match pat {
             syn::Pat::Ident(ident) if ident.subpat.is_none() => {
                 self.bind(crate::ty::name(&ident.ident), known, race);
+                if let Some(local) = self.locals.last_mut() {
+                    local.gives = gives;
+                }
             }
             other => {
-                let inner = if ty.is_none() { known } else { RTy::Unknown };
-                self.bind_pattern(other, &inner);
+                self.bind_pattern(other, &known);
+                if let Some(init) = &local.init {
+                    self.race_names(other, &init.expr);
+                }
             }
         }
     }

@@ -61,15 +61,24 @@ impl Collector<'_> {
         self.table(index).values.insert(key);
     }
 
+    fn constant(&mut self, index: usize, ident: &proc_macro2::Ident, ty: &syn::Type) {
+        if self.keep.signatures {
+            let key = self.names.of(ident);
+            self.table(index).constants.insert(key, Ty::of(ty));
+        }
+    }
+
     pub(super) fn item(&mut self, index: usize, item: &syn::Item, test: Built) {
         let test = test.with(attrs_of(item));
         match item {
             syn::Item::Const(one) => {
                 self.value(index, &one.ident);
+                self.constant(index, &one.ident, &one.ty);
                 self.inside(index, item, test);
             }
             syn::Item::Static(one) => {
                 self.value(index, &one.ident);
+                self.constant(index, &one.ident, &one.ty);
                 self.inside(index, item, test);
             }
             syn::Item::Fn(one) => {
@@ -368,6 +377,7 @@ fn signature(sig: &syn::Signature, test: Built) -> FnSig {
         inputs,
         output: Ty::of_return(&sig.output),
         test: test == Built::ForTests,
+        generic: sig.generics.type_params().next().is_some(),
     }
 }
 

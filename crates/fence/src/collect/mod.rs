@@ -103,6 +103,8 @@ pub(crate) struct FnSig {
     pub(crate) inputs: Vec<Ty>,
     pub(crate) output: Ty,
     pub(crate) test: bool,
+    /// It has type parameters: what it takes and gives is told by its caller.
+    pub(crate) generic: bool,
 }
 
 /// An impl block, kept for capability crates.
@@ -130,6 +132,8 @@ pub(crate) struct Table {
     pub(crate) traits: BTreeMap<Name, Vec<FnSig>>,
     /// Field types by struct or enum, for crates that see a race type and files that may hold a capability.
     pub(crate) fields: BTreeMap<Name, BTreeMap<Name, Ty>>,
+    /// The types of constants and statics, kept beside signatures.
+    pub(crate) constants: BTreeMap<Name, Ty>,
     /// Generic functions that make a value of a type that they are asked for.
     pub(crate) makers: BTreeMap<Name, Maker>,
 }

@@ -9,6 +9,7 @@
 mod blind;
 mod codes;
 mod command;
+mod consumer;
 mod deep;
 mod hostile;
 mod marked;

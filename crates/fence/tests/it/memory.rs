@@ -11,6 +11,14 @@ pub struct Mint;
 impl Mint { pub fn mint(&self) -> NetCapability { NetCapability::new() } }
 ";
 
+const CONFIG: &str = "capability-crates = [\"caps\"]\n\
+    race = { crates = [\"paths\"], type = \"Spot\", methods = [\"open\"], names = [\"Race\"] }\n";
+const PATHS: &str = "
+pub struct Spot;
+pub enum Bad { Race, Other }
+impl Spot { pub fn open(&self) -> Result<u32, Bad> { Ok(1) } }
+";
+
 /// Looks at one file of a dependent.
 pub(crate) fn look(code: &str) -> Report {
     look_at(&[("app/src/main.rs", code.as_bytes())])
@@ -21,12 +29,16 @@ pub(crate) fn look_at(files: &[(&str, &[u8])]) -> Report {
     let mut all: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
     all.insert("caps/src/lib.rs".to_owned(), CAPS.as_bytes().to_vec());
+    all.insert("paths/src/lib.rs".to_owned(), PATHS.as_bytes().to_vec());
+    let normal = DependencyKind::Normal;
     let packages = [
         PackageSpec::new("caps", "caps"),
-        PackageSpec::new("app", "app").depends_on("caps", None, DependencyKind::Normal),
+        PackageSpec::new("paths", "paths"),
+        PackageSpec::new("app", "app").depends_on("caps", None, normal).depends_on("paths", None, normal),
     ];
     let sources = Sources::in_memory(&packages, &all);
-    let mut report = check(&sources, &Config::for_crates(&["caps"]));
+    let config = Config::parse(CONFIG, "memory.toml").unwrap();
+    let mut report = check(&sources, &config);
     // The weak definitions of `caps` are not what is asked about.
     report.retain_files(|file| file.starts_with("app/"));
     report

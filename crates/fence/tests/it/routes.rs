@@ -141,6 +141,7 @@ const SWAPS: &[(&str, &str)] = &[
     ("UnitCapability", "TokQuen"),
     ("KindCapability", "TokQken"),
     ("FreshCapability", "TokFen"),
+    ("GhostCapability", "TokGen"),
     ("OtherCapability", "TokOen"),
     ("RawCapability", "TokRen"),
     ("HiddenCapability", "TokHen"),

@@ -1,0 +1,379 @@
+//! E01: what patterns do with a result that may name a race, alone or inside a tuple, an array, or `Some(..)`.
+
+use syn::visit::Visit;
+
+use super::Checker;
+use super::race::{Call, Mentions, names_in};
+use super::walk::Branches;
+use crate::ty::bare;
+
+/// What a pattern does with the error.
+#[derive(Debug, PartialEq, Eq)]
+enum Binding {
+    /// `Ok(..)` alone: the error is not looked at here.
+    None,
+    /// `Err(_)`: it is let go.
+    Dropped,
+    /// `_`: whatever it is, it is let go.
+    Wild,
+    /// `Err(e)`, or a name for the whole.
+    Named(String),
+    /// Something else that looks at it.
+    Other,
+}
+
+/// One step from a written value to a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// A place in a tuple or an array, and how many there are.
+    At(usize, usize),
+    /// What `Some(..)` or `Ok(..)` holds.
+    Within,
+}
+
+/// A part of a written value whose result may name a race.
+struct Part {
+    steps: Vec<Step>,
+    call: Call,
+}
+
+/// One arm, as far as it matters here.
+struct Arm<'a> {
+    pat: &'a syn::Pat,
+    guard: Option<&'a syn::Expr>,
+    body: Option<&'a syn::Expr>,
+}
+
+impl Checker<'_> {
+    /// The calls that a written value has in it, each with the way to it.
+    fn race_parts(&self, expr: &syn::Expr) -> Vec<Part> {
+        let mut out = Vec::new();
+        if self.race_applies() {
+            self.race_parts_below(expr, &mut Vec::new(), &mut out);
+        }
+        out
+    }
+
+    fn race_parts_below(&self, expr: &syn::Expr, steps: &mut Vec<Step>, out: &mut Vec<Part>) {
+        if steps.len() > MOST_STEPS {
+            return;
+        }
+        let several: Vec<&syn::Expr> = match expr {
+            syn::Expr::Paren(one) => return self.race_parts_below(&one.expr, steps, out),
+            syn::Expr::Group(one) => return self.race_parts_below(&one.expr, steps, out),
+            syn::Expr::Reference(one) => return self.race_parts_below(&one.expr, steps, out),
+            syn::Expr::Tuple(one) => one.elems.iter().collect(),
+            syn::Expr::Array(one) => one.elems.iter().collect(),
+            syn::Expr::Call(one) => {
+                if let Some(inner) = wrapped(one) {
+                    steps.push(Step::Within);
+                    self.race_parts_below(inner, steps, out);
+                    steps.pop();
+                    return;
+                }
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        if several.is_empty() {
+            if let Some(call) = self.race_call(expr) {
+                out.push(Part { steps: steps.clone(), call });
+            }
+            return;
+        }
+        for (at, elem) in several.iter().enumerate() {
+            steps.push(Step::At(at, several.len()));
+            self.race_parts_below(elem, steps, out);
+            steps.pop();
+        }
+    }
+
+    /// `let _ = call` and `let Ok(..) = call else { .. }`.
+    pub(super) fn race_binding(&mut self, pat: &syn::Pat, init: &syn::LocalInit) {
+        for part in self.race_parts(&init.expr) {
+            for case in reached(pat, &part.steps) {
+                match error_binding(case) {
+                    Binding::Wild => self.dropped(&part.call, "`let _`", "let-underscore"),
+                    Binding::None if init.diverge.is_some() => {
+                        self.dropped(&part.call, "`let … else`", "let-else");
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// The names that a pattern gives to parts of a value: what they hold is followed.
+    pub(super) fn race_names(&mut self, pat: &syn::Pat, value: &syn::Expr) {
+        for part in self.race_parts(value) {
+            for case in reached(pat, &part.steps) {
+                if let syn::Pat::Ident(ident) = case {
+                    self.now_holds(&bare(&ident.ident), Some(part.call.clone()));
+                }
+            }
+        }
+    }
+
+    /// `_ = call`, also in a tuple or an array, and `r = call`.
+    pub(super) fn race_assigned(&mut self, left: &syn::Expr, right: &syn::Expr) {
+        if !self.race_applies() {
+            return;
+        }
+        match (left, right) {
+            (syn::Expr::Paren(left), _) => self.race_assigned(&left.expr, right),
+            (_, syn::Expr::Paren(right)) => self.race_assigned(left, &right.expr),
+            (syn::Expr::Tuple(left), syn::Expr::Tuple(right)) => {
+                for (left, right) in left.elems.iter().zip(&right.elems) {
+                    self.race_assigned(left, right);
+                }
+            }
+            (syn::Expr::Array(left), syn::Expr::Array(right)) => {
+                for (left, right) in left.elems.iter().zip(&right.elems) {
+                    self.race_assigned(left, right);
+                }
+            }
+            (syn::Expr::Infer(_), _) => {
+                if let Some(call) = self.race_call(right) {
+                    self.dropped(&call, "`_ =`", "let-underscore");
+                }
+            }
+            (syn::Expr::Path(path), _) => {
+                if let Some(ident) = path.path.get_ident() {
+                    let call = self.race_call(right);
+                    self.now_holds(&bare(ident), call);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `matches!(call, Ok(_))`.
+    pub(super) fn race_matches(&mut self, value: &syn::Expr, pat: &syn::Pat, guard: Option<&syn::Expr>) {
+        let parts = self.race_parts(value);
+        if parts.is_empty()
+            || self.names_race(|names| {
+                names.visit_pat(pat);
+                if let Some(guard) = guard {
+                    names.visit_expr(guard);
+                }
+            })
+        {
+            return;
+        }
+        for part in parts {
+            self.dropped(&part.call, "`matches!`", "matches");
+        }
+    }
+
+    /// `if let` and `while let`, alone or in a chain.
+    pub(super) fn race_condition(&mut self, cond: &syn::Expr, branches: &Branches<'_>) {
+        if !self.race_applies() {
+            return;
+        }
+        let mut lets = Vec::new();
+        collect_lets(cond, &mut lets);
+        for one in lets {
+            let parts = self.race_parts(&one.expr);
+            let named = !parts.is_empty()
+                && self.names_race(|names| {
+                    names.visit_expr(cond);
+                    let mut rest = branches.otherwise;
+                    while let Some(syn::Expr::If(next)) = rest {
+                        names.visit_expr(&next.cond);
+                        rest = next.else_branch.as_ref().map(|(_, last)| &**last);
+                    }
+                });
+            if named {
+                continue;
+            }
+            for part in parts {
+                let cases = reached(&one.pat, &part.steps);
+                // Nothing of it is looked at where the pattern is of another shape.
+                let looks = !cases.is_empty()
+                    && cases.iter().all(|case| match error_binding(case) {
+                        Binding::Named(error) => {
+                            let chain = match cond {
+                                syn::Expr::Binary(chain) => Some(&*chain.right),
+                                _ => None,
+                            };
+                            names_in(&error, |used| {
+                                if let Some(then) = branches.then {
+                                    used.visit_block(then);
+                                }
+                                // A condition beside it counts as well, as in `if let Err(e) = r && e.is_race()`.
+                                if let Some(right) = chain {
+                                    used.visit_expr(right);
+                                }
+                            })
+                        }
+                        Binding::Other => true,
+                        Binding::None | Binding::Dropped | Binding::Wild => false,
+                    });
+                if !looks {
+                    let how = match (branches.then, cases.first()) {
+                        (Some(_), Some(syn::Pat::TupleStruct(one))) if matches!(one.path.segments.last(), Some(last) if last.ident == "Err") => {
+                            "`if let Err`"
+                        }
+                        _ => "`if let`",
+                    };
+                    self.dropped(&part.call, how, "if-let");
+                }
+            }
+        }
+    }
+
+    /// `match` with an arm that lets the error go.
+    pub(super) fn race_match(&mut self, one: &syn::ExprMatch) {
+        let parts = self.race_parts(&one.expr);
+        let all = one.arms.iter();
+        let arms: Vec<Arm<'_>> = all
+            .map(|arm| match &arm.pat {
+                syn::Pat::Guard(guarded) => {
+                    Arm { pat: &guarded.pat, guard: Some(&guarded.guard), body: Some(&arm.body) }
+                }
+                other => Arm { pat: other, guard: None, body: Some(&arm.body) },
+            })
+            .collect();
+        for part in parts {
+            let named = self.names_race(|names| one.arms.iter().for_each(|arm| names.visit_pat(&arm.pat)));
+            if !named && lost(&arms, &part.steps) {
+                self.dropped(&part.call, "an arm of `match`", "match");
+            }
+        }
+    }
+
+    /// Whether code says one of the names of a race.
+    fn names_race(&self, look: impl FnOnce(&mut Mentions<'_>)) -> bool {
+        let Some(race) = self.config.race.as_ref() else { return false };
+        let mut mentions = Mentions::of(&race.names);
+        look(&mut mentions);
+        mentions.found
+    }
+}
+
+/// How far a value is taken apart.
+const MOST_STEPS: usize = 16;
+
+/// The argument of `Some(..)` and `Ok(..)`.
+fn wrapped(one: &syn::ExprCall) -> Option<&syn::Expr> {
+    let syn::Expr::Path(path) = &*one.func else { return None };
+    let last = path.path.segments.last()?;
+    (last.ident == "Some" || last.ident == "Ok").then(|| one.args.first()).flatten()
+}
+
+/// Whether the arms let the error of a part go. Beside other parts, `_` is no loss where another arm looks at it.
+fn lost(arms: &[Arm<'_>], steps: &[Step]) -> bool {
+    let (mut dropped, mut wild, mut looked) = (false, false, false);
+    for arm in arms {
+        for case in reached(arm.pat, steps) {
+            match error_binding(case) {
+                Binding::Dropped => dropped = true,
+                Binding::Wild => wild = true,
+                Binding::Named(error) => {
+                    let used = names_in(&error, |used| {
+                        arm.body.into_iter().chain(arm.guard).for_each(|expr| used.visit_expr(expr));
+                    });
+                    dropped |= !used;
+                    looked |= used;
+                }
+                Binding::Other => looked = true,
+                Binding::None => {}
+            }
+        }
+    }
+    dropped || wild && (steps.is_empty() || !looked)
+}
+
+/// The patterns that a part of a value is held against, those of all alternatives.
+fn reached<'p>(pat: &'p syn::Pat, steps: &[Step]) -> Vec<&'p syn::Pat> {
+    let mut out = Vec::new();
+    reach(pat, steps, &mut out);
+    out
+}
+
+fn reach<'p>(pat: &'p syn::Pat, steps: &[Step], out: &mut Vec<&'p syn::Pat>) {
+    match (pat, steps) {
+        (syn::Pat::Paren(one), _) => reach(&one.pat, steps, out),
+        (syn::Pat::Reference(one), _) => reach(&one.pat, steps, out),
+        (syn::Pat::Type(one), _) => reach(&one.pat, steps, out),
+        (syn::Pat::Or(one), _) => one.cases.iter().for_each(|case| reach(case, steps, out)),
+        (_, []) | (syn::Pat::Wild(_) | syn::Pat::Rest(_), _) => out.push(pat),
+        // `None` looks like a name.
+        (syn::Pat::Ident(one), _) if one.ident.to_string().starts_with(char::is_uppercase) => {}
+        (syn::Pat::Ident(_), _) => out.push(pat),
+        (syn::Pat::Tuple(one), [Step::At(at, of), rest @ ..]) => {
+            if let Some(pat) = element(&one.elems.iter().collect::<Vec<_>>(), *at, *of) {
+                reach(pat, rest, out);
+            }
+        }
+        (syn::Pat::Slice(one), [Step::At(at, of), rest @ ..]) => {
+            if let Some(pat) = element(&one.elems.iter().collect::<Vec<_>>(), *at, *of) {
+                reach(pat, rest, out);
+            }
+        }
+        (syn::Pat::TupleStruct(one), [Step::Within, rest @ ..]) => {
+            let holds = one.path.segments.last().is_some_and(|seg| seg.ident == "Some" || seg.ident == "Ok");
+            if let (true, Some(inner)) = (holds, one.elems.first()) {
+                reach(inner, rest, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The pattern at a place, where `..` may stand for several.
+fn element<'p>(elems: &[&'p syn::Pat], at: usize, of: usize) -> Option<&'p syn::Pat> {
+    let Some(rest) = elems.iter().position(|pat| matches!(pat, syn::Pat::Rest(_))) else {
+        return elems.get(at).copied();
+    };
+    let after = elems.len().saturating_sub(rest).saturating_sub(1);
+    if at < rest {
+        elems.get(at).copied()
+    } else if at.saturating_add(after) < of {
+        elems.get(rest).copied()
+    } else {
+        elems.len().checked_sub(of.saturating_sub(at)).and_then(|at| elems.get(at)).copied()
+    }
+}
+
+fn error_binding(pat: &syn::Pat) -> Binding {
+    match pat {
+        syn::Pat::Wild(_) | syn::Pat::Rest(_) => Binding::Wild,
+        syn::Pat::Paren(one) => error_binding(&one.pat),
+        syn::Pat::Reference(one) => error_binding(&one.pat),
+        syn::Pat::Ident(one) if one.subpat.is_none() => Binding::Named(bare(&one.ident)),
+        syn::Pat::TupleStruct(one) => {
+            let last = one.path.segments.last().map(|seg| bare(&seg.ident)).unwrap_or_default();
+            match (last.as_str(), one.elems.first()) {
+                ("Ok", _) => Binding::None,
+                ("Err", Some(inner)) => match error_binding(inner) {
+                    // A name that says it is not used may still be used.
+                    Binding::Named(error) => Binding::Named(error),
+                    Binding::Wild => Binding::Dropped,
+                    _ => Binding::Other,
+                },
+                _ => Binding::Other,
+            }
+        }
+        _ => Binding::Other,
+    }
+}
+
+fn collect_lets<'e>(cond: &'e syn::Expr, out: &mut Vec<&'e syn::ExprLet>) {
+    let mut rest = cond;
+    loop {
+        match rest {
+            syn::Expr::Binary(one) if matches!(one.op, syn::BinOp::And(_)) => {
+                if let syn::Expr::Let(found) = &*one.right {
+                    out.push(found);
+                }
+                rest = &one.left;
+            }
+            syn::Expr::Let(found) => {
+                out.push(found);
+                return;
+            }
+            _ => return,
+        }
+    }
+}

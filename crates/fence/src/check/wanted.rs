@@ -1,0 +1,206 @@
+//! F03 and F04 where a signature, a field or a pattern of the workspace says what a value is.
+
+use super::Checker;
+use super::evidence::{bottom, inside, member_name};
+use super::general::General;
+use crate::resolve::{Ns, RTy, What};
+use crate::ty::{Name, Path, bare};
+
+impl Checker<'_> {
+    /// The fields of a literal of a type of the workspace.
+    pub(super) fn fields_wanted(&mut self, own: &RTy, one: &syn::ExprStruct) {
+        let RTy::Own { place, .. } = own else { return };
+        if !self.applies.dependent {
+            return;
+        }
+        for field in one.fields.iter().filter(|field| !Self::skips(&field.attrs)) {
+            if let Some(wanted) = self.field_of(place, &member_name(&field.member)) {
+                self.expect(&field.expr, &wanted, 0);
+            }
+        }
+    }
+
+    /// The arguments of a function, or of a tuple struct, of the workspace.
+    pub(super) fn arguments_wanted(&mut self, one: &syn::ExprCall) {
+        let syn::Expr::Path(path) = &*one.func else { return };
+        if !self.applies.dependent || one.args.is_empty() {
+            return;
+        }
+        let written = Path::with_self(&path.path, path.qself.as_ref());
+        let res = self.resolve(&written, Ns::Value);
+        let wanted: Vec<RTy> = match &res.what {
+            What::Type(RTy::Own { place, .. }) if res.used == written.segs.len() => (0..one.args.len())
+                .map(|at| self.field_of(place, &at.to_string()).unwrap_or(RTy::Unknown))
+                .collect(),
+            _ => self.called_inputs(&written, &res),
+        };
+        for (arg, wanted) in one.args.iter().zip(&wanted) {
+            self.expect(arg, wanted, 0);
+        }
+    }
+
+    /// The arguments of a method: of the workspace's own types by their signatures, of collections by what they hold.
+    pub(super) fn handed_wanted(&mut self, one: &syn::ExprMethodCall) {
+        if !self.applies.dependent {
+            return;
+        }
+        self.said_by_closure(one);
+        let name = bare(&one.method);
+        if name == "or_default" || name == "or_insert_with" || name == "or_insert" {
+            self.entry_wanted(one, &name);
+            return;
+        }
+        if one.args.is_empty() {
+            return;
+        }
+        let receiver = self.type_of(&one.receiver);
+        let wanted = self.method_inputs(&receiver, &name);
+        for (arg, wanted) in one.args.iter().zip(&wanted) {
+            self.expect(arg, wanted, 0);
+        }
+        let receiver = bottom(&receiver).clone();
+        let held = match receiver.far_name() {
+            Some("OnceLock" | "OnceCell" | "Cell" | "RefCell" | "Mutex" | "RwLock") => match &receiver {
+                RTy::Far { args, .. } => args.first().cloned().unwrap_or(RTy::Unknown),
+                _ => RTy::Unknown,
+            },
+            Some(_) => inside(receiver),
+            None => return,
+        };
+        let last = one.args.last();
+        match (name.as_str(), last) {
+            (
+                "push" | "push_back" | "push_front" | "insert" | "resize" | "replace" | "get_or_insert"
+                | "unwrap_or" | "set" | "fill",
+                Some(value),
+            ) => self.expect(value, &held, 0),
+            (
+                "resize_with" | "get_or_insert_with" | "get_or_init" | "unwrap_or_else" | "fill_with"
+                | "replace_with",
+                Some(function),
+            ) => self.expect_producer(function, &held, 0),
+            _ => {}
+        }
+    }
+
+    /// `map.entry(k).or_default()`.
+    fn entry_wanted(&mut self, one: &syn::ExprMethodCall, name: &str) {
+        let syn::Expr::MethodCall(entry) = &*one.receiver else { return };
+        if entry.method != "entry" {
+            return;
+        }
+        let held = inside(self.type_of(&entry.receiver));
+        match (name, one.args.first()) {
+            ("or_default", None) => self.made_generally(General::Default, &held, name, one.method.span()),
+            ("or_insert", Some(value)) => self.expect(value, &held, 0),
+            ("or_insert_with", Some(function)) => self.expect_producer(function, &held, 0),
+            _ => {}
+        }
+    }
+
+    /// `value.map(|p: T| ..)`: the closure says what the value holds.
+    fn said_by_closure(&mut self, one: &syn::ExprMethodCall) {
+        let Some(syn::Expr::Closure(closure)) = one.args.last() else { return };
+        let Some(syn::Pat::Type(typed)) = closure.inputs.first() else { return };
+        let said = self.ty(&typed.ty);
+        if said.names_a_capability() {
+            self.expect(&one.receiver, &holding("Option", said), 0);
+        }
+    }
+
+    /// What a pattern says of the value that it is held against.
+    pub(super) fn said_by_pattern(&self, pat: &syn::Pat) -> Option<RTy> {
+        match pat {
+            syn::Pat::Paren(one) => self.said_by_pattern(&one.pat),
+            syn::Pat::Or(one) => one.cases.iter().find_map(|case| self.said_by_pattern(case)),
+            syn::Pat::Struct(one) => self.said_by_path(&one.path),
+            syn::Pat::TupleStruct(one) => {
+                let last = one.path.segments.last()?;
+                let name = bare(&last.ident);
+                if name == "Ok" || name == "Some" {
+                    let written = self.segment_args(last).into_iter().next();
+                    let inner =
+                        written.or_else(|| one.elems.first().and_then(|pat| self.said_by_pattern(pat)))?;
+                    return Some(holding(if name == "Ok" { "Result" } else { "Option" }, inner));
+                }
+                self.said_by_path(&one.path)
+            }
+            _ => None,
+        }
+        .filter(RTy::names_a_capability)
+    }
+
+    fn said_by_path(&self, path: &syn::Path) -> Option<RTy> {
+        match self.resolve(&Path::of(path), Ns::Type).what {
+            What::Type(own @ RTy::Cap(_)) | What::Variant(own @ RTy::Cap(_)) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// A value that a pattern takes apart.
+    pub(super) fn taken_apart(&mut self, pat: &syn::Pat, value: &syn::Expr) {
+        if self.applies.dependent
+            && let Some(wanted) = self.said_by_pattern(pat)
+        {
+            self.expect(value, &wanted, 0);
+        }
+    }
+
+    /// A pointer to a capability that comes out of a cast which names no type.
+    pub(super) fn pointer_out(&mut self, value: &syn::Expr, wanted: &RTy) {
+        let RTy::Ptr(inner) = wanted else { return };
+        let span = match value {
+            syn::Expr::Cast(one) if matches!(&*one.ty, syn::Type::Infer(_)) => one.as_token.span,
+            syn::Expr::MethodCall(one)
+                if one.turbofish.is_none() && (one.method == "cast" || one.method == "cast_mut") =>
+            {
+                one.method.span()
+            }
+            syn::Expr::Unsafe(one) => return self.pointer_tail(&one.block, wanted),
+            syn::Expr::Block(one) => return self.pointer_tail(&one.block, wanted),
+            _ => return,
+        };
+        if let Some(id) = self.held(inner) {
+            self.unsafely("cast", span, id, "a pointer that is cast");
+        }
+    }
+
+    pub(super) fn pointer_tail(&mut self, block: &syn::Block, wanted: &RTy) {
+        if let Some(syn::Stmt::Expr(tail, None)) = block.stmts.last() {
+            self.pointer_out(tail, wanted);
+        }
+    }
+
+    /// `let p = ..; p` and `let p = ..; Ok(p)`: what the block gives was bound in it, without a type.
+    pub(super) fn expect_bound(&mut self, block: &syn::Block, tail: &syn::Expr, wanted: &RTy, steps: u32) {
+        let (name, wanted) = match tail {
+            syn::Expr::Path(path) => (path.path.get_ident(), wanted.clone()),
+            syn::Expr::Call(one) => match (&*one.func, one.args.first(), wanted) {
+                (syn::Expr::Path(func), Some(syn::Expr::Path(arg)), RTy::Far { args, .. })
+                    if func.path.is_ident("Ok") || func.path.is_ident("Some") =>
+                {
+                    (arg.path.get_ident(), args.first().cloned().unwrap_or(RTy::Unknown))
+                }
+                _ => return,
+            },
+            _ => return,
+        };
+        let Some(name) = name else { return };
+        let bound = block.stmts.iter().rev().find_map(|stmt| match stmt {
+            syn::Stmt::Local(local) => match &local.pat {
+                syn::Pat::Ident(ident) if ident.ident == *name && !Self::skips(&local.attrs) => {
+                    Some(&local.init)
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        if let Some(Some(init)) = bound {
+            self.expect(&init.expr, &wanted, steps);
+        }
+    }
+}
+
+fn holding(what: &str, inner: RTy) -> RTy {
+    RTy::Far { path: vec![Name::from(what)], args: vec![inner] }
+}
