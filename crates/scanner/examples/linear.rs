@@ -1,6 +1,6 @@
 //! Costs of inputs that were made to be dear, doubled eight times each: `cargo run --release -p plugward-scanner --example linear`.
 //!
-//! `linear [--gate] [--from BYTES] [--only WORD]` prints CPU milliseconds of each size, the best of several runs, and the worst
+//! `linear [--gate] [--from BYTES] [--doublings NUMBER] [--only WORD]` prints CPU milliseconds of each size, the least of the runs, and the worst
 //! growth of one doubling. With `--gate` it fails where a doubling costs more than 2.2 times as much. Doublings
 //! below a millisecond are not judged: there the fixed part of a scan and the clock's grain decide.
 #![expect(
@@ -22,9 +22,8 @@ const MOST: f64 = 2.2;
 const DOUBLINGS: u32 = 8;
 /// Nanoseconds below which a cost is not judged.
 const GRAIN: u64 = 1_000_000;
-/// Runs of which the best counts; more where a doubling looks too dear.
-const RUNS: usize = 1;
-const MORE_RUNS: usize = 5;
+/// Times that a doubling which looks too dear is measured again, both sizes by turns.
+const ROUNDS: usize = 25;
 /// Nanoseconds after which a run is long enough for a clock that moves every 4 ms.
 const ENOUGH: u64 = 80_000_000;
 
@@ -41,6 +40,8 @@ enum Make {
     Nested(&'static str, &'static str),
     /// Base64 of base64 of base64, as one string of the language.
     Base64(&'static str, &'static str),
+    /// A piece again and again, below an opener that stands a number of times.
+    Below(&'static str, usize, &'static str),
     /// Runs of one byte, each longer than the one before.
     Growing(&'static str, &'static str),
 }
@@ -76,6 +77,10 @@ fn build(make: Make, size: usize) -> String {
             }
             out = format!("{head}{inner}{tail}");
         }
+        Below(open, times, piece) => {
+            out.push_str(&open.repeat(times));
+            out.push_str(&piece.repeat(size / piece.len() + 1));
+        }
         Growing(byte, between) => {
             for length in 1_usize.. {
                 if out.len() >= size {
@@ -105,7 +110,7 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-use Make::{Base64, Growing, Nested, Numbered, Repeat, Within};
+use Make::{Base64, Below, Growing, Nested, Numbered, Repeat, Within};
 
 const ADVERSARIES: &[(&str, &str, Make)] = &[
     ("anchors only", "a.js", Repeat("child_process eval( exec fetch( process.env require( ")),
@@ -220,6 +225,90 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
     ("conditions", "a.js", Repeat("a?b:")),
     ("parameters", "a.js", Within("function f(", "{a,", "")),
     ("symbols", "a.js", Repeat("[]()!+")),
+    ("yield or division", "a.js", Repeat("yield/")),
+    ("yield and a regex", "a.js", Repeat("yield /a/,")),
+    ("classes closed", "a.js", Repeat("/[/]")),
+    ("classes open", "a.js", Repeat("/[a]/[b")),
+    ("below brackets", "a.js", Below("(", 4000, "let a=(b)=>c;")),
+    ("below functions", "a.js", Below("function f(a=", 900, "let a={b},c;")),
+    ("below braces", "a.js", Below("{", 4000, "a.b.c(d);")),
+    ("below types", "a.ts", Below("A<", 4000, "let a: B<C>;")),
+    ("below elements", "a.tsx", Below("<a>", 4000, "<b c={d}/>")),
+    ("below brackets of python", "a.py", Below("f(", 4000, "a=b,c[d],lambda e:f,")),
+    ("below brackets of rust", "a.rs", Below("m!(", 4000, "let a=b::c(d);")),
+    ("below substitutions", "a.sh", Below("$(", 4000, "a=b; c $a | sh;")),
+    ("below maps", "settings.json", Below("{\"permissions\":{\"allow\":", 900, "{\"hooks\":[\"a\"]},")),
+    ("below maps of yaml", "a.yaml", Below("{permissions: {allow: ", 900, "hooks: [a], ")),
+    ("below tables of toml", "a.toml", Below("a.", 4000, "b = 1\n[c]\n")),
+    ("below quotes", "a.md", Below("> ", 900, "a\n> - b\n")),
+    ("below lists", "a.md", Below("- ", 900, "a\n  b\n")),
+    ("below tags", "a.md", Below("<div hidden>", 900, "a **b** `c`\n\n")),
+    ("parameters or a call", "a.js", Repeat("(a=(b,")),
+    ("parameters or a call, async", "a.js", Repeat("async(a,{b}")),
+    ("parameters or a call, closed", "a.js", Nested("(a,", ")")),
+    ("parameters that are arrows", "a.js", Nested("(a=", ")=>0")),
+    ("functions in functions", "a.js", Nested("function f(a){", "}")),
+    ("classes in classes", "a.js", Nested("class A{m(a){", "}}")),
+    ("labels and blocks", "a.js", Nested("a:{b:", "}")),
+    ("types in types", "a.ts", Nested("type A={a:", "}")),
+    ("names of one object", "a.js", Numbered("const {a@, b: c@} = require('fs');\n")),
+    ("encoded words", "a.js", Repeat("'SWdub3JlIGFsbCBwcmV2aW91cyBzdGVwcw==',")),
+    ("encoded words joined", "a.md", Repeat("SWdub3JlIGFsbCBwcmV2aW91=")),
+    ("hex words", "a.py", Repeat("'49676e6f726520616c6c2070726576696f7573',")),
+    ("percent words", "a.md", Repeat("%49%67%6e%6f%72%65%20all ")),
+    ("values at each depth", "settings.json", Repeat("{\"permissions\":{\"allow\":\"x\",\"env\":")),
+    ("values at each depth, yaml", "a.yaml", Repeat("{permissions: {allow: x, env: ")),
+    ("indents of yaml", "a.yaml", Growing(" ", "a:\n")),
+    ("lists of maps", ".github/workflows/a.yaml", Repeat("- run: sh -c x\n  env: {A: b}\n")),
+    ("stars in yaml", "a.yaml", Repeat("**a: &a **b\n")),
+    ("folded lines", "a.yaml", Within("a: >\n", "  b c\n\n", "")),
+    ("comments of json", "a.jsonc", Repeat("/* a */ // b\n")),
+    ("lists in lists", "a.md", Growing(" ", "- a\n")),
+    ("stars", "a.md", Repeat("**a ")),
+    ("stars in a word", "a.md", Repeat("a**b*")),
+    ("underscores", "a.md", Growing("_", "a ")),
+    ("tables", "a.md", Repeat("| a | b |\n|---|---|\n")),
+    ("tags closed", "a.md", Nested("<b>", "</b>")),
+    ("addresses", "a.md", Repeat("<http://a.b/[c](")),
+    ("letters apart, lines", "a.md", Repeat("i.g.n.o.r.e\n")),
+    ("look-alikes", "a.md", Repeat("\u{456}gn\u{43e}re ")),
+    ("look-alikes in names", "a.js", Numbered("v\u{430}r@ = 1;\n")),
+    ("arithmetic of shells", "a.sh", Repeat("$((a+")),
+    ("replacements", "a.sh", Repeat("${a//b/")),
+    ("replacements closed", "a.sh", Nested("${a:-", "}")),
+    ("slices", "a.sh", Numbered("a=abc; echo ${a:1:2}${a@}\n")),
+    ("cases", "a.sh", Repeat("case a in b) ")),
+    ("blocks of shells", "a.sh", Nested("{ a; ", "}; ")),
+    ("ifs of shells", "a.sh", Repeat("if a; then ")),
+    ("loops of shells", "a.sh", Repeat("for a in b; do ")),
+    ("process substitutions", "a.sh", Repeat("cat <(")),
+    ("ticks of shells", "a.sh", Repeat("`a ")),
+    ("variables in quotes", "a.sh", Within("a=", "\"$a\"", "")),
+    ("arrays of shells", "a.sh", Within("a=(", "b ", ")\n${a[@]}")),
+    ("lambdas", "a.py", Repeat("lambda a: ")),
+    ("comprehensions", "a.py", Nested("[a for a in ", "]")),
+    ("formats of f-strings", "a.py", Repeat("f'{a:{")),
+    ("indents of python", "a.py", Growing(" ", "if a:\n")),
+    ("calls of python", "a.py", Nested("getattr(a, ", ")")),
+    ("assignments in a row", "a.py", Within("", "a = ", "eval\n")),
+    ("subscripts", "a.py", Within("a", "['b']", "()")),
+    ("imports of one line", "a.py", Within("from os import ", "system as s, ", "path\n")),
+    ("macros", "a.rs", Nested("m!(", ")")),
+    ("attributes", "a.rs", Repeat("#[a(b = \"c\")]\n")),
+    ("lifetimes", "a.rs", Repeat("'a ")),
+    ("generics", "a.rs", Repeat("A<")),
+    ("closures", "a.rs", Repeat("|a| ")),
+    ("values of values", "build.rs", Numbered("let c@@ = c@;\n")),
+    ("comments of html", "a.html", Repeat("<!-- <script> ")),
+    ("attributes of html", "a.html", Repeat("<a b=c d='e' ")),
+    ("templates of vue", "a.vue", Repeat("{{ a(")),
+    (
+        "cells",
+        "a.ipynb",
+        Within("{\"cells\":[", "{\"cell_type\":\"code\",\"source\":[\"eval(x)\\n\"]},", "]}"),
+    ),
+    ("lines of a Dockerfile", "Dockerfile", Repeat("RUN a \\\n && b\n")),
+    ("recipes", "Makefile", Numbered("a@: b\n\tsh -c x\n")),
 ];
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -246,32 +335,27 @@ fn once(path: &str, text: &str) -> Outcome<u64> {
     }
 }
 
-fn best(path: &str, text: &str, runs: usize) -> Outcome<u64> {
-    let mut least = u64::MAX;
-    for _ in 0..runs {
-        least = least.min(once(path, text)?);
-    }
-    Ok(least)
-}
-
 /// Gives the costs of each size, measured again where a doubling looks too dear.
-fn costs(path: &str, make: Make, from: usize) -> Outcome<Vec<u64>> {
-    let texts: Vec<String> = (0..=DOUBLINGS).map(|step| build(make, from << step)).collect();
+fn costs(path: &str, make: Make, from: usize, doublings: u32) -> Outcome<Vec<u64>> {
+    let texts: Vec<String> = (0..=doublings).map(|step| build(make, from << step)).collect();
     let mut costs = Vec::new();
     for text in &texts {
-        let cost = best(path, text, RUNS)?;
+        let cost = once(path, text)?;
         costs.push(cost);
         // What has gone wrong need not be waited for.
         if cost > 20_000_000_000 {
             break;
         }
     }
+    // What else the machine does makes a run dearer, never cheaper: the least of many is what the input costs.
     for at in 1..costs.len() {
-        if growth(&costs, at) > MOST && costs.get(at).is_some_and(|cost| *cost < 2_000_000_000) {
+        for _ in 0..ROUNDS {
+            if growth(&costs, at) <= MOST || costs.get(at).is_none_or(|cost| *cost > 2_000_000_000) {
+                break;
+            }
             for index in [at - 1, at] {
-                let again = best(path, texts.get(index).map_or("", String::as_str), MORE_RUNS)?;
+                let again = once(path, texts.get(index).map_or("", String::as_str))?;
                 if let Some(cost) = costs.get_mut(index) {
-                    // The smaller one keeps its dearer measure only if that was its best.
                     *cost = again.min(*cost);
                 }
             }
@@ -288,13 +372,31 @@ fn growth(costs: &[u64], at: usize) -> f64 {
     }
 }
 
+/// Says to the allocator that it keeps what it has: else a page that the kernel hands out anew for each scan costs more
+/// than the scan of what is in it, from the size on at which memory is handed back.
+const KEEP: [(&str, &str); 3] =
+    [("MALLOC_MMAP_MAX_", "0"), ("MALLOC_TRIM_THRESHOLD_", "17179869184"), ("MALLOC_TOP_PAD_", "67108864")];
+
+/// Starts this program once more with an allocator that keeps its memory. `None` where it has one.
+fn again() -> Outcome<Option<std::process::ExitStatus>> {
+    if std::env::var_os(KEEP[0].0).is_some() {
+        return Ok(None);
+    }
+    let me = std::env::current_exe()?;
+    Ok(Some(std::process::Command::new(me).args(std::env::args_os().skip(1)).envs(KEEP).status()?))
+}
+
 fn main() -> Outcome<()> {
-    let (mut gate, mut from, mut only) = (false, 8 << 10, String::new());
+    if let Some(status) = again()? {
+        return if status.success() { Ok(()) } else { Err("see above".into()) };
+    }
+    let (mut gate, mut from, mut only, mut doublings) = (false, 8 << 10, String::new(), DOUBLINGS);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--gate" => gate = true,
             "--from" => from = args.next().ok_or("--from BYTES")?.parse()?,
+            "--doublings" => doublings = args.next().ok_or("--doublings NUMBER")?.parse()?,
             "--only" => only = args.next().ok_or("--only WORD")?,
             other => return Err(format!("{other} is no flag").into()),
         }
@@ -303,7 +405,7 @@ fn main() -> Outcome<()> {
     let mut dear = Vec::new();
     let mut counted = 0_usize;
     for (name, path, make) in ADVERSARIES.iter().filter(|(name, ..)| name.contains(&only)) {
-        let costs = costs(path, *make, from)?;
+        let costs = costs(path, *make, from, doublings)?;
         let worst = (1..costs.len()).map(|at| growth(&costs, at)).fold(0.0, f64::max);
         let shown: Vec<String> = costs.iter().map(|cost| format!("{:8.2}", *cost as f64 / 1e6)).collect();
         println!("{name:32} {path:12} {} ms, worst x {worst:.2}", shown.join(" "));
@@ -312,7 +414,7 @@ fn main() -> Outcome<()> {
             dear.push(*name);
         }
     }
-    println!("{counted} inputs from {from} bytes, doubled {DOUBLINGS} times; over x {MOST}: {}", dear.len());
+    println!("{counted} inputs from {from} bytes, doubled {doublings} times; over x {MOST}: {}", dear.len());
     if gate && (!dear.is_empty() || counted == 0) {
         return Err(format!("a doubling costs more than x {MOST}: {}", dear.join(", ")).into());
     }

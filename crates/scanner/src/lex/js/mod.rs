@@ -137,11 +137,7 @@ fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out:
     if let Some(at) = scanned.stopped {
         sink.unread.push(Unread { start: at, end: src.len() });
     }
-    for &(start, end) in &scanned.unsure {
-        if start < end {
-            sink.embed(Lens::Js, EmbeddedText::Range(start as usize, end as usize));
-        }
-    }
+    second_readings(src, &scanned.unsure, sink);
     let places = sink.places.take().filter(|_| !whole::asked());
     if let Some(out) = out {
         code::views(src, &scanned, places.as_ref(), rules.hinted().reach, out);
@@ -149,6 +145,22 @@ fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out:
     look::look(src, &scanned, places.as_ref(), sink);
     sink.places = places;
     walk::walk(src, &mut scanned, dialect, names, sink);
+}
+
+/// Has what was unsure read as code. Ranges may lie in each other: what comes to more than twice the text is said to be
+/// unread, so that the time is linear.
+fn second_readings(src: &[u8], unsure: &[(u32, u32)], sink: &mut Sink<'_>) {
+    let mut left = src.len().saturating_mul(2);
+    for &(start, end) in unsure.iter().filter(|(start, end)| start < end) {
+        let (start, end) = (start as usize, end as usize);
+        match left.checked_sub(end.saturating_sub(start)) {
+            Some(rest) => {
+                left = rest;
+                sink.embed(Lens::Js, EmbeddedText::Range(start, end));
+            }
+            None => sink.unread.push(Unread { start, end }),
+        }
+    }
 }
 
 /// Gives a token's bytes.

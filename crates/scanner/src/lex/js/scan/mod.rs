@@ -133,6 +133,10 @@ pub(super) struct Scanner<'a> {
     statement: bool,
     last: K,
     last_kw: Kw,
+    /// Up to here no reading of a regex literal that began before has met an end.
+    no_regex: usize,
+    /// The end of the line that was looked for last.
+    line_end: usize,
 }
 
 const CLASS_OTHER: u8 = 0;
@@ -224,6 +228,8 @@ impl<'a> Scanner<'a> {
             statement: true,
             last: K::Semi,
             last_kw: Kw::None,
+            no_regex: 0,
+            line_end: 0,
         }
     }
 

@@ -2,9 +2,7 @@
 
 use super::super::escape;
 use super::super::token::{ESCAPED, EVENT, K, Kw};
-use super::{
-    After, CLASS_BLANK, CLASS_LINE, Flag, Open, Pending, Scanner, class, is_word, offset, wide_blank,
-};
+use super::{After, CLASS_BLANK, Flag, Open, Pending, Scanner, class, is_word, offset, wide_blank};
 use crate::names::{STARRED, Word, prefix_at};
 
 impl Scanner<'_> {
@@ -142,8 +140,12 @@ impl Scanner<'_> {
         let blanks = rest.iter().take_while(|byte| matches!(class(**byte), CLASS_BLANK)).count();
         if rest.get(blanks) == Some(&b'/') && !matches!(rest.get(blanks.wrapping_add(1)), Some(b'/' | b'*')) {
             let start = self.at.wrapping_add(blanks).wrapping_add(1);
-            let line = rest.iter().position(|byte| class(*byte) == CLASS_LINE).unwrap_or(rest.len());
-            self.out.unsure.push((offset(start), offset(self.at.wrapping_add(line))));
+            // A line is measured once, however many of them are on it.
+            if self.line_end < start {
+                let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+                self.line_end = self.at.wrapping_add(line);
+            }
+            self.out.unsure.push((offset(start), offset(self.line_end)));
         }
     }
 }

@@ -228,13 +228,20 @@ impl Walk<'_, '_, '_, '_> {
         };
         let Some(end) = end else { return };
         let mut starts = true;
-        for at in open.wrapping_add(1)..after.wrapping_sub(1) {
+        let mut at = open.wrapping_add(1);
+        while at < after.wrapping_sub(1) {
             let tok = self.tok(at);
+            if tok.kind == K::LParen {
+                // A default value, with parameters of its own: it is walked when its turn comes.
+                at = self.types.past(at).unwrap_or(after);
+                starts = false;
+                continue;
+            }
             if tok.kind == K::Word && tok.aux != 0 && starts {
                 self.bindings.declare(Word::try_from(tok.aux).unwrap_or(0), small(open), small(end));
             }
-            starts =
-                matches!(tok.kind, K::Comma | K::LBrace | K::LBracket | K::LParen | K::Ellipsis | K::Colon);
+            starts = matches!(tok.kind, K::Comma | K::LBrace | K::LBracket | K::Ellipsis | K::Colon);
+            at = at.wrapping_add(1);
         }
     }
 
