@@ -404,6 +404,8 @@ pub fn options(run: &Run) -> CheckOptions {
         tree: Limits::standard(),
         scan: plugward_loader::scanner::Limits::DEFAULT,
         jobs: std::num::NonZeroUsize::MIN,
+        records: None,
+        profile: None,
         packages: Vec::new(),
         suppressions: run.suppress.iter().map(suppression).collect(),
         today: Some("2026-09-21".parse().unwrap()),

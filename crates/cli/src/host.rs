@@ -161,7 +161,8 @@ pub(crate) fn open(dir: &Utf8Path) -> Result<Jail> {
     })
 }
 
-fn real_path(dir: &Utf8Path) -> Result<Utf8PathBuf> {
+/// The full path of what a person named, without links.
+pub(crate) fn real_path(dir: &Utf8Path) -> Result<Utf8PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "names the folder; nothing is opened by this path")]
     let real = std::fs::canonicalize(dir).with_context(|| format!("find {dir}"))?;
     Utf8PathBuf::from_path_buf(real)

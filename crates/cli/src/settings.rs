@@ -5,7 +5,7 @@
 
 use anyhow::anyhow;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
-use plugward_loader::scanner::{Date, Suppression};
+use plugward_loader::scanner::{Date, Profile, Suppression};
 use plugward_loader::{ApprovalRule, HostSuppression, SignerRow, Trust, Verifiers};
 use serde::Deserialize;
 use toml::Spanned;
@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) shared: Vec<String>,
     pub(crate) verifiers: Verifiers,
     pub(crate) suppressions: Vec<HostSuppression>,
+    pub(crate) profile: Option<Profile>,
+    pub(crate) packages: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,6 +78,8 @@ struct SignerTable {
 #[serde(deny_unknown_fields)]
 struct ScanTable {
     suppress: Option<Vec<SuppressTable>>,
+    profile: Option<ProfileWord>,
+    packages: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -95,6 +99,22 @@ enum TrustWord {
     Tofu,
     Prompt,
     Locked,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ProfileWord {
+    StrictPlugin,
+    General,
+}
+
+impl ProfileWord {
+    const fn profile(self) -> Profile {
+        match self {
+            Self::StrictPlugin => Profile::StrictPlugin,
+            Self::General => Profile::General,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -139,6 +159,8 @@ impl Settings {
             shared: Vec::new(),
             verifiers: Verifiers::none(),
             suppressions: Vec::new(),
+            profile: None,
+            packages: Vec::new(),
         };
         for text in texts(host)? {
             all.add(&text)?;
@@ -172,7 +194,12 @@ impl Settings {
         if let Some(signers) = lock.unwrap_or_default().signers {
             self.verifiers = signed_by(text, signers)?;
         }
-        if let Some(entries) = scan.unwrap_or_default().suppress {
+        let scan = scan.unwrap_or_default();
+        self.profile = scan.profile.map(ProfileWord::profile).or(self.profile);
+        if let Some(packages) = scan.packages {
+            self.packages = packages;
+        }
+        if let Some(entries) = scan.suppress {
             let read = |entry| suppression(text, entry);
             self.suppressions = entries.into_iter().map(read).collect::<Result<_, _>>()?;
         }

@@ -1,11 +1,13 @@
 //! What this machine remembers, opened for one verb.
 
+use anyhow::anyhow;
 use camino::Utf8Path;
 use plugward_loader::capability::{Budgets, Limit, RawWithNetwork, WorkflowId};
 use plugward_loader::ledger::LedgerId;
 use plugward_loader::pinstore::{Baselines, RevocationLists};
 use plugward_loader::{
-    ApprovalStore, PinStore, Record, RecordFailure, RecordOptions, RevocationStore, Stores, Writes,
+    ApprovalStore, PinStore, Record, RecordFailure, RecordOptions, RevocationStore, ScanPack, ScanRecords,
+    Stores, Writes,
 };
 
 use crate::failure::{Failure, usage};
@@ -67,6 +69,32 @@ fn approvals(host: &Host) -> Result<ApprovalStore, Failure> {
     }
     let dir = host::own_folder(path).map_err(Failure::Store)?;
     Ok(ApprovalStore::open(&dir, host::owner()))
+}
+
+/// The records of earlier scans of these folders. They only save time, so where they cannot be had, all is scanned.
+pub(crate) fn records<'a>(
+    host: &Host,
+    verb: &str,
+    paths: impl IntoIterator<Item = &'a Utf8Path>,
+) -> anyhow::Result<ScanPack> {
+    let mut of = verb.to_owned();
+    for path in paths {
+        of.push('\0');
+        of.push_str(host::real_path(path)?.as_str());
+    }
+    let dir = host::own_folder(host.state_dir()?)?;
+    let fresh: Vec<u8> = host::random()?.into_iter().chain(host::random()?).collect();
+    let fresh = <[u8; 32]>::try_from(fresh).map_err(|_other_length| anyhow!("make a key of 32 bytes"))?;
+    let records = ScanRecords::open(&dir, host::owner(), fresh)
+        .map_err(|error| anyhow!("{error} ({})", error.code()))?;
+    Ok(records.pack(&of))
+}
+
+/// Records of scans save time and decide nothing: that there are none is a note.
+pub(crate) fn unrecorded(out: &Out, error: &anyhow::Error) {
+    if out.loudness > 0 {
+        out.say(&format!("note: no records of scans are kept: {error:#}"));
+    }
 }
 
 /// The texts of what was trusted. They explain and never decide, so a folder that cannot be had is no failure.

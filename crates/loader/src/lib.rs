@@ -18,6 +18,7 @@ mod policy;
 mod record;
 mod report;
 mod rows;
+mod scan_records;
 mod scanning;
 mod scrub;
 mod shared;
@@ -59,6 +60,7 @@ pub use report::{
     ApprovalReport, CapabilityReport, Decision, Gate, LockReport, Notice, PinState, PluginReport, Reason,
     Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool, Weight,
 };
+pub use scan_records::{Remembered, ScanPack, ScanRecords};
 pub use stores::{Host, Stores};
 pub use subject::Subject;
 pub use verifiers::{SignerRow, SignersError, Verifiers};

@@ -1,14 +1,16 @@
 //! How a check is asked for.
 
 use core::num::NonZeroUsize;
+use std::sync::Arc;
 
 use plugward_manifest::Dialect;
 use plugward_pinstore::{Risk, Scope, StoreErrorRule, Timestamp};
 use plugward_sandbox_path::Jail;
-use plugward_scanner::{Date, Suppression};
+use plugward_scanner::{Date, Profile, Suppression};
 use plugward_tree_lock::{Excludes, Limits};
 
 use crate::report::PluginReport;
+use crate::scan_records::ScanPack;
 use crate::verifiers::Verifiers;
 
 pub use plugward_pinstore::TrustMode as Trust;
@@ -106,6 +108,10 @@ pub struct CheckOptions {
     pub scan: plugward_scanner::Limits,
     /// Threads that read and scan; no result depends on it.
     pub jobs: NonZeroUsize,
+    /// Records of earlier scans of the same bytes. `locked` reads none, whatever stands here.
+    pub records: Option<Arc<ScanPack>>,
+    /// Which severities count; absent, each dialect has its own.
+    pub profile: Option<Profile>,
     /// Bare package names that plugins may import.
     pub packages: Vec<String>,
     /// Findings that the host has looked at and lets pass.

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use plugward_manifest::{Dialect, Manifest};
 use plugward_scanner::{
-    Content as Bytes, Coverage, Entry, Profile, RoleHint, Rules, ScanCheck, ScanOptions, ScanReport, State,
-    Suppression,
+    Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, Rules, ScanCheck, ScanOptions,
+    ScanReport, State, Suppression,
 };
 use plugward_tree_lock::Snapshot;
 use plugward_types::Finding;
 
-use crate::options::CheckOptions;
+use crate::options::{CheckOptions, Trust};
 use crate::report::{Gate, Notice, PluginReport, Reason, SuppressedReport, Weight};
 use crate::shared::{Content, SharedRoots};
 use crate::view::entries;
@@ -64,7 +64,8 @@ impl Scans {
         dialect: Dialect,
         (options, used): (&CheckOptions, &Used),
     ) {
-        let profile = if dialect == Dialect::Hyperagent { Profile::StrictPlugin } else { Profile::General };
+        let own = if dialect == Dialect::Hyperagent { Profile::StrictPlugin } else { Profile::General };
+        let profile = options.profile.unwrap_or(own);
         if !self.done.iter().any(|(done, _)| *done == profile) {
             self.done.push((profile, scan((snapshot, shared), manifest, profile, options)));
         }
@@ -92,6 +93,9 @@ fn scan(
     how.jobs = options.jobs;
     how.limits = options.scan;
     how.packages = &options.packages;
+    // What a team's machine decides rests on the bytes alone, not on what was written down beside them.
+    let records = options.records.as_deref().filter(|_| options.trust != Trust::Locked);
+    how.cache = records.map(|pack| pack as &dyn MatchCache);
     let look = |files: &[Entry<'_>]| {
         plugward_scanner::scan(Rules::builtin(), &how, files)
             .map_err(|error| format!("{error} ({})", error.code()))

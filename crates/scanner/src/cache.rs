@@ -14,8 +14,11 @@ use crate::view::How;
 /// Keeps small records by key. The crate has no files; the caller does.
 ///
 /// # Guarantees
-/// A record that does not decode, names an unknown rule or a place outside the file is dropped, and the file is scanned.
-/// Whoever can write the records can hide findings: keep them where the plugin cannot.
+/// The key covers the rules, the limits, the file's bytes by their digest, its path and use, and what reads them. A
+/// record holds the digest of its key and of itself: one that is damaged, cut, of another key or of another version is
+/// dropped, as is one that names an unknown rule or a place outside the file, and the file is scanned. That is a check
+/// against faults: whoever can write the records can hide findings, so the caller keeps them where the plugin cannot,
+/// or authenticates them.
 pub trait MatchCache: Sync {
     /// Gives the record of a key, if it is there.
     fn get(&self, key: &Digest) -> Option<Vec<u8>>;
@@ -23,10 +26,14 @@ pub trait MatchCache: Sync {
     fn put(&self, key: &Digest, record: &[u8]);
 }
 
-/// Bumped when lexers, views or Unicode tables change what they give.
-const ENGINE: u32 = 4;
+/// Bumped when a dependency changes what lexers, views or Unicode tables give.
+const ENGINE: u32 = 5;
+/// Digest of this crate's own sources: what another version of them found is no record of this one.
+const SOURCES: &str = env!("PLUGWARD_SCANNER_SOURCES");
 /// Larger records are not kept.
 const MAX_RECORD: usize = 256 << 10;
+/// Bytes of the digest in front of a record.
+const SEAL: usize = 32;
 
 /// Gives the key of a file: all that its matches depend on, and not the profile.
 pub(crate) fn key(
@@ -44,6 +51,7 @@ pub(crate) fn key(
     field(b"plugward-scan/1");
     field(rules.digest().as_bytes());
     field(&ENGINE.to_le_bytes());
+    field(SOURCES.as_bytes());
     field(format!("{:?}", options.limits).as_bytes());
     field(format!("{:?} {reading:?}", entry.role).as_bytes());
     // A relative import leaves the plugin or not by where the file lies, and its name chooses lens and role.
@@ -76,8 +84,24 @@ fn index_of<T: PartialEq>(all: &[T], item: &T) -> Option<u8> {
     all.iter().position(|known| known == item).and_then(|index| u8::try_from(index).ok())
 }
 
+/// Binds a record's body to its key.
+fn seal(key: &Digest, body: &[u8]) -> [u8; SEAL] {
+    let mut hasher = Sha256::new();
+    hasher.update(b"plugward-scan-record/1");
+    hasher.update(key.as_bytes());
+    hasher.update(body);
+    hasher.finalize().into()
+}
+
 /// Writes a record; `None` where it is too large to keep.
-pub(crate) fn encode(record: &FileRecord) -> Option<Vec<u8>> {
+pub(crate) fn encode(key: &Digest, record: &FileRecord) -> Option<Vec<u8>> {
+    let body = body(record)?;
+    let mut out = seal(key, &body).to_vec();
+    out.extend(body);
+    (out.len() <= MAX_RECORD).then_some(out)
+}
+
+fn body(record: &FileRecord) -> Option<Vec<u8>> {
     let lens = match &record.lens {
         None => 0,
         Some(lens) => index_of(&Lens::ALL, lens)?.checked_add(1)?,
@@ -95,7 +119,7 @@ pub(crate) fn encode(record: &FileRecord) -> Option<Vec<u8>> {
         out.extend(u32::try_from(name.len()).ok()?.to_le_bytes());
         out.extend(name.as_bytes());
     }
-    (out.len() <= MAX_RECORD).then_some(out)
+    Some(out)
 }
 
 /// Reads from the front of a record.
@@ -121,15 +145,20 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads a record. `None` where it is none of this table and this text.
+/// Reads a record. `None` where it is none of this key, this table and this text.
 pub(crate) fn decode(
+    key: &Digest,
     bytes: &[u8],
     rules: &Rules,
     digest: Digest,
     size: usize,
     text: usize,
 ) -> Option<FileRecord> {
-    let mut reader = Reader(bytes);
+    let (given, body) = bytes.split_at_checked(SEAL)?;
+    if given != seal(key, body) {
+        return None;
+    }
+    let mut reader = Reader(body);
     let state = *STATES.get(usize::from(reader.byte()?))?;
     let lens = match reader.byte()? {
         0 => None,

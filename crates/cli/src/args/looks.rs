@@ -63,6 +63,9 @@ pub(crate) struct CheckArgs {
     pub(crate) all_or_nothing: bool,
     #[command(flatten)]
     pub(crate) finding: Finding,
+    /// Neither read nor write the records of earlier scans (locked reads none in any case).
+    #[arg(long)]
+    pub(crate) no_cache: bool,
     /// The unit of work that the ledger's records of this run belong to [default: one of its own].
     #[arg(long, value_name = "ID")]
     pub(crate) workflow: Option<String>,
@@ -96,9 +99,9 @@ pub(crate) struct ScanArgs {
     /// Files or folders; - is standard input.
     #[arg(required_unless_present = "self_check", value_name = "PATH")]
     pub(crate) paths: Vec<String>,
-    /// Which severities the rules have.
-    #[arg(long, default_value = "general")]
-    pub(crate) profile: ProfileArg,
+    /// Which severities the rules have [default: that of the settings, else general].
+    #[arg(long)]
+    pub(crate) profile: Option<ProfileArg>,
     /// The language of standard input: js, ts, py, sh and so on.
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
@@ -111,6 +114,9 @@ pub(crate) struct ScanArgs {
     /// Threads that scan [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<std::num::NonZeroUsize>,
+    /// Neither read nor write the records of earlier scans.
+    #[arg(long)]
+    pub(crate) no_cache: bool,
     /// Run every rule's own cases and print the sums.
     #[arg(long)]
     pub(crate) self_check: bool,

@@ -1,6 +1,7 @@
 //! `plugward check DIR…`: the main job.
 
 use std::io::{BufRead as _, Write as _};
+use std::sync::Arc;
 
 use plugward_loader::{
     Answer, DeclaredModules, Host as Sides, NobodyThere, Person, PluginReport, Trust, Whole, Writes, check,
@@ -26,6 +27,13 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     options.whole = if args.all_or_nothing { Whole::AllOrNothing } else { Whole::EachAlone };
     options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
     let roots = shared::roots(&args.dirs)?;
+    if !args.no_cache && trust != Trust::Locked {
+        let paths = args.dirs.iter().map(camino::Utf8PathBuf::as_path);
+        match stores::records(host, "check", paths) {
+            Ok(pack) => options.records = Some(Arc::new(pack)),
+            Err(error) => stores::unrecorded(out, &error),
+        }
+    }
     let mut stores = stores::to_write(host, &settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
     let mut nobody = NobodyThere;
@@ -38,6 +46,9 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     };
     let mut report = check(&roots, &mut stores, &options, &mut sides);
     progress.done();
+    if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {
+        stores::unrecorded(out, &error.into());
+    }
     if let Err(error) = known::remember(&args.dirs, host)
         && out.loudness > 0
     {

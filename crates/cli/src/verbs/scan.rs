@@ -1,17 +1,18 @@
 //! `plugward scan PATH…`: the scanner alone.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::num::NonZeroUsize;
 
 use anyhow::{Context as _, anyhow};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::sandbox_path::{FileKind, Jail, WalkLimits};
 use plugward_loader::scanner::render::Render;
 use plugward_loader::scanner::{
-    Content, Entry, Lens, Profile, RoleHint, RuleFile, Rules, ScanDecision, ScanOptions, ScanReport, State,
-    Suppression, gate, render, scan,
+    Content, Entry, Lens, MatchCache, Profile, RoleHint, RuleFile, Rules, ScanDecision, ScanOptions,
+    ScanReport, State, Suppression, gate, render, scan,
 };
-use plugward_loader::{Digest, Finding, Severity, sha256};
+use plugward_loader::{Digest, Finding, ScanPack, Severity, sha256};
 
 use crate::args::{FailOn, ProfileArg, ReportFormat, ScanArgs};
 use crate::escape::line;
@@ -20,12 +21,15 @@ use crate::host::{self, Host};
 use crate::json;
 use crate::out::{Out, REFUSE, paint};
 use crate::settings::Settings;
+use crate::stores;
 
 /// Most bytes of one file, as in a tree.
 const FILE: u64 = 256 << 20;
 /// Most entries below one folder, and levels.
 const ENTRIES: u64 = 1_000_000;
 const DEPTH: usize = 256;
+/// Fewer bytes than these are scanned without records.
+const SMALL: usize = 64 << 10;
 /// Most bytes of a rule file.
 const RULES: u64 = 1 << 20;
 
@@ -35,23 +39,31 @@ pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     if args.self_check {
         return self_check(rules, out);
     }
-    let mut files = Vec::new();
+    let mut found = Found::default();
     for path in &args.paths {
-        collect(path, args, &mut files)?;
+        collect(path, args, &mut found)?;
     }
+    let mut files = found.files;
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    files.dedup_by(|a, b| a.path == b.path);
     let entries: Vec<Entry<'_>> = files.iter().map(File::entry).collect();
-    let mut options = ScanOptions::new(match args.profile {
+    let settings = Settings::read(host)?;
+    let asked = args.profile.map(|profile| match profile {
         ProfileArg::StrictPlugin => Profile::StrictPlugin,
         ProfileArg::General => Profile::General,
     });
+    let mut options = ScanOptions::new(asked.or(settings.profile).unwrap_or(Profile::General));
+    options.packages = &settings.packages;
     options.jobs = args.jobs.unwrap_or(NonZeroUsize::MIN);
+    let records = records(args, &entries, host, out);
+    options.cache = records.as_ref().map(|pack| pack as &dyn MatchCache);
     let report = scan(rules, &options, &entries)
         .map_err(|error| anyhow!("scan: {error} ({})\n  next: {}", error.code(), error.help()))?;
+    if let Some(Err(error)) = records.as_ref().map(ScanPack::keep) {
+        stores::unrecorded(out, &error.into());
+    }
     // An entry that names a plugin is for `check`, which knows whose file it is.
-    let own = Settings::read(host)?.suppressions.into_iter().filter(|entry| entry.plugin.is_none());
-    let own: Vec<Suppression> = own.map(|entry| entry.entry).collect();
+    let own = settings.suppressions.iter().filter(|entry| entry.plugin.is_none());
+    let own: Vec<Suppression> = own.map(|entry| entry.entry.clone()).collect();
     let decision = gate(&report, &own, host::today());
     let exit = exit(&report, &decision, args.fail_on);
     let view = Render { version: env!("CARGO_PKG_VERSION"), report: &report, decision: &decision, exit };
@@ -62,6 +74,20 @@ pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     };
     out.result(&text)?;
     Ok(exit)
+}
+
+/// The records of earlier scans of what was named, but for what is scanned sooner than they are read.
+fn records(args: &ScanArgs, entries: &[Entry<'_>], host: &Host, out: &Out) -> Option<ScanPack> {
+    let size = |entry: &Entry<'_>| match entry.content {
+        Content::Bytes { bytes, .. } => bytes.len(),
+        _ => 0,
+    };
+    let bytes = entries.iter().fold(0_usize, |sum, entry| sum.saturating_add(size(entry)));
+    if args.no_cache || bytes < SMALL {
+        return None;
+    }
+    let paths = args.paths.iter().map(|path| Utf8Path::new(path)).filter(|path| *path != "-");
+    stores::records(host, "scan", paths).inspect_err(|error| stores::unrecorded(out, error)).ok()
 }
 
 /// 6 where a finding of the asked severity is there that nothing suppresses, or where a part was not looked at; 1 where
@@ -104,13 +130,22 @@ fn more_rules(args: &ScanArgs) -> Result<Option<Rules>, Failure> {
 }
 
 fn self_check(rules: &Rules, out: &mut Out) -> Result<u8, Failure> {
+    let start = std::time::Instant::now();
     match rules.self_check() {
         Ok(check) => {
-            out.result(&format!("{} rules, {} cases, 0 failed\n", check.rules, check.cases))?;
+            let took = start.elapsed().as_millis();
+            out.result(&format!("{} rules, {} cases, 0 failed, {took} ms\n", check.rules, check.cases))?;
             Ok(0)
         }
-        Err(error) => {
-            out.complain(&format!("{} {error} ({})", paint(REFUSE, "error:"), error.code()));
+        Err(first) => {
+            let mut all = rules.failing_cases();
+            if all.is_empty() {
+                all.push(first);
+            }
+            for error in &all {
+                out.complain(&format!("{} {error} ({})", paint(REFUSE, "error:"), error.code()));
+            }
+            out.complain(&format!("{} cases failed", all.len()));
             Ok(2)
         }
     }
@@ -147,7 +182,39 @@ impl File {
     }
 }
 
-fn collect(path: &str, args: &ScanArgs, files: &mut Vec<File>) -> Result<(), Failure> {
+/// What was named, each file once however often it was named.
+#[derive(Default)]
+struct Found {
+    files: Vec<File>,
+    /// The full paths of what is there already.
+    seen: BTreeSet<Vec<u8>>,
+    /// What each label stands for: two folders of one name are told apart.
+    labels: BTreeMap<String, Utf8PathBuf>,
+}
+
+impl Found {
+    /// Adds a file, unless it was named before.
+    fn add(&mut self, at: Vec<u8>, file: File) {
+        if self.seen.insert(at) {
+            self.files.push(file);
+        }
+    }
+
+    /// What the report calls a path that was named.
+    fn label(&mut self, path: &Utf8Path, real: &Utf8Path) -> String {
+        let plain = shown(path);
+        let mut label = plain.clone();
+        let mut number = 1_u32;
+        while self.labels.get(&label).is_some_and(|other| other != real) {
+            number = number.saturating_add(1);
+            label = format!("{plain} ({number})");
+        }
+        self.labels.insert(label.clone(), real.to_owned());
+        label
+    }
+}
+
+fn collect(path: &str, args: &ScanArgs, found: &mut Found) -> Result<(), Failure> {
     let hint = match args.lang.as_deref() {
         None => RoleHint::NONE,
         Some(lang) => RoleHint::lens(lens(lang)?),
@@ -158,20 +225,23 @@ fn collect(path: &str, args: &ScanArgs, files: &mut Vec<File>) -> Result<(), Fai
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE {
             return Err(Failure::Internal(anyhow!("read standard input: more than {FILE} bytes")));
         }
-        files.push(File::bytes("-".to_owned(), bytes, hint));
+        found.add(b"-".to_vec(), File::bytes("-".to_owned(), bytes, hint));
         return Ok(());
     }
     let path = Utf8Path::new(path);
     let meta = std::fs::metadata(path).with_context(|| format!("find {path}"))?;
+    let real = host::real_path(path)?;
     if !meta.is_dir() {
         if !meta.is_file() {
             return Err(Failure::Internal(anyhow!("read {path}: not a regular file")));
         }
-        files.push(File::bytes(shown(path), host::named_file(path, FILE)?, hint));
+        let label = found.label(path, &real);
+        found.add(real.into_string().into_bytes(), File::bytes(label, host::named_file(path, FILE)?, hint));
         return Ok(());
     }
     let jail = host::open(path)?;
-    below(&jail, &shown(path), hint, files)
+    let label = found.label(path, &real);
+    below(&jail, (&label, &real), hint, found)
 }
 
 fn lens(lang: &str) -> Result<Lens, Failure> {
@@ -197,36 +267,55 @@ fn shown(path: &Utf8Path) -> String {
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
+/// A name below a folder as the report shows it: a byte that is in no character stands as `\xNN`, so that no two names
+/// are one.
+fn spelled(name: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in name.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    out
+}
+
 /// Every entry below a folder, in byte order; what cannot be read is an entry too.
-fn below(jail: &Jail, label: &str, hint: RoleHint, files: &mut Vec<File>) -> Result<(), Failure> {
+fn below(
+    jail: &Jail,
+    (label, real): (&str, &Utf8Path),
+    hint: RoleHint,
+    found: &mut Found,
+) -> Result<(), Failure> {
     let walk = jail
         .walk(".", WalkLimits { entries: ENTRIES, depth: DEPTH })
         .map_err(|error| anyhow!("list {label}: {error} ({})", error.code()))?;
+    let at = |name: &[u8]| [real.as_str().as_bytes(), b"/", name].concat();
     for entry in walk {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
                 let what = What::Unreadable(format!("{error} ({})", error.code()));
                 // The error names the entry; the number keeps the paths apart.
-                let path = format!("{label}/(unreadable {})", files.len());
-                files.push(File { path, what, hint });
+                let path = format!("{label}/(unreadable {})", found.files.len());
+                found.add(path.clone().into_bytes(), File { path, what, hint });
                 continue;
             }
         };
-        let path = format!("{label}/{}", String::from_utf8_lossy(entry.path().as_bytes()));
+        let name = entry.path().as_bytes();
+        let path = format!("{label}/{}", spelled(name));
         let path = path.strip_prefix("./").map_or_else(|| path.clone(), str::to_owned);
-        match entry.kind() {
-            FileKind::Folder => {}
+        let what = match entry.kind() {
+            FileKind::Folder => continue,
             FileKind::File => match jail.read(entry.path(), FILE) {
-                Ok(bytes) => files.push(File::bytes(path, bytes, hint)),
-                Err(error) => {
-                    let what = What::Unreadable(format!("{error} ({})", error.code()));
-                    files.push(File { path, what, hint });
+                Ok(bytes) => {
+                    found.add(at(name), File::bytes(path, bytes, hint));
+                    continue;
                 }
+                Err(error) => What::Unreadable(format!("{error} ({})", error.code())),
             },
-            FileKind::Symlink => files.push(File { path, what: What::Link, hint }),
-            _ => files.push(File { path, what: What::Special, hint }),
-        }
+            FileKind::Symlink => What::Link,
+            _ => What::Special,
+        };
+        found.add(at(name), File { path, what, hint });
     }
     Ok(())
 }
