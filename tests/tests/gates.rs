@@ -6,7 +6,7 @@ use plugward_loader::pinstore::{
 };
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Answer, Decision, DeclaredModules, Dir, Host, Person, PluginReport, Report, Unwatched, Writes,
+    Answer, Decision, DeclaredModules, Dir, Host, Person, PluginId, PluginReport, Report, Unwatched, Writes,
     ambient_authority,
 };
 use plugward_tests::{Bench, Bit, Run, Step, options, owner};
@@ -125,10 +125,26 @@ fn an_approval_of_these_bytes_opens_the_gate_and_deny_closes_it() {
     plugward_tests::apply(&bench.plugins, &importer());
     assert_eq!(bench.check(&required).exit, 3);
     assert!(bench.pins().is_none(), "what waits for an approval is not enrolled");
-    let mut options = options(&required);
+    let id = approve(&bench, &required, "hyperagent:p@plugins");
+    let report = bench.check(&required);
+    let p = &report.plugins[0];
+    assert_eq!((report.exit, p.approval.state, p.approval.kind), (0, "given", Some("static")));
+    assert!(!p.notices.iter().any(|notice| notice.code == "approval/rules-changed"));
+    // A byte in what it shares, and the approval is of other bytes.
+    let run = Run { plugins: vec![write("shared/x.js", "export const x = 3;\n")], ..required.clone() };
+    let report = bench.run(&run);
+    assert_eq!(codes(&report, "p"), ["pin/changed", "approval/stale"]);
+    bench_commit(&bench, vec![Change::Deny { scope: Scope::USER, id, seen: None, by: None }]);
+    let run = Run { plugins: vec![write("shared/x.js", "export const x = 1;\n")], ..required };
+    assert_eq!((codes(&bench.run(&run), "p"), bench.check(&run).exit), (vec!["policy/denied"], 5));
+}
+
+/// Stores an approval of the bytes that the plugin has, from an audit without a finding.
+fn approve(bench: &Bench, run: &Run, id: &str) -> PluginId {
+    let mut options = options(run);
     options.writes = Writes::LookOnly;
-    let loaded = bench.load(&required, &mut bench.stores(&required), &options, &DeclaredModules);
-    let subject = &loaded.subjects["hyperagent:p@plugins"];
+    let loaded = bench.load(run, &mut bench.stores(run), &options, &DeclaredModules);
+    let subject = &loaded.subjects[id];
     let config = Dir::open_ambient_dir(&bench.config, ambient_authority()).unwrap();
     let mut approvals = Approvals::open(&Approvals::file(&config, owner()).unwrap()).unwrap();
     let bytes = ApprovedBytes { tree: subject.facts.tree, shared: subject.facts.shared.clone() };
@@ -144,21 +160,32 @@ fn an_approval_of_these_bytes_opens_the_gate_and_deny_closes_it() {
     };
     let now = Timestamp::from_unix(1_790_000_000).unwrap();
     let id = subject.id.clone();
-    let tree = bytes.tree;
-    let stored =
-        approvals.approve(&Scope::USER, &id, &draft, &bytes, &tree, &audit, Risk::Medium, now).unwrap();
+    let (tree, max) = (bytes.tree, Risk::Medium);
+    let stored = approvals.approve(&Scope::USER, &id, &draft, &bytes, &tree, &audit, max, now).unwrap();
     assert_eq!(stored, ApproveOutcome::Stored);
-    let report = bench.check(&required);
-    let p = &report.plugins[0];
-    assert_eq!((report.exit, p.approval.state, p.approval.kind), (0, "given", Some("static")));
-    assert!(!p.notices.iter().any(|notice| notice.code == "approval/rules-changed"));
-    // A byte in what it shares, and the approval is of other bytes.
-    let run = Run { plugins: vec![write("shared/x.js", "export const x = 3;\n")], ..required.clone() };
-    let report = bench.run(&run);
-    assert_eq!(codes(&report, "p"), ["pin/changed", "approval/stale"]);
-    bench_commit(&bench, vec![Change::Deny { scope: Scope::USER, id, seen: None, by: None }]);
-    let run = Run { plugins: vec![write("shared/x.js", "export const x = 1;\n")], ..required };
-    assert_eq!((codes(&bench.run(&run), "p"), bench.check(&run).exit), (vec!["policy/denied"], 5));
+    id
+}
+
+#[test]
+fn a_danger_refuses_whether_the_plugin_is_approved_or_not() {
+    for approval in ["off", "required"] {
+        for trust in ["tofu", "prompt", "locked"] {
+            let bench = Bench::new();
+            let run = Run { approval: Some(approval.into()), trust: Some(trust.into()), ..Run::default() };
+            let danger = write("bad/hooks/run.mjs", "import { exec } from 'node:child_process';\n");
+            plugward_tests::apply(&bench.plugins, &[claude("bad"), danger]);
+            let before = bench.check(&run);
+            assert!(codes(&before, "bad").contains(&"scan/danger"), "{approval} {trust}: {before:?}");
+            drop(approve(&bench, &run, "claude:bad@plugins"));
+            let report = bench.check(&run);
+            let bad = &report.plugins[0];
+            assert_eq!(bad.approval.state, "given", "{approval} {trust}");
+            assert_eq!(bad.decision, Decision::Refuse, "{approval} {trust}");
+            assert!(codes(&report, "bad").contains(&"scan/danger"), "{approval} {trust}: {report:?}");
+            assert!(matches!(report.exit, 4 | 6), "{approval} {trust}: {}", report.exit);
+            assert_eq!(before.plugins[0].findings, bad.findings, "an approval removes no finding");
+        }
+    }
 }
 
 fn bench_commit(bench: &Bench, changes: Vec<Change>) {

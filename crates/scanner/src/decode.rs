@@ -61,30 +61,39 @@ pub(crate) fn has_wide_encoding(bytes: &[u8]) -> bool {
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, [u8]>,
     pub(crate) view: Option<View>,
+    /// The first place in the text that stands for units which are no character.
+    pub(crate) broken: Option<(usize, usize)>,
 }
 
 /// Decodes a file.
 pub(crate) fn decode(bytes: &[u8]) -> Decoded<'_> {
     let (unit, big, bom) = match encoding(bytes) {
-        Encoding::Bytes => return Decoded { text: Cow::Borrowed(bytes), view: None },
+        Encoding::Bytes => return Decoded { text: Cow::Borrowed(bytes), view: None, broken: None },
         Encoding::Utf16 { big, bom } => (2, big, bom),
         Encoding::Utf32 { big, bom } => (4, big, bom),
     };
     let mut view = View::default();
     let mut at = bom;
+    let mut broken = None;
     while let Some((char, len)) = read_char(bytes, at, unit, big) {
         let range = (at, at.saturating_add(len));
         match char {
             Some(char) => view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, How::ENCODING, 0),
-            None => view.put("\u{FFFD}".as_bytes(), range, How::ENCODING, 0),
+            None => {
+                let here = view.bytes.len();
+                broken.get_or_insert((here, here.saturating_add("\u{FFFD}".len())));
+                view.put("\u{FFFD}".as_bytes(), range, How::ENCODING, 0);
+            }
         }
         at = range.1;
     }
     if let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let here = view.bytes.len();
+        broken.get_or_insert((here, here.saturating_add(rest.len())));
         view.put(rest, (at, bytes.len()), How::ENCODING, 0);
     }
     let text = core::mem::take(&mut view.bytes);
-    Decoded { text: Cow::Owned(text), view: Some(view) }
+    Decoded { text: Cow::Owned(text), view: Some(view), broken }
 }
 
 fn unit_at(bytes: &[u8], at: usize, unit: usize, big: Big) -> Option<u32> {

@@ -66,11 +66,11 @@ fn remembered(
     let key = cache::key(rules, options, entry, digest, reading);
     let text = if decode::has_wide_encoding(bytes) { decode::decode(bytes).text.len() } else { bytes.len() };
     let known = cache.get(&key);
-    let known =
-        known.and_then(|record| cache::decode(&record, rules, digest, bytes.len(), text.max(bytes.len())));
+    let known = known
+        .and_then(|record| cache::decode(&key, &record, rules, digest, bytes.len(), text.max(bytes.len())));
     known.unwrap_or_else(|| {
         let record = bytes_of(rules, options, entry, bytes, digest, reading);
-        if let Some(bytes) = cache::encode(&record) {
+        if let Some(bytes) = cache::encode(&key, &record) {
             cache.put(&key, &bytes);
         }
         record
@@ -97,7 +97,13 @@ fn bytes_of(
     let class = inventory::classify(entry.path, bytes, entry.role);
     let mut hits = Vec::new();
     let mut sink = Sink::new(rules, class.lenses.first().copied(), entry.path, options.packages);
-    inventory_hits(&class, bytes, &mut sink);
+    let is_text = !class.lenses.is_empty() || class.unread_language == Flag::Yes;
+    // Places in what is read as text are places in its decoded text.
+    if is_text && decode::has_wide_encoding(bytes) {
+        inventory_hits(&class, &decode::decode(bytes).text, &mut sink);
+    } else {
+        inventory_hits(&class, bytes, &mut sink);
+    }
     hits.append(&mut sink.hits);
     let mut record = FileRecord {
         state: class.binary.unwrap_or(State::Scanned),
@@ -108,7 +114,7 @@ fn bytes_of(
         hits,
         named: Vec::new(),
     };
-    if class.lenses.is_empty() && class.unread_language == Flag::No {
+    if !is_text {
         drop(raw_rules(rules, bytes, NO_LENS, &mut record.hits));
         return record;
     }
@@ -116,13 +122,23 @@ fn bytes_of(
     record
 }
 
-fn inventory_hits(class: &Class, bytes: &[u8], sink: &mut Sink<'_>) {
-    let head = (0, bytes.len().min(16));
+/// Gives the end of the first bytes of a text, behind a whole character.
+fn head_of(text: &[u8]) -> usize {
+    let most = text.len().min(16);
+    let inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    // A character has four bytes at most.
+    (most.saturating_sub(3)..=most).rev().find(|at| !inside(*at)).unwrap_or(most)
+}
+
+fn inventory_hits(class: &Class, text: &[u8], sink: &mut Sink<'_>) {
+    let head = (0, head_of(text));
     if let Some(detector) = class.binary.and_then(State::detector) {
         sink.shape(detector, head, How::NONE);
     }
     if let Some(mismatch) = class.mismatch {
-        sink.shape("evasion-name-mismatch", (mismatch.start, mismatch.end), How::NONE);
+        let whole = mismatch.start == 0 || mismatch.end > text.len();
+        let span = if whole { head } else { (mismatch.start, mismatch.end) };
+        sink.shape("evasion-name-mismatch", span, How::NONE);
     }
     if class.unread_language == Flag::Yes {
         sink.shape("coverage-no-lens", head, How::NONE);
@@ -146,6 +162,8 @@ fn text_of(
     let mut sink = Sink::new(rules, class.lenses.first().copied(), entry.path, options.packages);
     let transcoded = if decoded.view.is_some() { Flag::Yes } else { Flag::No };
     encoding_hits(text, transcoded, class, &mut sink);
+    // What says that a file is encoded is not hidden by it.
+    let mut open = core::mem::take(&mut sink.hits);
     let kind = if class.lenses.iter().all(|lens| *lens == Lens::Prose) { Kind::Prose } else { Kind::Code };
     unicode::pass(text, kind, &mut sink);
     crate::passes::long_encoded(text, &mut sink);
@@ -172,6 +190,10 @@ fn text_of(
     if !rest.is_empty() {
         unseen(rules, class, (seen.len(), text.len()), entry.path, &mut hits);
         record.state = State::Partial;
+    } else if let Some(broken) = decoded.broken {
+        // What is no character in its own encoding was not read as what a host makes of it.
+        unseen(rules, class, broken, entry.path, &mut hits);
+        record.state = State::Partial;
     } else if decoded.view.is_some() {
         record.state = State::Decoded;
     } else {
@@ -183,9 +205,10 @@ fn text_of(
         }
     }
     record.hits.append(&mut hits);
+    record.hits.append(&mut open);
 }
 
-/// Bytes over a limit: danger where they are code, data or a prompt.
+/// Bytes over a limit, or in no encoding: danger where they are code, data or a prompt.
 fn unseen(rules: &Rules, class: &Class, span: (usize, usize), path: &str, hits: &mut Vec<Hit>) {
     let code = class.lenses.iter().any(|lens| *lens != Lens::Prose);
     if code || class.role == Role::Prompt || class.unread_language == Flag::Yes {
@@ -201,7 +224,9 @@ fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'
         return;
     }
     if transcoded == Flag::Yes {
-        sink.shape("evasion-encoding", (0, text.len().min(1)), How::NONE);
+        let first = text.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+        let len = first.map_or(text.len().min(1), char::len_utf8);
+        sink.shape("evasion-encoding", (0, len), How::NONE);
     } else if let Some(at) = memchr::memchr(0, text) {
         sink.shape("evasion-encoding", (at, at.saturating_add(1)), How::NONE);
     }
@@ -231,8 +256,8 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) -> Plac
 /// Says that code of the plugin runs a file which is named like none.
 pub(crate) fn runs(rules: &Rules, entry: &Entry<'_>, record: &mut FileRecord) {
     let mut sink = Sink::new(rules, record.lens, entry.path, &[]);
-    let head = usize::try_from(record.bytes).unwrap_or(usize::MAX).min(16);
-    sink.shape("evasion-code-in-text", (0, head), How::NONE);
+    let Content::Bytes { bytes, .. } = entry.content else { return };
+    sink.shape("evasion-code-in-text", (0, head_of(&decode::decode(bytes).text)), How::NONE);
     record.hits.append(&mut sink.hits);
 }
 

@@ -1,5 +1,6 @@
 //! What the value of a `key` rule has to be besides its form. The key and value alone are looked at.
 
+use crate::hosts::{Hosts, is_known};
 use crate::modules;
 use crate::rules::KeyCheck;
 
@@ -7,8 +8,8 @@ use crate::rules::KeyCheck;
 pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> bool {
     match check {
         KeyCheck::Outside => is_outside(value, file),
-        KeyCheck::ForeignIndex => foreign(value, INDEXES),
-        KeyCheck::ForeignApi => foreign(value, VENDORS),
+        KeyCheck::ForeignIndex => foreign(value, Hosts::Indexes),
+        KeyCheck::ForeignApi => foreign(value, Hosts::Models),
         KeyCheck::Script => !is_setup(value),
         KeyCheck::Program => !is_switch(value),
         KeyCheck::Hijack => is_hijack(name, value),
@@ -49,54 +50,8 @@ fn is_secret_file(value: &[u8]) -> bool {
     keys > public || others.iter().any(|word| holds(&lower, word))
 }
 
-/// Official package indexes.
-const INDEXES: &[&str] = &[
-    "registry.npmjs.org",
-    "registry.yarnpkg.com",
-    "npm.jsr.io",
-    "jsr.io",
-    "pypi.org",
-    "files.pythonhosted.org",
-    "pypi.python.org",
-    "crates.io",
-    "index.crates.io",
-    "static.crates.io",
-    "github.com/rust-lang/crates.io-index",
-    "proxy.golang.org",
-    "sum.golang.org",
-    "rubygems.org",
-    "repo1.maven.org",
-    "repo.maven.apache.org",
-    "repo.packagist.org",
-    "packagist.org",
-];
-
-/// Hosts of model vendors. One that begins with a dot stands for all hosts that end so.
-const VENDORS: &[&str] = &[
-    ".anthropic.com",
-    ".claude.ai",
-    ".openai.com",
-    ".openai.azure.com",
-    ".cognitiveservices.azure.com",
-    ".services.ai.azure.com",
-    ".googleapis.com",
-    ".amazonaws.com",
-    ".mistral.ai",
-    ".groq.com",
-    ".x.ai",
-    ".deepseek.com",
-    ".cohere.com",
-    ".cohere.ai",
-    ".openrouter.ai",
-    ".together.xyz",
-    ".fireworks.ai",
-    ".perplexity.ai",
-    ".huggingface.co",
-    ".githubcopilot.com",
-];
-
 /// Says whether a text names hosts, and one of them is neither known nor this machine.
-fn foreign(value: &[u8], known: &[&str]) -> bool {
+fn foreign(value: &[u8], known: Hosts) -> bool {
     let lower = value.to_ascii_lowercase();
     let mut rest = lower.as_slice();
     while let Some(at) = memchr::memmem::find(rest, b"//") {
@@ -120,41 +75,6 @@ fn foreign(value: &[u8], known: &[&str]) -> bool {
         && !bare.is_empty()
         && bare.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'/'));
     host && !bare.starts_with(b".") && !bare.starts_with(b"/") && !is_known(bare, known)
-}
-
-/// Says whether `host:port/path` is on the list or this machine.
-fn is_known(place: &[u8], known: &[&str]) -> bool {
-    let authority = place.split(|byte| matches!(byte, b'/' | b'?' | b'#')).next().unwrap_or_default();
-    if memchr::memchr(b'\\', authority).is_some() {
-        // Readers differ in where the host ends.
-        return false;
-    }
-    // What stands before an `@` is a name and password, whatever it looks like.
-    let host = authority.rsplit(|byte| *byte == b'@').next().unwrap_or_default();
-    if host.starts_with(b"[::1]") {
-        return true;
-    }
-    let host = host.split(|byte| *byte == b':').next().unwrap_or_default();
-    let host = host.strip_suffix(b".").unwrap_or(host);
-    let local = matches!(host, b"localhost" | b"0.0.0.0" | b"host.docker.internal")
-        || is_loopback(host)
-        || host.ends_with(b".localhost");
-    local
-        || known.iter().any(|name| match name.strip_prefix('.') {
-            Some(domain) => host == domain.as_bytes() || host.ends_with(name.as_bytes()),
-            None => match name.split_once('/') {
-                None => host == name.as_bytes(),
-                Some((domain, path)) => {
-                    let tail = place.get(authority.len().saturating_add(1)..).unwrap_or_default();
-                    host == domain.as_bytes() && tail.starts_with(path.as_bytes())
-                }
-            },
-        })
-}
-
-/// `127.x.y.z` and nothing that only begins so.
-fn is_loopback(host: &[u8]) -> bool {
-    host.starts_with(b"127.") && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
 /// Says whether a path, or a `file:`, `link:` or `path+file:` URL, leaves the plugin.
@@ -264,7 +184,7 @@ mod tests {
             "${INDEX}",
             "off",
         ] {
-            assert!(!foreign(url.as_bytes(), INDEXES), "{url}");
+            assert!(!foreign(url.as_bytes(), Hosts::Indexes), "{url}");
         }
         for url in [
             "https://registry.npmjs.org.evil.example/",
@@ -278,11 +198,11 @@ mod tests {
             "HTTPS://EVIL.EXAMPLE",
             "https://registry.npmjs.org\\@evil.example",
         ] {
-            assert!(foreign(url.as_bytes(), INDEXES), "{url}");
+            assert!(foreign(url.as_bytes(), Hosts::Indexes), "{url}");
         }
-        assert!(!foreign(b"https://api.anthropic.com/v1", VENDORS));
-        assert!(foreign(b"https://api-anthropic.com/v1", VENDORS));
-        assert!(foreign(b"https://evilanthropic.com", VENDORS));
+        assert!(!foreign(b"https://api.anthropic.com/v1", Hosts::Models));
+        assert!(foreign(b"https://api-anthropic.com/v1", Hosts::Models));
+        assert!(foreign(b"https://evilanthropic.com", Hosts::Models));
     }
 
     #[test]

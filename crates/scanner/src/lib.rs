@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod findings;
 mod gate;
+mod hosts;
 mod inventory;
 mod keys;
 mod lex;

@@ -271,6 +271,24 @@ impl Names {
         node
     }
 
+    /// Lets a call of a module's member be one of any member of it, also where the member has a name of its own here.
+    pub(crate) fn spread(&mut self) {
+        let modules: Vec<Node> = self.modules.values().copied().collect();
+        for module in modules {
+            let Some((any, children)) = self.node(module).map(|data| (data.any, data.children.clone()))
+            else {
+                continue;
+            };
+            let calls = self.node(any).filter(|_| any != 0).map(|data| data.call.clone()).unwrap_or_default();
+            for (_, child) in children {
+                let Some(data) = self.node_mut(child) else { continue };
+                let more: Vec<u16> =
+                    calls.iter().filter(|matcher| !data.call.contains(matcher)).copied().collect();
+                data.call.extend(more);
+            }
+        }
+    }
+
     fn exact(&self, parent: Node, word: Word) -> Option<Node> {
         let children = &self.node(parent)?.children;
         let at = children.binary_search_by_key(&word, |(known, _)| *known).ok()?;

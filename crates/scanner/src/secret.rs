@@ -1,5 +1,6 @@
 //! What a match of raw bytes has to be besides its form. The match alone is looked at, never its surroundings.
 
+use crate::hosts::{Hosts, is_known};
 use crate::rules::Check;
 
 /// Says whether a match holds.
@@ -9,8 +10,8 @@ pub(crate) fn holds(check: Check, matched: &[u8]) -> bool {
         Check::Jwt => is_token(matched),
         Check::Password => is_password(matched),
         Check::Address => is_public_address(matched),
-        Check::Index => is_foreign(matched, INDEXES),
-        Check::ModelHost => is_foreign(matched, MODEL_HOSTS),
+        Check::Index => is_foreign(matched, Hosts::Indexes),
+        Check::ModelHost => is_foreign(matched, Hosts::Models),
     }
 }
 
@@ -89,84 +90,15 @@ fn is_public_address(matched: &[u8]) -> bool {
     !private
 }
 
-/// Indexes of packages that their languages bring. A name covers the hosts below it.
-const INDEXES: &[&str] = &[
-    "registry.npmjs.org",
-    "registry.npmjs.com",
-    "registry.yarnpkg.com",
-    "npm.jsr.io",
-    "pypi.org",
-    "pypi.python.org",
-    "pythonhosted.org",
-    "download.pytorch.org",
-    "crates.io",
-    "proxy.golang.org",
-    "sum.golang.org",
-    "rubygems.org",
-    "repo1.maven.org",
-    "repo.maven.apache.org",
-    "central.sonatype.com",
-    "maven.google.com",
-    "plugins.gradle.org",
-];
-/// Hosts of vendors of models. A name covers the hosts below it.
-const MODEL_HOSTS: &[&str] = &[
-    "anthropic.com",
-    "claude.ai",
-    "openai.com",
-    "openai.azure.com",
-    "cognitiveservices.azure.com",
-    "generativelanguage.googleapis.com",
-    "aiplatform.googleapis.com",
-    "mistral.ai",
-    "cohere.com",
-    "cohere.ai",
-    "groq.com",
-    "openrouter.ai",
-    "x.ai",
-    "deepseek.com",
-    "together.xyz",
-    "together.ai",
-    "fireworks.ai",
-    "perplexity.ai",
-    "dashscope.aliyuncs.com",
-    "moonshot.cn",
-    "moonshot.ai",
-    "bigmodel.cn",
-    "z.ai",
-    "router.huggingface.co",
-    "cerebras.ai",
-];
-
 /// Says whether a match's last address names a host that is neither known, nor this machine, nor a placeholder.
-fn is_foreign(matched: &[u8], known: &[&str]) -> bool {
+fn is_foreign(matched: &[u8], known: Hosts) -> bool {
     let Some(at) = memchr::memmem::rfind(matched, b"://") else { return false };
     let rest = matched.get(at.saturating_add(3)..).unwrap_or_default();
-    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'\\'));
-    let authority = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+    let place = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default().to_ascii_lowercase();
+    let authority = place.split(|byte| matches!(byte, b'/' | b'?' | b'#')).next().unwrap_or_default();
     // A user in front is no host: `https://pypi.org@h.example/`.
     let host = authority.rsplit(|byte| *byte == b'@').next().unwrap_or_default();
-    let host = host.to_ascii_lowercase();
-    if host.starts_with(b"[::1]")
-        || host.first().is_some_and(|byte| matches!(byte, b'$' | b'{' | b'<' | b'%'))
-    {
-        return false;
-    }
-    let host = host.split(|byte| *byte == b':').next().unwrap_or_default();
-    let host = host.strip_suffix(b".").unwrap_or(host);
-    let local =
-        host == b"localhost" || host == b"0.0.0.0" || host.ends_with(b".localhost") || is_loopback(host);
-    !local
-        && !host.is_empty()
-        && !known.iter().any(|known| {
-            host.strip_suffix(known.as_bytes()).is_some_and(|head| head.is_empty() || head.ends_with(b"."))
-        })
-}
-
-/// Says whether a host is an address of the loopback net, all four numbers given: `127.0.0.1.h.example` is none.
-fn is_loopback(host: &[u8]) -> bool {
-    let mut parts = host.split(|byte| *byte == b'.');
-    parts.next() == Some(b"127")
-        && parts.clone().count() == 3
-        && parts.all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+    let open = host.first().is_none_or(|byte| matches!(byte, b'$' | b'{' | b'<' | b'%' | b':'));
+    !open && !is_known(&place, known)
 }

@@ -189,7 +189,7 @@ impl<'r> Sink<'r> {
                 Arg0::Text => matches!(args.first, FirstArg::Literal | FirstArg::Text),
                 Arg0::Computed => !matches!(args.first, FirstArg::Literal | FirstArg::None),
             };
-            let constants = argv.as_ref().is_none_or(|argv| argv.is_match(&args.constants))
+            let constants = argv.as_ref().is_none_or(|argv| argv.get().is_match(&args.constants))
                 && check.is_none_or(|check| keys::holds(check, b"", &args.constants, self.path));
             let role = roles & self.role.bit() != 0;
             if role && first && constants && !(own == Own::Declared && *declared == Declared::Own) {
@@ -252,7 +252,7 @@ impl<'r> Sink<'r> {
         }
     }
 
-    /// The matchers of kind `key` that look at this file, asked for once.
+    /// The matchers of kind `key` that look at this file, in rising order, asked for once.
     pub(crate) fn keys_here(&self) -> Vec<u16> {
         let here = |matcher: &&u16| {
             self.rules.matcher(**matcher).is_some_and(|known| {
@@ -276,11 +276,14 @@ impl<'r> Sink<'r> {
         how: How,
     ) {
         let rules = self.rules;
-        for &matcher in among {
+        for matcher in rules.key_index.of(path) {
             let kind = rules.matcher(matcher).map(|known| &known.kind);
             let Some(MatcherKind::Key(wanted)) = kind else { continue };
+            if among.binary_search(&matcher).is_err() {
+                continue;
+            }
             if wanted.path.matches(path)
-                && wanted.value.as_ref().is_none_or(|wanted| wanted.is_match(value))
+                && wanted.value.as_ref().is_none_or(|wanted| wanted.get().is_match(value))
                 && wanted.check.is_none_or(|check| keys::holds(check, path.last(), value, self.path))
             {
                 self.hit(matcher, span, how);
@@ -301,11 +304,11 @@ fn command_fits(wanted: &CommandMatcher, command: &Command<'_>) -> Option<How> {
     }
     let mut how = if wanted.piped_from == 0 { How::NONE } else { command.fed };
     if let Some(args) = &wanted.args {
-        let found = args.find(command.args)?;
+        let found = args.get().find(command.args)?;
         how = how.and((command.undone)(found.start(), found.end()));
     }
     if let Some(redirect) = &wanted.redirect {
-        let (_, undone) = command.redirects.iter().find(|(to, _)| redirect.is_match(to))?;
+        let (_, undone) = command.redirects.iter().find(|(to, _)| redirect.get().is_match(to))?;
         how = how.and(*undone);
     }
     Some(how)

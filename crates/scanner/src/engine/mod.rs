@@ -101,12 +101,34 @@ fn compile(source: &str) -> Result<Regex, RuleErrorKind> {
         })
 }
 
-/// Compiles a regex that is asked of short texts alone: arguments, values.
-pub(crate) fn short_regex(source: &str) -> Result<Regex, RuleErrorKind> {
-    if source.len() > MAX_PATTERN {
-        return Err(RuleErrorKind::TooLarge(format!("a pattern of {} bytes", source.len())));
+/// A regex that is asked of short texts alone: arguments, values. It is compiled when it is first asked.
+#[derive(Debug)]
+pub(crate) struct ShortRegex {
+    source: String,
+    regex: OnceLock<Regex>,
+}
+
+impl ShortRegex {
+    /// Checks a regex against the limits of rule files.
+    pub(crate) fn new(source: &str, compiled: Compiled) -> Result<Self, RuleErrorKind> {
+        if source.len() > MAX_PATTERN {
+            return Err(RuleErrorKind::TooLarge(format!("a pattern of {} bytes", source.len())));
+        }
+        let short = Self { source: source.to_owned(), regex: OnceLock::new() };
+        if compiled == Compiled::ByTests {
+            return Ok(short);
+        }
+        compile(source).map(|_compiles| short)
     }
-    compile(source)
+
+    /// Gives the compiled regex.
+    #[expect(
+        clippy::expect_used,
+        reason = "a rule less would be a miss; `scan` turns a panic into scan/internal"
+    )]
+    pub(crate) fn get(&self) -> &Regex {
+        self.regex.get_or_init(|| compile(&self.source).expect("the loader or a test compiled this pattern"))
+    }
 }
 
 impl Pattern {

@@ -189,7 +189,8 @@ pub(crate) fn is_media_ending(ending: &str) -> bool {
         || matches!(ending, "webp" | "wav" | "avif" | "mp4" | "m4a" | "m4v" | "mov")
 }
 
-/// Gives where a media file ends by its own account, where that is plain to see.
+/// Gives where a media file ends by its own account: behind its end mark, or where it is no longer built as its kind is.
+/// `None` where the file breaks off before, or the kind has no such structure.
 pub(crate) fn media_end(bytes: &[u8]) -> Option<usize> {
     if bytes.starts_with(b"\x89PNG\r\n\x1A\n") {
         return png_end(bytes);
@@ -199,11 +200,10 @@ pub(crate) fn media_end(bytes: &[u8]) -> Option<usize> {
         return Some(size.saturating_add(8).saturating_add(size % 2));
     }
     if bytes.starts_with(b"\xFF\xD8\xFF") {
-        let at = memchr::memmem::rfind(bytes, b"\xFF\xD9")?;
-        return Some(at.saturating_add(2));
+        return jpeg_end(bytes);
     }
     if bytes.starts_with(b"GIF8") {
-        return memchr::memrchr(0x3B, bytes).map(|at| at.saturating_add(1));
+        return gif_end(bytes);
     }
     None
 }
@@ -211,11 +211,103 @@ pub(crate) fn media_end(bytes: &[u8]) -> Option<usize> {
 fn png_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 8_usize;
     loop {
-        let size = u32::from_be_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?) as usize;
         let name = bytes.get(at.checked_add(4)?..at.checked_add(8)?)?;
+        if !name.iter().all(u8::is_ascii_alphabetic) {
+            return Some(at);
+        }
+        let size = u32::from_be_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?) as usize;
         at = at.checked_add(size)?.checked_add(12)?;
         if name == b"IEND" {
             return Some(at);
         }
+    }
+}
+
+/// Segments up to the picture's data, which the first end mark ends: in data `FF` stands with `00` behind it. What a
+/// segment holds, a small picture with an end mark of its own say, is passed over whole.
+fn jpeg_end(bytes: &[u8]) -> Option<usize> {
+    let mut at = 2_usize;
+    loop {
+        if *bytes.get(at)? != 0xFF {
+            return Some(at);
+        }
+        let kind = *bytes.get(at.checked_add(1)?)?;
+        let behind = at.checked_add(2)?;
+        at = match kind {
+            0xFF => at.checked_add(1)?,
+            0xD9 => return Some(behind),
+            0x01 | 0xD0..=0xD8 => behind,
+            0x00 => return Some(at),
+            _ => {
+                let size = bytes.get(behind..behind.checked_add(2)?)?.try_into().ok()?;
+                let next = behind.checked_add(usize::from(u16::from_be_bytes(size)).max(2))?;
+                if kind == 0xDA { data_end(bytes, next)? } else { next }
+            }
+        };
+    }
+}
+
+/// Where the next mark stands behind the data of a picture.
+fn data_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    memchr::memchr_iter(0xFF, rest)
+        .find(|at| !matches!(rest.get(at.saturating_add(1)), Some(0x00 | 0xD0..=0xD7)))
+        .and_then(|at| from.checked_add(at))
+}
+
+fn gif_end(bytes: &[u8]) -> Option<usize> {
+    let table = |flags: u8| if flags & 0x80 == 0 { 0 } else { 6_usize << (flags & 7) };
+    let mut at = 13_usize.checked_add(table(*bytes.get(10)?))?;
+    loop {
+        at = match *bytes.get(at)? {
+            0x3B => return at.checked_add(1),
+            0x21 => blocks_end(bytes, at.checked_add(2)?)?,
+            0x2C => {
+                let flags = *bytes.get(at.checked_add(9)?)?;
+                blocks_end(bytes, at.checked_add(11)?.checked_add(table(flags))?)?
+            }
+            _ => return Some(at),
+        };
+    }
+}
+
+/// Blocks with their length in front, up to one of length 0.
+fn blocks_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let size = usize::from(*bytes.get(at)?);
+        at = at.checked_add(1)?.checked_add(size)?;
+        if size == 0 {
+            return Some(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIF: &[u8] =
+        b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xfe\x03a;b\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+    const JPEG: &[u8] =
+        b"\xff\xd8\xff\xe1\0\x08\xff\xd8\xff\xd9ab\xff\xda\0\x04ab\x12\xff\0\x34\xff\xd0\x56\xff\xd9";
+    const PNG: &[u8] = b"\x89PNG\r\n\x1A\n\0\0\0\x02IHDRabcccc\0\0\0\0IENDcccc";
+
+    #[test]
+    fn what_follows_the_end_is_seen_whatever_it_looks_like() {
+        for whole in [GIF, JPEG, PNG] {
+            assert_eq!(media_end(whole), Some(whole.len()), "{whole:?}");
+            for tail in [&b"x"[..], b"eval(x);", b"\xff\xd9", b";", whole] {
+                let longer = [whole, tail].concat();
+                assert_eq!(media_end(&longer), Some(whole.len()), "{tail:?}");
+            }
+            for cut in 0..whole.len() {
+                assert!(media_end(&whole[..cut]).is_none_or(|end| end >= cut), "{cut}");
+            }
+        }
+        // A head, and then something else.
+        assert!(media_end(b"GIF89a=1;/*").is_none_or(|end| end < 20));
+        assert_eq!(media_end(b"GIF89a/*\0\0\0\0*/=1;eval(x);"), Some(13));
+        assert_eq!(media_end(b"\xff\xd8\xff\xe0\0\x02*/eval(x)\xff\xd9"), Some(6));
+        assert_eq!(media_end(b"\x89PNG\r\n\x1A\n*/eval(x);"), Some(8));
     }
 }

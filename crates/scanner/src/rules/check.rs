@@ -28,6 +28,10 @@ pub(super) fn self_check(rules: &Rules) -> Result<SelfCheck, RuleError> {
     failures.into_iter().next().map_or(Ok(done), Err)
 }
 
+pub(super) fn failing_cases(rules: &Rules) -> Vec<RuleError> {
+    failures(rules, &mut SelfCheck { rules: 0, cases: 0 })
+}
+
 /// Runs every case and gives every one that fails.
 fn failures(rules: &Rules, done: &mut SelfCheck) -> Vec<RuleError> {
     let mut failures = Vec::new();
@@ -113,6 +117,8 @@ fn good(rules: &Rules, rule: &Rule, case: &Case, number: usize, profile: Profile
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Compiled;
+    use crate::rules::load;
 
     #[test]
     fn every_case_of_every_built_in_rule_holds() {
@@ -120,5 +126,64 @@ mod tests {
         let failures = failures(Rules::builtin(), &mut done);
         let shown: Vec<String> = failures.iter().map(ToString::to_string).collect();
         assert!(failures.is_empty(), "{}", shown.join("\n"));
+    }
+
+    #[test]
+    fn every_built_in_pattern_compiles() {
+        assert_eq!(load::load(&[], Compiled::ByLoader).unwrap().digest(), Rules::builtin().digest());
+    }
+
+    /// Counts the bad cases of a rule that fail with a table which is not the whole one.
+    fn failing(rules: &Rules, rule: &Rule, profile: Profile) -> usize {
+        let cases = rule.bad.iter().zip(1_usize..);
+        cases.filter(|(case, number)| bad(rules, rule, case, *number, profile).is_err()).count()
+    }
+
+    #[test]
+    fn one_rule_taken_away_makes_its_cases_fail() {
+        let whole = Rules::builtin();
+        let mut less = load::load(&[], Compiled::ByTests).unwrap();
+        let mut removed = 0_usize;
+        for (index, rule) in whole.table.iter().enumerate() {
+            let kept = core::mem::replace(&mut less.table[index].severity, [None, None]);
+            for profile in Profile::ALL.into_iter().filter(|profile| rule.severity(*profile).is_some()) {
+                // The other rules see none of what this one is for: no case of it holds without it.
+                assert_eq!(failing(&less, rule, profile), rule.bad.len(), "{} in {profile:?}", rule.id);
+                removed += 1;
+            }
+            less.table[index].severity = kept;
+            assert!(
+                Profile::ALL
+                    .into_iter()
+                    .all(|profile| failing(&less, rule, profile) == 0 || rule.severity(profile).is_none()),
+                "{}",
+                rule.id
+            );
+        }
+        assert!(removed > whole.table.len());
+    }
+
+    /// Detectors that no bad case of a rule file can ask for alone: one counts findings and has no matcher of its own to
+    /// take away, the other is of one profile, while a case holds in both. Tests of their own have them.
+    const APART: [&str; 2] = ["coverage-finding-cap", "js-child-process-value"];
+
+    #[test]
+    fn one_detector_taken_away_makes_a_case_fail() {
+        let whole = Rules::builtin();
+        let mut less = load::load(&[], Compiled::ByTests).unwrap();
+        let mut idle = Vec::new();
+        for (name, matchers) in whole.shapes.iter().filter(|(name, _)| !APART.contains(name)) {
+            for at in matchers.iter().map(|matcher| usize::from(*matcher)) {
+                let rule = &whole.table[usize::from(less.matchers[at].rule)];
+                let kept = core::mem::replace(&mut less.matchers[at].langs, 0);
+                let profiles = Profile::ALL.into_iter().filter(|profile| rule.severity(*profile).is_some());
+                if profiles.map(|profile| failing(&less, rule, profile)).sum::<usize>() == 0 {
+                    idle.push(format!("{} {name}", rule.id));
+                }
+                less.matchers[at].langs = kept;
+            }
+        }
+        assert!(idle.is_empty(), "no case needs these detectors:\n{}", idle.join("\n"));
+        assert!(whole.shapes.len() > 40);
     }
 }

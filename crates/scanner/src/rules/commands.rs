@@ -2,16 +2,17 @@
 
 use super::KeyCheck;
 use super::source::MatchSource;
+use crate::engine::{Compiled, ShortRegex};
 use crate::error::RuleErrorKind;
 use crate::names::{Word, Words};
 
 /// What a command has to be like.
 #[derive(Debug)]
 pub(crate) struct CommandMatcher {
-    pub(crate) args: Option<regex_automata::meta::Regex>,
+    pub(crate) args: Option<ShortRegex>,
     /// Programs of which one has to feed it, as bits of [`CommandTable::source`]; 0 asks for none.
     pub(crate) piped_from: u128,
-    pub(crate) redirect: Option<regex_automata::meta::Regex>,
+    pub(crate) redirect: Option<ShortRegex>,
     /// Files that it looks at; all where there are none.
     pub(crate) files: Vec<String>,
     /// What else the arguments have to be.
@@ -56,6 +57,7 @@ impl CommandTable {
         &mut self,
         matcher: u16,
         source: &MatchSource,
+        compiled: Compiled,
     ) -> Result<CommandMatcher, RuleErrorKind> {
         let MatchSource::Command { program, args, piped_from, redirect, files, check, .. } = source else {
             return Err(RuleErrorKind::Parse("a command was asked for".to_owned()));
@@ -80,8 +82,8 @@ impl CommandTable {
         if self.sources.len() > 128 {
             return Err(RuleErrorKind::TooLarge("more than 128 programs feed others".to_owned()));
         }
-        let args = super::compile::optional_regex(args)?;
-        let redirect = super::compile::optional_regex(redirect)?;
+        let args = super::compile::optional_regex(args, compiled)?;
+        let redirect = super::compile::optional_regex(redirect, compiled)?;
         let check = super::compile::key_check(check)?;
         Ok(CommandMatcher { args, piped_from: mask, redirect, files: files.clone(), check })
     }

@@ -10,10 +10,10 @@ use super::load::Place;
 use super::source::{Arg0, MatchSource, NameSource, RuleSource};
 use super::{Check, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
 use crate::RuleError;
-use crate::engine::{Compiled, Pattern, PatternSet, Speed, short_regex};
+use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex, Speed};
 use crate::entry::{Lens, Role};
 use crate::error::RuleErrorKind;
-use crate::lex::data::KeyPattern;
+use crate::lex::data::{KeyIndex, KeyPattern};
 use crate::names::{Names, Words};
 use crate::options::Profile;
 use crate::shapes::SHAPES;
@@ -109,6 +109,7 @@ struct Builder {
     modules: Vec<u16>,
     commands: CommandTable,
     keys: Vec<u16>,
+    key_index: KeyIndex,
     shapes: BTreeMap<&'static str, Vec<u16>>,
 }
 
@@ -135,6 +136,7 @@ impl Builder {
             modules: Vec::new(),
             commands: CommandTable::new(),
             keys: Vec::new(),
+            key_index: KeyIndex::default(),
             shapes: BTreeMap::new(),
         }
     }
@@ -179,16 +181,17 @@ impl Builder {
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Module { names, sets });
             }
             MatchSource::Command { ref profiles, .. } => {
-                let kind = self.commands.add(matcher, &source)?;
+                let kind = self.commands.add(matcher, &source, self.compiled)?;
                 self.push(rule, langs, profile_bits(profiles)?, MatcherKind::Command(kind));
             }
             MatchSource::Key { files, path, value, check, roles, profiles, .. } => {
                 self.keys.push(matcher);
                 let path = KeyPattern::parse(&path);
+                self.key_index.add(&path, matcher);
                 for name in path.names() {
                     self.data.intern(name);
                 }
-                let (value, check) = (optional_regex(&value)?, key_check(&check)?);
+                let (value, check) = (optional_regex(&value, self.compiled)?, key_check(&check)?);
                 let kind = KeyMatcher { files, path, value, check, roles: role_bits(&roles)? };
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Key(kind));
             }
@@ -232,7 +235,7 @@ impl Builder {
         if langs & NO_LENS != 0 || (source.arg0 != Arg0::Any && !matches!(kind, NameKind::Call)) {
             return Err(RuleErrorKind::Parse("names need languages, and arg0 needs a call".to_owned()));
         }
-        let argv = optional_regex(&source.argv)?.map(Box::new);
+        let argv = optional_regex(&source.argv, self.compiled)?.map(Box::new);
         let kind = MatcherKind::Name {
             arg0: source.arg0,
             argv,
@@ -245,6 +248,7 @@ impl Builder {
     }
 
     fn finish(mut self, rules: Vec<Rule>, digest: Digest) -> Rules {
+        self.js.spread();
         self.js.settle(crate::lex::js::ROOTS);
         let asks = |matcher: u16| {
             let kind = self.matchers.get(usize::from(matcher)).map(|known| &known.kind);
@@ -266,6 +270,7 @@ impl Builder {
             modules: self.modules,
             commands: self.commands,
             keys: self.keys,
+            key_index: self.key_index,
             shapes: self.shapes,
             hinted: std::sync::OnceLock::new(),
             digest,
@@ -287,8 +292,8 @@ pub(super) fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
     }
 }
 
-pub(super) fn optional_regex(text: &str) -> Result<Option<regex_automata::meta::Regex>, RuleErrorKind> {
-    if text.is_empty() { Ok(None) } else { short_regex(text).map(Some) }
+pub(super) fn optional_regex(text: &str, compiled: Compiled) -> Result<Option<ShortRegex>, RuleErrorKind> {
+    if text.is_empty() { Ok(None) } else { ShortRegex::new(text, compiled).map(Some) }
 }
 
 fn within_bits(names: &[String]) -> Result<u8, RuleErrorKind> {

@@ -12,9 +12,9 @@ use std::sync::OnceLock;
 use plugward_types::{Digest, RuleId, Severity};
 
 use crate::engine::hint::Hinted;
-use crate::engine::{Compiled, Pattern, PatternSet};
+use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex};
 use crate::entry::{Lens, Role};
-use crate::lex::data::KeyPattern;
+use crate::lex::data::{KeyIndex, KeyPattern};
 use crate::lex::js::WalkNodes;
 use crate::names::{Names, Words};
 use crate::options::Profile;
@@ -117,25 +117,11 @@ pub(crate) struct Matcher {
 
 #[derive(Debug)]
 pub(crate) enum MatcherKind {
-    Bytes {
-        check: Option<Check>,
-    },
-    Text {
-        within: u8,
-        roles: u8,
-    },
+    Bytes { check: Option<Check> },
+    Text { within: u8, roles: u8 },
     Code,
-    Name {
-        arg0: Arg0,
-        argv: Option<Box<regex_automata::meta::Regex>>,
-        declared: Declared,
-        roles: u8,
-        check: Option<KeyCheck>,
-    },
-    Module {
-        names: Vec<String>,
-        sets: u8,
-    },
+    Name { arg0: Arg0, argv: Option<Box<ShortRegex>>, declared: Declared, roles: u8, check: Option<KeyCheck> },
+    Module { names: Vec<String>, sets: u8 },
     Command(CommandMatcher),
     Key(KeyMatcher),
     Shape,
@@ -171,7 +157,7 @@ pub(crate) mod set {
 pub(crate) struct KeyMatcher {
     pub(crate) files: Vec<String>,
     pub(crate) path: KeyPattern,
-    pub(crate) value: Option<regex_automata::meta::Regex>,
+    pub(crate) value: Option<ShortRegex>,
     pub(crate) check: Option<KeyCheck>,
     pub(crate) roles: u8,
 }
@@ -219,6 +205,7 @@ pub struct Rules {
     pub(crate) modules: Vec<u16>,
     pub(crate) commands: CommandTable,
     pub(crate) keys: Vec<u16>,
+    pub(crate) key_index: KeyIndex,
     /// Matchers of kind `shape`, by the detector's name.
     pub(crate) shapes: BTreeMap<&'static str, Vec<u16>>,
     hinted: OnceLock<Hinted>,
@@ -269,6 +256,12 @@ impl Rules {
     /// `rules/dead` for a bad case that does not show exactly its rules, `rules/eager` for a good case that is found.
     pub fn self_check(&self) -> Result<SelfCheck, RuleError> {
         check::self_check(self)
+    }
+
+    /// Runs the same, and gives every case that fails; none where all hold.
+    #[must_use]
+    pub fn failing_cases(&self) -> Vec<RuleError> {
+        check::failing_cases(self)
     }
 
     /// Gives the filter over raw bytes that also finds where views of code may match.

@@ -103,3 +103,20 @@ fn the_line_is_the_right_one() {
         ["3:11 danger exec/eval"]
     );
 }
+
+#[test]
+fn a_call_of_a_modules_member_is_found_where_it_stands() {
+    for name in ["exec", "execSync", "spawn", "fork", "anything"] {
+        for (text, place) in [
+            (format!("import {{ {name} }} from 'node:child_process';\n  {name}('id');\n"), "2:3"),
+            (format!("import {{ {name} as n }} from 'child_process';\n  n('id');\n"), "2:3"),
+            (format!("import * as cp from 'child_process';\n  cp.{name}('id');\n"), "2:3"),
+            (format!("const cp = require('child_process');\n  cp.{name}('id');\n"), "2:3"),
+        ] {
+            for profile in Profile::ALL {
+                let found = check(profile, "index.mjs", &text);
+                assert!(found.contains(&format!("{place} danger exec/child-process")), "{text}: {found:?}");
+            }
+        }
+    }
+}

@@ -184,68 +184,6 @@ fn mufflers_change_nothing() {
     assert_eq!(report.findings().iter().filter(|finding| finding.rule.as_str() == "exec/eval").count(), 100);
 }
 
-#[derive(Default)]
-struct Kept {
-    records: std::sync::Mutex<std::collections::BTreeMap<plugward_types::Digest, Vec<u8>>>,
-    hits: std::sync::atomic::AtomicUsize,
-}
-
-impl plugward_scanner::MatchCache for Kept {
-    fn get(&self, key: &plugward_types::Digest) -> Option<Vec<u8>> {
-        let found = self.records.lock().unwrap().get(key).cloned();
-        self.hits.fetch_add(usize::from(found.is_some()), std::sync::atomic::Ordering::Relaxed);
-        found
-    }
-
-    fn put(&self, key: &plugward_types::Digest, record: &[u8]) {
-        self.records.lock().unwrap().insert(*key, record.to_vec());
-    }
-}
-
-#[test]
-fn a_warm_cache_gives_the_same_report_and_a_broken_one_too() {
-    let files: [(&str, &[u8]); 4] = [
-        ("a.js", b"eval('x'); fetch(u)"),
-        ("b/c.ts", b"import '../../d.js'"),
-        ("d.so", b"\x7fELF\x02\x01\x01\0\0\0"),
-        ("e.md", b"p\xd0\xb0ssword"),
-    ];
-    let entries: Vec<Entry<'_>> = files
-        .iter()
-        .map(|(path, bytes)| Entry {
-            path,
-            content: Content::Bytes { bytes, digest: digest(bytes) },
-            role: RoleHint::NONE,
-        })
-        .collect();
-    let kept = Kept::default();
-    for profile in Profile::ALL {
-        let mut options = ScanOptions::new(profile);
-        let plain = scan(Rules::builtin(), &options, &entries).unwrap();
-        options.cache = Some(&kept);
-        assert_eq!(plain, scan(Rules::builtin(), &options, &entries).unwrap());
-        assert_eq!(plain, scan(Rules::builtin(), &options, &entries).unwrap());
-    }
-    // The second profile is served by the records of the first.
-    assert_eq!(kept.hits.load(std::sync::atomic::Ordering::Relaxed), 12);
-    let mut options = ScanOptions::new(Profile::General);
-    let plain = scan(Rules::builtin(), &options, &entries).unwrap();
-    options.cache = Some(&kept);
-    let good = kept.records.lock().unwrap().clone();
-    for at in 0..64 {
-        for (key, record) in &good {
-            let mut broken = record.clone();
-            match at {
-                0 => broken.clear(),
-                1 => broken.push(0),
-                _ => broken.truncate(at % broken.len().max(1)),
-            }
-            kept.records.lock().unwrap().insert(*key, broken);
-        }
-        assert_eq!(plain, scan(Rules::builtin(), &options, &entries).unwrap(), "{at}");
-    }
-}
-
 #[test]
 fn limits_are_said() {
     let mut options = ScanOptions::new(Profile::General);
@@ -287,7 +225,7 @@ fn limits_are_said() {
     assert_eq!(scan(Rules::builtin(), &options, &[]).unwrap().coverage(), Coverage::Complete);
 }
 
-const RULE: &str = r#"version = 1
+pub(crate) const RULE: &str = r#"version = 1
 [[rule]]
 id = "local/word"
 title = "A word"

@@ -6,13 +6,17 @@
     reason = "a test fails by panicking"
 )]
 
+mod cache;
 mod cases;
 mod common;
 mod data;
 mod disguise;
 mod encoded;
+mod evades;
 mod gate;
 mod hyperagent;
+#[cfg(feature = "render")]
+mod identity;
 mod invariant;
 mod mufflers;
 mod prose;
@@ -21,6 +25,7 @@ mod py;
 mod render;
 mod rs;
 mod sh;
+mod spans;
 
 use plugward_scanner::Rules;
 

@@ -15,7 +15,7 @@ mod tree;
 pub(crate) mod uri;
 mod yaml;
 
-pub(crate) use path::{KeyPath, KeyPattern};
+pub(crate) use path::{KeyIndex, KeyPath, KeyPattern};
 
 use super::Lexed;
 use crate::entry::Role;

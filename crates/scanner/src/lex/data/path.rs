@@ -1,5 +1,7 @@
 //! Where a value stands in a data file, and the patterns of `key` rules over it.
 
+use std::collections::BTreeMap;
+
 use crate::view::How;
 
 /// The keys and list positions from the root to a value, decoded.
@@ -83,6 +85,44 @@ impl KeyPath {
     }
 }
 
+/// The longest name of a key by which patterns are found.
+const LONGEST: usize = 64;
+
+/// Patterns by the name of a path's last part, so that a value asks those alone which it may match.
+#[derive(Debug, Default)]
+pub(crate) struct KeyIndex {
+    by_name: BTreeMap<Box<[u8]>, Vec<u16>>,
+    others: Vec<u16>,
+}
+
+impl KeyIndex {
+    /// Adds a pattern under a number.
+    pub(crate) fn add(&mut self, pattern: &KeyPattern, number: u16) {
+        let Some(names) = pattern.last_names() else {
+            self.others.push(number);
+            return;
+        };
+        for name in names {
+            let numbers = self.by_name.entry(Box::from(name.to_ascii_lowercase())).or_default();
+            if numbers.last() != Some(&number) {
+                numbers.push(number);
+            }
+        }
+    }
+
+    /// Gives the numbers of the patterns that a path may match.
+    pub(crate) fn of<'i>(&'i self, path: &KeyPath) -> impl Iterator<Item = u16> + 'i {
+        let last = path.last();
+        let mut lower = [0_u8; LONGEST];
+        let named = lower.get_mut(..last.len()).and_then(|lower| {
+            lower.copy_from_slice(last);
+            lower.make_ascii_lowercase();
+            self.by_name.get(&*lower)
+        });
+        named.into_iter().flatten().chain(&self.others).copied()
+    }
+}
+
 /// The path of a `key` rule: parts joined by dots, `*` for one part, `**` for any number of them, `a|b` for either,
 /// `*a` for what ends in `a`, and `"a.b"` for a part that holds a dot.
 #[derive(Debug)]
@@ -146,6 +186,18 @@ impl KeyPattern {
                 Piece::One | Piece::Many => &[],
             })
             .map(|name| &**name)
+    }
+
+    /// Gives the names of which the last part has to be one; `None` where others do as well.
+    fn last_names(&self) -> Option<&[Box<[u8]>]> {
+        match self.0.last() {
+            Some(Piece::Names(names))
+                if names.iter().all(|name| name.first() != Some(&b'*') && name.len() <= LONGEST) =>
+            {
+                Some(names)
+            }
+            _ => None,
+        }
     }
 
     /// Says whether a path matches. It is read from the end, where most paths differ.
@@ -222,6 +274,27 @@ mod tests {
         ] {
             assert!(!KeyPattern::parse(pattern).matches(&path(text)), "{pattern} {text}");
         }
+    }
+
+    #[test]
+    fn the_index_leaves_out_what_cannot_match() {
+        let long = "n".repeat(LONGEST + 1);
+        let patterns =
+            ["a.b", "**.B|c", "**", "a.*", "*:b", "x.\"a.b\"", "a.**", "B", &long].map(KeyPattern::parse);
+        let mut index = KeyIndex::default();
+        for (pattern, number) in patterns.iter().zip(0_u16..) {
+            index.add(pattern, number);
+        }
+        for text in ["", "a", "b", "B", "a/b", "a/C", "x/a.b", "x:b", "z/x:B", "a/b/c/d", &long, "a/nothing"]
+        {
+            let path = path(text);
+            let asked: Vec<u16> = index.of(&path).collect();
+            for (pattern, number) in patterns.iter().zip(0_u16..) {
+                assert!(asked.contains(&number) || !pattern.matches(&path), "{text} {pattern:?}");
+            }
+            assert_eq!(asked.len(), asked.iter().collect::<std::collections::BTreeSet<_>>().len());
+        }
+        assert_eq!(index.of(&path("a/nothing")).count(), index.others.len());
     }
 
     #[test]
