@@ -61,18 +61,16 @@ impl ScanRecords {
         let file = StateFile::at(&dir, KEY, KEY_LEN as u64, owner, LastGood::No)?;
         let known = |bytes: &[u8]| <[u8; KEY_LEN]>::try_from(bytes).ok();
         let there = file.read()?.and_then(|content| known(content.bytes()));
-        let key = match there {
-            Some(key) => key,
-            None => {
-                let hold = file.hold(WAIT)?;
-                // Another process may have been first.
-                match hold.read()?.and_then(|content| known(content.bytes())) {
-                    Some(key) => key,
-                    None => {
-                        hold.replace(&fresh)?;
-                        fresh
-                    }
-                }
+        let key = if let Some(key) = there {
+            key
+        } else {
+            let hold = file.hold(WAIT)?;
+            // Another process may have been first.
+            if let Some(key) = hold.read()?.and_then(|content| known(content.bytes())) {
+                key
+            } else {
+                hold.replace(&fresh)?;
+                fresh
             }
         };
         Ok(Self { dir: Arc::new(dir), key: Key(key), owner })

@@ -77,13 +77,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded<'_> {
     let mut broken = None;
     while let Some((char, len)) = read_char(bytes, at, unit, big) {
         let range = (at, at.saturating_add(len));
-        match char {
-            Some(char) => view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, How::ENCODING, 0),
-            None => {
-                let here = view.bytes.len();
-                broken.get_or_insert((here, here.saturating_add("\u{FFFD}".len())));
-                view.put("\u{FFFD}".as_bytes(), range, How::ENCODING, 0);
-            }
+        if let Some(char) = char {
+            view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, How::ENCODING, 0);
+        } else {
+            let here = view.bytes.len();
+            broken.get_or_insert((here, here.saturating_add("\u{FFFD}".len())));
+            view.put("\u{FFFD}".as_bytes(), range, How::ENCODING, 0);
         }
         at = range.1;
     }
