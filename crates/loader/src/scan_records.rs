@@ -233,7 +233,7 @@ fn prune(dir: &Dir) -> io::Result<()> {
     for entry in dir.entries()? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
-        if name.ends_with(".pack") || name.ends_with(".tmp") {
+        if matches!(name.rsplit('.').next(), Some("pack" | "tmp")) {
             packs.push((entry.metadata()?.modified()?.into_std(), name));
         }
     }
