@@ -120,6 +120,12 @@ pub(crate) fn ledger_clock() -> Result<impl Fn() -> LedgerTime + Send + Sync> {
     Ok(move || now().unwrap_or(start))
 }
 
+/// A moment, for how long something takes.
+#[expect(clippy::disallowed_methods, reason = "the host is where the clock is known")]
+pub(crate) fn moment() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
 /// The day, for what expires.
 pub(crate) fn today() -> Option<Date> {
     jiff::Timestamp::now().to_string().get(..10)?.parse().ok()

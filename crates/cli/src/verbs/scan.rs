@@ -86,7 +86,7 @@ fn records(args: &ScanArgs, entries: &[Entry<'_>], host: &Host, out: &Out) -> Op
     if args.no_cache || bytes < SMALL {
         return None;
     }
-    let paths = args.paths.iter().map(|path| Utf8Path::new(path)).filter(|path| *path != "-");
+    let paths = args.paths.iter().map(Utf8Path::new).filter(|path| *path != "-");
     stores::records(host, "scan", paths).inspect_err(|error| stores::unrecorded(out, error)).ok()
 }
 
@@ -130,7 +130,7 @@ fn more_rules(args: &ScanArgs) -> Result<Option<Rules>, Failure> {
 }
 
 fn self_check(rules: &Rules, out: &mut Out) -> Result<u8, Failure> {
-    let start = std::time::Instant::now();
+    let start = host::moment();
     match rules.self_check() {
         Ok(check) => {
             let took = start.elapsed().as_millis();

@@ -39,17 +39,22 @@ struct Unit {
     char: Option<char>,
 }
 
-fn ordered(bytes: &[u8], big: bool) -> Vec<u8> {
-    if big { bytes.to_vec() } else { bytes.iter().rev().copied().collect() }
+fn ordered(bytes: &[u8], coding: Coding) -> Vec<u8> {
+    match coding {
+        Coding::Utf16 { big: true } | Coding::Utf32 { big: true } => bytes.to_vec(),
+        _ => bytes.iter().rev().copied().collect(),
+    }
 }
 
 fn encoded(char: char, coding: Coding) -> Vec<u8> {
     match coding {
         Coding::Utf8 | Coding::Utf8Bom => char.to_string().into_bytes(),
-        Coding::Utf16 { big } => {
-            char.encode_utf16(&mut [0; 2]).iter().flat_map(|unit| ordered(&unit.to_be_bytes(), big)).collect()
-        }
-        Coding::Utf32 { big } => ordered(&u32::from(char).to_be_bytes(), big),
+        Coding::Utf16 { .. } => char
+            .encode_utf16(&mut [0; 2])
+            .iter()
+            .flat_map(|unit| ordered(&unit.to_be_bytes(), coding))
+            .collect(),
+        Coding::Utf32 { .. } => ordered(&u32::from(char).to_be_bytes(), coding),
     }
 }
 
@@ -86,7 +91,7 @@ fn file(pieces: &[Piece], coding: Coding) -> (Vec<u8>, Vec<Unit>) {
 }
 
 /// Line and column of each byte at which a column begins, and of the end.
-fn places(units: &[Unit], end: usize, wide: bool) -> BTreeMap<usize, (u32, u32)> {
+fn places(units: &[Unit], end: usize, lens: Option<Lens>) -> BTreeMap<usize, (u32, u32)> {
     // A mark of the encoding that is no character of the text stands at its begin.
     let mut out = BTreeMap::from([(0, (1, 1))]);
     let (mut line, mut column) = (1, 1);
@@ -96,7 +101,7 @@ fn places(units: &[Unit], end: usize, wide: bool) -> BTreeMap<usize, (u32, u32)>
         let ends = match unit.char {
             Some('\n') => true,
             Some('\r') => next != Some('\n'),
-            Some('\u{2028}' | '\u{2029}') => wide,
+            Some('\u{2028}' | '\u{2029}') => lens == Some(Lens::Js),
             _ => false,
         };
         (line, column) = if ends { (line + 1, 1) } else { (line, column + 1) };
@@ -119,7 +124,7 @@ fn compare(report: &ScanReport, bytes: &[u8], units: &[Unit]) -> Result<(), Stri
     {
         return Err(format!("state {:?}", state.state));
     }
-    let places = places(units, bytes.len(), state.lens == Some(Lens::Js));
+    let places = places(units, bytes.len(), state.lens);
     for finding in report.findings() {
         let (start, end) = (finding.span.start, finding.span.end);
         if start > end || end > bytes.len() {
