@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use plugward_fence::{BLIND_SPOTS, Rule};
 use serde_json::Value;
 
 use crate::Outcome;
 use crate::metadata::{root, text};
 
 const FILE: &str = "docs/rules.md";
-const HEAD: &str = "# Codes and rules\n\nWritten by `cargo xtask docs` from `plugward codes --format json` and from the list of known misses; edit the sources, not this file.\n";
+const HEAD: &str = "# Codes and rules\n\nWritten by `cargo xtask docs` from `plugward codes --format json`, the list of known misses and the fence's own lists; edit the sources, not this file.\n";
 /// What the rules are known to miss; the scanner's tests run each entry.
 const MISSES: &str = "crates/scanner/tests/data/evades.toml";
 const MISSES_HEAD: &str = "\n## Known misses\n\nEach row is a test that shows that the rule still does not see it, while it finds the same thing said openly. \
@@ -22,6 +23,7 @@ const MISSES_HEAD: &str = "\n## Known misses\n\nEach row is a test that shows th
 pub(crate) fn run(mode: Mode) -> Result<Outcome> {
     let mut fresh = render(&codes()?)?;
     fresh.push_str(&misses(&text(MISSES)?)?);
+    fresh.push_str(&fence()?);
     let lines = fresh.lines().count();
     let looked_at = format!("docs: {lines} lines of {FILE}");
     match mode {
@@ -65,7 +67,12 @@ fn codes() -> Result<Value> {
 fn render(json: &Value) -> Result<String> {
     let codes = json.get("codes").and_then(Value::as_array).context("plugward codes has no list")?;
     let mut out = HEAD.to_owned();
-    for (kind, title) in [("reason", "Codes of reasons and notices"), ("rule", "Scanner rules")] {
+    let parts = [
+        ("reason", "Codes of reasons and notices"),
+        ("rule", "Scanner rules"),
+        ("secret", "Secrets that redact cuts out"),
+    ];
+    for (kind, title) in parts {
         write!(out, "\n## {title}\n\n| code | help |\n|---|---|\n").context("render")?;
         for code in codes.iter().filter(|code| code.get("kind").and_then(Value::as_str) == Some(kind)) {
             let cell =
@@ -90,6 +97,20 @@ fn misses(text: &str) -> Result<String> {
         let instead = if shows.is_empty() { "nothing".to_owned() } else { shows.join(", ") };
         writeln!(out, "| `{}` | {} | {} | {instead} |", cell("rule"), cell("class"), cell("what"))
             .context("render")?;
+    }
+    Ok(out)
+}
+
+/// The rules of the fence, and what it is known not to see; its tests hold both.
+fn fence() -> Result<String> {
+    let mut out = "\n## Fence rules\n\n| rule | name | help |\n|---|---|---|\n".to_owned();
+    for rule in Rule::ALL {
+        writeln!(out, "| `{rule}` | {} | {} |", rule.name(), rule.help().replace('|', "\\|"))
+            .context("render")?;
+    }
+    out.push_str("\n## What the fence does not see\n\n| code | not seen |\n|---|---|\n");
+    for (code, what) in BLIND_SPOTS {
+        writeln!(out, "| `{code}` | {} |", what.replace('|', "\\|")).context("render")?;
     }
     Ok(out)
 }

@@ -7,9 +7,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct Code {
-    /// The code, or the rule's id.
+    /// The code, the rule's id, or the kind that stands in the marker of a secret.
     pub code: String,
-    /// `reason` for codes, `rule` for scanner rules.
+    /// `reason` for codes, `rule` for scanner rules, `secret` for what `redact` cuts out.
     pub kind: &'static str,
     /// What it means and what to do.
     pub help: String,
@@ -56,7 +56,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("lock/signer", "build with the feature `minisign`, or take `lock.signers` out of your settings"),
 ];
 
-/// Lists every code and every built-in rule, sorted.
+/// Lists every code, every built-in rule and every kind of secret, sorted.
 #[must_use]
 pub fn all() -> Vec<Code> {
     let mut all: Vec<Code> = reasons()
@@ -67,6 +67,11 @@ pub fn all() -> Vec<Code> {
         code: rule.id().to_string(),
         kind: "rule",
         help: format!("{} {}", rule.why(), rule.fix()),
+    }));
+    all.extend(plugward_redact::KINDS.iter().map(|(kind, what)| Code {
+        code: (*kind).to_owned(),
+        kind: "secret",
+        help: (*what).to_owned(),
     }));
     all.sort();
     all
@@ -85,6 +90,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_scanner::CODES,
         plugward_capability::CODES,
         plugward_ledger::CODES,
+        plugward_redact::CODES,
     ]
     .concat();
     all.sort_unstable();

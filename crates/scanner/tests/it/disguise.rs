@@ -372,3 +372,26 @@ fn methods_that_a_pattern_takes_out_are_the_methods() {
         assert!(found.iter().any(|line| line.contains(rule)), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn aliases_in_the_wrong_order_are_followed_or_told() {
+    // Each name is bound after the function that uses it: one round each.
+    let chain = |depth: usize| {
+        let mut text = format!("function last() {{ a{depth}('ls') }}\n");
+        for at in (1..=depth).rev() {
+            text.push_str(&format!("function f{at}() {{ a{at} = a{} }}\n", at - 1));
+        }
+        text.push_str("a0 = require('child_process').execSync;\n");
+        check(Profile::General, "a.js", &text)
+    };
+    for depth in [1, 7, 8, 20, 28] {
+        let found = chain(depth);
+        assert!(
+            found.iter().any(|line| line.starts_with("1:") && line.contains("danger")),
+            "{depth}: {found:?}"
+        );
+        assert!(!found.iter().any(|line| line.contains("coverage/unscanned")), "{depth}: {found:?}");
+    }
+    let found = chain(60);
+    assert!(found.iter().any(|line| line.ends_with("danger coverage/unscanned")), "{found:?}");
+}

@@ -16,11 +16,11 @@ use super::scan::{Dialect, Flag, Scanned};
 use super::token::{DULL, ESCAPED, EVENT, K, Kw, NO_MATE, Tok};
 use super::types::Types;
 use crate::names::{Names, Node, NodeData};
-use crate::sink::{FirstArg, Own, Sink};
+use crate::sink::{FirstArg, Own, Sink, Unread};
 use crate::view::How;
 
-/// Rounds until aliases that are used before they are bound have settled.
-const ROUNDS: u32 = 8;
+/// Rounds until aliases that are used before they are bound have settled; what is new after them is reported as not seen.
+const ROUNDS: u32 = 32;
 
 pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &Names, sink: &mut Sink<'_>) {
     let rules = sink.rules;
@@ -53,7 +53,14 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
             followed.add(name.clone(), Why::Asked);
         }
         let fresh = followed.is_fresh();
-        if (bindings.changes() == changes && !fresh) || round >= ROUNDS {
+        if bindings.changes() == changes && !fresh {
+            break;
+        }
+        if round >= ROUNDS {
+            // Values may go to and fro for ever; a name that is new in the last round may lead to others.
+            if fresh {
+                sink.unread.push(Unread { start: 0, end: src.len() });
+            }
             break;
         }
         if fresh {
