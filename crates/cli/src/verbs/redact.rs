@@ -18,7 +18,7 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
     let firewall = Firewall::new(Rules::all(), Settings::reference())
         .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
     let mut stream = firewall.stream();
-    let mut report = Report::default();
+    let mut report = Report { lines: args.report.as_ref().map(|_| String::new()), ..Report::default() };
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
     let mut chunk = vec![0; CHUNK];
@@ -44,8 +44,8 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
     output.write_all(&settled)?;
     output.flush()?;
     report.add(last);
-    if let Some(path) = &args.report {
-        put(path, report.lines.as_bytes()).map_err(|error| anyhow!("write {path}: {error}"))?;
+    if let (Some(path), Some(lines)) = (&args.report, &report.lines) {
+        put(path, lines.as_bytes()).map_err(|error| anyhow!("write {path}: {error}"))?;
     }
     if report.left_out > 0 {
         out.complain(&format!("note: {} more findings are not in the report", report.left_out));
@@ -56,7 +56,8 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
 
 #[derive(Default)]
 struct Report {
-    lines: String,
+    /// Where a report was asked for.
+    lines: Option<String>,
     count: usize,
     left_out: usize,
 }
@@ -65,13 +66,14 @@ impl Report {
     fn add(&mut self, found: Vec<Found>) {
         for one in found {
             self.count = self.count.saturating_add(1);
-            if self.lines.len() > REPORT {
+            let Some(lines) = &mut self.lines else { continue };
+            if lines.len() > REPORT {
                 self.left_out = self.left_out.saturating_add(1);
                 continue;
             }
-            self.lines.push_str(&one.to_json_line());
-            if !self.lines.ends_with('\n') {
-                self.lines.push('\n');
+            lines.push_str(&one.to_json_line());
+            if !lines.ends_with('\n') {
+                lines.push('\n');
             }
         }
     }

@@ -145,7 +145,7 @@ mod tests {
         let mut less = load::load(&[], Compiled::ByTests).unwrap();
         let mut removed = 0_usize;
         for (index, rule) in whole.table.iter().enumerate() {
-            let kept = core::mem::replace(&mut less.table[index].severity, [None, None]);
+            let kept = core::mem::take(&mut less.table[index].severity);
             for profile in Profile::ALL.into_iter().filter(|profile| rule.severity(*profile).is_some()) {
                 // The other rules see none of what this one is for: no case of it holds without it.
                 assert_eq!(failing(&less, rule, profile), rule.bad.len(), "{} in {profile:?}", rule.id);
