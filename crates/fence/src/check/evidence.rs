@@ -53,7 +53,7 @@ const WITHIN: &[&str] =
 /// Methods that walk a collection.
 const WALKS: &[&str] = &["iter", "iter_mut", "into_iter", "drain"];
 /// Methods of iterators that give the items they are given.
-const SAME_ITEMS: &[&str] = &[
+pub(super) const SAME_ITEMS: &[&str] = &[
     "skip",
     "filter",
     "rev",

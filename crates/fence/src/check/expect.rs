@@ -3,6 +3,7 @@
 use syn::visit::Visit;
 
 use super::Checker;
+use super::evidence::SAME_ITEMS;
 use super::general::{General, general};
 use super::unsafety;
 use crate::Rule;
@@ -34,23 +35,6 @@ const LOOK_THROUGH: &[&str] = &[
     "into_iter",
     "into_boxed_slice",
     "flatten",
-];
-
-/// Methods of iterators that give the items they are given.
-const SAME_ITEMS: &[&str] = &[
-    "take",
-    "skip",
-    "filter",
-    "rev",
-    "inspect",
-    "fuse",
-    "peekable",
-    "step_by",
-    "take_while",
-    "skip_while",
-    "by_ref",
-    "chain",
-    "cycle",
 ];
 
 /// How far a wanted type is followed into an expression.

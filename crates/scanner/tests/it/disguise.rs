@@ -375,23 +375,54 @@ fn methods_that_a_pattern_takes_out_are_the_methods() {
 
 #[test]
 fn aliases_in_the_wrong_order_are_followed_or_told() {
-    // Each name is bound after the function that uses it: one round each.
-    let chain = |depth: usize| {
+    // Each name is bound below the function that uses it: one round each.
+    let js = |depth: usize| {
         let mut text = format!("function last() {{ a{depth}('ls') }}\n");
         for at in (1..=depth).rev() {
             text.push_str(&format!("function f{at}() {{ a{at} = a{} }}\n", at - 1));
         }
-        text.push_str("a0 = require('child_process').execSync;\n");
-        check(Profile::General, "a.js", &text)
+        text + "a0 = require('child_process').execSync;\n"
     };
-    for depth in [1, 7, 8, 20, 28] {
-        let found = chain(depth);
-        assert!(
-            found.iter().any(|line| line.starts_with("1:") && line.contains("danger")),
-            "{depth}: {found:?}"
-        );
-        assert!(!found.iter().any(|line| line.contains("coverage/unscanned")), "{depth}: {found:?}");
+    let py = |depth: usize| {
+        let mut text = format!("def last(): a{depth}('ls')\n");
+        for at in (1..=depth).rev() {
+            text.push_str(&format!("def f{at}():\n    global a{at}\n    a{at} = a{}\n", at - 1));
+        }
+        text + "import os\na0 = os.system\n"
+    };
+    let chains: [(&str, &dyn Fn(usize) -> String); 2] = [("a.js", &js), ("a.py", &py)];
+    for (path, chain) in chains {
+        for depth in [1, 5, 8, 20, 28] {
+            let found = check(Profile::General, path, &chain(depth));
+            let named = |line: &&String| line.starts_with("1:") && line.contains("danger");
+            assert!(found.iter().any(|line| named(&line)), "{path} {depth}: {found:?}");
+            assert!(!found.iter().any(|line| line.contains("coverage/")), "{path} {depth}: {found:?}");
+        }
+        let found = check(Profile::General, path, &chain(60));
+        assert!(found.iter().any(|line| line.ends_with("danger coverage/unscanned")), "{path}: {found:?}");
     }
-    let found = chain(60);
-    assert!(found.iter().any(|line| line.ends_with("danger coverage/unscanned")), "{found:?}");
+}
+
+#[test]
+fn names_are_put_in_however_many_went_before_or_it_is_told() {
+    let line = |path: &str, text: &str| {
+        let last = text.lines().count();
+        let found = check(Profile::General, path, text);
+        found.into_iter().find(|line| line.starts_with(&format!("{last}:")) && line.contains("danger"))
+    };
+    let tail = "const key = '.ssh/id_rsa'; require('fs').readFileSync(home + '/' + key);\n";
+    let plain = line("a.js", tail).map(|found| found[2..].to_owned());
+    assert!(plain.is_some(), "the case itself is found");
+    let filler = "require('fs').readFileSync(one + two);\n".repeat(600);
+    let behind = line("a.js", &format!("{filler}{tail}"));
+    assert_eq!(behind.map(|found| found[4..].to_owned()), plain);
+    // A name stands for a long text, and thousands of calls hand the name on: that is not followed to the end.
+    let long = format!(
+        "const long = '{}';\n{}",
+        "x".repeat(60_000),
+        "require('fs').readFileSync(long + long + long + long);\n".repeat(400)
+    );
+    assert!(
+        check(Profile::General, "a.js", &long).iter().any(|line| line.ends_with("danger coverage/unscanned"))
+    );
 }

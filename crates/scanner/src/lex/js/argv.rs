@@ -2,7 +2,7 @@
 
 use super::call::Callee;
 use super::token::{ESCAPED, K};
-use super::walk::Walk;
+use super::walk::{Walk, most_put_in};
 use crate::entry::Lens;
 use crate::lex::quote::{self, Exact};
 use crate::sink::EmbeddedText;
@@ -83,6 +83,9 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Writes the texts of what a name is bound to.
     fn named_text(&self, at: usize, depth: u32, out: &mut Vec<u8>) -> How {
+        if self.put_in.get() > most_put_in(self.src) {
+            return How::NONE;
+        }
         let Some(value) = self.bound_at(at).filter(|value| *value != at) else { return How::NONE };
         let mut end = value;
         while end < value.saturating_add(TOKENS) {
@@ -105,7 +108,10 @@ impl Walk<'_, '_, '_, '_> {
             }
             end = end.wrapping_add(1);
         }
+        let before = out.len();
         let how = self.joined(value, end, depth.wrapping_add(1), out);
+        let read = end.wrapping_sub(value).saturating_add(out.len().wrapping_sub(before));
+        self.put_in.set(self.put_in.get().saturating_add(read));
         out.pop();
         how
     }

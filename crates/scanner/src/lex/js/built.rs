@@ -1,7 +1,9 @@
 //! What a call is given, seen in its tokens: bytes written out, names put together, folders deleted whole.
 
+use super::bind::name_of;
 use super::call::Callee;
 use super::follow::Given;
+use super::table::Table;
 use super::token::{K, Kw};
 use super::walk::Walk;
 use crate::names::{Names, Node};
@@ -114,8 +116,6 @@ impl BuiltNodes {
     }
 }
 
-/// Names bound to bytes or folders are looked up this often in a file; a further one counts as computed.
-const LOOKUPS: u32 = 256;
 /// Functions whose constant arguments give a constant.
 const FOLDERS: &[&[u8]] = &[
     b"Buffer",
@@ -242,20 +242,22 @@ impl<'a> Walk<'a, '_, '_, '_> {
         }
     }
 
-    /// Gives the first token of what a name is bound to.
+    /// Gives the first token of what a name is first bound to. All names are listed when the first is asked for.
     pub(super) fn bound_at(&self, at: usize) -> Option<usize> {
-        let count = self.lookups.get().wrapping_add(1);
-        self.lookups.set(count);
-        if count > LOOKUPS {
-            return None;
-        }
-        let name = self.text_at(at);
-        let found = (0..self.toks.len()).find(|index| {
-            self.kind(index.wrapping_add(1)) == Some(K::Assign)
-                && self.kind(*index) == Some(K::Word)
-                && self.text_at(*index) == name
+        let firsts = self.firsts.get_or_init(|| {
+            let mut firsts = Table::default();
+            for (index, pair) in self.toks.windows(2).enumerate() {
+                if let [name, assign] = pair
+                    && assign.kind == K::Assign
+                    && name.kind == K::Word
+                {
+                    let value = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(2);
+                    firsts.entry(name_of(self.src, *name), || value);
+                }
+            }
+            firsts
         });
-        found.map(|index| index.wrapping_add(2))
+        firsts.get_at(self.src, self.tok(at)).map(|value| *value as usize)
     }
 
     /// Says whether a program is told to load a file before its own.

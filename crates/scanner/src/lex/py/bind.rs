@@ -76,6 +76,8 @@ pub(super) struct Bindings<'a> {
     pub(super) stars: Vec<Node>,
     seen: u64,
     pub(super) changes: u32,
+    /// How many names and members have come to stand for a name of the tables; it never goes down.
+    pub(super) learned: u32,
 }
 
 const fn bloom(name: &[u8]) -> u64 {
@@ -97,6 +99,7 @@ impl<'a> Bindings<'a> {
             let before = bound.val;
             if val.is_known() && !bound.val.is_known() {
                 bound.val = val;
+                self.learned = self.learned.saturating_add(1);
             } else if !bound.val.is_known() && bound.at != at && bound.val != val {
                 bound.val = Val::default();
             } else if bound.at == at && !bound.val.is_known() && bound.val.form == Form::Other {
@@ -111,6 +114,7 @@ impl<'a> Bindings<'a> {
         if val.is_any() {
             self.changes = self.changes.wrapping_add(1);
         }
+        self.learned = self.learned.saturating_add(u32::from(val.is_known()));
         self.names.insert(name, Bound { val, at });
     }
 
@@ -124,7 +128,12 @@ impl<'a> Bindings<'a> {
     }
 
     pub(super) fn bind_member(&mut self, name: Cow<'a, [u8]>, val: Val) {
-        if val.is_known() && self.members.insert(name, val) != Some(val) {
+        if !val.is_known() {
+            return;
+        }
+        let before = self.members.insert(name, val);
+        self.learned = self.learned.saturating_add(u32::from(before.is_none()));
+        if before != Some(val) {
             self.changes = self.changes.wrapping_add(1);
         }
     }

@@ -5,25 +5,32 @@ use super::call::WalkNodes;
 use super::scan::Scanned;
 use super::token::{FIRST, K, Kw, Tok, WIDE, pair};
 use crate::names::{Names, Node, ROOT, Word};
-use crate::sink::{Own, Sink};
+use crate::sink::{Own, Sink, Unread};
 use crate::view::How;
 
-/// Rounds until aliases that are used before they are bound have settled.
+/// Rounds until aliases that are used before they are bound have settled, whatever changes.
 const ROUNDS: u32 = 6;
+/// Rounds as long as each finds one more alias; what is new after them is reported as not seen.
+const MOST_ROUNDS: u32 = 32;
 
 pub(super) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sink: &mut Sink<'_>) {
     let mut bindings = Bindings::default();
     let nodes = WalkNodes::new(names);
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
-    for _ in 0..ROUNDS {
+    for round in 1.. {
         sink.hits.truncate(before.0);
         sink.embedded.truncate(before.1);
         sink.named.truncate(before.2);
-        let changes = bindings.changes;
+        let (changes, learned) = (bindings.changes, bindings.learned);
         let mut walk = Walk::new(src, &scanned.toks, names, &nodes, bindings, sink);
         walk.run();
         bindings = walk.bindings;
-        if bindings.changes == changes {
+        // Values may go to and fro for ever; an alias that is found stays one.
+        let fresh = bindings.learned != learned;
+        if fresh && round >= MOST_ROUNDS {
+            sink.unread.push(Unread { start: 0, end: src.len() });
+        }
+        if bindings.changes == changes || (!fresh && round >= ROUNDS) || round >= MOST_ROUNDS {
             break;
         }
     }
@@ -744,7 +751,7 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         if self.budget > 0 {
             self.budget = 0;
             let start = self.span(self.at, self.at).0;
-            self.sink.unread.push(crate::sink::Unread { start, end: self.src.len() });
+            self.sink.unread.push(Unread { start, end: self.src.len() });
         }
         false
     }

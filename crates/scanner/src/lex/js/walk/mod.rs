@@ -9,10 +9,13 @@ mod keyword;
 mod operator;
 mod skip;
 
+use core::cell::{Cell, OnceCell};
+
 use super::bind::{Bindings, Val};
 use super::call::WalkNodes;
 use super::follow::{Asked, Followed, Given, Marking, Why};
 use super::scan::{Dialect, Flag, Scanned};
+use super::table::Table;
 use super::token::{DULL, ESCAPED, EVENT, K, Kw, NO_MATE, Tok};
 use super::types::Types;
 use crate::names::{Names, Node, NodeData};
@@ -28,6 +31,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
     let mut bindings = Bindings::default();
     let mut followed = Followed::default();
     let mut asked = Asked::default();
+    let mut firsts = OnceCell::new();
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
     let marking = Marking { src, names, nodes, types: dialect.types };
     marking.start(scanned);
@@ -37,9 +41,10 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         sink.named.truncate(before.2);
         let changes = bindings.changes();
         let mut walk = Walk::new(src, &scanned.toks, dialect, names, nodes, bindings, sink);
-        walk.asked = asked;
+        (walk.asked, walk.firsts) = (asked, firsts);
         walk.run();
-        (bindings, asked) = (walk.bindings, walk.asked);
+        let put_in = walk.put_in.get();
+        (bindings, asked, firsts) = (walk.bindings, walk.asked, walk.firsts);
         for (name, val) in bindings.all() {
             // A function's name is followed where something asks for its constructor.
             if nodes.is_followed(val) {
@@ -53,12 +58,9 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
             followed.add(name.clone(), Why::Asked);
         }
         let fresh = followed.is_fresh();
-        if bindings.changes() == changes && !fresh {
-            break;
-        }
-        if round >= ROUNDS {
+        if (bindings.changes() == changes && !fresh) || round >= ROUNDS {
             // Values may go to and fro for ever; a name that is new in the last round may lead to others.
-            if fresh {
+            if fresh || put_in > most_put_in(src) {
                 sink.unread.push(Unread { start: 0, end: src.len() });
             }
             break;
@@ -67,6 +69,11 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
             marking.again(scanned, &mut followed);
         }
     }
+}
+
+/// How many tokens and bytes of a file may be read in place of names.
+pub(super) const fn most_put_in(src: &[u8]) -> usize {
+    src.len().saturating_mul(4).saturating_add(1 << 20)
 }
 
 /// Says whether a constant is a name that rules look for.
@@ -223,8 +230,10 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     whole: bool,
     /// As far as statements were looked through for what counts.
     seen: usize,
-    /// How often a name was looked up among the tokens.
-    pub(super) lookups: core::cell::Cell<u32>,
+    /// Where each name is first bound, once that was asked for.
+    pub(super) firsts: OnceCell<Table<'a, u32>>,
+    /// Tokens and bytes that were read in place of names.
+    pub(super) put_in: Cell<usize>,
 }
 
 fn small(value: usize) -> u32 {
@@ -263,7 +272,8 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             asked: Asked::default(),
             whole: super::whole::asked(),
             seen: 0,
-            lookups: core::cell::Cell::new(0),
+            firsts: OnceCell::new(),
+            put_in: Cell::new(0),
         }
     }
 
