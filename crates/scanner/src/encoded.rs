@@ -49,13 +49,40 @@ const fn is_encoded(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
 }
 
-/// Base64 and hex: a probe at every 24th byte, then the run around it.
+/// The bytes that one look takes. A run holds two halves of such blocks in a row, whole.
+const BLOCK: usize = 16;
+
+/// Says of both halves of a block whether all their bytes are those of a run.
+#[inline]
+fn halves(block: &[u8; BLOCK]) -> (bool, bool) {
+    let mut marks = [0_u8; BLOCK];
+    for (mark, byte) in marks.iter_mut().zip(block) {
+        let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        // The slash stands right before the digits.
+        let digit = byte.wrapping_sub(b'/') < 11;
+        let other = (*byte == b'+') | (*byte == b'_') | (*byte == b'-');
+        *mark = if letter | digit | other { 0xFF } else { 0 };
+    }
+    let both = u128::from_le_bytes(marks);
+    let half = u128::from(u64::MAX);
+    (both & half == half, both >> 64 == half)
+}
+
+/// Base64 and hex: where two half blocks in a row are of a run, the run around them.
 fn runs(text: &[u8], out: &mut Vec<Decoded>) {
-    let mut at = RUN.saturating_sub(1);
-    let mut done = 0_usize;
-    while let Some(byte) = text.get(at) {
-        if !is_encoded(*byte) {
-            at = at.saturating_add(RUN);
+    let (mut at, mut done, mut before) = (0_usize, 0_usize, false);
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let (first, second) = match rest.first_chunk::<BLOCK>() {
+            Some(block) => halves(block),
+            None => {
+                let mut last = [0; BLOCK];
+                last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+                halves(&last)
+            }
+        };
+        if !(first && (before || second)) {
+            before = second;
+            at = at.saturating_add(BLOCK);
             continue;
         }
         let head = text.get(done..at).unwrap_or_default();
@@ -67,8 +94,9 @@ fn runs(text: &[u8], out: &mut Vec<Decoded>) {
         {
             push(&decoded, (start, end), out);
         }
-        done = end;
-        at = end.saturating_add(RUN.saturating_sub(1)).max(at.saturating_add(1));
+        (done, before) = (end, false);
+        // The byte at the end is of no run, so that the block around it tells of later ones alone.
+        at = end / BLOCK * BLOCK;
     }
 }
 
@@ -125,8 +153,14 @@ fn decoded(run: &[u8]) -> Option<Vec<u8>> {
         // Somewhere in the middle, at a whole group.
         let middle = (body.len().saturating_sub(SAMPLE) / 2) & !3;
         let sample = body.get(middle..)?;
-        let sample = uri::base64(sample.get(..sample.len().min(SAMPLE))?);
-        looks_printable(&sample).then(|| printable(uri::base64(body))).flatten()
+        let (mut bytes, mut len) = ([0_u8; SAMPLE], 0_usize);
+        uri::quads(sample.get(..sample.len().min(SAMPLE))?, |byte, _, _| {
+            if let Some(slot) = bytes.get_mut(len) {
+                *slot = byte;
+                len = len.wrapping_add(1);
+            }
+        });
+        looks_printable(bytes.get(..len)?).then(|| printable(uri::base64(body))).flatten()
     })
 }
 
@@ -158,13 +192,16 @@ const fn is_printable(byte: u8) -> bool {
 
 /// A cheap look at a sample: text, or text in two bytes a letter, has few bytes that are no letters.
 fn looks_printable(sample: &[u8]) -> bool {
-    let count = |is: fn(&u8) -> bool| sample.iter().filter(|byte| is(byte)).count();
-    let odd = count(|byte| !is_printable(*byte));
-    let (nuls, high) = (count(|byte| *byte == 0), count(|byte| *byte >= 0x80));
+    let (mut odd, mut nuls, mut high) = (0_usize, 0_usize, 0_usize);
+    for byte in sample {
+        odd = odd.wrapping_add(usize::from(!is_printable(*byte)));
+        nuls = nuls.wrapping_add(usize::from(*byte == 0));
+        high = high.wrapping_add(usize::from(*byte >= 0x80));
+    }
     let wide = nuls == odd && nuls.saturating_mul(5) >= sample.len().saturating_mul(2);
     // Of text in another script no more than the first and last letter is cut.
-    let cut = sample.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
-    odd.saturating_mul(4) <= sample.len() || wide || (high == odd && cut <= 6)
+    let cut = || sample.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
+    odd.saturating_mul(4) <= sample.len() || wide || (high == odd && cut() <= 6)
 }
 
 /// Gives bytes as text if nine parts in ten of them are printable.

@@ -48,9 +48,19 @@ pub(crate) fn prefix_at(text: &[u8], start: usize, end: usize) -> u64 {
 }
 
 #[inline]
+const fn mixed(prefix: u64, len: usize) -> u64 {
+    (prefix ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[inline]
 fn bucket(prefix: u64, len: usize) -> usize {
-    let mixed = (prefix ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    usize::try_from(mixed >> 51).unwrap_or(0)
+    usize::try_from(mixed(prefix, len) >> 51).unwrap_or(0)
+}
+
+/// Gives a short key of a word, the same for the same word: most that differ have another.
+#[inline]
+pub(crate) fn key(prefix: u64, len: usize) -> u16 {
+    u16::try_from(mixed(prefix, len) >> 48).unwrap_or(0)
 }
 
 impl Words {

@@ -4,6 +4,7 @@
 //! between two blanks of the text view, stand side by side in the raw bytes too, unless a disguise was undone there. So where a text has none of these pieces, no match over its views is missed by not
 //! building them.
 
+use super::literal::Measure;
 use super::{PatternSet, Places, stage2};
 use crate::engine::Pattern;
 
@@ -28,12 +29,11 @@ pub(crate) struct Hinted {
 impl Hinted {
     /// Takes the patterns over raw bytes, and those over the views that are of the language.
     pub(crate) fn new(raw: &PatternSet, text: &[&Pattern], code: &[&Pattern]) -> Self {
-        let mut hints = vec![(b"child_process".to_vec(), STARTER)];
+        let mut hints = vec![(Hint::Piece(b"child_process".to_vec()), STARTER)];
         let mut complete = 0;
         for (patterns, bit) in [(text, TEXT), (code, CODE)] {
-            let joins = if bit == TEXT { is_graphic } else { is_name };
-            let pieces: Option<Vec<Vec<Vec<u8>>>> =
-                patterns.iter().map(|pattern| pieces(pattern, joins)).collect();
+            let pieces: Option<Vec<Vec<Hint>>> =
+                patterns.iter().map(|pattern| pieces(pattern, bit)).collect();
             if let Some(pieces) = pieces {
                 complete |= bit;
                 hints.extend(pieces.concat().into_iter().map(|piece| (piece, bit)));
@@ -66,18 +66,64 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
 }
 
-/// Gives one piece of each literal of a pattern; `None` where a literal has none that is long enough.
-fn pieces(pattern: &Pattern, joins: fn(u8) -> bool) -> Option<Vec<Vec<u8>>> {
+/// What of a literal over the text view, and over the code view, stands in the raw bytes as it is.
+pub(crate) const TEXT_RUN: Measure = Measure(is_graphic);
+pub(crate) const CODE_RUN: Measure = Measure(is_name);
+
+/// What stands in the raw bytes where a match over a view is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Hint {
+    /// Bytes side by side.
+    Piece(Vec<u8>),
+    /// A word of three letters with a blank behind it.
+    Word(Vec<u8>),
+}
+
+/// Gives one hint of each literal of a pattern; `None` where a literal has none.
+fn pieces(pattern: &Pattern, view: u8) -> Option<Vec<Hint>> {
     if pattern.slow {
         return None;
     }
     let literals = pattern.shape.literals.iter();
     // What is not ASCII in a view comes from what is not ASCII below, and such text is viewed in any case.
-    literals
-        .filter(|literal| literal.bytes.is_ascii())
-        .map(|literal| {
-            let runs = literal.bytes.split(|byte| !joins(*byte));
-            runs.max_by_key(|run| run.len()).filter(|run| run.len() >= MIN).map(<[u8]>::to_vec)
-        })
-        .collect()
+    literals.filter(|literal| literal.bytes.is_ascii()).map(|literal| piece(&literal.bytes, view)).collect()
+}
+
+fn piece(literal: &[u8], view: u8) -> Option<Hint> {
+    let measure = if view == TEXT { TEXT_RUN } else { CODE_RUN };
+    let run = measure.run(literal);
+    if run.len() >= MIN {
+        return Some(Hint::Piece(run.to_vec()));
+    }
+    let ends = |four: &&[u8]| matches!(four, [a, b, c, b' '] if [a, b, c].iter().all(|byte| byte.is_ascii_alphabetic()));
+    let word = literal.windows(MIN).find(ends).filter(|_| view == TEXT)?;
+    Some(Hint::Word(word.to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::Lens;
+    use crate::rules::Rules;
+
+    #[test]
+    fn every_pattern_over_a_view_of_js_has_hints() {
+        // One pattern without, and that view of every file is built whole: right, but slow.
+        let rules = Rules::builtin();
+        for (set, view) in [(&rules.text, TEXT), (&rules.code, CODE)] {
+            let js = set.patterns.iter().filter(|pattern| {
+                rules.matcher(pattern.matcher).is_some_and(|known| known.langs & Lens::Js.bit() != 0)
+            });
+            let without = js.filter(|pattern| pieces(pattern, view).is_none());
+            let shown: Vec<String> = without
+                .map(|pattern| {
+                    let literals = pattern.shape.literals.iter().map(|literal| literal.bytes.as_slice());
+                    let short = literals.filter(|literal| piece(literal, view).is_none());
+                    let short: Vec<_> = short.map(String::from_utf8_lossy).collect();
+                    format!("{short:?} of {}", pattern.source)
+                })
+                .collect();
+            assert!(shown.is_empty(), "{}", shown.join("\n"));
+        }
+    }
 }

@@ -34,13 +34,62 @@ struct Info {
     best: Option<Vec<Literal>>,
 }
 
+/// How much of a literal counts: all of it, or the longest run of bytes that stand side by side below a view too.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measure(pub(crate) fn(u8) -> bool);
+
+impl Measure {
+    /// All of a literal counts.
+    pub(crate) const WHOLE: Self = Self(|_any| true);
+
+    /// Gives the run of a literal that counts.
+    pub(crate) fn run(self, text: &[u8]) -> &[u8] {
+        text.split(|byte| !(self.0)(*byte)).max_by_key(|run| run.len()).unwrap_or_default()
+    }
+
+    /// Longer shortest runs are better, up to 8 bytes; then longer literals; then fewer of them.
+    fn score(self, literals: &[Literal]) -> (usize, usize, usize) {
+        let shortest = |len: &dyn Fn(&Literal) -> usize| literals.iter().map(len).min().unwrap_or(0).min(8);
+        let run = shortest(&|literal| self.run(&literal.bytes).len());
+        (run, shortest(&|literal| literal.bytes.len()), usize::MAX.saturating_sub(literals.len()))
+    }
+
+    fn better(self, a: Option<Vec<Literal>>, b: Option<Vec<Literal>>) -> Option<Vec<Literal>> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if self.score(&b) > self.score(&a) { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
 /// Derives what a regex requires; `None` where a match has no longest length.
-pub(crate) fn derive(hir: &Hir) -> Option<Shape> {
-    let info = analyze(hir);
+pub(crate) fn derive(hir: &Hir, measure: Measure) -> Option<Shape> {
+    let info = measure.analyze(hir);
     let max = info.max?;
     let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0)));
-    let literals = better(whole, info.best).unwrap_or_default();
+    let literals = measure.better(whole, info.best).unwrap_or_default();
     Some(Shape { max, literals })
+}
+
+/// A gap that takes so many bytes parts a regex.
+const GAP: u32 = 12;
+
+/// Gives the part of a regex between two long gaps that requires the best literals, if it is not all of it. Where the regex
+/// matches, so does the part, inside that match; and it needs no automaton that counts the bytes of a gap.
+pub(crate) fn core(hir: &Hir, measure: Measure) -> Option<Hir> {
+    let HirKind::Concat(parts) = hir.kind() else { return None };
+    let long = |part: &Hir| match part.kind() {
+        HirKind::Repetition(repetition) => repetition.max.is_none_or(|max| max >= GAP),
+        _ => false,
+    };
+    let pieces = parts.split(long).map(|piece| Hir::concat(piece.to_vec()));
+    let best = pieces.max_by_key(|piece| {
+        let literals = derive(piece, measure).map(|shape| shape.literals).unwrap_or_default();
+        measure.score(&literals)
+    });
+    best.filter(|best| {
+        parts.iter().any(long) && best.properties().minimum_len().is_some_and(|least| least > 0)
+    })
 }
 
 fn as_literals(texts: &[Vec<u8>], before: (usize, usize)) -> Option<Vec<Literal>> {
@@ -54,36 +103,81 @@ fn as_literals(texts: &[Vec<u8>], before: (usize, usize)) -> Option<Vec<Literal>
     Some(literals)
 }
 
-/// Longer shortest literals are better, up to 8 bytes; then fewer of them.
-fn score(literals: &[Literal]) -> (usize, usize) {
-    let shortest = literals.iter().map(|literal| literal.bytes.len()).min().unwrap_or(0);
-    (shortest.min(8), usize::MAX.saturating_sub(literals.len()))
-}
-
-fn better(a: Option<Vec<Literal>>, b: Option<Vec<Literal>>) -> Option<Vec<Literal>> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(if score(&b) > score(&a) { b } else { a }),
-        (a, b) => a.or(b),
+impl Measure {
+    fn analyze(self, hir: &Hir) -> Info {
+        let properties = hir.properties();
+        let min = properties.minimum_len().unwrap_or(0);
+        let max = properties.maximum_len();
+        let (exact, best) = match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => (Some(vec![Vec::new()]), None),
+            HirKind::Literal(literal) => (Some(vec![literal.0.to_ascii_lowercase()]), None),
+            HirKind::Class(class) => (class_texts(class), None),
+            HirKind::Capture(capture) => {
+                let inner = self.analyze(&capture.sub);
+                (inner.exact, inner.best)
+            }
+            HirKind::Repetition(repetition) => {
+                repeat(&self.analyze(&repetition.sub), repetition.min, repetition.max)
+            }
+            HirKind::Concat(parts) => self.concat(parts),
+            HirKind::Alternation(branches) => self.alternate(branches),
+        };
+        Info { min, max, exact, best }
     }
-}
 
-fn analyze(hir: &Hir) -> Info {
-    let properties = hir.properties();
-    let min = properties.minimum_len().unwrap_or(0);
-    let max = properties.maximum_len();
-    let (exact, best) = match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => (Some(vec![Vec::new()]), None),
-        HirKind::Literal(literal) => (Some(vec![literal.0.to_ascii_lowercase()]), None),
-        HirKind::Class(class) => (class_texts(class), None),
-        HirKind::Capture(capture) => {
-            let inner = analyze(&capture.sub);
-            (inner.exact, inner.best)
+    fn concat(self, parts: &[Hir]) -> Known {
+        let mut best = None;
+        let mut at = (0_usize, 0_usize);
+        let mut run = Run { texts: vec![Vec::new()], start: at };
+        let mut all_exact = true;
+        for (index, part) in parts.iter().enumerate() {
+            let info = self.analyze(part);
+            let joined = info.exact.as_ref().and_then(|texts| product(&run.texts, texts));
+            if let Some(texts) = joined {
+                run.texts = texts;
+            } else {
+                all_exact = false;
+                best = self.better(best, as_literals(&run.texts, run.start));
+                best = self.better(best, longer(&run, parts.get(index..).unwrap_or_default()));
+                if let Some(inner) = &info.best {
+                    best = self.better(best, Some(shift(inner, at)));
+                }
+                run = Run { texts: info.exact.clone().unwrap_or_else(|| vec![Vec::new()]), start: at };
+                if info.exact.is_none() {
+                    run.start = after(at, &info);
+                }
+            }
+            at = after(at, &info);
         }
-        HirKind::Repetition(repetition) => repeat(&analyze(&repetition.sub), repetition.min, repetition.max),
-        HirKind::Concat(parts) => concat(parts),
-        HirKind::Alternation(branches) => alternate(branches),
-    };
-    Info { min, max, exact, best }
+        if all_exact {
+            return (Some(run.texts), None);
+        }
+        (None, self.better(best, as_literals(&run.texts, run.start)))
+    }
+
+    fn alternate(self, branches: &[Hir]) -> Known {
+        let infos: Vec<Info> = branches.iter().map(|branch| self.analyze(branch)).collect();
+        let mut texts = Vec::new();
+        let mut exact = true;
+        for info in &infos {
+            match &info.exact {
+                Some(more) => texts.extend(more.iter().cloned()),
+                None => exact = false,
+            }
+        }
+        if exact && texts.len() <= MAX_STRINGS {
+            return (Some(texts), None);
+        }
+        let mut all: Vec<Literal> = Vec::new();
+        for info in infos {
+            let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0)));
+            match self.better(whole, info.best) {
+                Some(literals) => all.extend(literals),
+                None => return (None, None),
+            }
+        }
+        (None, Some(all))
+    }
 }
 
 fn class_texts(class: &Class) -> Option<Vec<Vec<u8>>> {
@@ -166,36 +260,6 @@ struct Run {
     start: (usize, usize),
 }
 
-fn concat(parts: &[Hir]) -> Known {
-    let mut best = None;
-    let mut at = (0_usize, 0_usize);
-    let mut run = Run { texts: vec![Vec::new()], start: at };
-    let mut all_exact = true;
-    for (index, part) in parts.iter().enumerate() {
-        let info = analyze(part);
-        let joined = info.exact.as_ref().and_then(|texts| product(&run.texts, texts));
-        if let Some(texts) = joined {
-            run.texts = texts;
-        } else {
-            all_exact = false;
-            best = better(best, as_literals(&run.texts, run.start));
-            best = better(best, longer(&run, parts.get(index..).unwrap_or_default()));
-            if let Some(inner) = &info.best {
-                best = better(best, Some(shift(inner, at)));
-            }
-            run = Run { texts: info.exact.clone().unwrap_or_else(|| vec![Vec::new()]), start: at };
-            if info.exact.is_none() {
-                run.start = after(at, &info);
-            }
-        }
-        at = after(at, &info);
-    }
-    if all_exact {
-        return (Some(run.texts), None);
-    }
-    (None, better(best, as_literals(&run.texts, run.start)))
-}
-
 /// A short run with each byte that may follow it: five bytes fire less often than four.
 fn longer(run: &Run, rest: &[Hir]) -> Option<Vec<Literal>> {
     let shortest = run.texts.iter().map(Vec::len).min()?;
@@ -251,28 +315,4 @@ fn shift(literals: &[Literal], by: (usize, usize)) -> Vec<Literal> {
             before: (literal.before.0.saturating_add(by.0), literal.before.1.saturating_add(by.1)),
         })
         .collect()
-}
-
-fn alternate(branches: &[Hir]) -> Known {
-    let infos: Vec<Info> = branches.iter().map(analyze).collect();
-    let mut texts = Vec::new();
-    let mut exact = true;
-    for info in &infos {
-        match &info.exact {
-            Some(more) => texts.extend(more.iter().cloned()),
-            None => exact = false,
-        }
-    }
-    if exact && texts.len() <= MAX_STRINGS {
-        return (Some(texts), None);
-    }
-    let mut all: Vec<Literal> = Vec::new();
-    for info in infos {
-        let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0)));
-        match better(whole, info.best) {
-            Some(literals) => all.extend(literals),
-            None => return (None, None),
-        }
-    }
-    (None, Some(all))
 }

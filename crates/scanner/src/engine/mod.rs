@@ -18,7 +18,7 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use std::sync::OnceLock;
 
-pub(crate) use literal::{Shape, derive};
+pub(crate) use literal::{Measure, Shape, derive};
 
 use crate::error::RuleErrorKind;
 
@@ -79,7 +79,9 @@ pub(crate) struct Pattern {
     pub(crate) source: String,
     pub(crate) shape: Shape,
     pub(crate) slow: bool,
+    measure: Measure,
     regex: OnceLock<Regex>,
+    core: OnceLock<Option<Regex>>,
 }
 
 fn syntax_config() -> syntax::Config {
@@ -137,6 +139,7 @@ impl Pattern {
         matcher: u16,
         source: &str,
         speed: Speed,
+        measure: Measure,
         compiled: Compiled,
     ) -> Result<Self, RuleErrorKind> {
         if source.len() > MAX_PATTERN {
@@ -145,7 +148,7 @@ impl Pattern {
         let hir = syntax::parse_with(source, &syntax_config())
             .map_err(|error| RuleErrorKind::Parse(error.to_string()))?;
         let unbounded = || RuleErrorKind::Unbounded(source.to_owned());
-        let shape = derive(&hir).filter(|shape| shape.max <= MAX_MATCH).ok_or_else(unbounded)?;
+        let shape = derive(&hir, measure).filter(|shape| shape.max <= MAX_MATCH).ok_or_else(unbounded)?;
         if hir.properties().minimum_len().is_none_or(|least| least == 0) {
             return Err(RuleErrorKind::Parse(format!("the pattern {source:?} matches the empty text")));
         }
@@ -154,7 +157,8 @@ impl Pattern {
         if short && speed == Speed::Fast {
             return Err(RuleErrorKind::NoLiteral(source.to_owned()));
         }
-        let pattern = Self { matcher, source: source.to_owned(), shape, slow: short, regex: OnceLock::new() };
+        let (regex, core) = (OnceLock::new(), OnceLock::new());
+        let pattern = Self { matcher, source: source.to_owned(), shape, slow: short, measure, regex, core };
         if compiled == Compiled::ByTests {
             return Ok(pattern);
         }
@@ -168,6 +172,17 @@ impl Pattern {
     )]
     pub(crate) fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| compile(&self.source).expect("the loader or a test compiled this pattern"))
+    }
+
+    /// Gives a regex without long gaps that matches within each match of the pattern, if its shape has one.
+    pub(crate) fn core(&self) -> Option<&Regex> {
+        let build = || {
+            let hir = syntax::parse_with(&self.source, &syntax_config()).ok()?;
+            let part = literal::core(&hir, self.measure)?;
+            let settings = Regex::config().utf8_empty(false).nfa_size_limit(Some(MAX_AUTOMATON));
+            Regex::builder().configure(settings).build_from_hir(&part).ok()
+        };
+        self.core.get_or_init(build).as_ref()
     }
 }
 

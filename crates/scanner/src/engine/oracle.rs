@@ -2,7 +2,7 @@
 
 use super::naive::Naive;
 use super::stage1::{Stage1, Table};
-use super::{Compiled, Finder as _, Pattern, PatternSet, RawMatch, Speed};
+use super::{Compiled, Finder as _, Measure, Pattern, PatternSet, RawMatch, Speed};
 
 /// Which engine runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Oracle {
     pub fn new(sources: &[&str]) -> Result<Self, String> {
         let mut set = PatternSet::default();
         for source in sources {
-            let pattern = Pattern::parse(0, source, Speed::Slow, Compiled::ByLoader);
+            let pattern = Pattern::parse(0, source, Speed::Slow, Measure::WHOLE, Compiled::ByLoader);
             set.patterns.push(pattern.map_err(|kind| kind.to_string())?);
         }
         Ok(Self { set })

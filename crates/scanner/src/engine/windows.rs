@@ -59,6 +59,9 @@ impl Windows {
             for (first, last) in ranges {
                 let end = last.saturating_add(pattern.shape.max).min(hay.len());
                 from = from.max(first);
+                if pattern.core().is_some_and(|core| !core.is_match(Input::new(hay).span(from..end))) {
+                    continue;
+                }
                 while from <= last {
                     let input = Input::new(hay).span(from..end);
                     let Some(found) = pattern.regex().search(&input) else { break };

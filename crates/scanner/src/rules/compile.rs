@@ -10,7 +10,7 @@ use super::load::Place;
 use super::source::{Arg0, MatchSource, NameSource, RuleSource};
 use super::{Check, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
 use crate::RuleError;
-use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex, Speed};
+use crate::engine::{Compiled, Measure, Pattern, PatternSet, ShortRegex, Speed, hint};
 use crate::entry::{Lens, Role};
 use crate::error::RuleErrorKind;
 use crate::lex::data::{KeyIndex, KeyPattern};
@@ -154,13 +154,13 @@ impl Builder {
         let matcher = self.next()?;
         match source {
             MatchSource::Bytes { pattern, profiles, check, .. } => {
-                let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
+                let pattern = Pattern::parse(matcher, &pattern, speed, Measure::WHOLE, self.compiled)?;
                 self.bytes.patterns.push(pattern);
                 let check = read_check(&check)?;
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Bytes { check });
             }
             MatchSource::Text { pattern, within, roles, profiles, .. } => {
-                let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
+                let pattern = Pattern::parse(matcher, &pattern, speed, hint::TEXT_RUN, self.compiled)?;
                 let within = within_bits(&within)?;
                 let set = if within == Within::Hidden.bit() { &mut self.hidden } else { &mut self.text };
                 set.patterns.push(pattern);
@@ -168,7 +168,7 @@ impl Builder {
                 self.push(rule, langs, profile_bits(&profiles)?, kind);
             }
             MatchSource::Code { pattern, profiles, .. } => {
-                let pattern = Pattern::parse(matcher, &pattern, speed, self.compiled)?;
+                let pattern = Pattern::parse(matcher, &pattern, speed, hint::CODE_RUN, self.compiled)?;
                 self.code.patterns.push(pattern);
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Code);
             }

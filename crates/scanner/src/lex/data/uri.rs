@@ -84,40 +84,67 @@ fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: How) -> V
 }
 
 fn base64_at(scalar: &Scalar, body: &[u8], from: usize, how: How, view: &mut View) {
-    for (out, first, end) in quads(body) {
+    quads(body, |out, first, end| {
         let (low, high, _) = scalar.back(from.saturating_add(first), from.saturating_add(end));
         view.put(&[out], (low, high), how, 0);
-    }
+    });
 }
 
 /// Reads base64 leniently: both alphabets, bytes of neither left out, no padding asked.
 pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
-    quads(body).map(|(byte, _, _)| byte).collect()
+    let mut out = Vec::with_capacity(body.len().saturating_mul(3) / 4);
+    quads(body, |byte, _, _| out.push(byte));
+    out
 }
 
-/// Each decoded byte with the range that it stands in.
-fn quads(body: &[u8]) -> impl Iterator<Item = (u8, usize, usize)> {
+/// What a byte stands for in base64; larger where it is none of its digits, and `END` where it ends the text.
+const VALUES: [u8; 256] = values();
+const NONE: u8 = 64;
+const END: u8 = 65;
+
+const fn values() -> [u8; 256] {
+    let mut table = [NONE; 256];
+    let mut index = 0_usize;
+    while index < 256 {
+        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "index is below 256")]
+        {
+            let byte = index as u8;
+            table[index] = match byte {
+                b'A'..=b'Z' => byte.wrapping_sub(b'A'),
+                b'a'..=b'z' => byte.wrapping_sub(b'a').wrapping_add(26),
+                b'0'..=b'9' => byte.wrapping_sub(b'0').wrapping_add(52),
+                b'+' | b'-' => 62,
+                b'/' | b'_' => 63,
+                b'=' => END,
+                _ => NONE,
+            };
+        }
+        index = index.wrapping_add(1);
+    }
+    table
+}
+
+/// Tells each decoded byte with the range that it stands in.
+pub(crate) fn quads(body: &[u8], mut each: impl FnMut(u8, usize, usize)) {
     let (mut bits, mut held, mut first) = (0_u32, 0_u32, 0_usize);
-    body.iter().enumerate().take_while(|(_, byte)| **byte != b'=').filter_map(move |(at, byte)| {
-        let value = match byte {
-            b'A'..=b'Z' => byte.wrapping_sub(b'A'),
-            b'a'..=b'z' => byte.wrapping_sub(b'a').wrapping_add(26),
-            b'0'..=b'9' => byte.wrapping_sub(b'0').wrapping_add(52),
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
+    for (at, byte) in body.iter().enumerate() {
+        let value = VALUES.get(usize::from(*byte)).copied().unwrap_or(NONE);
+        if value >= NONE {
+            if value == END {
+                break;
+            }
+            continue;
+        }
         if held == 0 {
             first = at;
         }
         bits = (bits << 6 | u32::from(value)) & 0xFFFF;
-        held = held.saturating_add(6);
-        if held < 8 {
-            return None;
+        held = held.wrapping_add(6);
+        if held >= 8 {
+            held = held.wrapping_sub(8);
+            let [.., out] = (bits >> held).to_be_bytes();
+            let from = core::mem::replace(&mut first, at);
+            each(out, from, at.saturating_add(1));
         }
-        held = held.saturating_sub(8);
-        let [.., out] = (bits >> held).to_be_bytes();
-        let from = core::mem::replace(&mut first, at);
-        Some((out, from, at.saturating_add(1)))
-    })
+    }
 }

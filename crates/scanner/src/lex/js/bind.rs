@@ -34,6 +34,8 @@ struct Bound {
     /// A constant that was bound twice is none; the token tells a second binding from a second round.
     at: u32,
     twice: bool,
+    /// What it was when the last round ended.
+    ended: Option<(Val, bool)>,
 }
 
 /// Where the file declares a name itself.
@@ -50,7 +52,8 @@ pub(super) struct Bindings<'a> {
     decls: Vec<Decl>,
     /// One bit a word that is declared somewhere.
     declared: u64,
-    changes: u32,
+    /// How many declarations there were when the last round ended.
+    ended: usize,
 }
 
 const fn bit(word: Word) -> u64 {
@@ -68,8 +71,17 @@ pub(super) fn name_of(src: &[u8], tok: Tok) -> Cow<'_, [u8]> {
 }
 
 impl<'a> Bindings<'a> {
-    pub(super) const fn changes(&self) -> u32 {
-        self.changes
+    /// Ends a round; says whether it left something other than the round before. What went to and fro within a round does so
+    /// in the next as well.
+    pub(super) fn end_round(&mut self) -> bool {
+        let mut changed = self.decls.len() != self.ended;
+        self.ended = self.decls.len();
+        for bound in self.names.values_mut() {
+            let now = Some((bound.val, bound.twice));
+            changed |= bound.ended != now;
+            bound.ended = now;
+        }
+        changed
     }
 
     /// Gives all names that are bound.
@@ -83,14 +95,8 @@ impl<'a> Bindings<'a> {
         if !known && self.names.get(&name).is_none() {
             return;
         }
-        let mut fresh = false;
-        let Some(bound) = self.names.entry(name, || {
-            fresh = true;
-            Bound { val, at, twice: false }
-        }) else {
-            return;
-        };
-        let before = (bound.val, bound.twice);
+        let bound = self.names.entry(name, || Bound { val, at, twice: false, ended: None });
+        let Some(bound) = bound else { return };
         if bound.at != at && (val.text != bound.val.text) {
             bound.twice = true;
         }
@@ -102,9 +108,6 @@ impl<'a> Bindings<'a> {
         } else if bound.at == at {
             // What stood for a constant in an earlier round may have turned out to be none.
             bound.val.text = val.text;
-        }
-        if fresh || before != (bound.val, bound.twice) {
-            self.changes = self.changes.wrapping_add(1);
         }
     }
 
@@ -120,7 +123,6 @@ impl<'a> Bindings<'a> {
         self.declared |= bit(word);
         if word != 0 && !self.decls.contains(&decl) && self.decls.len() < 256 {
             self.decls.push(decl);
-            self.changes = self.changes.wrapping_add(1);
         }
     }
 

@@ -164,9 +164,9 @@ impl Marking<'_> {
 
     /// Says whether a word that the lexer marked is an event where it stands.
     fn word(&self, toks: &[Tok], index: usize, tok: Tok, around: Around) -> bool {
-        let word = Word::try_from(tok.aux).unwrap_or(0);
+        let word = tok.word();
         let interest = self.names.interest(word);
-        if interest & STARRED != 0 || matches!(Kw::of(tok.aux), Kw::Import | Kw::Export | Kw::This) {
+        if interest & STARRED != 0 || matches!(Kw::of(tok.word()), Kw::Import | Kw::Export | Kw::This) {
             return true;
         }
         let global = self.nodes.is_global(word) || self.nodes.is_weak_global(word);
@@ -230,12 +230,12 @@ impl Marking<'_> {
             Some(K::Dot | K::QDot) => {
                 let member = at(index.wrapping_add(2)).filter(|tok| tok.kind == K::Word);
                 let Some(member) = member else { return true };
-                let word = Word::try_from(member.aux).unwrap_or(0);
+                let word = member.word();
                 let after = at(index.wrapping_add(3)).map(|tok| tok.kind);
                 self.steps(val, word, after) || index.checked_sub(1).and_then(at).is_some_and(is_delete)
             }
             Some(K::LParen | K::Tpl | K::TplHead | K::LBracket | K::Bang | K::Lt) => true,
-            Some(K::Word) if next.is_some_and(|tok| matches!(Kw::of(tok.aux), Kw::As | Kw::Satisfies)) => {
+            Some(K::Word) if next.is_some_and(|tok| matches!(Kw::of(tok.word()), Kw::As | Kw::Satisfies)) => {
                 true
             }
             _ => {
@@ -262,7 +262,7 @@ impl Marking<'_> {
 }
 
 fn is_delete(tok: &Tok) -> bool {
-    (tok.kind == K::Word && Kw::of(tok.aux) == Kw::Delete) || tok.kind == K::IncDec
+    (tok.kind == K::Word && Kw::of(tok.word()) == Kw::Delete) || tok.kind == K::IncDec
 }
 
 /// Says whether a value goes on to another name or group from where it stands.
@@ -271,7 +271,7 @@ fn is_handed_on(before: Option<&Tok>, around: Around) -> bool {
     match before.kind {
         K::Assign | K::EitherAssign | K::Either | K::Question | K::Gt | K::At => true,
         K::Colon | K::LParen | K::Comma => around == Around::Open,
-        K::Word => matches!(Kw::of(before.aux), Kw::Await | Kw::Void | Kw::Yield | Kw::New | Kw::Extends),
+        K::Word => matches!(Kw::of(before.word()), Kw::Await | Kw::Void | Kw::Yield | Kw::New | Kw::Extends),
         _ => false,
     }
 }
@@ -323,7 +323,7 @@ fn around(toks: &[Tok], brackets: &[Bracket], bracket: u32) -> Around {
         (K::LBrace, _) => tok.brace == Brace::Object,
         (_, Some(before)) => match before.kind {
             K::RParen | K::RBracket | K::Private => true,
-            K::Word => !starts_value(Kw::of(before.aux)),
+            K::Word => !starts_value(Kw::of(before.word())),
             _ => false,
         },
         (_, None) => false,
@@ -421,7 +421,7 @@ fn may_be_text(toks: &[Tok], value: Tok, after: Option<&Tok>) -> bool {
     match value.kind {
         K::Str | K::Tpl | K::LParen | K::Bang | K::Lt | K::At | K::Ellipsis => true,
         K::LBrace | K::LBracket => assigned(toks.get((value.aux as usize).wrapping_add(1))),
-        K::Word => match Kw::of(value.aux) {
+        K::Word => match Kw::of(value.word()) {
             Kw::Function | Kw::Class => false,
             Kw::None => after.is_none_or(|after| {
                 let ends = matches!(

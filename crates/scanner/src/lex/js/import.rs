@@ -126,7 +126,7 @@ impl Walk<'_, '_, '_, '_> {
     fn member_val(&self, base: Val, at: usize) -> Val {
         let tok = self.tok(at);
         let word = match tok.kind {
-            K::Word => Word::try_from(tok.aux).unwrap_or(0),
+            K::Word => tok.word(),
             K::Str => self.names.words.get(&self.constant(at).0),
             _ => 0,
         };

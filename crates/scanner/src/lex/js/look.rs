@@ -90,7 +90,7 @@ fn starter(src: &[u8], toks: &[Tok], index: usize, sink: &mut Sink<'_>) {
     }
     let before = |back: usize| {
         let tok = index.checked_sub(back).and_then(|at| toks.get(at));
-        tok.filter(|tok| tok.kind == K::Word).map_or(Kw::None, |tok| Kw::of(tok.aux))
+        tok.filter(|tok| tok.kind == K::Word).map_or(Kw::None, |tok| Kw::of(tok.word()))
     };
     // A specifier is judged as one: a type's loads nothing.
     if !matches!((before(2), before(1)), (_, Kw::From | Kw::Import) | (Kw::Import, _)) {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use super::bind::name_of;
 use super::token::{ESCAPED, Tok};
-use crate::names::{prefix, prefix_at};
+use crate::names::{key, prefix, prefix_at};
 
 /// A name stands at most so many slots behind its own; names made to meet in one slot go to a tree.
 const PROBES: usize = 16;
 const FEWEST: usize = 32;
 /// Words of the filter before the table.
-const FILTER: usize = 64;
+const FILTER: usize = 256;
 
 #[derive(Debug)]
 struct Named<'a, T> {
@@ -26,7 +26,7 @@ pub(super) struct Table<'a, T> {
     /// Indices of entries, plus one.
     slots: Vec<u32>,
     entries: Vec<Named<'a, T>>,
-    /// One bit a hash.
+    /// One bit a key.
     seen: Vec<u64>,
     crowded: BTreeMap<Cow<'a, [u8]>, u32>,
 }
@@ -42,10 +42,14 @@ const fn mix(head: u64, tail: u64, len: usize) -> u64 {
     (head ^ tail.rotate_left(29) ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// The filter's word of a hash.
+/// The filter's word of a key, and the bit in it.
 #[inline]
-fn word_of(hash: u64) -> usize {
-    usize::try_from(hash >> 58).unwrap_or(0)
+fn bit_of(key: u16) -> (usize, u64) {
+    (usize::from(key >> 8), 1 << ((key >> 2) & 63))
+}
+
+fn key_of(name: &[u8]) -> u16 {
+    key(prefix(name), name.len())
 }
 
 fn hash(name: &[u8]) -> u64 {
@@ -71,6 +75,11 @@ impl<'a, T> Table<'a, T> {
         self.entries.iter().map(|entry| (&entry.name, &entry.value))
     }
 
+    /// Gives what is known of each name, to be changed.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.entries.iter_mut().map(|entry| &mut entry.value)
+    }
+
     /// Forgets all names.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
@@ -80,8 +89,9 @@ impl<'a, T> Table<'a, T> {
     }
 
     #[inline]
-    fn may_hold(&self, hash: u64) -> bool {
-        self.seen.get(word_of(hash)).is_some_and(|word| (word >> ((hash >> 52) & 63)) & 1 == 1)
+    fn may_hold(&self, key: u16) -> bool {
+        let (word, bit) = bit_of(key);
+        self.seen.get(word).is_some_and(|word| word & bit != 0)
     }
 
     fn home(&self, hash: u64) -> usize {
@@ -105,31 +115,26 @@ impl<'a, T> Table<'a, T> {
     }
 
     pub(super) fn get(&self, name: &[u8]) -> Option<&T> {
-        let hash = hash(name);
-        if self.may_hold(hash) { self.value(hash, name) } else { None }
+        if self.may_hold(key_of(name)) { self.value(hash(name), name) } else { None }
     }
 
     /// Gives what is known of an identifier.
     #[inline]
     pub(super) fn get_at(&self, src: &[u8], tok: Tok) -> Option<&T> {
-        if self.seen.is_empty() {
+        if !self.may_hold(tok.key()) {
             return None;
         }
         if tok.flags & ESCAPED != 0 {
             return self.get(&name_of(src, tok));
         }
         let (start, end) = (tok.start as usize, tok.end as usize);
-        let hash = hash_at(src, start, end);
-        if !self.may_hold(hash) {
-            return None;
-        }
-        self.value(hash, src.get(start..end).unwrap_or_default())
+        self.value(hash_at(src, start, end), src.get(start..end).unwrap_or_default())
     }
 
     /// Gives what is known of a name, made if need be.
     pub(super) fn entry(&mut self, name: Cow<'a, [u8]>, make: impl FnOnce() -> T) -> Option<&mut T> {
         let hash = hash(&name);
-        let known = if self.may_hold(hash) { self.find(hash, &name) } else { None };
+        let known = if self.may_hold(key_of(&name)) { self.find(hash, &name) } else { None };
         let index = known.unwrap_or_else(|| {
             self.entries.push(Named { hash, name, value: make() });
             let index = self.entries.len().wrapping_sub(1);
@@ -157,8 +162,9 @@ impl<'a, T> Table<'a, T> {
     fn place(&mut self, index: usize) {
         let Some(entry) = self.entries.get(index) else { return };
         let number = u32::try_from(index).unwrap_or(u32::MAX);
-        if let Some(word) = self.seen.get_mut(word_of(entry.hash)) {
-            *word |= 1 << ((entry.hash >> 52) & 63);
+        let (word, bit) = bit_of(key_of(&entry.name));
+        if let Some(word) = self.seen.get_mut(word) {
+            *word |= bit;
         }
         let mask = self.slots.len().wrapping_sub(1);
         let home = self.home(entry.hash);

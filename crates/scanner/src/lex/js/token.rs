@@ -1,5 +1,7 @@
 //! Tokens of JavaScript and TypeScript.
 
+use crate::names::Word;
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -72,7 +74,7 @@ pub(super) const EVENT: u8 = 64;
 /// A token of a name that is followed, where it counts.
 pub(super) const LIVE: u8 = 128;
 
-/// One token. `aux` is the interned word of a word, and the index of the other bracket of a bracket.
+/// One token. `aux` is the interned word of a word with its name's key, and the index of the other bracket of a bracket.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tok {
     pub(super) start: u32,
@@ -87,6 +89,25 @@ impl Tok {
     pub(super) const END: Self =
         Self { start: 0, end: 0, aux: 0, kind: K::Semi, flags: 0, brace: Brace::Block };
 
+    /// Packs what is known of a word.
+    #[inline]
+    pub(super) const fn word_aux(word: Word, key: u16) -> u32 {
+        (key as u32) << 16 | word as u32
+    }
+
+    /// The interned word; of a word only.
+    #[inline]
+    pub(super) const fn word(self) -> Word {
+        (self.aux & 0xFFFF) as Word
+    }
+
+    /// The key of the name, escapes decoded; of a word only.
+    #[inline]
+    pub(super) const fn key(self) -> u16 {
+        (self.aux >> 16) as u16
+    }
+
+    #[inline]
     pub(super) const fn newline(self) -> bool {
         self.flags & NEWLINE != 0
     }
@@ -127,8 +148,9 @@ pub(super) const FIRST: u16 = 3;
 
 impl Kw {
     /// Finds the keyword of an interned word.
-    pub(super) fn of(word: u32) -> Self {
-        let index = (word as usize).wrapping_sub(FIRST as usize);
+    #[inline]
+    pub(super) fn of(word: Word) -> Self {
+        let index = usize::from(word).wrapping_sub(usize::from(FIRST));
         ALL.get(index).copied().unwrap_or(Self::None)
     }
 }

@@ -22,7 +22,7 @@ impl Types<'_> {
     }
 
     fn kw(&self, at: usize) -> Kw {
-        self.toks.get(at).filter(|tok| tok.kind == K::Word).map_or(Kw::None, |tok| Kw::of(tok.aux))
+        self.toks.get(at).filter(|tok| tok.kind == K::Word).map_or(Kw::None, |tok| Kw::of(tok.word()))
     }
 
     /// Gives the index after a bracket's mate; an unclosed bracket is not jumped.

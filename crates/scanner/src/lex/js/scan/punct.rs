@@ -219,7 +219,7 @@ impl Scanner<'_> {
 
     pub(super) fn for_await(&self) -> bool {
         let index = self.out.toks.len().wrapping_sub(2);
-        self.out.toks.get(index).is_some_and(|tok| tok.kind == K::Word && Kw::of(tok.aux) == Kw::For)
+        self.out.toks.get(index).is_some_and(|tok| tok.kind == K::Word && Kw::of(tok.word()) == Kw::For)
     }
 
     pub(super) fn open_brace(&mut self) {

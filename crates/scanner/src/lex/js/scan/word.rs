@@ -1,9 +1,11 @@
 //! Words, and what each keyword says of what may follow.
 
+use std::borrow::Cow;
+
 use super::super::escape;
-use super::super::token::{ESCAPED, EVENT, K, Kw};
+use super::super::token::{ESCAPED, EVENT, K, Kw, Tok};
 use super::{After, CLASS_BLANK, Flag, Open, Pending, Scanner, class, is_word, offset, wide_blank};
-use crate::names::{STARRED, Word, prefix_at};
+use crate::names::{STARRED, Word, key, prefix, prefix_at};
 
 impl Scanner<'_> {
     #[inline]
@@ -18,9 +20,10 @@ impl Scanner<'_> {
             return;
         }
         let text = self.src.get(start..end).unwrap_or_default();
-        let word = self.names.words.find(prefix_at(self.src, start, end), text);
+        let head = prefix_at(self.src, start, end);
+        let word = self.names.words.find(head, text);
         self.at = end;
-        self.named(kind, start, word, 0);
+        self.named(kind, start, (word, key(head, text.len())), 0);
     }
 
     /// The rest of a word with escapes or with letters that are not ASCII.
@@ -47,23 +50,20 @@ impl Scanner<'_> {
         self.at = end.max(self.at.wrapping_add(1));
         self.out.identifiers.push(offset(self.out.toks.len()));
         let text = self.src.get(start..self.at).unwrap_or_default();
-        let word = if flags == 0 {
-            self.names.words.get(text)
-        } else {
-            self.names.words.get(&escape::decode_identifier(text))
-        };
-        self.named(kind, start, word, flags);
+        let name = if flags == 0 { Cow::Borrowed(text) } else { Cow::Owned(escape::decode_identifier(text)) };
+        let head = prefix(&name);
+        self.named(kind, start, (self.names.words.find(head, &name), key(head, name.len())), flags);
     }
 
     #[inline]
-    fn named(&mut self, kind: K, start: usize, word: Word, flags: u8) {
+    fn named(&mut self, kind: K, start: usize, (word, key): (Word, u16), flags: u8) {
         let mut kw = Kw::None;
         let mut flags = flags;
         if word != 0 {
             let after_dot = matches!(self.last, K::Dot | K::QDot);
             // An escaped keyword is no keyword, but an escaped name is that name.
             if kind != K::Private && !after_dot && flags & ESCAPED == 0 {
-                kw = Kw::of(u32::from(word));
+                kw = Kw::of(word);
             }
             if self.is_event(word, kw) {
                 flags |= EVENT;
@@ -74,7 +74,7 @@ impl Scanner<'_> {
         } else {
             self.keyword(kw);
         }
-        self.push(kind, start, self.at, u32::from(word), flags);
+        self.push(kind, start, self.at, Tok::word_aux(word, key), flags);
         self.last_kw = kw;
     }
 

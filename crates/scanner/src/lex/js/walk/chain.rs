@@ -28,7 +28,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         let (val, own, how) = self.root(at, tok, kw);
         self.operand(at, val, Shape::Name, how);
-        let word = Word::try_from(tok.aux).unwrap_or(0);
+        let word = tok.word();
         let alias = val.node != ROOT && val.node != self.names.global(word);
         if let Some(cur) = &mut self.cur {
             cur.own = own;
@@ -60,7 +60,7 @@ impl Walk<'_, '_, '_, '_> {
             let val = if self.functions == 0 { Val::node(ROOT) } else { Val::default() };
             return (val, Own::No, how);
         }
-        let word = Word::try_from(tok.aux).unwrap_or(0);
+        let word = tok.word();
         let declared = word != 0 && self.bindings.is_declared(word, small(at));
         let own = if declared { Own::Declared } else { Own::No };
         if self.nodes.is_global(word) || (self.nodes.is_weak_global(word) && !declared) {
@@ -92,7 +92,7 @@ impl Walk<'_, '_, '_, '_> {
         let tok = self.tok(next);
         match self.kind(next) {
             Some(K::Word | K::Private) => {
-                let word = if tok.kind == K::Word { Word::try_from(tok.aux).unwrap_or(0) } else { 0 };
+                let word = if tok.kind == K::Word { tok.word() } else { 0 };
                 let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
                 self.step(word, how, next);
                 next.wrapping_add(1)

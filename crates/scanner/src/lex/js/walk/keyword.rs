@@ -2,7 +2,6 @@
 
 use super::super::token::{K, Kw, NO_MATE, Tok};
 use super::{In, Prefix, Shape, Val, Walk, small};
-use crate::names::Word;
 use crate::view::How;
 
 impl Walk<'_, '_, '_, '_> {
@@ -196,7 +195,7 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Says that a word is declared in the bracket that is open.
     pub(in crate::lex::js) fn declare_here(&mut self, tok: Tok) {
-        let Ok(word) = Word::try_from(tok.aux) else { return };
+        let word = tok.word();
         if word == 0 {
             return;
         }
@@ -237,8 +236,8 @@ impl Walk<'_, '_, '_, '_> {
                 starts = false;
                 continue;
             }
-            if tok.kind == K::Word && tok.aux != 0 && starts {
-                self.bindings.declare(Word::try_from(tok.aux).unwrap_or(0), small(open), small(end));
+            if tok.kind == K::Word && tok.word() != 0 && starts {
+                self.bindings.declare(tok.word(), small(open), small(end));
             }
             starts = matches!(tok.kind, K::Comma | K::LBrace | K::LBracket | K::Ellipsis | K::Colon);
             at = at.wrapping_add(1);

@@ -39,7 +39,6 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         sink.hits.truncate(before.0);
         sink.embedded.truncate(before.1);
         sink.named.truncate(before.2);
-        let changes = bindings.changes();
         let mut walk = Walk::new(src, &scanned.toks, dialect, names, nodes, bindings, sink);
         (walk.asked, walk.firsts) = (asked, firsts);
         walk.run();
@@ -58,8 +57,9 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
             followed.add(name.clone(), Why::Asked);
         }
         let fresh = followed.is_fresh();
-        if (bindings.changes() == changes && !fresh) || round >= ROUNDS {
-            // Values may go to and fro for ever; a name that is new in the last round may lead to others.
+        let changed = bindings.end_round();
+        if (!changed && !fresh) || round >= ROUNDS {
+            // A name that is new in the last round may lead to others.
             if fresh || put_in > most_put_in(src) {
                 sink.unread.push(Unread { start: 0, end: src.len() });
             }
@@ -310,7 +310,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         self.toks
             .get(at)
             .filter(|tok| tok.kind == K::Word && tok.flags & ESCAPED == 0)
-            .map_or(Kw::None, |tok| Kw::of(tok.aux))
+            .map_or(Kw::None, |tok| Kw::of(tok.word()))
     }
 
     fn top(&mut self) -> Option<&mut Frame> {

@@ -53,7 +53,7 @@ impl Walk<'_, '_, '_, '_> {
                     }
                     break;
                 }
-                K::Word if tok.aux != 0 && scan.depth == 0 && !matches!(scan.last, K::Dot | K::QDot) => {
+                K::Word if tok.word() != 0 && scan.depth == 0 && !matches!(scan.last, K::Dot | K::QDot) => {
                     let kw = self.kw(at);
                     let binds = matches!(kw, Kw::Const | Kw::Let | Kw::Var)
                         && self.starts_binding(at.wrapping_add(1));
@@ -163,7 +163,7 @@ impl Scan {
     fn wait(&mut self, tok: Tok) {
         match tok.kind {
             K::At => self.prefix = true,
-            K::Word => match Kw::of(tok.aux) {
+            K::Word => match Kw::of(tok.word()) {
                 Kw::New | Kw::Typeof | Kw::Delete => self.prefix = true,
                 Kw::None | Kw::This | Kw::Null | Kw::True | Kw::False | Kw::Super => self.prefix = false,
                 _ => {}
@@ -180,7 +180,7 @@ impl Scan {
         match tok.kind {
             K::Word => {
                 let inside = matches!(
-                    Kw::of(tok.aux),
+                    Kw::of(tok.word()),
                     Kw::None
                         | Kw::Function
                         | Kw::New
