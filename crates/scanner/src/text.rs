@@ -144,11 +144,6 @@ impl TextView {
 
     /// Adds raw bytes. `from` is where they begin.
     pub(crate) fn raw(&mut self, bytes: &[u8], from: usize, how: How) {
-        let prose = self.tag & Within::Prose.bit() != 0;
-        if is_simple(bytes) && !(prose && memchr::memchr(b'_', bytes).is_some()) {
-            self.word(bytes, from, how);
-            return;
-        }
         let mut rest = bytes;
         let mut at = from;
         while let Some(&first) = rest.first() {
@@ -160,7 +155,7 @@ impl TextView {
             } else if is_mark(first) {
                 self.special(rest, at, how)
             } else if first.is_ascii() {
-                let used = count(|byte| byte.is_ascii() && !is_blank(byte) && !is_mark(byte));
+                let used = plain_stretch(rest, self.tag & Within::Prose.bit() != 0);
                 self.word(rest.get(..used).unwrap_or_default(), at, how);
                 used
             } else {
@@ -382,41 +377,45 @@ impl TextView {
     }
 }
 
-/// Looks for what the normal form would undo, in raw texts one after another.
-///
-/// Where it finds nothing, the bytes between two blanks of the text view stand side by side below it.
-#[derive(Debug, Default)]
-pub(crate) struct Disguises {
-    /// Letters in a row that stand apart, with no word between them.
-    letters: u32,
+/// Says whether a text holds a blank.
+pub(crate) fn has_blank(bytes: &[u8]) -> bool {
+    bytes.iter().fold(false, |any, byte| any | is_blank(*byte))
 }
 
-impl Disguises {
-    /// Says whether a text may be other than it looks. Letters that stand apart go on from the text before.
-    pub(crate) fn seen(&mut self, bytes: &[u8], within: Within) -> bool {
-        let odd = bytes.iter().fold(false, |any, byte| any | (is_mark(*byte) | !byte.is_ascii()));
-        (odd && is_marked(bytes, within)) | self.letters(bytes)
-    }
+/// Says whether a raw text without blanks may be other than it looks: whether the normal form would undo something.
+///
+/// Where it would not, the bytes of the text view stand side by side below it.
+pub(crate) fn is_odd(bytes: &[u8], within: Within) -> bool {
+    let odd = bytes.iter().fold(false, |any, byte| any | (is_mark(*byte) | !byte.is_ascii()));
+    (odd && is_marked(bytes, within)) || has_lone_letters(bytes)
+}
 
-    fn letters(&mut self, bytes: &[u8]) -> bool {
-        let (mut word, mut letter) = (0_u32, false);
-        let mut found = false;
-        for &byte in bytes.iter().chain(b" ") {
-            if byte.is_ascii_alphanumeric() {
-                word = word.saturating_add(1);
-                letter = byte.is_ascii_alphabetic();
-            } else if word != 0 {
-                if word > 1 {
-                    self.letters = 0;
-                } else if letter {
-                    self.letters = self.letters.saturating_add(1);
-                    found |= self.letters as usize >= spaced::LETTERS;
-                }
-                word = 0;
-            }
-        }
-        found
+/// Says whether letters stand apart in a row, with no word between them.
+fn has_lone_letters(bytes: &[u8]) -> bool {
+    let parts = bytes
+        .iter()
+        .fold(0_usize, |count, byte| count.wrapping_add(usize::from(!byte.is_ascii_alphanumeric())));
+    if parts.wrapping_add(1) < spaced::LETTERS {
+        return false;
     }
+    let (mut word, mut letter, mut letters) = (0_u32, false, 0_usize);
+    for &byte in bytes.iter().chain(b" ") {
+        if byte.is_ascii_alphanumeric() {
+            word = word.saturating_add(1);
+            letter = byte.is_ascii_alphabetic();
+        } else if word != 0 {
+            if word > 1 {
+                letters = 0;
+            } else if letter {
+                letters = letters.saturating_add(1);
+                if letters >= spaced::LETTERS {
+                    return true;
+                }
+            }
+            word = 0;
+        }
+    }
+    false
 }
 
 fn is_marked(bytes: &[u8], within: Within) -> bool {
@@ -476,12 +475,26 @@ fn inner_tag(rest: &[u8]) -> Option<usize> {
     (clean && rest.get(body).is_some_and(|byte| is_wordy(*byte))).then_some(body)
 }
 
-/// Says whether a text is its own normal form but for case: printable ASCII with single blanks inside and no markup.
-fn is_simple(bytes: &[u8]) -> bool {
-    let ends = bytes.first().is_some_and(|byte| *byte != b' ') && bytes.last() != Some(&b' ');
-    ends && bytes.iter().fold(true, |all, byte| {
-        all & matches!(byte, b' '..=b'~') & !matches!(byte, b'&' | b'*' | b'<' | b'`' | b'~')
-    }) && memchr::memmem::find(bytes, b"  ").is_none()
+/// Gives how long a text that begins with a plain byte is its own normal form but for case: ASCII with single blanks inside and
+/// no markup. It ends with no blank.
+fn plain_stretch(bytes: &[u8], prose: bool) -> usize {
+    // An underscore is markup in prose alone.
+    let is_plain = |byte: u8| is_plain(byte) || (byte == b'_' && !prose);
+    let mut at = 0_usize;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
+        let end = at.saturating_add(plain);
+        match bytes.get(end..) {
+            Some([b' ', next, ..]) if is_plain(*next) => at = end.saturating_add(1),
+            _ => return end,
+        }
+    }
+}
+
+/// Bytes of ASCII that are neither blank nor markup.
+const fn is_plain(byte: u8) -> bool {
+    byte.is_ascii() && !is_blank(byte) && !is_mark(byte)
 }
 
 const fn is_wordy(byte: u8) -> bool {

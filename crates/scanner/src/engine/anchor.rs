@@ -17,8 +17,6 @@ pub(super) struct Anchors {
     pub(super) wanted: Vec<Vec<Anchor>>,
     /// What a text hints at besides.
     pub(super) hints: Vec<u8>,
-    /// Short words whose blank, the last byte, may be any: what stands between two words of a view.
-    pub(super) words: Vec<bool>,
 }
 
 impl Anchors {
@@ -30,7 +28,7 @@ impl Anchors {
             }
             for literal in &pattern.shape.literals {
                 let anchor = Anchor { pattern: index, max: pattern.shape.max, before: literal.before };
-                let known = anchors.place(&literal.bytes, false);
+                let known = anchors.place(&literal.bytes);
                 if let Some(wanted) = anchors.wanted.get_mut(known) {
                     wanted.push(anchor);
                 }
@@ -41,26 +39,16 @@ impl Anchors {
 
     /// Adds a text that no pattern needs: its places are a hint.
     pub(super) fn hint(&mut self, text: &[u8], bits: u8) {
-        let known = self.place(text, false);
+        let known = self.place(text);
         if let Some(hint) = self.hints.get_mut(known) {
             *hint |= bits;
         }
     }
 
-    /// Adds a word of three letters with the blank behind it, as a hint.
-    pub(super) fn short_word(&mut self, text: &[u8], bits: u8) {
-        let known = self.place(text, true);
-        if let Some(hint) = self.hints.get_mut(known) {
-            *hint |= bits;
-        }
-    }
-
-    fn place(&mut self, text: &[u8], word: bool) -> usize {
-        let mut known = self.texts.iter().zip(&self.words);
-        if let Some(known) = known.position(|(known, is_word)| known == text && *is_word == word) {
+    fn place(&mut self, text: &[u8]) -> usize {
+        if let Some(known) = self.texts.iter().position(|known| known == text) {
             return known;
         }
-        self.words.push(word);
         self.texts.push(text.to_vec());
         self.wanted.push(Vec::new());
         self.hints.push(0);

@@ -27,13 +27,14 @@ pub(crate) struct Hinted {
 }
 
 impl Hinted {
-    /// Takes the patterns over raw bytes, and those over the views that are of the language.
+    /// Takes the patterns over raw bytes, and those over the views that are of the language. Text with a blank in it is viewed in
+    /// any case, so that of the patterns over text those count that match without one.
     pub(crate) fn new(raw: &PatternSet, text: &[&Pattern], code: &[&Pattern]) -> Self {
-        let mut hints = vec![(Hint::Piece(b"child_process".to_vec()), STARTER)];
+        let mut hints = vec![(b"child_process".to_vec(), STARTER)];
         let mut complete = 0;
         for (patterns, bit) in [(text, TEXT), (code, CODE)] {
-            let pieces: Option<Vec<Vec<Hint>>> =
-                patterns.iter().map(|pattern| pieces(pattern, bit)).collect();
+            let hinted = patterns.iter().filter(|pattern| bit == CODE || !pattern.blank);
+            let pieces: Option<Vec<Vec<Vec<u8>>>> = hinted.map(|pattern| pieces(pattern, bit)).collect();
             if let Some(pieces) = pieces {
                 complete |= bit;
                 hints.extend(pieces.concat().into_iter().map(|piece| (piece, bit)));
@@ -70,17 +71,8 @@ fn is_name(byte: u8) -> bool {
 pub(crate) const TEXT_RUN: Measure = Measure(is_graphic);
 pub(crate) const CODE_RUN: Measure = Measure(is_name);
 
-/// What stands in the raw bytes where a match over a view is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Hint {
-    /// Bytes side by side.
-    Piece(Vec<u8>),
-    /// A word of three letters with a blank behind it.
-    Word(Vec<u8>),
-}
-
-/// Gives one hint of each literal of a pattern; `None` where a literal has none.
-fn pieces(pattern: &Pattern, view: u8) -> Option<Vec<Hint>> {
+/// Gives one piece of each literal of a pattern; `None` where a literal has none that is long enough.
+fn pieces(pattern: &Pattern, view: u8) -> Option<Vec<Vec<u8>>> {
     if pattern.slow {
         return None;
     }
@@ -89,15 +81,10 @@ fn pieces(pattern: &Pattern, view: u8) -> Option<Vec<Hint>> {
     literals.filter(|literal| literal.bytes.is_ascii()).map(|literal| piece(&literal.bytes, view)).collect()
 }
 
-fn piece(literal: &[u8], view: u8) -> Option<Hint> {
+fn piece(literal: &[u8], view: u8) -> Option<Vec<u8>> {
     let measure = if view == TEXT { TEXT_RUN } else { CODE_RUN };
     let run = measure.run(literal);
-    if run.len() >= MIN {
-        return Some(Hint::Piece(run.to_vec()));
-    }
-    let ends = |four: &&[u8]| matches!(four, [a, b, c, b' '] if [a, b, c].iter().all(|byte| byte.is_ascii_alphabetic()));
-    let word = literal.windows(MIN).find(ends).filter(|_| view == TEXT)?;
-    Some(Hint::Word(word.to_vec()))
+    (run.len() >= MIN).then(|| run.to_vec())
 }
 
 #[cfg(test)]
@@ -114,7 +101,8 @@ mod tests {
             let js = set.patterns.iter().filter(|pattern| {
                 rules.matcher(pattern.matcher).is_some_and(|known| known.langs & Lens::Js.bit() != 0)
             });
-            let without = js.filter(|pattern| pieces(pattern, view).is_none());
+            let hinted = js.filter(|pattern| view == CODE || !pattern.blank);
+            let without = hinted.filter(|pattern| pieces(pattern, view).is_none());
             let shown: Vec<String> = without
                 .map(|pattern| {
                     let literals = pattern.shape.literals.iter().map(|literal| literal.bytes.as_slice());

@@ -71,6 +71,18 @@ pub(crate) fn derive(hir: &Hir, measure: Measure) -> Option<Shape> {
     Some(Shape { max, literals })
 }
 
+/// Says whether each match of a regex holds a blank.
+pub(crate) fn holds_blank(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Literal(literal) => literal.0.contains(&b' '),
+        HirKind::Repetition(repetition) => repetition.min > 0 && holds_blank(&repetition.sub),
+        HirKind::Capture(capture) => holds_blank(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().any(holds_blank),
+        HirKind::Alternation(branches) => branches.iter().all(holds_blank),
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => false,
+    }
+}
+
 /// A gap that takes so many bytes parts a regex.
 const GAP: u32 = 12;
 

@@ -79,6 +79,8 @@ pub(crate) struct Pattern {
     pub(crate) source: String,
     pub(crate) shape: Shape,
     pub(crate) slow: bool,
+    /// Each match holds a blank.
+    pub(crate) blank: bool,
     measure: Measure,
     regex: OnceLock<Regex>,
     core: OnceLock<Option<Regex>>,
@@ -157,12 +159,13 @@ impl Pattern {
         if short && speed == Speed::Fast {
             return Err(RuleErrorKind::NoLiteral(source.to_owned()));
         }
+        let (source, blank) = (source.to_owned(), literal::holds_blank(&hir));
         let (regex, core) = (OnceLock::new(), OnceLock::new());
-        let pattern = Self { matcher, source: source.to_owned(), shape, slow: short, measure, regex, core };
+        let pattern = Self { matcher, source, shape, slow: short, blank, measure, regex, core };
         if compiled == Compiled::ByTests {
             return Ok(pattern);
         }
-        compile(source).map(|_compiles| pattern)
+        compile(&pattern.source).map(|_compiles| pattern)
     }
 
     /// Gives the compiled regex.

@@ -10,7 +10,6 @@
 use std::collections::BTreeMap;
 
 use super::anchor::Anchors;
-use super::hint::Hint;
 use super::naive::find_one;
 use super::windows::Windows;
 use super::{Finder, Pattern, Places, RawMatch};
@@ -31,12 +30,8 @@ const READ: usize = STEP + 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     literal: u16,
-    /// Negative where the gram begins before the literal.
-    offset: i8,
+    offset: u8,
 }
-
-/// What stands in the raw bytes for the blank behind a short word: a blank, or the end of a comment.
-pub(super) const BLANKS: &[u8] = b" \t\n\r\x0B\x0C*";
 
 /// The filter of a set of patterns.
 #[derive(Debug)]
@@ -152,35 +147,22 @@ impl Filter {
     }
 
     /// The same with texts whose places are hints.
-    pub(super) fn with_hints(patterns: &[Pattern], hints: &[(Hint, u8)]) -> Self {
+    pub(super) fn with_hints(patterns: &[Pattern], hints: &[(Vec<u8>, u8)]) -> Self {
         let mut anchors = Anchors::new(patterns);
-        for (hint, bits) in hints {
-            match hint {
-                Hint::Piece(text) => anchors.hint(text, *bits),
-                Hint::Word(text) => anchors.short_word(text, *bits),
-            }
+        for (text, bits) in hints {
+            anchors.hint(text, *bits);
         }
         let mut grams: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
-        for ((text, word), literal) in anchors.texts.iter().zip(&anchors.words).zip(0_u16..) {
+        for (text, literal) in anchors.texts.iter().zip(0_u16..) {
             let first = rarest(text);
             let mut add = |gram: u32, offset: usize| {
-                // Literals are short: see `MAX_LENGTH`.
-                let offset = i8::try_from(offset).unwrap_or(-1);
+                let offset = u8::try_from(offset).unwrap_or(u8::MAX);
                 let places = grams.entry(gram).or_default();
                 let place = Place { literal, offset };
                 if !places.contains(&place) {
                     places.push(place);
                 }
             };
-            if let (true, [a, b, c, ..]) = (*word, text.as_slice()) {
-                for blank in BLANKS {
-                    add(u32::from_le_bytes([*a, *b, *c, *blank]) | FOLD, 0);
-                }
-                for head in 0..=u8::MAX {
-                    add(u32::from_le_bytes([head, *a, *b, *c]) | FOLD, usize::MAX);
-                }
-                continue;
-            }
             if let Some(gram) = gram_at(text, first) {
                 add(gram, first);
             }
@@ -263,22 +245,17 @@ impl Filter {
             return;
         }
         for place in self.places(gram) {
-            let literal = usize::from(place.literal);
-            let (Some(start), Some(text)) =
-                (at.checked_sub_signed(isize::from(place.offset)), self.anchors.texts.get(literal))
-            else {
+            let (Some(start), Some(text)) = (
+                at.checked_sub(usize::from(place.offset)),
+                self.anchors.texts.get(usize::from(place.literal)),
+            ) else {
                 continue;
             };
-            let Some(found) = hay.get(start..start.saturating_add(text.len())) else { continue };
-            let stands = match (self.anchors.words.get(literal), found, text.as_slice()) {
-                (Some(true), [word @ .., blank], [wanted @ .., _]) => {
-                    word.eq_ignore_ascii_case(wanted) && BLANKS.contains(blank)
-                }
-                _ => found.eq_ignore_ascii_case(text),
-            };
-            if stands {
-                self.note(literal, start, windows);
+            let found = hay.get(start..start.saturating_add(text.len()));
+            if !found.is_some_and(|found| found.eq_ignore_ascii_case(text)) {
+                continue;
             }
+            self.note(usize::from(place.literal), start, windows);
         }
     }
 

@@ -6,7 +6,7 @@ use super::token::{ESCAPED, K, Tok, UNCLOSED};
 use crate::engine::{Places, hint};
 use crate::lex::Lexed;
 use crate::passes;
-use crate::text::{Disguises, Within};
+use crate::text::Within;
 use crate::view::{How, View};
 
 /// Builds the views, or, where the places of hints are known, what of them a rule may match.
@@ -27,13 +27,12 @@ pub(super) fn views(src: &[u8], scanned: &Scanned, places: Option<&Places>, reac
     }
     if let Some(at) = places.and_then(|places| places.of(hint::TEXT)) {
         texts_at(src, scanned, &at, out);
-        comments_at(src, scanned, &at, out);
     } else {
         for tok in &scanned.toks {
             text_of(src, *tok, out);
         }
-        comments(src, &scanned.comments, out);
     }
+    comments(src, &scanned.comments, out);
     out.text.end();
 }
 
@@ -178,7 +177,7 @@ pub(super) fn token_at(toks: &[Tok], place: u32) -> Option<usize> {
     toks.get(index).filter(|tok| place < tok.end).map(|_| index)
 }
 
-/// Adds the texts that hold a hint or may be other than they look.
+/// Adds the texts that hold a blank or a hint, or may be other than they look.
 fn texts_at(src: &[u8], scanned: &Scanned, places: &[u32], out: &mut Lexed) {
     let hinted = places.iter().filter_map(|place| token_at(&scanned.toks, *place));
     let mut wanted: Vec<usize> = hinted.chain(scanned.texts.iter().map(|index| *index as usize)).collect();
@@ -188,38 +187,6 @@ fn texts_at(src: &[u8], scanned: &Scanned, places: &[u32], out: &mut Lexed) {
         if let Some(tok) = scanned.toks.get(index) {
             text_of(src, *tok, out);
         }
-    }
-}
-
-/// Adds the comments that hold a hint or may be other than they look, each with those that it is joined with.
-fn comments_at(src: &[u8], scanned: &Scanned, places: &[u32], out: &mut Lexed) {
-    let all = &scanned.comments;
-    let hinted = places.iter().filter_map(|place| {
-        let index = all.partition_point(|(start, _)| start <= place).checked_sub(1)?;
-        all.get(index).filter(|(_, end)| place < end).map(|_| index)
-    });
-    let mut wanted: Vec<usize> = hinted.collect();
-    let mut disguises = Disguises::default();
-    let mut odd = |(start, end): &(u32, u32)| {
-        let text = src.get(*start as usize..*end as usize).unwrap_or_default();
-        disguises.seen(text, Within::Comment)
-    };
-    wanted.extend(all.iter().enumerate().filter(|(_, range)| odd(range)).map(|(index, _)| index));
-    wanted.sort_unstable();
-    let mut done = 0_usize;
-    for index in wanted {
-        if index < done {
-            continue;
-        }
-        let mut start = index;
-        while start > done && joined(src, all, start) {
-            start = start.saturating_sub(1);
-        }
-        done = index.saturating_add(1);
-        while joined(src, all, done) {
-            done = done.saturating_add(1);
-        }
-        comments(src, all.get(start..done).unwrap_or_default(), out);
     }
 }
 

@@ -8,7 +8,7 @@ mod word;
 use super::token::{Brace, DULL, ESCAPED, EVENT, K, Kw, NEWLINE, NO_MATE, Tok, UNCLOSED};
 use crate::names::{Names, STARRED, prefix_at};
 use crate::options::Limits;
-use crate::text::{Disguises, Within};
+use crate::text::{self, Within};
 
 /// Which grammar a file is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub(super) struct Scanned {
     pub(super) stopped: Option<usize>,
     /// Identifiers with escapes or with bytes that are not ASCII.
     pub(super) identifiers: Vec<u32>,
-    /// Texts of strings, templates and JSX with escapes, or that may be other than they look.
+    /// Texts of strings, templates and JSX with a blank or with escapes, or that may be other than they look.
     pub(super) texts: Vec<u32>,
     /// Tokens after a long gap, with where the gap starts.
     pub(super) gaps: Vec<(u32, u32)>,
@@ -315,7 +315,7 @@ impl<'a> Scanner<'a> {
         let mut flags = flags;
         let text = self.src.get(start..end).unwrap_or_default();
         let within = if kind == K::JsxText { Within::Prose } else { Within::String };
-        if flags & ESCAPED != 0 || Disguises::default().seen(text, within) {
+        if flags & ESCAPED != 0 || text::has_blank(text) || text::is_odd(text, within) {
             self.out.texts.push(offset(self.out.toks.len()));
         }
         let close = if flags & UNCLOSED == 0 { end.wrapping_sub(1) } else { end };
