@@ -22,6 +22,7 @@ pub(crate) const KEYS: &[&str] = &[
     "agents",
     "author",
     "bin",
+    "categories",
     "category",
     "channels",
     "commands",
@@ -94,7 +95,9 @@ pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
             }
             ctx.close(&doc);
         }
-        None if ctx.at.entry.is_some() => no_manifest(ctx, main),
+        None if ctx.at.entry.is_some() && strict => no_manifest(ctx, main),
+        // The entry alone is the definition: nothing is missing.
+        None if ctx.at.entry.is_some() => {}
         None if ctx.at.without_manifest == WithoutManifest::StandardFolders && ctx.has_standard() => {
             no_manifest(ctx, main);
             folder_name(ctx, meta, main);

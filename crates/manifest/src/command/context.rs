@@ -68,7 +68,9 @@ impl<'a> CommandContext<'a> {
             }
             _ => (word.literal()?, false),
         };
+        // An address has slashes too and names no file.
         let relative = self.relative == Relative::Root && (path.contains('/') || path == ".");
+        let relative = relative && !path.contains("://");
         if !rooted && (!relative || path.starts_with(['/', '~'])) {
             return None;
         }
@@ -81,6 +83,22 @@ impl<'a> CommandContext<'a> {
             return None;
         }
         Some(parts.join("/"))
+    }
+
+    /// As [`Self::in_tree`], for a word that a package launcher reads: `@scope/name`, `user/repo` and `host/image` are
+    /// references to it, and only what begins with `.`, `/` or a root variable is a path.
+    pub(super) fn local(&self, word: &Word) -> Option<String> {
+        let is_path = word.literal().is_none_or(|text| text.starts_with(['.', '/']));
+        self.in_tree(word).filter(|_| is_path)
+    }
+
+    /// Says whether a word names a file as it stands: one that a variable or `./` places in the tree, or one that is
+    /// there. An argument with a slash in it is no file for that alone.
+    pub(super) fn names_file(&self, word: &Word) -> Option<String> {
+        let path = self.in_tree(word).filter(|path| !path.is_empty())?;
+        let placed = word.literal().is_none_or(|text| text.starts_with("./"));
+        let there = || self.files.is_none_or(|files| exists(files, &path));
+        (placed || there()).then_some(path)
     }
 
     /// Says whether a word is a known path behind a root variable; where it is not in the tree, it is outside.
@@ -106,6 +124,10 @@ impl<'a> CommandContext<'a> {
             names.iter().any(|name| files.get(&crate::path::join(folder, name)).is_some())
         })
     }
+}
+
+fn exists(files: &dyn Files, path: &str) -> bool {
+    files.get(path).is_some() || files.under(path).next().is_some()
 }
 
 /// One command of a text.

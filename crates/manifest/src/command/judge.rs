@@ -160,9 +160,7 @@ impl<'j> Judge<'j> {
                 }
             }
         }
-        if let Some(path) = self.context.in_tree(word).filter(|path| !path.is_empty()) {
-            self.files.insert(path);
-        }
+        self.files.extend(self.context.names_file(word));
     }
 
     fn simple(&mut self, one: &Simple, upstream: Upstream, depth: u8) {
@@ -206,7 +204,8 @@ impl<'j> Judge<'j> {
         if depth > MAX_DEPTH {
             return Some(Verdict::new(Coverage::Unresolved, "commands in commands, too deep to follow"));
         }
-        if let Some(path) = self.context.in_tree(first) {
+        // The folder itself is started by nobody: a dot alone reads a script.
+        if let Some(path) = self.context.in_tree(first).filter(|path| !path.is_empty()) {
             return Some(Verdict { coverage: Coverage::Covered, why: path.clone(), started: Some(path) });
         }
         if self.context.is_known(first) {

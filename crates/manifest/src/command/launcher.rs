@@ -102,7 +102,7 @@ fn node_package(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Verdict {
         return Verdict::new(Coverage::LauncherFloating, format!("{base} without a package"));
     };
     let local = word.shown();
-    if local.starts_with(['.', '/']) || judge.context.in_tree(word).is_some() {
+    if local.starts_with(['.', '/']) || judge.context.local(word).is_some() {
         return script(judge, word);
     }
     worst_reference(vec![word.literal()], reference::npm)
@@ -117,13 +117,13 @@ fn python_package(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
     if from.is_empty() {
         match operand(rest, &values) {
             None => return Verdict::new(Coverage::LauncherFloating, "no package"),
-            Some((word, _)) if references.is_empty() && judge.context.in_tree(word).is_some() => {
+            Some((word, _)) if references.is_empty() && judge.context.local(word).is_some() => {
                 return script(judge, word);
             }
             Some((word, _)) => references.push(word.literal()),
         }
     } else if let [Some(path)] = references.as_slice()
-        && let Some(folder) = judge.context.in_tree(&super::argument::plain_argument(path))
+        && let Some(folder) = judge.context.local(&super::argument::plain_argument(path))
     {
         return Verdict::script(folder);
     }

@@ -440,6 +440,8 @@ fn an_entry_is_the_second_layer() {
     let manifest =
         read(Dialect::Claude, &MapFiles::new(), &At::nowhere().with_entry(&only.entries()[1])).unwrap();
     assert_eq!(lines(&manifest), ["hook Stop [x] path-binary entry"]);
+    // The entry alone is the definition: that there is no manifest is no news.
+    assert_eq!(notice_codes(&manifest), [""; 0]);
     assert_eq!(
         manifest.entry_text(),
         Some(r#"{"hooks":{"Stop":[{"command":"x"}]},"name":"a","source":"./a","strict":false}"#)
