@@ -100,8 +100,10 @@ impl Ctx<'_> {
     /// Looks at every key (an error there) and at every string that was not looked at (a warning there).
     pub(crate) fn find_hidden(&mut self, doc: &Doc<'_>) {
         // Escapes are the only way to hide something in ASCII.
-        let escapes = |pair: &[u8]| matches!(pair, [b'\\', b'u' | b'b' | b'f']);
-        if doc.bytes.iter().all(|byte| byte.is_ascii() && *byte != 0x7F) && !doc.bytes.windows(2).any(escapes)
+        let escapes = |rest: &[u8]| matches!(rest.first(), Some(b'u' | b'b' | b'f'));
+        if doc.bytes.is_ascii()
+            && !doc.bytes.contains(&0x7F)
+            && !(doc.bytes.contains(&b'\\') && doc.bytes.split(|byte| *byte == b'\\').skip(1).any(escapes))
         {
             return;
         }

@@ -40,6 +40,9 @@ impl fmt::Debug for ForeignText {
 
 /// Escapes what a terminal or a reader could be misled by, and cuts after `most` characters, saying how many more.
 pub(crate) fn escape(text: &str, most: usize) -> String {
+    if text.len() <= most && is_plain(text) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len().min(most));
     let mut count = 0_usize;
     for (at, character) in text.char_indices() {
@@ -83,22 +86,28 @@ pub(crate) const fn is_hidden(character: char) -> bool {
 
 /// Finds the first hidden character; in free text a joiner between two parts of an emoji is none.
 pub(crate) fn hidden_in(text: &str, joiners: Joiners) -> Option<char> {
-    if text.is_ascii() && !text.bytes().any(|byte| byte < 0x20 || byte == 0x7F) {
+    if is_plain(text) {
         return None;
     }
-    let mut before = None;
-    let mut rest = text.chars();
-    while let Some(character) = rest.next() {
-        let joins = matches!(joiners, Joiners::InEmoji)
-            && character == '\u{200d}'
-            && before.is_some_and(is_emoji_part)
-            && rest.clone().next().is_some_and(is_emoji_part);
-        if is_hidden(character) && !joins {
-            return Some(character);
+    let hidden = text.char_indices().find(|(at, character)| {
+        // Letters, digits and signs of ASCII are most of a text.
+        if matches!(character, ' '..='~') || !is_hidden(*character) {
+            return false;
         }
-        before = Some(character);
-    }
-    None
+        let joins = matches!(joiners, Joiners::InEmoji) && *character == '\u{200d}';
+        let (before, after) = text.split_at_checked(*at).unwrap_or_default();
+        let in_emoji = before.chars().next_back().is_some_and(is_emoji_part)
+            && after.chars().nth(1).is_some_and(is_emoji_part);
+        !(joins && in_emoji)
+    });
+    hidden.map(|(_, character)| character)
+}
+
+/// Says whether a text has nothing but the characters of ASCII that show; many bytes at a time.
+fn is_plain(text: &str) -> bool {
+    text.as_bytes()
+        .chunks(64)
+        .all(|chunk| chunk.iter().fold(true, |plain, byte| plain & (0x20..0x7F).contains(byte)))
 }
 
 /// Whether U+200D may stand inside an emoji.

@@ -9,15 +9,23 @@ use super::Member;
 
 /// Objects of so few keys are looked through.
 const FEW: usize = 8;
+/// The room that a table begins with; each next one has twice as much.
+const ROOM: usize = 32;
 
-/// The keys of one object that is being read, in a table of (part of the hash, number of the member + 1).
+/// The keys of one object that is being read.
 ///
 /// A file of one MiB can hold 80,000 keys that differ in their last bytes alone, or 170,000 that do not differ: to sort
 /// them costs more than to read them. The hash is keyed with randomness, so that nobody can choose keys that collide;
-/// what is found does not depend on it.
+/// what is found does not depend on it. A place of the table is one byte of the hash, so that the bytes of a large
+/// object stay near at hand; the number of the member is only fetched where that byte agrees.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    slots: Vec<u64>,
+    /// A byte of each hash, never zero; zero where the place is free.
+    tags: Vec<u8>,
+    /// The number of the member at each place.
+    numbers: Vec<u32>,
+    /// The hash of each member, for the next larger table.
+    hashes: Vec<u64>,
 }
 
 impl Keys {
@@ -31,20 +39,22 @@ impl Keys {
         if before.len() < FEW {
             return before.iter().find(|member| member.key == key).map(Member::key_span);
         }
-        // At most half of it is full.
-        if self.slots.len() / 2 <= before.len() {
+        // At most five eighths of it are full.
+        if self.tags.len().saturating_mul(5) / 8 <= before.len() {
             self.grow(before, hasher);
         }
-        let tag = tag(key, hasher);
-        let mut at = self.home(tag);
+        let hash = hasher.hash_one(key);
+        let tag = tag(hash);
+        let mut at = self.home(hash);
         loop {
-            let slot = self.slots.get_mut(at)?;
-            if *slot == 0 {
-                *slot = tag | number(before.len());
+            let found = *self.tags.get(at)?;
+            if found == 0 {
+                self.fill(at, hash, before.len());
+                self.hashes.push(hash);
                 return None;
             }
-            if *slot & TAG == tag
-                && let Some(member) = member(*slot, before)
+            if found == tag
+                && let Some(member) = self.numbers.get(at).and_then(|number| before.get(*number as usize))
                 && member.key == key
             {
                 return Some(member.key_span());
@@ -54,49 +64,41 @@ impl Keys {
     }
 
     fn grow(&mut self, before: &[Member<'_>], hasher: &RandomState) {
-        let room = before.len().saturating_mul(4).next_power_of_two();
-        let old = core::mem::replace(&mut self.slots, vec![0; room]);
-        if old.is_empty() {
-            for (index, member) in before.iter().enumerate() {
-                self.put(tag(&member.key, hasher) | number(index));
+        let room = self.tags.len().saturating_mul(2).max(ROOM);
+        self.tags = vec![0; room];
+        self.numbers = vec![0; room];
+        if self.hashes.is_empty() {
+            self.hashes.extend(before.iter().map(|member| hasher.hash_one(&*member.key)));
+        }
+        for index in 0..self.hashes.len() {
+            let hash = self.hashes.get(index).copied().unwrap_or_default();
+            let mut at = self.home(hash);
+            while self.tags.get(at).is_some_and(|other| *other != 0) {
+                at = self.after(at);
             }
-        } else {
-            old.into_iter().filter(|slot| *slot != 0).for_each(|slot| self.put(slot));
+            self.fill(at, hash, index);
         }
     }
 
-    fn put(&mut self, slot: u64) {
-        let mut at = self.home(slot & TAG);
-        while self.slots.get(at).is_some_and(|other| *other != 0) {
-            at = self.after(at);
-        }
-        if let Some(free) = self.slots.get_mut(at) {
-            *free = slot;
+    fn fill(&mut self, at: usize, hash: u64, index: usize) {
+        if let (Some(free), Some(number)) = (self.tags.get_mut(at), self.numbers.get_mut(at)) {
+            *free = tag(hash);
+            // A file has fewer bytes than that.
+            *number = u32::try_from(index).unwrap_or(u32::MAX);
         }
     }
 
-    /// The slot that a tag is looked for first. The room is a power of two, and at most 2^32.
-    fn home(&self, tag: u64) -> usize {
-        usize::try_from(tag >> 32).unwrap_or(0) & self.slots.len().saturating_sub(1)
+    /// The place that a hash is looked for first. The room is a power of two.
+    fn home(&self, hash: u64) -> usize {
+        usize::try_from(hash & 0xFFFF_FFFF).unwrap_or(0) & self.tags.len().saturating_sub(1)
     }
 
     fn after(&self, at: usize) -> usize {
-        at.wrapping_add(1) & self.slots.len().saturating_sub(1)
+        at.wrapping_add(1) & self.tags.len().saturating_sub(1)
     }
 }
 
-/// The half of a slot that is of the hash.
-const TAG: u64 = 0xFFFF_FFFF_0000_0000;
-
-fn tag(key: &str, hasher: &RandomState) -> u64 {
-    hasher.hash_one(key) & TAG
-}
-
-/// The half of a slot that is the member's; never zero.
-fn number(index: usize) -> u64 {
-    u64::from(u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1))
-}
-
-fn member<'m, 'a>(slot: u64, before: &'m [Member<'a>]) -> Option<&'m Member<'a>> {
-    before.get(usize::try_from(slot & !TAG).ok()?.checked_sub(1)?)
+/// The byte of a hash that a place keeps: of its upper half, since the lower one says where.
+fn tag(hash: u64) -> u8 {
+    u8::try_from(hash >> 56).unwrap_or(u8::MAX).max(1)
 }

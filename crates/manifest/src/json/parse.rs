@@ -98,6 +98,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str, limits: Limits) -> Self {
+        let (nodes, members) = room(text.as_bytes(), limits.values());
         Self {
             text,
             bytes: text.as_bytes(),
@@ -105,8 +106,8 @@ impl<'a> Reader<'a> {
             limits,
             values: 0,
             path: Vec::new(),
-            nodes: Vec::new(),
-            members: Vec::new(),
+            nodes: Vec::with_capacity(nodes),
+            members: Vec::with_capacity(members),
             errors: Vec::new(),
             unlisted: 0,
             hasher: RandomState::new(),
@@ -343,6 +344,23 @@ fn taken<T>(stack: &mut Vec<T>, base: usize) -> Box<[T]> {
         return core::mem::take(stack).into_boxed_slice();
     }
     stack.split_off(base).into_boxed_slice()
+}
+
+/// How many items and members a large file may have, so that the lists are not moved as they grow: room that is not
+/// used costs nothing. An item takes two bytes of the text, a member five.
+fn room(bytes: &[u8], values: usize) -> (usize, usize) {
+    /// Below this size, growing costs less than counting.
+    const LARGE: usize = 16 << 10;
+    if bytes.len() < LARGE {
+        return (0, 0);
+    }
+    let count = |wanted: u8| -> usize {
+        // So few at once that a byte holds their number: that is counted many at a time.
+        let few = bytes.chunks(192).map(|few| few.iter().map(|byte| u8::from(*byte == wanted)).sum::<u8>());
+        few.map(usize::from).sum()
+    };
+    let items = count(b',').saturating_add(1).min(bytes.len() / 2).min(values);
+    (items, count(b':').min(bytes.len() / 5).min(values))
 }
 
 fn narrow(offset: usize) -> u32 {

@@ -29,6 +29,11 @@ impl Walk<'_> {
     fn to(&mut self, offset: usize) -> Position {
         let end = offset.min(self.bytes.len());
         let walked = self.bytes.get(self.at..end).unwrap_or_default();
+        if walked.is_ascii() && !walked.contains(&b'\r') {
+            self.plain(walked);
+            self.at = end.max(self.at);
+            return self.here;
+        }
         for (step, byte) in walked.iter().enumerate() {
             let at = self.at.saturating_add(step);
             match byte {
@@ -41,6 +46,20 @@ impl Walk<'_> {
         }
         self.at = end.max(self.at);
         self.here
+    }
+
+    /// Most text: each byte is a character, and LF alone ends a line.
+    fn plain(&mut self, walked: &[u8]) {
+        let narrow = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        // So few at once that a byte holds their number: that is counted many at a time.
+        let few = walked.chunks(192).map(|few| few.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>());
+        let lines: usize = few.map(usize::from).sum();
+        let tail = walked.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
+        let column = if lines == 0 { self.here.column } else { 1 };
+        self.here = Position {
+            line: self.here.line.saturating_add(narrow(lines)),
+            column: column.saturating_add(narrow(tail)),
+        };
     }
 
     fn new_line(&mut self) {
