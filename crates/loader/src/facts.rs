@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plugward_manifest::Manifest;
+use plugward_manifest::{Manifest, SurfaceItem};
 use plugward_pinstore::{Facts, LockSays, PinCheck};
 use plugward_tree_lock::{CodewizardDigest, Excludes, Snapshot};
 use plugward_types::{Digest, PluginId, SurfaceDigest, TreeDigest};
@@ -67,7 +67,7 @@ pub(crate) fn facts(
         was: Vec::new(),
         lock: LockSays::Nothing,
         executable: snapshot.executables().map(str::to_owned).collect(),
-        launchers: launchers.map(|item| item.run().join(" ")).collect(),
+        launchers: launchers.map(launcher).collect(),
         without_lock: (report.path == ".").then(|| crate::trees::without_lock(snapshot)).flatten(),
         material: None,
         codewizard: matches!(context.lock, RootLock::Json(_)).then(|| CodewizardDigest::of(snapshot)),
@@ -77,6 +77,17 @@ pub(crate) fn facts(
     (facts.lock, facts.facts.signer) = lock::gate(report, &facts, snapshot, &gate);
     policy::gate(report, &facts, snapshot, (&context.stores.revocations, pins));
     facts
+}
+
+/// What an item fetches, as a lock names it: `npx:@scope/name@1.2.3`, or the whole text where it is more than one call.
+fn launcher(item: &SurfaceItem) -> String {
+    match item.run() {
+        [program, _, ..] if !item.why().is_empty() && !item.why().contains(' ') => {
+            let name = program.rsplit('/').next().unwrap_or(program);
+            format!("{name}:{}", item.why())
+        }
+        words => words.join(" "),
+    }
 }
 
 /// Keeps what a later diff needs: in memory where it was asked for, in the baselines where it may be enrolled.

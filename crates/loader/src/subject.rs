@@ -51,6 +51,7 @@ impl Subject {
         let mut entry = LockEntry::new(self.path.clone(), tree);
         entry.version.clone_from(&self.version);
         entry.manifest = self.facts.manifest;
+        entry.entry = self.facts.entry;
         entry.exclude = exclude;
         entry.executable.clone_from(&self.executable);
         entry.shared.clone_from(&self.facts.shared);

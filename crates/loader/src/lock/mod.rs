@@ -2,17 +2,15 @@
 
 mod read;
 
+use crate::facts::PinFacts;
+use crate::options::Trust;
+use crate::report::{Gate, LockReport, Notice, PluginReport, Reason, Weight};
+use crate::verifiers::{self, Asked, Verifiers};
 use plugward_pinstore::{LockSays, Pins, Scope};
 use plugward_tree_lock::{
     CodewizardDigest, JsonLock, JsonLockCheck, LockCheck, LockDifference, LockFacts, LockFile, LockOutcome,
     LockRule, Snapshot,
 };
-use plugward_types::Digest;
-
-use crate::facts::PinFacts;
-use crate::options::Trust;
-use crate::report::{Gate, LockReport, Notice, PluginReport, Reason, Weight};
-use crate::verifiers::{self, Asked, Verifiers};
 
 pub(crate) use read::{NAME, RootLock, unvisited};
 
@@ -51,6 +49,7 @@ pub(crate) fn gate(
                 path: &report.path,
                 tree: &tree,
                 manifest: facts.facts.manifest.as_ref(),
+                entry: facts.facts.entry.as_ref(),
                 shared: &facts.facts.shared,
             });
             let says = outcome(report, &check, facts, context);
@@ -128,12 +127,10 @@ fn text(check: &LockCheck) -> String {
         LockCheck::Unlisted => format!("{NAME} has no entry for it"),
         LockCheck::Missing => format!("{NAME} names it, and it is not there"),
         LockCheck::Inconsistent { expected, actual } => {
-            let show = |digest: &Option<Digest>| digest.map_or_else(|| "none".to_owned(), |d| d.to_string());
-            format!(
-                "{NAME} names the tree and another manifest\nexpected {}\nactual {}",
-                show(expected),
-                show(actual)
-            )
+            pair("the tree and another manifest", expected.as_ref(), actual.as_ref())
+        }
+        LockCheck::Mismatch(LockDifference::Entry { expected, actual }) => {
+            pair("another marketplace entry", expected.as_ref(), actual.as_ref())
         }
         LockCheck::Mismatch(LockDifference::Tree { expected, actual }) => {
             let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
@@ -143,27 +140,29 @@ fn text(check: &LockCheck) -> String {
             format!("{NAME} names another folder\nexpected {expected}\nactual {actual}")
         }
         LockCheck::Mismatch(LockDifference::Shared { name, expected, actual }) => {
-            let show = |digest: &Option<plugward_types::TreeDigest>| {
-                digest.map_or_else(|| "none".to_owned(), |d| d.to_string())
-            };
-            format!(
-                "{NAME} names another tree for {name}\nexpected {}\nactual {}",
-                show(expected),
-                show(actual)
-            )
+            pair(&format!("another tree for {name}"), expected.as_ref(), actual.as_ref())
         }
     }
 }
 
-/// The surface line only explains: the bytes are the lock's, and this version sees something else in them.
+/// What the lock names otherwise, and both digests of it, each on its line.
+fn pair<T: ToString>(what: &str, expected: Option<&T>, actual: Option<&T>) -> String {
+    let show = |digest: Option<&T>| digest.map_or_else(|| "none".to_owned(), ToString::to_string);
+    format!("{NAME} names {what}\nexpected {}\nactual {}", show(expected), show(actual))
+}
+
+/// Surface and launchers only explain: the bytes are the lock's, and this version sees something else in them.
 fn explain(report: &mut PluginReport, file: &LockFile, facts: &PinFacts) {
-    let Some(entry) = file.get(&facts.id) else { return };
-    if entry.surface.is_some() && entry.surface != facts.facts.surface && report.lock.state == "match" {
-        report.notices.push(Notice {
-            code: "lock/surface-new".to_owned(),
-            gate: Gate::Lock,
-            message: format!("the tree is the lock's; this version sees another surface than {NAME} records"),
-        });
+    let Some(surface) = facts.facts.surface.as_ref().filter(|_| report.lock.state == "match") else { return };
+    if let Some(said) = file.surface_notice(&facts.id, surface, &facts.launchers) {
+        let mut message =
+            format!("the tree is the lock's; this version sees another surface than {NAME} records");
+        for (sign, names) in [('+', &said.added), ('-', &said.removed)] {
+            for name in names {
+                message.push_str(&format!("\n{sign} {name}"));
+            }
+        }
+        report.notices.push(Notice { code: said.code().to_owned(), gate: Gate::Lock, message });
     }
 }
 

@@ -48,6 +48,13 @@ pub enum LockDifference {
         /// Where the plugin was found.
         actual: String,
     },
+    /// The marketplace entry that is merged into it.
+    Entry {
+        /// The lock's digest of it; `None` where the lock knows of none.
+        expected: Option<Digest>,
+        /// What is there; `None` where none is merged in.
+        actual: Option<Digest>,
+    },
     /// A folder outside that it imports.
     Shared {
         /// Its relative name.
@@ -160,6 +167,9 @@ impl fmt::Display for LockDifference {
             Self::Path { expected, actual } => {
                 let (expected, actual) = (escape(expected.as_bytes()), escape(actual.as_bytes()));
                 write!(f, "the lock has it at {expected}, and it is at {actual}")
+            }
+            Self::Entry { expected, actual } => {
+                write!(f, "marketplace entry: {}", Pair(expected.as_ref(), actual.as_ref()))
             }
             Self::Shared { name, expected, actual } => {
                 write!(

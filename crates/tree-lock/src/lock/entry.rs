@@ -33,6 +33,8 @@ pub struct LockEntry {
     pub version: Option<String>,
     /// SHA-256 of its main manifest file, where its dialect has one.
     pub manifest: Option<Digest>,
+    /// SHA-256 of the marketplace entry that was merged in: it may add what runs, and no tree has its bytes.
+    pub entry: Option<Digest>,
     /// The trees that are accepted: any of these, at least one.
     pub tree: BTreeSet<TreeDigest>,
     /// What the digests leave out.
@@ -56,6 +58,7 @@ impl LockEntry {
             source: None,
             version: None,
             manifest: None,
+            entry: None,
             tree: BTreeSet::from([tree]),
             exclude: Excludes::none(),
             executable: BTreeSet::new(),

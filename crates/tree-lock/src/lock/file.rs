@@ -41,6 +41,8 @@ pub struct LockFacts<'a> {
     pub tree: &'a TreeDigest,
     /// SHA-256 of its main manifest file, if its dialect has one.
     pub manifest: Option<&'a Digest>,
+    /// SHA-256 of the marketplace entry that was merged in, if one was.
+    pub entry: Option<&'a Digest>,
     /// The digests of the folders outside that it imports.
     pub shared: &'a BTreeMap<String, TreeDigest>,
 }
@@ -109,6 +111,10 @@ impl LockFile {
             if expected != actual {
                 return LockCheck::Mismatch(LockDifference::Shared { name: name.clone(), expected, actual });
             }
+        }
+        if entry.entry.as_ref() != facts.entry {
+            let (expected, actual) = (entry.entry, facts.entry.copied());
+            return LockCheck::Mismatch(LockDifference::Entry { expected, actual });
         }
         // The tree covers the manifest: equal trees with different manifests mean that the file was put together.
         if entry.manifest.as_ref() != facts.manifest && entry.manifest.is_some() {

@@ -110,8 +110,8 @@ impl Reader<'_> {
     }
 
     fn entry(&self, value: &Spanned<DeValue<'_>>) -> Result<LockEntry, LockError> {
-        const KEYS: &str = "only the keys path, source, version, manifest, tree, exclude, executable, shared, \
-                            surface, launchers";
+        const KEYS: &str = "only the keys path, source, version, manifest, entry, tree, exclude, executable, \
+                            shared, surface, launchers";
         let mut path = None;
         let mut tree = None;
         let mut entry = LockEntry {
@@ -119,6 +119,7 @@ impl Reader<'_> {
             source: None,
             version: None,
             manifest: None,
+            entry: None,
             tree: BTreeSet::new(),
             exclude: Excludes::none(),
             executable: BTreeSet::new(),
@@ -132,6 +133,7 @@ impl Reader<'_> {
                 "source" => entry.source = Some(self.source(value)?),
                 "version" => entry.version = Some(self.string(value)?),
                 "manifest" => entry.manifest = Some(self.parsed(value)?),
+                "entry" => entry.entry = Some(self.parsed(value)?),
                 "tree" => tree = Some(self.set(value, |value| self.parsed(value))?),
                 "exclude" => entry.exclude = self.exclude(value)?,
                 "executable" => entry.executable = self.set(value, |value| self.string(value))?,

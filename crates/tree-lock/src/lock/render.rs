@@ -29,6 +29,9 @@ impl LockFile {
             if let Some(manifest) = &entry.manifest {
                 pair(&mut out, "manifest", &quoted(&manifest.to_string()));
             }
+            if let Some(merged) = &entry.entry {
+                pair(&mut out, "entry", &quoted(&merged.to_string()));
+            }
             list(&mut out, "tree", entry.tree.iter().map(ToString::to_string));
             list(&mut out, "exclude", entry.exclude.iter().map(str::to_owned));
             list(&mut out, "executable", entry.executable.iter().cloned());

@@ -30,6 +30,7 @@ fn full() -> LockEntry {
         }),
         version: Some("1.2.0 \"quoted\" \\ \u{e9}\u{2028}".into()),
         manifest: Some(Digest::from_bytes([1; 32])),
+        entry: Some(Digest::from_bytes([8; 32])),
         tree: BTreeSet::from([tree(3), tree(2)]),
         exclude: excludes(&[".git"]),
         executable: BTreeSet::from(["hooks/run.sh".into(), "a b".into()]),
@@ -59,6 +60,7 @@ path = "hookify"
 source = {{ kind = "git", url = "https://example.org/p.git", rev = "30287f5e3f122a646d1ac5ca3ab96e130c52a3ad", path = "plugins/hookify" }}
 version = "1.2.0 \"quoted\" \\ é\U00002028"
 manifest = "sha256:{}"
+entry = "sha256:{}"
 tree = [
   "pt1:{}",
   "pt1:{}",
@@ -76,6 +78,7 @@ path = "small"
 tree = ["pt1:{}"]
 "#,
         hex("01"),
+        hex("08"),
         hex("02"),
         hex("03"),
         hex("05"),
@@ -274,7 +277,7 @@ fn facts<'a>(
     tree: &'a TreeDigest,
     shared: &'a BTreeMap<String, TreeDigest>,
 ) -> LockFacts<'a> {
-    LockFacts { id, path, tree, manifest: None, shared }
+    LockFacts { id, path, tree, manifest: None, entry: None, shared }
 }
 
 #[test]
@@ -303,12 +306,26 @@ fn each_answer_and_what_follows() {
     assert_eq!(unlisted, LockCheck::Unlisted);
 
     let shared = BTreeMap::from([("../shared".to_owned(), tree(4)), ("../b".to_owned(), tree(5))]);
-    let manifest = Digest::from_bytes([1; 32]);
+    let (manifest, entry) = (Digest::from_bytes([1; 32]), Digest::from_bytes([8; 32]));
+    let (manifest, entry) = (Some(&manifest), Some(&entry));
     for accepted in [tree(2), tree(3)] {
-        let whole = LockFacts { manifest: Some(&manifest), ..facts(&hookify, "hookify", &accepted, &shared) };
+        let whole = LockFacts { manifest, entry, ..facts(&hookify, "hookify", &accepted, &shared) };
         assert_eq!(file.check(&whole), LockCheck::Match);
     }
-    let inconsistent = file.check(&facts(&hookify, "hookify", &tree(2), &shared));
+    let two = tree(2);
+    let inconsistent = file.check(&LockFacts { entry, ..facts(&hookify, "hookify", &two, &shared) });
+    // What a marketplace adds is in no tree: another entry, one more and one less are each another plugin.
+    let other_entry = Digest::from_bytes([9; 32]);
+    for (id, path, tree, shared, entry) in [
+        (&hookify, "hookify", &two, &shared, Some(&other_entry)),
+        (&hookify, "hookify", &two, &shared, None),
+        (&small, "small", &seven, &none, entry),
+    ] {
+        let manifest = if entry.is_some() || id == &hookify { manifest } else { None };
+        let check = file.check(&LockFacts { manifest, entry, ..facts(id, path, tree, shared) });
+        assert!(matches!(&check, LockCheck::Mismatch(LockDifference::Entry { .. })), "{check}");
+        assert_eq!(check.code(), Some("lock/mismatch"));
+    }
     assert_eq!(inconsistent.code(), Some("lock/malformed"));
     for (shared, name) in [
         (BTreeMap::new(), "../b"),
@@ -323,8 +340,8 @@ fn each_answer_and_what_follows() {
             "../c",
         ),
     ] {
-        let check = file
-            .check(&LockFacts { manifest: Some(&manifest), ..facts(&hookify, "hookify", &tree(2), &shared) });
+        let check =
+            file.check(&LockFacts { manifest, entry, ..facts(&hookify, "hookify", &tree(2), &shared) });
         assert!(
             matches!(&check, LockCheck::Mismatch(LockDifference::Shared { name: n, .. }) if n == name),
             "{check}"
