@@ -1,17 +1,20 @@
 //! One replacement of 230 kB (1,000 pins): ours, the peers, and what the disk takes.
 //!
-//! `cargo bench -p plugward-state-file`; `TMPDIR` says on which file system.
+//! `cargo bench -p plugward-state-file`; `TMPDIR` says on which file system. What a sync takes changes from minute to
+//! minute on a disk that others use too, so the last group takes all of them in turn, round by round, and prints the
+//! middle of each and the middle of the ratios.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
+    clippy::print_stdout,
     reason = "a benchmark stands for a host, and stops where it cannot go on"
 )]
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -64,6 +67,50 @@ fn replace(c: &mut Criterion) {
     group.finish();
 }
 
+/// Each of them once a round, so that what slows the disk slows all alike.
+fn in_turn(_: &mut Criterion) {
+    const ROUNDS: usize = 300;
+    let home = tempfile::tempdir().unwrap();
+    let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).unwrap();
+    let handle = File::open(home.path()).unwrap();
+    let owner = Owner::uid(rustix::process::geteuid().as_raw());
+    let bytes = vec![b'x'; 230_000];
+    let one = StateFile::at(&dir, "one.toml", 8 << 20, owner, LastGood::No).unwrap();
+    let two = StateFile::at(&dir, "two.toml", 8 << 20, owner, LastGood::Yes).unwrap();
+    let peer = || {
+        let mut file = atomic_write_file::AtomicWriteFile::open(home.path().join("awf")).unwrap();
+        file.write_all(&bytes).unwrap();
+        file.commit().unwrap();
+    };
+    let jobs: [(&str, &dyn Fn()); 4] = [
+        ("atomic-write-file, one file", &peer),
+        ("floor, one file", &|| floor(home.path(), &handle, &bytes, "floor")),
+        ("ours, one file", &|| one.hold(WAIT).unwrap().replace(&bytes).unwrap()),
+        ("ours, with the last good copy", &|| two.hold(WAIT).unwrap().replace(&bytes).unwrap()),
+    ];
+    let mut taken = vec![Vec::with_capacity(ROUNDS); jobs.len()];
+    for _ in 0..ROUNDS {
+        for ((_, job), taken) in jobs.iter().zip(&mut taken) {
+            let start = Instant::now();
+            job();
+            taken.push(start.elapsed().as_secs_f64() * 1e6);
+        }
+    }
+    let middle = |mut all: Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap()
+    };
+    let peers = taken.first().unwrap().clone();
+    for ((name, _), taken) in jobs.iter().zip(&taken) {
+        let ratios = taken.iter().zip(&peers).map(|(ours, peer)| ours / peer).collect();
+        println!(
+            "in turn, middle of {ROUNDS}: {name:30} {:7.0} us, {:.2} x atomic-write-file",
+            middle(taken.clone()),
+            middle(ratios)
+        );
+    }
+}
+
 fn read(c: &mut Criterion) {
     let home = tempfile::tempdir().unwrap();
     let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).unwrap();
@@ -78,5 +125,5 @@ fn read(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, replace, read);
+criterion_group!(benches, in_turn, replace, read);
 criterion_main!(benches);
