@@ -230,7 +230,7 @@ fn with_shared(
     }
     let names = shared.covers(&manifest);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let again = at(place, excluded).with_shared(&names);
+    let again = at(place, excluded, context.options).with_shared(&names);
     match plugward_manifest::read(manifest.dialect(), files, &again) {
         // The same bytes, read once more: only the labels differ.
         Ok(labelled) => (Some(labelled), shared),
@@ -258,7 +258,7 @@ fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions, reasons: &[R
     }
     let walk = |dialect| {
         let mut walked = unread(place, dialect, reasons.to_vec());
-        match plugward_manifest::read(dialect, &files, &at(place, &excluded)) {
+        match plugward_manifest::read(dialect, &files, &at(place, &excluded, options)) {
             Ok(manifest) => {
                 walked.report.version = manifest.version().map(str::to_owned);
                 // The id is for the report alone: nothing is pinned without a tree.
@@ -274,13 +274,13 @@ fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions, reasons: &[R
 /// Every dialect in a folder, each read; one that only a marketplace entry describes is of the marketplace's dialect.
 fn read(place: &Place, files: &dyn Files, options: &CheckOptions, excluded: &[&str]) -> Vec<Found> {
     let one = |dialect| {
-        let manifest = plugward_manifest::read(dialect, files, &at(place, excluded));
+        let manifest = plugward_manifest::read(dialect, files, &at(place, excluded, options));
         vec![Found { dialect, manifest }]
     };
     if let Some(dialect) = options.dialect {
         return one(dialect);
     }
-    let found = plugward_manifest::read_all(files, &at(place, excluded));
+    let found = plugward_manifest::read_all(files, &at(place, excluded, options));
     if found.is_empty() && place.entry.is_some() { one(Dialect::Claude) } else { found }
 }
 
@@ -293,8 +293,9 @@ fn dialects(place: &Place, files: &dyn Files, options: &CheckOptions) -> Vec<Dia
     if found.is_empty() && place.entry.is_some() { vec![Dialect::Claude] } else { found }
 }
 
-fn at<'a>(place: &'a Place, excluded: &'a [&'a str]) -> At<'a> {
+fn at<'a>(place: &'a Place, excluded: &'a [&'a str], options: &'a CheckOptions) -> At<'a> {
     let at = At::folder(folder_name(place)).with_path(&place.path).with_excluded(excluded);
+    let at = options.host_version.as_deref().map_or(at, |version| at.with_host_version(version));
     match &place.entry {
         Some(entry) => at.with_entry(entry),
         None => at,

@@ -47,7 +47,7 @@ pub use plugward_types::{
 pub use approvals::ApprovalStore;
 pub use check::{Loaded, check, load, look};
 pub use hash::sha256;
-pub use material::{Material, SharedText};
+pub use material::{Material, SharedText, entry_parts, identity_of};
 pub use mint::{DeclaredModules, Granted, Grants, NoGrants};
 pub use options::{
     Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, Root, Trust, Unwatched,

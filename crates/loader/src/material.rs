@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_manifest::json::{Limits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{Baselines, Class, Classify, EntryKind, NewBaseline};
 use plugward_tree_lock::Snapshot;
@@ -27,6 +28,10 @@ pub struct Material {
     pub surface: String,
     /// The folders and files that it shares, by their names in the pin.
     pub shared: BTreeMap<String, SharedText>,
+    /// The canonical text of the marketplace entry that was merged in, whose SHA-256 the pin keeps.
+    pub entry: Option<String>,
+    /// The path of the manifest file, whose SHA-256 the pin keeps.
+    pub main: Option<&'static str>,
     files: BTreeMap<String, Vec<u8>>,
     prompts: BTreeSet<String>,
     run: BTreeSet<String>,
@@ -48,6 +53,8 @@ impl Material {
             preimage,
             surface: manifest.surface_text(),
             shared: BTreeMap::new(),
+            entry: manifest.entry_text().map(str::to_owned),
+            main: manifest.main_file(),
             files: BTreeMap::new(),
             prompts: BTreeSet::new(),
             run: BTreeSet::new(),
@@ -98,13 +105,40 @@ impl Material {
     /// # Errors
     /// What the baselines say: nothing that was pinned depends on it.
     pub fn keep(&self, baselines: &Baselines) -> Result<(), plugward_pinstore::BaselineError> {
-        let files: Vec<&[u8]> = self.files.values().map(Vec::as_slice).collect();
+        let entry = self.entry.iter().map(String::as_bytes);
+        let files: Vec<&[u8]> = self.files.values().map(Vec::as_slice).chain(entry).collect();
         let trees = core::iter::once(&self.preimage).chain(self.shared.values().map(|text| &text.preimage));
         let trees: Vec<&str> = trees.map(String::as_str).collect();
         baselines
             .put(&NewBaseline { trees: &trees, surface: Some(&self.surface), files: &files })
             .map(|_report| ())
     }
+}
+
+/// What a manifest says of who the plugin is, by key, as far as its text can be read.
+#[must_use]
+pub fn identity_of(manifest: &[u8]) -> BTreeMap<String, String> {
+    const KEYS: [&str; 6] = ["name", "version", "author", "repository", "homepage", "license"];
+    top_level(manifest, &Limits::standard())
+        .into_iter()
+        .filter(|(key, _)| KEYS.contains(&key.as_str()))
+        .collect()
+}
+
+/// The keys of a marketplace entry, each with its value as text.
+#[must_use]
+pub fn entry_parts(entry: &str) -> BTreeMap<String, String> {
+    top_level(entry.as_bytes(), &Limits::market())
+}
+
+fn top_level(text: &[u8], limits: &Limits) -> BTreeMap<String, String> {
+    let Ok(root) = parse(text, limits) else { return BTreeMap::new() };
+    let value = |node: &plugward_manifest::json::Node<'_>| {
+        let raw = text.get(node.span().start..node.span().end).unwrap_or_default();
+        node.as_str().map_or_else(|| String::from_utf8_lossy(raw).into_owned(), str::to_owned)
+    };
+    let members = root.members().unwrap_or_default();
+    members.iter().map(|member| (member.key().to_owned(), value(member.node()))).collect()
 }
 
 impl Classify for Material {

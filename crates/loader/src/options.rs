@@ -126,6 +126,8 @@ pub struct CheckOptions {
     pub shared: Vec<String>,
     /// Who has to vouch for a tree besides the digest.
     pub verifiers: Verifiers,
+    /// The version of the host, for plugins that name the one they need (`gnoma_version`); absent, none is compared.
+    pub host_version: Option<String>,
     /// The time that is written into pins.
     pub now: Timestamp,
     /// The person that is written into pins.

@@ -1,6 +1,8 @@
 //! The policy gate as far as this machine's memory decides it: revocations, and denials under another name.
 
-use plugward_pinstore::{Pin, PinState, Pins, RevocationCheck, Revocations, Scope, Settled, Subject, Via};
+use plugward_pinstore::{
+    Pin, PinState, Pins, RevocationCheck, Revocations, Scope, Settled, Shown, Subject, Via,
+};
 use plugward_state_file::StateError;
 use plugward_tree_lock::{EntryKind, Snapshot};
 use plugward_types::{Digest, PluginId};
@@ -163,16 +165,16 @@ impl Namesake {
     }
 
     pub(crate) fn reason(&self, pin: &PinFacts) -> Reason {
-        let accept = format!("plugward accept {} --tree {}", pin.id, pin.facts.tree);
+        let accept = Shown::wanted(&pin.facts, None).accept_line(&pin.id);
         let (code, help, weight) = match self {
             Self::SameBytes { denied } => (
                 "policy/denied",
-                format!("plugward allow {denied}, or for this one alone: {accept}"),
+                format!("plugward allow {denied}\nor for this one alone\n{accept}"),
                 Weight::Denied,
             ),
             Self::SameName { .. } | Self::NewName { .. } => (
                 "policy/namesake",
-                format!("plugward deny {}, or if it is another: {accept}", pin.id),
+                format!("plugward deny {}\nor, if it is another\n{accept}", pin.id),
                 Weight::Undecided,
             ),
         };

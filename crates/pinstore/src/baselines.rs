@@ -117,6 +117,8 @@ pub struct InUse {
     pub trees: BTreeSet<TreeDigest>,
     /// The surfaces of all pins.
     pub surfaces: BTreeSet<SurfaceDigest>,
+    /// Texts that stand in no tree: the marketplace entries of all pins.
+    pub objects: BTreeSet<Digest>,
 }
 
 /// What went to make room.
@@ -297,7 +299,7 @@ impl Baselines {
     }
 
     fn list(&self, in_use: &InUse) -> Result<Vec<Text>, BaselineError> {
-        let mut objects_in_use = BTreeSet::new();
+        let mut objects_in_use: BTreeSet<String> = in_use.objects.iter().map(Digest::hex).collect();
         for tree in &in_use.trees {
             if let Kept::Found(list) = self.tree(tree)? {
                 let digests = preimage::entries(&list).unwrap_or_default();

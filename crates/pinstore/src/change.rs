@@ -8,6 +8,7 @@ use crate::model::Model;
 use crate::pin::{McpPin, Pin, PinState};
 use crate::revoked::Revoked;
 use crate::scope::Scope;
+use crate::shown::{Shown, Unshown};
 use crate::time::Timestamp;
 
 /// One thing to be remembered.
@@ -35,8 +36,8 @@ pub enum Change {
         id: PluginId,
         /// What is there, digested again.
         facts: Facts,
-        /// The tree that the person saw and named.
-        shown: TreeDigest,
+        /// What the person saw and named.
+        shown: Shown,
         /// The tree that was pinned when the person looked.
         expected: Option<TreeDigest>,
         /// Who, where the host knows.
@@ -113,6 +114,8 @@ pub enum Outcome {
         /// What is there.
         actual: TreeDigest,
     },
+    /// Something that no tree has is not what the person was shown.
+    NotShownBeside(Unshown),
     /// The pin is not what it was when the person looked.
     Raced {
         /// The tree that is pinned by this time.
@@ -138,7 +141,7 @@ impl Outcome {
             }
             Self::Conflict(PinCheck::Changed(changed)) => Some(changed.code()),
             Self::Conflict(PinCheck::Denied { .. }) => Some("policy/denied"),
-            Self::NotShown { .. } => Some("pin/not-shown"),
+            Self::NotShown { .. } | Self::NotShownBeside(_) => Some("pin/not-shown"),
             Self::Raced { .. } | Self::McpRaced { .. } => Some("pin/raced"),
             Self::Malformed(error) => Some(error.code()),
         }
@@ -150,10 +153,10 @@ pub(crate) fn apply(model: &mut Model, change: Change, now: Timestamp) -> Outcom
     match change {
         Change::Enroll { scope, id, facts, via, by } => enroll(model, scope, id, facts, fresh(via, now, by)),
         Change::Accept { scope, id, facts, shown, expected, by } => {
-            if facts.tree != shown {
-                return Outcome::NotShown { shown, actual: facts.tree };
+            if facts.tree != shown.tree {
+                return Outcome::NotShown { shown: shown.tree, actual: facts.tree };
             }
-            accept(model, scope, id, facts, expected, fresh(Via::Accept, now, by))
+            accept(model, scope, id, (facts, &shown), expected, fresh(Via::Accept, now, by))
         }
         Change::Forget { scope, id } => forget(model, &scope, &id),
         Change::ForgetAll => forget_all(model),
@@ -208,7 +211,7 @@ fn accept(
     model: &mut Model,
     scope: Scope,
     id: PluginId,
-    facts: Facts,
+    (facts, shown): (Facts, &Shown),
     expected: Option<TreeDigest>,
     mut pin: Pin,
 ) -> Outcome {
@@ -223,10 +226,15 @@ fn accept(
         if old.facts.as_ref() == Some(&facts) {
             return Outcome::Already;
         }
+        if let Some(unshown) = shown.against(&facts, old.facts.as_ref()) {
+            return Outcome::NotShownBeside(unshown);
+        }
         pin.previous = current;
         pin.mcp.clone_from(&old.mcp);
     } else if expected.is_some() {
         return Outcome::Raced { current: None };
+    } else if let Some(unshown) = shown.against(&facts, None) {
+        return Outcome::NotShownBeside(unshown);
     }
     // A person has looked: the old pin, which covered the manifest alone, has done its work.
     model.v1.remove(id.name());

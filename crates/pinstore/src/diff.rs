@@ -7,6 +7,7 @@ use plugward_types::{Digest, PluginId};
 use crate::facts::Facts;
 use crate::hunks::{Hunks, hunks};
 use crate::preimage::{EntryKind, TreeEntry, entries};
+use crate::shown::Shown;
 
 /// What a change touches, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -216,7 +217,7 @@ pub fn diff(
     if let Some(old) = old {
         identity(&mut sections, old, new);
     }
-    let accept = format!("plugward accept {} --tree {}", new.id, new.facts.tree);
+    let accept = Shown::wanted(new.facts, old.map(|old| old.facts)).accept_line(new.id);
     Diff { sections: sections.done(), old: old_side, accept }
 }
 

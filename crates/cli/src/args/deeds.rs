@@ -21,6 +21,9 @@ pub(crate) struct AcceptArgs {
     /// The tree digest that was shown.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) tree: String,
+    /// A further digest that was shown: of a folder that it shares, or of its marketplace entry.
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) with: Vec<String>,
     /// Folders to look in [default: those of the last check that saw it, then the working folder].
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,

@@ -43,6 +43,9 @@ pub(crate) struct Finding {
     /// Threads that read and scan [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<std::num::NonZeroUsize>,
+    /// The version of the host, for plugins that name the one they need.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) host_version: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use plugward_loader::ledger::{Event, Verdict};
-use plugward_loader::pinstore::{Change, Outcome, Pin, PinState, Pins, Revoked, Scope};
+use plugward_loader::pinstore::{Change, Outcome, Pin, PinState, Pins, Revoked, Scope, Shown, Unshown};
 use plugward_loader::{Digest, Gate, PinStore, PluginId, StoreFailure, TreeDigest, Trust, Weight, Writes};
 
 use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
@@ -14,9 +14,7 @@ use crate::stores;
 use crate::verbs::shared;
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let shown: TreeDigest = args.tree.parse().map_err(|error: plugward_loader::ParseError| {
-        usage(format!("read --tree: {error}\n  next: {}", error.help()))
-    })?;
+    let shown = shown(args)?;
     let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &args.finding, host, out)?;
     let Some(subject) = named.subject else {
         let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
@@ -52,14 +50,15 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         scope: subject.scope,
         id: subject.id,
         facts: subject.facts,
-        shown,
+        shown: shown.clone(),
         expected,
         by: Some(host::user()),
     };
     let again = shared::again(&args.dirs);
-    if actual != shown {
-        return Err(not_shown(&id, actual, &again));
+    if actual != shown.tree {
+        return Err(not_shown(&id, "its tree", &actual.to_string(), &again));
     }
+    let shown = shown.tree;
     let record = Event::PinAccepted {
         plugin: id.to_string(),
         digest: shown.to_string(),
@@ -84,7 +83,13 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             out.result(&format!("{id} is pinned as it is: {shown}\n"))?;
             Ok(0)
         }
-        Outcome::NotShown { actual, .. } => Err(not_shown(&id, actual, &again)),
+        Outcome::NotShown { actual, .. } => Err(not_shown(&id, "its tree", &actual.to_string(), &again)),
+        Outcome::NotShownBeside(Unshown::Unnamed { what, actual }) => {
+            Err(not_shown(&id, &what, &actual, &again))
+        }
+        Outcome::NotShownBeside(Unshown::Nowhere { named }) => Err(Failure::Refused(anyhow!(
+            "accept {id}: nothing of it is what you name (pin/not-shown)\n  named {named}\n  next: plugward diff {id}{again}"
+        ))),
         Outcome::Raced { .. } => Err(Failure::Refused(anyhow!(
             "accept {id}: its pin changed meanwhile (pin/raced)\n  next: plugward diff {id}{again}"
         ))),
@@ -92,9 +97,29 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
     }
 }
 
-fn not_shown(id: &PluginId, actual: TreeDigest, again: &str) -> Failure {
+/// What the person names: the tree, and what stands beside it.
+fn shown(args: &AcceptArgs) -> Result<Shown, Failure> {
+    let wrong = |flag: &str, error: &plugward_loader::ParseError| {
+        usage(format!("read {flag}: {error}\n  next: {}", error.help()))
+    };
+    let mut shown = Shown::of_tree(args.tree.parse().map_err(|error| wrong("--tree", &error))?);
+    for text in &args.with {
+        if let Ok(tree) = text.parse::<TreeDigest>() {
+            shown.shared.insert(tree);
+        } else {
+            let entry = text.parse().map_err(|error| wrong("--with", &error))?;
+            if shown.entry.replace(entry).is_some_and(|first| first != entry) {
+                return Err(usage("read --with: a plugin has one marketplace entry, and two are named"));
+            }
+        }
+    }
+    Ok(shown)
+}
+
+fn not_shown(id: &PluginId, what: &str, actual: &str, again: &str) -> Failure {
     Failure::Refused(anyhow!(
-        "accept {id}: its tree is {actual}, not the one you name (pin/not-shown)\n  next: plugward diff {id}{again}"
+        "accept {id}: {} is not what you name (pin/not-shown)\n  actual {actual}\n  next: plugward diff {id}{again}",
+        line(what)
     ))
 }
 
@@ -334,7 +359,7 @@ fn tree_of((id, scope): (&PluginId, &Scope), args: &IdArgs, host: &Host, out: &O
 
 /// A plugin that is on disk, with its scope and its tree where that can be digested.
 fn seen(args: &IdArgs, host: &Host, out: &Out) -> Result<(Scope, PluginId, Option<TreeDigest>), Failure> {
-    let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None };
+    let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None, host_version: None };
     let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &finding, host, out)?;
     let scope = named.roots.get(named.plugin.root).map(|root| root.scope.clone());
     let id = named.plugin.id.parse::<PluginId>();

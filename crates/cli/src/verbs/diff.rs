@@ -9,7 +9,9 @@ use anyhow::anyhow;
 use plugward_loader::pinstore::{
     Baseline, Diff, Facts, FileChange, Hunks, Kept, LineChange, OldSide, Section, Side, diff,
 };
-use plugward_loader::{Digest, Material, PinStore, Subject, TreeDigest, Trust, Writes};
+use plugward_loader::{
+    Digest, Material, PinStore, Subject, TreeDigest, Trust, Writes, entry_parts, identity_of,
+};
 
 use serde_json::Value;
 
@@ -19,7 +21,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::stores;
-use crate::table::{words, wrapped};
+use crate::table::{command, words, wrapped};
 use crate::verbs::shared;
 
 /// How long texts are compared.
@@ -50,8 +52,11 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
         text.push_str("note: a kept text had another digest and was dropped (baseline/damaged)\n");
     }
     if !found.sections.is_empty() || found.old == OldSide::DigestsOnly {
-        text.push_str("to pin what is there now:\n");
-        text.push_str(&format!("  {}{again}\n", found.accept));
+        text.push_str("\nto pin what is there now:\n");
+        // The digest that was shown comes last, by itself on its line.
+        let again = again + &shared::as_typed(&args.finding);
+        let accept = found.accept.replacen(" --", &format!("{again} --"), 1);
+        text.push_str(&command("  ", &accept, out.width));
     }
     out.result(&text)?;
     Ok(0)
@@ -69,15 +74,15 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, b
     let (was, is) = shared_lists(facts, material, &mut |tree| {
         kept(baselines.map(|baselines| baselines.tree(tree)), &mut damaged)
     });
-    let nothing = BTreeMap::new();
     let old_text = |digest: &Digest| kept(baselines.map(|b| b.object(digest)), &mut false);
+    let (old_identity, new_identity) = identities(facts, material, &old_text);
     let new_bytes = |path: &str| material.bytes(path).map(<[u8]>::to_vec);
     let old = facts.map(|facts| Baseline {
         facts,
         preimage: preimage.as_deref(),
         surface: surface.as_deref(),
         shared: &was,
-        identity: &nothing,
+        identity: &old_identity,
         text: &old_text,
     });
     let new = Side {
@@ -86,12 +91,35 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, b
         preimage: &material.preimage,
         surface: &material.surface,
         shared: &is,
-        identity: &nothing,
+        identity: &new_identity,
         bytes: &new_bytes,
     };
     #[expect(clippy::disallowed_methods, reason = "bounds the work; what was not compared is said")]
     let start = Instant::now();
     (diff(old.as_ref(), &new, material, &|| start.elapsed() > TIME), damaged)
+}
+
+/// Who each side says it is, as far as the old texts were kept: of the manifest, and of the marketplace entry.
+fn identities(
+    pinned: Option<&Facts>,
+    material: &Material,
+    text: &dyn Fn(&Digest) -> Option<String>,
+) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    let (mut was, mut is) = (BTreeMap::new(), BTreeMap::new());
+    let Some(pinned) = pinned else { return (was, is) };
+    let new = material.main.and_then(|path| material.bytes(path));
+    if let (Some(old), Some(new)) = (pinned.manifest.and_then(|digest| text(&digest)), new) {
+        was.extend(identity_of(old.as_bytes()));
+        is.extend(identity_of(new));
+    }
+    let old = pinned.entry.map(|digest| text(&digest));
+    let named =
+        |entry: &str| entry_parts(entry).into_iter().map(|(key, value)| (format!("entry {key}"), value));
+    if let (Some(Some(old)), Some(new)) = (old, &material.entry) {
+        was.extend(named(&old));
+        is.extend(named(new));
+    }
+    (was, is)
 }
 
 /// The lists of one side, each with the path of its folder.

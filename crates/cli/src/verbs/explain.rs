@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, Show, paint};
-use crate::table::{View, approval, bytes, count, findings, item, words, wrapped};
+use crate::table::{View, approval, bytes, count, findings, item, next, words, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -48,7 +48,7 @@ fn render(plugin: &PluginReport, view: &View<'_>) -> String {
         }
         for reason in reasons {
             out.push_str(&item("", REFUSE, &reason.code, &reason.message, view.width));
-            out.push_str(&wrapped("    next: ", "          ", &line(&reason.help), view.width));
+            out.push_str(&next(&reason.help, view.width));
         }
         for notice in notices {
             out.push_str(&item("note ", FAINT, &notice.code, &notice.message, view.width));

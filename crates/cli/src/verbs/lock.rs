@@ -16,7 +16,7 @@ use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
 use crate::out::{LOAD, Out, REFUSE, paint};
 use crate::stores;
-use crate::table::{count, item, lines, wrapped};
+use crate::table::{count, item, lines, next, wrapped};
 use crate::verbs::decide::note;
 use crate::verbs::shared::{self, Looked};
 
@@ -235,7 +235,7 @@ fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) ->
             out.result(&format!("{} {} {}\n", paint(REFUSE, "refuse"), line(&plugin.id), reason.code))?;
             out.result(&lines(&reason.message, out.width))?;
             let help = shared::with_folder(&reason.help, Some(&args.dir));
-            out.result(&wrapped("    next: ", "          ", &line(&help), out.width))?;
+            out.result(&next(&help, out.width))?;
         }
     }
     for notice in looked.report.notices.iter().filter(|notice| notice.gate == Gate::Lock) {

@@ -87,6 +87,7 @@ pub(crate) fn options(
         max_risk: settings.max_risk,
         shared: settings.shared.clone(),
         verifiers: settings.verifiers.clone(),
+        host_version: finding.host_version.clone(),
         now: host::now()?,
         by: host::user(),
     })
@@ -104,6 +105,15 @@ pub(crate) fn again(dirs: &[Utf8PathBuf]) -> String {
     }
     let flags: Vec<String> = dirs.iter().map(|dir| format!("--in {}", quoted(dir.as_str()))).collect();
     format!(" {}", flags.join(" "))
+}
+
+/// ` --exclude .git --dialect claude`, as they were typed: what was looked at with them is digested with them again.
+pub(crate) fn as_typed(finding: &Finding) -> String {
+    let excluded = finding.exclude.iter().map(|name| ("--exclude", name));
+    let dialect = finding.dialect.iter().map(|name| ("--dialect", name));
+    let version = finding.host_version.iter().map(|text| ("--host-version", text));
+    let flags = excluded.chain(dialect).chain(version);
+    flags.map(|(flag, value)| format!(" {flag} {}", quoted(value))).collect()
 }
 
 /// Puts the folder that was typed where a help says DIR, so that it can be typed as it is shown.

@@ -19,6 +19,10 @@ impl Looking<'_> {
                 Ok(bytes) => bytes,
                 Err(error) => {
                     self.breaks(path, "market/unreadable", format!("{file}: {error}"), Weight::CouldNotTell);
+                    // Of a folder that nobody may enter, one word is enough.
+                    if self.root.jail.list(path, 1).is_err() {
+                        return;
+                    }
                     continue;
                 }
             };

@@ -4,7 +4,7 @@ mod commit;
 mod store;
 mod words;
 
-use plugward_pinstore::{Change, PinCheck, PinDecision, Pins, Scope, StoreDecision, Via, decide};
+use plugward_pinstore::{Change, PinCheck, PinDecision, Pins, Scope, Shown, StoreDecision, Via, decide};
 
 use crate::facts::PinFacts;
 use crate::gates::Walked;
@@ -173,7 +173,7 @@ fn ask(
         Answer::No => ("new, and the answer was no".to_owned(), "check again to be asked again".to_owned()),
         Answer::Nobody => (
             format!("new in scope {scope}; a person has to agree"),
-            format!("check on a terminal, or plugward accept {} --tree {}", pin.id, pin.facts.tree),
+            format!("check on a terminal, or\n{}", Shown::wanted(&pin.facts, None).accept_line(&pin.id)),
         ),
     };
     report.reasons.push(Reason {

@@ -130,6 +130,7 @@ impl PinStore {
                 in_use.trees.insert(facts.tree);
                 in_use.trees.extend(facts.shared.values().copied());
                 in_use.surfaces.extend(facts.surface);
+                in_use.objects.extend(facts.entry);
             }
         }
         baselines.collect(&in_use).map(|_collected| ())

@@ -1,6 +1,8 @@
 //! What the pin gate says of its answers.
 
-use plugward_pinstore::{Changed, PinCheck, Pinned, What};
+use plugward_pinstore::{Changed, PinCheck, Pinned, Shown, What};
+
+use plugward_types::PluginId;
 
 use crate::report::{Gate, Notice, PinState, PluginReport, Reason, Weight};
 
@@ -43,7 +45,7 @@ pub(super) fn refusal(check: &PinCheck, code: &str, report: &PluginReport, file:
     let (message, help, weight) = match check {
         PinCheck::Changed(changed) => (
             changed_text(changed, file),
-            format!("plugward diff {id}"),
+            format!("plugward diff {id}\nthen, if what it shows is meant:\n{}", accept_line(changed, id)),
             Weight::Integrity,
         ),
         PinCheck::Denied { since, line } => (
@@ -58,6 +60,18 @@ pub(super) fn refusal(check: &PinCheck, code: &str, report: &PluginReport, file:
         ),
     };
     Reason { code: code.to_owned(), gate: Gate::Pin, message, help, weight }
+}
+
+/// The exact line that pins what is there, over the pin that is held against it.
+fn accept_line(changed: &Changed, id: &str) -> String {
+    let pinned = match &changed.pinned {
+        Pinned::Tree(facts) => Some(&**facts),
+        Pinned::Manifest(_) => None,
+    };
+    let wanted = Shown::wanted(&changed.actual, pinned);
+    // An id of a report is one that was read as such.
+    id.parse::<PluginId>()
+        .map_or_else(|_| format!("plugward accept {id} --tree {}", wanted.tree), |id| wanted.accept_line(&id))
 }
 
 /// What differs, both digests of each, and where the pin stands.

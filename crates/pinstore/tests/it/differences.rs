@@ -370,15 +370,21 @@ fn what_was_kept_is_for_us_alone_and_a_damaged_text_is_dropped() {
 
 #[test]
 fn room_is_made_by_use_then_age_then_size_and_lists_in_use_stay() {
+    /// A marketplace entry, which stands in no tree.
+    const ENTRY: &[u8] = &[b'e'; 3500];
     let home = Home::new();
     let kept = baselines(&home);
     let base = Plugin { version: "1", ..Plugin::default() };
+    let _put = kept.put(&NewBaseline { trees: &[], surface: None, files: &[ENTRY] }).unwrap();
     let used = base.clone().with("big.md", 'f', &[b'b'; 4000]).with("small.md", 'f', b"s");
     let unused = base.with("old.md", 'f', &[b'o'; 3000]);
     used.keep(&kept);
     unused.keep(&kept);
-    let in_use =
-        InUse { trees: [used.facts().tree].into(), surfaces: [used.facts().surface.unwrap()].into() };
+    let in_use = InUse {
+        trees: [used.facts().tree].into(),
+        surfaces: [used.facts().surface.unwrap()].into(),
+        objects: [sha(ENTRY)].into(),
+    };
     let all = kept.collect(&in_use).unwrap();
     assert_eq!((all.before, all.removed), (all.after, 0), "within the cap nothing goes");
     let object = |bytes: &[u8]| kept.object(&sha(bytes)).unwrap() != Kept::Absent;
@@ -387,7 +393,7 @@ fn room_is_made_by_use_then_age_then_size_and_lists_in_use_stay() {
     assert!(object(&[b'b'; 4000]) && object(b"s"), "what is in use is there");
     let _less = kept.collect_to(&in_use, all.before - 3001).unwrap();
     assert!(!object(&[b'o'; 3000]) && kept.tree(&unused.facts().tree).unwrap() == Kept::Absent);
-    assert!(object(&[b'b'; 4000]));
+    assert!(object(&[b'b'; 4000]) && object(ENTRY));
     let _least = kept.collect_to(&in_use, 0).unwrap();
     assert!(!object(&[b'b'; 4000]) && !object(b"s"));
     assert!(matches!(kept.tree(&used.facts().tree).unwrap(), Kept::Found(_)), "lists in use stay");

@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use plugward_pinstore::{
-    Change, Facts, FormatErrorKind, McpPin, Outcome, Pins, Revoked, Scope, StoreCheck, StoreErrorKind,
+    Change, Facts, FormatErrorKind, McpPin, Outcome, Pins, Revoked, Scope, Shown, StoreCheck, StoreErrorKind,
     Timestamp, Via, parse_pins,
 };
 use proptest::prelude::*;
@@ -343,7 +343,7 @@ fn some_change() -> impl Strategy<Value = Change> {
     (scope, plugin, some_facts(), any::<Option<String>>(), any::<String>(), mcp, 0..9_u8).prop_map(
         |(scope, id, facts, by, text, pin, which)| match which {
             0..=2 => Change::Enroll { scope, id, facts, via: Via::Tofu, by },
-            3 => Change::Accept { scope, id, shown: facts.tree, facts, expected: None, by },
+            3 => Change::Accept { scope, id, shown: Shown::wanted(&facts, None), facts, expected: None, by },
             4 => Change::Deny { scope, id, seen: Some(facts.tree), by },
             5 => Change::Forget { scope, id },
             6 => Change::Revoke(Revoked { signer: Some(text.clone()), ..Revoked::because(&text) }),

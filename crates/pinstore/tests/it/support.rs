@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use plugward_pinstore::{Change, Committed, Facts, PinCheck, Pins, Scope, StoreCheck, Timestamp, Via};
+use plugward_pinstore::{Change, Committed, Facts, PinCheck, Pins, Scope, Shown, StoreCheck, Timestamp, Via};
 use plugward_state_file::{Owner, StateFile};
 use plugward_types::{Digest, PluginId, TreeDigest};
 
@@ -94,7 +94,7 @@ pub(crate) fn accept(plugin: &str, facts: &Facts, shown: u64, expected: Option<u
         scope: Scope::USER,
         id: id(plugin),
         facts: facts.clone(),
-        shown: tree(shown),
+        shown: Shown::of_tree(tree(shown)),
         expected: expected.map(tree),
         by: Some("anna".to_owned()),
     }
