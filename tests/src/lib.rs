@@ -22,18 +22,24 @@
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use plugward_loader::capability::{Budgets, Limit, RawWithNetwork, WorkflowId};
+use plugward_loader::capability::{
+    AnyScope, Budgets, Lifetime, Limit, NetScope, RawScope, RawWithNetwork, ScopeError, WorkflowId,
+};
 use plugward_loader::ledger::{Event, LedgerFiles, LedgerId, Timestamp as LedgerTime, VerifyPlan};
 use plugward_loader::pinstore::{RevocationLists, Risk};
 use plugward_loader::pinstore::{Scope, StoreErrorRule, Timestamp};
 use plugward_loader::sandbox_path::{Jail, Policy};
 use plugward_loader::state_file::Owner;
-use plugward_loader::tree_lock::{Excludes, Limits};
+use plugward_loader::tree_lock::{
+    Excludes, Limits, Need, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal,
+};
 use plugward_loader::{
     Answer, ApprovalRule, ApprovalStore, CheckOptions, DeclaredModules, Dir, Grants, Host, HostSuppression,
     Loaded, NobodyThere, Person, PinStore, PluginReport, Record, RecordOptions, Report, RevocationStore,
-    Root, SignerRow, Stores, Trust, Unwatched, Verifiers, Whole, Writes, ambient_authority, load,
+    Root, SignerRow, Stores, Trust, Verifiers, Watch, Whole, Writes, ambient_authority, load,
 };
 use serde::Deserialize;
 
@@ -155,6 +161,19 @@ pub struct Run {
     pub max_mints: Option<u64>,
     /// The roots below the plugins' folder; it is itself the one where absent.
     pub roots: Option<Vec<String>>,
+    /// Without the powers of a superuser, whom no mode keeps from reading.
+    pub unprivileged: Bit,
+    /// Steps of somebody else in the plugins' folder, while the first tree is being read.
+    pub rival: Vec<Step>,
+    /// A verifier of the host's own, which `fails`, `refuses` or is `silent` where it is required.
+    pub verifier: Option<String>,
+    /// What the host grants besides declared modules: `twice`, `no-time`, `raw-and-network`.
+    pub grants: Option<String>,
+    /// The version of the host, for plugins that name the one they need.
+    pub host_version: Option<String>,
+    /// The most bytes of one file that the scan reads in full, and the most entries of a plugin.
+    pub scan_file: Option<usize>,
+    pub scan_entries: Option<usize>,
 }
 
 /// A suppression of a case.
@@ -234,7 +253,17 @@ impl Bench {
     /// Runs the loader over the plugins folder.
     #[must_use]
     pub fn check(&self, run: &Run) -> Report {
-        self.check_with(run, &|_| {})
+        if run.unprivileged == Bit::Off {
+            return self.check_with(run, &|_| {});
+        }
+        // Powers are a thread's own: this one gives them up, and ends.
+        std::thread::scope(|scope| {
+            let alone = scope.spawn(|| {
+                give_up_powers();
+                self.check_with(run, &|_| {})
+            });
+            alone.join().unwrap()
+        })
     }
 
     /// As `check`, with options that no case can name.
@@ -243,7 +272,10 @@ impl Bench {
         let mut stores = self.stores(run);
         let mut options = options(run);
         change(&mut options);
-        self.load(run, &mut stores, &options, &DeclaredModules).report
+        match run.grants.as_deref() {
+            None => self.load(run, &mut stores, &options, &DeclaredModules).report,
+            Some(what) => self.load(run, &mut stores, &options, &Odd(what.to_owned())).report,
+        }
     }
 
     /// Loads, and gives what was minted too.
@@ -263,7 +295,9 @@ impl Bench {
                 &mut says
             }
         };
-        load(&self.roots(run), stores, options, &mut Host { watch: &Unwatched, person, grants })
+        let rival =
+            Rival { steps: &run.rival, folder: &self.plugins, done: AtomicBool::new(run.rival.is_empty()) };
+        load(&self.roots(run), stores, options, &mut Host { watch: &rival, person, grants })
     }
 
     /// The roots of a run.
@@ -345,6 +379,93 @@ pub fn record_options(run: &Run) -> RecordOptions {
     }
 }
 
+/// Leaves this thread without the powers that make modes void.
+fn give_up_powers() {
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+    let mut sets = capabilities(None).unwrap();
+    sets.effective.remove(CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH);
+    set_capabilities(None, sets).unwrap();
+}
+
+/// Somebody who changes a folder while it is read.
+struct Rival<'a> {
+    steps: &'a [Step],
+    folder: &'a Path,
+    done: AtomicBool,
+}
+
+impl Watch for Rival<'_> {
+    fn discovering(&self, _folder: &str) {}
+
+    fn plugin(&self, _id: &str, _number: usize, _of: usize) {}
+
+    fn reading(&self, _entries: u64, _bytes: u64) {
+        if !self.done.swap(true, Ordering::SeqCst) {
+            apply(self.folder, self.steps);
+        }
+    }
+}
+
+/// A host that grants what no mint gives.
+struct Odd(String);
+
+impl Grants for Odd {
+    fn scopes(&self, _plugin: &PluginReport) -> Result<Vec<AnyScope>, ScopeError> {
+        let net = || NetScope::new("a.example", 443).map(AnyScope::NetConnect);
+        let raw = || RawScope::new("redact", &["*"]).map(AnyScope::HookRawOutput);
+        Ok(match self.0.as_str() {
+            "twice" => vec![net()?, net()?],
+            "no-time" => vec![net()?],
+            "raw-and-network" => vec![net()?, raw()?],
+            other => panic!("grants {other}"),
+        })
+    }
+
+    fn lifetime(&self, _plugin: &PluginReport) -> Lifetime {
+        if self.0 == "no-time" { Lifetime::For(std::time::Duration::ZERO) } else { Lifetime::Workflow }
+    }
+}
+
+/// A verifier that is neither of those which come along.
+struct Own(String);
+
+impl Verifier for Own {
+    fn name(&self) -> &'static str {
+        "own"
+    }
+
+    fn verify(&self, _subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError> {
+        match self.0.as_str() {
+            "fails" => Err(VerifierError::new("the oracle is out")),
+            "refuses" => {
+                Ok(VerifierCheck::Refused(VerifierRefusal::new("lock/signature-bad", "no", "ask again")))
+            }
+            "silent" => Ok(VerifierCheck::NotMentioned),
+            other => panic!("verifier {other}"),
+        }
+    }
+}
+
+fn verifiers(run: &Run) -> Verifiers {
+    let signers: Vec<SignerRow> = run
+        .signers
+        .iter()
+        .map(|signer| SignerRow { key: signer.key.clone(), ids: signer.ids.clone() })
+        .collect();
+    let signed = Verifiers::signed_by(&signers).unwrap();
+    match &run.verifier {
+        None => signed,
+        Some(what) => signed.and(Need::Required, Arc::new(Own(what.clone()))),
+    }
+}
+
+fn scan_limits(run: &Run) -> plugward_loader::scanner::Limits {
+    let mut limits = plugward_loader::scanner::Limits::DEFAULT;
+    limits.file = run.scan_file.unwrap_or(limits.file);
+    limits.entries = run.scan_entries.unwrap_or(limits.entries);
+    limits
+}
+
 fn suppression(entry: &Suppress) -> HostSuppression {
     let digest = match entry.digest.strip_prefix("text:") {
         Some(text) => plugward_loader::sha256(text.as_bytes()),
@@ -375,11 +496,6 @@ fn risk(word: Option<&str>) -> Risk {
 /// The options of a run.
 #[must_use]
 pub fn options(run: &Run) -> CheckOptions {
-    let signers: Vec<SignerRow> = run
-        .signers
-        .iter()
-        .map(|signer| SignerRow { key: signer.key.clone(), ids: signer.ids.clone() })
-        .collect();
     CheckOptions {
         trust: match run.trust.as_deref() {
             None | Some("tofu") => Trust::Tofu,
@@ -402,7 +518,7 @@ pub fn options(run: &Run) -> CheckOptions {
         enabled: run.enabled.clone(),
         excludes: Excludes::new(run.exclude.iter().map(String::as_str)).unwrap(),
         tree: Limits::standard(),
-        scan: plugward_loader::scanner::Limits::DEFAULT,
+        scan: scan_limits(run),
         jobs: std::num::NonZeroUsize::MIN,
         records: None,
         profile: None,
@@ -416,7 +532,8 @@ pub fn options(run: &Run) -> CheckOptions {
         },
         max_risk: risk(run.max_risk.as_deref()),
         shared: run.shared.clone(),
-        verifiers: Verifiers::signed_by(&signers).unwrap(),
+        verifiers: verifiers(run),
+        host_version: run.host_version.clone(),
         now: Timestamp::from_unix(1_790_000_000).unwrap(),
         by: "tester".to_owned(),
     }

@@ -2,7 +2,7 @@
 
 use plugward_loader::pinstore::{
     ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Change, Pins, Revoked, Risk, Scope,
-    Timestamp, Verdict, Via,
+    Shown, Timestamp, Verdict, Via,
 };
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
@@ -251,7 +251,7 @@ fn a_denied_plugin_is_denied_under_the_new_name_of_its_market() {
         let loaded = bench.load(&run, &mut bench.stores(&run), &options, &DeclaredModules);
         loaded.subjects["claude:x@n"].facts.clone()
     };
-    let shown = facts.tree;
+    let shown = Shown::wanted(&facts, None);
     let id = "claude:x@n".parse().unwrap();
     bench_commit(
         &bench,

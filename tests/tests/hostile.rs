@@ -116,21 +116,25 @@ fn folders_that_are_not_utf8_are_skipped_and_counted() {
 
 #[test]
 fn what_cannot_be_read_is_said_and_never_passed() {
-    if rustix::process::geteuid().is_root() {
-        println!("skipped: root may read everything");
-        return;
-    }
     let bench = Bench::new();
     let steps = bad(vec![
         write("bad/secret", ""),
         Step::Mode { path: "bad/secret".into(), mode: 0 },
+        // One that may not be entered, and one that may, but not be listed.
         Step::Folder { path: "shut".into() },
         Step::Mode { path: "shut".into(), mode: 0 },
+        Step::Folder { path: "hidden".into() },
+        Step::Mode { path: "hidden".into(), mode: 0o100 },
     ]);
-    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    let report = bench.run(&Run { plugins: steps, unprivileged: Bit::On, ..Run::default() });
+    for folder in ["shut", "hidden"] {
+        plugward_tests::apply(&bench.plugins, &[Step::Mode { path: folder.into(), mode: 0o700 }]);
+    }
     assert_eq!(codes(&report, "bad"), ["tree/io"]);
+    assert!(codes(&report, "shut").contains(&"tree/io".to_owned()), "{report:?}");
     assert_eq!(report.exit, 1);
-    assert!(report.notices.iter().any(|notice| notice.code == "discover/unreadable"), "{report:?}");
+    let said = |code: &str| report.notices.iter().filter(|notice| notice.code == code).count();
+    assert_eq!((said("discover/unreadable"), said("market/unreadable")), (1, 1), "{report:?}");
 }
 
 #[test]
