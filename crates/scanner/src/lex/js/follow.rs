@@ -99,6 +99,44 @@ enum Around {
     Inert,
 }
 
+/// Which bracket is around a token, for tokens in rising order.
+#[derive(Debug)]
+struct Nest {
+    bracket: u32,
+    next: u32,
+}
+
+impl Nest {
+    const fn new() -> Self {
+        Self { bracket: NO_MATE, next: 0 }
+    }
+
+    /// Gives the bracket around a token.
+    fn around(&mut self, toks: &[Tok], brackets: &[Bracket], index: usize) -> u32 {
+        loop {
+            self.leave(toks, brackets, index);
+            let Some(own) = brackets.get(self.next as usize).filter(|own| (own.open as usize) < index) else {
+                return self.bracket;
+            };
+            // What is closed before it opens is left here.
+            self.leave(toks, brackets, own.open as usize);
+            self.bracket = self.next;
+            self.next = self.next.wrapping_add(1);
+        }
+    }
+
+    /// Goes out of the brackets that are closed before a token.
+    fn leave(&mut self, toks: &[Tok], brackets: &[Bracket], index: usize) {
+        while let Some(own) = brackets.get(self.bracket as usize) {
+            let close = toks.get(own.open as usize).map_or(NO_MATE, |open| open.aux);
+            if close == NO_MATE || close as usize > index {
+                break;
+            }
+            self.bracket = own.parent;
+        }
+    }
+}
+
 /// Marks the brackets that hold no event. The lexer takes each for one.
 pub(super) struct Marking<'a> {
     pub(super) src: &'a [u8],
@@ -121,32 +159,24 @@ impl Marking<'_> {
     /// Goes through the tokens of names of which there is news.
     pub(super) fn again(&self, scanned: &mut Scanned, followed: &mut Followed<'_>) {
         let Scanned { toks, brackets, .. } = scanned;
-        let (mut bracket, mut next) = (NO_MATE, 0_u32);
-        for index in 0..toks.len() {
+        let mut nest = Nest::new();
+        let mut start = 0_usize;
+        // Most tokens are of no such name: their keys say so.
+        let next = |toks: &[Tok], start: usize| {
+            let rest = toks.get(start..).unwrap_or_default();
+            rest.iter().position(|tok| tok.kind == K::Word && followed.news.may_hold(tok.key()))
+        };
+        while let Some(more) = next(toks, start) {
+            let index = start.wrapping_add(more);
+            start = index.wrapping_add(1);
             let Some(&tok) = toks.get(index) else { break };
-            match tok.kind {
-                K::Word => {
-                    if let Some(follow) = followed.news.get_at(self.src, tok)
-                        && self.name(toks, brackets, (index, bracket), follow)
-                    {
-                        wake(toks, brackets, bracket);
-                        if let Some(tok) = toks.get_mut(index) {
-                            tok.flags |= LIVE;
-                        }
-                    }
+            let Some(follow) = followed.news.get_at(self.src, tok) else { continue };
+            let bracket = nest.around(toks, brackets, index);
+            if self.name(toks, brackets, (index, bracket), follow) {
+                wake(toks, brackets, bracket);
+                if let Some(tok) = toks.get_mut(index) {
+                    tok.flags |= LIVE;
                 }
-                K::LParen | K::LBracket | K::LBrace
-                    if brackets.get(next as usize).is_some_and(|own| own.open as usize == index) =>
-                {
-                    bracket = next;
-                    next = next.wrapping_add(1);
-                }
-                K::RParen | K::RBracket | K::RBrace => {
-                    if let Some(own) = brackets.get(bracket as usize).filter(|own| own.open == tok.aux) {
-                        bracket = own.parent;
-                    }
-                }
-                _ => {}
             }
         }
         followed.news.clear();

@@ -88,8 +88,9 @@ impl<'a, T> Table<'a, T> {
         self.seen.fill(0);
     }
 
+    /// Says whether there may be a name with such a key.
     #[inline]
-    fn may_hold(&self, key: u16) -> bool {
+    pub(super) fn may_hold(&self, key: u16) -> bool {
         let (word, bit) = bit_of(key);
         self.seen.get(word).is_some_and(|word| word & bit != 0)
     }
