@@ -2,6 +2,7 @@
 //!
 //! Pieces are parted by a line feed, which no piece holds.
 
+use crate::engine::MARKS;
 use crate::unicode::{self, Normal, entity, spaced};
 use crate::view::{How, View};
 
@@ -380,6 +381,11 @@ impl TextView {
 /// Says whether a text holds a blank.
 pub(crate) fn has_blank(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |any, byte| any | is_blank(*byte))
+}
+
+/// Says whether a text holds one of [`MARKS`].
+pub(crate) fn has_marks(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| MARKS.contains(byte))
 }
 
 /// Says whether a raw text without blanks may be other than it looks: whether the normal form would undo something.

@@ -1,22 +1,20 @@
-//! Where a match over a view can only be: pieces of its literals that stand in the raw bytes as they are.
+//! Where a match over the code view can only be: pieces of its literals that stand in the raw bytes as they are.
 //!
-//! A view drops and joins, but it makes no word out of two: the letters of one word of the code view, and the bytes
-//! between two blanks of the text view, stand side by side in the raw bytes too, unless a disguise was undone there. So where a text has none of these pieces, no match over its views is missed by not
-//! building them.
+//! A view drops and joins, but it makes no word out of two: the letters of one word stand side by side in the raw bytes too,
+//! unless a disguise was undone there. So where a text has none of these pieces, no match over its view is missed by not building it.
 
 use super::literal::Measure;
 use super::{PatternSet, Places, stage2};
 use crate::engine::Pattern;
 
-/// A literal hints at a match over the text view, over the code view, or at the module that starts programs.
-pub(crate) const TEXT: u8 = 1;
+/// A literal hints at a match over the code view, or at the module that starts programs.
 pub(crate) const CODE: u8 = 2;
 pub(crate) const STARTER: u8 = 4;
 
 /// The shortest piece that the filter of grams takes.
 const MIN: usize = 4;
 
-/// The hints of all patterns over views of one language, found in one pass with the patterns over raw bytes.
+/// The hints of all patterns over the code view of one language, found in one pass with the patterns over raw bytes.
 #[derive(Debug)]
 pub(crate) struct Hinted {
     filter: stage2::Filter,
@@ -24,24 +22,28 @@ pub(crate) struct Hinted {
     complete: u8,
     /// The longest match over the code view.
     pub(crate) reach: usize,
+    /// The shortest match over a text without a blank in it, and over one without [`MARKS`](super::MARKS) besides.
+    pub(crate) least: (usize, usize),
 }
 
 impl Hinted {
-    /// Takes the patterns over raw bytes, and those over the views that are of the language. Text with a blank in it is viewed in
-    /// any case, so that of the patterns over text those count that match without one.
+    /// Takes the patterns over raw bytes, and those over the views that are of the language: of those over text the ones that
+    /// look at more than comments.
     pub(crate) fn new(raw: &PatternSet, text: &[&Pattern], code: &[&Pattern]) -> Self {
         let mut hints = vec![(b"child_process".to_vec(), STARTER)];
         let mut complete = 0;
-        for (patterns, bit) in [(text, TEXT), (code, CODE)] {
-            let hinted = patterns.iter().filter(|pattern| bit == CODE || !pattern.blank);
-            let pieces: Option<Vec<Vec<Vec<u8>>>> = hinted.map(|pattern| pieces(pattern, bit)).collect();
-            if let Some(pieces) = pieces {
-                complete |= bit;
-                hints.extend(pieces.concat().into_iter().map(|piece| (piece, bit)));
-            }
+        let pieces: Option<Vec<Vec<Vec<u8>>>> = code.iter().map(|pattern| pieces(pattern)).collect();
+        if let Some(pieces) = pieces {
+            complete |= CODE;
+            hints.extend(pieces.concat().into_iter().map(|piece| (piece, CODE)));
         }
         let reach = code.iter().map(|pattern| pattern.shape.max).max().unwrap_or(0);
-        Self { filter: stage2::Filter::with_hints(&raw.patterns, &hints), complete, reach }
+        let least = |is: &dyn Fn(&Pattern) -> bool| {
+            let texts = text.iter().filter(|pattern| is(pattern)).map(|pattern| pattern.least);
+            texts.min().unwrap_or(usize::MAX)
+        };
+        let least = (least(&|pattern| !pattern.blank), least(&|pattern| !pattern.blank && !pattern.marked));
+        Self { filter: stage2::Filter::with_hints(&raw.patterns, &hints), complete, reach, least }
     }
 
     /// Finds the matches over raw bytes, and the places of hints.
@@ -59,31 +61,25 @@ impl Hinted {
     }
 }
 
-fn is_graphic(byte: u8) -> bool {
-    byte.is_ascii_graphic()
-}
-
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
 }
 
-/// What of a literal over the text view, and over the code view, stands in the raw bytes as it is.
-pub(crate) const TEXT_RUN: Measure = Measure(is_graphic);
+/// What of a literal over the code view stands in the raw bytes as it is.
 pub(crate) const CODE_RUN: Measure = Measure(is_name);
 
 /// Gives one piece of each literal of a pattern; `None` where a literal has none that is long enough.
-fn pieces(pattern: &Pattern, view: u8) -> Option<Vec<Vec<u8>>> {
+fn pieces(pattern: &Pattern) -> Option<Vec<Vec<u8>>> {
     if pattern.slow {
         return None;
     }
     let literals = pattern.shape.literals.iter();
     // What is not ASCII in a view comes from what is not ASCII below, and such text is viewed in any case.
-    literals.filter(|literal| literal.bytes.is_ascii()).map(|literal| piece(&literal.bytes, view)).collect()
+    literals.filter(|literal| literal.bytes.is_ascii()).map(|literal| piece(&literal.bytes)).collect()
 }
 
-fn piece(literal: &[u8], view: u8) -> Option<Vec<u8>> {
-    let measure = if view == TEXT { TEXT_RUN } else { CODE_RUN };
-    let run = measure.run(literal);
+fn piece(literal: &[u8]) -> Option<Vec<u8>> {
+    let run = CODE_RUN.run(literal);
     (run.len() >= MIN).then(|| run.to_vec())
 }
 
@@ -94,24 +90,27 @@ mod tests {
     use crate::rules::Rules;
 
     #[test]
-    fn every_pattern_over_a_view_of_js_has_hints() {
+    fn every_pattern_over_the_code_of_js_has_hints() {
         // One pattern without, and that view of every file is built whole: right, but slow.
         let rules = Rules::builtin();
-        for (set, view) in [(&rules.text, TEXT), (&rules.code, CODE)] {
-            let js = set.patterns.iter().filter(|pattern| {
-                rules.matcher(pattern.matcher).is_some_and(|known| known.langs & Lens::Js.bit() != 0)
-            });
-            let hinted = js.filter(|pattern| view == CODE || !pattern.blank);
-            let without = hinted.filter(|pattern| pieces(pattern, view).is_none());
-            let shown: Vec<String> = without
-                .map(|pattern| {
-                    let literals = pattern.shape.literals.iter().map(|literal| literal.bytes.as_slice());
-                    let short = literals.filter(|literal| piece(literal, view).is_none());
-                    let short: Vec<_> = short.map(String::from_utf8_lossy).collect();
-                    format!("{short:?} of {}", pattern.source)
-                })
-                .collect();
-            assert!(shown.is_empty(), "{}", shown.join("\n"));
-        }
+        let js = rules.code.patterns.iter().filter(|pattern| {
+            rules.matcher(pattern.matcher).is_some_and(|known| known.langs & Lens::Js.bit() != 0)
+        });
+        let without = js.filter(|pattern| pieces(pattern).is_none());
+        let shown: Vec<String> = without
+            .map(|pattern| {
+                let literals = pattern.shape.literals.iter().map(|literal| literal.bytes.as_slice());
+                let short = literals.filter(|literal| piece(literal).is_none());
+                let short: Vec<_> = short.map(String::from_utf8_lossy).collect();
+                format!("{short:?} of {}", pattern.source)
+            })
+            .collect();
+        assert!(shown.is_empty(), "{}", shown.join("\n"));
+    }
+
+    #[test]
+    fn most_strings_are_too_short_for_a_pattern_over_text() {
+        let least = Rules::builtin().hinted().least;
+        assert!(least.0 >= 6 && least.1 >= 9, "{least:?}");
     }
 }

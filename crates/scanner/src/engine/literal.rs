@@ -71,14 +71,15 @@ pub(crate) fn derive(hir: &Hir, measure: Measure) -> Option<Shape> {
     Some(Shape { max, literals })
 }
 
-/// Says whether each match of a regex holds a blank.
-pub(crate) fn holds_blank(hir: &Hir) -> bool {
+/// Says whether each match of a regex holds one of some bytes.
+pub(crate) fn holds(hir: &Hir, bytes: &[u8]) -> bool {
+    let inside = |sub: &Hir| holds(sub, bytes);
     match hir.kind() {
-        HirKind::Literal(literal) => literal.0.contains(&b' '),
-        HirKind::Repetition(repetition) => repetition.min > 0 && holds_blank(&repetition.sub),
-        HirKind::Capture(capture) => holds_blank(&capture.sub),
-        HirKind::Concat(parts) => parts.iter().any(holds_blank),
-        HirKind::Alternation(branches) => branches.iter().all(holds_blank),
+        HirKind::Literal(literal) => literal.0.iter().any(|byte| bytes.contains(byte)),
+        HirKind::Repetition(repetition) => repetition.min > 0 && inside(&repetition.sub),
+        HirKind::Capture(capture) => inside(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().any(inside),
+        HirKind::Alternation(branches) => branches.iter().all(inside),
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => false,
     }
 }

@@ -63,6 +63,9 @@ pub(crate) trait Finder: Send + Sync {
     fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>);
 }
 
+/// Bytes that few short texts hold, and the shortest patterns over text do.
+pub(crate) const MARKS: &[u8] = b"<[";
+
 /// The longest match that a pattern may have.
 const MAX_MATCH: usize = 1024;
 /// The longest pattern.
@@ -79,8 +82,11 @@ pub(crate) struct Pattern {
     pub(crate) source: String,
     pub(crate) shape: Shape,
     pub(crate) slow: bool,
-    /// Each match holds a blank.
+    /// Each match has so many bytes.
+    pub(crate) least: usize,
+    /// Each match holds a blank; one of [`MARKS`].
     pub(crate) blank: bool,
+    pub(crate) marked: bool,
     measure: Measure,
     regex: OnceLock<Regex>,
     core: OnceLock<Option<Regex>>,
@@ -159,9 +165,12 @@ impl Pattern {
         if short && speed == Speed::Fast {
             return Err(RuleErrorKind::NoLiteral(source.to_owned()));
         }
-        let (source, blank) = (source.to_owned(), literal::holds_blank(&hir));
+        let source = source.to_owned();
+        let (blank, marked) = (literal::holds(&hir, b" "), literal::holds(&hir, MARKS));
         let (regex, core) = (OnceLock::new(), OnceLock::new());
-        let pattern = Self { matcher, source, shape, slow: short, blank, measure, regex, core };
+        let least = hir.properties().minimum_len().unwrap_or(0);
+        let pattern =
+            Self { matcher, source, shape, slow: short, least, blank, marked, measure, regex, core };
         if compiled == Compiled::ByTests {
             return Ok(pattern);
         }

@@ -160,7 +160,7 @@ impl Builder {
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Bytes { check });
             }
             MatchSource::Text { pattern, within, roles, profiles, .. } => {
-                let pattern = Pattern::parse(matcher, &pattern, speed, hint::TEXT_RUN, self.compiled)?;
+                let pattern = Pattern::parse(matcher, &pattern, speed, Measure::WHOLE, self.compiled)?;
                 let within = within_bits(&within)?;
                 let set = if within == Within::Hidden.bit() { &mut self.hidden } else { &mut self.text };
                 set.patterns.push(pattern);

@@ -267,11 +267,18 @@ impl Rules {
     /// Gives the filter over raw bytes that also finds where views of code may match.
     pub(crate) fn hinted(&self) -> &Hinted {
         self.hinted.get_or_init(|| {
-            let wanted = |pattern: &&Pattern| {
-                self.matcher(pattern.matcher).is_some_and(|matcher| matcher.langs & Lens::Js.bit() != 0)
+            let of_js = |pattern: &Pattern| {
+                self.matcher(pattern.matcher).filter(|matcher| matcher.langs & Lens::Js.bit() != 0)
             };
-            let text: Vec<&Pattern> = self.text.patterns.iter().filter(wanted).collect();
-            let code: Vec<&Pattern> = self.code.patterns.iter().filter(wanted).collect();
+            let comments = Within::Comment.bit() | Within::Hidden.bit();
+            let in_strings = |pattern: &&Pattern| {
+                of_js(pattern).is_some_and(|matcher| {
+                    matches!(matcher.kind, MatcherKind::Text { within, .. } if within & !comments != 0)
+                })
+            };
+            let text: Vec<&Pattern> = self.text.patterns.iter().filter(in_strings).collect();
+            let code: Vec<&Pattern> =
+                self.code.patterns.iter().filter(|pattern| of_js(pattern).is_some()).collect();
             Hinted::new(&self.bytes, &text, &code)
         })
     }

@@ -25,8 +25,10 @@ pub(super) fn views(src: &[u8], scanned: &Scanned, places: Option<&Places>, reac
         }
         None => code(src, &scanned.toks, &mut out.code),
     }
-    if let Some(at) = places.and_then(|places| places.of(hint::TEXT)) {
-        texts_at(src, scanned, &at, out);
+    if places.is_some() {
+        for tok in scanned.texts.iter().filter_map(|index| scanned.toks.get(*index as usize)) {
+            text_of(src, *tok, out);
+        }
     } else {
         for tok in &scanned.toks {
             text_of(src, *tok, out);
@@ -175,19 +177,6 @@ impl<'a> Windows<'a> {
 pub(super) fn token_at(toks: &[Tok], place: u32) -> Option<usize> {
     let index = toks.partition_point(|tok| tok.start <= place).checked_sub(1)?;
     toks.get(index).filter(|tok| place < tok.end).map(|_| index)
-}
-
-/// Adds the texts that hold a blank or a hint, or may be other than they look.
-fn texts_at(src: &[u8], scanned: &Scanned, places: &[u32], out: &mut Lexed) {
-    let hinted = places.iter().filter_map(|place| token_at(&scanned.toks, *place));
-    let mut wanted: Vec<usize> = hinted.chain(scanned.texts.iter().map(|index| *index as usize)).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    for index in wanted {
-        if let Some(tok) = scanned.toks.get(index) {
-            text_of(src, *tok, out);
-        }
-    }
 }
 
 /// Says whether nothing but blanks stands between a comment and the one before it.

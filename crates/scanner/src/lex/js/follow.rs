@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use super::bind::{Val, name_of};
 use super::call::WalkNodes;
 use super::scan::{Bracket, Flag, Scanned};
-use super::table::Table;
+use super::table::{GROUPS, Table, group_of};
 use super::token::{Brace, DULL, K, Kw, LIVE, NO_MATE, Tok};
 use super::walk::Via;
 use crate::names::{Names, Node, ROOT, STARRED, Word};
@@ -99,6 +99,68 @@ enum Around {
     Inert,
 }
 
+/// Where the words of a file stand, by their keys.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    asked: u32,
+    /// Where each group of keys ends among the places.
+    ends: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Places {
+    /// Gives the tokens whose keys are those of names in a table, in rising order: few are of another name.
+    fn of<T>(&mut self, toks: &[Tok], names: &Table<'_, T>) -> Vec<u32> {
+        self.asked = self.asked.saturating_add(1);
+        let is_word = |tok: &Tok| tok.kind == K::Word;
+        if self.asked == 1 {
+            // Most files ask once.
+            let all = toks.iter().zip(0_u32..);
+            let known = all.filter(|(tok, _)| is_word(tok) && names.may_hold(tok.key()));
+            return known.map(|(_, index)| index).collect();
+        }
+        if self.ends.is_empty() {
+            self.sort(toks);
+        }
+        let mut found = Vec::new();
+        for group in names.groups() {
+            let end_of = |group: usize| self.ends.get(group).map_or(0, |end| *end as usize);
+            let start = group.checked_sub(1).map_or(0, end_of);
+            let places = self.places.get(start..end_of(group)).unwrap_or_default();
+            let known =
+                |place: &&u32| toks.get(**place as usize).is_some_and(|tok| names.may_hold(tok.key()));
+            found.extend(places.iter().filter(known));
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// Sorts the words of a file by the groups of their keys.
+    fn sort(&mut self, toks: &[Tok]) {
+        let words = || toks.iter().zip(0_u32..).filter(|(tok, _)| tok.kind == K::Word);
+        let mut next = vec![0_u32; GROUPS];
+        for (tok, _) in words() {
+            if let Some(count) = next.get_mut(group_of(tok.key())) {
+                *count = count.wrapping_add(1);
+            }
+        }
+        let mut sum = 0_u32;
+        for count in &mut next {
+            sum = sum.wrapping_add(core::mem::replace(count, sum));
+        }
+        self.places = vec![0; sum as usize];
+        for (tok, index) in words() {
+            if let Some(at) = next.get_mut(group_of(tok.key())) {
+                if let Some(place) = self.places.get_mut(*at as usize) {
+                    *place = index;
+                }
+                *at = at.wrapping_add(1);
+            }
+        }
+        self.ends = next;
+    }
+}
+
 /// Which bracket is around a token, for tokens in rising order.
 #[derive(Debug)]
 struct Nest {
@@ -157,18 +219,11 @@ impl Marking<'_> {
     }
 
     /// Goes through the tokens of names of which there is news.
-    pub(super) fn again(&self, scanned: &mut Scanned, followed: &mut Followed<'_>) {
+    pub(super) fn again(&self, scanned: &mut Scanned, words: &mut Places, followed: &mut Followed<'_>) {
         let Scanned { toks, brackets, .. } = scanned;
         let mut nest = Nest::new();
-        let mut start = 0_usize;
-        // Most tokens are of no such name: their keys say so.
-        let next = |toks: &[Tok], start: usize| {
-            let rest = toks.get(start..).unwrap_or_default();
-            rest.iter().position(|tok| tok.kind == K::Word && followed.news.may_hold(tok.key()))
-        };
-        while let Some(more) = next(toks, start) {
-            let index = start.wrapping_add(more);
-            start = index.wrapping_add(1);
+        for index in words.of(toks, &followed.news) {
+            let index = index as usize;
             let Some(&tok) = toks.get(index) else { break };
             let Some(follow) = followed.news.get_at(self.src, tok) else { continue };
             let bracket = nest.around(toks, brackets, index);

@@ -133,7 +133,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
 fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out: Option<&mut Lexed>) {
     let rules = sink.rules;
     let names = &rules.js;
-    let mut scanned = Scanner::new(src, names, dialect, limits).run();
+    let mut scanned = Scanner::new(src, names, dialect, limits, rules.hinted().least).run();
     if let Some(at) = scanned.stopped {
         sink.unread.push(Unread { start: at, end: src.len() });
     }

@@ -10,8 +10,8 @@ use crate::names::{key, prefix, prefix_at};
 /// A name stands at most so many slots behind its own; names made to meet in one slot go to a tree.
 const PROBES: usize = 16;
 const FEWEST: usize = 32;
-/// Words of the filter before the table.
-const FILTER: usize = 256;
+/// Groups of keys: words of the filter before the table.
+pub(super) const GROUPS: usize = 256;
 
 #[derive(Debug)]
 struct Named<'a, T> {
@@ -42,10 +42,16 @@ const fn mix(head: u64, tail: u64, len: usize) -> u64 {
     (head ^ tail.rotate_left(29) ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
+/// Gives the group of a key.
+#[inline]
+pub(super) fn group_of(key: u16) -> usize {
+    usize::from(key >> 8)
+}
+
 /// The filter's word of a key, and the bit in it.
 #[inline]
 fn bit_of(key: u16) -> (usize, u64) {
-    (usize::from(key >> 8), 1 << ((key >> 2) & 63))
+    (group_of(key), 1 << ((key >> 2) & 63))
 }
 
 fn key_of(name: &[u8]) -> u16 {
@@ -86,6 +92,11 @@ impl<'a, T> Table<'a, T> {
         self.crowded.clear();
         self.slots.fill(0);
         self.seen.fill(0);
+    }
+
+    /// Gives the groups of keys that names are in.
+    pub(super) fn groups(&self) -> impl Iterator<Item = usize> {
+        self.seen.iter().zip(0_usize..).filter(|(word, _)| **word != 0).map(|(_, group)| group)
     }
 
     /// Says whether there may be a name with such a key.
@@ -153,7 +164,7 @@ impl<'a, T> Table<'a, T> {
         let size = self.entries.len().wrapping_mul(4).next_power_of_two().max(FEWEST);
         self.slots.clear();
         self.slots.resize(size, 0);
-        self.seen.resize(FILTER, 0);
+        self.seen.resize(GROUPS, 0);
         self.crowded.clear();
         for index in 0..self.entries.len() {
             self.place(index);

@@ -105,7 +105,8 @@ pub(super) struct Scanned {
     pub(super) stopped: Option<usize>,
     /// Identifiers with escapes or with bytes that are not ASCII.
     pub(super) identifiers: Vec<u32>,
-    /// Texts of strings, templates and JSX with a blank or with escapes, or that may be other than they look.
+    /// Texts of strings, templates and JSX over which a rule may match: long ones, those with a blank or with escapes, and those
+    /// that may be other than they look.
     pub(super) texts: Vec<u32>,
     /// Tokens after a long gap, with where the gap starts.
     pub(super) gaps: Vec<(u32, u32)>,
@@ -122,6 +123,8 @@ pub(super) struct Scanner<'a> {
     names: &'a Names,
     dialect: Dialect,
     limits: &'a Limits,
+    /// Texts of so many bytes are viewed: those with marks, and all.
+    least: (usize, usize),
     frames: Vec<Frame>,
     holes: usize,
     /// Functions that are open.
@@ -203,7 +206,13 @@ fn offset(at: usize) -> u32 {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(src: &'a [u8], names: &'a Names, dialect: Dialect, limits: &'a Limits) -> Self {
+    pub(super) fn new(
+        src: &'a [u8],
+        names: &'a Names,
+        dialect: Dialect,
+        limits: &'a Limits,
+        least: (usize, usize),
+    ) -> Self {
         let base = Frame {
             open: Open::Brace { brace: Brace::Block, after: After::Statement },
             tok: NO_MATE,
@@ -219,6 +228,7 @@ impl<'a> Scanner<'a> {
             names,
             dialect,
             limits,
+            least,
             frames: vec![base],
             holes: 0,
             bodies: 0,
@@ -315,7 +325,8 @@ impl<'a> Scanner<'a> {
         let mut flags = flags;
         let text = self.src.get(start..end).unwrap_or_default();
         let within = if kind == K::JsxText { Within::Prose } else { Within::String };
-        if flags & ESCAPED != 0 || text::has_blank(text) || text::is_odd(text, within) {
+        let long = text.len() >= self.least.1 || (text.len() >= self.least.0 && text::has_marks(text));
+        if long || flags & ESCAPED != 0 || text::has_blank(text) || text::is_odd(text, within) {
             self.out.texts.push(offset(self.out.toks.len()));
         }
         let close = if flags & UNCLOSED == 0 { end.wrapping_sub(1) } else { end };
