@@ -60,7 +60,7 @@ fn halves(block: &[u8; BLOCK]) -> (bool, bool) {
         let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
         // The slash stands right before the digits.
         let digit = byte.wrapping_sub(b'/') < 11;
-        let other = (*byte == b'+') | (*byte == b'_') | (*byte == b'-');
+        let other = matches!(byte, b'+' | b'_' | b'-');
         *mark = if letter | digit | other { 0xFF } else { 0 };
     }
     let both = u128::from_le_bytes(marks);
@@ -72,13 +72,12 @@ fn halves(block: &[u8; BLOCK]) -> (bool, bool) {
 fn runs(text: &[u8], out: &mut Vec<Decoded>) {
     let (mut at, mut done, mut before) = (0_usize, 0_usize, false);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let (first, second) = match rest.first_chunk::<BLOCK>() {
-            Some(block) => halves(block),
-            None => {
-                let mut last = [0; BLOCK];
-                last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-                halves(&last)
-            }
+        let (first, second) = if let Some(block) = rest.first_chunk::<BLOCK>() {
+            halves(block)
+        } else {
+            let mut last = [0; BLOCK];
+            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            halves(&last)
         };
         if !(first && (before || second)) {
             before = second;
@@ -96,7 +95,7 @@ fn runs(text: &[u8], out: &mut Vec<Decoded>) {
         }
         (done, before) = (end, false);
         // The byte at the end is of no run, so that the block around it tells of later ones alone.
-        at = end / BLOCK * BLOCK;
+        at = end & !(BLOCK - 1);
     }
 }
 

@@ -156,7 +156,12 @@ impl TextView {
             } else if is_mark(first) {
                 self.special(rest, at, how)
             } else if first.is_ascii() {
-                let used = plain_stretch(rest, self.tag & Within::Prose.bit() != 0);
+                // An underscore is markup in prose alone.
+                let prose = self.tag & Within::Prose.bit() != 0;
+                let stretch = plain_stretch(rest, if prose { is_plain } else { is_plain_or_underscore });
+                // A mark in front is a disguise of the word behind it, and of no other.
+                let word = |len: &usize| self.marked && *len < stretch;
+                let used = memchr::memchr(b' ', rest).filter(word).unwrap_or(stretch);
                 self.word(rest.get(..used).unwrap_or_default(), at, how);
                 used
             } else {
@@ -464,10 +469,22 @@ impl Place {
     }
 }
 
-/// Gives the length of a tag or comment that stands inside a word.
+/// Gives the length of the tags and comments that stand inside a word.
 fn inner_tag(rest: &[u8]) -> Option<usize> {
+    let mut end = 0_usize;
+    loop {
+        end = end.saturating_add(tag_len(rest.get(end..)?)?);
+        match rest.get(end) {
+            Some(b'<') => {}
+            Some(byte) if is_wordy(*byte) => return Some(end),
+            _ => return None,
+        }
+    }
+}
+
+fn tag_len(rest: &[u8]) -> Option<usize> {
     let window = rest.get(..rest.len().min(MAX_TAG))?;
-    let body = match window {
+    let len = match window {
         [b'<', b'!', b'-', b'-', ..] => {
             memchr::memmem::find(window, b"-->").and_then(|len| len.checked_add(3))?
         }
@@ -476,16 +493,13 @@ fn inner_tag(rest: &[u8]) -> Option<usize> {
         }
         _ => return None,
     };
-    let inside = window.get(1..body)?;
-    let clean = !inside.iter().any(|byte| matches!(byte, b'<' | b'\n' | b'\r'));
-    (clean && rest.get(body).is_some_and(|byte| is_wordy(*byte))).then_some(body)
+    let clean = !window.get(1..len)?.iter().any(|byte| matches!(byte, b'<' | b'\n' | b'\r'));
+    clean.then_some(len)
 }
 
 /// Gives how long a text that begins with a plain byte is its own normal form but for case: ASCII with single blanks inside and
 /// no markup. It ends with no blank.
-fn plain_stretch(bytes: &[u8], prose: bool) -> usize {
-    // An underscore is markup in prose alone.
-    let is_plain = |byte: u8| is_plain(byte) || (byte == b'_' && !prose);
+fn plain_stretch(bytes: &[u8], is_plain: impl Fn(u8) -> bool) -> usize {
     let mut at = 0_usize;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
@@ -496,6 +510,10 @@ fn plain_stretch(bytes: &[u8], prose: bool) -> usize {
             _ => return end,
         }
     }
+}
+
+const fn is_plain_or_underscore(byte: u8) -> bool {
+    byte == b'_' || is_plain(byte)
 }
 
 /// Bytes of ASCII that are neither blank nor markup.

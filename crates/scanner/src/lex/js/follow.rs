@@ -101,14 +101,14 @@ enum Around {
 
 /// Where the words of a file stand, by their keys.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct WordTokens {
     asked: u32,
-    /// Where each group of keys ends among the places.
+    /// Where each group of keys ends in the list.
     ends: Vec<u32>,
-    places: Vec<u32>,
+    list: Vec<u32>,
 }
 
-impl Places {
+impl WordTokens {
     /// Gives the tokens whose keys are those of names in a table, in rising order: few are of another name.
     fn of<T>(&mut self, toks: &[Tok], names: &Table<'_, T>) -> Vec<u32> {
         self.asked = self.asked.saturating_add(1);
@@ -126,7 +126,7 @@ impl Places {
         for group in names.groups() {
             let end_of = |group: usize| self.ends.get(group).map_or(0, |end| *end as usize);
             let start = group.checked_sub(1).map_or(0, end_of);
-            let places = self.places.get(start..end_of(group)).unwrap_or_default();
+            let places = self.list.get(start..end_of(group)).unwrap_or_default();
             let known =
                 |place: &&u32| toks.get(**place as usize).is_some_and(|tok| names.may_hold(tok.key()));
             found.extend(places.iter().filter(known));
@@ -148,10 +148,10 @@ impl Places {
         for count in &mut next {
             sum = sum.wrapping_add(core::mem::replace(count, sum));
         }
-        self.places = vec![0; sum as usize];
+        self.list = vec![0; sum as usize];
         for (tok, index) in words() {
             if let Some(at) = next.get_mut(group_of(tok.key())) {
-                if let Some(place) = self.places.get_mut(*at as usize) {
+                if let Some(place) = self.list.get_mut(*at as usize) {
                     *place = index;
                 }
                 *at = at.wrapping_add(1);
@@ -219,7 +219,7 @@ impl Marking<'_> {
     }
 
     /// Goes through the tokens of names of which there is news.
-    pub(super) fn again(&self, scanned: &mut Scanned, words: &mut Places, followed: &mut Followed<'_>) {
+    pub(super) fn again(&self, scanned: &mut Scanned, words: &mut WordTokens, followed: &mut Followed<'_>) {
         let Scanned { toks, brackets, .. } = scanned;
         let mut nest = Nest::new();
         for index in words.of(toks, &followed.news) {

@@ -13,7 +13,7 @@ use core::cell::{Cell, OnceCell};
 
 use super::bind::{Bindings, Val};
 use super::call::WalkNodes;
-use super::follow::{Asked, Followed, Given, Marking, Places, Why};
+use super::follow::{Asked, Followed, Given, Marking, Why, WordTokens};
 use super::scan::{Dialect, Flag, Scanned};
 use super::table::Table;
 use super::token::{DULL, ESCAPED, EVENT, K, Kw, NO_MATE, Tok};
@@ -35,7 +35,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
     let marking = Marking { src, names, nodes, types: dialect.types };
     marking.start(scanned);
-    let mut words = Places::default();
+    let mut words = WordTokens::default();
     for round in 1.. {
         sink.hits.truncate(before.0);
         sink.embedded.truncate(before.1);
