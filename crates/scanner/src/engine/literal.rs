@@ -87,22 +87,21 @@ pub(crate) fn holds(hir: &Hir, bytes: &[u8]) -> bool {
 /// A gap that takes so many bytes parts a regex.
 const GAP: u32 = 12;
 
-/// Gives the part of a regex between two long gaps that requires the best literals, if it is not all of it. Where the regex
-/// matches, so does the part, inside that match; and it needs no automaton that counts the bytes of a gap.
-pub(crate) fn core(hir: &Hir, measure: Measure) -> Option<Hir> {
-    let HirKind::Concat(parts) = hir.kind() else { return None };
+/// Gives the parts of a regex between its long gaps that require a literal; none where it has no such gap. Where the regex
+/// matches, so does each part, inside that match; and it needs no automaton that counts the bytes of a gap.
+pub(crate) fn parts(hir: &Hir) -> Vec<Hir> {
+    let HirKind::Concat(parts) = hir.kind() else { return Vec::new() };
     let long = |part: &Hir| match part.kind() {
         HirKind::Repetition(repetition) => repetition.max.is_none_or(|max| max >= GAP),
         _ => false,
     };
+    if !parts.iter().any(long) {
+        return Vec::new();
+    }
     let pieces = parts.split(long).map(|piece| Hir::concat(piece.to_vec()));
-    let best = pieces.max_by_key(|piece| {
-        let literals = derive(piece, measure).map(|shape| shape.literals).unwrap_or_default();
-        measure.score(&literals)
-    });
-    best.filter(|best| {
-        parts.iter().any(long) && best.properties().minimum_len().is_some_and(|least| least > 0)
-    })
+    pieces
+        .filter(|piece| derive(piece, Measure::WHOLE).is_some_and(|shape| !shape.literals.is_empty()))
+        .collect()
 }
 
 fn as_literals(texts: &[Vec<u8>], before: (usize, usize)) -> Option<Vec<Literal>> {

@@ -14,7 +14,7 @@ mod stage1;
 mod stage2;
 mod windows;
 
-use regex_automata::meta::Regex;
+use regex_automata::meta::{self, Regex};
 use regex_automata::util::syntax;
 use std::sync::OnceLock;
 
@@ -87,28 +87,26 @@ pub(crate) struct Pattern {
     /// Each match holds a blank; one of [`MARKS`].
     pub(crate) blank: bool,
     pub(crate) marked: bool,
-    measure: Measure,
     regex: OnceLock<Regex>,
-    core: OnceLock<Option<Regex>>,
+    parts: OnceLock<Vec<Regex>>,
 }
 
 fn syntax_config() -> syntax::Config {
     syntax::Config::new().utf8(false).unicode(false).multi_line(true)
 }
 
+/// Bytes that the states of one lazy automaton may take.
+const MAX_STATES: usize = 512 << 10;
+
+fn regex_config() -> meta::Config {
+    Regex::config().utf8_empty(false).nfa_size_limit(Some(MAX_AUTOMATON)).hybrid_cache_capacity(MAX_STATES)
+}
+
 fn compile(source: &str) -> Result<Regex, RuleErrorKind> {
-    Regex::builder()
-        .syntax(syntax_config())
-        .configure(Regex::config().utf8_empty(false).nfa_size_limit(Some(MAX_AUTOMATON)))
-        .build(source)
-        .map_err(|error| {
-            let text = format!("{source:?}: {error}");
-            if error.size_limit().is_some() {
-                RuleErrorKind::TooLarge(text)
-            } else {
-                RuleErrorKind::Parse(text)
-            }
-        })
+    Regex::builder().syntax(syntax_config()).configure(regex_config()).build(source).map_err(|error| {
+        let text = format!("{source:?}: {error}");
+        if error.size_limit().is_some() { RuleErrorKind::TooLarge(text) } else { RuleErrorKind::Parse(text) }
+    })
 }
 
 /// A regex that is asked of short texts alone: arguments, values. It is compiled when it is first asked.
@@ -167,10 +165,9 @@ impl Pattern {
         }
         let source = source.to_owned();
         let (blank, marked) = (literal::holds(&hir, b" "), literal::holds(&hir, MARKS));
-        let (regex, core) = (OnceLock::new(), OnceLock::new());
+        let (regex, parts) = (OnceLock::new(), OnceLock::new());
         let least = hir.properties().minimum_len().unwrap_or(0);
-        let pattern =
-            Self { matcher, source, shape, slow: short, least, blank, marked, measure, regex, core };
+        let pattern = Self { matcher, source, shape, slow: short, least, blank, marked, regex, parts };
         if compiled == Compiled::ByTests {
             return Ok(pattern);
         }
@@ -186,15 +183,17 @@ impl Pattern {
         self.regex.get_or_init(|| compile(&self.source).expect("the loader or a test compiled this pattern"))
     }
 
-    /// Gives a regex without long gaps that matches within each match of the pattern, if its shape has one.
-    pub(crate) fn core(&self) -> Option<&Regex> {
-        let build = || {
+    /// Gives regexes without long gaps, each of which matches within each match of the pattern.
+    pub(crate) fn parts(&self) -> &[Regex] {
+        let build = || -> Option<Vec<Regex>> {
             let hir = syntax::parse_with(&self.source, &syntax_config()).ok()?;
-            let part = literal::core(&hir, self.measure)?;
-            let settings = Regex::config().utf8_empty(false).nfa_size_limit(Some(MAX_AUTOMATON));
-            Regex::builder().configure(settings).build_from_hir(&part).ok()
+            let parts = literal::parts(&hir);
+            parts
+                .iter()
+                .map(|part| Regex::builder().configure(regex_config()).build_from_hir(part).ok())
+                .collect()
         };
-        self.core.get_or_init(build).as_ref()
+        self.parts.get_or_init(|| build().unwrap_or_default())
     }
 }
 

@@ -59,7 +59,8 @@ impl Windows {
             for (first, last) in ranges {
                 let end = last.saturating_add(pattern.shape.max).min(hay.len());
                 from = from.max(first);
-                if pattern.core().is_some_and(|core| !core.is_match(Input::new(hay).span(from..end))) {
+                let span = Input::new(hay).span(from..end);
+                if !pattern.parts().iter().all(|part| part.is_match(span.clone())) {
                     continue;
                 }
                 while from <= last {
