@@ -137,7 +137,9 @@ pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, show: Show) -> Str
         format_args!("{} {}", paint(style, plugin.decision.as_str()), paint(STRONG, &line(&plugin.id))),
     );
     if plugin.path != plugin.name {
-        put(&mut out, format_args!(" {}", paint(FAINT, &format!("in {}", line(&plugin.path)))));
+        let path = line(&plugin.path);
+        let gap = gap(&[plugin.decision.as_str(), &line(&plugin.id), "in", &path], view.width);
+        put(&mut out, format_args!("{gap}{}", paint(FAINT, &format!("in {path}"))));
     }
     out.push('\n');
     for reason in &plugin.reasons {
@@ -198,6 +200,12 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, show: Show) -> St
         out.push_str(&wrapped("  ", "  ", &text, view.width));
     }
     out
+}
+
+/// What stands between the parts of a heading and its last ones: a blank, or a line's end where they do not fit one line.
+pub(crate) fn gap(parts: &[&str], width: usize) -> &'static str {
+    let length: usize = parts.iter().map(|part| part.chars().count().saturating_add(1)).sum();
+    if length <= width.saturating_add(1) { " " } else { "\n  " }
 }
 
 /// What to do next, each line of the help by itself; a command stays one that can be copied.

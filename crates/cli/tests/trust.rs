@@ -102,6 +102,51 @@ fn the_accept_line_fits_the_terminal_and_is_pasted_as_it_stands() {
 }
 
 #[test]
+fn what_is_printed_fits_eighty_columns() {
+    let home = Home::new();
+    two(&home);
+    let name = "a-plugin-with-a-long-name";
+    home.write(
+        &format!("plugins/{name}/.claude-plugin/plugin.json"),
+        &format!("{{ \"name\": \"{name}\", \"version\": \"1.0.0\", \"hooks\": \"./more-hooks.json\" }}\n"),
+    );
+    home.write(
+        &format!("plugins/{name}/more-hooks.json"),
+        "{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"npx -y @scope/a-package-with-a-name@latest --with many --words and-more\"}]}]}",
+    );
+    home.write(&format!("plugins/{name}/skills/one/SKILL.md"), &format!("{}\n", "word ".repeat(60)));
+    let fits = |args: &[&str]| {
+        let output = home.run(args);
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{args:?}\n{text}");
+        (code(&output), text)
+    };
+    assert_eq!(fits(&["check", "plugins", "market"]).0, 0);
+    home.write(&format!("plugins/{name}/skills/one/SKILL.md"), &format!("{}\n", "other ".repeat(60)));
+    home.write("plugins/lib/x.js", "export const x = 2;\n");
+    home.write(MARKET, &market("\"mcpServers\": {\"s\": {\"command\": \"npx\", \"args\": [\"x@latest\"]}}"));
+    for flags in [&[][..], &["-v"], &["--trust", "prompt"], &["--trust", "locked"]] {
+        assert_ne!(fits(&[&["check", "plugins", "market"][..], flags].concat()).0, 0);
+    }
+    for (plugin, dir) in [(name, "plugins"), ("reader", "plugins"), ("p", "market")] {
+        for verb in ["explain", "info", "diff", "deny", "allow"] {
+            let args = [verb, plugin, "--in", dir];
+            let args = if verb == "allow" { args.get(..2).unwrap() } else { &args };
+            assert_eq!(fits(args).0, 0, "{args:?}");
+        }
+        let (_, diff) = fits(&["diff", plugin, "--in", dir]);
+        assert_eq!(code(&paste(&home, accept_line(&diff))), 0);
+    }
+    assert_eq!(fits(&["list", "plugins"]).0, 0);
+    assert_eq!(code(&home.run(&["lock", "plugins"])), 0);
+    home.write("plugins/lib/x.js", "export const x = 3;\n");
+    assert_eq!(fits(&["lock", "--check", "plugins"]).0, 4);
+    assert_eq!(fits(&["forget", name]).0, 0);
+    assert_eq!(fits(&["revoke", "claude:p@team", "--reason", "steals"]).0, 0);
+    assert_eq!(fits(&["check", "market"]).0, 5);
+}
+
+#[test]
 fn the_accept_line_says_how_it_was_looked_at() {
     let home = Home::new();
     home.good();

@@ -11,6 +11,7 @@ use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::stores;
+use crate::table::{advice, gap};
 use crate::verbs::shared;
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -154,7 +155,8 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
     let records: Vec<Event> = pin.map(|pin| dropped(&id, pin)).into_iter().collect();
     match commit(&mut store, host, &records, Change::Forget { scope, id: id.clone() })? {
         Outcome::Done => {
-            out.result(&format!("forgot {id}; the next check sees it as new\n"))?;
+            let gap = gap(&["forgot", id.as_str(), "; the next check sees it as new"], out.width);
+            out.result(&format!("forgot {id};{gap}the next check sees it as new\n"))?;
             Ok(0)
         }
         other => Err(refused("forget", &id, &other)),
@@ -219,7 +221,8 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     let change = Change::Deny { scope, id: id.clone(), seen: tree, by: Some(host::user()) };
     match commit(&mut store, host, &records, change)? {
         Outcome::Done | Outcome::Already => {
-            out.result(&format!("denied {id}; to take it back: plugward allow {id}\n"))?;
+            let back = advice("  to take it back: ", &format!("plugward allow {id}"), out.width);
+            out.result(&format!("denied {id}\n{back}"))?;
             Ok(0)
         }
         other => Err(refused("deny", &id, &other)),
@@ -232,7 +235,8 @@ pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let records = [decided(id.as_str(), Verdict::Ask, None, None)];
     match commit(&mut store, host, &records, Change::Allow { scope, id: id.clone() })? {
         Outcome::Done => {
-            out.result(&format!("allowed {id}; nothing new is pinned\n"))?;
+            let gap = gap(&["allowed", id.as_str(), "; nothing new is pinned"], out.width);
+            out.result(&format!("allowed {id};{gap}nothing new is pinned\n"))?;
             Ok(0)
         }
         Outcome::Already => {

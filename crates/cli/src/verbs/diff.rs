@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::stores;
-use crate::table::{command, words, wrapped};
+use crate::table::{command, gap, words, wrapped};
 use crate::verbs::shared;
 
 /// How long texts are compared.
@@ -159,14 +159,13 @@ fn kept<E>(text: Option<Result<Kept<String>, E>>, damaged: &mut bool) -> Option<
 }
 
 fn render(id: &str, found: &Diff, width: usize) -> String {
-    let mut text = match found.old {
-        OldSide::Nothing => format!("{} was never pinned; everything is new\n", paint(STRONG, id)),
-        OldSide::DigestsOnly => {
-            format!("{}: no text was kept; the digests differ, files are not named\n", paint(STRONG, id))
-        }
-        OldSide::Listed if found.sections.is_empty() => format!("{} is what was pinned\n", paint(STRONG, id)),
-        OldSide::Listed => format!("{} changed since it was pinned, worst first\n", paint(STRONG, id)),
+    let what = match found.old {
+        OldSide::Nothing => "was never pinned; everything is new",
+        OldSide::DigestsOnly => "changed, and no text was kept: the digests differ, files are not named",
+        OldSide::Listed if found.sections.is_empty() => "is what was pinned",
+        OldSide::Listed => "changed since it was pinned, worst first",
     };
+    let mut text = format!("{}{}{what}\n", paint(STRONG, id), gap(&[id, what], width));
     for section in &found.sections {
         text.push_str(&render_section(section, width));
     }

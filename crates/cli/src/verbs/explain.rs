@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, Show, paint};
-use crate::table::{View, approval, bytes, count, findings, item, next, words, wrapped};
+use crate::table::{self, View, approval, bytes, count, findings, item, next, words, wrapped};
 use crate::verbs::shared;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -28,7 +28,9 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
 
 fn render(plugin: &PluginReport, view: &View<'_>) -> String {
     let version = plugin.version.as_deref().map(|version| format!(" {}", line(version))).unwrap_or_default();
-    let mut out = format!("{}{version} in {}\n", paint(STRONG, &line(&plugin.id)), line(&plugin.path));
+    let (id, path) = (line(&plugin.id), line(&plugin.path));
+    let gap = table::gap(&[&id, &version, "in", &path], view.width);
+    let mut out = format!("{}{version}{gap}in {path}\n", paint(STRONG, &id));
     for gate in Gate::ALL {
         let reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == gate).collect();
         let notices: Vec<_> = plugin.notices.iter().filter(|notice| notice.gate == gate).collect();

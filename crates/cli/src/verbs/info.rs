@@ -34,11 +34,11 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     ];
     for (name, value) in facts {
         if let Some(value) = value {
-            text.push_str(&format!("  {name:9} {}\n", line(&value)));
+            text.push_str(&row(name, &line(&value), out.width));
         }
     }
     for (name, tree) in &plugin.shared {
-        text.push_str(&format!("  shared    {} {tree}\n", line(name)));
+        text.push_str(&row("shared", &format!("{} {tree}", line(name)), out.width));
     }
     if !plugin.surface.is_empty() {
         text.push_str("  what it can run, and what enters a prompt:\n");
@@ -59,4 +59,13 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     }
     out.result(&text)?;
     Ok(0)
+}
+
+/// One fact; what is too long for the line stands below its name.
+fn row(name: &str, value: &str, width: usize) -> String {
+    let row = format!("  {name:9} {value}\n");
+    if row.chars().count() <= width.saturating_add(1) {
+        return row;
+    }
+    format!("  {name}\n{}", wrapped("    ", "    ", value, width))
 }

@@ -153,7 +153,7 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
     if root.jail.metadata("PLUGINS.lock.minisig").is_ok() {
         out.say("warning: PLUGINS.lock.minisig is of the file before; have it signed again");
     }
-    out.say(&format!("{wrote} {dir}/{NAME}; commit it, and let CI run: plugward lock --check {dir}"));
+    out.say(&format!("{wrote} {dir}/{NAME}\n  commit it, and let CI run: plugward lock --check {dir}"));
     Ok(0)
 }
 

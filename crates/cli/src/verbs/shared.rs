@@ -113,7 +113,7 @@ pub(crate) fn as_typed(finding: &Finding) -> String {
     let dialect = finding.dialect.iter().map(|name| ("--dialect", name));
     let version = finding.host_version.iter().map(|text| ("--host-version", text));
     let flags = excluded.chain(dialect).chain(version);
-    flags.map(|(flag, value)| format!(" {flag} {}", quoted(value))).collect()
+    flags.flat_map(|(flag, value)| [format!(" {flag} "), quoted(value)]).collect()
 }
 
 /// Puts the folder that was typed where a help says DIR, so that it can be typed as it is shown.

@@ -37,6 +37,20 @@ impl<'a> Reader<'a> {
         self.syntax(syntax)
     }
 
+    /// Most numbers: some digits, and then what ends a value. Whatever else it is, [`Self::number`] says.
+    pub(super) fn plain_integer(&mut self) -> Option<Number<'a>> {
+        let rest = self.bytes.get(self.at..)?;
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (first, end) = (rest.first()?, rest.get(digits)?);
+        let is_whole = digits == 1 || (digits > 1 && *first != b'0');
+        if !is_whole || !matches!(end, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t') {
+            return None;
+        }
+        let text = self.text.get(self.at..self.at.saturating_add(digits))?;
+        self.skip(digits);
+        Some(Number(text))
+    }
+
     pub(super) fn number(&mut self) -> Result<Number<'a>, Stop> {
         let start = self.at;
         if self.peek() == Some(b'-') {

@@ -225,7 +225,10 @@ impl<'a> Reader<'a> {
                 self.skip(1);
                 if open == b'{' { self.object(depth)? } else { self.array(depth)? }
             }
-            Some(b'-' | b'0'..=b'9') => Value::Number(self.number()?),
+            Some(b'-' | b'0'..=b'9') => Value::Number(match self.plain_integer() {
+                Some(number) => number,
+                None => self.number()?,
+            }),
             _ => self.word()?,
         };
         Ok(self.node(value, start))
