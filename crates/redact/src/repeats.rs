@@ -2,9 +2,8 @@
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
-use std::collections::{BTreeMap, VecDeque};
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::bytes::{DIGIT, LINE, is, part};
 use crate::found::{ChecksumCheck, Did, Via};
@@ -17,19 +16,32 @@ const LEAST: usize = 12;
 pub(crate) const LONGEST: usize = 512;
 /// So many values are kept, the latest.
 const MOST: usize = 256;
-/// Bits of the sieve.
-const SIEVE: u32 = 16;
 /// Every eighth place of a text is looked at: one of the first eight places of each value is among them.
 const STRIDE: usize = 8;
+/// Bits of a hash for the sieve, and for the chains.
+const SIEVE: u32 = 16;
+const CHAINS: u32 = 12;
+/// Ends a chain.
+const NONE: u16 = u16::MAX;
 
-/// The latest values of one text, in the order in which they stood there.
+/// The latest values of one text, each in a slot of a ring.
 #[derive(Default)]
 pub(crate) struct Repeats {
-    values: VecDeque<(Zeroizing<Vec<u8>>, u16)>,
-    /// The values by four bytes of them, with the offset of these.
-    heads: BTreeMap<[u8; 4], Vec<(usize, usize)>>,
+    values: Vec<(Zeroizing<Vec<u8>>, u16)>,
+    /// The slot of the oldest, once all are taken.
+    oldest: usize,
+    index: Index,
+}
+
+/// Four bytes of each value at each of its first places, by their hash: an entry is eight times the slot and the place.
+#[derive(Default)]
+struct Index {
+    heads: Vec<u16>,
+    nexts: Vec<u16>,
     /// One bit for the hash of each four bytes: most places of a text are passed by it alone.
     sieve: Vec<u64>,
+    /// Values that went since the sieve was made: their bits are still in it.
+    gone: usize,
 }
 
 impl Repeats {
@@ -44,29 +56,31 @@ impl Repeats {
                 && !value.iter().any(|byte| is(*byte, LINE))
                 && crate::proof::entropy(value) >= 3.0
         };
-        if !fits || self.values.iter().any(|(own, _)| own.as_slice() == value) || !telling() {
+        if !fits || self.index.slots(value, 0).any(|slot| self.stands(slot, value)) || !telling() {
             return;
         }
-        if self.values.len() >= MOST {
-            self.values.pop_front();
+        let value = Zeroizing::new(value.to_vec());
+        let slot = if self.values.len() < MOST {
+            self.values.push((value, hit.rank));
+            self.values.len() - 1
+        } else {
+            let slot = self.oldest;
+            self.oldest = (slot + 1) % MOST;
+            let Some(place) = self.values.get_mut(slot) else { return };
+            let old = core::mem::replace(place, (value, hit.rank));
+            self.index.remove(slot, &old.0);
+            slot
+        };
+        if let Some((value, _)) = self.values.get(slot) {
+            self.index.add(slot, value);
         }
-        self.values.push_back((Zeroizing::new(value.to_vec()), hit.rank));
-        self.index();
+        if self.index.gone >= MOST {
+            self.index.sift(self.values.iter().map(|(value, _)| value.as_slice()));
+        }
     }
 
-    fn index(&mut self) {
-        self.heads.clear();
-        self.sieve = vec![0; 1 << (SIEVE - 6)];
-        for (index, (value, _)) in self.values.iter().enumerate() {
-            for (offset, four) in value.windows(4).take(STRIDE).enumerate() {
-                let Some(four) = four.first_chunk::<4>() else { continue };
-                self.heads.entry(*four).or_default().push((index, offset));
-                let hash = hash(*four);
-                if let Some(word) = self.sieve.get_mut(hash >> 6) {
-                    *word |= 1 << (hash & 63);
-                }
-            }
-        }
+    fn stands(&self, slot: usize, value: &[u8]) -> bool {
+        self.values.get(slot).is_some_and(|(own, _)| own.as_slice() == value)
     }
 
     /// Finds the first place of a text from an offset on at which a value stands again.
@@ -76,23 +90,97 @@ impl Repeats {
         }
         part(text, from..text.len()).chunks(STRIDE).enumerate().find_map(|(index, chunk)| {
             let four = *chunk.first_chunk::<4>()?;
-            let hash = hash(four);
-            let passes = self.sieve.get(hash >> 6).is_some_and(|word| (word >> (hash & 63)) & 1 == 1);
-            if passes { self.at(four, text, from, from + index * STRIDE) } else { None }
+            if self.index.passes(four) { self.at(four, text, from, from + index * STRIDE) } else { None }
         })
     }
 
     /// Gives the leftmost of the values around a place, the longest of those.
     fn at(&self, four: [u8; 4], text: &[u8], from: usize, place: usize) -> Option<Hit> {
-        let found = self.heads.get(&four)?.iter().filter_map(|(index, offset)| {
-            let (value, rank) = self.values.get(*index)?;
-            let start = place.checked_sub(*offset).filter(|start| *start >= from)?;
+        let found = self.index.chain(four).filter_map(|entry| {
+            let (slot, offset) = (usize::from(entry) / STRIDE, usize::from(entry) % STRIDE);
+            let (value, rank) = self.values.get(slot)?;
+            let start = place.checked_sub(offset).filter(|start| *start >= from)?;
             part(text, start..text.len()).starts_with(value).then_some((start, value.len(), *rank))
         });
         let (start, length, rank) =
             found.min_by_key(|(start, length, _)| (*start, core::cmp::Reverse(*length)))?;
         Some(hit(start..start + length, rank))
     }
+}
+
+impl Index {
+    /// Gives the entries of four bytes, and some of others.
+    fn chain(&self, four: [u8; 4]) -> impl Iterator<Item = u16> + '_ {
+        let first = self.heads.get(hash(four, CHAINS)).copied().filter(|entry| *entry != NONE);
+        core::iter::successors(first, |entry| {
+            self.nexts.get(usize::from(*entry)).copied().filter(|entry| *entry != NONE)
+        })
+    }
+
+    /// Gives the slots of values that may have the four bytes that a value has at a place.
+    fn slots(&self, value: &[u8], place: usize) -> impl Iterator<Item = usize> + '_ {
+        let four = part(value, place..value.len()).first_chunk::<4>().copied();
+        let entries = four.into_iter().flat_map(|four| self.chain(four)).map(usize::from);
+        entries.filter(move |entry| entry % STRIDE == place).map(|entry| entry / STRIDE)
+    }
+
+    fn passes(&self, four: [u8; 4]) -> bool {
+        let bit = hash(four, SIEVE);
+        self.sieve.get(bit >> 6).is_some_and(|word| (word >> (bit & 63)) & 1 == 1)
+    }
+
+    fn add(&mut self, slot: usize, value: &[u8]) {
+        if self.heads.is_empty() {
+            self.heads = vec![NONE; 1 << CHAINS];
+            self.nexts = vec![NONE; MOST * STRIDE];
+            self.sieve = vec![0; 1 << (SIEVE - 6)];
+        }
+        for (entry, four) in fours(slot, value) {
+            let head = self.heads.get_mut(hash(four, CHAINS));
+            if let (Some(head), Some(next)) = (head, self.nexts.get_mut(usize::from(entry))) {
+                *next = core::mem::replace(head, entry);
+            }
+            self.pass(four);
+        }
+    }
+
+    fn pass(&mut self, four: [u8; 4]) {
+        let bit = hash(four, SIEVE);
+        if let Some(word) = self.sieve.get_mut(bit >> 6) {
+            *word |= 1 << (bit & 63);
+        }
+    }
+
+    fn remove(&mut self, slot: usize, value: &[u8]) {
+        for (entry, four) in fours(slot, value) {
+            let next = self.nexts.get(usize::from(entry)).copied().unwrap_or(NONE);
+            let before = self.chain(four).find(|own| self.nexts.get(usize::from(*own)) == Some(&entry));
+            let link = match before {
+                Some(own) => self.nexts.get_mut(usize::from(own)),
+                None => self.heads.get_mut(hash(four, CHAINS)).filter(|head| **head == entry),
+            };
+            if let Some(link) = link {
+                *link = next;
+            }
+        }
+        self.gone += 1;
+    }
+
+    /// Makes the sieve of the values that are kept.
+    fn sift<'v>(&mut self, values: impl Iterator<Item = &'v [u8]>) {
+        self.gone = 0;
+        self.sieve.fill(0);
+        for value in values {
+            fours(0, value).for_each(|(_, four)| self.pass(four));
+        }
+    }
+}
+
+/// Gives the four bytes at each of the first places of a value, with their entries.
+fn fours(slot: usize, value: &[u8]) -> impl Iterator<Item = (u16, [u8; 4])> + '_ {
+    let entry = move |place: usize| u16::try_from(slot * STRIDE + place).unwrap_or(NONE);
+    let fours = value.windows(4).take(STRIDE).enumerate();
+    fours.filter_map(move |(place, four)| Some((entry(place), *four.first_chunk::<4>()?)))
 }
 
 fn hit(at: Range<usize>, rank: u16) -> Hit {
@@ -107,9 +195,16 @@ fn hit(at: Range<usize>, rank: u16) -> Hit {
     }
 }
 
-fn hash(head: [u8; 4]) -> usize {
-    let mixed = u32::from_le_bytes(head).wrapping_mul(0x9e37_79b1) >> (32 - SIEVE);
+fn hash(four: [u8; 4], bits: u32) -> usize {
+    let mixed = u32::from_le_bytes(four).wrapping_mul(0x9e37_79b1) >> (32 - bits);
     usize::try_from(mixed).unwrap_or(0)
+}
+
+/// Four bytes of each value are in the sieve.
+impl Drop for Index {
+    fn drop(&mut self) {
+        self.sieve.zeroize();
+    }
 }
 
 /// Adds to the hits of a whole text, in order, the places between them at which one of them stands again.
@@ -149,6 +244,35 @@ mod tests {
         let found = repeats.next(text.as_bytes(), 0);
         assert_eq!(found.map(|hit| (hit.at, hit.rank)), Some((21..37, 5)), "the first 44 were dropped");
         assert_eq!(repeats.next(text.as_bytes(), 22), None);
+    }
+
+    #[test]
+    fn a_value_that_went_is_found_no_more_and_every_kept_one_is() {
+        let mut repeats = Repeats::default();
+        // Many share their beginnings, so that chains are long and links are taken out of their middle.
+        let value = |index: usize| format!("{}-{index:05}-qX9!vb", ["tok", "key"][index % 2]);
+        for index in 0..3000 {
+            repeats.add(&hit(0..1, 5), value(index).as_bytes());
+            repeats.add(&hit(0..1, 5), value(index).as_bytes());
+            for (old, stays) in [(index.wrapping_sub(256), false), (index.saturating_sub(255), true)] {
+                if old < 3000 {
+                    let text = format!("say {}.", value(old));
+                    let found = repeats.next(text.as_bytes(), 0).map(|hit| hit.at);
+                    assert_eq!(found, stays.then(|| 4..text.len() - 1), "{old} after {index}");
+                }
+            }
+        }
+        assert_eq!(repeats.values.len(), MOST, "each once");
+        let chained: usize = (0..1 << CHAINS)
+            .map(|head| {
+                let first = repeats.index.heads[head];
+                core::iter::successors((first != NONE).then_some(first), |entry| {
+                    Some(repeats.index.nexts[usize::from(*entry)]).filter(|next| *next != NONE)
+                })
+                .count()
+            })
+            .sum();
+        assert_eq!(chained, MOST * STRIDE);
     }
 
     #[test]
