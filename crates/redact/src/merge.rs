@@ -21,32 +21,22 @@ pub(crate) fn to_characters(text: &[u8], hit: &mut Hit) {
 /// Puts hits in order and makes one of those that overlap; what stays is dropped where something is cut.
 pub(crate) fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by_key(|hit| (hit.at.start, hit.rank, hit.via.depth(), hit.at.end));
-    let (mut cut, stay): (Vec<Hit>, Vec<Hit>) =
-        hits.into_iter().partition(|hit| matches!(hit.did, Did::Cut | Did::Withheld));
+    let stay: Vec<Hit> =
+        hits.iter().filter(|hit| !matches!(hit.did, Did::Cut | Did::Withheld)).cloned().collect();
     // A part of a documented example key is as public as the whole.
     let examples: Vec<&Hit> = stay.iter().filter(|hit| hit.did == Did::KeptExample).collect();
-    cut.retain(|hit| {
-        hit.did != Did::Cut
-            || !examples.iter().any(|own| own.at.start <= hit.at.start && hit.at.end <= own.at.end)
-    });
-    let mut groups: Vec<Hit> = Vec::with_capacity(cut.len());
-    for hit in cut {
-        match groups.last_mut() {
-            Some(last) if hit.at.start < last.at.end => {
-                let end = last.at.end.max(hit.at.end);
-                let known = last.known || hit.known;
-                let withheld = last.did == Did::Withheld || hit.did == Did::Withheld;
-                let first = (hit.rank, hit.via.depth()) < (last.rank, last.via.depth());
-                if first {
-                    *last = Hit { at: last.at.clone(), ..hit };
-                }
-                last.at.end = end;
-                last.known = known;
-                last.did = if withheld { Did::Withheld } else { Did::Cut };
-            }
-            _ => groups.push(hit),
+    let inside =
+        |hit: &Hit| examples.iter().any(|own| own.at.start <= hit.at.start && hit.at.end <= own.at.end);
+    hits.retain(|hit| hit.did == Did::Withheld || hit.did == Did::Cut && !inside(hit));
+    // In place: there may be thousands of them in a block.
+    hits.dedup_by(|hit, last| {
+        let overlap = hit.at.start < last.at.end;
+        if overlap {
+            join(last, hit);
         }
-    }
+        overlap
+    });
+    let mut groups = hits;
     let mut kept: Vec<Hit> = Vec::new();
     for hit in stay {
         let after = groups.partition_point(|group| group.at.end <= hit.at.start);
@@ -58,6 +48,18 @@ pub(crate) fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
     groups.append(&mut kept);
     groups.sort_by_key(|hit| hit.at.start);
     groups
+}
+
+/// Makes one of two hits that overlap: the first in the order of rules tells what it is.
+fn join(last: &mut Hit, hit: &Hit) {
+    let at = last.at.start..last.at.end.max(hit.at.end);
+    let known = last.known || hit.known;
+    let withheld = last.did == Did::Withheld || hit.did == Did::Withheld;
+    let first = (hit.rank, hit.via.depth()) < (last.rank, last.via.depth());
+    let told = if first { hit.clone() } else { last.clone() };
+    // What a view of UTF-16 found, another may find too: by leaving the NUL bytes out. The text is UTF-16 all the same.
+    let wide = if last.wide == Wide::Bytes { hit.wide } else { last.wide };
+    *last = Hit { at, known, wide, did: if withheld { Did::Withheld } else { Did::Cut }, ..told };
 }
 
 /// Gives the layers of a hit; a value that was known and stands there in another way was laundered.

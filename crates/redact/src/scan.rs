@@ -15,6 +15,9 @@ use crate::rules::{Hit, Look, Memo, RuleSet, Wide};
 use crate::settings::{Entropy, Pack, Settings, Views};
 use crate::views;
 
+/// Keywords are looked for in parts of this size.
+const PART: usize = 32 * 1024;
+
 /// What one look needs.
 pub(crate) struct Scan<'a> {
     pub(crate) rules: &'a RuleSet,
@@ -99,13 +102,18 @@ impl<'a> Scan<'a> {
 
     /// Looks into a view, and puts what it finds at its place in the outer text.
     pub(crate) fn view(&self, view: &views::View, wanted: &mut views::Wanted) {
+        self.view_of(view, view.bytes.len(), wanted);
+    }
+
+    /// Looks into a view of which so many bytes were in no view before.
+    pub(crate) fn view_of(&self, view: &views::View, fresh: usize, wanted: &mut views::Wanted) {
         let Some(via) = wanted.via.with(view.layer) else { return };
         let left = self.budget.get();
-        if view.bytes.len() > left {
+        if fresh > left {
             wanted.failed.push(view.source());
             return;
         }
-        self.budget.set(left - view.bytes.len());
+        self.budget.set(left - fresh);
         let depth = if view.prefixed_only { Depth::PrefixedOnly } else { Depth::All };
         for hit in self.layer(&view.bytes, 0..view.bytes.len(), via, depth) {
             view.project(&hit, &mut wanted.hits);
@@ -129,9 +137,12 @@ impl<'a> Scan<'a> {
         };
         let mut marks = Vec::new();
         let mut backwards = Vec::new();
-        self.rules.marks(text, range.clone(), &mut marks);
-        for mark in marks {
-            self.rules.look(&look, mark, hits, &mut backwards);
+        // A part at a time: a text of nothing but keywords would need many times its own room for their places.
+        for from in range.clone().step_by(PART) {
+            self.rules.marks(text, from..range.end.min(from + PART), &mut marks);
+            for mark in marks.drain(..) {
+                self.rules.look(&look, mark, hits, &mut backwards);
+            }
         }
         for dot in memchr::memchr_iter(b'.', part(text, range.clone())) {
             let dot = range.start + dot;

@@ -12,12 +12,15 @@ use crate::wiped::Wiped;
 /// Lines at which a text was settled are remembered at this distance.
 const SPACING: usize = 4096;
 
+/// The buffer of a longer text gets all its room at once: it would leave as much behind if it grew.
+const SMALL: usize = 16 * 1024;
+
 /// Redacts a text that comes in chunks.
 ///
 /// # Guarantees
 /// The bytes that it puts out do not depend on how the text is cut into chunks, and are those of
 /// [`Firewall::redact_bytes`]; only a rule that withholds differs, since what came before is out. It keeps at most
-/// 248 KiB of text, and up to eight times that while it looks into encodings. Its buffer is wiped when it is dropped.
+/// 192 KiB of text, and up to eight times that while it looks into encodings. Its buffer is wiped when it is dropped.
 /// [`RedactStream::push`] works off whole blocks of 128 KiB; [`RedactStream::settle`] puts out the lines before that.
 pub struct RedactStream<'f> {
     core: Core<'f>,
@@ -37,6 +40,9 @@ impl<'f> RedactStream<'f> {
         let mut rest = chunk;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(ROOM.saturating_sub(self.buffer.len()).max(1)));
+            if self.buffer.len() + now.len() > SMALL {
+                self.buffer.make_room(ROOM);
+            }
             self.buffer.extend(now);
             rest = later;
             self.work(Rest::ToCome, sink);
@@ -49,7 +55,7 @@ impl<'f> RedactStream<'f> {
     /// Whether and when it is called changes no byte of the output. Held are the line that has no end yet; a line that
     /// ends in what may be the beginning of a key, of a wrapped value or of a split literal, until the next line; key
     /// blocks, `data` of what may be a Kubernetes Secret and private members of what may be a JSON web key, until they
-    /// end; UTF-16 and binary text, until their block of 128 KiB is there. Rules of the host hold 16 KiB.
+    /// end; NUL bytes that are of no UTF-16, until their block of 128 KiB is there. Rules of the host hold 16 KiB.
     pub fn settle(&mut self, sink: &mut Vec<u8>) {
         let emitted = self.core.emitted();
         while self.settled.get(1).is_some_and(|line| line + OVERLAP <= emitted) {

@@ -21,6 +21,16 @@ impl Wiped {
         Self { bytes: Vec::with_capacity(room) }
     }
 
+    /// Makes room for so many bytes in all, at once.
+    pub(crate) fn make_room(&mut self, room: usize) {
+        if room > self.bytes.capacity() {
+            let mut grown = Vec::with_capacity(room);
+            grown.extend_from_slice(&self.bytes);
+            self.bytes.as_mut_slice().zeroize();
+            self.bytes = grown;
+        }
+    }
+
     pub(crate) fn push(&mut self, byte: u8) {
         self.extend(&[byte]);
     }
@@ -29,10 +39,7 @@ impl Wiped {
     pub(crate) fn extend(&mut self, more: &[u8]) {
         let wanted = self.bytes.len() + more.len();
         if wanted > self.bytes.capacity() {
-            let mut grown = Vec::with_capacity(wanted.max(self.bytes.capacity() * 2).max(256));
-            grown.extend_from_slice(&self.bytes);
-            self.bytes.as_mut_slice().zeroize();
-            self.bytes = grown;
+            self.make_room(wanted.max(self.bytes.capacity() * 2).max(256));
         }
         self.bytes.extend_from_slice(more);
     }

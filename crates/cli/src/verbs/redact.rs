@@ -10,7 +10,9 @@ use crate::failure::Failure;
 use crate::out::{Out, put};
 
 /// Bytes that are read at a time.
-const CHUNK: usize = 64 << 10;
+const CHUNK: usize = 32 << 10;
+/// Bytes that are put out at a time, about: the stream settles whole blocks.
+const SETTLED: usize = 160 << 10;
 /// Bytes of the report that are kept; what is found beyond it is counted.
 const REPORT: usize = 16 << 20;
 
@@ -22,7 +24,7 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
     let mut chunk = vec![0; CHUNK];
-    let mut settled = Vec::with_capacity(CHUNK);
+    let mut settled = Vec::with_capacity(SETTLED);
     loop {
         let read = input.read(&mut chunk)?;
         if read == 0 {

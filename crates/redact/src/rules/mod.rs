@@ -1,6 +1,7 @@
 //! What is looked for: the table of keyed shapes, the matchers keyed by context, and what a matcher works with.
 
 mod assign;
+mod automaton;
 mod cli;
 mod cloud;
 pub(crate) mod examples;

@@ -2,13 +2,11 @@
 
 use core::ops::Range;
 
-use aho_corasick::automaton::{Automaton, StateID};
-use aho_corasick::dfa::DFA;
-use aho_corasick::{Anchored, MatchKind, StartKind};
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored as RegexAnchored, Input};
 
+use super::automaton::Automaton;
 use super::shape::Prefixed;
 use super::{
     Hit, Look, Matcher, Wide, assign, cli, cloud, header, jwt, k8s, login, near, pem, special, table, url,
@@ -41,8 +39,7 @@ struct CustomRule {
 
 /// The rules of one firewall, compiled.
 pub(crate) struct RuleSet {
-    automaton: DFA,
-    start: StateID,
+    automaton: Automaton,
     longest: usize,
     actions: Vec<Vec<Action>>,
     keys: Vec<Prefixed>,
@@ -51,7 +48,7 @@ pub(crate) struct RuleSet {
 }
 
 /// A place where a keyword ends, with the state that says which.
-pub(crate) type Mark = (usize, StateID);
+pub(crate) type Mark = (usize, u16);
 
 #[derive(Default)]
 struct Plan {
@@ -76,6 +73,7 @@ impl Plan {
 /// Keywords of kinds that are keyed by context.
 const CONTEXTS: &[(&[&str], Matcher)] = &[
     (assign::WORDS, assign::assigned),
+    (&["identified"], assign::identified),
     (&["privatekey", "presharedkey"], assign::wireguard),
     (&["private_key", "privkey", "secret_key", "seed"], assign::hex_key),
     (&["://"], url::userinfo),
@@ -157,19 +155,10 @@ impl RuleSet {
             compiled.push(compile(rule)?);
             kinds.push(Kind::custom(&rule.name));
         }
-        let automaton = DFA::builder()
-            .match_kind(MatchKind::Standard)
-            .start_kind(StartKind::Unanchored)
-            .ascii_case_insensitive(true)
-            .build(&plan.words)
-            .map_err(|error| {
-                RedactError::because(RedactErrorKind::DeadRule, "keywords", error.to_string())
-            })?;
-        let start = automaton.start_state(Anchored::No).map_err(|error| {
-            RedactError::because(RedactErrorKind::DeadRule, "keywords", error.to_string())
-        })?;
+        let automaton = Automaton::new(&plan.words)
+            .map_err(|why| RedactError::because(RedactErrorKind::DeadRule, "keywords", why))?;
         let longest = plan.words.iter().map(Vec::len).max().unwrap_or(1);
-        Ok(Self { automaton, start, longest, actions: plan.actions, keys, custom: compiled, kinds })
+        Ok(Self { automaton, longest, actions: plan.actions, keys, custom: compiled, kinds })
     }
 
     /// Gives how far back a rule of the host may reach from what comes: twice, since a keyword is looked at anew.
@@ -211,10 +200,10 @@ impl RuleSet {
 
     fn one_lane(&self, text: &[u8], from: usize, range: Range<usize>, out: &mut Vec<Mark>) {
         let from = from.saturating_sub(self.longest);
-        let mut state = self.start;
+        let mut state = self.automaton.start();
         for (place, byte) in (from.saturating_add(1)..).zip(crate::bytes::part(text, from..range.end)) {
-            state = self.automaton.next_state(Anchored::No, state, *byte);
-            if self.automaton.is_special(state) && self.automaton.is_match(state) && place > range.start {
+            state = self.automaton.next(state, *byte);
+            if self.automaton.is_match(state) && place > range.start {
                 out.push((place, state));
             }
         }
@@ -222,13 +211,13 @@ impl RuleSet {
 
     /// Reports the keywords that start before a seam and end after it.
     fn across(&self, text: &[u8], from: usize, seam: usize, until: usize, out: &mut Vec<Mark>) {
-        let mut state = self.start;
+        let mut state = self.automaton.start();
         for (place, byte) in (from.saturating_add(1)..).zip(crate::bytes::part(text, from..until)) {
-            state = self.automaton.next_state(Anchored::No, state, *byte);
-            if place <= seam || !self.automaton.is_special(state) || !self.automaton.is_match(state) {
+            state = self.automaton.next(state, *byte);
+            if place <= seam || !self.automaton.is_match(state) {
                 continue;
             }
-            if self.words(state).any(|(_, length)| place.saturating_sub(length) < seam) {
+            if self.automaton.words(state).any(|(_, length)| place.saturating_sub(length) < seam) {
                 out.push((place, state));
             }
         }
@@ -236,18 +225,15 @@ impl RuleSet {
 
     fn four_lanes(&self, text: &[u8], starts: [usize; 4], lane: usize, out: &mut Vec<Mark>) {
         let lanes = starts.map(|start| crate::bytes::part(text, start..start.saturating_add(lane)));
-        let [mut a, mut b, mut c, mut d] = [self.start; 4];
+        let [mut a, mut b, mut c, mut d] = [self.automaton.start(); 4];
         let bytes = lanes[0].iter().zip(lanes[1]).zip(lanes[2].iter().zip(lanes[3]));
         for (place, ((at_a, at_b), (at_c, at_d))) in (1_usize..).zip(bytes) {
-            a = self.automaton.next_state(Anchored::No, a, *at_a);
-            b = self.automaton.next_state(Anchored::No, b, *at_b);
-            c = self.automaton.next_state(Anchored::No, c, *at_c);
-            d = self.automaton.next_state(Anchored::No, d, *at_d);
-            let special = self.automaton.is_special(a)
-                | self.automaton.is_special(b)
-                | self.automaton.is_special(c)
-                | self.automaton.is_special(d);
-            if special {
+            a = self.automaton.next(a, *at_a);
+            b = self.automaton.next(b, *at_b);
+            c = self.automaton.next(c, *at_c);
+            d = self.automaton.next(d, *at_d);
+            // One test for the four of them: a keyword seldom ends.
+            if self.automaton.is_match(a.min(b).min(c).min(d)) {
                 for (state, start) in [a, b, c, d].into_iter().zip(starts) {
                     if self.automaton.is_match(state) {
                         out.push((start.saturating_add(place), state));
@@ -255,14 +241,6 @@ impl RuleSet {
                 }
             }
         }
-    }
-
-    /// Gives the keywords of a state: index and length.
-    fn words(&self, state: StateID) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.automaton.match_len(state)).map(move |index| {
-            let word = self.automaton.match_pattern(state, index);
-            (word.as_usize(), self.automaton.pattern_len(word))
-        })
     }
 
     /// Runs everything that the keywords at a mark set off; gives places of keywords that stand backwards.
@@ -274,7 +252,7 @@ impl RuleSet {
         backwards: &mut Vec<Range<usize>>,
     ) {
         let (end, state) = mark;
-        for (word, length) in self.words(state) {
+        for (word, length) in self.automaton.words(state) {
             let at = end.saturating_sub(length)..end;
             for action in self.actions.get(word).map(Vec::as_slice).unwrap_or_default() {
                 match *action {

@@ -1,9 +1,9 @@
 //! Gzip and zlib, inside a decoded run.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of sizes stay below isize::MAX")]
 
-use std::io::Read;
+use core::hint::black_box;
 
-use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use flate2::{Decompress, FlushDecompress, Status};
 use zeroize::Zeroizing;
 
 use super::{View, Wanted};
@@ -14,12 +14,21 @@ use crate::wiped::Wiped;
 
 /// A run is inflated up to this size.
 const MOST: usize = 1024 * 1024;
+/// Of a long inflated text so much is looked at anew at a time, and so much around it again: no rule reaches further.
+const FRESH: usize = 128 * 1024;
+const AROUND: usize = 56 * 1024;
 /// A longer compressed run is not looked into.
 const LONGEST: usize = 256 * 1024;
 
+/// Head of a member of gzip, and the length of its tail.
+const GZIP: &[u8] = &[0x1f, 0x8b, 8];
+const TAIL: usize = 8;
+/// So much is inflated at a time.
+const READ: usize = 8192;
+
 /// Tells whether bytes begin as gzip or zlib do.
 pub(crate) fn is_compressed(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0x1f, 0x8b, 8]) || is_zlib(bytes)
+    bytes.starts_with(GZIP) || is_zlib(bytes)
 }
 
 fn is_zlib(bytes: &[u8]) -> bool {
@@ -36,26 +45,169 @@ pub(crate) fn view(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         wanted.failed.push(0..text.len());
         return;
     }
-    // A stream that breaks off is looked into as far as it goes: what was there before the break counts.
-    let bytes = if is_zlib(text) { read(ZlibDecoder::new(text)) } else { read(MultiGzDecoder::new(text)) };
-    if bytes.len() > MOST {
+    if !windows(Inflater::new(text), text.len(), wanted, scan) {
         wanted.failed.push(0..text.len());
-    } else if !bytes.is_empty() {
-        let mut view = View::new(Layer::Inflate, 0);
-        view.atom(0..text.len(), &bytes);
-        scan.view(&view, wanted);
     }
 }
 
-/// Reads a little more than the limit at most, into a buffer that is wiped.
-fn read(mut decoder: impl Read) -> Wiped {
-    let mut bytes = Wiped::new();
-    let mut piece = Zeroizing::new([0; 8192]);
-    while bytes.len() <= MOST {
-        match decoder.read(piece.as_mut_slice()) {
-            Ok(0) | Err(_) => break,
-            Ok(count) => bytes.extend(part(piece.as_slice(), 0..count)),
+/// Looks into what is inflated, a window at a time, in a buffer that is wiped; false when it is more than the limit.
+fn windows(mut inflater: Inflater<'_>, length: usize, wanted: &mut Wanted, scan: &Scan<'_>) -> bool {
+    let mut window = Wiped::with_room(READ);
+    let mut piece = Zeroizing::new([0; READ]);
+    let mut total = 0;
+    loop {
+        // A stream that breaks off is looked into as far as it goes: what was there before the break counts.
+        let count = inflater.read(piece.as_mut_slice());
+        if count == 0 {
+            break;
+        }
+        total += count;
+        if total > MOST {
+            return false;
+        }
+        window.extend(part(piece.as_slice(), 0..count));
+        if window.len() >= FRESH + AROUND {
+            let view = View::of(Layer::Inflate, window, 0..length);
+            scan.view_of(&view, FRESH, wanted);
+            window = view.bytes;
+            window.drop_front(FRESH);
         }
     }
-    bytes
+    if !window.is_empty() {
+        let fresh = window.len();
+        scan.view_of(&View::of(Layer::Inflate, window, 0..length), fresh, wanted);
+    }
+    true
+}
+
+/// Inflates zlib, or the members of gzip one behind the other. By hand around the library's inner state, since that
+/// keeps the last 32 KiB of text and its readers do not give it out to be wiped.
+struct Inflater<'t> {
+    rest: &'t [u8],
+    zlib: bool,
+    state: Decompress,
+}
+
+impl<'t> Inflater<'t> {
+    fn new(text: &'t [u8]) -> Self {
+        let zlib = is_zlib(text);
+        let rest = if zlib { text } else { past_head(text) };
+        Self { rest, zlib, state: Decompress::new(zlib) }
+    }
+
+    /// Fills a buffer; gives how far, 0 at the end and where the stream is broken.
+    fn read(&mut self, out: &mut [u8]) -> usize {
+        loop {
+            let (taken, given) = (self.state.total_in(), self.state.total_out());
+            let Ok(status) = self.state.decompress(self.rest, out, FlushDecompress::None) else { return 0 };
+            let since = |now: u64, before: u64| usize::try_from(now - before).unwrap_or(0);
+            let count = since(self.state.total_out(), given);
+            self.rest = part(self.rest, since(self.state.total_in(), taken)..self.rest.len());
+            let over = status == Status::StreamEnd;
+            if over {
+                // Behind a member come its sum and its length, and perhaps another member.
+                let more = part(self.rest, TAIL..self.rest.len());
+                let more = if self.zlib { &[] } else { past_head(more) };
+                self.rest = more;
+                self.state.reset(self.zlib);
+            }
+            if count > 0 || !over || self.rest.is_empty() {
+                return count;
+            }
+        }
+    }
+}
+
+impl Drop for Inflater<'_> {
+    fn drop(&mut self) {
+        self.state.reset(self.zlib);
+        // Else the compiler may see that nobody reads what was written over the text.
+        black_box(&mut self.state);
+    }
+}
+
+/// Gives what stands behind the head of a member of gzip; nothing where there is none.
+///
+/// # Source
+/// RFC 1952, section 2.3.
+fn past_head(member: &[u8]) -> &[u8] {
+    if !member.starts_with(GZIP) {
+        return &[];
+    }
+    let flags = at(member, 3);
+    let mut place = 10;
+    if flags & 4 != 0 {
+        place += 2 + usize::from(at(member, place)) + 256 * usize::from(at(member, place + 1));
+    }
+    for text in [8, 16] {
+        if flags & text != 0 {
+            place += memchr::memchr(0, part(member, place..member.len())).map_or(member.len(), |end| end + 1);
+        }
+    }
+    part(member, place + if flags & 2 == 0 { 0 } else { 2 }..member.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::write::ZlibEncoder;
+    use flate2::{Compression, GzBuilder};
+
+    use super::*;
+
+    #[test]
+    fn a_head_tells_what_is_compressed() {
+        assert!(is_compressed(&[0x1f, 0x8b, 8, 0]) && is_compressed(&[0x78, 0x9c]));
+        assert!(!is_compressed(&[0x1f, 0x8b, 7]) && !is_compressed(&[0x78, 0x9d]) && !is_compressed(&[]));
+    }
+
+    fn inflated(bytes: &[u8]) -> Vec<u8> {
+        let mut inflater = Inflater::new(bytes);
+        let (mut all, mut piece) = (Vec::new(), [0; 7]);
+        loop {
+            match inflater.read(&mut piece) {
+                0 => return all,
+                count => all.extend_from_slice(&piece[..count]),
+            }
+        }
+    }
+
+    #[test]
+    fn members_with_every_kind_of_head_are_read_one_behind_the_other() {
+        let text =
+            b"a text that is long enough to be worth it, twice: a text that is long enough".repeat(700);
+        let mut all = Vec::new();
+        for bits in 0..8 {
+            let mut head = GzBuilder::new();
+            if bits & 1 != 0 {
+                head = head.filename("some.name");
+            }
+            if bits & 2 != 0 {
+                head = head.comment("a comment");
+            }
+            if bits & 4 != 0 {
+                head = head.extra("extra bytes");
+            }
+            let mut encoder = head.write(Vec::new(), Compression::default());
+            encoder.write_all(&text).unwrap();
+            all.extend(encoder.finish().unwrap());
+        }
+        assert!(inflated(&all) == text.repeat(8));
+        for cut in [1, 3, 9, 20, all.len() / 2, all.len() - 4] {
+            let so_far = inflated(&all[..cut]);
+            assert!(text.repeat(8).starts_with(&so_far), "{cut}");
+            assert!(cut < 100 || so_far.len() > text.len());
+        }
+    }
+
+    #[test]
+    fn zlib_is_read_and_broken_streams_end() {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(b"in zlib").unwrap();
+        let whole = encoder.finish().unwrap();
+        assert_eq!(inflated(&whole), b"in zlib");
+        assert_eq!(inflated(&[0x78, 0x9c, 0xff, 0xff, 0xff]), b"");
+        assert_eq!(inflated(&[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0, 0xff, 0xff]), b"");
+    }
 }

@@ -4,24 +4,11 @@
 use core::ops::Range;
 
 use super::WHOLE;
+use super::trail::Trail;
 use crate::bytes::part;
 use crate::found::Layer;
 use crate::rules::{Hit, Wide};
 use crate::wiped::Wiped;
-
-/// A view begins with at most this much room.
-const ROOM: usize = 4096;
-
-/// A stretch in which every `step` view bytes came from every `raw_step` raw bytes.
-#[derive(Debug, Clone, Copy)]
-struct Stretch {
-    at: u32,
-    raw: u32,
-    /// End of the raw bytes of the stretch.
-    end: u32,
-    step: u32,
-    raw_step: u32,
-}
 
 /// What a hit in a view takes out of the raw text.
 #[derive(Debug, Clone)]
@@ -50,14 +37,29 @@ pub(crate) struct View {
     pub(crate) bytes: Wiped,
     pub(crate) prefixed_only: bool,
     pub(crate) wide: Wide,
-    stretches: Vec<Stretch>,
+    trail: Trail,
     cut: Cut,
 }
 
 impl View {
     pub(crate) fn new(layer: Layer, room: usize) -> Self {
-        let bytes = Wiped::with_room(room.min(ROOM));
-        Self { layer, bytes, prefixed_only: false, wide: Wide::Bytes, stretches: Vec::new(), cut: Cut::Span }
+        // As much as it may need at once: room that is not used costs nothing, a buffer that grows leaves holes.
+        Self {
+            layer,
+            bytes: Wiped::with_room(room),
+            prefixed_only: false,
+            wide: Wide::Bytes,
+            trail: Trail::default(),
+            cut: Cut::Span,
+        }
+    }
+
+    /// Bytes that all stand for one piece of the raw text.
+    pub(crate) fn of(layer: Layer, bytes: Wiped, raw: Range<usize>) -> Self {
+        let mut view = Self::new(layer, 0);
+        view.trail.walk(raw.start, 1, bytes.len().max(1), raw.len());
+        view.bytes = bytes;
+        view
     }
 
     /// The bytes of a range, last first.
@@ -84,16 +86,15 @@ impl View {
     /// Appends bytes that stand in the raw text as they are.
     pub(crate) fn copy(&mut self, text: &[u8], raw: Range<usize>) {
         if !raw.is_empty() {
-            self.stretch(raw.start, raw.end, 1, 1);
+            self.trail.walk(raw.start, raw.len(), 1, 1);
             self.bytes.extend(part(text, raw));
         }
     }
 
     /// Parts lines that do not follow each other in the raw text: nothing reads across.
     pub(crate) fn part(&mut self, raw: usize) {
-        let last = self.stretches.last().map_or(0, |last| wide(last.end));
-        if !self.bytes.is_empty() && last != raw {
-            self.stretch(raw, raw, 2, 0);
+        if !self.bytes.is_empty() && self.trail.end() != raw {
+            self.trail.walk(raw, 1, 2, 0);
             self.bytes.extend(b"\x1f\n");
         }
     }
@@ -101,32 +102,17 @@ impl View {
     /// Appends bytes that a piece of the raw text stands for.
     pub(crate) fn atom(&mut self, raw: Range<usize>, bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.stretch(raw.start, raw.end, bytes.len(), raw.len());
+            self.trail.walk(raw.start, 1, bytes.len(), raw.len());
             self.bytes.extend(bytes);
         }
     }
 
-    fn stretch(&mut self, raw: usize, end: usize, step: usize, raw_step: usize) {
-        let narrow = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-        let (at, step, raw_step) = (narrow(self.bytes.len()), narrow(step), narrow(raw_step));
-        if let Some(last) = self.stretches.last_mut()
-            && last.step == step
-            && last.raw_step == raw_step
-            && usize::try_from(last.end).is_ok_and(|last_end| last_end == raw)
-        {
-            last.end = narrow(end);
-            return;
-        }
-        self.stretches.push(Stretch { at, raw: narrow(raw), end: narrow(end), step, raw_step });
-    }
-
     /// Gives the raw bytes that the view was made from.
     pub(crate) fn source(&self) -> Range<usize> {
-        match (&self.cut, self.stretches.first(), self.stretches.last()) {
-            (Cut::Whole(range), ..) => range.clone(),
-            (Cut::Mirror(end), ..) => end.saturating_sub(self.bytes.len())..*end,
-            (_, Some(first), Some(last)) => wide(first.raw)..wide(last.end),
-            _ => 0..0,
+        match &self.cut {
+            Cut::Whole(range) => range.clone(),
+            Cut::Mirror(end) => end.saturating_sub(self.bytes.len())..*end,
+            Cut::Span | Cut::Rows(_) => self.trail.source().unwrap_or(0..0),
         }
     }
 
@@ -149,7 +135,7 @@ impl View {
             }
             Cut::Span => {
                 if let (Some(first), Some(last)) =
-                    (self.group(hit.at.start), self.group(hit.at.end.saturating_sub(1)))
+                    (self.trail.group(hit.at.start), self.trail.group(hit.at.end.saturating_sub(1)))
                 {
                     put(first.start..last.end.max(first.end));
                 }
@@ -159,19 +145,6 @@ impl View {
 
     /// Gives the offset in the raw text that a byte of the view came from.
     pub(crate) fn raw_of(&self, at: usize) -> usize {
-        self.group(at).map_or(0, |range| range.start)
+        self.trail.group(at).map_or(0, |range| range.start)
     }
-
-    /// Gives the raw bytes that one byte of the view came from.
-    fn group(&self, at: usize) -> Option<Range<usize>> {
-        let after = self.stretches.partition_point(|stretch| wide(stretch.at) <= at);
-        let stretch = self.stretches.get(after.checked_sub(1)?)?;
-        let index = (at - wide(stretch.at)) / wide(stretch.step).max(1);
-        let start = wide(stretch.raw) + index * wide(stretch.raw_step);
-        Some(start.min(wide(stretch.end))..(start + wide(stretch.raw_step)).min(wide(stretch.end)))
-    }
-}
-
-fn wide(value: u32) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
 }
