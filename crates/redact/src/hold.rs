@@ -9,15 +9,27 @@ const MOST: usize = 128 * 1024;
 /// So many layers are undone to see what may go on.
 const LAYERS: usize = 3;
 
-/// Gives the length of the part of a text that nothing changes that may come behind it. The text begins at a line;
-/// rules of the host reach so far back.
-pub(crate) fn settled(text: &[u8], reach: usize) -> usize {
-    if text.len() > MOST {
-        return 0;
+/// Gives the offset in a text up to which nothing changes that may come behind it. What is asked about begins at a line
+/// at `from`; rules of the host reach so far back.
+pub(crate) fn settled(text: &[u8], from: usize, reach: usize) -> usize {
+    let fresh = part(text, from..text.len());
+    if fresh.len() > MOST {
+        return from;
     }
-    let lines = part(text, 0..whole_lines(text));
-    let open = open(lines, LAYERS).min(lines.len().saturating_sub(reach));
-    if open == lines.len() { open } else { line_start(lines, open, MOST) }
+    let lines = part(fresh, 0..whole_lines(fresh));
+    // Short lines of UTF-16 are known as such by what came before them.
+    let wide = views::utf16::open(part(text, 0..from + lines.len())).map(|place| place.saturating_sub(from));
+    let open = open(lines, wide, LAYERS).min(lines.len().saturating_sub(reach));
+    let settled = if open == lines.len() { open } else { line_start(lines, open, MOST) };
+    border(text, from + settled).max(from)
+}
+
+/// Gives the border of a unit of UTF-16 behind a line end; where half of it has not come, that of the line before.
+fn border(text: &[u8], line: usize) -> usize {
+    views::utf16::border(text, line).unwrap_or_else(|| {
+        let before = line_start(text, line.saturating_sub(1), MOST);
+        views::utf16::border(text, before).unwrap_or(0)
+    })
 }
 
 /// Gives the offset behind the last line end. A CR that ends the text may be half of one.
@@ -27,8 +39,8 @@ fn whole_lines(text: &[u8]) -> usize {
 }
 
 /// Gives the offset of the first construct that may go on behind the text.
-fn open(text: &[u8], layers: usize) -> usize {
-    let own = rules::open(text).min(views::open(text));
+fn open(text: &[u8], wide: Option<usize>, layers: usize) -> usize {
+    let own = rules::open(text).min(views::open(text, wide));
     if layers == 0 {
         return own;
     }
@@ -40,7 +52,7 @@ fn open(text: &[u8], layers: usize) -> usize {
         if !ends {
             bytes.extend(b"\x1f\n");
         }
-        let inside = open(&bytes, layers - 1);
+        let inside = open(&bytes, views::utf16::open(&bytes), layers - 1);
         if inside < view.bytes.len() { first.min(view.raw_of(inside)) } else { first }
     })
 }
@@ -52,7 +64,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, settled_lines: usize) {
         let length = text.split_inclusive('\n').take(settled_lines).map(str::len).sum::<usize>();
-        assert_eq!(settled(text.as_bytes(), 0), length, "{text:?}");
+        assert_eq!(settled(text.as_bytes(), 0, 0), length, "{text:?}");
     }
 
     #[test]
@@ -70,7 +82,7 @@ mod tests {
             check(text, 9);
         }
         check("done\nno line end", 1);
-        assert_eq!(settled(b"10%\r20%\r", 0), 4);
+        assert_eq!(settled(b"10%\r20%\r", 0, 0), 4);
     }
 
     #[test]
@@ -95,6 +107,6 @@ mod tests {
     #[test]
     fn rules_of_the_host_hold_what_they_reach() {
         let text = b"a line\n".repeat(4096);
-        assert!((9000..9007).contains(&(text.len() - settled(&text, 9000))));
+        assert!((9000..9007).contains(&(text.len() - settled(&text, 0, 9000))));
     }
 }

@@ -29,7 +29,7 @@ const LAG: usize = 20 * 1024;
 /// So much before a block is looked at again.
 pub(crate) const OVERLAP: usize = 24 * 1024;
 /// The buffer of a stream never holds more.
-pub(crate) const ROOM: usize = OVERLAP + BLOCK + AHEAD + 64 * 1024;
+pub(crate) const ROOM: usize = OVERLAP + BLOCK + AHEAD + 8 * 1024;
 
 /// Whether more of the text may come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ struct Open {
     found: Found,
     pem: bool,
     /// What stood before BEGIN on its line.
-    prefix: Vec<u8>,
+    prefix: Zeroizing<Vec<u8>>,
 }
 
 /// The state of one pass over one text.
@@ -140,6 +140,7 @@ impl<'f> Core<'f> {
         let overlap = hits.iter().filter(|hit| hit.via.depth() == 0 && hit.at.end + low + OVERLAP > until);
         self.seen = overlap.map(|hit| hit.at.start + low..hit.at.end + low).collect();
         self.learned.extend(scan.learned.take().map(RefCell::into_inner).unwrap_or_default());
+        self.pending.reserve_exact(hits.len());
         for mut hit in hits {
             to_characters(text, &mut hit);
             hit.at = hit.at.start + low..hit.at.end + low;
@@ -161,9 +162,16 @@ impl<'f> Core<'f> {
         if self.done || self.open.is_some() || self.withheld.is_some() {
             return;
         }
-        let line = crate::bytes::line_start(buf, self.emitted - base, buf.len());
-        let known = hold::settled(part(buf, line..buf.len()), self.firewall.rules.custom_reach());
-        let mut limit = base + line + known;
+        let own = self.emitted - base;
+        let mut line = crate::bytes::line_start(buf, own, buf.len());
+        // The second half of a line end in UTF-16 is out already.
+        if line + 1 == own && crate::bytes::at(buf, line) == 0 {
+            line = own;
+        }
+        // A little of what is out tells whether it is UTF-16.
+        let before = line.saturating_sub(64);
+        let reach = self.firewall.rules.custom_reach();
+        let mut limit = base + before + hold::settled(part(buf, before..buf.len()), line - before, reach);
         if limit <= self.emitted {
             return;
         }
@@ -229,6 +237,7 @@ impl<'f> Core<'f> {
     fn emit(&mut self, text: &[u8], low: usize, limit: usize, rest: Rest, out: &mut Vec<u8>) {
         let ahead = low + text.len();
         let groups = merge(core::mem::take(&mut self.pending));
+        self.findings.reserve_exact(groups.len());
         for group in groups {
             let reaches = rest == Rest::ToCome && group.at.end >= ahead && group.did == Did::Cut;
             if group.at.start >= limit && !reaches {
@@ -259,7 +268,7 @@ impl<'f> Core<'f> {
             }
             if reaches {
                 let line = crate::bytes::line_start(text, start - low, 256);
-                let prefix = part(text, line..start - low).to_vec();
+                let prefix = Zeroizing::new(part(text, line..start - low).to_vec());
                 self.open =
                     Some(Open { found, pem: group.rank == rank("pem") && group.via.depth() == 0, prefix });
                 return;

@@ -9,12 +9,14 @@ mod pairs;
 mod prefix;
 mod runs;
 mod strip;
+mod trail;
 mod unescape;
-mod utf16;
+pub(crate) mod utf16;
 
 use core::ops::Range;
 
 pub(crate) use map::View;
+pub(crate) use strip::hidden;
 
 use crate::found::{Layer, Via};
 use crate::rules::Hit;
@@ -58,13 +60,11 @@ impl Wanted {
 
 /// Gives the offset of the first construct that what comes after the text may go on with; its length if there is none.
 ///
-/// The text ends in a line end.
-pub(crate) fn open(text: &[u8]) -> usize {
+/// The text ends in a line end. `wide` is the first place that may be the beginning of UTF-16.
+pub(crate) fn open(text: &[u8], wide: Option<usize>) -> usize {
     if inflate::is_compressed(text) {
         return 0;
     }
-    // A stretch of UTF-16 begins a byte before its first NUL at the earliest.
-    let wide = memchr::memchr(0, text).map(|place| place.saturating_sub(1));
     let prefix = prefix::open(text, |row| {
         let row =
             row.start..row.end.saturating_sub(crate::bytes::run_back(text, row.end, crate::bytes::BLANK, 8));

@@ -1,6 +1,8 @@
 //! UTF-16 in either byte order, with or without a mark.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
+use core::ops::Range;
+
 use super::{View, Wanted};
 use crate::bytes::{at, part};
 use crate::found::Layer;
@@ -12,24 +14,63 @@ const UNITS: usize = 8;
 
 /// A view of each stretch in which every other byte is NUL.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
-    let mut place = 0;
-    while let Some(found) = memchr::memchr(0, part(text, place..text.len())) {
-        let nul = place + found;
-        let big = stretch(text, nul, Wide::Big);
-        let little = nul.checked_sub(1).map_or(0, |start| stretch(text, start, Wide::Little));
-        let (start, length, order) =
-            if little >= big && nul > 0 { (nul - 1, little, Wide::Little) } else { (nul, big, Wide::Big) };
-        if length < 2 * UNITS {
-            place = nul + 1;
-            continue;
-        }
-        let mut view = View::new(Layer::Utf16, length);
+    for (range, order) in stretches(text) {
+        let mut view = View::new(Layer::Utf16, range.len() / 2 + 64);
         view.wide = order;
-        for unit in (start..start + length).step_by(2) {
+        for unit in range.step_by(2) {
             decode(text, unit, order, &mut view);
         }
         scan.view(&view, wanted);
-        place = (start + length).max(nul + 1);
+    }
+}
+
+/// Gives the stretches of a text, and their order of bytes.
+pub(crate) fn stretches(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Wide)> + '_ {
+    let mut place = 0;
+    core::iter::from_fn(move || {
+        while let Some(found) = memchr::memchr(0, part(text, place..text.len())) {
+            let nul = place + found;
+            let big = stretch(text, nul, Wide::Big);
+            let little = nul.checked_sub(1).map_or(0, |start| stretch(text, start, Wide::Little));
+            let (start, length, order) = if little >= big && nul > 0 {
+                (nul - 1, little, Wide::Little)
+            } else {
+                (nul, big, Wide::Big)
+            };
+            place = (start + length).max(nul + 1);
+            if length >= 2 * UNITS {
+                return Some((start..start + length, order));
+            }
+            place = nul + 1;
+        }
+        None
+    })
+}
+
+/// Gives where the first NUL stands, or the byte before it, that is of no stretch: it may be the beginning of one.
+pub(crate) fn open(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    let outside = |range: Range<usize>| {
+        memchr::memchr(0, part(text, range.clone())).map(|place| (range.start + place).saturating_sub(1))
+    };
+    for (range, _) in stretches(text) {
+        if let Some(place) = outside(from..range.start) {
+            return Some(place);
+        }
+        from = range.end;
+    }
+    outside(from..text.len())
+}
+
+/// Moves an offset behind a line end in a stretch to the border of its unit; none where the rest of it has not come.
+pub(crate) fn border(text: &[u8], offset: usize) -> Option<usize> {
+    if offset == 0 || memchr::memchr(0, text).is_none() {
+        return Some(offset);
+    }
+    let inside = stretches(text).find(|(range, _)| range.contains(&(offset - 1)));
+    match inside {
+        Some((range, _)) if (offset - range.start) % 2 == 1 => (offset < text.len()).then_some(offset + 1),
+        _ => Some(offset),
     }
 }
 

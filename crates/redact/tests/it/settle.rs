@@ -61,6 +61,122 @@ fn after_a_quiet_line_nothing_is_held() {
     assert_eq!((found.len(), held), (0, 0));
 }
 
+/// A text in UTF-16, in one order of bytes or the other.
+fn wide(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(order).collect()
+}
+
+#[test]
+fn after_a_quiet_line_in_utf16_nothing_is_held() {
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        for mark in ["", "\u{feff}"] {
+            let mut lines = vec![wide(&format!("{mark}{}", QUIET[0]), order)];
+            lines.extend((1..400).map(|round| wide(QUIET[round % QUIET.len()], order)));
+            let whole: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+            let (out, found, held) = watched(&whole);
+            assert!(out == lines.concat());
+            assert_eq!((found.len(), held), (0, 0));
+            // In pieces as a pipe gives them, what is held is a line and the piece.
+            let text = lines.concat();
+            for size in [1, 7, 64] {
+                let pieces: Vec<&[u8]> = text[..8192].chunks(size).collect();
+                let (out, _, held) = watched(&pieces);
+                assert!(out == text[..8192]);
+                let longest = QUIET.iter().flat_map(|lines| lines.lines()).map(str::len).max().unwrap();
+                assert!(held <= 2 * (longest + 2) + 64, "{held}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_in_utf16_with_a_secret_goes_out_redacted_at_once() {
+    let key = MAKERS.iter().find(|(name, ..)| *name == "anthropic").unwrap().2(&mut Rng::new(3)).secret;
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        let lines =
+            ["hello you out there\n".to_owned(), format!("the key is {key}, thanks\n"), "bye\n".to_owned()];
+        let lines = lines.map(|line| wide(&line, order));
+        let (out, found, held) = watched(&[&lines[0], &lines[1], &lines[2]]);
+        let expected = "hello you out there\nthe key is [REDACTED:anthropic], thanks\nbye\n";
+        assert_eq!((out, found.len(), held), (wide(expected, order), 1, 0));
+    }
+}
+
+#[test]
+fn a_line_in_utf16_that_may_go_on_is_held_until_the_next_one() {
+    let mut stream = FIREWALL.stream();
+    let mut out = Vec::new();
+    let mut step = |chunk: &str| {
+        stream.push(&wide(chunk, u16::to_le_bytes), &mut out);
+        stream.settle(&mut out);
+        String::from_utf16(&out.chunks(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect::<Vec<_>>())
+            .unwrap()
+    };
+    assert_eq!(step("one more line\ntw"), "one more line\n");
+    assert_eq!(step(concat!("o\na half of gh", "p_abc\n")), "one more line\ntwo\n");
+    assert_eq!(step("is no key.\n"), concat!("one more line\ntwo\na half of gh", "p_abc\nis no key.\n"));
+    assert!(step(concat!("-----BEGIN ", "PRIVATE KEY-----\nMIIB\n")).ends_with("is no key.\n"));
+}
+
+#[test]
+fn settling_utf16_at_any_cut_changes_no_byte() {
+    for seed in 0..6 {
+        let text = String::from_utf8_lossy(&mixed(seed, 6)).into_owned();
+        for order in [u16::to_le_bytes, u16::to_be_bytes] {
+            let text = wide(&text, order);
+            let lines: Vec<usize> = (1..text.len()).filter(|at| text[at - 1] == b'\n').collect();
+            same(&text, &lines).unwrap();
+            same(&text, &(1..text.len()).step_by(101).collect::<Vec<_>>()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_key_behind_the_prefix_of_a_log_is_held_and_gone() {
+    let planted = MAKERS.iter().find(|(name, ..)| *name == "rsa key").unwrap().2(&mut Rng::new(3)).text();
+    for prefix in ["2026-03-01T10:00:00Z INFO [api] ", "web-1  | ", "   12 | ", "> ", "# ", "+"] {
+        let text: String = planted.lines().map(|line| format!("{prefix}{line}\n")).collect();
+        let text = format!("{prefix}before\n{text}{prefix}after\n");
+        let lines: Vec<&[u8]> = text.as_bytes().split_inclusive(|byte| *byte == b'\n').collect();
+        let (out, found, _) = watched(&lines);
+        let out = String::from_utf8(out).unwrap();
+        crate::common::gone(planted.as_bytes(), out.as_bytes(), prefix);
+        assert_eq!(found.len(), 1, "{out}");
+        assert!(
+            out.starts_with(&format!("{prefix}before\n")) && out.ends_with(&format!("{prefix}after\n")),
+            "{out}"
+        );
+        // Before its end has come nothing of it is out.
+        let mut stream = FIREWALL.stream();
+        let mut early = Vec::new();
+        for line in &lines[..lines.len() - 2] {
+            stream.push(line, &mut early);
+            stream.settle(&mut early);
+        }
+        let early = String::from_utf8(early).unwrap();
+        assert!(!early.contains("BEGIN"), "{early}");
+        assert!(early.starts_with(&format!("{prefix}before\n")), "{early}");
+    }
+}
+
+#[test]
+fn a_wrapped_value_behind_the_prefix_of_a_log_is_held_and_gone() {
+    let key = MAKERS.iter().find(|(name, ..)| *name == "anthropic").unwrap().2(&mut Rng::new(3)).secret;
+    for prefix in ["2026-03-01T10:00:00Z INFO [api] ", "web-1  | ", "   12 | "] {
+        let rows: Vec<String> = key
+            .as_bytes()
+            .chunks(40)
+            .map(|row| format!("{prefix}{}\n", String::from_utf8_lossy(row)))
+            .collect();
+        let text = format!("{prefix}before it.\n{}{prefix}after, with blanks\n", rows.concat());
+        let cuts: Vec<usize> = (1..text.len()).filter(|at| text.as_bytes()[at - 1] == b'\n').collect();
+        same(text.as_bytes(), &cuts).unwrap();
+        let lines: Vec<&[u8]> = text.as_bytes().split_inclusive(|byte| *byte == b'\n').collect();
+        let (out, ..) = watched(&lines);
+        crate::common::gone(key.as_bytes(), &out, prefix);
+    }
+}
+
 #[test]
 fn a_line_with_a_secret_goes_out_redacted_at_once() {
     let key = MAKERS.iter().find(|(name, ..)| *name == "anthropic").unwrap().2(&mut Rng::new(3)).secret;
