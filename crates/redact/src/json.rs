@@ -5,7 +5,7 @@ use core::fmt;
 use core::ops::Range;
 
 use serde_json::{Map, Value};
-use zeroize::Zeroize as _;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::bytes::part;
 use crate::found::{Did, Found};
@@ -118,7 +118,6 @@ impl Wipe for Output {
 /// A string, a name or a number of a value, and where it stands in the text that is searched.
 struct Leaf {
     at: Range<usize>,
-    pointer: String,
     /// What is cut out of it, and what stays and is reported.
     hits: Vec<Hit>,
 }
@@ -131,16 +130,15 @@ struct Document {
 }
 
 impl Document {
-    fn add(&mut self, value: &Value, pointer: &str) {
+    fn add(&mut self, value: &Value) {
         match value {
             Value::Object(members) => {
                 self.text.push(b'{');
                 for (index, (name, member)) in members.iter().enumerate() {
                     self.text.extend(if index == 0 { b"\"" } else { b",\"" });
-                    let inner = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
-                    self.leaf(name.as_bytes(), &inner);
+                    self.leaf(name.as_bytes());
                     self.text.extend(b"\":");
-                    self.add(member, &inner);
+                    self.add(member);
                 }
                 self.text.push(b'}');
             }
@@ -150,24 +148,24 @@ impl Document {
                     if index > 0 {
                         self.text.push(b',');
                     }
-                    self.add(member, &format!("{pointer}/{index}"));
+                    self.add(member);
                 }
                 self.text.push(b']');
             }
             Value::String(text) => {
                 self.text.push(b'"');
-                self.leaf(text.as_bytes(), pointer);
+                self.leaf(text.as_bytes());
                 self.text.push(b'"');
             }
-            Value::Number(number) => self.leaf(number.to_string().as_bytes(), pointer),
+            Value::Number(number) => self.leaf(Zeroizing::new(number.to_string()).as_bytes()),
             Value::Bool(_) | Value::Null => self.text.extend(b"null"),
         }
     }
 
-    fn leaf(&mut self, bytes: &[u8], pointer: &str) {
+    fn leaf(&mut self, bytes: &[u8]) {
         let start = self.text.len();
         self.text.extend(bytes);
-        self.leaves.push(Leaf { at: start..self.text.len(), pointer: pointer.to_owned(), hits: Vec::new() });
+        self.leaves.push(Leaf { at: start..self.text.len(), hits: Vec::new() });
     }
 
     /// Gives each leaf the parts of the hits that lie in it.
@@ -210,30 +208,44 @@ struct Writer<'d> {
 }
 
 impl Writer<'_> {
-    fn write(&mut self, value: &Value) -> Value {
+    /// Gives a value with the leaves written back. A pointer is made of names as they come out: one that is a secret
+    /// stands in no finding.
+    fn write(&mut self, value: &Value, pointer: &str) -> Value {
         match value {
             Value::Object(members) => {
                 let mut out = Map::new();
                 for (name, member) in members {
-                    let mut name = self.leaf().unwrap_or_else(|| name.clone());
+                    let first = self.findings.len();
+                    let mut name = self.leaf("").unwrap_or_else(|| name.clone());
                     // Two names may have become one marker.
                     while out.contains_key(&name) {
                         name.push('+');
                     }
-                    let member = self.write(member);
+                    let inner = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+                    for found in self.findings.iter_mut().skip(first) {
+                        found.pointer.clone_from(&inner);
+                    }
+                    let member = self.write(member, &inner);
                     out.insert(name, member);
                 }
                 Value::Object(out)
             }
-            Value::Array(list) => Value::Array(list.iter().map(|member| self.write(member)).collect()),
-            Value::String(text) => Value::String(self.leaf().unwrap_or_else(|| text.clone())),
-            Value::Number(_) => self.leaf().map_or_else(|| value.clone(), Value::String),
+            Value::Array(list) => {
+                let members = list.iter().enumerate();
+                Value::Array(
+                    members
+                        .map(|(index, member)| self.write(member, &format!("{pointer}/{index}")))
+                        .collect(),
+                )
+            }
+            Value::String(text) => Value::String(self.leaf(pointer).unwrap_or_else(|| text.clone())),
+            Value::Number(_) => self.leaf(pointer).map_or_else(|| value.clone(), Value::String),
             Value::Bool(_) | Value::Null => value.clone(),
         }
     }
 
     /// Gives the new text of the next leaf; none if nothing is cut out of it.
-    fn leaf(&mut self) -> Option<String> {
+    fn leaf(&mut self, pointer: &str) -> Option<String> {
         let leaf = self.leaves.next()?;
         let mut out = Vec::new();
         let mut from = leaf.at.start;
@@ -245,12 +257,12 @@ impl Writer<'_> {
                 let kind = self.firewall.rules.kind(hit.rank);
                 let length =
                     marker::write(&mut out, self.firewall.settings.marker, kind.as_str(), Wide::Bytes);
-                self.found(hit, start..start + length, &leaf.pointer);
+                self.found(hit, start..start + length, pointer);
                 from = hit.at.end;
                 cut = true;
             } else {
                 let start = out.len() + hit.at.start - from;
-                self.found(hit, start..start + hit.at.len(), &leaf.pointer);
+                self.found(hit, start..start + hit.at.len(), pointer);
             }
         }
         out.extend_from_slice(part(self.text, from..leaf.at.end));
@@ -293,9 +305,9 @@ impl Firewall {
         let mut document = Document::default();
         match &output.content {
             Content::Text(text) => self.learn(text.as_bytes(), known),
-            Content::Json(value) => document.add(value, ""),
+            Content::Json(value) => document.add(value),
         }
-        document.add(&output.metadata, "");
+        document.add(&output.metadata);
         self.learn(&document.text, known);
     }
 
@@ -325,7 +337,7 @@ impl Firewall {
 
     fn json(&self, value: &Value, known: Option<&Known>, pointer: &str) -> Redacted<Value> {
         let mut document = Document::default();
-        document.add(value, pointer);
+        document.add(value);
         document.search(self, known);
         let withheld =
             document.leaves.iter().flat_map(|leaf| &leaf.hits).find(|hit| hit.did == Did::Withheld);
@@ -339,7 +351,7 @@ impl Firewall {
         }
         let (text, leaves) = (&document.text, document.leaves.iter());
         let mut writer = Writer { firewall: self, known, text, leaves, findings: Vec::new() };
-        let value = writer.write(value);
+        let value = writer.write(value, pointer);
         Redacted { value, generation: self.generation(), findings: writer.findings }
     }
 }

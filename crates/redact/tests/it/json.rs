@@ -34,8 +34,19 @@ fn every_kind_is_found_in_a_leaf_and_in_a_name() {
         assert!(found.iter().all(|(pointer, own)| pointer == "/out" && own == kind), "{name}: {found:?}");
         assert_eq!((&value["ok"], &value["n"]), (&json!(true), &json!(12)));
         if planted.before.is_empty() {
-            let (value, _) = check(json!({planted.text(): 1}));
+            let (value, found) = check(json!({"a": [{planted.text(): {"x": planted.text()}}]}));
             assert!(!value.to_string().contains(&planted.secret), "{name}: {value}");
+            // The pointer is made of names, and a name may be the secret: it is that of the result.
+            assert!(found.len() >= 2, "{name}: {found:?}");
+            for (pointer, _) in &found {
+                assert!(value.pointer(pointer).is_some(), "{name}: {pointer} is not in the result");
+                let left = planted
+                    .secret
+                    .as_bytes()
+                    .windows(8)
+                    .any(|piece| pointer.as_bytes().windows(8).any(|own| own == piece));
+                assert!(!left, "{name}: {pointer}");
+            }
         }
     }
 }
