@@ -3,6 +3,8 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use zeroize::Zeroize as _;
+
 use crate::error::RedactError;
 use crate::found::{ChecksumCheck, Did, Found, Via};
 use crate::known::Known;
@@ -112,7 +114,8 @@ impl Firewall {
         let mut value = Vec::with_capacity(text.len().saturating_add(text.len() / 16).saturating_add(64));
         while core.block(text, 0, Rest::None, &mut value) {}
         if let Some(rank) = core.withheld() {
-            value.clear();
+            // What was put out before the rule took it back.
+            value.zeroize();
             let kind = self.rules.kind(rank);
             let length = marker::write(&mut value, self.settings.marker, kind.as_str(), Wide::Bytes);
             core.findings = vec![withheld(self, rank, text.len(), length)];

@@ -63,16 +63,21 @@ const BECH32: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 /// # Source
 /// BIP 173, with the generator given there.
 pub(crate) fn bech32_holds(text: &[u8]) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let Some(split) = lower.iter().rposition(|byte| *byte == b'1') else { return false };
-    let (human, rest) = lower.split_at(split);
-    let mut values: Vec<u32> = human.iter().map(|byte| u32::from(byte >> 5)).collect();
-    values.push(0);
-    values.extend(human.iter().map(|byte| u32::from(byte & 31)));
-    for byte in rest.iter().skip(1) {
-        let Some(place) = BECH32.iter().position(|b| b == byte) else { return false };
-        values.push(u32::try_from(place).unwrap_or(0));
+    let Some(split) = text.iter().rposition(|byte| *byte == b'1') else { return false };
+    let (human, rest) = text.split_at(split);
+    let digit = |byte: &u8| BECH32.iter().position(|own| *own == byte.to_ascii_lowercase());
+    let rest = rest.get(1..).unwrap_or_default();
+    if !rest.iter().all(|byte| digit(byte).is_some()) {
+        return false;
     }
+    let lower = human.iter().map(|byte| u32::from(byte.to_ascii_lowercase()));
+    // No list of them: it would hold the value a second time.
+    let values = lower
+        .clone()
+        .map(|byte| byte >> 5)
+        .chain([0])
+        .chain(lower.map(|byte| byte & 31))
+        .chain(rest.iter().filter_map(digit).map(|place| u32::try_from(place).unwrap_or(0)));
     let mut check = 1_u32;
     for value in values {
         let top = check >> 25;

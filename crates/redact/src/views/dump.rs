@@ -3,6 +3,8 @@
 
 use core::ops::Range;
 
+use zeroize::Zeroizing;
+
 use super::map::Row;
 use super::{View, Wanted};
 use crate::bytes::{
@@ -12,9 +14,12 @@ use crate::found::Layer;
 use crate::proof::hex_value;
 use crate::scan::Scan;
 
+/// A row has at most this many bytes.
+const ROW: usize = 32;
+
 /// A row as it was read.
 struct Read {
-    bytes: Vec<u8>,
+    bytes: Zeroizing<Vec<u8>>,
     hex: Range<usize>,
     text: Range<usize>,
 }
@@ -72,7 +77,8 @@ fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
     }
     place = skip(text, place, BLANK, 8);
     let from = place;
-    let mut bytes = Vec::new();
+    // Room for the longest row: a vector that grows would leave its bytes behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(ROW + 4));
     let mut stop = place;
     while place < end {
         let digits = run(text, place, HEX, 9);
@@ -85,7 +91,7 @@ fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
         let gap = run(text, stop, BLANK, 64);
         place = stop + gap;
         // Two blanks set the column of text off, but od and hexdump also part the eighth byte from the ninth so.
-        if gap >= 2 && bytes.len() % 8 != 0 || bytes.len() >= 32 {
+        if gap >= 2 && bytes.len() % 8 != 0 || bytes.len() >= ROW {
             break;
         }
     }

@@ -3,6 +3,8 @@
 
 use core::ops::Range;
 
+use zeroize::Zeroizing;
+
 use super::runs::is_telling;
 use super::{View, Wanted};
 use crate::bytes::{AN, BLANK, HEX, LINE, at, before, is, line_start, part, past_line_end, run_back, skip};
@@ -130,7 +132,7 @@ fn row(text: &[u8], start: usize, written: Written, wanted: &mut Wanted, scan: &
         (hex_value(at(two, 0)) << 4) | (hex_value(at(two, 1)) & 15)
     };
     let pairs = || core::iter::successors(Some(start), |pair| written.next(text, *pair));
-    let mut head = [0; 24];
+    let mut head = Zeroizing::new([0; 24]);
     let mut count = 0;
     let mut last = start;
     for pair in pairs() {
@@ -141,7 +143,7 @@ fn row(text: &[u8], start: usize, written: Written, wanted: &mut Wanted, scan: &
         last = pair;
     }
     let source: Range<usize> = start..digits(last).end;
-    if count < LEAST || !is_telling(part(&head, 0..count)) {
+    if count < LEAST || !is_telling(part(head.as_slice(), 0..count)) {
         return source.end;
     }
     let mut view = View::new(Layer::Hex, count);

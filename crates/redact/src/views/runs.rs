@@ -3,6 +3,8 @@
 
 use core::ops::Range;
 
+use zeroize::Zeroizing;
+
 use super::{View, Wanted, inflate};
 use crate::bytes::{
     AN, B64_ANY, BLANK, EQUALS, HEX, LINE, UPPER, at, before, classes, is, part, past_line_end, run, run_back,
@@ -131,13 +133,13 @@ fn next_pair(text: &[u8], from: usize, stop: usize) -> Option<Range<usize>> {
 
 /// Tells whether hex digits begin as something that is worth a look.
 fn is_telling_hex(digits: &[u8]) -> bool {
-    let mut head = [0; 24];
+    let mut head = Zeroizing::new([0; 24]);
     let mut count = 0;
     for (slot, two) in head.iter_mut().zip(digits.chunks_exact(2)) {
         *slot = pair(two);
         count += 1;
     }
-    count > 0 && is_telling(part(&head, 0..count))
+    count > 0 && is_telling(part(head.as_slice(), 0..count))
 }
 
 fn pair(two: &[u8]) -> u8 {
@@ -216,7 +218,7 @@ fn decode(text: &[u8], run_start: usize, start: usize, end: usize, wanted: &mut 
 
 /// Tells whether base64 digits decode to something that is worth a look; gives up at the first byte that cannot be.
 fn tells(digits: &[u8]) -> bool {
-    let mut head = [0; 24];
+    let mut head = Zeroizing::new([0; 24]);
     let mut count = 0;
     let mut following = 0_u8;
     for (group, slots) in digits.chunks_exact(4).zip(head.chunks_exact_mut(3)) {
@@ -250,7 +252,7 @@ fn tells(digits: &[u8]) -> bool {
             count += 1;
         }
     }
-    let head = part(&head, 0..count);
+    let head = part(head.as_slice(), 0..count);
     count >= 12 && is_telling(head)
 }
 
