@@ -7,8 +7,8 @@ use super::placeholder::is_template;
 use super::value::{Written, is_value_byte, looks_secret};
 use super::{Hit, Look};
 use crate::bytes::{
-    ALPHA, AN, B64, BLANK, HEX, LINE, LOWER, NAME, U64, UNDER, UPPER, at, before, has, has_exact, is,
-    line_end, part, run, run_back, skip,
+    ALPHA, AN, B64, BLANK, HEX, LINE, LOWER, NAME, U64, UNDER, UPPER, at, before, find, has, has_exact, is,
+    line_end, line_start, part, run, run_back, skip,
 };
 use crate::kind::rank;
 
@@ -115,7 +115,7 @@ pub(crate) fn assigned(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) 
         end
     };
     let name = part(text, start..end);
-    if !name_tells(text, &word, start, end) {
+    if !name_tells(text, &word, start, end) || is_address(text, start, end) {
         return;
     }
     if at(text, end) == b'>' && before(text, start) == b'<' {
@@ -131,9 +131,19 @@ pub(crate) fn assigned(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) 
     {
         return;
     }
-    if let Some(place) = separator(text, end, name) {
+    if let Some(place) = separator(text, end, name).or_else(|| sql_for(text, end, name)) {
         value(look, place, out);
     }
+}
+
+/// `arn:aws:secretsmanager:eu-west-1:123456789012:secret:app/db-AbCdEf`: where a secret lies, not what it is.
+fn is_address(text: &[u8], start: usize, end: usize) -> bool {
+    if at(text, end) != b':' || before(text, start) != b':' {
+        return false;
+    }
+    let ahead = part(text, start.saturating_sub(120)..start).iter().rev();
+    let length = ahead.take_while(|byte| is(**byte, NAME) || **byte == b':').count();
+    has(text, start - length, "arn:")
 }
 
 /// Tells whether the whole name is one that holds a secret.
@@ -154,7 +164,31 @@ fn name_tells(text: &[u8], word: &Range<usize>, start: usize, end: usize) -> boo
     let about = ABOUT.iter().any(|w| last.eq_ignore_ascii_case(w.as_bytes()));
     let rest = part(text, word.end..end);
     let glued = ABOUT.iter().any(|w| rest.eq_ignore_ascii_case(w.as_bytes()));
-    !(about || glued || rest.eq_ignore_ascii_case(b"s") && has(text, word.start, "token"))
+    let token = has(text, word.start, "token");
+    let paging = token && rest.is_empty() && is_paging(part(text, start..word.start));
+    !(about || glued || paging || rest.eq_ignore_ascii_case(b"s") && token)
+}
+
+/// Last words before `token` in names of what a list is gone on with: it says where to read, not who may.
+const PAGING: &[&str] = &[
+    "page",
+    "next",
+    "previous",
+    "prev",
+    "continuation",
+    "cursor",
+    "sync",
+    "resume",
+    "paging",
+    "pagination",
+    "scroll",
+];
+
+/// Tells whether what stands before `token` in a name makes it one of those: `next_page_`, `Continuation`.
+pub(super) fn is_paging(head: &[u8]) -> bool {
+    let head =
+        part(head, 0..head.len() - run_back(head, head.len(), UNDER | crate::bytes::HYPHEN, head.len()));
+    PAGING.iter().any(|word| head.len().checked_sub(word.len()).is_some_and(|start| has(head, start, word)))
 }
 
 /// Gives the last word of a name: after the last `_`, `-`, `.` or small letter before a capital.
@@ -193,6 +227,7 @@ fn separator(text: &[u8], name_end: usize, name: &[u8]) -> Option<usize> {
             place + 1
         }
         _ if place > blank_from && env_line(text, name_end - name.len()) => place,
+        _ if place > blank_from && sql_role(text, name_end - name.len(), place, name) => place,
         // An option of a command.
         _ if place > blank_from && name.starts_with(b"--") => place,
         // A row of a table: the next cell is one word.
@@ -204,6 +239,35 @@ fn separator(text: &[u8], name_end: usize, name: &[u8]) -> Option<usize> {
     // `"password":` with its value on the next line.
     let wrapped = if is(at(text, value), LINE) { skip(text, value, BLANK | LINE, 80) } else { value };
     Some(if matches!(at(text, wrapped), b'"' | b'\'') { wrapped } else { value })
+}
+
+/// `CREATE USER joe WITH PASSWORD '…'`, `ALTER ROLE joe PASSWORD '…'`.
+fn sql_role(text: &[u8], name_start: usize, value: usize, name: &[u8]) -> bool {
+    let line = line_start(text, name_start, 300)..name_start;
+    at(text, value) == b'\''
+        && name.eq_ignore_ascii_case(b"password")
+        && ["user ", "role ", "login "].iter().any(|word| find(text, line.clone(), word).is_some())
+}
+
+/// `SET PASSWORD FOR 'joe'@'%' = '…'`: gives where the value begins.
+fn sql_for(text: &[u8], end: usize, name: &[u8]) -> Option<usize> {
+    if !name.eq_ignore_ascii_case(b"password") || !has(text, end, " for ") {
+        return None;
+    }
+    let sign = find(text, end..line_end(text, end, 120), " = ")?;
+    let place = skip(text, sign + 3, BLANK, 20);
+    (at(text, place) == b'\'').then_some(place)
+}
+
+/// `CREATE USER joe IDENTIFIED BY '…'`, `IDENTIFIED WITH caching_sha2_password BY '…'`.
+pub(crate) fn identified(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
+    let text = look.text;
+    let rest = word.end..line_end(text, word.end, 80);
+    let Some(by) = find(text, rest, " by ") else { return };
+    let place = skip(text, by + 4, BLANK, 20);
+    if matches!(at(text, place), b'\'' | b'"') {
+        value(look, place, out);
+    }
 }
 
 /// Tells whether a name fills a cell of a table, and one word the next.
@@ -365,7 +429,7 @@ fn whole_line(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) -> bool {
     let text = look.text;
     let end = line_end(text, start, 220);
     let value = part(text, start..end);
-    let line = crate::bytes::line_start(text, start, 80);
+    let line = line_start(text, start, 80);
     let head = part(text, line..start);
     let name = head.strip_suffix(b"=").or_else(|| head.strip_suffix(b": ")).unwrap_or_default();
     let name = name.strip_prefix(b"export ").unwrap_or(name);

@@ -9,6 +9,7 @@ use crate::bytes::{
     line_start, part, past_line_end, run, skip,
 };
 use crate::kind::rank;
+use crate::views::hidden;
 
 /// A block from its BEGIN on.
 pub(crate) fn block(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
@@ -77,28 +78,57 @@ impl Body {
                 place = end;
                 continue;
             }
-            let length = run(text, start, B64 | EQUALS, usize::MAX / 2);
+            let (stop, length) = shown(text, start);
             if length == 0 || (start == place && place == from && bytes == 0) {
                 return body;
             }
             // A short run is the last line, or a word of prose after a block that was cut.
-            let next = gap(text, start + length, prefix);
-            let last = has(text, next, "-----end ") || start + length >= text.len();
+            let next = gap(text, stop, prefix);
+            let last = has(text, next, "-----end ") || stop >= text.len();
             let sum = at(text, start) == b'=' && length == 5;
-            let tail = body.bytes >= 40
-                && next > start + length
-                && (before(text, start + length) == b'=' || at(text, next) == b'=');
+            let tail =
+                body.bytes >= 40 && next > stop && (before(text, stop) == b'=' || at(text, next) == b'=');
             if length < 24 && !(last || sum || tail) {
                 return body;
             }
             body.bytes += length;
-            body.end = start + length;
-            place = start + length;
+            body.end = stop;
+            place = stop;
         }
     }
 }
 
-/// Skips line ends, real or as escapes, the prefix of a line, blanks, quotes and signs that join literals.
+/// Reads a line of a body, over what shows nothing: gives where it ends, and how many of its bytes are shown. One line
+/// with a color or an invisible character in it would else end the block for the text as it stands, and be all that a
+/// view of such lines sees.
+fn shown(text: &[u8], start: usize) -> (usize, usize) {
+    let digits = |from: usize| run(text, from, B64 | EQUALS, usize::MAX / 2);
+    let mut count = digits(start);
+    let mut end = start + count;
+    loop {
+        let next = past_hidden(text, end);
+        let more = if count > 0 && next > end { digits(next) } else { 0 };
+        if more == 0 {
+            return (end, count);
+        }
+        count += more;
+        end = next + more;
+    }
+}
+
+fn past_hidden(text: &[u8], from: usize) -> usize {
+    let mut place = from;
+    loop {
+        let length = hidden(text, place);
+        if length == 0 {
+            return place;
+        }
+        place += length;
+    }
+}
+
+/// Skips line ends, real or as escapes, the prefix of a line, blanks, quotes, signs that join literals, and what shows
+/// nothing.
 fn gap(text: &[u8], from: usize, prefix: &[u8]) -> usize {
     let mut place = from;
     loop {
@@ -120,6 +150,8 @@ fn gap(text: &[u8], from: usize, prefix: &[u8]) -> usize {
             || (byte == b'+' && is(at(text, place + 1), BLANK | LINE))
         {
             place += 1;
+        } else {
+            place = past_hidden(text, place);
         }
         if place == start {
             return place;

@@ -99,8 +99,8 @@ fn ends_telling(name: &[u8]) -> bool {
         b"account_key",
         b"_signature",
     ];
-    let paged = [&b"page"[..], b"next", b"continuation", b"cursor", b"sync"];
-    ends.iter().any(|end| name.ends_with(end)) && !paged.iter().any(|head| name.starts_with(head))
+    ends.iter().any(|end| name.ends_with(end))
+        && !name.strip_suffix(b"token").is_some_and(super::assign::is_paging)
 }
 
 /// A query parameter whose name tells of a secret.

@@ -4,7 +4,7 @@
 use super::placeholder::{is_masked, is_placeholder, is_template};
 use super::shape::entropy_at_least;
 use super::special::{changes, is_uuid};
-use crate::bytes::{ALPHA, AN, DIGIT, LOWER, UPPER, has, is};
+use crate::bytes::{ALPHA, AN, DIGIT, HEX, LOWER, UPPER, has, is, part};
 use crate::settings::Examples;
 
 /// How a value was written.
@@ -70,6 +70,11 @@ fn example(value: &[u8]) -> bool {
     is_masked(value) || is_placeholder(value)
 }
 
+/// `#8df78c39`, a color with its opacity: the tokens of a design are such values.
+fn is_color(value: &[u8]) -> bool {
+    value.first() == Some(&b'#') && value.len() == 9 && part(value, 1..9).iter().all(|byte| is(*byte, HEX))
+}
+
 /// Tells whether the value is words with an occasional number: a sentence, not a secret.
 fn is_prose(value: &[u8], blanks: usize) -> bool {
     let words = value.split(|byte| *byte == b' ');
@@ -89,6 +94,9 @@ fn is_identifier(value: &[u8]) -> bool {
 
 /// Tells whether a value is one of the things that names such as `token` are also given.
 fn is_plain_thing(value: &[u8]) -> bool {
+    if is_color(value) {
+        return true;
+    }
     let labels = [
         "sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "sha1:", "md5:", "0x", "arn:",
         "urn:", "h1:",
@@ -105,11 +113,11 @@ fn is_plain_thing(value: &[u8]) -> bool {
 /// A number with the suffix of a type: `983551u32`, `16384i32`, `4096UL`.
 fn is_number(value: &[u8]) -> bool {
     let digits = value.iter().take_while(|byte| is(**byte, DIGIT)).count();
-    let suffix = value.get(digits..).unwrap_or_default().to_ascii_lowercase();
+    let suffix = part(value, digits..value.len());
     let typed =
         [&b"u8"[..], b"u16", b"u32", b"u64", b"u128", b"usize", b"i8", b"i16", b"i32", b"i64", b"i128"];
     let short = [&b"isize"[..], b"f32", b"f64", b"u", b"l", b"ul", b"ull", b"ll", b"n"];
-    digits > 0 && (typed.contains(&suffix.as_slice()) || short.contains(&suffix.as_slice()))
+    digits > 0 && typed.iter().chain(&short).any(|own| own.eq_ignore_ascii_case(suffix))
 }
 
 fn is_path(value: &[u8]) -> bool {

@@ -8,6 +8,9 @@ use crate::scan::Scan;
 
 /// A line is read so far.
 const LINE: usize = 64 * 1024;
+/// What tells, in a line with something to strip, of a secret in the lines behind it; and so much of these is read.
+const BLOCKS: &[&[u8]] = &[b"PRIVATE KEY", b"kind: Secret", b"\"kind\": \"Secret\"", b"stringData:"];
+const BLOCK: usize = 16 * 1024;
 /// A sequence that does not end within this is none.
 const SEQUENCE: usize = 4096;
 
@@ -39,10 +42,43 @@ pub(crate) fn build(text: &[u8]) -> Option<View> {
         let end = past_line_end(text, end).max(end);
         let view = view.get_or_insert_with(|| View::new(Layer::Strip, text.len() - line));
         view.part(line);
+        let from = view.bytes.len();
         lines(text, line, start, end, view);
         place = end.max(start + 1);
+        // A tool that colors what it searched for colors the first line of a block, and none of the others.
+        let told = part(&view.bytes, from..view.bytes.len());
+        if BLOCKS.iter().any(|words| memchr::memmem::find(told, words).is_some()) {
+            place = block(text, place, view);
+        }
     }
     view
+}
+
+/// Puts the lines of a block behind its first line into a view; gives where they end.
+fn block(text: &[u8], from: usize, view: &mut View) -> usize {
+    let mut place = from;
+    while place < text.len() && place - from < BLOCK {
+        let end = line_end(text, place, LINE);
+        let next = past_line_end(text, end).max(end);
+        if next == place {
+            break;
+        }
+        let start = view.bytes.len();
+        lines(text, place, place, next, view);
+        place = next;
+        if memchr::memmem::find(part(&view.bytes, start..view.bytes.len()), b"-----END ").is_some() {
+            break;
+        }
+    }
+    place
+}
+
+/// Gives the length of what stands at an offset and shows nothing; 0 where a byte is shown.
+pub(crate) fn hidden(text: &[u8], place: usize) -> usize {
+    match (is_trigger(at(text, place)) && place < text.len()).then(|| piece(text, place)) {
+        Some(Piece::Nothing(length)) => length,
+        _ => 0,
+    }
 }
 
 /// Gives where a string sequence begins that may end in what comes after the text.

@@ -149,7 +149,9 @@ fn undo_line(text: &[u8], line: usize, first: usize, next: Next, undo: Undo, vie
                 place += 1;
             }
             // The next escape of this line, if there is one, at the speed of a search.
-            match next(part(text, 0..stop.max(place)), place) {
+            // The line end itself and the byte behind it may belong to one.
+            let seen = past_line_end(text, stop).max(stop) + 1;
+            match next(part(text, 0..seen.max(place)), place).filter(|found| *found < stop) {
                 Some(found) if found > place + BEHIND + BEFORE => {
                     view.copy(text, from..place + BEHIND);
                     from = found - BEFORE;

@@ -30,6 +30,56 @@ fn ids() {
     untouched("0x742d35Cc6634C0532925a3b844Bc454e4438f44e QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG\n");
 }
 
+/// What a list is gone on with says where to read on, not who may: APIs print it in every answer.
+#[test]
+fn tokens_of_pages() {
+    let token = "CAUQAA7x9Kd2mVbR4tYw0PzLqHs3NfEj";
+    for name in [
+        "page_token",
+        "next_page_token",
+        "nextPageToken",
+        "pageToken",
+        "next_token",
+        "NextToken",
+        "NextContinuationToken",
+        "continuation_token",
+        "continuation-token",
+        "cursor_token",
+        "nextSyncToken",
+        "sync_token",
+        "resume_token",
+        "prev_page_token",
+        "PAGE_TOKEN",
+    ] {
+        untouched(&format!("{{\"{name}\": \"{token}\", \"items\": []}}\n"));
+        untouched(&format!("{name} = \"{token}\"\n{name}={token}\nlist --{name} {token}\n"));
+        untouched(&format!("GET https://api.acme.dev/v1/items?size=50&{name}={token} 200\n"));
+        untouched(&format!("<{name}>{token}</{name}>\n"));
+    }
+    // These let somebody in, the last as long as a session is open: they are no tokens of pages.
+    for name in ["refresh_token", "accessToken", "session_token", "homeToken", "csrf_token", "text_token"] {
+        let (out, kinds) = crate::common::check(&format!("{name} = \"{token}\"\n"));
+        assert!(!out.contains(token) && kinds.len() == 1, "{out}");
+    }
+}
+
+#[test]
+fn colors_of_a_design_and_addresses_of_secrets() {
+    untouched(".card { --token-card-border: #8df78c39; --secret-shade: #A1B2C3D4 }\n");
+    untouched("{\"token\": {\"value\": \"#8df78c39\"}, \"passwordColor\": \"#12ab34cd\"}\n");
+    for name in ["app/db-AbCd3f", "Prod7-Db-K4Yw8j", "rds!cluster-1a2b3C4d"] {
+        untouched(&format!("arn:aws:secretsmanager:eu-west-1:123456789012:secret:{name}\n"));
+        untouched(&format!(
+            "SecretId=arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:{name} ok\n"
+        ));
+    }
+    let (out, kinds) = crate::common::check("app:secret: tR4-qu!ckBr0wn\n--token-x: #8df78c3!9zQ\n");
+    assert_eq!(
+        (out.as_str(), kinds.len()),
+        ("app:secret: [REDACTED:generic]\n--token-x: [REDACTED:generic]\n", 2)
+    );
+}
+
 #[test]
 fn blobs() {
     let image = crate::plant::Rng::new(4)

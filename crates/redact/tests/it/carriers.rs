@@ -186,3 +186,95 @@ fn values_of_a_kubernetes_secret_are_found_behind_prefixes_in_either_order() {
         crate::common::untouched(&logged);
     }
 }
+
+/// What shows nothing and may stand anywhere: colors, links, invisible characters.
+const HIDDEN: &[&str] =
+    &["\x1b[31m", "\x1b[m\x1b[K", "\u{200b}", "\u{ad}", "\u{2060}", "\x1b]8;;https://acme.dev\x1b\\", "\0"];
+
+#[test]
+fn a_key_block_with_something_invisible_in_one_place_is_gone() {
+    for name in ["rsa key", "openssh key", "pgp key"] {
+        let key = MAKERS.iter().find(|(own, ..)| *own == name).unwrap().2(&mut Rng::new(23)).secret;
+        let begin = key.find('\n').unwrap();
+        let places = [
+            0,
+            5,
+            7,
+            11,
+            begin - 9,
+            begin - 2,
+            begin,
+            begin + 1,
+            begin + 30,
+            begin + 64,
+            begin + 65,
+            begin + 66,
+            key.len() / 2,
+        ];
+        for (place, hidden) in
+            places.iter().flat_map(|place| HIDDEN.iter().map(move |hidden| (*place, hidden)))
+        {
+            let mut shown = key.clone();
+            shown.insert_str(place, hidden);
+            for (before, after) in [("", "\n"), ("a line\n", "\x1b[0m\nbye\n"), ("key = \"", "\"\n")] {
+                let text = format!("{before}{shown}{after}");
+                let (out, found) = bytes(text.as_bytes());
+                let about = format!("{name}, {hidden:?} at {place} behind {before:?}");
+                for line in key.lines().filter(|line| !line.starts_with("---")) {
+                    gone(line.as_bytes(), &out, &about);
+                }
+                assert!(!found.is_empty(), "{about}");
+                let out = String::from_utf8(out).unwrap();
+                assert!(out.ends_with(after.trim_start_matches("\x1b[0m")), "{about}: {out}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_that_is_wrapped_by_mail_behind_another_escape_is_read_on() {
+    let value = Rng::new(5).text("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 86);
+    let (first, rest) = value.split_at(62);
+    let text = format!("AccountKey=3D{first}=\n{rest}=3D=3D\nok\n");
+    let (out, _) = bytes(text.as_bytes());
+    gone(first.as_bytes(), &out, "mail");
+    gone(rest.as_bytes(), &out, "mail");
+    assert!(
+        out.starts_with(b"AccountKey=") && out.ends_with(b"]\nok\n"),
+        "{}",
+        String::from_utf8_lossy(&out)
+    );
+    let text = format!("curl -H \\\"x: y\\\" \\\n  --user \\\n  joe:'{}x1!' https://acme.dev\n", &value[..9]);
+    gone(value[..9].as_bytes(), &bytes(text.as_bytes()).0, "curl");
+}
+
+#[test]
+fn passwords_of_databases_in_statements() {
+    for statement in [
+        "CREATE USER joe WITH PASSWORD '{}';",
+        "CREATE ROLE joe LOGIN PASSWORD '{}' VALID UNTIL 'infinity';",
+        "alter user joe with encrypted password '{}';",
+        "ALTER ROLE joe PASSWORD '{}';",
+        "CREATE USER 'joe'@'%' IDENTIFIED BY '{}';",
+        "CREATE USER 'joe'@'localhost' IDENTIFIED WITH caching_sha2_password BY '{}';",
+        "GRANT ALL ON *.* TO 'joe'@'%' IDENTIFIED BY '{}' WITH GRANT OPTION;",
+        "CREATE USER joe IDENTIFIED BY \"{}\";",
+        "SET PASSWORD FOR 'joe'@'%' = '{}';",
+        "CREATE LOGIN joe WITH PASSWORD = N'{}';",
+    ] {
+        let text = format!("{}\n", statement.replace("{}", "tR4-qu!ckBr0wn"));
+        let (out, found) = bytes(text.as_bytes());
+        assert_eq!(found.len(), 1, "{statement}");
+        assert_eq!(String::from_utf8_lossy(&out), text.replace("tR4-qu!ckBr0wn", "[REDACTED:generic]"));
+    }
+    for benign in [
+        "SELECT password 'alias4Name' FROM t;\n",
+        "The user entered the password 'correctly' and was identified by 'cookie'.\n",
+        "CREATE USER joe WITH PASSWORD '${DB_PASSWORD_2}';\n",
+        "CREATE USER joe IDENTIFIED BY 'changeme';\n",
+        "is identified by the digest '5a248a8f0e1d2c3b4a5968778695a4b3c2d1e0f9'\n",
+        "each row is identified by '5a248a8f-0e1d-4c3b-8a59-68778695a4b3' and a version\n",
+    ] {
+        crate::common::untouched(benign);
+    }
+}

@@ -65,6 +65,66 @@ fn a_zip_bomb_does_not_leave() {
     );
 }
 
+/// Lines of a log that compress to about a quarter.
+fn log_of(size: usize) -> Vec<u8> {
+    let mut rng = Rng::new(31);
+    let mut text = Vec::new();
+    while text.len() < size {
+        text.extend(
+            format!(
+                "INFO worker {} finished job {:08x} in {} ms\n",
+                rng.below(90),
+                rng.below(1 << 32),
+                rng.below(900)
+            )
+            .into_bytes(),
+        );
+    }
+    text.truncate(size);
+    text
+}
+
+#[test]
+fn a_secret_anywhere_in_a_long_compressed_text_takes_the_run_out() {
+    for name in ["anthropic", "rsa key", "k8s secret json", "ini file"] {
+        let make = MAKERS.iter().find(|(own, ..)| *own == name).unwrap().2;
+        // The text is looked into in windows: at their borders, and around what is read twice.
+        for place in [0_usize, 20_000, 128 << 10, 184 << 10, 256 << 10, 312 << 10, 399_000] {
+            for shift in [0, 60, 700] {
+                let planted = format!("\n{}\n", make(&mut Rng::new(8)).text());
+                let mut text = log_of(400_000);
+                let at = place.saturating_sub(shift).min(text.len());
+                text.splice(at..at, planted.bytes());
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+                encoder.write_all(&text).unwrap();
+                let run = base64(&encoder.finish().unwrap());
+                let (out, kinds) = check(&format!("head\n{run}\ntail\n"));
+                assert_eq!(kinds.len(), 1, "{name} at {at}: {kinds:?}");
+                assert!(out.starts_with("head\n") && out.ends_with("]\ntail\n"), "{name} at {at}");
+                assert!(!kinds.contains(&"unscanned".to_owned()), "{name} at {at}: it was looked into");
+                // A longer run is cut around its hits; what is left of it inflates no more.
+                assert!(out.len() < run.len() / 2 || run.len() > 16 * 1024, "{name} at {at}");
+            }
+        }
+    }
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(&log_of(400_000)).unwrap();
+    crate::common::untouched(&format!("head\n{}\ntail\n", base64(&encoder.finish().unwrap())));
+}
+
+#[test]
+fn a_text_of_nothing_but_secrets_is_worked_off() {
+    // What is found is remembered for repeats: adding one must not cost what all of them cost.
+    let mut rng = Rng::new(5);
+    let mut text = String::new();
+    for _ in 0..20_000 {
+        text.push_str(&format!("password=\"{}!7a\"\n", rng.text("abcdefghKLMNOP23456", 11)));
+    }
+    let (_, found) = bytes(text.as_bytes());
+    // A few of them repeat themselves too much to tell.
+    assert!(found.len() > 19_500, "{}", found.len());
+}
+
 #[test]
 fn any_prefix_of_any_secret_passes_without_panic() {
     for (_, _, make) in MAKERS {

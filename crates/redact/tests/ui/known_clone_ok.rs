@@ -1,0 +1,6 @@
+use plugward_redact::Known;
+
+fn main() {
+    let known = Known::new();
+    let _ = known.len();
+}

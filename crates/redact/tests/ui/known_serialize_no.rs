@@ -1,0 +1,6 @@
+use plugward_redact::Known;
+
+fn main() {
+    let known = Known::new();
+    let _ = serde_json::to_string(&known);
+}

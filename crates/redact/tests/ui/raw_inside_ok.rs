@@ -1,0 +1,6 @@
+use plugward_redact::Raw;
+
+fn main() {
+    let raw = Raw::new(String::new());
+    let _ = raw.is_empty();
+}
