@@ -7,6 +7,7 @@
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::expect_used,
+    clippy::format_collect,
     clippy::format_push_string,
     clippy::indexing_slicing,
     clippy::print_stdout,

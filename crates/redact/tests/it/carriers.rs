@@ -245,7 +245,7 @@ fn a_line_that_is_wrapped_by_mail_behind_another_escape_is_read_on() {
         String::from_utf8_lossy(&out)
     );
     let text = format!("curl -H \\\"x: y\\\" \\\n  --user \\\n  joe:'{}x1!' https://acme.dev\n", &value[..9]);
-    gone(value[..9].as_bytes(), &bytes(text.as_bytes()).0, "curl");
+    gone(&value.as_bytes()[..9], &bytes(text.as_bytes()).0, "curl");
 }
 
 #[test]
