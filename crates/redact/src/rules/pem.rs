@@ -84,7 +84,9 @@ impl Body {
             }
             // A short run is the last line, or a word of prose after a block that was cut.
             let next = gap(text, stop, prefix);
-            let last = has(text, next, "-----end ") || stop >= text.len();
+            // What a narrow terminal wraps has a short line behind each long one.
+            let again = next > stop && run(text, next, B64, 24) == 24;
+            let last = again || has(text, next, "-----end ") || stop >= text.len();
             let sum = at(text, start) == b'=' && length == 5;
             let tail =
                 body.bytes >= 40 && next > stop && (before(text, stop) == b'=' || at(text, next) == b'=');

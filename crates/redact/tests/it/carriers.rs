@@ -232,6 +232,49 @@ fn a_key_block_with_something_invisible_in_one_place_is_gone() {
 }
 
 #[test]
+fn a_key_block_that_a_narrow_terminal_wrapped_is_gone() {
+    let key = MAKERS.iter().find(|(own, ..)| *own == "rsa key").unwrap().2(&mut Rng::new(23)).secret;
+    for width in [36, 40, 48, 50, 55, 60, 63] {
+        let wrap = |line: &str| {
+            line.as_bytes()
+                .chunks(width)
+                .map(|row| String::from_utf8_lossy(row).into_owned() + "\n")
+                .collect::<String>()
+        };
+        let text: String = key.lines().map(wrap).collect();
+        let (out, _) = bytes(format!("before\n{text}after the key\n").as_bytes());
+        for line in key.lines().filter(|line| !line.starts_with("---")) {
+            gone(line.as_bytes(), &out, &width.to_string());
+        }
+        assert!(out.ends_with(b"\nafter the key\n"), "{}", String::from_utf8_lossy(&out));
+    }
+}
+
+#[test]
+fn the_padding_of_a_run_takes_no_word_of_the_next_line() {
+    for (before, name) in
+        [("payload: ", "stripe live"), ("INFO got body=", "ini file"), ("x ", "xml element")]
+    {
+        for size in 40..60 {
+            let planted = MAKERS.iter().find(|(own, ..)| *own == name).unwrap().2(&mut Rng::new(size));
+            let run = crate::plant_encode::base64(
+                format!("{:size$}{}", "", planted.text(), size = usize::try_from(size).unwrap() - 40)
+                    .as_bytes(),
+            );
+            for after in
+                ["TypeError: Cannot read\n", "    at main (/app/x.js:1:2)\n", "password is asked for\n"]
+            {
+                let text = format!("{before}{run}\n{after}");
+                let (out, _) = bytes(text.as_bytes());
+                let out = String::from_utf8(out).unwrap();
+                assert!(out.starts_with(&format!("{before}[REDACTED:")), "{out}");
+                assert!(out.ends_with(&format!("]\n{after}")), "{text}{out}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_line_that_is_wrapped_by_mail_behind_another_escape_is_read_on() {
     let value = Rng::new(5).text("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 86);
     let (first, rest) = value.split_at(62);
