@@ -319,7 +319,8 @@ fn read(
     crate::passes::code(&lexed.code, &mut sink);
     own.append(&mut sink.hits);
     code_rules(rules, &lexed.code, source.lens, &mut own);
-    text_rules(rules, &lexed.text.finish(), &source, &mut own);
+    read_text(&lexed.text.finish(), &mut sink);
+    own.append(&mut sink.hits);
     for unread in core::mem::take(&mut sink.unread) {
         sink.shape("coverage-unscanned", (unread.start, unread.end), How::NONE);
     }
@@ -437,11 +438,13 @@ fn code_rules(rules: &Rules, view: &View, lens: Lens, hits: &mut Vec<Hit>) {
     }
 }
 
-fn text_rules(rules: &Rules, read: &TextRead, source: &Source<'_>, hits: &mut Vec<Hit>) {
+/// Runs the rules of kind `text` over pieces of text.
+pub(crate) fn read_text(read: &TextRead, sink: &mut Sink<'_>) {
+    let rules = sink.rules;
     let mut found = Vec::new();
     rules.text.find(&read.view.bytes, &mut found);
     for raw in &found {
-        text_hit(rules, &rules.text, &read.view, raw, source, hits);
+        text_hit(&rules.text, &read.view, raw, sink);
     }
     for &(start, end) in &read.hidden {
         found.clear();
@@ -449,19 +452,13 @@ fn text_rules(rules: &Rules, read: &TextRead, source: &Source<'_>, hits: &mut Ve
         for raw in &found {
             let (from, to) = (raw.start.saturating_add(start), raw.end.saturating_add(start));
             let raw = RawMatch { pattern: raw.pattern, start: from, end: to };
-            text_hit(rules, &rules.hidden, &read.view, &raw, source, hits);
+            text_hit(&rules.hidden, &read.view, &raw, sink);
         }
     }
 }
 
-fn text_hit(
-    rules: &Rules,
-    set: &PatternSet,
-    view: &View,
-    raw: &RawMatch,
-    source: &Source<'_>,
-    hits: &mut Vec<Hit>,
-) {
+fn text_hit(set: &PatternSet, view: &View, raw: &RawMatch, sink: &mut Sink<'_>) {
+    let rules = sink.rules;
     let Some(pattern) = set.patterns.get(usize::from(raw.pattern)) else { return };
     let Some(matcher) = rules.matcher(pattern.matcher) else { return };
     let MatcherKind::Text { within, roles } = matcher.kind else { return };
@@ -470,7 +467,7 @@ fn text_hit(
     let skip = text.iter().take_while(|byte| b".!?:;,\"'(> -".contains(byte)).count();
     let start = raw.start.saturating_add(if skip < text.len() { skip } else { 0 });
     let tag = view.map.tag(start);
-    if matcher.langs & source.lens.bit() == 0 || within & tag == 0 || roles & source.role.bit() == 0 {
+    if matcher.langs & sink.lens == 0 || within & tag == 0 || roles & sink.role.bit() == 0 {
         return;
     }
     let (from, to, how) = view.map.back(start, raw.end);
@@ -480,5 +477,5 @@ fn text_hit(
     {
         found.lowered = Lowered::Yes;
     }
-    hits.push(found);
+    sink.hits.push(found);
 }

@@ -48,6 +48,8 @@ pub(crate) const FENCED: u8 = 64;
 
 /// Text around letters that stand apart which is read again with them joined: no match is longer.
 const AROUND: usize = 1024;
+/// A view of so many bytes is read before more is added to it.
+const MUCH: usize = 256 << 10;
 /// The longest tag that may stand inside a word.
 const MAX_TAG: usize = 64;
 
@@ -373,6 +375,11 @@ impl TextView {
                 self.view.put(b" ", (to, to), How::NONE, tag);
             }
         }
+    }
+
+    /// Gives what was built so far, if that is much. To be asked for between two pieces: no match goes over the end of one.
+    pub(crate) fn drain(&mut self) -> Option<TextRead> {
+        (self.view.bytes.len() >= MUCH).then(|| core::mem::take(self).finish())
     }
 
     /// Ends the last piece and gives the view.

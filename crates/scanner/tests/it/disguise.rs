@@ -426,3 +426,25 @@ fn names_are_put_in_however_many_went_before_or_it_is_told() {
         check(Profile::General, "a.js", &long).iter().any(|line| line.ends_with("danger coverage/unscanned"))
     );
 }
+
+#[test]
+fn decorators_of_members_are_calls() {
+    for text in [
+        "class A { @eval run() {} }",
+        "class A { @eval run = 1 }",
+        "class A { @eval static run() {} }",
+        "class A { @(eval) run() {} }",
+        "class A { @require('child_process').exec run() {} }",
+    ] {
+        let found = check(Profile::General, "a.ts", text);
+        assert!(found.iter().any(|line| line.contains("danger exec/")), "{text}: {found:?}");
+    }
+    for text in [
+        "class A { @own eval() {} }",
+        "class A { @own() evaluate = 1; run() {} }",
+        "class A { @eval2 run() {} }",
+    ] {
+        let found = check(Profile::General, "a.ts", text);
+        assert!(found.is_empty(), "{text}: {found:?}");
+    }
+}

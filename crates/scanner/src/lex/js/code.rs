@@ -4,13 +4,22 @@ use super::escape;
 use super::scan::Scanned;
 use super::token::{ESCAPED, K, Tok, UNCLOSED};
 use crate::engine::{Places, hint};
+use crate::file::read_text;
 use crate::lex::Lexed;
 use crate::passes;
+use crate::sink::Sink;
 use crate::text::Within;
 use crate::view::{How, View};
 
 /// Builds the views, or, where the places of hints are known, what of them a rule may match.
-pub(super) fn views(src: &[u8], scanned: &Scanned, places: Option<&Places>, reach: usize, out: &mut Lexed) {
+pub(super) fn views(
+    src: &[u8],
+    scanned: &Scanned,
+    places: Option<&Places>,
+    out: &mut Lexed,
+    sink: &mut Sink<'_>,
+) {
+    let reach = sink.rules.hinted().reach;
     let plain = !is_odd(src, scanned);
     match places.and_then(|places| places.of(hint::CODE)).filter(|_| plain) {
         Some(mut at) => {
@@ -28,14 +37,23 @@ pub(super) fn views(src: &[u8], scanned: &Scanned, places: Option<&Places>, reac
     if places.is_some() {
         for tok in scanned.texts.iter().filter_map(|index| scanned.toks.get(*index as usize)) {
             text_of(src, *tok, out);
+            drain(out, sink);
         }
     } else {
         for tok in &scanned.toks {
             text_of(src, *tok, out);
+            drain(out, sink);
         }
     }
-    comments(src, &scanned.comments, out);
+    comments(src, &scanned.comments, out, sink);
     out.text.end();
+}
+
+/// Has much text read before more is added.
+fn drain(out: &mut Lexed, sink: &mut Sink<'_>) {
+    if let Some(read) = out.text.drain() {
+        read_text(&read, sink);
+    }
 }
 
 fn code(src: &[u8], toks: &[Tok], view: &mut View) {
@@ -238,12 +256,13 @@ fn text_of(src: &[u8], tok: Tok, out: &mut Lexed) {
 }
 
 /// Adds comments; those with nothing but blanks between them are one piece.
-fn comments(src: &[u8], all: &[(u32, u32)], out: &mut Lexed) {
+fn comments(src: &[u8], all: &[(u32, u32)], out: &mut Lexed, sink: &mut Sink<'_>) {
     for (index, &(start, end)) in all.iter().enumerate() {
         let start = start as usize;
         if joined(src, all, index) {
             out.text.blank((start, start));
         } else {
+            drain(out, sink);
             out.text.begin(Within::Comment, 0);
         }
         comment(src.get(start..end as usize).unwrap_or_default(), start, out);

@@ -140,7 +140,7 @@ fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out:
     second_readings(src, &scanned.unsure, sink);
     let places = sink.places.take().filter(|_| !whole::asked());
     if let Some(out) = out {
-        code::views(src, &scanned, places.as_ref(), rules.hinted().reach, out);
+        code::views(src, &scanned, places.as_ref(), out, sink);
     }
     look::look(src, &scanned, places.as_ref(), sink);
     sink.places = places;

@@ -11,7 +11,10 @@ use crate::view::How;
 impl Walk<'_, '_, '_, '_> {
     pub(super) fn word(&mut self, at: usize, tok: Tok) -> usize {
         let kw = self.kw(at);
-        if matches!(self.top_kind(), In::Object | In::Class) && self.is_key(at) {
+        if matches!(self.top_kind(), In::Object | In::Class)
+            && self.prefix != Prefix::Decorator
+            && self.is_key(at)
+        {
             self.end_expression();
             if let Some(frame) = self.top() {
                 frame.in_value = false;

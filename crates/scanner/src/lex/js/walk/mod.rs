@@ -237,6 +237,70 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     pub(super) put_in: Cell<usize>,
 }
 
+/// Says whether no decorator goes on behind such a token, which takes no operand's place.
+fn parts_decorator(tok: Tok) -> bool {
+    matches!(
+        tok.kind,
+        K::Semi
+            | K::Comma
+            | K::Colon
+            | K::Question
+            | K::Either
+            | K::Assign
+            | K::EitherAssign
+            | K::OpAssign
+            | K::Equality
+            | K::IncDec
+            | K::Bang
+            | K::Lt
+            | K::Gt
+            | K::Arrow
+            | K::Plus
+            | K::Op
+            | K::Ellipsis
+    ) || (matches!(tok.kind, K::Word) && tok.flags & ESCAPED == 0 && is_reserved(Kw::of(tok.word())))
+}
+
+/// Says whether a keyword is never a name.
+const fn is_reserved(kw: Kw) -> bool {
+    matches!(
+        kw,
+        Kw::Typeof
+            | Kw::Instanceof
+            | Kw::In
+            | Kw::New
+            | Kw::Delete
+            | Kw::Void
+            | Kw::Throw
+            | Kw::Case
+            | Kw::Do
+            | Kw::Else
+            | Kw::Return
+            | Kw::Function
+            | Kw::Class
+            | Kw::If
+            | Kw::While
+            | Kw::For
+            | Kw::With
+            | Kw::Switch
+            | Kw::Catch
+            | Kw::Try
+            | Kw::Finally
+            | Kw::Extends
+            | Kw::Const
+            | Kw::Var
+            | Kw::Export
+            | Kw::Default
+            | Kw::Enum
+            | Kw::Null
+            | Kw::True
+            | Kw::False
+            | Kw::Debugger
+            | Kw::Break
+            | Kw::Continue
+    )
+}
+
 fn small(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
@@ -323,6 +387,9 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
     }
 
     fn token(&mut self, at: usize, tok: Tok) -> usize {
+        if self.prefix == Prefix::Decorator && parts_decorator(tok) {
+            self.prefix = Prefix::None;
+        }
         match tok.kind {
             K::Word => return self.word(at, tok),
             K::Private | K::Num | K::Regex => self.operand(at, Val::default(), Shape::Other, How::NONE),
