@@ -522,6 +522,7 @@ pub fn options(run: &Run) -> CheckOptions {
         jobs: std::num::NonZeroUsize::MIN,
         records: None,
         profile: None,
+        rules: None,
         packages: Vec::new(),
         suppressions: run.suppress.iter().map(suppression).collect(),
         today: Some("2026-09-21".parse().unwrap()),

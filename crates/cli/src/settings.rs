@@ -4,8 +4,9 @@
 //! for said. Files of a workspace are not read.
 
 use anyhow::anyhow;
+use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
-use plugward_loader::scanner::{Date, Profile, Suppression};
+use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
 use plugward_loader::{ApprovalRule, HostSuppression, SignerRow, Trust, Verifiers};
 use serde::Deserialize;
 use toml::Spanned;
@@ -18,6 +19,8 @@ use crate::host::{self, Host};
 pub(crate) const NAME: &str = "config.toml";
 /// Most bytes of it.
 const LIMIT: u64 = 1 << 20;
+/// Most bytes of a file of rules.
+const RULES: u64 = 1 << 20;
 
 /// What the user's settings say.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) suppressions: Vec<HostSuppression>,
     pub(crate) profile: Option<Profile>,
     pub(crate) packages: Vec<String>,
+    /// Files of more rules.
+    rules: Vec<Utf8PathBuf>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -80,6 +85,7 @@ struct ScanTable {
     suppress: Option<Vec<SuppressTable>>,
     profile: Option<ProfileWord>,
     packages: Option<Vec<String>>,
+    rules: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -144,6 +150,8 @@ enum RiskWord {
 struct Text {
     name: String,
     text: String,
+    /// What paths in it begin at; empty for where the program runs.
+    folder: Utf8PathBuf,
 }
 
 impl Settings {
@@ -161,6 +169,7 @@ impl Settings {
             suppressions: Vec::new(),
             profile: None,
             packages: Vec::new(),
+            rules: Vec::new(),
         };
         for text in texts(host)? {
             all.add(&text)?;
@@ -199,11 +208,37 @@ impl Settings {
         if let Some(packages) = scan.packages {
             self.packages = packages;
         }
+        if let Some(rules) = scan.rules {
+            // A path is meant from the folder of the settings that name it.
+            self.rules = rules.into_iter().map(|path| text.folder.join(path)).collect();
+        }
         if let Some(entries) = scan.suppress {
             let read = |entry| suppression(text, entry);
             self.suppressions = entries.into_iter().map(read).collect::<Result<_, _>>()?;
         }
         Ok(())
+    }
+}
+
+impl Settings {
+    /// Gives the built-in rules with those of the settings and of files that were named besides; `None` where there are
+    /// no more than the built-in ones.
+    pub(crate) fn rules(&self, named: &[Utf8PathBuf]) -> Result<Option<Rules>, Failure> {
+        let mut texts = Vec::new();
+        for path in self.rules.iter().chain(named) {
+            let bytes = host::named_file(path, RULES).map_err(Failure::Usage)?;
+            let text = String::from_utf8(bytes).map_err(|error| {
+                usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+            })?;
+            texts.push((path.to_string(), text));
+        }
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        let files: Vec<RuleFile<'_>> = texts.iter().map(|(name, text)| RuleFile { name, text }).collect();
+        Rules::with(&files)
+            .map(Some)
+            .map_err(|error| usage(format!("load rules: {error} ({})\n  next: {}", error.code(), error.help())))
     }
 }
 
@@ -217,13 +252,15 @@ fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
         let text = String::from_utf8(bytes).map_err(|error| {
             usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
         })?;
-        texts.push(Text { name: path.to_string(), text });
+        let folder = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
+        texts.push(Text { name: path.to_string(), text, folder });
     }
     let from_environment = host.cfg_lines();
     let rows = from_environment.lines().map(|row| ("PLUGWARD_CFG", row));
     let rows = rows.chain(host.cfg_flags().iter().map(|row| ("--cfg", row.as_str())));
     for (name, row) in rows.filter(|(_, row)| !row.trim().is_empty()) {
-        texts.push(Text { name: name.to_owned(), text: assignment(name, row)? });
+        let folder = Utf8PathBuf::new();
+        texts.push(Text { name: name.to_owned(), text: assignment(name, row)?, folder });
     }
     Ok(texts)
 }

@@ -2,7 +2,6 @@
 
 use cap_std::fs::Dir;
 use plugward_pinstore::{ApprovalCheck, Approvals, ApprovedBytes, RulesChanged, Scope, StoreError};
-use plugward_scanner::Rules;
 use plugward_state_file::{Owner, StateError};
 
 use crate::facts::PinFacts;
@@ -110,7 +109,7 @@ pub(crate) fn gate(
         }
     };
     let actual = ApprovedBytes { tree: pin.facts.tree, shared: pin.facts.shared.clone() };
-    let rules = Rules::builtin().digest();
+    let rules = options.rules().digest();
     let check = approvals.map_or(ApprovalCheck::None, |approvals| {
         approvals.check(scope, &pin.id, &actual, options.max_risk, &rules)
     });

@@ -1,6 +1,5 @@
 //! The end of a check: each decision, the sums and the exit code.
 
-use plugward_scanner::Rules;
 
 use crate::discover::Seen;
 use crate::gates::Walked;
@@ -88,7 +87,7 @@ pub(crate) fn finish(
         tool: Tool {
             name: "plugward",
             version: env!("CARGO_PKG_VERSION"),
-            rules: Rules::builtin().digest().to_string(),
+            rules: options.rules().digest().to_string(),
         },
         trust: options.trust_word(),
         roots: roots.iter().map(|root| root.label.clone()).collect(),

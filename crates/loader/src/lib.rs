@@ -21,6 +21,7 @@ mod rows;
 mod scan_records;
 mod scanning;
 mod scrub;
+mod secrets;
 mod shared;
 mod stores;
 mod subject;

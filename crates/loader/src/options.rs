@@ -114,6 +114,8 @@ pub struct CheckOptions {
     pub profile: Option<Profile>,
     /// Bare package names that plugins may import.
     pub packages: Vec<String>,
+    /// The built-in rules with the host's own; absent, the built-in ones alone.
+    pub rules: Option<Arc<plugward_scanner::Rules>>,
     /// Findings that the host has looked at and lets pass.
     pub suppressions: Vec<HostSuppression>,
     /// The day, for suppressions that expire.
@@ -135,6 +137,12 @@ pub struct CheckOptions {
 }
 
 impl CheckOptions {
+    /// Gives the rules that are in force.
+    #[must_use]
+    pub fn rules(&self) -> &plugward_scanner::Rules {
+        self.rules.as_deref().unwrap_or_else(|| plugward_scanner::Rules::builtin())
+    }
+
     /// Gives the word for the trust mode that settings and reports use.
     #[must_use]
     pub const fn trust_word(&self) -> &'static str {

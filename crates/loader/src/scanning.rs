@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use plugward_manifest::{Dialect, Manifest};
 use plugward_scanner::{
-    Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, Rules, ScanCheck, ScanOptions,
+    Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions,
     ScanReport, State, Suppression,
 };
 use plugward_tree_lock::Snapshot;
@@ -46,7 +46,14 @@ impl Used {
 
 /// The scan of a folder and of what it shares; each part with what stands before its paths.
 struct Scanned {
-    parts: Vec<(String, ScanReport)>,
+    parts: Vec<Part>,
+}
+
+/// One folder's scan, and the secrets that redaction sees there besides.
+struct Part {
+    before: String,
+    report: ScanReport,
+    secrets: Vec<Finding>,
 }
 
 /// The scans of one folder, at most one a profile.
@@ -96,22 +103,24 @@ fn scan(
     // What a team's machine decides rests on the bytes alone, not on what was written down beside them.
     let records = options.records.as_deref().filter(|_| options.trust != Trust::Locked);
     how.cache = records.map(|pack| pack as &dyn MatchCache);
-    let look = |files: &[Entry<'_>]| {
-        plugward_scanner::scan(Rules::builtin(), &how, files)
-            .map_err(|error| format!("{error} ({})", error.code()))
+    let look = |before: String, files: &[Entry<'_>]| {
+        let report = plugward_scanner::scan(options.rules(), &how, files)
+            .map_err(|error| format!("{error} ({})", error.code()))?;
+        let secrets = crate::secrets::look(files, &report)?;
+        Ok::<Part, String>(Part { before, report, secrets })
     };
     let hints = crate::hints::Hints::of(manifest);
-    let mut parts = vec![(String::new(), look(&entries(snapshot, &|path| hints.role(path)))?)];
+    let mut parts = vec![look(String::new(), &entries(snapshot, &|path| hints.role(path)))?];
     for (name, root) in &shared.roots {
         match &root.content {
             Content::Folder(snapshot) => {
-                parts.push((format!("{name}/"), look(&entries(snapshot, &|_| RoleHint::NONE))?));
+                parts.push(look(format!("{name}/"), &entries(snapshot, &|_| RoleHint::NONE))?);
             }
             Content::File { bytes, digest, .. } => {
                 let (folder, path) = name.rsplit_once('/').unwrap_or(("..", name));
                 let content = Bytes::Bytes { bytes, digest: *digest };
                 let file = Entry { path, content, role: RoleHint::NONE };
-                parts.push((format!("{folder}/"), look(&[file])?));
+                parts.push(look(format!("{folder}/"), &[file])?);
             }
         }
     }
@@ -122,12 +131,12 @@ fn scan(
 fn gate(report: &mut PluginReport, scanned: &Scanned, options: &CheckOptions, used: &Used) {
     let mut dangers = 0_usize;
     let mut first: Option<Finding> = None;
-    for (before, part) in &scanned.parts {
+    for Part { before, report: part, secrets } in &scanned.parts {
         let own = suppressions(report, before, part, options, used);
         let decision = plugward_scanner::gate(part, &own, options.today);
         let place =
             |finding: &Finding| Finding { path: format!("{before}{}", finding.path), ..finding.clone() };
-        report.findings.extend(part.findings().iter().map(place));
+        report.findings.extend(part.findings().iter().chain(secrets).map(place));
         report.suppressed.extend(decision.suppressed.iter().map(|one| SuppressedReport {
             rule: one.finding.rule.to_string(),
             path: format!("{before}{}", one.finding.path),

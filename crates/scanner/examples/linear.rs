@@ -1,8 +1,9 @@
 //! Costs of inputs that were made to be dear, doubled eight times each: `cargo run --release -p plugward-scanner --example linear`.
 //!
-//! `linear [--gate] [--from BYTES] [--doublings NUMBER] [--only WORD]` prints CPU milliseconds of each size, the least of the runs, and the worst
+//! `linear [--gate] [--once] [--from BYTES] [--doublings NUMBER] [--only WORD]` prints CPU milliseconds of each size, the least of the runs, and the worst
 //! growth of one doubling. With `--gate` it fails where a doubling costs more than 2.2 times as much. Doublings
-//! below a millisecond are not judged: there the fixed part of a scan and the clock's grain decide.
+//! below a millisecond are not judged: there the fixed part of a scan and the clock's grain decide. With `--once` each
+//! input is scanned once in its first size and no clock is read: for a program around this one that counts instructions.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -319,14 +320,19 @@ fn spent() -> Outcome<u64> {
     Ok(text.split_whitespace().next().ok_or("no clock of this thread")?.parse()?)
 }
 
-/// Nanoseconds of one scan: as many in a row as the coarse clock of the thread needs.
-fn once(path: &str, text: &str) -> Outcome<u64> {
+fn scanned(path: &str, text: &str) -> Outcome<()> {
     let content = Content::Bytes { bytes: text.as_bytes(), digest: Digest::from_bytes([0; 32]) };
     let entries = [Entry { path, content, role: RoleHint::NONE }];
+    scan(Rules::builtin(), &ScanOptions::new(Profile::StrictPlugin), &entries)?;
+    Ok(())
+}
+
+/// Nanoseconds of one scan: as many in a row as the coarse clock of the thread needs.
+fn once(path: &str, text: &str) -> Outcome<u64> {
     let start = spent()?;
     let mut times = 0_u64;
     loop {
-        scan(Rules::builtin(), &ScanOptions::new(Profile::StrictPlugin), &entries)?;
+        scanned(path, text)?;
         times += 1;
         let all = spent()?.saturating_sub(start);
         if all >= ENOUGH {
@@ -391,20 +397,27 @@ fn main() -> Outcome<()> {
         return if status.success() { Ok(()) } else { Err("see above".into()) };
     }
     let (mut gate, mut from, mut only, mut doublings) = (false, 8 << 10, String::new(), DOUBLINGS);
+    let mut one_scan = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--gate" => gate = true,
+            "--once" => one_scan = true,
             "--from" => from = args.next().ok_or("--from BYTES")?.parse()?,
             "--doublings" => doublings = args.next().ok_or("--doublings NUMBER")?.parse()?,
             "--only" => only = args.next().ok_or("--only WORD")?,
             other => return Err(format!("{other} is no flag").into()),
         }
     }
-    once("a.js", "eval(x)")?;
+    scanned("a.js", "eval(x)")?;
     let mut dear = Vec::new();
     let mut counted = 0_usize;
     for (name, path, make) in ADVERSARIES.iter().filter(|(name, ..)| name.contains(&only)) {
+        if one_scan {
+            scanned(path, &build(*make, from))?;
+            println!("{name}");
+            continue;
+        }
         let costs = costs(path, *make, from, doublings)?;
         let worst = (1..costs.len()).map(|at| growth(&costs, at)).fold(0.0, f64::max);
         let shown: Vec<String> = costs.iter().map(|cost| format!("{:8.2}", *cost as f64 / 1e6)).collect();

@@ -8,7 +8,7 @@ use crate::file::{FileRecord, Reading};
 use crate::inventory::State;
 use crate::options::ScanOptions;
 use crate::rules::Rules;
-use crate::sink::{Hit, Lowered};
+use crate::sink::{Hit, Lowered, Named};
 use crate::view::How;
 
 /// Keeps small records by key. The crate has no files; the caller does.
@@ -115,9 +115,10 @@ fn body(record: &FileRecord) -> Option<Vec<u8>> {
         out.extend([hit.how.bits(), u8::from(hit.lowered == Lowered::Yes)]);
     }
     out.extend(u32::try_from(record.named.len()).ok()?.to_le_bytes());
-    for name in &record.named {
-        out.extend(u32::try_from(name.len()).ok()?.to_le_bytes());
-        out.extend(name.as_bytes());
+    for Named { lens, path } in &record.named {
+        out.push(index_of(&Lens::ALL, lens)?);
+        out.extend(u32::try_from(path.len()).ok()?.to_le_bytes());
+        out.extend(path.as_bytes());
     }
     Some(out)
 }
@@ -183,8 +184,9 @@ pub(crate) fn decode(
     }
     let mut named = Vec::new();
     for _ in 0..reader.long()? {
+        let lens = *Lens::ALL.get(usize::from(reader.byte()?))?;
         let len = reader.long()? as usize;
-        named.push(String::from_utf8(reader.take(len)?.to_vec()).ok()?);
+        named.push(Named { lens, path: String::from_utf8(reader.take(len)?.to_vec()).ok()? });
     }
     if !reader.0.is_empty() {
         return None;

@@ -12,7 +12,7 @@ use crate::lex::{self, Lexed};
 use crate::options::{Profile, ScanOptions};
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::secret;
-use crate::sink::{Embedded, EmbeddedText, Hit, Lowered, Sink};
+use crate::sink::{Embedded, EmbeddedText, Hit, Lowered, Named, Sink};
 use crate::text::{FENCED, QUOTED, TextRead};
 use crate::unicode::{self, Kind};
 use crate::view::{How, Map, View};
@@ -26,7 +26,7 @@ pub(crate) struct FileRecord {
     pub(crate) bytes: u64,
     pub(crate) digest: Option<Digest>,
     pub(crate) hits: Vec<Hit>,
-    pub(crate) named: Vec<String>,
+    pub(crate) named: Vec<Named>,
 }
 
 /// How a file may be read.
@@ -253,6 +253,17 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) -> Plac
     places
 }
 
+/// Finds where secrets stand in a text.
+pub(crate) fn secrets(rules: &Rules, text: &[u8]) -> Vec<(usize, usize)> {
+    let mut hits = Vec::new();
+    drop(raw_rules(rules, text, NO_LENS, &mut hits));
+    let secret = |hit: &&Hit| {
+        let rule = rules.matcher(hit.matcher).and_then(|known| rules.table.get(usize::from(known.rule)));
+        rule.is_some_and(|rule| rule.id.family() == "secret")
+    };
+    hits.iter().filter(secret).map(|hit| (hit.start as usize, hit.end as usize)).collect()
+}
+
 /// Says that code of the plugin runs a file which is named like none.
 pub(crate) fn runs(rules: &Rules, entry: &Entry<'_>, record: &mut FileRecord) {
     let mut sink = Sink::new(rules, record.lens, entry.path, &[]);
@@ -303,7 +314,7 @@ fn read(
     path: &str,
     mut source: Source<'_>,
     hits: &mut Vec<Hit>,
-    named: &mut Vec<String>,
+    named: &mut Vec<Named>,
 ) {
     let mut sink = Sink::new(rules, Some(source.lens), path, options.packages);
     sink.role = source.role;
@@ -334,7 +345,12 @@ fn read(
         }
     }
     hits.append(&mut own);
-    named.append(&mut sink.named);
+    // What a reader's documentation shows is no code of the plugin.
+    if source.lowered == Lowered::No {
+        let lens = source.lens;
+        named.extend(core::mem::take(&mut sink.named).into_iter().map(|path| Named { lens, path }));
+        named.append(&mut sink.named_as);
+    }
 }
 
 /// Decodes what is encoded in a text and reads it as what it looks like, layer by layer.
@@ -345,7 +361,7 @@ fn coded(
     source: &Source<'_>,
     langs: u8,
     own: &mut Vec<Hit>,
-    named: &mut Vec<String>,
+    named: &mut Vec<Named>,
 ) {
     // Values of data files are decoded where their escapes are undone.
     let uris = if langs & Lens::Data.bit() == 0 { Uris::Here } else { Uris::Elsewhere };
@@ -392,7 +408,7 @@ fn inner(
     source: &Source<'_>,
     embedded: &Embedded,
     own: &mut Vec<Hit>,
-    named: &mut Vec<String>,
+    named: &mut Vec<Named>,
 ) {
     let (text, base, map): (&[u8], usize, Option<&Map>) = match &embedded.text {
         EmbeddedText::Range(start, end) => (source.text.get(*start..*end).unwrap_or_default(), *start, None),

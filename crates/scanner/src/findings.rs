@@ -7,14 +7,13 @@ use plugward_types::{Digest, Finding, Severity, Span};
 use crate::decode;
 use crate::entry::{Content, Entry, Lens};
 use crate::file::FileRecord;
-use crate::lines::{LineEnds, LineIndex, code_points};
+use crate::lines::LineEnds;
 use crate::options::ScanOptions;
 use crate::report::Summary;
 use crate::rules::Rules;
 use crate::sink::{Hit, Lowered};
-
-/// Most characters of a snippet.
-const SNIPPET: usize = 120;
+use crate::snippet::Places;
+use crate::view::How;
 
 /// A hit with its rule and weight.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +23,16 @@ struct Weighed {
     severity: Severity,
 }
 
+/// A finding and the place behind its last byte.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Placed {
+    pub(crate) finding: Finding,
+    pub(crate) end: (u32, u32),
+}
+
+/// Rules about what an encoded run says, which they do not undo themselves.
+const TELLING: &[&str] = &["prompt/encoded", "unicode/tags", "unicode/variation-run"];
+
 /// Makes the findings of one file, counted exactly and listed up to the limit of each rule.
 pub(crate) fn make(
     rules: &Rules,
@@ -31,8 +40,14 @@ pub(crate) fn make(
     entry: &Entry<'_>,
     record: &FileRecord,
     counts: &mut Summary,
-) -> Vec<Finding> {
+) -> Vec<Placed> {
     let mut weighed = weigh(rules, options, record);
+    let family = |item: &Weighed| rules.table.get(usize::from(item.rule)).map(|rule| rule.id.family());
+    let secrets: Vec<(usize, usize)> = weighed
+        .iter()
+        .filter(|item| family(item) == Some("secret"))
+        .map(|item| (item.hit.start as usize, item.hit.end as usize))
+        .collect();
     for item in &weighed {
         counts.count(item.severity);
     }
@@ -48,15 +63,17 @@ pub(crate) fn make(
     let text: &[u8] = if record.state.detector().is_some() { bytes } else { &decoded.text };
     let map = decoded.view.as_ref().filter(|_| record.state.detector().is_none());
     let ends = if record.lens == Some(Lens::Js) { LineEnds::EcmaScript } else { LineEnds::Plain };
-    let mut places = Places::new(text, ends);
+    let mut places = Places::new(text, ends, secrets);
     if let Some(at) = capped {
         push_cap(rules, options, at, &mut weighed, counts);
     }
     weighed.sort_by_key(|item| (item.hit.start, item.rule, item.hit.end));
+    let behind = ends_of(text, ends, &weighed);
     let digest = record.digest.unwrap_or(Digest::from_bytes([0; 32]));
     weighed
         .iter()
-        .filter_map(|item| {
+        .zip(behind)
+        .filter_map(|(item, behind)| {
             let rule = rules.table.get(usize::from(item.rule))?;
             let (start, end) = (item.hit.start as usize, item.hit.end as usize);
             let (line, column) = places.place(start);
@@ -64,9 +81,13 @@ pub(crate) fn make(
                 let (from, to, _) = view.map.back(start, end);
                 (from, to)
             });
-            let secret = rule.id.family() == "secret";
-            let snippet = if secret { places.secret(start, end) } else { places.snippet(start) };
-            Some(Finding {
+            let encoded = item.hit.how.has(How::DECODE) || TELLING.contains(&rule.id.as_str());
+            let snippet = match rule.id.family() {
+                "secret" => places.secret(start, end),
+                _ if encoded => places.decoded(rules, start, end),
+                _ => places.snippet(start),
+            };
+            let finding = Finding {
                 rule: rule.id.clone(),
                 severity: item.severity,
                 path: entry.path.to_owned(),
@@ -77,9 +98,24 @@ pub(crate) fn make(
                 how: item.hit.how.list(),
                 snippet,
                 digest,
-            })
+            };
+            Some(Placed { finding, end: behind })
         })
         .collect()
+}
+
+/// Gives the places behind the findings, counted in rising order.
+fn ends_of(text: &[u8], ends: LineEnds, weighed: &[Weighed]) -> Vec<(u32, u32)> {
+    let mut order: Vec<(u32, usize)> = weighed.iter().map(|item| item.hit.end).zip(0..).collect();
+    order.sort_unstable();
+    let mut places = Places::new(text, ends, Vec::new());
+    let mut out = vec![(1, 1); weighed.len()];
+    for (end, index) in order {
+        if let Some(slot) = out.get_mut(index) {
+            *slot = places.place(end as usize);
+        }
+    }
+    out
 }
 
 /// Gives each (rule, span) once, not hidden before hidden, with its severity in the profile.
@@ -146,66 +182,4 @@ fn push_cap(
             weighed.push(Weighed { hit, rule: matcher.rule, severity });
         }
     }
-}
-
-/// Places in one text, asked for in rising order, so that a long line is counted once.
-struct Places<'a> {
-    text: &'a [u8],
-    index: LineIndex,
-    last: (usize, u32, u32),
-}
-
-impl<'a> Places<'a> {
-    fn new(text: &'a [u8], ends: LineEnds) -> Self {
-        Self { text, index: LineIndex::new(text, ends), last: (0, 1, 1) }
-    }
-
-    fn place(&mut self, at: usize) -> (u32, u32) {
-        let (line, start) = self.index.line_of(at);
-        let (from, column) =
-            if line == self.last.1 && at >= self.last.0 { (self.last.0, self.last.2) } else { (start, 1) };
-        let more = self.text.get(from..at).map_or(0, code_points);
-        let column = column.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        // A place inside a character is not handed on: the next count would begin in its middle.
-        if self.text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80) {
-            self.last = (at, line, column);
-        }
-        (line, column)
-    }
-
-    /// One line around a place, escaped.
-    fn snippet(&self, at: usize) -> String {
-        let (line, _) = self.index.line_of(at);
-        let (start, end) = self.index.line(self.text, line);
-        let from = start.max(at.saturating_sub(40));
-        let to = end.min(at.saturating_add(SNIPPET.saturating_mul(4)));
-        let window = self.text.get(from..to).unwrap_or_default();
-        let mut out = String::new();
-        let mut count = 0_usize;
-        for char in String::from_utf8_lossy(window).trim().chars() {
-            let text = escape(char);
-            count = count.saturating_add(text.chars().count());
-            if count > SNIPPET {
-                break;
-            }
-            out.push_str(&text);
-        }
-        out
-    }
-
-    /// The first characters of a secret and its length.
-    fn secret(&self, start: usize, end: usize) -> String {
-        let matched = self.text.get(start..end).unwrap_or_default();
-        let head: String = String::from_utf8_lossy(matched).chars().take(4).map(escape).collect();
-        format!("{head}… ({} bytes)", matched.len())
-    }
-}
-
-/// Writes a character so that a terminal shows it and nothing else happens.
-pub(crate) fn escape(char: char) -> String {
-    if char == '\t' {
-        return " ".to_owned();
-    }
-    let invisible = crate::unicode::is_invisible(char);
-    if char.is_control() || invisible { format!("\\u{{{:x}}}", u32::from(char)) } else { char.to_string() }
 }

@@ -14,7 +14,19 @@ pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> b
         KeyCheck::Program => !is_switch(value),
         KeyCheck::Hijack => is_hijack(name, value),
         KeyCheck::KeyFile => is_secret_file(value),
+        KeyCheck::Address => names_address(value),
     }
+}
+
+/// Says whether a word of a text is an address of the public net in numbers, alone or as a host.
+fn names_address(value: &[u8]) -> bool {
+    value.split(|byte| matches!(byte, b' ' | b'=' | b'@' | b'"' | b'\'')).any(|word| {
+        let host = word.split(|byte| matches!(byte, b':' | b'/' | b'?')).next().unwrap_or_default();
+        let dots = host.iter().filter(|byte| **byte == b'.').count();
+        dots == 3
+            && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+            && crate::secret::is_public_host(host)
+    })
 }
 
 /// Says whether a text names a secret file besides the public half of a key and what lies beside keys for all to see.

@@ -27,6 +27,7 @@ mod scan;
 mod secret;
 mod shapes;
 mod sink;
+mod snippet;
 mod text;
 mod unicode;
 mod view;

@@ -138,6 +138,18 @@ pub(crate) fn resolve(from: &str, name: &str) -> String {
     parts.join("/")
 }
 
+/// Finds what a name stands for: beside the file that has it, else below a folder above, as a command finds it that is
+/// started there.
+pub(crate) fn above<T>(from: &str, name: &str, known: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let mut base = from;
+    loop {
+        if let Some(found) = known(&resolve(base, name)) {
+            return Some(found);
+        }
+        base = base.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty())?;
+    }
+}
+
 /// Says whether a relative specifier leaves the plugin, seen from the file that names it.
 fn leaves(from: &str, specifier: &[u8]) -> bool {
     let mut depth = from.split('/').filter(|part| !part.is_empty()).count().saturating_sub(1);

@@ -81,6 +81,8 @@ pub struct ScanReport {
     pub(crate) profile: Profile,
     pub(crate) rules: Digest,
     pub(crate) findings: Vec<Finding>,
+    /// Where each finding ends: the line and column behind its last byte.
+    pub(crate) ends: Vec<(u32, u32)>,
     pub(crate) files: Vec<FileState>,
     pub(crate) summary: Summary,
 }
@@ -90,6 +92,11 @@ impl ScanReport {
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
+    }
+
+    /// Gives the findings with the line and column behind the last byte of each.
+    pub fn placed(&self) -> impl Iterator<Item = (&Finding, (u32, u32))> {
+        self.findings.iter().zip(self.ends.iter().copied())
     }
 
     /// Gives the entries in the order of their paths, one state each.

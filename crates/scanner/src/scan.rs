@@ -4,19 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use plugward_types::Finding;
-
 use crate::ScanError;
 use crate::crates;
 use crate::entry::{Content, Entry, Lens};
 use crate::error::ScanErrorKind;
 use crate::file::{self, FileRecord, Reading};
-use crate::findings;
+use crate::findings::{self, Placed};
 use crate::inventory::names;
 use crate::modules;
 use crate::options::ScanOptions;
 use crate::report::{FileState, ScanReport, Summary};
 use crate::rules::Rules;
+use crate::sink::Named;
 
 /// Scans all files of one plugin.
 ///
@@ -44,9 +43,11 @@ pub fn scan(
         profile: options.profile,
         rules: rules.digest(),
         findings: Vec::new(),
+        ends: Vec::new(),
         files: Vec::new(),
         summary: Summary { files: order.len() as u64, ..Summary::default() },
     };
+    let mut placed: Vec<Placed> = Vec::new();
     for (index, result) in order.iter().zip(results) {
         let Some(entry) = entries.get(*index) else { continue };
         let FileResult { state, findings, counts, .. } = result;
@@ -54,10 +55,11 @@ pub fn scan(
         report.summary.danger = report.summary.danger.saturating_add(counts.danger);
         report.summary.warning = report.summary.warning.saturating_add(counts.warning);
         report.summary.info = report.summary.info.saturating_add(counts.info);
-        report.findings.extend(findings);
+        placed.extend(findings);
         report.files.push(FileState { path: entry.path.to_owned(), ..state });
     }
-    report.findings.sort();
+    placed.sort();
+    (report.findings, report.ends) = placed.into_iter().map(|Placed { finding, end }| (finding, end)).unzip();
     Ok(report)
 }
 
@@ -109,9 +111,9 @@ fn readings(options: &ScanOptions<'_>, entries: &[Entry<'_>], order: &[usize]) -
 #[derive(Debug)]
 struct FileResult {
     state: FileState,
-    findings: Vec<Finding>,
+    findings: Vec<Placed>,
     counts: Summary,
-    named: Vec<String>,
+    named: Vec<Named>,
 }
 
 /// Reads files that code loads or runs, and that are named like none, once more: as what the code takes them for.
@@ -133,18 +135,20 @@ fn named(
     while let Some(turn) = open.pop() {
         let Some(result) = results.get(turn) else { continue };
         let Some(from) = order.get(turn).and_then(|index| entries.get(*index)) else { continue };
-        let Some(lens) = result.state.lens.filter(|lens| matches!(lens, Lens::Js | Lens::Py | Lens::Sh))
-        else {
-            continue;
-        };
-        let targets: BTreeSet<usize> = result
-            .named
-            .iter()
-            .filter_map(|name| at.get(modules::resolve(from.path, name).as_str()).copied())
-            .filter(|target| !done.contains(target))
-            .collect();
-        for target in targets {
+        let mut targets: BTreeMap<usize, Lens> = BTreeMap::new();
+        for Named { lens, path } in &result.named {
+            let runs = matches!(lens, Lens::Js | Lens::Py | Lens::Sh);
+            let target = modules::above(from.path, path, |name| at.get(name).copied());
+            if let Some(target) = target.filter(|target| runs && !done.contains(target)) {
+                targets.entry(target).or_insert(*lens);
+            }
+        }
+        for (target, lens) in targets {
             let Some(entry) = order.get(target).and_then(|index| entries.get(*index)) else { continue };
+            if results.get(target).is_some_and(|known| known.state.lens == Some(lens)) {
+                // Its first line says the same: it was read so.
+                continue;
+            }
             // Shells source settings, and JSON is no code to those who require it; no program of Python is named so.
             let plain = match names::lens(entry.path) {
                 None | Some(Lens::Prose) => true,

@@ -57,7 +57,11 @@ fn is_password(matched: &[u8]) -> bool {
 fn is_public_address(matched: &[u8]) -> bool {
     let Some(at) = memchr::memmem::find(matched, b"://") else { return false };
     let host = matched.get(at.saturating_add(3)..).unwrap_or_default();
-    let host = host.split(|byte| matches!(byte, b'/' | b':' | b'?' | b'#')).next().unwrap_or_default();
+    is_public_host(host.split(|byte| matches!(byte, b'/' | b':' | b'?' | b'#')).next().unwrap_or_default())
+}
+
+/// Says whether a host is an address of the public net in numbers.
+pub(crate) fn is_public_host(host: &[u8]) -> bool {
     let Ok(host) = core::str::from_utf8(host) else { return false };
     let number = |part: &str| -> Option<u32> {
         if let Some(hex) = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X")) {

@@ -92,6 +92,13 @@ pub(crate) struct Command<'a> {
     pub(crate) span: (usize, usize),
 }
 
+/// A file that code names as something to load, run or evaluate, and what reads it there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) lens: Lens,
+    pub(crate) path: String,
+}
+
 /// A limit that a lens met, with the range that went unread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unread {
@@ -112,8 +119,10 @@ pub(crate) struct Sink<'r> {
     pub(crate) hits: Vec<Hit>,
     pub(crate) embedded: Vec<Embedded>,
     pub(crate) unread: Vec<Unread>,
-    /// Files that the text names as something to load, run or evaluate.
+    /// Files that the text names as something to load, run or evaluate, in its own language.
     pub(crate) named: Vec<String>,
+    /// The same in another language: `node x` in a shell.
+    pub(crate) named_as: Vec<Named>,
     /// Where the views of the text may match, if a pass over its bytes has told. Without it a lens builds all of them.
     pub(crate) places: Option<Places>,
 }
@@ -135,6 +144,7 @@ impl<'r> Sink<'r> {
             embedded: Vec::new(),
             unread: Vec::new(),
             named: Vec::new(),
+            named_as: Vec::new(),
             places: None,
         }
     }

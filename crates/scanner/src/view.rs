@@ -35,6 +35,10 @@ impl How {
         self.0 == 0
     }
 
+    pub(crate) const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     pub(crate) const fn bits(self) -> u8 {
         self.0
     }

@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::sandbox_path::{FileKind, Jail, WalkLimits};
 use plugward_loader::scanner::render::Render;
 use plugward_loader::scanner::{
-    Content, Entry, Lens, MatchCache, Profile, RoleHint, RuleFile, Rules, ScanDecision, ScanOptions,
+    Content, Entry, Lens, MatchCache, Profile, RoleHint, Rules, ScanDecision, ScanOptions,
     ScanReport, State, Suppression, gate, render, scan,
 };
 use plugward_loader::{Digest, Finding, ScanPack, Severity, sha256};
@@ -30,11 +30,10 @@ const ENTRIES: u64 = 1_000_000;
 const DEPTH: usize = 256;
 /// Fewer bytes than these are scanned without records.
 const SMALL: usize = 64 << 10;
-/// Most bytes of a rule file.
-const RULES: u64 = 1 << 20;
 
 pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let more = more_rules(args)?;
+    let settings = Settings::read(host)?;
+    let more = settings.rules(&args.rules)?;
     let rules = more.as_ref().unwrap_or_else(|| Rules::builtin());
     if args.self_check {
         return self_check(rules, out);
@@ -46,7 +45,6 @@ pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let mut files = found.files;
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let entries: Vec<Entry<'_>> = files.iter().map(File::entry).collect();
-    let settings = Settings::read(host)?;
     let asked = args.profile.map(|profile| match profile {
         ProfileArg::StrictPlugin => Profile::StrictPlugin,
         ProfileArg::General => Profile::General,
@@ -108,25 +106,6 @@ fn exit(report: &ScanReport, decision: &ScanDecision, fail_on: FailOn) -> u8 {
         Some(_) if is(State::Partial) || is(State::Special) => 6,
         _ => 0,
     }
-}
-
-/// The built-in rules, and those of the files that were named.
-fn more_rules(args: &ScanArgs) -> Result<Option<Rules>, Failure> {
-    if args.rules.is_empty() {
-        return Ok(None);
-    }
-    let mut texts = Vec::new();
-    for path in &args.rules {
-        let bytes = host::named_file(path, RULES).map_err(Failure::Usage)?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
-        })?;
-        texts.push((path.to_string(), text));
-    }
-    let files: Vec<RuleFile<'_>> = texts.iter().map(|(name, text)| RuleFile { name, text }).collect();
-    Rules::with(&files)
-        .map(Some)
-        .map_err(|error| usage(format!("load rules: {error} ({})\n  next: {}", error.code(), error.help())))
 }
 
 fn self_check(rules: &Rules, out: &mut Out) -> Result<u8, Failure> {

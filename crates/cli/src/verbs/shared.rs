@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use plugward_loader::manifest::Dialect;
@@ -81,6 +82,7 @@ pub(crate) fn options(
         records: None,
         profile: settings.profile,
         packages: settings.packages.clone(),
+        rules: settings.rules(&[])?.map(Arc::new),
         suppressions: settings.suppressions.clone(),
         today: host::today(),
         approval: settings.approval,

@@ -42,5 +42,5 @@ impl Render<'_> {
 
 /// Writes a path so that a terminal shows it and nothing else happens.
 fn shown(path: &str) -> String {
-    path.chars().map(crate::findings::escape).collect()
+    path.chars().map(crate::snippet::escape).collect()
 }

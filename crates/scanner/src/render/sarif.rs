@@ -24,9 +24,8 @@ pub fn sarif(render: &Render<'_>, rules: &Rules) -> String {
         report.files().iter().enumerate().map(|(index, file)| (file.path.as_str(), index)).collect();
     let mut seen: BTreeMap<[u8; 32], u64> = BTreeMap::new();
     let results: Vec<Value> = report
-        .findings()
-        .iter()
-        .map(|finding| result(render, finding, &indexes, &places, &mut seen))
+        .placed()
+        .map(|(finding, end)| result(render, (finding, end), &indexes, &places, &mut seen))
         .collect();
     let artifacts: Vec<Value> = report.files().iter().map(artifact).collect();
     let notifications = notifications(render, &places);
@@ -121,7 +120,7 @@ fn fingerprint(finding: &Finding, seen: &mut BTreeMap<[u8; 32], u64>) -> String 
 
 fn result(
     render: &Render<'_>,
-    finding: &Finding,
+    (finding, end): (&Finding, (u32, u32)),
     indexes: &BTreeMap<&str, usize>,
     places: &BTreeMap<&str, usize>,
     seen: &mut BTreeMap<[u8; 32], u64>,
@@ -145,6 +144,8 @@ fn result(
             "region": {
                 "startLine": finding.line,
                 "startColumn": finding.column,
+                "endLine": end.0,
+                "endColumn": end.1,
                 "byteOffset": finding.span.start,
                 "byteLength": finding.span.len(),
                 "snippet": { "text": finding.snippet },

@@ -186,4 +186,58 @@ mod tests {
         assert!(idle.is_empty(), "no case needs these detectors:\n{}", idle.join("\n"));
         assert!(whole.shapes.len() > 40);
     }
+
+    /// The matchers of a rule that hit in a case, whatever it weighs.
+    fn ways(rules: &Rules, rule: usize, case: &Case, profile: Profile) -> BTreeSet<u16> {
+        let hint = case.role.map_or(RoleHint::NONE, RoleHint::role);
+        let options = ScanOptions::new(profile);
+        let mut ways = BTreeSet::new();
+        let digest = Digest::from_bytes([0; 32]);
+        let files = case.files.iter().map(|(path, bytes)| Entry {
+            path,
+            content: Content::Bytes { bytes, digest },
+            role: hint,
+        });
+        for entry in &crate::crates::raised(&files.collect::<Vec<_>>()) {
+            let record = crate::file::scan(rules, &options, entry, crate::file::Reading::Full);
+            let own = record.hits.iter().map(|hit| hit.matcher).filter(|matcher| {
+                let known = &rules.matchers[usize::from(*matcher)];
+                usize::from(known.rule) == rule && known.profiles & profile.bit() != 0
+            });
+            ways.extend(own);
+        }
+        ways
+    }
+
+    #[test]
+    fn every_single_way_to_match_is_needed_by_a_case() {
+        let rules = Rules::builtin();
+        let mut needed: BTreeSet<u16> = BTreeSet::new();
+        for (index, rule) in rules.table.iter().enumerate() {
+            for profile in Profile::ALL.into_iter().filter(|profile| rule.severity(*profile).is_some()) {
+                for case in &rule.bad {
+                    let ways = ways(rules, index, case, profile);
+                    // With this one taken away the case would fail.
+                    needed.extend(ways.first().filter(|_| ways.len() == 1));
+                }
+            }
+        }
+        let mut idle = Vec::new();
+        let mut ordinal = std::collections::BTreeMap::new();
+        for (at, matcher) in rules.matchers.iter().enumerate() {
+            let rule = &rules.table[usize::from(matcher.rule)];
+            let number = ordinal.entry(matcher.rule).or_insert(0_usize);
+            *number += 1;
+            let apart = matches!(matcher.kind, crate::rules::MatcherKind::Shape);
+            if !apart && !needed.contains(&u16::try_from(at).unwrap()) {
+                idle.push(format!("{} way {number}: {}", rule.id, short(&matcher.kind)));
+            }
+        }
+        assert!(idle.is_empty(), "{} ways to match that no case needs:\n{}", idle.len(), idle.join("\n"));
+        assert!(needed.len() > 400);
+    }
+
+    fn short(kind: &crate::rules::MatcherKind) -> String {
+        format!("{kind:?}").chars().take(60).collect()
+    }
 }

@@ -288,6 +288,7 @@ pub(super) fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
         "program" => Ok(Some(KeyCheck::Program)),
         "hijack" => Ok(Some(KeyCheck::Hijack)),
         "key-file" => Ok(Some(KeyCheck::KeyFile)),
+        "address" => Ok(Some(KeyCheck::Address)),
         other => Err(RuleErrorKind::Parse(format!("{other:?} is no check of this version"))),
     }
 }

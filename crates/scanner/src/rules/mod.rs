@@ -179,6 +179,8 @@ pub(crate) enum KeyCheck {
     Hijack,
     /// A text that names a file of keys or tokens, not only the public half of a key.
     KeyFile,
+    /// A text that has an address of the public net in numbers.
+    Address,
 }
 
 /// The compiled table of rules.

@@ -19,12 +19,15 @@ mod hyperagent;
 mod identity;
 mod invariant;
 mod mufflers;
+mod named;
 mod prose;
 mod py;
 #[cfg(feature = "render")]
 mod render;
 mod rs;
 mod sh;
+#[cfg(feature = "render")]
+mod snippet;
 mod spans;
 
 use plugward_scanner::Rules;

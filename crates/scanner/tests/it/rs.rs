@@ -12,6 +12,8 @@ fn found<'a>(report: &'a ScanReport, rule: &str) -> Vec<&'a Finding> {
 
 /// Ways to start a shell. `§` marks the start of what has to be found.
 const STARTS: &[&str] = &[
+    "use std::process::Command; fn main() { match std::env::var_os(\"PAYLOAD\") { Some(w) => { §Command::new(w).output(); } _ => {} } }",
+    "use std::process::Command; fn main() { if let Some(w) = std::env::var_os(\"PAYLOAD\") { §Command::new(w).output(); } }",
     "fn main() { §std::process::Command::new(\"sh\").status(); }",
     "fn main() { ::§std::process::Command::new(\"sh\"); }",
     "fn main() { §std :: process\n:: Command /* a */ :: new // b\n(\"sh\"); }",
@@ -95,6 +97,8 @@ const BENIGN: &[&str] = &[
     "use std::process::Command; fn main() { Command::new(std::env::var(\"RUSTC\").unwrap()); }",
     "use std::process::Command; fn main() { Command::new(std::env::var_os(\"CC\").unwrap_or_else(|| \"cc\".into())); }",
     "use std::process::Command; fn main() { Command::new(env!(\"CARGO\")); }",
+    "use std::process::Command; fn main() { let r = std::env::var_os(\"RUSTC\").unwrap(); let mut c = match std::env::var_os(\"RUSTC_WRAPPER\") { Some(w) if !w.is_empty() => { let mut c = Command::new(w); c.arg(r); c } _ => Command::new(r) }; c.output(); }",
+    "use std::process::Command; fn main() { let r = std::env::var(\"RUSTC\").unwrap(); let w = std::env::var(\"RUSTC_WRAPPER\").ok(); let mut c = if let Some(w) = w { let mut c = Command::new(w); c.arg(&r); c } else { Command::new(&r) }; c.output(); }",
     "use clap::Command; fn main() { Command::new(\"sh\"); }",
     "struct Command; impl Command { fn new(a: &str) {} } fn main() { Command::new(\"sh\"); }",
     "mod process { pub struct Command; } fn main() { process::Command::new(\"sh\"); }",

@@ -100,6 +100,7 @@ impl Interest {
             b"shell" => Self::Shell,
             b"url" | b"serverurl" | b"httpurl" | b"uri" if context.has(Context::SERVERS) => Self::Url,
             b"script"
+            | b"cmds"
             | b"before_script"
             | b"after_script"
             | b"apikeyhelper"

@@ -97,6 +97,7 @@ pub(super) struct WalkNodes {
     pub(super) imports: Vec<Node>,
     pub(super) dict: Word,
     pub(super) call: Word,
+    pub(super) asked: Word,
     getattr: Vec<Node>,
     setattr: Node,
     vars: Node,
@@ -112,6 +113,7 @@ pub(super) struct WalkNodes {
     python: Vec<Node>,
     shells: Vec<Node>,
     programs: Vec<Node>,
+    spawners: Vec<Node>,
     listed: Vec<Node>,
     executable: Node,
     yaml: Vec<Node>,
@@ -142,6 +144,7 @@ impl WalkNodes {
             imports: all(&["__import__", "@importlib.import_module", "@importlib.__import__"]),
             dict: word("__dict__"),
             call: word("__call__"),
+            asked: word("__getattribute__"),
             getattr: all(&["getattr", "@inspect.getattr_static", "object.__getattribute__"]),
             setattr: node("setattr"),
             vars: node("vars"),
@@ -184,6 +187,13 @@ impl WalkNodes {
                 "@pty.spawn",
             ]),
             programs: all(&[&["@asyncio.create_subprocess_exec"][..], LISTED].concat()),
+            spawners: all(&[
+                "@subprocess.run",
+                "@subprocess.Popen",
+                "@subprocess.call",
+                "@subprocess.check_call",
+                "@subprocess.check_output",
+            ]),
             listed: all(LISTED),
             executable: node("@sys.executable"),
             yaml: all(&["@yaml.load", "@yaml.load_all"]),
@@ -297,10 +307,28 @@ impl Walk<'_, '_, '_> {
                     how = how.and(undone);
                 }
                 how = how.and(self.constants(items, 3, &mut left, &mut args.constants));
+                if self.nodes.spawners.contains(&node) {
+                    self.shell_by_place(items, &mut args.constants);
+                }
             }
             self.sink.call(self.names, node, Own::No, &args, span, how);
         }
         self.shapes(val.node, items, span, how);
+    }
+
+    /// The ninth argument of a process is its keyword `shell`.
+    fn shell_by_place(&self, items: &[Item], out: &mut Vec<u8>) {
+        let placed = items.iter().take_while(|item| item.key == 0 && item.spread == 0);
+        if let Some(item) = placed.into_iter().nth(8) {
+            out.extend_from_slice(match item.val.form {
+                Form::True | Form::Text => b"shell=True ",
+                Form::False => b"shell=False ",
+                _ => match self.tok(item.first).map_or(&b""[..], |tok| super::text_of(self.src, tok)) {
+                    [b'1'..=b'9', ..] => b"shell=True ",
+                    _ => b"shell=? ",
+                },
+            });
+        }
     }
 
     /// Writes the constants of arguments: texts, and `name=value` of keywords and keys.

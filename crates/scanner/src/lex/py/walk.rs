@@ -10,6 +10,8 @@ use crate::view::How;
 
 /// Rounds until aliases that are used before they are bound have settled, whatever changes.
 const ROUNDS: u32 = 6;
+/// Most items of lists that are joined.
+const JOINED: usize = 256;
 /// Rounds as long as each finds one more alias; what is new after them is reported as not seen.
 const MOST_ROUNDS: u32 = 32;
 
@@ -546,6 +548,10 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         if nodes.is_space(word) {
             return Val { node: 0, star: self.names.star(word), form: Form::Space, a: ROOT, b: 0 };
         }
+        if word != 0 && word == nodes.asked && base.node != 0 && self.step(base.node, word) == 0 {
+            // Called with a name, it gives the member of that name.
+            return Val::form(Form::Space, base.node, 0);
+        }
         if base.form == Form::Space {
             // A member of a dictionary: only what it is asked by.
             return if nodes.asks(word) { base } else { Val::default() };
@@ -763,6 +769,7 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             return;
         }
         let (cur, asks) = (frame.cur, frame.asks);
+        let mut sum = None;
         if cur.val.node != 0
             && self.nodes.environ.contains(&cur.val.node)
             && !asks
@@ -799,9 +806,30 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
                     elem.val.node = cur.val.node;
                 }
                 elem.target = Cur::default();
+                if (elem.val.form, cur.val.form) == (Form::List, Form::List) && elem.operators > 0 {
+                    sum = Some((elem.val, cur.val));
+                }
             }
             elem.operands = elem.operands.saturating_add(1);
         }
+        if let Some((a, b)) = sum {
+            let both = self.joined_lists(a, b);
+            if let Some(frame) = self.top() {
+                frame.elem.val = both;
+            }
+        }
+    }
+
+    /// Two lists with a sign between them, as one.
+    fn joined_lists(&mut self, a: Val, b: Val) -> Val {
+        let items: Vec<Item> = self.list(a).iter().chain(self.list(b)).take(JOINED).copied().collect();
+        if !self.spend(items.len()) {
+            return a;
+        }
+        let start = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
+        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        self.kept.extend(items);
+        Val::form(Form::List, start, count)
     }
 
     /// Ends an element.

@@ -84,6 +84,7 @@ const TOOL_VARIABLES: &[&[u8]] = &[
 ];
 /// Words that pass a text on as it is.
 const CONVERSIONS: &[&[u8]] = &[
+    b"_",
     b"env",
     b"var",
     b"var_os",

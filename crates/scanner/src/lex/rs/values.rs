@@ -26,12 +26,27 @@ impl<'s> Values<'s> {
     pub(super) fn of(code: &Code<'s, '_>) -> Self {
         let budget = code.src.len().saturating_mul(8).saturating_add(64 << 10);
         let mut values = Self { budget, ..Self::default() };
+        // The matches that are open: where each ends, and what it looks at.
+        let mut matches: Vec<(usize, (usize, usize))> = Vec::new();
         let mut at = 0_usize;
         while let Some(tok) = code.tok(at) {
             let next = at.saturating_add(1);
             if tok.kind == K::Word {
                 match code.word(at) {
                     b"let" | b"const" | b"static" => values.declaration(code, next),
+                    b"match" => {
+                        if let Some(open) = block(code, next) {
+                            matches.push((code.close(open), (next, open)));
+                        }
+                    }
+                    b"Some" | b"Ok" if !matches.is_empty() && code.is(next, b'(') => {
+                        while matches.last().is_some_and(|(end, _)| *end <= at) {
+                            matches.pop();
+                        }
+                        if let (Some((_, value)), Some(name)) = (matches.last(), arm(code, next)) {
+                            values.add(name, *value);
+                        }
+                    }
                     // A parameter or a field: its value is not known.
                     name if code.is(next, b':')
                         && !matches!(before(code, at), b"let" | b"const" | b"static" | b"mut") =>
@@ -61,7 +76,10 @@ impl<'s> Values<'s> {
         }
         match code.initializer(name_at) {
             Some(value) => {
-                let end = code.statement_end(value, usize::MAX);
+                // `if let Some(name) = value {`: the block is no part of the value.
+                let asks = matches!(before(code, start.saturating_sub(1)), b"if" | b"while");
+                let end = if asks { block(code, value) } else { None };
+                let end = end.unwrap_or_else(|| code.statement_end(value, usize::MAX));
                 self.add(name, (value, end));
             }
             None => self.add(name, (0, 0)),
@@ -145,6 +163,35 @@ impl<'s> Values<'s> {
             _ => FirstArg::Other,
         }
     }
+}
+
+/// Most tokens of what a `match` or an `if let` looks at.
+const LOOKED_AT: usize = 64;
+
+/// Finds the block that follows an expression.
+fn block(code: &Code<'_, '_>, from: usize) -> Option<usize> {
+    let mut at = from;
+    for _ in 0..LOOKED_AT {
+        match code.tok(at)?.kind {
+            K::Mark(b'{') => return Some(at),
+            K::Mark(b'(' | b'[') => at = code.close(at).max(at),
+            K::Mark(b';' | b'}') => return None,
+            _ => {}
+        }
+        at = at.saturating_add(1);
+    }
+    None
+}
+
+/// Gives the name in the brackets of a pattern that is an arm of a `match`.
+fn arm<'s>(code: &Code<'s, '_>, open: usize) -> Option<&'s [u8]> {
+    let mut at = open.saturating_add(1);
+    while matches!(code.word(at), b"mut" | b"ref") {
+        at = at.saturating_add(1);
+    }
+    let after = at.saturating_add(2);
+    let named = !code.word(at).is_empty() && code.is(at.saturating_add(1), b')');
+    (named && (code.is(after, b'=') || code.word(after) == b"if")).then(|| code.word(at))
 }
 
 /// The bytes that a range of tokens takes.

@@ -93,6 +93,9 @@ impl Parser<'_, '_, '_> {
         if let Some(value) = value
             && self.spend(value.len().saturating_add(16))
         {
+            if self.is_open(name) {
+                piece.open = true;
+            }
             self.put_text(&value, (start, self.pos), how, piece, place);
             return;
         }

@@ -140,6 +140,12 @@ impl Flat {
     /// Gives a range as a view, for code that another reader takes apart.
     pub(super) fn view(&self, start: usize, end: usize) -> View {
         let mut view = View::default();
+        self.show(start, end, &mut view);
+        view
+    }
+
+    /// Adds a range to a view.
+    pub(super) fn show(&self, start: usize, end: usize, view: &mut View) {
         if start < end {
             for (bytes, range, how, linear) in self.pieces(start, end) {
                 if linear {
@@ -149,6 +155,5 @@ impl Flat {
                 }
             }
         }
-        view
     }
 }

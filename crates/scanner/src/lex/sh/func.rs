@@ -11,9 +11,19 @@ pub(super) struct Func {
     pub(super) words: Vec<Vec<u8>>,
     /// Where the arguments go, if the words do not say: behind them.
     pub(super) alias: bool,
+    /// Where its body stands, if it has more than one command.
+    pub(super) body: (usize, usize),
 }
 
-/// Longest command that is kept.
+/// Says whether a body asks for what it is called with.
+fn takes_arguments(body: &[u8]) -> bool {
+    memchr::memchr_iter(b'$', body).any(|at| {
+        let next = body.get(at.saturating_add(1)..).unwrap_or_default();
+        matches!(next.strip_prefix(b"{").unwrap_or(next), [b'1'..=b'9' | b'@' | b'*', ..])
+    })
+}
+
+/// Longest command that is kept, and longest body.
 const MAX: usize = 4096;
 
 impl Parser<'_, '_, '_> {
@@ -22,8 +32,17 @@ impl Parser<'_, '_, '_> {
         if func.words.iter().map(Vec::len).sum::<usize>() > MAX {
             func.words.clear();
         }
+        let (start, end) = func.body;
+        let body = self.src.get(start..end).unwrap_or_default();
+        if body.len() > MAX || !takes_arguments(body) {
+            func.body = (0, 0);
+        }
         let listed = func.sources != 0
+            || func.body != (0, 0)
             || func.words.first().is_some_and(|program| {
+                if matches!(program.as_slice(), b"$@" | b"$*" | b"${@}" | b"${*}" | [b'$', b'1'..=b'9']) {
+                    return true;
+                }
                 let program = super::run::base_name(program);
                 self.sink.rules.commands.program(program) != 0 || super::wrap::is_known(program)
             });

@@ -45,6 +45,9 @@ struct Frame {
     body: bool,
     commands: usize,
     last: Vec<Vec<u8>>,
+    /// Where it begins, and how many commands with listed programs stood in front.
+    start: usize,
+    listed: usize,
 }
 
 /// What one call of `list` keeps.
@@ -127,6 +130,8 @@ impl Parser<'_, '_, '_> {
             b'|' => {
                 self.operator(if self.starts(b"|&") { 2 } else { 1 });
                 self.next_stage(state);
+                // The next command may stand in a line below.
+                self.skip_lines();
             }
             b'(' => self.paren(state),
             b')' => return self.close_paren(state),
@@ -268,6 +273,8 @@ impl Parser<'_, '_, '_> {
             body: body.is_some(),
             commands: 0,
             last: Vec::new(),
+            start: self.pos,
+            listed: self.listed,
         };
         if let Some(name) = body {
             self.bodies.push((name, 0));
@@ -306,7 +313,9 @@ impl Parser<'_, '_, '_> {
             state.ran = frame.ran;
             if let Some((name, _)) = self.bodies.pop() {
                 let words = if frame.commands == 1 { frame.last } else { Vec::new() };
-                self.define(name, Func { sources: inside, words, alias: false });
+                let worth = frame.commands > 1 && self.listed > frame.listed;
+                let body = if worth { (frame.start, self.pos) } else { (0, 0) };
+                self.define(name, Func { sources: inside, words, alias: false, body });
             }
             return;
         }

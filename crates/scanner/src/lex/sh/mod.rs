@@ -41,7 +41,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
 
 /// Reads ranges of a text as one script.
 fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
-    let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
+    let before = (sink.hits.len(), sink.embedded.len(), sink.named_as.len());
     let mut known = Known::default();
     for round in 1..=ROUNDS {
         let mut parser = Parser::new(src, sink, limits, out);
@@ -58,7 +58,7 @@ fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &L
             // A function that runs a listed program was used above its place: read again, knowing it.
             sink.hits.truncate(before.0);
             sink.embedded.truncate(before.1);
-            sink.named.truncate(before.2);
+            sink.named_as.truncate(before.2);
             known.vars.clear();
             *out = Lexed::default();
             continue;
@@ -99,6 +99,8 @@ struct Var {
     /// Its items; a plain variable has one. `None` is not known.
     items: Option<Vec<Vec<u8>>>,
     sources: u128,
+    /// Something in its items is not known, and stands there as it was written.
+    open: bool,
 }
 
 /// What is known of names.
@@ -141,6 +143,14 @@ struct Parser<'a, 's, 'r> {
     bodies: Vec<(Vec<u8>, u32)>,
     depth: usize,
     limit: usize,
+    /// How deep code may stand in code.
+    embedded: usize,
+    /// The calls whose functions were read with what they are called with.
+    calls: std::collections::BTreeSet<Vec<u8>>,
+    /// Bytes of functions that may still be read once more.
+    bodies_left: usize,
+    /// Commands so far whose program a rule lists, or that are what a function is called with.
+    listed: usize,
     budget: usize,
     /// A line's end with the end of the here-documents below it.
     documents: (usize, usize),
@@ -156,6 +166,8 @@ struct Parser<'a, 's, 'r> {
 
 impl<'a, 's, 'r> Parser<'a, 's, 'r> {
     fn new(src: &'a [u8], sink: &'s mut Sink<'r>, limits: &Limits, out: &'s mut Lexed) -> Self {
+        // Code in code has no more than its own length gives, so that the levels do not multiply.
+        let free = if sink.depth == 0 { 64 << 10 } else { 0 };
         Self {
             src,
             pos: 0,
@@ -173,6 +185,10 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             bodies: Vec::new(),
             depth: 0,
             limit: limits.templates,
+            embedded: limits.embedded,
+            calls: std::collections::BTreeSet::new(),
+            bodies_left: src.len().saturating_mul(4).saturating_add(free),
+            listed: 0,
             budget: (1_usize << 20).saturating_add(src.len().saturating_mul(4)),
             documents: (usize::MAX, 0),
             line: (0, 0),

@@ -6,8 +6,9 @@ use super::wrap;
 use super::{Parser, Piece};
 use crate::entry::Lens;
 use crate::sink::{Command, EmbeddedText};
+use crate::lex::quote::{self, Exact};
 use crate::text::Within;
-use crate::view::How;
+use crate::view::{How, View};
 
 /// What a stage of a pipeline hands on.
 #[derive(Debug, Default)]
@@ -29,6 +30,8 @@ pub(super) struct Redirect {
     pub(super) sources: u128,
     /// What is read, if it is text of the script.
     pub(super) input: Option<Flat>,
+    /// The number in front, its last digit; `0` where there is none.
+    pub(super) number: u8,
 }
 
 /// Whether tabs in front of a here-document's lines are part of it.
@@ -51,6 +54,9 @@ pub(super) enum Lasts {
     No,
     Yes,
 }
+
+/// Most bytes that come in to become words.
+const FED: usize = 4096;
 
 /// Most wrappers around one program, and most levels of functions.
 const NESTED: usize = 16;
@@ -135,7 +141,12 @@ impl Parser<'_, '_, '_> {
             return false;
         }
         self.skip(digits);
-        self.redirect()
+        let (before, number) = (self.redirects.len(), self.at(self.pos.saturating_sub(1)));
+        let read = self.redirect();
+        if let Some(redirect) = self.redirects.get_mut(before) {
+            redirect.number = number;
+        }
+        read
     }
 
     /// Reads one redirection; `false` where none stands here.
@@ -163,11 +174,24 @@ impl Parser<'_, '_, '_> {
         let end = self.words.last().map_or(word.end, |last| last.end);
         let input = (operator == b"<<<" && !word.open).then(|| self.flat.cut(word.start, end));
         let read = word.printed.checked_sub(1).and_then(|at| self.printed.get(at as usize)).cloned();
+        let mut sources = word.sources;
+        let mut input = input.or_else(|| read.filter(|_| operator == b"<"));
+        if let (b"<&", [digit @ b'0'..=b'9']) = (operator, self.text(word)) {
+            // What was opened under this number before.
+            let name = [b'&', *digit];
+            sources |= self.value_sources(&name);
+            input = self.value(&name, None).map(|text| {
+                let mut flat = Flat::default();
+                flat.unit(&text, word.span, How::NONE);
+                flat
+            });
+        }
         let redirect = Redirect {
             text: [operator, self.text(word)].concat(),
             how: self.flat.how(word.start, word.end),
-            sources: word.sources,
-            input: input.or_else(|| read.filter(|_| operator == b"<")),
+            sources,
+            input,
+            number: b'0',
         };
         self.words.truncate(words);
         self.flat.truncate(flat);
@@ -212,7 +236,8 @@ impl Parser<'_, '_, '_> {
         let kind = if quoted { Quotes::Some } else { Quotes::None };
         let (text, sources) = self.document_text(range, kind, tabs);
         let known = text.filter(|text| !text.bytes.is_empty());
-        self.redirects.push(Redirect { text: b"<<".to_vec(), how: How::NONE, sources, input: known });
+        let text = b"<<".to_vec();
+        self.redirects.push(Redirect { text, how: How::NONE, sources, input: known, number: b'0' });
     }
 
     /// Finds the end of the line, quotes skipped.
@@ -428,6 +453,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn tell(&mut self, name: &[u8], how: How, own: Words, sources: u128) -> u128 {
         let table = &self.sink.rules.commands;
         let program = table.program(name);
+        self.listed = self.listed.saturating_add(usize::from(program != 0 || name.starts_with(b"$")));
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let told: Vec<(Vec<u8>, How)> =
             redirects.iter().map(|redirect| (redirect.text.clone(), redirect.how)).collect();
@@ -468,6 +494,9 @@ impl Parser<'_, '_, '_> {
                 }
             }
             if first < own.end {
+                if name == b"xargs" {
+                    self.fed_words(own, first);
+                }
                 let inner = Words { first, nested: own.nested.saturating_add(1), ..own };
                 return self.command_words(inner);
             }
@@ -499,11 +528,21 @@ impl Parser<'_, '_, '_> {
             .collect();
         let cost = args.iter().map(Vec::len).sum::<usize>().saturating_add(64);
         let Some((words, sources)) = self.called(name, &args) else { return Stage::default() };
+        if words.is_empty() && !args.is_empty() {
+            self.body_with(name, &args, own);
+        }
         if words.is_empty() || !self.spend(cost.saturating_add(words.iter().map(Vec::len).sum())) {
             return Stage { sources, ..Stage::default() };
         }
+        let mut stage = self.written(&words, own);
+        stage.sources |= sources;
+        stage
+    }
+
+    /// Goes on with words that stand nowhere in the source as they are.
+    fn written(&mut self, words: &[Vec<u8>], own: Words) -> Stage {
         let first = self.words.len();
-        for text in &words {
+        for text in words {
             let mut piece = self.begin();
             piece.span = own.span;
             piece.open = text.contains(&b'$');
@@ -516,10 +555,81 @@ impl Parser<'_, '_, '_> {
             self.words.push(piece);
         }
         let inner = Words { first, end: self.words.len(), nested: own.nested.saturating_add(4), ..own };
-        let mut stage = self.command_words(inner);
-        stage.sources |= sources;
-        stage
+        self.command_words(inner)
     }
+
+    /// Reads the body of a function once more, with what it is called with. Without that it was read at its place.
+    fn body_with(&mut self, name: &[u8], args: &[Vec<u8>], own: Words) {
+        let Some((start, end)) = self.known.funcs.get(name).map(|func| func.body) else { return };
+        let body = self.src.get(start..end).unwrap_or_default();
+        let call = [&[name.to_vec()], args].concat().join(&0);
+        if body.is_empty()
+            || self.sink.depth.saturating_add(1) >= self.embedded
+            || !self.calls.insert(call)
+        {
+            return;
+        }
+        let Some(left) = self.bodies_left.checked_sub(body.len()) else {
+            self.stopped.get_or_insert(own.span.0);
+            return;
+        };
+        self.bodies_left = left;
+        let mut view = View::default();
+        view.put(b"set --", own.span, How::NONE, 0);
+        for text in args {
+            view.put(b" ", own.span, How::NONE, 0);
+            let mut word = View::default();
+            word.put(text, own.span, How::NONE, 0);
+            let exact = if text.contains(&b'$') { Exact::No } else { Exact::Yes };
+            quote::word(&word, exact, own.span.0, &mut view);
+        }
+        view.put(b"\n", own.span, How::NONE, 0);
+        view.copy(body, start, How::NONE, 0);
+        self.sink.embed(Lens::Sh, EmbeddedText::View(view));
+    }
+
+    /// `xargs`: the words that come in, where they are known, behind the command's own or in place of a mark.
+    fn fed_words(&mut self, own: Words, first: usize) {
+        let Some(input) = self.given(own).filter(|input| input.len() <= FED) else { return };
+        let text = |word: &Piece| self.text(*word).to_vec();
+        let options: Vec<Vec<u8>> =
+            self.words.get(own.first..first).unwrap_or_default().iter().map(text).collect();
+        let command: Vec<Vec<u8>> =
+            self.words.get(first..own.end).unwrap_or_default().iter().map(text).collect();
+        if !self.spend(input.len().saturating_mul(command.len().saturating_add(1))) {
+            return;
+        }
+        let mark = options.iter().zip(1_usize..).find_map(|(option, next)| match option.as_slice() {
+            b"-I" => options.get(next).cloned(),
+            b"-i" | b"--replace" => Some(b"{}".to_vec()),
+            [b'-', b'I' | b'i', glued @ ..] => Some(glued.to_vec()),
+            _ => option.strip_prefix(b"--replace=").map(<[u8]>::to_vec),
+        });
+        let Some(mark) = mark.filter(|mark| !mark.is_empty()) else {
+            let items = input.bytes.split(|byte| byte.is_ascii_whitespace() || *byte == 0);
+            let items = items.filter(|item| !item.is_empty()).map(<[u8]>::to_vec).take(64);
+            let words: Vec<Vec<u8>> = command.into_iter().chain(items).collect();
+            self.written(&words, own);
+            return;
+        };
+        for line in input.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).take(16) {
+            let words: Vec<Vec<u8>> = command.iter().map(|word| replaced(word, &mark, line)).collect();
+            self.written(&words, own);
+        }
+    }
+}
+
+/// Puts a text in every place of a mark.
+fn replaced(word: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = word;
+    while let Some(at) = memchr::memmem::find(rest, mark) {
+        out.extend_from_slice(rest.get(..at).unwrap_or_default());
+        out.extend_from_slice(with);
+        rest = rest.get(at.saturating_add(mark.len())..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// Gives the lines of a text with their places, line ends kept.

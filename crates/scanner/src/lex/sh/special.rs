@@ -7,8 +7,9 @@ use super::run::{Lasts, Stage, Words};
 use super::wrap::{self, Runs};
 use super::{Parser, Piece};
 use crate::entry::Lens;
-use crate::sink::EmbeddedText;
-use crate::view::How;
+use crate::sink::{EmbeddedText, Named};
+use crate::lex::quote::{self, Exact};
+use crate::view::{How, View};
 
 /// Programs whose output a shell is meant to read: they set it up.
 const SETUP: &[&[u8]] = &[
@@ -78,6 +79,50 @@ impl Parser<'_, '_, '_> {
         }
     }
 
+    /// Hands a text on with what it is called with: `$0`, `$1` and so on, as far as they are known.
+    fn embed_with(&mut self, code: Piece, given: &[Piece], own: Words) {
+        if given.is_empty() || memchr::memchr(b'$', self.text(code)).is_none() {
+            return self.embed(Lens::Sh, code.start, code.end);
+        }
+        let mut view = View::default();
+        let place = self.flat.source(code.start, code.end).0;
+        view.put(b"set --0", (place, place), How::NONE, 0);
+        for word in given {
+            view.put(b" ", (place, place), How::NONE, 0);
+            if word.open {
+                let raw = self.src.get(word.span.0..word.span.1).unwrap_or_default();
+                if word.span == own.span || raw.is_empty() {
+                    break;
+                }
+                view.copy(raw, word.span.0, How::NONE, 0);
+            } else {
+                let text = self.flat.view(word.start, word.end);
+                quote::word(&text, Exact::Yes, place, &mut view);
+            }
+        }
+        view.put(b"\n", (place, place), How::NONE, 0);
+        self.flat.show(code.start, code.end, &mut view);
+        self.sink.embed(Lens::Sh, EmbeddedText::View(view));
+    }
+
+    /// `exec 3< file`: what a number stands for from here on.
+    fn keep_open(&mut self, own: Words) {
+        let opened: Vec<(u8, u128, Option<Vec<u8>>)> = self
+            .redirects
+            .get(own.redirects..)
+            .unwrap_or_default()
+            .iter()
+            .filter(|redirect| redirect.sources != 0 || redirect.input.is_some())
+            .map(|redirect| {
+                let text = redirect.input.as_ref().map(|input| input.bytes.clone());
+                (redirect.number, redirect.sources, text)
+            })
+            .collect();
+        for (number, sources, text) in opened {
+            self.set_text(&[b'&', number], text.as_deref(), sources);
+        }
+    }
+
     fn embed_flat(&mut self, lens: Lens, text: &Flat) {
         if text.len() > 0 {
             self.sink.embed(lens, EmbeddedText::View(text.view(0, text.len())));
@@ -92,6 +137,12 @@ impl Parser<'_, '_, '_> {
         }
         match name {
             b"eval" => self.eval(program, own),
+            b"at" | b"batch" => {
+                if let Some(text) = self.given(own) {
+                    self.embed_flat(Lens::Sh, &text);
+                }
+            }
+            b"exec" if self.args(own).is_empty() => self.keep_open(own),
             b"source" | b"." => self.source(own),
             b"trap" | b"watch" => {
                 let arg = self.args(own).iter().find(|word| !self.text(**word).starts_with(b"-")).copied();
@@ -126,7 +177,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// What comes in as text of the script: a here-document, a here-string, or what the stage before printed.
-    fn given(&mut self, own: Words) -> Option<Flat> {
+    pub(super) fn given(&mut self, own: Words) -> Option<Flat> {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let input = redirects.iter().rev().find_map(|redirect| redirect.input.clone());
         let reads = redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
@@ -186,7 +237,13 @@ impl Parser<'_, '_, '_> {
                     rest.iter().find(|word| lens != Lens::Sh || !is_option(self.text(**word)))
                 }) {
                     let code = *code;
-                    self.embed(lens, code.start, code.end);
+                    if lens == Lens::Sh {
+                        let rest = args.iter().skip_while(|word| word.start <= code.start);
+                        let rest: Vec<Piece> = rest.copied().collect();
+                        self.embed_with(code, &rest, own);
+                    } else {
+                        self.embed(lens, code.start, code.end);
+                    }
                 }
                 return;
             }
@@ -218,15 +275,22 @@ impl Parser<'_, '_, '_> {
             }
         }
         match file {
-            Some(file) if !file.is_empty() && !file.contains(&b'$') => {
-                self.sink.named.push(String::from_utf8_lossy(&file).into_owned());
-            }
-            Some(_) => {}
+            Some(file) => self.names_file(lens, &file),
             None => {
                 if let Some(text) = self.given(own) {
                     self.embed_flat(lens, &text);
                 }
             }
+        }
+    }
+
+    /// Keeps a file that is run or read as code. Of a path below a variable, the plugin's root say, the rest is looked for.
+    fn names_file(&mut self, lens: Lens, file: &[u8]) {
+        let below = file.starts_with(b"$").then(|| memchr::memchr(b'/', file)).flatten();
+        let file = file.get(below.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
+        if !file.is_empty() && !file.contains(&b'$') {
+            let path = String::from_utf8_lossy(file).into_owned();
+            self.sink.named_as.push(Named { lens, path });
         }
     }
 
@@ -270,7 +334,7 @@ impl Parser<'_, '_, '_> {
                 self.embed_flat(Lens::Sh, &text);
             }
         } else if !word.open {
-            self.sink.named.push(String::from_utf8_lossy(&text).into_owned());
+            self.names_file(Lens::Sh, &text);
         }
         if word.open && word.value && !self.sets_up(own) {
             self.sink.shape("sh-eval", own.span, How::NONE);
@@ -291,7 +355,7 @@ impl Parser<'_, '_, '_> {
             let program = words.first().map(|program| super::run::base_name(program)).unwrap_or_default();
             let table = &self.sink.rules.commands;
             let sources = table.source(table.program(program));
-            self.define(name, Func { sources, words: if simple { words } else { Vec::new() }, alias: true });
+            self.define(name, Func { sources, words: if simple { words } else { Vec::new() }, alias: true, body: (0, 0) });
         }
     }
 
@@ -401,12 +465,26 @@ impl Parser<'_, '_, '_> {
 
     fn set(&mut self, own: Words) {
         let args: Vec<Piece> = self.args(own).to_vec();
-        let Some(from) = args.iter().position(|word| self.text(*word) == b"--") else { return };
-        let rest = args.get(from.saturating_add(1)..).unwrap_or_default();
-        let known = rest.iter().all(|word| !word.open);
+        let Some(from) =
+            args.iter().position(|word| matches!(self.text(*word), b"--" | b"--0"))
+        else {
+            return;
+        };
+        let mut rest = args.get(from.saturating_add(1)..).unwrap_or_default().to_vec();
+        if args.get(from).is_some_and(|word| self.text(*word) == b"--0") && !rest.is_empty() {
+            // What `embed_with` writes: the name comes first.
+            let name = rest.remove(0);
+            let text = self.text(name).to_vec();
+            self.set_text(b"0", (!name.open).then_some(text.as_slice()), name.sources);
+        }
         let items: Vec<Vec<u8>> = rest.iter().map(|word| self.text(*word).to_vec()).collect();
         let sources = rest.iter().fold(0, |sum, word| sum | word.sources);
-        self.set_items(b"@".to_vec(), known.then_some(items), sources);
+        self.set_items(b"@".to_vec(), Some(items), sources);
+        if rest.iter().any(|word| word.open)
+            && let Some(var) = self.known.vars.get_mut(&b"@"[..])
+        {
+            var.open = true;
+        }
     }
 
     /// `NAME=value`.

@@ -13,7 +13,7 @@ impl Parser<'_, '_, '_> {
         }
         let items =
             items.filter(|items| items.iter().map(Vec::len).sum::<usize>() <= MAX && items.len() <= 64);
-        self.known.vars.insert(name, Var { items, sources });
+        self.known.vars.insert(name, Var { items, sources, open: false });
     }
 
     /// Binds a name to one text.
@@ -48,8 +48,15 @@ impl Parser<'_, '_, '_> {
         }
     }
 
+    /// Says whether something in what a name holds is not known.
+    pub(super) fn is_open(&self, name: &[u8]) -> bool {
+        let name = if matches!(name, b"*" | [b'1'..=b'9']) { b"@" } else { name };
+        self.known.vars.get(name).is_some_and(|var| var.open)
+    }
+
     /// Gives the programs whose output a name holds.
     pub(super) fn value_sources(&self, name: &[u8]) -> u128 {
+        let name = if matches!(name, b"*" | [b'1'..=b'9']) { b"@" } else { name };
         self.known.vars.get(name).map_or(0, |var| var.sources)
     }
 }

@@ -112,6 +112,9 @@ impl Parser<'_, '_, '_> {
         piece.end = self.flat.len();
         piece.span.1 = self.pos.max(piece.span.0);
         piece.value &= piece.value_end == piece.end;
+        if let [b'/', b'd', b'e', b'v', b'/', b'f', b'd', b'/', digit @ b'0'..=b'9'] = self.text(piece) {
+            piece.sources |= self.value_sources(&[b'&', *digit]);
+        }
         self.words.push(piece);
     }
 

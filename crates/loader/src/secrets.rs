@@ -1,0 +1,153 @@
+//! Secrets that the scan's own rules do not name: redaction looks at the same bytes.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use plugward_redact::{Did, Firewall, Found, Raw, Rules, Settings, Views};
+use plugward_scanner::{Content, Entry, ScanReport, State};
+use plugward_types::{Digest, Finding, RuleId, Severity, Span};
+
+/// Made once a process: the rules are compiled.
+fn firewall() -> Result<&'static Firewall, String> {
+    static FIREWALL: OnceLock<Result<Firewall, String>> = OnceLock::new();
+    let made = FIREWALL.get_or_init(|| {
+        // Encodings are not undone: what is hidden in them is the scan's part.
+        let settings = Settings { views: Views::Plain, ..Settings::reference() };
+        Firewall::new(Rules::all(), settings)
+            .map_err(|error| format!("make the rules of redaction: {error} ({})", error.code()))
+    });
+    made.as_ref().map_err(Clone::clone)
+}
+
+/// Gives a warning `redact/<kind>` for each secret in the text files of a scan that no `secret/*` finding has.
+pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Finding>, String> {
+    let firewall = firewall()?;
+    let by_path: BTreeMap<&str, &Entry<'_>> = files.iter().map(|entry| (entry.path, entry)).collect();
+    let mut out = Vec::new();
+    for state in report.files() {
+        if !matches!(state.state, State::Scanned | State::Decoded | State::Partial) {
+            continue;
+        }
+        let Some(entry) = by_path.get(state.path.as_str()) else { continue };
+        let Content::Bytes { bytes, digest } = entry.content else { continue };
+        let redacted = firewall.redact_bytes(Raw::new(bytes.to_vec()));
+        if redacted.findings().is_empty() {
+            continue;
+        }
+        let own = report.findings();
+        let from = own.partition_point(|finding| finding.path.as_str() < entry.path);
+        let known: Vec<Span> = own
+            .get(from..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|finding| finding.path == entry.path)
+            .filter(|finding| finding.rule.family() == "secret")
+            .map(|finding| finding.span)
+            .collect();
+        found(entry.path, (bytes, digest), redacted.findings(), &known, &mut out)?;
+    }
+    Ok(out)
+}
+
+/// Puts what was cut out of one file back to its place in the raw bytes.
+fn found(
+    path: &str,
+    (bytes, digest): (&[u8], Digest),
+    all: &[Found],
+    known: &[Span],
+    out: &mut Vec<Finding>,
+) -> Result<(), String> {
+    let (mut before, mut written) = (0_usize, 0_usize);
+    let mut place = Place { bytes, at: 0, line: 1, column: 1 };
+    for one in all {
+        let start = one.at.start.saturating_sub(written).saturating_add(before);
+        let len = if one.did == Did::Cut { one.raw_len } else { one.at.len() };
+        let span = Span::new(start.min(bytes.len()), start.saturating_add(len).min(bytes.len()));
+        before = before.saturating_add(len);
+        written = written.saturating_add(one.at.len());
+        let listed = known.iter().any(|known| known.start < span.end && span.start < known.end);
+        if listed || one.did != Did::Cut {
+            continue;
+        }
+        let rule: RuleId = format!("redact/{}", one.kind)
+            .parse()
+            .map_err(|error| format!("name the rule of a secret: {error}"))?;
+        let (line, column) = place.of(span.start);
+        out.push(Finding {
+            rule,
+            severity: Severity::Warning,
+            path: path.to_owned(),
+            line,
+            column,
+            span,
+            message: format!("A secret stands here ({})", one.kind),
+            how: Vec::new(),
+            // Of the value nothing is shown: redaction names it by its kind.
+            snippet: format!("[REDACTED:{}] ({} bytes)", one.kind, span.len()),
+            digest,
+        });
+    }
+    Ok(())
+}
+
+/// Lines and columns, asked for in rising order. Lines end by LF, CRLF and lone CR, as in the scan's own findings.
+struct Place<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u32,
+    column: u32,
+}
+
+impl Place<'_> {
+    fn of(&mut self, to: usize) -> (u32, u32) {
+        while self.at < to {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let ends = matches!(rest, [b'\n', ..]) || matches!(rest, [b'\r', next, ..] if *next != b'\n');
+            let len = match rest {
+                [] => return (self.line, self.column),
+                [0xC0..=0xFF, ..] => {
+                    let head = rest.get(..4.min(rest.len())).unwrap_or_default();
+                    let chunk = head.utf8_chunks().next();
+                    let first = chunk.and_then(|chunk| chunk.valid().chars().next());
+                    first.map_or(1, char::len_utf8)
+                }
+                _ => 1,
+            };
+            self.at = self.at.saturating_add(len);
+            if ends {
+                (self.line, self.column) = (self.line.saturating_add(1), 1);
+            } else {
+                self.column = self.column.saturating_add(1);
+            }
+        }
+        (self.line, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plugward_scanner::{Profile, RoleHint, Rules as ScanRules, ScanOptions, scan};
+
+    use super::*;
+
+    fn check(text: &str) -> Vec<(String, usize, u32, u32)> {
+        let content = Content::Bytes { bytes: text.as_bytes(), digest: Digest::from_bytes([0; 32]) };
+        let files = [Entry { path: "a.txt", content, role: RoleHint::NONE }];
+        let report = scan(ScanRules::builtin(), &ScanOptions::new(Profile::General), &files).unwrap();
+        let found = look(&files, &report).unwrap();
+        found
+            .iter()
+            .map(|one| (one.rule.to_string(), one.span.start, one.line, one.column))
+            .collect()
+    }
+
+    #[test]
+    fn a_secret_that_the_rules_name_is_said_once_and_another_is_a_warning_at_its_place() {
+        let github = concat!("gh", "p_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6");
+        assert_eq!(check(&format!("token {github}\n")), []);
+        let text = format!("token {github}\r\nπ\tpassword=\"{}\" end\n", concat!("tR4-qu!", "ckBr0wn"));
+        let at = text.find("tR4").unwrap();
+        assert_eq!(check(&text), [("redact/generic".to_owned(), at, 2, 13)]);
+        assert_eq!(check("nothing here: password = os.environ['P']\n"), []);
+    }
+}

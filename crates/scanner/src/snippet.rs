@@ -1,0 +1,192 @@
+//! What a report shows of a place: one line, escaped, without secrets, with what an encoded run says.
+
+use crate::encoded::{self, Uris};
+use crate::file::secrets;
+use crate::lex::data::uri;
+use crate::lines::{LineEnds, LineIndex, code_points};
+use crate::rules::Rules;
+
+/// Most characters of a snippet.
+const SNIPPET: usize = 120;
+/// Most characters of what an encoded run says.
+const DECODED: usize = 76;
+/// Bytes of an encoded run that are decoded to be shown.
+const SHOWN: usize = 8192;
+/// Encodings in one another that are undone to be shown.
+const LAYERS: usize = 3;
+
+/// Places in one text, asked for in rising order, so that a long line is counted once.
+pub(crate) struct Places<'a> {
+    text: &'a [u8],
+    index: LineIndex,
+    last: (usize, u32, u32),
+    /// Where secrets stand, apart and in order.
+    secrets: Vec<(usize, usize)>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(text: &'a [u8], ends: LineEnds, secrets: Vec<(usize, usize)>) -> Self {
+        Self { text, index: LineIndex::new(text, ends), last: (0, 1, 1), secrets: apart(secrets) }
+    }
+
+    /// Gives the line and column of an offset.
+    pub(crate) fn place(&mut self, at: usize) -> (u32, u32) {
+        let (line, start) = self.index.line_of(at);
+        let (from, column) =
+            if line == self.last.1 && at >= self.last.0 { (self.last.0, self.last.2) } else { (start, 1) };
+        let more = self.text.get(from..at).map_or(0, code_points);
+        let column = column.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        // A place inside a character is not handed on: the next count would begin in its middle.
+        if self.text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80) {
+            self.last = (at, line, column);
+        }
+        (line, column)
+    }
+
+    /// One line around a place, escaped.
+    pub(crate) fn snippet(&self, at: usize) -> String {
+        let (line, _) = self.index.line_of(at);
+        let (start, end) = self.index.line(self.text, line);
+        let from = start.max(at.saturating_sub(40));
+        let to = end.min(at.saturating_add(SNIPPET.saturating_mul(4)));
+        cut(&masked(self.text, (from, to), &self.secrets), SNIPPET)
+    }
+
+    /// The same with what the encoded run from `start` to `end` says.
+    pub(crate) fn decoded(&self, rules: &Rules, start: usize, end: usize) -> String {
+        let plain = self.snippet(start);
+        let run = self.text.get(start..end.min(start.saturating_add(SHOWN))).unwrap_or_default();
+        let Some(text) = decoded(run) else { return plain };
+        let hidden = apart(secrets(rules, &text));
+        let said = cut(&masked(&text, (0, text.len()), &hidden), DECODED);
+        if said.is_empty() {
+            return plain;
+        }
+        let room = SNIPPET.saturating_sub(said.chars().count()).saturating_sub(3);
+        let head: String = plain.chars().take(room).collect();
+        format!("{} ⇒ {said}", head.trim_end())
+    }
+
+    /// The first characters of a secret and its length.
+    pub(crate) fn secret(&self, start: usize, end: usize) -> String {
+        hidden(self.text.get(start..end).unwrap_or_default())
+    }
+}
+
+fn hidden(secret: &[u8]) -> String {
+    let head: String = String::from_utf8_lossy(secret).chars().take(4).map(escape).collect();
+    format!("{head}… ({} bytes)", secret.len())
+}
+
+/// Spans in order, those that meet as one.
+fn apart(mut spans: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    spans.sort_unstable();
+    let mut out: Vec<(usize, usize)> = Vec::with_capacity(spans.len());
+    for (start, end) in spans {
+        match out.last_mut() {
+            Some(last) if start < last.1 => last.1 = last.1.max(end),
+            _ => out.push((start, end)),
+        }
+    }
+    out
+}
+
+/// A range of a text, of the secrets in it no more than their heads.
+fn masked(text: &[u8], (from, to): (usize, usize), secrets: &[(usize, usize)]) -> String {
+    let mut out = String::new();
+    let mut at = from;
+    let first = secrets.partition_point(|(_, end)| *end <= from);
+    for &(start, end) in secrets.get(first..).unwrap_or_default() {
+        if start >= to {
+            break;
+        }
+        out.push_str(&String::from_utf8_lossy(text.get(at..start).unwrap_or_default()));
+        out.push_str(&hidden(text.get(start..end).unwrap_or_default()));
+        at = end;
+    }
+    out.push_str(&String::from_utf8_lossy(text.get(at..to).unwrap_or_default()));
+    out
+}
+
+/// As much of a text as there is room for, escaped, line breaks as blanks.
+fn cut(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut count = 0_usize;
+    for char in text.trim().chars() {
+        let shown = if matches!(char, '\n' | '\r') { " ".to_owned() } else { escape(char) };
+        count = count.saturating_add(shown.chars().count());
+        if count > most {
+            break;
+        }
+        out.push_str(&shown);
+    }
+    out
+}
+
+/// What an encoded run says.
+fn decoded(run: &[u8]) -> Option<Vec<u8>> {
+    if let Some(text) = characters(run) {
+        return Some(text);
+    }
+    let mut text = layer(run).or_else(|| short(run))?;
+    for _ in 1..LAYERS {
+        match layer(&text) {
+            Some(next) => text = next,
+            None => break,
+        }
+    }
+    Some(text)
+}
+
+/// What the run says that a text consists of, for the larger part.
+fn layer(text: &[u8]) -> Option<Vec<u8>> {
+    let found = encoded::find(text, Uris::Here);
+    let length = |view: &crate::view::View| {
+        let (start, end, _) = view.map.back(0, view.bytes.len());
+        end.saturating_sub(start)
+    };
+    let longest = found.into_iter().max_by_key(|found| length(&found.view))?;
+    (length(&longest.view).saturating_mul(2) > text.len()).then_some(longest.view.bytes)
+}
+
+/// What a short run in a command says.
+fn short(text: &[u8]) -> Option<Vec<u8>> {
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'=');
+    let hex = |run: &[u8]| {
+        let pairs = run.chunks_exact(2).map(|pair| {
+            core::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())
+        });
+        pairs.collect::<Option<Vec<u8>>>().filter(|_| run.len().is_multiple_of(2))
+    };
+    let shown = |bytes: &Vec<u8>| !bytes.is_empty() && bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    let runs = text.split(|byte| !part(byte)).filter(|run| run.len() >= 4);
+    let read = runs.filter_map(|run| {
+        hex(run).filter(shown).or_else(|| Some(uri::base64(run)).filter(shown)).map(|said| (run.len(), said))
+    });
+    read.max_by_key(|(len, _)| *len).map(|(_, said)| said)
+}
+
+/// What tag characters and variation selectors say.
+fn characters(run: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    for char in run.utf8_chunks().flat_map(|chunk| chunk.valid().chars()) {
+        let code = u32::from(char);
+        let byte = match code {
+            0xE0020..=0xE007E => code.checked_sub(0xE0000),
+            0xFE00..=0xFE0F => code.checked_sub(0xFE00),
+            0xE0100..=0xE01EF => code.checked_sub(0xE0100).and_then(|byte| byte.checked_add(16)),
+            _ => None,
+        };
+        out.extend(byte.and_then(|byte| u8::try_from(byte).ok()));
+    }
+    (!out.is_empty()).then_some(out)
+}
+
+/// Writes a character so that a terminal shows it and nothing else happens.
+pub(crate) fn escape(char: char) -> String {
+    if char == '\t' {
+        return " ".to_owned();
+    }
+    let invisible = crate::unicode::is_invisible(char);
+    if char.is_control() || invisible { format!("\\u{{{:x}}}", u32::from(char)) } else { char.to_string() }
+}
