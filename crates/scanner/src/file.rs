@@ -386,6 +386,7 @@ fn coded(
                 danger && matches!(rule.id.family(), "prompt" | "sh")
             })
         });
+        // A match in it spans the whole run.
         let (start, end, how) = map.back(0, bytes.len());
         if orders {
             let mut sink = Sink::new(rules, Some(source.lens), path, &[]);
@@ -393,7 +394,6 @@ fn coded(
             own.append(&mut sink.hits);
         }
         for found in hits {
-            let (start, end, _) = map.back(found.start as usize, found.end as usize);
             let moved = hit(found.matcher, start, end, found.how.and(how));
             own.push(Hit { lowered: found.lowered, ..moved });
         }

