@@ -236,9 +236,9 @@ impl Settings {
             return Ok(None);
         }
         let files: Vec<RuleFile<'_>> = texts.iter().map(|(name, text)| RuleFile { name, text }).collect();
-        Rules::with(&files)
-            .map(Some)
-            .map_err(|error| usage(format!("load rules: {error} ({})\n  next: {}", error.code(), error.help())))
+        Rules::with(&files).map(Some).map_err(|error| {
+            usage(format!("load rules: {error} ({})\n  next: {}", error.code(), error.help()))
+        })
     }
 }
 

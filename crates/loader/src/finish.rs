@@ -1,6 +1,5 @@
 //! The end of a check: each decision, the sums and the exit code.
 
-
 use crate::discover::Seen;
 use crate::gates::Walked;
 use crate::options::{CheckOptions, Root, Whole};

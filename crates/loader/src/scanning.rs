@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use plugward_manifest::{Dialect, Manifest};
 use plugward_scanner::{
-    Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions,
-    ScanReport, State, Suppression,
+    Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
+    State, Suppression,
 };
 use plugward_tree_lock::Snapshot;
 use plugward_types::Finding;

@@ -135,10 +135,7 @@ mod tests {
         let files = [Entry { path: "a.txt", content, role: RoleHint::NONE }];
         let report = scan(ScanRules::builtin(), &ScanOptions::new(Profile::General), &files).unwrap();
         let found = look(&files, &report).unwrap();
-        found
-            .iter()
-            .map(|one| (one.rule.to_string(), one.span.start, one.line, one.column))
-            .collect()
+        found.iter().map(|one| (one.rule.to_string(), one.span.start, one.line, one.column)).collect()
     }
 
     #[test]

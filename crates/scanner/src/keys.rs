@@ -22,8 +22,7 @@ pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> b
 fn names_address(value: &[u8]) -> bool {
     value.split(|byte| matches!(byte, b' ' | b'=' | b'@' | b'"' | b'\'')).any(|word| {
         let host = word.split(|byte| matches!(byte, b':' | b'/' | b'?')).next().unwrap_or_default();
-        let dots = host.iter().filter(|byte| **byte == b'.').count();
-        dots == 3
+        host.split(|byte| *byte == b'.').count() == 4
             && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
             && crate::secret::is_public_host(host)
     })

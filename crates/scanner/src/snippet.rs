@@ -153,9 +153,9 @@ fn layer(text: &[u8]) -> Option<Vec<u8>> {
 fn short(text: &[u8]) -> Option<Vec<u8>> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'=');
     let hex = |run: &[u8]| {
-        let pairs = run.chunks_exact(2).map(|pair| {
-            core::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())
-        });
+        let pairs = run
+            .chunks_exact(2)
+            .map(|pair| core::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()));
         pairs.collect::<Option<Vec<u8>>>().filter(|_| run.len().is_multiple_of(2))
     };
     let shown = |bytes: &Vec<u8>| !bytes.is_empty() && bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));

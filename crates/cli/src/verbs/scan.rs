@@ -9,8 +9,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::sandbox_path::{FileKind, Jail, WalkLimits};
 use plugward_loader::scanner::render::Render;
 use plugward_loader::scanner::{
-    Content, Entry, Lens, MatchCache, Profile, RoleHint, Rules, ScanDecision, ScanOptions,
-    ScanReport, State, Suppression, gate, render, scan,
+    Content, Entry, Lens, MatchCache, Profile, RoleHint, Rules, ScanDecision, ScanOptions, ScanReport, State,
+    Suppression, gate, render, scan,
 };
 use plugward_loader::{Digest, Finding, ScanPack, Severity, sha256};
 

@@ -15,7 +15,13 @@ const SCRIPT: &[u8] = b"require('child_process').exec('id')\n";
 #[test]
 fn a_file_is_read_as_what_runs_it_reads_it() {
     for (path, text, named, bytes, rule) in [
-        ("a.py", "import subprocess\nsubprocess.run(['bash', 'data.txt'])\n", "data.txt", SHELL, "sh/pipe-to-shell"),
+        (
+            "a.py",
+            "import subprocess\nsubprocess.run(['bash', 'data.txt'])\n",
+            "data.txt",
+            SHELL,
+            "sh/pipe-to-shell",
+        ),
         ("a.sh", "python3 notes.txt\n", "notes.txt", PYTHON, "py/os-exec"),
         ("a.sh", "node ./notes.txt\n", "notes.txt", SCRIPT, "exec/child-process"),
         (

@@ -5,8 +5,8 @@ use super::list::Capture;
 use super::wrap;
 use super::{Parser, Piece};
 use crate::entry::Lens;
-use crate::sink::{Command, EmbeddedText};
 use crate::lex::quote::{self, Exact};
+use crate::sink::{Command, EmbeddedText};
 use crate::text::Within;
 use crate::view::{How, View};
 
@@ -563,10 +563,7 @@ impl Parser<'_, '_, '_> {
         let Some((start, end)) = self.known.funcs.get(name).map(|func| func.body) else { return };
         let body = self.src.get(start..end).unwrap_or_default();
         let call = [&[name.to_vec()], args].concat().join(&0);
-        if body.is_empty()
-            || self.sink.depth.saturating_add(1) >= self.embedded
-            || !self.calls.insert(call)
-        {
+        if body.is_empty() || self.sink.depth.saturating_add(1) >= self.embedded || !self.calls.insert(call) {
             return;
         }
         let Some(left) = self.bodies_left.checked_sub(body.len()) else {

@@ -7,8 +7,8 @@ use super::run::{Lasts, Stage, Words};
 use super::wrap::{self, Runs};
 use super::{Parser, Piece};
 use crate::entry::Lens;
-use crate::sink::{EmbeddedText, Named};
 use crate::lex::quote::{self, Exact};
+use crate::sink::{EmbeddedText, Named};
 use crate::view::{How, View};
 
 /// Programs whose output a shell is meant to read: they set it up.
@@ -355,7 +355,10 @@ impl Parser<'_, '_, '_> {
             let program = words.first().map(|program| super::run::base_name(program)).unwrap_or_default();
             let table = &self.sink.rules.commands;
             let sources = table.source(table.program(program));
-            self.define(name, Func { sources, words: if simple { words } else { Vec::new() }, alias: true, body: (0, 0) });
+            self.define(
+                name,
+                Func { sources, words: if simple { words } else { Vec::new() }, alias: true, body: (0, 0) },
+            );
         }
     }
 
@@ -465,9 +468,7 @@ impl Parser<'_, '_, '_> {
 
     fn set(&mut self, own: Words) {
         let args: Vec<Piece> = self.args(own).to_vec();
-        let Some(from) =
-            args.iter().position(|word| matches!(self.text(*word), b"--" | b"--0"))
-        else {
+        let Some(from) = args.iter().position(|word| matches!(self.text(*word), b"--" | b"--0")) else {
             return;
         };
         let mut rest = args.get(from.saturating_add(1)..).unwrap_or_default().to_vec();
