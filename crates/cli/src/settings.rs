@@ -149,7 +149,7 @@ enum RiskWord {
 /// One text of settings, and what errors call it.
 struct Text {
     name: String,
-    text: String,
+    body: String,
     /// What paths in it begin at; empty for where the program runs.
     folder: Utf8PathBuf,
 }
@@ -178,7 +178,7 @@ impl Settings {
     }
 
     fn add(&mut self, text: &Text) -> Result<(), Failure> {
-        let layer: Layer = toml::from_str(&text.text).map_err(|error| {
+        let layer: Layer = toml::from_str(&text.body).map_err(|error| {
             let what = match error.message() {
                 // How the reader says that a word was expected.
                 "wanted string or table" => "expected a word in quotes",
@@ -253,14 +253,14 @@ fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
             usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
         })?;
         let folder = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
-        texts.push(Text { name: path.to_string(), text, folder });
+        texts.push(Text { name: path.to_string(), body: text, folder });
     }
     let from_environment = host.cfg_lines();
     let rows = from_environment.lines().map(|row| ("PLUGWARD_CFG", row));
     let rows = rows.chain(host.cfg_flags().iter().map(|row| ("--cfg", row.as_str())));
     for (name, row) in rows.filter(|(_, row)| !row.trim().is_empty()) {
         let folder = Utf8PathBuf::new();
-        texts.push(Text { name: name.to_owned(), text: assignment(name, row)?, folder });
+        texts.push(Text { name: name.to_owned(), body: assignment(name, row)?, folder });
     }
     Ok(texts)
 }
@@ -298,7 +298,7 @@ fn nearest(message: &str) -> String {
 }
 
 fn wrong(text: &Text, at: usize, what: &str, next: &str) -> Failure {
-    let before = text.text.get(..at).unwrap_or_default();
+    let before = text.body.get(..at).unwrap_or_default();
     let row = before.matches('\n').count().saturating_add(1);
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
     Failure::Usage(anyhow!(

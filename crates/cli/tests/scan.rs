@@ -286,10 +286,7 @@ fn the_settings_choose_the_profile_and_the_packages() {
     assert_eq!(exit(&["x"]), 2);
 }
 
-#[test]
-fn a_self_check_names_every_case_that_fails() {
-    let home = Home::new();
-    let rule = r#"version = 1
+const OWN_RULE: &str = r#"version = 1
 [[rule]]
 id = "local/word"
 title = "A word"
@@ -301,6 +298,11 @@ match = [ { kind = "bytes", pattern = 'forbidden' } ]
 bad = [ { path = "a.js", text = "forbidden" }, { path = "b.js", text = "x.forbidden()" } ]
 good = [ { path = "a.js", text = "allowed" }, { path = "b.js", text = "1" } ]
 "#;
+
+#[test]
+fn a_self_check_names_every_case_that_fails() {
+    let home = Home::new();
+    let rule = OWN_RULE;
     home.write("own.toml", rule);
     let output = home.run(&["scan", "--rules", "own.toml", "--self-check"]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
@@ -314,4 +316,43 @@ good = [ { path = "a.js", text = "allowed" }, { path = "b.js", text = "1" } ]
     assert_eq!(code(&output), 2, "{text}");
     // One dead and one eager case, in each profile.
     assert_eq!((text.matches("rules/dead").count(), text.matches("rules/eager").count()), (2, 2), "{text}");
+}
+
+#[test]
+fn rules_of_the_users_settings_count_and_those_of_a_repository_do_not() {
+    let home = Home::new();
+    home.write("x/a.js", "forbidden\n");
+    home.write("plugins/p/.claude-plugin/plugin.json", "{ \"name\": \"p\" }\n");
+    home.write("plugins/p/a.js", "forbidden\n");
+    // Beside the work it says nothing.
+    home.write("own.toml", OWN_RULE);
+    home.write(".plugward.toml", "[scan]\nrules = [\"own.toml\"]\n");
+    assert_eq!(code(&home.run(&["scan", "--fail-on", "warning", "x"])), 0);
+    // A path is meant from the folder of the settings.
+    home.write("config/rules/own.toml", OWN_RULE);
+    home.write("config/config.toml", "[scan]\nrules = [\"rules/own.toml\"]\nprofile = \"strict-plugin\"\n");
+    let output = home.run(&["scan", "x"]);
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(code(&output) == 6 && text.contains("local/word"), "{text}");
+    assert_eq!(code(&home.run(&["check", "plugins"])), 6);
+    // A file that is not there is no rule less.
+    home.write("config/config.toml", "[scan]\nrules = [\"rules/none.toml\"]\n");
+    assert_eq!(code(&home.run(&["scan", "x"])), 2);
+    assert_eq!(code(&home.run(&["check", "plugins"])), 2);
+}
+
+#[test]
+fn a_secret_that_no_rule_of_the_scan_names_is_a_warning_of_check() {
+    let home = Home::new();
+    home.write("plugins/p/.claude-plugin/plugin.json", "{ \"name\": \"p\" }\n");
+    let secret = concat!("tR4-qu!", "ckBr0wn");
+    home.write("plugins/p/a.env", &format!("USER=a\nPASSWORD=\"{secret}\"\n"));
+    let output = home.run(&["check", "--format", "json", "plugins"]);
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert_eq!(code(&output), 0, "{text}");
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let found = &report["plugins"][0]["findings"][0];
+    assert_eq!((&found["severity"], &found["line"]), (&"warning".into(), &2.into()), "{text}");
+    assert!(found["rule"].as_str().unwrap().starts_with("redact/"), "{text}");
+    assert!(!text.contains(secret), "{text}");
 }
