@@ -161,8 +161,9 @@ impl TextView {
                 // An underscore is markup in prose alone.
                 let prose = self.tag & Within::Prose.bit() != 0;
                 let stretch = plain_stretch(rest, if prose { is_plain } else { is_plain_or_underscore });
-                // A mark in front is a disguise of the word behind it, and of no other.
-                let word = |len: &usize| self.marked && *len < stretch;
+                // What was left out in front is a disguise of the word behind it, and of no other.
+                let waits = self.marked || self.view.is_marked();
+                let word = |len: &usize| waits && *len < stretch;
                 let used = memchr::memchr(b' ', rest).filter(word).unwrap_or(stretch);
                 self.word(rest.get(..used).unwrap_or_default(), at, how);
                 used

@@ -184,6 +184,11 @@ impl View {
         }
     }
 
+    /// Says whether what was left out waits for the next bytes to carry its mark.
+    pub(crate) const fn is_marked(&self) -> bool {
+        !self.skipped.is_plain()
+    }
+
     /// Takes the mark of what was left out, if the next bytes go on with the word.
     fn marked(&mut self, bytes: &[u8], how: How) -> How {
         if bytes.is_empty() || self.skipped.is_plain() {

@@ -13,6 +13,8 @@ pub(crate) const STARTER: u8 = 4;
 
 /// The shortest piece that the filter of grams takes.
 const MIN: usize = 4;
+/// The shortest name that is looked for on its own: few patterns hold none that is longer.
+const SHORT: usize = 3;
 
 /// The hints of all patterns over the code view of one language, found in one pass with the patterns over raw bytes.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(crate) struct Hinted {
     filter: stage2::Filter,
     /// Views whose patterns all have hints.
     complete: u8,
+    /// Names too short for the filter, of patterns over the code view that hold no longer one.
+    pub(crate) short: Vec<Vec<u8>>,
     /// The longest match over the code view.
     pub(crate) reach: usize,
     /// The shortest match over a text without a blank in it, and over one without [`MARKS`](super::MARKS) besides.
@@ -33,9 +37,13 @@ impl Hinted {
         let mut hints = vec![(b"child_process".to_vec(), STARTER)];
         let mut complete = 0;
         let pieces: Option<Vec<Vec<Vec<u8>>>> = code.iter().map(|pattern| pieces(pattern)).collect();
+        let mut short = Vec::new();
         if let Some(pieces) = pieces {
             complete |= CODE;
-            hints.extend(pieces.concat().into_iter().map(|piece| (piece, CODE)));
+            let (long, few): (Vec<_>, Vec<_>) =
+                pieces.concat().into_iter().partition(|piece| piece.len() >= MIN);
+            hints.extend(long.into_iter().map(|piece| (piece, CODE)));
+            short = few;
         }
         let reach = code.iter().map(|pattern| pattern.shape.max).max().unwrap_or(0);
         let least = |is: &dyn Fn(&Pattern) -> bool| {
@@ -43,7 +51,7 @@ impl Hinted {
             texts.min().unwrap_or(usize::MAX)
         };
         let least = (least(&|pattern| !pattern.blank), least(&|pattern| !pattern.blank && !pattern.marked));
-        Self { filter: stage2::Filter::with_hints(&raw.patterns, &hints), complete, reach, least }
+        Self { filter: stage2::Filter::with_hints(&raw.patterns, &hints), complete, short, reach, least }
     }
 
     /// Finds the matches over raw bytes, and the places of hints.
@@ -80,7 +88,7 @@ fn pieces(pattern: &Pattern) -> Option<Vec<Vec<u8>>> {
 
 fn piece(literal: &[u8]) -> Option<Vec<u8>> {
     let run = CODE_RUN.run(literal);
-    (run.len() >= MIN).then(|| run.to_vec())
+    (run.len() >= SHORT).then(|| run.to_vec())
 }
 
 #[cfg(test)]
@@ -106,11 +114,16 @@ mod tests {
             })
             .collect();
         assert!(shown.is_empty(), "{}", shown.join("\n"));
+        assert!(
+            rules.hinted().short.len() < 3,
+            "each is looked for in every file: {:?}",
+            rules.hinted().short
+        );
     }
 
     #[test]
     fn most_strings_are_too_short_for_a_pattern_over_text() {
         let least = Rules::builtin().hinted().least;
-        assert!(least.0 >= 6 && least.1 >= 9, "{least:?}");
+        assert!(least.0 >= 5 && least.1 >= 8, "{least:?}");
     }
 }

@@ -166,7 +166,8 @@ impl Pattern {
         let source = source.to_owned();
         let (blank, marked) = (literal::holds(&hir, b" "), literal::holds(&hir, MARKS));
         let (regex, parts) = (OnceLock::new(), OnceLock::new());
-        let least = hir.properties().minimum_len().unwrap_or(0);
+        // A match may end with the line feed behind a piece.
+        let least = hir.properties().minimum_len().unwrap_or(0).saturating_sub(1);
         let pattern = Self { matcher, source, shape, slow: short, least, blank, marked, regex, parts };
         if compiled == Compiled::ByTests {
             return Ok(pattern);

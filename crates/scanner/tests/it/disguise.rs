@@ -448,3 +448,15 @@ fn decorators_of_members_are_calls() {
         assert!(found.is_empty(), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn symbols_of_a_tool_are_found_however_its_keys_are_written() {
+    for text in [
+        "$=~[];$={___:++$,\"$$$$\":(![]+\"\")[$]};",
+        "$ = ~[ ]; /**/ $ = { ___ : ++$, $$$$ : (![]+\"\")[$] };",
+        "abc=~[];abc={___:++abc,_$:1};",
+    ] {
+        let found = check(Profile::General, "a.js", text);
+        assert!(found.iter().any(|line| line.contains("obf/symbol-only")), "{text}: {found:?}");
+    }
+}

@@ -20,7 +20,8 @@ pub(super) fn views(
     sink: &mut Sink<'_>,
 ) {
     let reach = sink.rules.hinted().reach;
-    let plain = !is_odd(src, scanned);
+    let short = &sink.rules.hinted().short;
+    let plain = !is_odd(src, scanned) && short.iter().all(|name| memchr::memmem::find(src, name).is_none());
     match places.and_then(|places| places.of(hint::CODE)).filter(|_| plain) {
         Some(mut at) => {
             // A name that is other than it looks may be any.

@@ -488,6 +488,11 @@ impl<'a> Asked<'a> {
         self.names.get_at(src, tok).is_some()
     }
 
+    /// Gives how many names were asked for.
+    pub(super) const fn len(&self) -> usize {
+        self.names.len()
+    }
+
     /// Gives all names that were asked for.
     pub(super) fn all(&self) -> impl Iterator<Item = &Cow<'a, [u8]>> {
         self.names.iter().map(|(name, ())| name)

@@ -72,6 +72,10 @@ fn hash_at(src: &[u8], start: usize, end: usize) -> u64 {
 }
 
 impl<'a, T> Table<'a, T> {
+    pub(super) const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub(super) const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -220,6 +220,7 @@ mod tests {
             "function f() { k = 'execSync' } function g() { ({a: {k}} = b) } function h() { x[k]('ls') }",
             "function f() { k = 'execSync' } function g() { l = k } function h() { x[(l)]('ls') }",
             "{ k = 'a' } const k = 'fs'; require(k)",
+            "var a = 1, b.['ex' + 'ec']('x'){exec}.",
             "class A { @b require } class B { @typeof require { a: b } } class C { @ ; require }",
             "const { compile: c } = WebAssembly; function f() { c(Uint8Array.from(atob('AGFzbQ=='), g)) }",
             "const { rm } = require('fs'); const o = rm; function f(a) { o(a, { recursive: true }) }",

@@ -325,7 +325,9 @@ impl<'a> Scanner<'a> {
         let mut flags = flags;
         let text = self.src.get(start..end).unwrap_or_default();
         let within = if kind == K::JsxText { Within::Prose } else { Within::String };
-        let long = text.len() >= self.least.1 || (text.len() >= self.least.0 && text::has_marks(text));
+        let marks = if kind == K::JsxText { 0 } else { 2 };
+        let body = text.len().saturating_sub(marks);
+        let long = body >= self.least.1 || (body >= self.least.0 && text::has_marks(text));
         if long || flags & ESCAPED != 0 || text::has_blank(text) || text::is_odd(text, within) {
             self.out.texts.push(offset(self.out.toks.len()));
         }

@@ -21,6 +21,7 @@ const fn ends_operand(kind: K) -> bool {
             | K::RParen
             | K::RBracket
             | K::RBrace
+            | K::Dot
             | K::QDot
             | K::Bang
             | K::Gt

@@ -195,7 +195,7 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Says that a word is declared in the bracket that is open.
     pub(in crate::lex::js) fn declare_here(&mut self, tok: Tok) {
-        let word = tok.word();
+        let word = if tok.kind == K::Word { tok.word() } else { 0 };
         if word == 0 {
             return;
         }

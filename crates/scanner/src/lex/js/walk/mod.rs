@@ -41,6 +41,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         sink.embedded.truncate(before.1);
         sink.named.truncate(before.2);
         let mut walk = Walk::new(src, &scanned.toks, dialect, names, nodes, bindings, sink);
+        let before_asked = asked.len();
         (walk.asked, walk.firsts) = (asked, firsts);
         walk.run();
         let put_in = walk.put_in.get();
@@ -58,7 +59,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
             followed.add(name.clone(), Why::Asked);
         }
         let fresh = followed.is_fresh();
-        let changed = bindings.end_round();
+        let changed = bindings.end_round() || asked.len() != before_asked;
         if (!changed && !fresh) || round >= ROUNDS {
             // A name that is new in the last round may lead to others.
             if fresh || put_in > most_put_in(src) {
