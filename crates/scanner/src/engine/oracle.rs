@@ -88,6 +88,10 @@ mod tests {
         r"^line four$",
         r"token(?:=|: )[a-f0-9]{3,8}\b",
         r"aaaa",
+        // Long gaps: the parts between them are searched first.
+        r"\bfoot[^\n]{0,20}needle\b",
+        r"(?:eval|ball) [^.\n]{1,40}\b(?:abcd|end)[a-z]{0,16}(?:x|aaaa)",
+        r"child_pro[^q]{0,12}(?:^|[a-z ])end$",
     ];
 
     fn piece() -> impl Strategy<Value = Vec<u8>> {
@@ -143,7 +147,9 @@ mod tests {
     #[test]
     fn the_engines_agree_at_every_offset_and_at_the_end() {
         let oracle = Oracle::new(PATTERNS).unwrap();
-        for text in ["aaaa", "child_process", "eval(", "footers", "q1", "needle"] {
+        for text in
+            ["aaaa", "child_process", "eval(", "footers", "q1", "needle", "foot needle", "eval q abcdx"]
+        {
             for pad in 0..40 {
                 let hay = [" ".repeat(pad).as_bytes(), text.as_bytes()].concat();
                 let naive = oracle.find(Engine::Naive, &hay);

@@ -325,10 +325,7 @@ impl Marking<'_> {
             }
             _ => {
                 let told = |node: Node| self.names.node(node).is_some_and(|data| !data.member.is_empty());
-                told(val.node)
-                    || told(val.star)
-                    || is_handed_on(index.checked_sub(1).and_then(at), around)
-                    || decorates(toks, index)
+                told(val.node) || told(val.star) || is_handed_on(index.checked_sub(1).and_then(at), around)
             }
         }
     }
@@ -351,13 +348,6 @@ impl Marking<'_> {
 
 fn is_delete(tok: &Tok) -> bool {
     (tok.kind == K::Word && Kw::of(tok.word()) == Kw::Delete) || tok.kind == K::IncDec
-}
-
-/// Says whether the mark of a decorator stands in front of a name, with keywords between them at most.
-fn decorates(toks: &[Tok], index: usize) -> bool {
-    let head = toks.get(..index).unwrap_or_default();
-    let keyword = |tok: &&Tok| tok.kind == K::Word && Kw::of(tok.word()) != Kw::None;
-    head.iter().rev().find(|tok| !keyword(tok)).is_some_and(|tok| tok.kind == K::At)
 }
 
 /// Says whether a value goes on to another name or group from where it stands.
