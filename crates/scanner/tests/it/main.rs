@@ -25,6 +25,7 @@ mod py;
 #[cfg(feature = "render")]
 mod render;
 mod rs;
+mod several;
 mod sh;
 #[cfg(feature = "render")]
 mod snippet;

@@ -1,12 +1,14 @@
 //! Names that a file binds: aliases of what the rules name, constants, and declarations of its own.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use super::sets::Sets;
 use super::table::Table;
 use super::token::{ESCAPED, Tok};
 use crate::names::{Node, Word};
 
-/// What an expression is known to be.
+/// What an expression is known to be. Its nodes may be sets of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Val {
     /// A name of the tables.
@@ -27,7 +29,7 @@ impl Val {
     }
 }
 
-/// What a name is bound to in this file. Scopes are not told apart.
+/// What a variable is bound to: all that it is anywhere.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     val: Val,
@@ -48,7 +50,11 @@ struct Decl {
 
 #[derive(Debug, Default)]
 pub(super) struct Bindings<'a> {
-    names: Table<'a, Bound>,
+    /// Names by number.
+    names: Table<'a, u32>,
+    /// By name and variable.
+    bounds: BTreeMap<(u32, u32), Bound>,
+    pub(super) sets: Sets,
     decls: Vec<Decl>,
     /// One bit a word that is declared somewhere.
     declared: u64,
@@ -76,7 +82,7 @@ impl<'a> Bindings<'a> {
     pub(super) fn end_round(&mut self) -> bool {
         let mut changed = self.decls.len() != self.ended;
         self.ended = self.decls.len();
-        for bound in self.names.values_mut() {
+        for bound in self.bounds.values_mut() {
             let now = Some((bound.val, bound.twice));
             changed |= bound.ended != now;
             bound.ended = now;
@@ -86,22 +92,32 @@ impl<'a> Bindings<'a> {
 
     /// Gives all names that are bound.
     pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, Val)> {
-        self.names.iter().map(|(name, bound)| (name, bound.val))
+        self.names.iter().flat_map(|(name, number)| {
+            let own = self.bounds.range((*number, 0)..=(*number, u32::MAX));
+            own.map(move |(_, bound)| (name, bound.val))
+        })
     }
 
-    /// Binds a name at a token. Of two known values the one that `weight` prefers stays.
-    pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, at: u32, val: Val, weight: impl Fn(Val) -> u8) {
+    /// Says whether a name is bound anywhere.
+    pub(super) fn holds(&self, name: &[u8]) -> bool {
+        self.names.get(name).is_some()
+    }
+
+    /// Binds a variable at a token. Of known values all count.
+    pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, variable: u32, at: u32, val: Val) {
         let known = val.is_known() || val.text != 0;
-        if !known && self.names.get(&name).is_none() {
+        let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let Some(&mut number) = self.names.entry(name, || next) else { return };
+        let key = (number, variable);
+        if !known && !self.bounds.contains_key(&key) {
             return;
         }
-        let bound = self.names.entry(name, || Bound { val, at, twice: false, ended: None });
-        let Some(bound) = bound else { return };
+        let bound = self.bounds.entry(key).or_insert(Bound { val, at, twice: false, ended: None });
         if bound.at != at && (val.text != bound.val.text) {
             bound.twice = true;
         }
-        if val.is_known() && (!bound.val.is_known() || weight(val) > weight(bound.val)) {
-            bound.val = Val { text: bound.val.text, ..val };
+        if val.is_known() {
+            bound.val = self.sets.either(bound.val, val);
         }
         if bound.twice {
             bound.val.text = 0;
@@ -111,10 +127,11 @@ impl<'a> Bindings<'a> {
         }
     }
 
-    /// Gives what an identifier is bound to.
+    /// Gives what an identifier is bound to. `variable` says which of its name it is, if the name is bound at all.
     #[inline]
-    pub(super) fn get(&self, src: &[u8], tok: Tok) -> Option<Val> {
-        self.names.get_at(src, tok).map(|bound| bound.val)
+    pub(super) fn get(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> Option<Val> {
+        let number = *self.names.get_at(src, tok)?;
+        self.bounds.get(&(number, variable())).map(|bound| bound.val)
     }
 
     /// Says that the file declares a table word itself between two tokens.

@@ -5,7 +5,7 @@ use super::call::Callee;
 use super::follow::Given;
 use super::table::Table;
 use super::token::{K, Kw};
-use super::walk::Walk;
+use super::walk::{Arg, Walk};
 use crate::names::{Names, Node};
 use crate::view::How;
 
@@ -160,28 +160,25 @@ pub(super) enum Folded {
 impl<'a> Walk<'a, '_, '_, '_> {
     /// Tells the detectors of a call what its tokens show.
     pub(super) fn look_at_call(&mut self, callee: &Callee, last: u32) {
-        let (node, star) = (callee.cur.val.node, callee.cur.val.star);
-        if node == 0 && star == 0 {
-            return;
-        }
+        let val = callee.cur.val;
         let built = &self.nodes.built;
-        let is = |nodes: &[Node]| nodes.contains(&node) || (star != 0 && nodes.contains(&star));
+        let named = |nodes: &[Node]| self.is_any(val.node, |node| nodes.contains(&node));
+        let is = |nodes: &[Node]| named(nodes) || self.is_any(val.star, |node| nodes.contains(&node));
+        let env = |arg: &Arg| self.is_any(arg.val.node, |node| built.env.contains(&node));
         let (wasm, delete, whole) = (is(&built.wasm), is(&built.delete), is(&built.whole));
-        let bulk = node == built.env_object
-            || (built.bulk.contains(&node)
-                && callee.args.iter().any(|arg| built.env.contains(&arg.val.node)))
-            || (node == built.assign
-                && callee.args.iter().skip(1).any(|arg| built.env.contains(&arg.val.node)));
+        let bulk = named(&[built.env_object])
+            || (named(&built.bulk) && callee.args.iter().any(env))
+            || (named(&[built.assign]) && callee.args.iter().skip(1).any(env));
+        let (starts, programs) = (is(&built.starters), named(&built.programs));
         let (span, how) = (self.span(callee.cur.first, last), callee.cur.how);
-        if bulk && node != 0 {
+        if bulk {
             self.sink.shape("js-env-bulk", span, how);
         }
-        let starts = is(&built.starters);
         let open = (callee.cur.last as usize).wrapping_add(1);
         if starts && self.kind(open) == Some(K::LParen) && self.loads_first(open, last as usize) {
             self.sink.shape("js-loader-flag", span, how);
         }
-        if self.nodes.built.programs.contains(&node) {
+        if programs {
             self.embed_command(callee, last as usize);
         }
         if !(wasm || delete || whole) || self.kind(open) != Some(K::LParen) {
@@ -198,7 +195,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// The whole environment is spread or stepped through.
     pub(super) fn look_at_operand(&mut self, first: u32, last: u32, node: Node, how: How) {
-        if node == 0 || !self.nodes.built.env.contains(&node) {
+        if !self.is_any(node, |node| self.nodes.built.env.contains(&node)) {
             return;
         }
         let before = (first as usize).wrapping_sub(1);
@@ -349,7 +346,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
                     if steps > 0 || self.is_put_together(at) {
                         self.ask(tok, Given::Text);
                     }
-                    let token = self.bindings.get(self.src, tok)?.text.checked_sub(1)?;
+                    let token = self.bound(at)?.text.checked_sub(1)?;
                     named = named.wrapping_add(1);
                     if let Some(text) = &mut text {
                         text.extend(self.constant(token as usize).0);

@@ -87,10 +87,9 @@ impl WalkNodes {
             || [self.reflect_apply, self.reflect_construct, self.reflect_get].contains(&node)
     }
 
-    /// Says whether what is passed to a value counts.
-    pub(super) fn is_passed(&self, val: Val) -> bool {
-        let passed = |node: Node| self.uses.get(node as usize).is_some_and(|uses| uses.0);
-        passed(val.node) || passed(val.star)
+    /// Says whether what is passed to a node counts.
+    pub(super) fn is_passed(&self, node: Node) -> bool {
+        self.uses.get(node as usize).is_some_and(|uses| uses.0)
     }
 
     /// Says whether a name that stands for a value leads anywhere.
@@ -161,6 +160,11 @@ impl WalkNodes {
         word != 0 && self.modules.contains(&word)
     }
 
+    /// Says whether a call of a node asks for a module.
+    fn is_loader(&self, node: Node) -> bool {
+        self.require.contains(&node) || self.import.contains(&node)
+    }
+
     pub(super) fn is_default(&self, word: Word) -> bool {
         word == self.default
     }
@@ -185,20 +189,30 @@ impl Walk<'_, '_, '_, '_> {
             Via::Direct => {}
             Via::Call => args.rotate_left(1),
             Via::Apply => args = [Arg { first: FirstArg::Text, val: Val::default() }; 3],
-            Via::Bind => return self.bound(cur, last),
+            Via::Bind => return self.passed_on(cur, last),
         }
         let span = self.span(cur.first, last);
         if cur.val.is_known() {
             self.tell(callee, args, span, last as usize);
             self.look_at_call(callee, last);
         }
-        self.special(cur.val.node, cur, args, callee.texts, last)
+        let mut given = Val::default();
+        let mut loads = false;
+        for node in self.bindings.sets.nodes(cur.val.node) {
+            // A module is asked for once, whichever way.
+            if !(loads && self.nodes.is_loader(node)) {
+                let val = self.special(node, cur, args, callee.texts, last);
+                given = self.bindings.sets.either(given, val);
+            }
+            loads |= self.nodes.is_loader(node);
+        }
+        given
     }
 
     /// `f.bind(…)` passes `f` on.
-    fn bound(&mut self, cur: &Cur, last: u32) -> Val {
+    fn passed_on(&mut self, cur: &Cur, last: u32) -> Val {
         let span = self.span(cur.first, last);
-        for node in [cur.val.node, cur.val.star] {
+        for node in self.nodes_of(cur.val) {
             self.sink.member(self.names, node, cur.own, span, cur.how);
         }
         cur.val
@@ -207,8 +221,10 @@ impl Walk<'_, '_, '_, '_> {
     fn tell(&mut self, callee: &Callee, args: [Arg; 3], span: (usize, usize), last: usize) {
         let cur = &callee.cur;
         let first = args.first().map_or(FirstArg::None, |arg| arg.first);
-        for (node, star) in [(cur.val.node, false), (cur.val.star, true)] {
-            if node == 0 || (star && cur.prefix == Prefix::New && self.is_constructor(node)) {
+        let known = self.bindings.sets.nodes(cur.val.node).map(|node| (node, false));
+        let stars = self.bindings.sets.nodes(cur.val.star).map(|node| (node, true));
+        for (node, star) in known.chain(stars) {
+            if star && cur.prefix == Prefix::New && self.is_constructor(node) {
                 continue;
             }
             let mut told = Args { first, constants: Vec::new() };
@@ -230,10 +246,7 @@ impl Walk<'_, '_, '_, '_> {
     fn special(&mut self, node: Node, cur: &Cur, args: [Arg; 3], texts: u32, last: u32) -> Val {
         let nodes = self.nodes;
         let [first, second, _] = args;
-        if node == 0 {
-            return Val::default();
-        }
-        if nodes.require.contains(&node) || nodes.import.contains(&node) {
+        if nodes.is_loader(node) {
             return self.loaded(cur, first, last);
         }
         if nodes.create_require.contains(&node) {
@@ -246,10 +259,10 @@ impl Walk<'_, '_, '_, '_> {
         }
         if node == nodes.reflect_get {
             let word = self.word_of(second);
-            return Val { node: self.names.step(first.val.node, word), star: self.names.star(word), text: 0 };
+            return self.member_of(first.val, word);
         }
-        if nodes.prototype_of.contains(&node) && first.val.node == nodes.function {
-            return first.val;
+        if nodes.prototype_of.contains(&node) && self.is_any(first.val.node, |node| node == nodes.function) {
+            return Val::node(nodes.function);
         }
         self.writes(node, cur, first, second, last);
         if nodes.evaluators.contains(&node) {
@@ -279,14 +292,13 @@ impl Walk<'_, '_, '_, '_> {
         } else {
             return;
         };
-        let target = self.names.step(first.val.node, word);
         let span = self.span(cur.first, last);
-        if target != 0 {
-            self.sink.assign(self.names, target, cur.own, span, cur.how);
-        }
-        let own = if first.val.node == ROOT { 0 } else { first.val.node };
-        if own != 0 && own != target {
-            self.sink.assign(self.names, own, cur.own, span, cur.how);
+        for object in self.bindings.sets.nodes(first.val.node) {
+            let target = self.names.step(object, word);
+            let own = if object == ROOT || object == target { 0 } else { object };
+            for node in [target, own] {
+                self.sink.assign(self.names, node, cur.own, span, cur.how);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Import and export statements, and what destructuring binds.
 
-use super::bind::{Val, name_of};
+use super::bind::Val;
 use super::token::{K, Kw, Tok};
 use super::walk::{Cur, Shape, Walk};
 use crate::names::Word;
@@ -123,24 +123,19 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Resolves a member by the name that a token holds.
-    fn member_val(&self, base: Val, at: usize) -> Val {
+    fn member_val(&mut self, base: Val, at: usize) -> Val {
         let tok = self.tok(at);
         let word = match tok.kind {
             K::Word => tok.word(),
             K::Str => self.names.words.get(&self.constant(at).0),
             _ => 0,
         };
-        let module = self.names.node(base.node).is_some_and(|data| data.module);
-        let node =
-            if module && self.nodes.is_default(word) { base.node } else { self.names.step(base.node, word) };
-        let chained = self.names.step(base.star, word);
-        let star = if chained != 0 { chained } else { self.names.star(word) };
-        Val { node, star, text: 0 }
+        self.member_of(base, word)
     }
 
     fn mention_member(&mut self, first: usize, last: usize, val: Val) {
         let span = self.span(small(first), small(last));
-        for node in [val.node, val.star] {
+        for node in self.nodes_of(val) {
             self.sink.member(self.names, node, Own::No, span, How::NONE);
         }
     }
@@ -153,9 +148,7 @@ impl Walk<'_, '_, '_, '_> {
         if !val.is_known() {
             self.declare_here(tok);
         }
-        let name = name_of(self.src, tok);
-        let names = self.names;
-        self.bindings.bind(name, small(at), val, |val| Self::weight(names, val));
+        self.bind(small(at), val);
     }
 
     /// Reads `export`; gives the token to go on with.
@@ -195,9 +188,7 @@ impl Walk<'_, '_, '_, '_> {
         if tok.kind != K::Word {
             return;
         }
-        let name = name_of(self.src, tok);
-        let names = self.names;
-        self.bindings.bind(name, target.last, val, |val| Self::weight(names, val));
+        self.bind(target.last, val);
     }
 
     /// Binds the names of a pattern that starts at a bracket.
@@ -241,8 +232,7 @@ impl Walk<'_, '_, '_, '_> {
             Some(K::LBracket) => {
                 let past = self.types.past(start).unwrap_or(end);
                 let word = self.constant_word(start.wrapping_add(1), past.wrapping_sub(1));
-                let node = self.names.step(val.node, word);
-                (Val { node, star: self.names.star(word), text: 0 }, past)
+                (self.member_of(val, word), past)
             }
             Some(K::Word | K::Str) => (self.member_val(val, start), start.wrapping_add(1)),
             _ => return,

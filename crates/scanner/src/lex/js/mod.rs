@@ -11,6 +11,8 @@ pub(crate) mod html;
 mod import;
 mod look;
 mod scan;
+mod scope;
+mod sets;
 mod table;
 mod token;
 mod types;

@@ -85,9 +85,11 @@ impl<'a, T> Table<'a, T> {
         self.entries.iter().map(|entry| (&entry.name, &entry.value))
     }
 
-    /// Gives what is known of each name, to be changed.
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.entries.iter_mut().map(|entry| &mut entry.value)
+    /// Gives the same names with other values.
+    pub(super) fn map<U>(self, mut change: impl FnMut(T) -> U) -> Table<'a, U> {
+        let Self { slots, entries, seen, crowded } = self;
+        let change = |Named { hash, name, value }| Named { hash, name, value: change(value) };
+        Table { slots, entries: entries.into_iter().map(change).collect(), seen, crowded }
     }
 
     /// Forgets all names.

@@ -119,16 +119,12 @@ impl Walk<'_, '_, '_, '_> {
                 frame.operators == 0 && !frame.function && frame.targets as usize == self.targets.len()
             });
         let inner = if single { self.cur.take() } else { None };
-        let value = self.frames.last().map_or(Val::default(), |frame| {
-            let last = self.cur.map_or(Val::default(), |cur| cur.val);
-            if frame.function {
-                Val::node(self.nodes.function)
-            } else if frame.value.is_known() {
-                frame.value
-            } else {
-                last
-            }
-        });
+        let last = self.cur.map_or(Val::default(), |cur| cur.val);
+        let value = match self.frames.last() {
+            Some(frame) if frame.function => Val::node(self.nodes.function),
+            Some(frame) if frame.value.is_known() => self.bindings.sets.either(frame.value, last),
+            _ => last,
+        };
         let joined = self.frames.last().is_some_and(|frame| frame.joined)
             || (!single && self.cur.is_some_and(|cur| matches!(cur.shape, Shape::Text | Shape::Joined)));
         self.end_expression();
@@ -238,7 +234,7 @@ impl Walk<'_, '_, '_, '_> {
         match self.kind(from)? {
             K::Str | K::Tpl => Some(self.constant(from)),
             K::Word => {
-                let val = self.bindings.get(self.src, self.tok(from))?;
+                let val = self.bound(from)?;
                 (val.text != 0).then(|| self.constant(val.text.wrapping_sub(1) as usize))
             }
             _ => None,

@@ -4,7 +4,7 @@ use super::super::call::Callee;
 use super::super::follow::Given;
 use super::super::token::{ESCAPED, K, Kw, Tok};
 use super::{Arg, Cur, In, Prefix, Shape, Val, Via, Walk, small};
-use crate::names::{ROOT, Word};
+use crate::names::{Node, ROOT, Word};
 use crate::sink::{FirstArg, Own};
 use crate::view::How;
 
@@ -71,11 +71,13 @@ impl Walk<'_, '_, '_, '_> {
         }
         let node = self.names.global(word);
         // A global that no rule weighs may be the file's own name.
-        let weighs = Self::weight(self.names, Val::node(node)) > 0 && !self.nodes.is_module_word(word);
+        let weighs = self.weighs(node) && !self.nodes.is_module_word(word);
+        let alias = self.bound(at);
         if weighs {
-            return (Val::node(node), own, how);
+            // What the file gave such a name is one thing that it may be, and the global is another.
+            let val = self.bindings.sets.either(Val::node(node), alias.unwrap_or_default());
+            return (val, own, how);
         }
-        let alias = self.bindings.get(self.src, tok);
         let unsure = alias.is_none_or(|val| val.text != 0);
         if unsure && kw == Kw::None && self.frames.last().is_some_and(|frame| frame.exact) {
             self.ask_argument(tok);
@@ -86,7 +88,8 @@ impl Walk<'_, '_, '_, '_> {
     /// Asks for a name among the arguments of a name of the tables.
     fn ask_argument(&mut self, tok: Tok) {
         let base = self.frames.last().and_then(|frame| frame.base);
-        let function = base.is_some_and(|base| self.nodes.prototype_of.contains(&base.val.node));
+        let function = base
+            .is_some_and(|base| self.is_any(base.val.node, |node| self.nodes.prototype_of.contains(&node)));
         self.ask(tok, if function { Given::Anything } else { Given::Text });
     }
 
@@ -111,7 +114,8 @@ impl Walk<'_, '_, '_, '_> {
             return;
         };
         let via = self.nodes.via(word);
-        let callable = cur.val.is_known() && !self.names.node(cur.val.node).is_some_and(|data| data.module);
+        let module = |node: Node| self.names.node(node).is_some_and(|data| data.module);
+        let callable = cur.val.star != 0 || self.is_any(cur.val.node, |node| !module(node));
         if via != Via::Direct
             && callable
             && self.kind(last.wrapping_add(1)).is_some_and(|k| matches!(k, K::LParen | K::QDot | K::Tpl))
@@ -124,17 +128,7 @@ impl Walk<'_, '_, '_, '_> {
             self.ask(self.tok(cur.last as usize), Given::Anything);
         }
         self.leave(&cur);
-        let module = self.names.node(cur.val.node).is_some_and(|data| data.module);
-        let node = if module && self.nodes.is_default(word) {
-            cur.val.node
-        } else if cur.val.node == ROOT && (self.nodes.is_global(word) || self.nodes.is_weak_global(word)) {
-            ROOT
-        } else {
-            self.names.step(cur.val.node, word)
-        };
-        let chained = self.names.step(cur.val.star, word);
-        let star = if chained != 0 { chained } else { self.names.star(word) };
-        cur.val = Val { node, star, text: 0 };
+        cur.val = self.member_of(cur.val, word);
         cur.how = cur.how.and(how);
         cur.last = small(last);
         cur.alias = false;
@@ -158,7 +152,7 @@ impl Walk<'_, '_, '_, '_> {
             return;
         }
         let span = self.span(cur.first, cur.last);
-        for node in [cur.val.node, cur.val.star] {
+        for node in self.nodes_of(cur.val) {
             self.sink.member(self.names, node, cur.own, span, cur.how);
         }
     }
@@ -171,8 +165,9 @@ impl Walk<'_, '_, '_, '_> {
             self.look_at_operand(cur.first, cur.last, cur.val.node, cur.how);
         }
         let Some(frame) = self.frames.last_mut() else { return };
-        if cur.val.is_known() && !frame.value.is_known() {
-            frame.value = cur.val;
+        if cur.val.is_known() {
+            let text = frame.value.text;
+            frame.value = Val { text, ..self.bindings.sets.either(frame.value, cur.val) };
         }
         frame.joined |=
             matches!(cur.shape, Shape::Joined) || (cur.shape == Shape::Text && frame.operators > 0);
@@ -198,7 +193,7 @@ impl Walk<'_, '_, '_, '_> {
             return;
         }
         let span = self.span(cur.first, cur.last);
-        for node in [cur.val.node, cur.val.star] {
+        for node in self.nodes_of(cur.val) {
             self.sink.assign(self.names, node, cur.own, span, cur.how);
         }
     }

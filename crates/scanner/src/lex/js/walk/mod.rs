@@ -11,14 +11,15 @@ mod skip;
 
 use core::cell::{Cell, OnceCell};
 
-use super::bind::{Bindings, Val};
+use super::bind::{Bindings, Val, name_of};
 use super::call::WalkNodes;
 use super::follow::{Asked, Followed, Given, Marking, Why, WordTokens};
 use super::scan::{Dialect, Flag, Scanned};
+use super::scope::Scopes;
 use super::table::Table;
 use super::token::{DULL, ESCAPED, EVENT, K, Kw, NO_MATE, Tok};
 use super::types::Types;
-use crate::names::{Names, Node, NodeData};
+use crate::names::{Names, Node, NodeData, ROOT, Word};
 use crate::sink::{FirstArg, Own, Sink, Unread};
 use crate::view::How;
 
@@ -31,7 +32,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
     let mut bindings = Bindings::default();
     let mut followed = Followed::default();
     let mut asked = Asked::default();
-    let mut firsts = OnceCell::new();
+    let (mut firsts, mut scopes) = (OnceCell::new(), OnceCell::new());
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
     let marking = Marking { src, names, nodes, types: dialect.types };
     marking.start(scanned);
@@ -42,14 +43,14 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         sink.named.truncate(before.2);
         let mut walk = Walk::new(src, &scanned.toks, dialect, names, nodes, bindings, sink);
         let before_asked = asked.len();
-        (walk.asked, walk.firsts) = (asked, firsts);
+        (walk.asked, walk.firsts, walk.scopes) = (asked, firsts, scopes);
         walk.run();
         let put_in = walk.put_in.get();
-        (bindings, asked, firsts) = (walk.bindings, walk.asked, walk.firsts);
+        (bindings, asked, firsts, scopes) = (walk.bindings, walk.asked, walk.firsts, walk.scopes);
         for (name, val) in bindings.all() {
             // A function's name is followed where something asks for its constructor.
-            if nodes.is_followed(val) {
-                followed.add(name.clone(), Why::Value(Val { text: 0, ..val }));
+            for one in bindings.sets.each(val).filter(|one| nodes.is_followed(*one)) {
+                followed.add(name.clone(), Why::Value(one));
             }
             if val.text != 0 && is_event(&scanned.toks, val.text) {
                 followed.add(name.clone(), Why::Text);
@@ -62,7 +63,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         let changed = bindings.end_round() || asked.len() != before_asked;
         if (!changed && !fresh) || round >= ROUNDS {
             // A name that is new in the last round may lead to others.
-            if fresh || put_in > most_put_in(src) {
+            if fresh || put_in > most_put_in(src) || bindings.sets.is_over() {
                 sink.unread.push(Unread { start: 0, end: src.len() });
             }
             break;
@@ -234,6 +235,8 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     seen: usize,
     /// Where each name is first bound, once that was asked for.
     pub(super) firsts: OnceCell<Table<'a, u32>>,
+    /// Which variable a name is, once one was bound.
+    scopes: OnceCell<Scopes<'a>>,
     /// Tokens and bytes that were read in place of names.
     pub(super) put_in: Cell<usize>,
 }
@@ -339,6 +342,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             whole: super::whole::asked(),
             seen: 0,
             firsts: OnceCell::new(),
+            scopes: OnceCell::new(),
             put_in: Cell::new(0),
         }
     }
@@ -470,7 +474,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         let (targets, texts) = (small(self.targets.len()), small(self.texts.len()));
         let mut frame = Frame::new(kind, small(at), base, targets, texts);
         frame.exact = match kind {
-            In::Call | In::Hole => base.is_some_and(|base| self.nodes.is_passed(base.val)),
+            In::Call | In::Hole => base.is_some_and(|base| self.is_passed(base.val)),
             In::Index => base.is_some_and(|base| self.is_parent(base.val)),
             In::Block | In::Body | In::Class => false,
             _ => self.frames.last().is_some_and(|around| around.exact),
@@ -480,7 +484,45 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
 
     /// Says whether the members of a value are known.
     pub(super) fn is_parent(&self, val: Val) -> bool {
-        [val.node, val.star].into_iter().any(|node| self.names.node(node).is_some_and(NodeData::is_parent))
+        let parent = |node: Node| self.names.node(node).is_some_and(NodeData::is_parent);
+        self.is_any(val.node, parent) || self.is_any(val.star, parent)
+    }
+
+    /// Says whether what is passed to a value counts.
+    fn is_passed(&self, val: Val) -> bool {
+        let passed = |node: Node| self.nodes.is_passed(node);
+        self.is_any(val.node, passed) || self.is_any(val.star, passed)
+    }
+
+    /// Says whether something holds for one of the nodes that a node stands for.
+    #[inline]
+    pub(super) fn is_any(&self, node: Node, holds: impl Fn(Node) -> bool) -> bool {
+        self.bindings.sets.any(node, holds)
+    }
+
+    /// Gives all nodes of a value, those with any receiver last.
+    #[inline]
+    pub(super) fn nodes_of(&self, val: Val) -> impl Iterator<Item = Node> + use<> {
+        self.bindings.sets.nodes(val.node).chain(self.bindings.sets.nodes(val.star))
+    }
+
+    /// Gives a member of a value.
+    pub(super) fn member_of(&mut self, val: Val, word: Word) -> Val {
+        let (names, nodes) = (self.names, self.nodes);
+        let step = |node: Node| {
+            if nodes.is_default(word) && names.node(node).is_some_and(|data| data.module) {
+                node
+            } else if node == ROOT && (nodes.is_global(word) || nodes.is_weak_global(word)) {
+                ROOT
+            } else {
+                names.step(node, word)
+            }
+        };
+        let star = |node: Node| {
+            let chained = names.step(node, word);
+            if chained == 0 { names.star(word) } else { chained }
+        };
+        self.bindings.sets.member(val, word, step, star)
     }
 
     /// Goes on after an opening bracket: at its closing one where nothing between them counts.
@@ -505,19 +547,33 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         }
     }
 
-    /// Gives how much a value weighs, so that the worse of two bindings stays.
-    pub(super) fn weight(names: &Names, val: Val) -> u8 {
-        let node = |node: Node| {
-            names.node(node).map_or(0, |data| {
-                if !data.call.is_empty() {
-                    3
-                } else if !data.member.is_empty() || !data.assign.is_empty() {
-                    2
-                } else {
-                    u8::from(data.module)
-                }
-            })
-        };
-        node(val.node).max(node(val.star))
+    /// Gives what a name stands for at its token.
+    #[inline]
+    pub(super) fn bound(&self, at: usize) -> Option<Val> {
+        let tok = self.tok(at);
+        self.bindings.get(self.src, tok, || self.variable(tok, small(at)))
+    }
+
+    /// Binds a name at its token.
+    pub(super) fn bind(&mut self, at: u32, val: Val) {
+        let tok = self.tok(at as usize);
+        let name = name_of(self.src, tok);
+        if val.is_known() || val.text != 0 || self.bindings.holds(&name) {
+            let variable = self.variable(tok, at);
+            self.bindings.bind(name, variable, at, val);
+        }
+    }
+
+    fn variable(&self, tok: Tok, at: u32) -> u32 {
+        let typed = if self.typed { Flag::On } else { Flag::Off };
+        let scopes = self.scopes.get_or_init(|| Scopes::new(self.src, self.toks, typed));
+        scopes.variable(self.src, tok, at)
+    }
+
+    /// Says whether rules look for a node.
+    pub(super) fn weighs(&self, node: Node) -> bool {
+        self.names.node(node).is_some_and(|data| {
+            data.module || !data.call.is_empty() || !data.member.is_empty() || !data.assign.is_empty()
+        })
     }
 }

@@ -83,7 +83,7 @@ impl Walk<'_, '_, '_, '_> {
         let Some(frame) = self.top() else { return };
         frame.value = Val::default();
         (frame.operators, frame.joined) = (0, false);
-        if matches!(frame.kind, In::Class | In::Params) {
+        if matches!(frame.kind, In::Class | In::Params | In::Object) {
             frame.in_value = true;
         }
         let declares = frame.declares;

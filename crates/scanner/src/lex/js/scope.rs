@@ -1,0 +1,554 @@
+//! Which variable a name is, where a file has several of one name.
+//!
+//! Only what is certain is told apart: parameters, `var` and functions in a function, `let`, `const` and classes in a block. Any
+//! other name is that
+//! of the code around it, and what is taken for one variable stands for all that either is.
+
+use core::cmp::Reverse;
+
+use super::bind::name_of;
+use super::scan::Flag;
+use super::table::Table;
+use super::token::{Brace, CONTROL, K, Kw, NO_MATE, Tok};
+
+/// The variable of the file itself.
+pub(super) const OUTER: u32 = 0;
+
+/// No token.
+const NONE: u32 = u32::MAX;
+/// Where the range of an arrow's body ends is not known yet.
+const PENDING: u32 = u32::MAX - 1;
+/// Patterns nested deeper name nothing that is told apart.
+const DEPTH: u32 = 32;
+/// Brackets that a `var` may be away from its function.
+const FAR: usize = 64;
+
+/// The variables of a file.
+#[derive(Debug)]
+pub(super) struct Scopes<'a> {
+    /// By name: the range of its steps.
+    names: Table<'a, (u32, u32)>,
+    /// From which token on a name is which variable.
+    steps: Vec<(u32, u32)>,
+}
+
+impl<'a> Scopes<'a> {
+    /// Goes through all tokens of a file.
+    pub(super) fn new(src: &'a [u8], toks: &[Tok], typed: Flag) -> Self {
+        let mut reader = Reader {
+            src,
+            toks,
+            typed,
+            levels: vec![Level::new(Kind::Other, NONE)],
+            names: Table::default(),
+            found: Vec::new(),
+        };
+        for (tok, at) in toks.iter().zip(0_u32..) {
+            reader.token(at, *tok);
+        }
+        reader.finish()
+    }
+
+    /// Says which variable a name is at a token.
+    #[inline]
+    pub(super) fn variable(&self, src: &[u8], tok: Tok, at: u32) -> u32 {
+        let Some(&(start, end)) = self.names.get_at(src, tok) else { return OUTER };
+        let steps = self.steps.get(start as usize..end as usize).unwrap_or_default();
+        let next = steps.partition_point(|(from, _)| *from <= at);
+        next.checked_sub(1).and_then(|index| steps.get(index)).map_or(OUTER, |(_, variable)| *variable)
+    }
+}
+
+/// A name that is declared for a range of tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Found {
+    name: u32,
+    start: u32,
+    end: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Block,
+    Body,
+    /// The head of a loop or a condition.
+    Control,
+    /// The body of an arrow function without braces.
+    Arrow,
+    /// A hole of a template, or a tag.
+    Hole,
+    Other,
+}
+
+/// What a list of declarations declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum List {
+    None,
+    Var,
+    Lexical,
+}
+
+/// A bracket that is open, or an arrow's body.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    kind: Kind,
+    open: u32,
+    /// Where the function of a body begins, with its parameters; or the first name that an arrow declares.
+    start: u32,
+    list: List,
+    /// The next token is a name of the list.
+    expects: bool,
+    ternaries: u32,
+}
+
+impl Level {
+    const fn new(kind: Kind, open: u32) -> Self {
+        Self { kind, open, start: NONE, list: List::None, expects: false, ternaries: 0 }
+    }
+}
+
+struct Reader<'a, 't> {
+    src: &'a [u8],
+    toks: &'t [Tok],
+    typed: Flag,
+    levels: Vec<Level>,
+    names: Table<'a, u32>,
+    found: Vec<Found>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn tok(&self, at: u32) -> Tok {
+        self.toks.get(at as usize).copied().unwrap_or(Tok::END)
+    }
+
+    fn kind(&self, at: u32) -> Option<K> {
+        self.toks.get(at as usize).map(|tok| tok.kind)
+    }
+
+    fn before(&self, at: u32) -> Option<Tok> {
+        at.checked_sub(1).and_then(|at| self.toks.get(at as usize)).copied()
+    }
+
+    /// Gives where a bracket ends; one that is never closed does not.
+    fn end_of(&self, open: u32) -> u32 {
+        let mate = self.tok(open).aux;
+        if mate > open { mate } else { NO_MATE }
+    }
+
+    fn top(&mut self) -> Option<&mut Level> {
+        self.levels.last_mut()
+    }
+
+    fn token(&mut self, at: u32, tok: Tok) {
+        let before = self.before(at);
+        let ends = tok.newline() && before.is_some_and(ends_operand) && starts_operand(tok);
+        let line = if ends { Flag::On } else { Flag::Off };
+        self.end_arrows(at, tok, line);
+        self.list(at, tok, before, line);
+        match tok.kind {
+            K::LParen => {
+                let control = tok.flags & CONTROL != 0;
+                self.levels.push(Level::new(if control { Kind::Control } else { Kind::Other }, at));
+                let member = self.before(at.saturating_sub(1)).is_some_and(is_dot);
+                if !member && before.is_some_and(|before| keyword(before) == Kw::Catch) {
+                    let end = self.end_of(at);
+                    if end != NO_MATE && self.kind(end.saturating_add(1)) == Some(K::LBrace) {
+                        let block = self.end_of(end.saturating_add(1));
+                        self.pattern(at, (at, block), 0);
+                    }
+                }
+            }
+            K::LBracket => self.levels.push(Level::new(Kind::Other, at)),
+            K::TplHead | K::JsxStart => self.levels.push(Level::new(Kind::Hole, at)),
+            K::TplTail | K::JsxEnd => {
+                self.levels.pop_if(|level| level.kind == Kind::Hole);
+            }
+            K::LBrace => match tok.brace {
+                Brace::Block => self.levels.push(Level::new(Kind::Block, at)),
+                Brace::Body => self.body(at),
+                Brace::Class | Brace::Object => self.levels.push(Level::new(Kind::Other, at)),
+            },
+            K::RParen | K::RBracket | K::RBrace => self.close(tok.aux),
+            K::Arrow => self.arrow(at),
+            _ => {}
+        }
+    }
+
+    /// Leaves the brackets down to the one that opened with a token.
+    fn close(&mut self, open: u32) {
+        if open == NO_MATE {
+            return;
+        }
+        while self.levels.len() > 1 {
+            let Some(top) = self.levels.last().filter(|top| top.open >= open) else { return };
+            let done = top.open == open && top.kind != Kind::Arrow;
+            self.levels.pop();
+            if done {
+                return;
+            }
+        }
+    }
+
+    /// Ends the bodies of arrow functions that reach no further than a token. One that a line ends is not told apart.
+    fn end_arrows(&mut self, at: u32, tok: Tok, line: Flag) {
+        while let Some(level) = self.levels.last_mut().filter(|level| level.kind == Kind::Arrow) {
+            let ends = match tok.kind {
+                K::Comma
+                | K::Semi
+                | K::RParen
+                | K::RBracket
+                | K::RBrace
+                | K::TplMid
+                | K::TplTail
+                | K::JsxEnd => true,
+                K::Colon if level.ternaries == 0 => true,
+                K::Colon => {
+                    level.ternaries = level.ternaries.saturating_sub(1);
+                    false
+                }
+                K::Question => {
+                    level.ternaries = level.ternaries.saturating_add(1);
+                    false
+                }
+                _ => line == Flag::On,
+            };
+            if !ends {
+                return;
+            }
+            let (first, open) = (level.start as usize, level.open);
+            self.levels.pop();
+            let own = |found: &&mut Found| found.end == PENDING && found.start >= open;
+            for found in self.found.iter_mut().skip(first).filter(own) {
+                found.end = if line == Flag::On { found.start } else { at };
+            }
+        }
+    }
+
+    /// Follows a list of declarations.
+    fn list(&mut self, at: u32, tok: Tok, before: Option<Tok>, line: Flag) {
+        let Some(&level) = self.levels.last() else { return };
+        let kw = if before.is_some_and(is_dot) { Kw::None } else { keyword(tok) };
+        let starts = matches!(kw, Kw::Var | Kw::Let | Kw::Const) && level.kind != Kind::Arrow;
+        if starts && self.starts_list(at, kw) {
+            let declared = before.is_some_and(|before| keyword(before) == Kw::Declare);
+            if let Some(top) = self.top().filter(|_| !declared) {
+                top.list = if kw == Kw::Var { List::Var } else { List::Lexical };
+                top.expects = true;
+            }
+            return;
+        }
+        if matches!(kw, Kw::Function | Kw::Class) {
+            self.declaration(at, kw, before);
+        }
+        if level.list == List::None {
+            return;
+        }
+        // Types have commas of their own.
+        let type_of = self.typed == Flag::On && matches!(tok.kind, K::Colon | K::Lt);
+        let ends =
+            tok.kind == K::Semi || type_of || starts_statement(kw) || (line == Flag::On && !level.expects);
+        if let Some(top) = self.top() {
+            top.expects = tok.kind == K::Comma;
+            if ends {
+                (top.list, top.expects) = (List::None, false);
+            }
+        }
+        if level.expects && !ends {
+            let Some(range) = self.range(level.list) else { return };
+            match tok.kind {
+                K::Word => self.declare(at, range),
+                K::LBrace | K::LBracket => self.pattern(at, range, 0),
+                _ => {}
+            }
+        }
+    }
+
+    /// A function or class that is a statement of a block, and no expression.
+    fn declaration(&mut self, at: u32, kw: Kw, before: Option<Tok>) {
+        let Some(level) = self.levels.last() else { return };
+        let first = matches!(level.kind, Kind::Block | Kind::Body) && at.checked_sub(1) == Some(level.open);
+        let starts = first || before.is_some_and(|before| matches!(before.kind, K::Semi | K::RBrace));
+        // A function in a block may be one of the function around it.
+        let list = if kw == Kw::Class { List::Lexical } else { List::Var };
+        if !starts || (kw == Kw::Function && level.kind != Kind::Body) {
+            return;
+        }
+        let next = at.saturating_add(1);
+        let name = next.saturating_add(u32::from(self.kind(next) == Some(K::Op)));
+        if let Some(range) = self.range(list)
+            && self.kind(name) == Some(K::Word)
+            && keyword(self.tok(name)) != Kw::Extends
+        {
+            self.record(name, range);
+        }
+    }
+
+    fn starts_list(&self, at: u32, kw: Kw) -> bool {
+        let next = self.tok(at.saturating_add(1));
+        match next.kind {
+            // A line may end a name that is spelled like the keyword.
+            K::Word => {
+                let operator = matches!(keyword(next), Kw::In | Kw::Of | Kw::Instanceof);
+                !operator && (kw != Kw::Let || !next.newline())
+            }
+            K::LBrace | K::LBracket => kw != Kw::Let || !next.newline(),
+            _ => false,
+        }
+    }
+
+    /// Gives the range of what is declared where the reader stands; `None` where it is not certain.
+    fn range(&self, list: List) -> Option<(u32, u32)> {
+        let top = self.levels.last()?;
+        if list == List::Lexical {
+            let start = if top.start == NONE { top.open } else { top.start };
+            return matches!(top.kind, Kind::Block | Kind::Body).then(|| (start, self.end_of(top.open)));
+        }
+        let mut levels = self.levels.iter().rev().take(FAR);
+        let body = levels.find(|level| !matches!(level.kind, Kind::Block | Kind::Control))?;
+        (body.kind == Kind::Body && body.start != NONE).then(|| (body.start, self.end_of(body.open)))
+    }
+
+    /// A function's body.
+    fn body(&mut self, at: u32) {
+        let end = self.end_of(at);
+        let start = match self.before(at).map(|tok| tok.kind) {
+            Some(K::RParen) => self.head(at.saturating_sub(1), end),
+            Some(K::Arrow) => self.head(at.saturating_sub(2), end),
+            _ => NONE,
+        };
+        self.levels.push(Level { start, ..Level::new(Kind::Body, at) });
+    }
+
+    /// Declares the parameters that end with a token; gives where they begin, or [`NONE`].
+    fn head(&mut self, last: u32, end: u32) -> u32 {
+        let tok = self.tok(last);
+        match tok.kind {
+            K::RParen if tok.aux < last => {
+                let typed = self.typed == Flag::On
+                    && self.before(tok.aux).is_some_and(|before| before.kind == K::Colon);
+                if typed {
+                    return NONE;
+                }
+                self.pattern(tok.aux, (tok.aux, end), 0);
+                tok.aux
+            }
+            K::Word => {
+                self.record(last, (last, end));
+                last
+            }
+            _ => NONE,
+        }
+    }
+
+    /// An arrow: its body has braces, or it is what follows.
+    fn arrow(&mut self, at: u32) {
+        let next = self.tok(at.saturating_add(1));
+        if next.kind == K::LBrace && next.brace == Brace::Body {
+            return;
+        }
+        let first = u32::try_from(self.found.len()).unwrap_or(NONE);
+        let start = self.head(at.saturating_sub(1), PENDING);
+        let open = if start == NONE { at } else { start };
+        self.levels.push(Level { start: first, ..Level::new(Kind::Arrow, open) });
+    }
+
+    /// Declares the names of a pattern or of a list of parameters.
+    fn pattern(&mut self, open: u32, range: (u32, u32), depth: u32) {
+        let end = self.end_of(open);
+        // What stands between angle brackets is a type, with commas of its own.
+        if depth > DEPTH || end == NO_MATE || (self.typed == Flag::On && self.has_angles(open, end)) {
+            return;
+        }
+        let mut at = open.saturating_add(1);
+        while at < end {
+            let target = self.target(at, open);
+            match self.kind(target) {
+                Some(K::Word) => self.declare(target, range),
+                Some(K::LBrace | K::LBracket) => self.pattern(target, range, depth.saturating_add(1)),
+                _ => {}
+            }
+            at = self.entry_end(target, end).saturating_add(1);
+        }
+    }
+
+    fn has_angles(&self, open: u32, end: u32) -> bool {
+        let mut at = open.saturating_add(1);
+        while at < end {
+            match self.kind(at) {
+                Some(K::Lt) => return true,
+                Some(K::LParen | K::LBracket | K::LBrace) => at = self.end_of(at),
+                _ => {}
+            }
+            at = at.saturating_add(1);
+        }
+        false
+    }
+
+    /// Gives where the name of an entry stands, behind its key.
+    fn target(&self, at: u32, open: u32) -> u32 {
+        let keyed = self.kind(open) == Some(K::LBrace);
+        let next = at.saturating_add(1);
+        let colon = |at: u32| self.kind(at) == Some(K::Colon);
+        match self.kind(at) {
+            Some(K::Ellipsis) => next,
+            Some(K::LBracket) if keyed => {
+                let past = self.end_of(at).saturating_add(1);
+                // A computed key names nothing.
+                past.saturating_add(u32::from(colon(past)))
+            }
+            Some(K::Word | K::Str | K::Num) if keyed && colon(next) => next.saturating_add(1),
+            _ => at,
+        }
+    }
+
+    /// Finds the comma that ends an entry.
+    fn entry_end(&self, from: u32, end: u32) -> u32 {
+        let mut at = from;
+        let mut holes = 0_u32;
+        while at < end {
+            match self.kind(at) {
+                Some(K::Comma) if holes == 0 => return at,
+                Some(K::LParen | K::LBracket | K::LBrace) => at = self.end_of(at),
+                Some(K::TplHead | K::JsxStart) => holes = holes.saturating_add(1),
+                Some(K::TplTail | K::JsxEnd) => holes = holes.saturating_sub(1),
+                _ => {}
+            }
+            at = at.saturating_add(1);
+        }
+        end
+    }
+
+    /// Declares a name that nothing follows but what may.
+    fn declare(&mut self, at: u32, range: (u32, u32)) {
+        let next = self.tok(at.saturating_add(1));
+        let ends = match next.kind {
+            K::Comma | K::Assign | K::Semi | K::RParen | K::RBrace | K::RBracket => true,
+            K::Word => matches!(keyword(next), Kw::In | Kw::Of) || next.newline(),
+            _ => false,
+        };
+        if ends {
+            self.record(at, range);
+        }
+    }
+
+    fn record(&mut self, at: u32, (start, end): (u32, u32)) {
+        let next = u32::try_from(self.names.len()).unwrap_or(NONE);
+        if let Some(&mut name) = self.names.entry(name_of(self.src, self.tok(at)), || next) {
+            self.found.push(Found { name, start, end });
+        }
+    }
+
+    /// Sorts what was found into steps by name.
+    fn finish(self) -> Scopes<'a> {
+        let Self { mut found, names, .. } = self;
+        found.retain(|found| found.end > found.start && found.end < PENDING);
+        found.sort_unstable_by_key(|found| (found.name, found.start, Reverse(found.end)));
+        found.dedup();
+        let mut ranges = vec![(0, 0); names.len()];
+        let mut steps: Vec<(u32, u32)> = Vec::with_capacity(found.len().saturating_mul(2));
+        let mut variable = OUTER;
+        for group in found.chunk_by(|one, other| one.name == other.name) {
+            let from = steps.len();
+            let mut open: Vec<(u32, u32)> = Vec::new();
+            for own in group {
+                leave(&mut open, own.start, from, &mut steps);
+                variable = variable.saturating_add(1);
+                put(from, &mut steps, (own.start, variable));
+                open.push((own.end, variable));
+            }
+            leave(&mut open, NONE, from, &mut steps);
+            let range = (u32::try_from(from).unwrap_or(0), u32::try_from(steps.len()).unwrap_or(0));
+            if let Some(slot) = group.first().and_then(|own| ranges.get_mut(own.name as usize)) {
+                *slot = range;
+            }
+        }
+        let names = names.map(|name| ranges.get(name as usize).copied().unwrap_or_default());
+        Scopes { names, steps }
+    }
+}
+
+/// Ends the ranges that are over before a token.
+fn leave(open: &mut Vec<(u32, u32)>, at: u32, from: usize, steps: &mut Vec<(u32, u32)>) {
+    while let Some(&(end, _)) = open.last().filter(|(end, _)| *end <= at) {
+        open.pop();
+        let around = open.last().map_or(OUTER, |(_, variable)| *variable);
+        put(from, steps, (end, around));
+    }
+}
+
+/// Adds a step; two of one name at one token are the later one.
+fn put(from: usize, steps: &mut Vec<(u32, u32)>, step: (u32, u32)) {
+    let own = steps.len() > from;
+    match steps.last_mut().filter(|last| own && last.0 == step.0) {
+        Some(last) => *last = step,
+        None => steps.push(step),
+    }
+}
+
+const fn is_dot(tok: Tok) -> bool {
+    matches!(tok.kind, K::Dot | K::QDot)
+}
+
+fn keyword(tok: Tok) -> Kw {
+    if tok.kind == K::Word && tok.flags & super::token::ESCAPED == 0 { Kw::of(tok.word()) } else { Kw::None }
+}
+
+const fn starts_statement(kw: Kw) -> bool {
+    matches!(
+        kw,
+        Kw::If
+            | Kw::While
+            | Kw::For
+            | Kw::Switch
+            | Kw::Return
+            | Kw::Throw
+            | Kw::Try
+            | Kw::Do
+            | Kw::Break
+            | Kw::Continue
+            | Kw::Case
+            | Kw::Else
+            | Kw::Export
+            | Kw::Debugger
+    )
+}
+
+/// Says whether a line may end a statement behind a token.
+fn ends_operand(tok: Tok) -> bool {
+    match tok.kind {
+        K::Private
+        | K::Num
+        | K::Str
+        | K::Tpl
+        | K::TplTail
+        | K::Regex
+        | K::RParen
+        | K::RBracket
+        | K::RBrace
+        | K::JsxEnd
+        | K::IncDec
+        | K::Bang => true,
+        K::Word => {
+            !matches!(keyword(tok), Kw::In | Kw::Instanceof | Kw::Typeof | Kw::New | Kw::Void | Kw::Delete)
+        }
+        _ => false,
+    }
+}
+
+/// Says whether a token cannot go on with what stands in front of it.
+fn starts_operand(tok: Tok) -> bool {
+    match tok.kind {
+        K::Word => !matches!(keyword(tok), Kw::In | Kw::Instanceof),
+        K::Private
+        | K::Num
+        | K::Str
+        | K::Regex
+        | K::LBrace
+        | K::IncDec
+        | K::At
+        | K::Ellipsis
+        | K::Bang
+        | K::JsxStart => true,
+        _ => false,
+    }
+}
