@@ -35,6 +35,19 @@ pub(crate) struct Embedded {
     pub(crate) lowered: Lowered,
 }
 
+impl Embedded {
+    /// What tells it from others: its language, where it stands, and its text where that is not what stands there.
+    pub(crate) fn key(&self) -> (u8, usize, usize, &[u8]) {
+        match &self.text {
+            EmbeddedText::Range(start, end) => (self.lens.bit(), *start, *end, &[]),
+            EmbeddedText::View(view) => {
+                let (start, end, _) = view.map.back(0, view.bytes.len());
+                (self.lens.bit(), start, end, &view.bytes)
+            }
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum EmbeddedText {
     /// A range of the text that was lexed.

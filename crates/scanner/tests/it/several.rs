@@ -229,3 +229,40 @@ fn another_variable_of_the_same_name_is_another() {
         assert_eq!(calls, 1, "{text}: {found:?}");
     }
 }
+
+#[test]
+fn a_name_of_python_stands_for_all_that_it_is_bound_to() {
+    let mut wrong = Vec::new();
+    for (text, rule) in [
+        ("import os\nf = open\nf = os.system\nf('ls')\n", "danger py/os-exec"),
+        ("import os\nf = os.system\nf = open\nf('ls')\n", "danger py/os-exec"),
+        (
+            "import os, requests\ndef a():\n    f = requests.get\ndef b():\n    f = os.system\n    f('ls')\n",
+            "danger py/os-exec",
+        ),
+        ("f = open\nf = eval\nf('x')\n", "danger py/eval"),
+        ("import os\nself.f = open\nself.f = os.system\nself.f('ls')\n", "danger py/os-exec"),
+        ("import requests as m\nimport os as m\nm.system('ls')\n", "danger py/os-exec"),
+        ("import os\nf = open\nf = eval\ng = f\ng('x')\n", "danger py/eval"),
+        ("import os, json\nm = json\nm = os\ngetattr(m, 'system')('ls')\n", "danger py/os-exec"),
+    ] {
+        let column = if text.ends_with("    f('ls')\n") { 5 } else { 1 };
+        let last = format!("{}:{column} {rule}", text.lines().count());
+        wrong.extend(has("a.py", text, &last).err());
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let once = check(Profile::General, "a.py", "f = open\nf = eval\neval('x')\nf('y')\n");
+    assert_eq!(once.iter().filter(|line| line.starts_with("3:") && line.contains("py/eval")).count(), 1);
+    let mut many = String::from(
+        "import os, subprocess, requests, shutil, pickle, marshal, socket, ctypes, urllib.request\n",
+    );
+    for name in "os.system os.popen os.execv os.execve os.execl os.spawnv os.remove os.unlink os.rename os.chmod eval exec \
+        compile subprocess.run subprocess.call subprocess.Popen subprocess.check_output requests.get requests.post \
+        shutil.rmtree pickle.loads marshal.loads socket.socket ctypes.CDLL open urllib.request.urlopen"
+        .split_whitespace()
+    {
+        many.push_str(&format!("f = {name}\n"));
+    }
+    let found = check(Profile::General, "a.py", &(many + "f('x')\n"));
+    assert!(found.iter().any(|line| line.contains("coverage/unscanned")), "{found:?}");
+}

@@ -60,18 +60,55 @@ impl Val {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+/// Most names of the tables that one name stands for. What is over it is said to be unread.
+const OTHERS: usize = 16;
+
+#[derive(Debug, Clone, Default)]
 struct Bound {
     val: Val,
+    /// What else of the tables it is somewhere in the file.
+    others: Vec<Val>,
     /// The token that bound it: a second one makes a constant none.
     at: u32,
+}
+
+impl Bound {
+    /// Gives what it is in one of the walks over the file.
+    fn in_walk(&self, number: usize) -> Val {
+        number.checked_sub(1).and_then(|index| self.others.get(index)).copied().unwrap_or(self.val)
+    }
+
+    /// Takes one more name of the tables; says whether it is news.
+    fn add(&mut self, val: Val) -> Added {
+        if val == self.val || self.others.contains(&val) {
+            Added::Known
+        } else if self.others.len() >= OTHERS {
+            Added::TooMany
+        } else {
+            self.others.push(val);
+            Added::New
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Added {
+    Known,
+    New,
+    TooMany,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Bindings<'a> {
     names: BTreeMap<Cow<'a, [u8]>, Bound>,
     /// Members of any object that hold something known.
-    members: BTreeMap<Cow<'a, [u8]>, Val>,
+    members: BTreeMap<Cow<'a, [u8]>, Bound>,
+    /// Which walk over the file this is: in each, a name that stands for several things is another one of them.
+    pub(super) walk: usize,
+    /// How many more walks there are for them.
+    pub(super) walks: usize,
+    /// Something stands for more than is kept apart.
+    pub(super) too_many: bool,
     /// Modules all of whose names are in reach.
     pub(super) stars: Vec<Node>,
     seen: u64,
@@ -97,7 +134,13 @@ impl<'a> Bindings<'a> {
     pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, at: u32, val: Val) {
         if let Some(bound) = self.names.get_mut(&name) {
             let before = bound.val;
-            if val.is_known() && !bound.val.is_known() {
+            if val.is_known() && bound.val.is_known() {
+                let added = bound.add(val);
+                self.walks = self.walks.max(bound.others.len());
+                self.note(added);
+                return;
+            }
+            if val.is_known() {
                 bound.val = val;
                 self.learned = self.learned.saturating_add(1);
             } else if !bound.val.is_known() && bound.at != at && bound.val != val {
@@ -115,7 +158,18 @@ impl<'a> Bindings<'a> {
             self.changes = self.changes.wrapping_add(1);
         }
         self.learned = self.learned.saturating_add(u32::from(val.is_known()));
-        self.names.insert(name, Bound { val, at });
+        self.names.insert(name, Bound { val, at, others: Vec::new() });
+    }
+
+    const fn note(&mut self, added: Added) {
+        match added {
+            Added::Known => {}
+            Added::New => {
+                self.changes = self.changes.wrapping_add(1);
+                self.learned = self.learned.saturating_add(1);
+            }
+            Added::TooMany => self.too_many = true,
+        }
     }
 
     /// Gives what a name is bound to; `None` where the file does not bind it.
@@ -124,22 +178,25 @@ impl<'a> Bindings<'a> {
         if self.seen & bloom(name) == 0 {
             return None;
         }
-        self.names.get(name).map(|bound| bound.val)
+        self.names.get(name).map(|bound| bound.in_walk(self.walk))
     }
 
     pub(super) fn bind_member(&mut self, name: Cow<'a, [u8]>, val: Val) {
         if !val.is_known() {
             return;
         }
-        let before = self.members.insert(name, val);
-        self.learned = self.learned.saturating_add(u32::from(before.is_none()));
-        if before != Some(val) {
-            self.changes = self.changes.wrapping_add(1);
-        }
+        let known = self.members.len();
+        let bound = self.members.entry(name).or_insert_with(|| Bound { val, ..Bound::default() });
+        let added = bound.add(val);
+        self.walks = self.walks.max(bound.others.len());
+        self.note(if self.members.len() > known { Added::New } else { added });
     }
 
     #[inline]
     pub(super) fn member(&self, name: &[u8]) -> Option<Val> {
-        if self.members.is_empty() { None } else { self.members.get(name).copied() }
+        if self.members.is_empty() {
+            return None;
+        }
+        self.members.get(name).map(|bound| bound.in_walk(self.walk))
     }
 }

@@ -1,11 +1,13 @@
 //! Tokens to names: one walk over the expressions of a file, with an explicit stack of brackets.
 
+use std::collections::BTreeSet;
+
 use super::bind::{Bindings, Form, Val, name_of};
 use super::call::WalkNodes;
 use super::scan::Scanned;
 use super::token::{FIRST, K, Kw, Tok, WIDE, pair};
 use crate::names::{Names, Node, ROOT, Word};
-use crate::sink::{Own, Sink, Unread};
+use crate::sink::{Embedded, Hit, Own, Sink, Unread};
 use crate::view::How;
 
 /// Rounds until aliases that are used before they are bound have settled, whatever changes.
@@ -24,17 +26,56 @@ pub(super) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sink: &mut Sink
         sink.embedded.truncate(before.1);
         sink.named.truncate(before.2);
         let (changes, learned) = (bindings.changes, bindings.learned);
-        let mut walk = Walk::new(src, &scanned.toks, names, &nodes, bindings, sink);
-        walk.run();
-        bindings = walk.bindings;
+        let mut number = 0;
+        while number <= bindings.walks {
+            bindings.walk = number;
+            let kept = Kept::of(sink);
+            let mut walk = Walk::new(src, &scanned.toks, names, &nodes, bindings, sink);
+            walk.run();
+            bindings = walk.bindings;
+            if number > 0 {
+                kept.drop_known(sink, before);
+            }
+            number = number.saturating_add(1);
+        }
         // Values may go to and fro for ever; an alias that is found stays one.
         let fresh = bindings.learned != learned;
-        if fresh && round >= MOST_ROUNDS {
+        if (fresh && round >= MOST_ROUNDS) || bindings.too_many {
             sink.unread.push(Unread { start: 0, end: src.len() });
         }
         if bindings.changes == changes || (!fresh && round >= ROUNDS) || round >= MOST_ROUNDS {
             break;
         }
+    }
+}
+
+/// How much there was before one more walk.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    hits: usize,
+    embedded: usize,
+    named: usize,
+}
+
+impl Kept {
+    const fn of(sink: &Sink<'_>) -> Self {
+        Self { hits: sink.hits.len(), embedded: sink.embedded.len(), named: sink.named.len() }
+    }
+
+    /// Drops what the walks before have found as well.
+    fn drop_known(self, sink: &mut Sink<'_>, (hits, embedded, named): (usize, usize, usize)) {
+        let known: BTreeSet<Hit> = sink.hits.iter().take(self.hits).skip(hits).copied().collect();
+        let new = sink.hits.split_off(self.hits);
+        sink.hits.extend(new.into_iter().filter(|hit| !known.contains(hit)));
+        let texts: BTreeSet<_> =
+            sink.embedded.iter().take(self.embedded).skip(embedded).map(Embedded::key).collect();
+        let fresh: Vec<bool> =
+            sink.embedded.iter().skip(self.embedded).map(|own| !texts.contains(&own.key())).collect();
+        let new = sink.embedded.split_off(self.embedded);
+        sink.embedded.extend(new.into_iter().zip(fresh).filter(|(_, fresh)| *fresh).map(|(own, _)| own));
+        let files: BTreeSet<String> = sink.named.iter().take(self.named).skip(named).cloned().collect();
+        let new = sink.named.split_off(self.named);
+        sink.named.extend(new.into_iter().filter(|name| !files.contains(name)));
     }
 }
 
