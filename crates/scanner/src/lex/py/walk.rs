@@ -17,7 +17,11 @@ const JOINED: usize = 256;
 /// Rounds as long as each finds one more alias; what is new after them is reported as not seen.
 const MOST_ROUNDS: u32 = 32;
 
+/// Walks over a file in all its rounds.
+const MOST_WALKS: u32 = 96;
+
 pub(super) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sink: &mut Sink<'_>) {
+    let mut walked = 0_u32;
     let mut bindings = Bindings::default();
     let nodes = WalkNodes::new(names);
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
@@ -27,7 +31,8 @@ pub(super) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sink: &mut Sink
         sink.named.truncate(before.2);
         let (changes, learned) = (bindings.changes, bindings.learned);
         let mut number = 0;
-        while number <= bindings.walks {
+        while number <= bindings.walks && walked < MOST_WALKS {
+            walked = walked.saturating_add(1);
             bindings.walk = number;
             let kept = Kept::of(sink);
             let mut walk = Walk::new(src, &scanned.toks, names, &nodes, bindings, sink);
@@ -40,10 +45,12 @@ pub(super) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sink: &mut Sink
         }
         // Values may go to and fro for ever; an alias that is found stays one.
         let fresh = bindings.learned != learned;
-        if (fresh && round >= MOST_ROUNDS) || bindings.too_many {
+        let over = round >= MOST_ROUNDS || walked >= MOST_WALKS;
+        let cut = number <= bindings.walks;
+        if (fresh && over) || cut || bindings.too_many {
             sink.unread.push(Unread { start: 0, end: src.len() });
         }
-        if bindings.changes == changes || (!fresh && round >= ROUNDS) || round >= MOST_ROUNDS {
+        if bindings.changes == changes || (!fresh && round >= ROUNDS) || over || cut {
             break;
         }
     }
