@@ -260,7 +260,11 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
     ("names of several things, one by one", "a.js", Numbered("c@=fetch;c@=eval;c@@=c@;c@.a(c@);")),
     ("names of several things, backward", "a.js", Numbered("c@(c@.a);c@=c@@;c@=fetch;c@=eval;")),
     ("names of several things, python", "a.py", Repeat("x = eval\nx = open\nx('y')\n")),
-    ("names of several things, python, one by one", "a.py", Numbered("c@ = eval\nc@ = open\nc@@ = c@\nc@('x')\n")),
+    (
+        "names of several things, python, one by one",
+        "a.py",
+        Numbered("c@ = eval\nc@ = open\nc@@ = c@\nc@('x')\n"),
+    ),
     ("arrows of one name", "a.js", Repeat("e=>(e=fetch,")),
     ("arrows of one name, closed", "a.js", Nested("e=>(e=fetch,", ",e())")),
     ("functions of one name", "a.js", Nested("function e(e){e=fetch;e();", "}")),

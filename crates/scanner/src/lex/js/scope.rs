@@ -93,8 +93,10 @@ enum List {
 struct Level {
     kind: Kind,
     open: u32,
-    /// Where the function of a body begins, with its parameters; or the first name that an arrow declares.
-    start: u32,
+    /// The first name that an arrow declares.
+    first: u32,
+    /// All parameters of a body's function are known.
+    known: Flag,
     list: List,
     /// The next token is a name of the list.
     expects: bool,
@@ -103,7 +105,7 @@ struct Level {
 
 impl Level {
     const fn new(kind: Kind, open: u32) -> Self {
-        Self { kind, open, start: NONE, list: List::None, expects: false, ternaries: 0 }
+        Self { kind, open, first: NONE, known: Flag::Off, list: List::None, expects: false, ternaries: 0 }
     }
 }
 
@@ -215,7 +217,7 @@ impl<'a> Reader<'a, '_> {
             if !ends {
                 return;
             }
-            let (first, open) = (level.start as usize, level.open);
+            let (first, open) = (level.first as usize, level.open);
             self.levels.pop();
             let own = |found: &&mut Found| found.end == PENDING && found.start >= open;
             for found in self.found.iter_mut().skip(first).filter(own) {
@@ -256,8 +258,8 @@ impl<'a> Reader<'a, '_> {
         if level.expects && !ends {
             let Some(range) = self.range(level.list) else { return };
             match tok.kind {
-                K::Word => self.declare(at, range),
-                K::LBrace | K::LBracket => self.pattern(at, range, 0),
+                K::Word => _ = self.declare(at, range),
+                K::LBrace | K::LBracket => _ = self.pattern(at, range, 0),
                 _ => {}
             }
         }
@@ -300,43 +302,42 @@ impl<'a> Reader<'a, '_> {
     fn range(&self, list: List) -> Option<(u32, u32)> {
         let top = self.levels.last()?;
         if list == List::Lexical {
-            let start = if top.start == NONE { top.open } else { top.start };
-            return matches!(top.kind, Kind::Block | Kind::Body).then(|| (start, self.end_of(top.open)));
+            let block = matches!(top.kind, Kind::Block | Kind::Body);
+            return block.then(|| (top.open, self.end_of(top.open)));
         }
         let mut levels = self.levels.iter().rev().take(FAR);
         let body = levels.find(|level| !matches!(level.kind, Kind::Block | Kind::Control))?;
-        (body.kind == Kind::Body && body.start != NONE).then(|| (body.start, self.end_of(body.open)))
+        // One that is a parameter too is that parameter: both end with the function.
+        let certain = body.kind == Kind::Body && body.known == Flag::On;
+        certain.then(|| (body.open, self.end_of(body.open)))
     }
 
     /// A function's body.
     fn body(&mut self, at: u32) {
         let end = self.end_of(at);
-        let start = match self.before(at).map(|tok| tok.kind) {
+        let head = match self.before(at).map(|tok| tok.kind) {
             Some(K::RParen) => self.head(at.saturating_sub(1), end),
             Some(K::Arrow) => self.head(at.saturating_sub(2), end),
-            _ => NONE,
+            _ => None,
         };
-        self.levels.push(Level { start, ..Level::new(Kind::Body, at) });
+        let known = head.map_or(Flag::Off, |(_, known)| known);
+        self.levels.push(Level { known, ..Level::new(Kind::Body, at) });
     }
 
-    /// Declares the parameters that end with a token; gives where they begin, or [`NONE`].
-    fn head(&mut self, last: u32, end: u32) -> u32 {
+    /// Declares the parameters that end with a token; gives where they begin, and whether all are known.
+    fn head(&mut self, last: u32, end: u32) -> Option<(u32, Flag)> {
         let tok = self.tok(last);
         match tok.kind {
             K::RParen if tok.aux < last => {
                 let typed = self.typed == Flag::On
                     && self.before(tok.aux).is_some_and(|before| before.kind == K::Colon);
-                if typed {
-                    return NONE;
-                }
-                self.pattern(tok.aux, (tok.aux, end), 0);
-                tok.aux
+                (!typed).then(|| (tok.aux, self.pattern(tok.aux, (tok.aux, end), 0)))
             }
             K::Word => {
                 self.record(last, (last, end));
-                last
+                Some((last, Flag::On))
             }
-            _ => NONE,
+            _ => None,
         }
     }
 
@@ -347,28 +348,34 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         let first = u32::try_from(self.found.len()).unwrap_or(NONE);
-        let start = self.head(at.saturating_sub(1), PENDING);
-        let open = if start == NONE { at } else { start };
-        self.levels.push(Level { start: first, ..Level::new(Kind::Arrow, open) });
+        let open = self.head(at.saturating_sub(1), PENDING).map_or(at, |(start, _)| start);
+        self.levels.push(Level { first, ..Level::new(Kind::Arrow, open) });
     }
 
-    /// Declares the names of a pattern or of a list of parameters.
-    fn pattern(&mut self, open: u32, range: (u32, u32), depth: u32) {
+    /// Declares the names of a pattern or of a list of parameters; says whether those are all.
+    fn pattern(&mut self, open: u32, range: (u32, u32), depth: u32) -> Flag {
         let end = self.end_of(open);
         // What stands between angle brackets is a type, with commas of its own.
         if depth > DEPTH || end == NO_MATE || (self.typed == Flag::On && self.has_angles(open, end)) {
-            return;
+            return Flag::Off;
         }
+        let mut all = Flag::On;
         let mut at = open.saturating_add(1);
         while at < end {
             let target = self.target(at, open);
-            match self.kind(target) {
+            let known = match self.kind(target) {
                 Some(K::Word) => self.declare(target, range),
                 Some(K::LBrace | K::LBracket) => self.pattern(target, range, depth.saturating_add(1)),
-                _ => {}
+                // An item that is left out.
+                Some(K::Comma) => Flag::On,
+                _ => Flag::Off,
+            };
+            if known == Flag::Off {
+                all = Flag::Off;
             }
             at = self.entry_end(target, end).saturating_add(1);
         }
+        all
     }
 
     fn has_angles(&self, open: u32, end: u32) -> bool {
@@ -418,8 +425,8 @@ impl<'a> Reader<'a, '_> {
         end
     }
 
-    /// Declares a name that nothing follows but what may.
-    fn declare(&mut self, at: u32, range: (u32, u32)) {
+    /// Declares a name that nothing follows but what may; says whether it is one.
+    fn declare(&mut self, at: u32, range: (u32, u32)) -> Flag {
         let next = self.tok(at.saturating_add(1));
         let ends = match next.kind {
             K::Comma | K::Assign | K::Semi | K::RParen | K::RBrace | K::RBracket => true,
@@ -429,6 +436,7 @@ impl<'a> Reader<'a, '_> {
         if ends {
             self.record(at, range);
         }
+        if ends { Flag::On } else { Flag::Off }
     }
 
     fn record(&mut self, at: u32, (start, end): (u32, u32)) {
@@ -452,6 +460,10 @@ impl<'a> Reader<'a, '_> {
             let mut open: Vec<(u32, u32)> = Vec::new();
             for own in group {
                 leave(&mut open, own.start, from, &mut steps);
+                // A variable and a parameter of the same function are one.
+                if open.last().is_some_and(|(end, _)| *end == own.end) {
+                    continue;
+                }
                 variable = variable.saturating_add(1);
                 put(from, &mut steps, (own.start, variable));
                 open.push((own.end, variable));

@@ -205,20 +205,23 @@ impl Walk<'_, '_, '_, '_> {
             self.cur.filter(|cur| cur.shape == Shape::Name && !cur.val.is_known() && cur.val.text == 0);
         self.end_operand();
         let Some(frame) = self.frames.last_mut() else { return };
-        let mut value = frame.value;
-        if frame.function {
-            value = Val::node(self.nodes.function);
-        }
+        let mut inner = frame.value;
         let first = if frame.joined {
             FirstArg::Text
-        } else if value.text != 0 && frame.operators == 0 {
+        } else if inner.text != 0 && frame.operators == 0 && !frame.function {
             FirstArg::Literal
         } else {
             FirstArg::Other
         };
-        if first != FirstArg::Literal {
-            value.text = 0;
+        if frame.joined || frame.operators > 0 {
+            inner.text = 0;
         }
+        let value = match (frame.function, first) {
+            (true, _) => Val::node(self.nodes.function),
+            (false, FirstArg::Literal) => inner,
+            (false, _) => Val { text: 0, ..inner },
+        };
+        let inside = if frame.function { frame.inside as usize } else { usize::MAX };
         let any = shape.is_some() || frame.operators > 0 || frame.function;
         let targets = frame.targets as usize;
         if any && frame.kind == In::Call {
@@ -234,6 +237,8 @@ impl Walk<'_, '_, '_, '_> {
             self.texts.push(value.text.wrapping_sub(1));
         }
         while self.targets.len() > targets {
+            // What an arrow function's body assigns is no function.
+            let value = if self.targets.len() > inside { inner } else { value };
             let Some(target) = self.targets.pop() else { break };
             if let Some(name) = name.filter(|_| self.is_asked(&target)) {
                 self.ask(self.tok(name.last as usize), Given::Anything);

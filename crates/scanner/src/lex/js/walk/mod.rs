@@ -177,6 +177,8 @@ pub(super) struct Frame {
     joined: bool,
     operators: u32,
     function: bool,
+    /// What is assigned from here on is assigned in the body of an arrow function.
+    inside: u32,
     ternaries: u32,
     targets: u32,
     /// After a key's colon or a field's equals sign.
@@ -200,6 +202,7 @@ impl Frame {
             joined: false,
             operators: 0,
             function: false,
+            inside: 0,
             ternaries: 0,
             targets,
             in_value: false,
@@ -451,8 +454,9 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             K::Lt => return self.less(at),
             K::Arrow => {
                 self.cur = None;
-                if let Some(frame) = self.top() {
-                    frame.function = true;
+                let targets = small(self.targets.len());
+                if let Some(frame) = self.top().filter(|frame| !frame.function) {
+                    (frame.function, frame.inside) = (true, targets);
                 }
             }
             K::Plus | K::Op | K::Gt | K::Equality => self.operator(tok.kind),
