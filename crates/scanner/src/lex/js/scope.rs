@@ -18,6 +18,8 @@ pub(super) const OUTER: u32 = 0;
 const NONE: u32 = u32::MAX;
 /// Where the range of an arrow's body ends is not known yet.
 const PENDING: u32 = u32::MAX - 1;
+/// The range of a `var` for which it is not certain.
+const LOOSE: (u32, u32) = (NONE, NONE);
 /// Patterns nested deeper name nothing that is told apart.
 const DEPTH: u32 = 32;
 /// Brackets that a `var` may be away from its function.
@@ -42,6 +44,7 @@ impl<'a> Scopes<'a> {
             levels: vec![Level::new(Kind::Other, NONE)],
             names: Table::default(),
             found: Vec::new(),
+            loose: Vec::new(),
         };
         for (tok, at) in toks.iter().zip(0_u32..) {
             reader.token(at, *tok);
@@ -116,6 +119,8 @@ struct Reader<'a, 't> {
     levels: Vec<Level>,
     names: Table<'a, u32>,
     found: Vec<Found>,
+    /// Names of `var` that are declared where it is not certain for what range, with their tokens.
+    loose: Vec<(u32, u32)>,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -256,7 +261,10 @@ impl<'a> Reader<'a, '_> {
             }
         }
         if level.expects && !ends {
-            let Some(range) = self.range(level.list) else { return };
+            let range = self.range(level.list).unwrap_or(LOOSE);
+            if range == LOOSE && level.list == List::Lexical {
+                return;
+            }
             match tok.kind {
                 K::Word => _ = self.declare(at, range),
                 K::LBrace | K::LBracket => _ = self.pattern(at, range, 0),
@@ -441,15 +449,24 @@ impl<'a> Reader<'a, '_> {
 
     fn record(&mut self, at: u32, (start, end): (u32, u32)) {
         let next = u32::try_from(self.names.len()).unwrap_or(NONE);
-        if let Some(&mut name) = self.names.entry(name_of(self.src, self.tok(at)), || next) {
+        let Some(&mut name) = self.names.entry(name_of(self.src, self.tok(at)), || next) else { return };
+        if (start, end) == LOOSE {
+            self.loose.push((name, at));
+        } else {
             self.found.push(Found { name, start, end });
         }
     }
 
     /// Sorts what was found into steps by name.
     fn finish(self) -> Scopes<'a> {
-        let Self { mut found, names, .. } = self;
-        found.retain(|found| found.end > found.start && found.end < PENDING);
+        let Self { mut found, names, mut loose, .. } = self;
+        loose.sort_unstable();
+        // A range in which the name may be that of the code around it is none.
+        let is_loose = |found: &Found| {
+            let next = loose.partition_point(|place| *place < (found.name, found.start));
+            loose.get(next).is_some_and(|(name, at)| *name == found.name && *at < found.end)
+        };
+        found.retain(|found| found.end > found.start && found.end < PENDING && !is_loose(found));
         found.sort_unstable_by_key(|found| (found.name, found.start, Reverse(found.end)));
         found.dedup();
         let mut ranges = vec![(0, 0); names.len()];

@@ -45,12 +45,11 @@ impl Walk<'_, '_, '_, '_> {
             Brace::Body => In::Body,
             Brace::Block => In::Block,
         };
-        if kind == In::Object || kind == In::Group {
-            if self.cur.is_some() {
-                self.end_statement();
-            }
-        } else {
-            self.end_operand();
+        match kind {
+            In::Object | In::Group if self.cur.is_none() => {}
+            // A line ended the statement before a block.
+            In::Object | In::Group | In::Block => self.end_statement(),
+            _ => self.end_operand(),
         }
         if kind == In::Body {
             self.functions = self.functions.wrapping_add(1);
