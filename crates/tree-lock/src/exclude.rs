@@ -54,6 +54,11 @@ impl Excludes {
         self.0.contains(name)
     }
 
+    /// Says whether the name of an entry is on the list.
+    pub(crate) fn has(&self, name: &[u8]) -> bool {
+        self.0.iter().any(|known| known.as_bytes() == name)
+    }
+
     /// Says whether nothing is excluded.
     #[must_use]
     pub fn is_empty(&self) -> bool {

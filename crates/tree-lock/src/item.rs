@@ -10,9 +10,9 @@ use crate::error::TreeError;
 use crate::exclude::Excludes;
 use crate::limits::Limits;
 use crate::list::{EntryKind, ListLine};
+use crate::look::{fingerprint, is_change, look};
 use crate::problem::{Notice, TreeProblem, TreeProblemKind};
-use crate::read::each;
-use crate::walk::{fingerprint, is_change, look};
+use crate::read::each_beside;
 
 /// A file or link that was listed.
 #[derive(Debug)]
@@ -101,15 +101,18 @@ pub(crate) struct Listed {
 
 impl Listed {
     /// Takes every folder's listing and every link's target again; gives the paths that are not as they were.
+    ///
+    /// Meanwhile the calling thread does something with the items, before it takes its part.
     pub(crate) fn changed_since(
         &mut self,
         jail: &Jail,
         limits: &Limits,
         exclude: &Excludes,
         jobs: NonZeroUsize,
+        meanwhile: impl FnOnce(&[Item]),
     ) -> Result<Vec<TreeProblem>, TreeError> {
         let max = limits.entries.saturating_add(exclude.iter().count()).saturating_add(1);
-        each(&mut self.folders, jobs, |folder| {
+        let again = |folder: &mut FolderSeen| {
             let root = folder.path.is_empty().then_some(exclude);
             folder.again = match look(jail, &folder.path, max) {
                 Ok((listing, meta))
@@ -121,7 +124,9 @@ impl Listed {
                 Err(error) if error.is_change() => Again::Changed,
                 Err(error) => Again::Error(Box::new(error.into_tree(&folder.path))),
             };
-        });
+        };
+        let items = &self.items;
+        each_beside(&mut self.folders, jobs, again, || meanwhile(items));
         let mut out = Vec::new();
         let mut changed = |path: &str| out.push(TreeProblem::new(path, TreeProblemKind::ChangedWhileRead));
         for folder in &mut self.folders {

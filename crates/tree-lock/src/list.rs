@@ -189,12 +189,24 @@ fn push_line(text: &mut String, line: &ListLine<'_>) {
             *slot = HEX.get(usize::from(nibble)).copied().unwrap_or(b'?');
         }
     }
+    // The last digit first; no number has more than 20.
+    let (mut digits, mut rest, mut many) = ([0_u8; 20], line.size, 0_usize);
+    for slot in digits.iter_mut().rev() {
+        *slot = HEX.get(usize::try_from(rest % 10).unwrap_or(0)).copied().unwrap_or(b'?');
+        (rest, many) = (rest / 10, many.saturating_add(1));
+        if rest == 0 {
+            break;
+        }
+    }
+    let size = digits.get(digits.len().saturating_sub(many)..).unwrap_or_default();
     text.push(line.kind.letter());
     text.push(' ');
-    text.push_str(core::str::from_utf8(&hex).unwrap_or_default());
-    for part in [" ", &line.size.to_string(), " ", line.path, "\n"] {
-        text.push_str(part);
+    for part in [&hex, &b" "[..], size] {
+        text.push_str(core::str::from_utf8(part).unwrap_or_default());
     }
+    text.push(' ');
+    text.push_str(line.path);
+    text.push('\n');
 }
 
 fn parse_line(line: &str) -> Option<ListLine<'_>> {

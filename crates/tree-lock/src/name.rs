@@ -1,5 +1,7 @@
 //! Which names a tree may hold, and which two are one on another system.
 
+use std::borrow::Cow;
+
 use caseless::Caseless as _;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -31,6 +33,10 @@ pub(crate) fn is_own_key(name: &str) -> bool {
 
 /// Says why a name cannot be held by every system, where that is so.
 pub(crate) fn not_portable(name: &str) -> Option<&'static str> {
+    if is_plain(name) { None } else { closer(name) }
+}
+
+fn closer(name: &str) -> Option<&'static str> {
     let reserved = |c: char| matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
     if name.contains(reserved) {
         return Some("Windows has no such character in names");
@@ -53,13 +59,34 @@ pub(crate) fn not_portable(name: &str) -> Option<&'static str> {
     None
 }
 
+/// Says whether a name is one of those that every system holds, without looking closer: nearly all are.
+fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    // Devices are told by the letters that begin them.
+    let device = |byte: u8| matches!(byte | 0x20, b'c' | b'p' | b'a' | b'n' | b'l');
+    let bytes = name.as_bytes();
+    bytes.len() <= 255
+        && bytes.iter().all(|byte| plain(*byte))
+        && bytes.last().is_some_and(|last| *last != b'.')
+        && (bytes.first().is_some_and(|first| !device(*first)) || !is_device(name))
+}
+
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
     if !(3..=8).contains(&stem.len()) {
         return false;
     }
-    let stem = stem.to_uppercase();
-    if matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") {
+    // No allocation for what nearly all names are.
+    let mut upper = [0_u8; 8];
+    let stem: Cow<'_, str> = match upper.get_mut(..stem.len()) {
+        Some(upper) if stem.is_ascii() => {
+            upper.copy_from_slice(stem.as_bytes());
+            upper.make_ascii_uppercase();
+            core::str::from_utf8(upper).unwrap_or_default().into()
+        }
+        _ => stem.to_uppercase().into(),
+    };
+    if matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") {
         return true;
     }
     let number = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
@@ -72,7 +99,9 @@ fn is_device(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{collision_key, not_portable, text};
+    use proptest::prelude::*;
+
+    use super::{closer, collision_key, is_plain, not_portable, text};
 
     #[test]
     fn names_that_break_a_line_or_a_path_are_no_text() {
@@ -113,6 +142,27 @@ mod tests {
         }
         for name in ["NULL", "com", "com10", "a.b", ".a", "\u{e9}", "console", "comb.txt"] {
             assert_eq!(not_portable(name), None, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_says_yes_only_where_the_long_way_does(
+            name in "[a-zA-Z0-9._ -]{1,8}|(?i:con|prn|aux|nul|com|lpt)[0-9]?(\\.[a-z ]{0,3})?|\\PC{1,6}",
+        ) {
+            if is_plain(&name) {
+                prop_assert_eq!(closer(&name), None);
+            }
+        }
+    }
+
+    #[test]
+    fn ordinary_names_take_the_short_way() {
+        for name in ["index.js", "package.json", "README.md", "lib", "a-b_c", ".gitignore", "COMMANDS"] {
+            assert!(is_plain(name), "{name}");
+        }
+        for name in ["com1", "NUL.txt", "a.", "a b", "\u{e9}", "a:b"] {
+            assert!(!is_plain(name), "{name}");
         }
     }
 }

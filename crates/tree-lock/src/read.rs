@@ -11,9 +11,9 @@ use sha2::{Digest as _, Sha256};
 use crate::error::TreeError;
 use crate::item::{Item, State};
 use crate::limits::{Limit, Limits};
+use crate::look::is_change;
 use crate::problem::TreeProblemKind;
 use crate::progress::{Progress, Step};
-use crate::walk::is_change;
 
 /// How many files or folders a thread takes at a time, at most.
 const BATCH: usize = 32;
@@ -83,17 +83,23 @@ pub(crate) fn read_all(
             item.state = work.file(&item.path, buffer);
         }
     };
-    each_with(items, how.jobs, Vec::new, act);
+    each_with(items, how.jobs, Vec::new, act, || ());
     let full = work.full.load(Ordering::Relaxed);
     full.then_some(TreeProblemKind::Limit { limit: Limit::Bytes, max })
 }
 
-/// Does something to every element, on up to `jobs` threads, the calling one among them.
-pub(crate) fn each<T: Send>(items: &mut [T], jobs: NonZeroUsize, act: impl Fn(&mut T) + Sync) {
-    each_with(items, jobs, || (), |(), item| act(item));
+/// Does something to every element, on up to `jobs` threads; the calling one does something else first.
+pub(crate) fn each_beside<T: Send>(
+    items: &mut [T],
+    jobs: NonZeroUsize,
+    act: impl Fn(&mut T) + Sync,
+    first: impl FnOnce(),
+) {
+    each_with(items, jobs, || (), |(), item| act(item), first);
 }
 
-/// Does something to every element with something of the thread's own.
+/// Does something to every element with something of the thread's own, on up to `jobs` threads, the calling one among
+/// them once it has done what it has to do first.
 ///
 /// Whoever is done takes the next few, so that a thread with a large file has fewer of the others.
 fn each_with<S, T: Send>(
@@ -101,6 +107,7 @@ fn each_with<S, T: Send>(
     jobs: NonZeroUsize,
     own: impl Fn() -> S + Sync,
     act: impl Fn(&mut S, &mut T) + Sync,
+    first: impl FnOnce(),
 ) {
     let threads = jobs.get().min(items.len().div_ceil(WORTH));
     let batch = items.len().div_ceil(threads.saturating_mul(8).max(1)).clamp(1, BATCH);
@@ -123,6 +130,7 @@ fn each_with<S, T: Send>(
                 break;
             }
         }
+        first();
         run();
     });
 }
@@ -184,23 +192,26 @@ struct Contents {
 
 /// Reads exactly `size` bytes and then the end; `None` where the file is shorter or longer than it said.
 fn contents(mut file: SandboxedFile, size: u64) -> std::io::Result<Option<Contents>> {
-    let Ok(size) = usize::try_from(size) else {
+    let Some((size, room)) = usize::try_from(size).ok().and_then(|size| Some((size, size.checked_add(1)?)))
+    else {
         return Ok(None);
     };
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(size).map_err(|_full| std::io::ErrorKind::OutOfMemory)?;
-    while bytes.len() < size {
-        if again(|| fill(&mut file, &mut bytes, size))? == 0 {
-            return Ok(None);
+    bytes.try_reserve_exact(room).map_err(|_full| std::io::ErrorKind::OutOfMemory)?;
+    loop {
+        let before = bytes.len();
+        let read = again(|| fill(&mut file, &mut bytes, room))?;
+        // There was room for more and the file had none: that was its end.
+        if read == 0 || bytes.len() > size || (bytes.len() == size && read < room.saturating_sub(before)) {
+            break;
         }
     }
-    if again(|| file.read(&mut [0_u8]))? != 0 {
+    if bytes.len() != size {
         return Ok(None);
     }
     let digest = Sha256::digest(&bytes).into();
     let after = file.meta()?;
-    // An allocator may have given more room than was asked for, and all of it may be full.
-    Ok((bytes.len() == size).then(|| Contents { bytes: bytes.into_boxed_slice(), digest, after }))
+    Ok(Some(Contents { bytes: bytes.into_boxed_slice(), digest, after }))
 }
 
 /// Hashes exactly `size` bytes up to the end, a buffer at a time; `None` where the file is shorter or longer than it said.

@@ -125,9 +125,8 @@ impl Digested {
     /// As [`Snapshot::read`].
     pub fn read_with(jail: &Jail, options: &ReadOptions<'_>) -> Result<DigestCheck, TreeError> {
         Ok(match take(jail, options, Keep::Nothing)? {
-            Ok(mut taken) => {
-                let seen = Seen::of(&mut taken.listed, options);
-                let Seen { list, source, notices, notices_left_out, size } = seen;
+            Ok(taken) => {
+                let Seen { list, source, notices, notices_left_out, size } = taken.seen;
                 DigestCheck::Digested(Self { list, exec: source, notices, notices_left_out, size })
             }
             Err(refusal) => DigestCheck::Refused(refusal),
@@ -140,6 +139,7 @@ struct Taken {
     listed: Listed,
     /// Where each link leads, in the order of the links' paths.
     landings: Vec<Landing>,
+    seen: Seen,
 }
 
 /// Lists, judges links, reads, lists again.
@@ -162,13 +162,16 @@ fn take(jail: &Jail, options: &ReadOptions<'_>, keep: Keep) -> Result<Result<Tak
         problems.extend(full.map(|kind| TreeProblem::new(Vec::new(), kind)));
     }
     problems.extend(faults(&mut listed.items)?);
+    let mut seen = None;
     if problems.is_empty() {
-        problems = listed.changed_since(jail, limits, exclude, jobs)?;
+        let notices = core::mem::take(&mut listed.notices);
+        let render = |items: &[Item]| seen = Some(Seen::of(items, notices, options));
+        problems = listed.changed_since(jail, limits, exclude, jobs, render)?;
     }
-    if !problems.is_empty() {
-        return Ok(Err(TreeRefusal::new(problems)));
-    }
-    Ok(Ok(Taken { listed, landings: links.landings }))
+    Ok(match seen {
+        Some(seen) if problems.is_empty() => Ok(Taken { listed, landings: links.landings, seen }),
+        _ => Err(TreeRefusal::new(problems)),
+    })
 }
 
 /// Takes the faults out of the items; of several errors the one with the first path is given.
@@ -285,14 +288,13 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(listed: &mut Listed, options: &ReadOptions<'_>) -> Self {
+    fn of(items: &[Item], mut notices: Vec<Notice>, options: &ReadOptions<'_>) -> Self {
         let kinds = Kinds::new(options.exec);
-        let mut notices = core::mem::take(&mut listed.notices);
         if kinds.source != ExecSource::Modes {
             notices.push(Notice::new("", NoticeKind::ExecBitsNotChecked));
         }
         let mut size = 0_u64;
-        for item in &listed.items {
+        for item in items {
             size = size.saturating_add(item.size());
             if let State::Read { mode, .. } = item.state
                 && cfg!(unix)
@@ -304,15 +306,14 @@ impl Seen {
         notices.sort_unstable();
         let notices_left_out = notices.len().saturating_sub(KEPT);
         notices.truncate(KEPT);
-        let list =
-            TreeList::render(options.exclude, listed.items.iter().map(|item| item.line(kinds.of(item))));
+        let list = TreeList::render(options.exclude, items.iter().map(|item| item.line(kinds.of(item))));
         Self { list, source: kinds.source, notices, notices_left_out, size }
     }
 }
 
 fn build(taken: Taken, options: &ReadOptions<'_>) -> Snapshot {
-    let Taken { mut listed, landings } = taken;
-    let Seen { list, source, notices, notices_left_out, size } = Seen::of(&mut listed, options);
+    let Taken { listed, landings, seen } = taken;
+    let Seen { list, source, notices, notices_left_out, size } = seen;
     let kinds = Kinds::new(options.exec);
     let mut landings = landings.into_iter();
     let mut at = list.first_line();
