@@ -21,8 +21,8 @@ enum Value<'t> {
     Text(&'t str),
     Words(Vec<&'t str>),
     Map(Vec<(&'t str, &'t str)>),
-    /// Neither quoted nor bracketed: a number or a time.
-    Bare(&'t str),
+    Number(i64),
+    Time(crate::Timestamp),
 }
 
 /// A key is there, and says something that is not read here.
@@ -44,7 +44,10 @@ enum Header<'t> {
 /// Reads a file of version 2, if every line of it is of our own form.
 pub(crate) fn parse(text: &str) -> Option<Model> {
     // A control character is wrong, or white space that we never write; a file that is cut off is the long way's matter.
-    if !text.ends_with('\n') || !text.bytes().all(|byte| byte == b'\n' || (byte >= b' ' && byte != 0x7f)) {
+    // The sum is taken of many bytes at once, which a loop that may stop at each of them is not.
+    let strange = |sum: u8, byte: &u8| sum | u8::from(*byte != b'\n' && (*byte < b' ' || *byte == 0x7f));
+    let is_plain = |part: &[u8]| part.iter().fold(0, strange) == 0;
+    if !text.ends_with('\n') || !text.as_bytes().chunks(256).all(is_plain) {
         return None;
     }
     let mut reader =
@@ -146,15 +149,11 @@ impl<'t> Fields<'t> {
             [b'"', ..] => Value::Text(whole(read_text(rest.get(3..)?)?)?),
             [b'[', ..] => Value::Words(read_words(rest.get(3..)?)?),
             [b'{', ..] => Value::Map(read_map(rest.get(3..)?)?),
-            _ => Value::Bare(rest.get(3..)?),
-        };
-        // A value that is neither is wrong even where nobody asks for it.
-        let is_known = match value {
-            Value::Bare(text) => number(text).is_some() || crate::Timestamp::from_text(text).is_some(),
-            _ => true,
+            // A value that is neither is wrong even where nobody asks for it.
+            _ => bare(rest.get(3..)?)?,
         };
         let is_new = self.0.iter().all(|(other, _)| *other != key);
-        (is_known && is_new).then(|| self.0.push((key, value)))
+        is_new.then(|| self.0.push((key, value)))
     }
 
     fn get(&self, key: &str) -> Option<&Value<'t>> {
@@ -177,14 +176,14 @@ impl<'t> Fields<'t> {
     fn time(&self, key: &str) -> Result<Option<crate::Timestamp>, Other> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::Bare(text)) => crate::Timestamp::from_text(text).map(Some).ok_or(Other),
+            Some(Value::Time(time)) => Ok(Some(*time)),
             Some(_) => Err(Other),
         }
     }
 
     fn count(&self, key: &str) -> Option<u64> {
         match self.get(key)? {
-            Value::Bare(text) => u64::try_from(number(text)?).ok(),
+            Value::Number(number) => u64::try_from(*number).ok(),
             _ => None,
         }
     }
@@ -192,7 +191,7 @@ impl<'t> Fields<'t> {
     /// Reads the one key of a table that has no other.
     fn only(&self, key: &str) -> Option<i64> {
         match self.0.as_slice() {
-            [(name, Value::Bare(text))] if *name == key => number(text),
+            [(name, Value::Number(number))] if *name == key => Some(*number),
             _ => None,
         }
     }
@@ -279,6 +278,14 @@ fn whole<T>((read, rest): Read<'_, T>) -> Option<T> {
     rest.is_empty().then_some(read)
 }
 
+/// Reads what is neither quoted nor bracketed: a number or a time.
+fn bare(text: &str) -> Option<Value<'_>> {
+    match crate::Timestamp::from_text(text) {
+        Some(time) => Some(Value::Time(time)),
+        None => number(text).map(Value::Number),
+    }
+}
+
 fn number(text: &str) -> Option<i64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|_| plain)
@@ -287,10 +294,10 @@ fn number(text: &str) -> Option<i64> {
 /// Reads a quoted text in which nothing is escaped.
 fn read_text(from: &str) -> Option<Read<'_, &str>> {
     let rest = from.strip_prefix('"')?;
-    let end = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\'))?;
-    let after = rest.get(end..)?.strip_prefix('"')?;
+    let (read, after) = rest.split_once('"')?;
     // Three quotes begin a text of many lines.
-    (end > 0 || !after.starts_with('"')).then_some((rest.get(..end)?, after))
+    let is_long = read.is_empty() && after.starts_with('"');
+    (!is_long && !read.contains('\\')).then_some((read, after))
 }
 
 /// Reads a plain or a quoted key.
