@@ -241,3 +241,29 @@ fn a_never_is_kept_whatever_becomes_of_the_others() {
     assert_eq!(bench.run(&run).exit, 5);
     assert_eq!(bench.check(&Run::default()).exit, 5);
 }
+
+/// An entry that no plugin answers to is missing, though another plugin lies in its folder.
+#[test]
+fn an_entry_is_missing_where_another_plugin_lies_in_its_folder() {
+    let bench = Bench::new();
+    let lock = |id: &str| {
+        format!("version = 1\n[plugin.\"{id}\"]\npath = \"p\"\ntree = [\"pt1:{}\"]\n", "0".repeat(64))
+    };
+    let of = |text: &str, id: &str| {
+        let plugins = vec![write("p/.claude-plugin/plugin.json", text), write("PLUGINS.lock", &lock(id))];
+        let report = bench.run(&Run { plugins, ..Run::default() });
+        let codes = report.plugins.iter().map(|plugin| {
+            let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+            format!("{} {}", plugin.id, codes.join(" "))
+        });
+        codes.collect::<Vec<_>>()
+    };
+    let good = r#"{ "name": "p", "version": "1.0.0" }"#;
+    assert_eq!(
+        of(good, "claude:gone@plugins"),
+        ["claude:gone@plugins lock/missing", "claude:p@plugins lock/unlisted"]
+    );
+    // The near misses: it is there with other bytes, and it is there and cannot be read.
+    assert_eq!(of(good, "claude:p@plugins"), ["claude:p@plugins lock/mismatch"]);
+    assert_eq!(of("{", "claude:gone@plugins"), ["claude:p@plugins manifest/syntax"]);
+}

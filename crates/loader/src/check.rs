@@ -299,7 +299,10 @@ fn walk_all(
         let seen = seen.remove(&number).unwrap_or_default();
         for (id, path) in lock::unvisited(lock, &seen) {
             // A plugin at that folder with a manifest that does not parse has its own reasons.
-            let there = all.iter().any(|one: &Walked| one.report.root == number && one.report.path == path);
+            let there = all.iter().any(|one: &Walked| {
+                let is_unread = one.report.reasons.iter().any(|reason| reason.gate == Gate::Manifest);
+                one.report.root == number && one.report.path == path && is_unread
+            });
             let asked = options.dialect.is_none_or(|only| id.starts_with(&format!("{}:", only.as_str())));
             if !there
                 && asked
