@@ -19,6 +19,8 @@
     reason = "for the tests beside it alone"
 )]
 
+mod deeds;
+
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -42,6 +44,8 @@ use plugward_loader::{
     Root, SignerRow, Stores, Trust, Verifiers, Watch, Whole, Writes, ambient_authority, load,
 };
 use serde::Deserialize;
+
+pub use deeds::{Answers, Deed};
 
 /// One step that changes a folder.
 #[derive(Debug, Clone, Deserialize)]
@@ -174,6 +178,12 @@ pub struct Run {
     /// The most bytes of one file that the scan reads in full, and the most entries of a plugin.
     pub scan_file: Option<usize>,
     pub scan_entries: Option<usize>,
+    /// The most bytes of a plugin that the scan looks at.
+    pub scan_bytes: Option<u64>,
+    /// `nowhere` where the host has no place for a ledger.
+    pub record: Option<String>,
+    /// What is done after the run.
+    pub deeds: Vec<Deed>,
 }
 
 /// A suppression of a case.
@@ -334,7 +344,11 @@ impl Bench {
             pins: PinStore::open(&config, owner),
             approvals: ApprovalStore::open(&config, owner),
             revocations,
-            record: Record::open(&state, record_options(run)),
+            record: match run.record.as_deref() {
+                None => Record::open(&state, record_options(run)),
+                Some("nowhere") => Record::nowhere(),
+                Some(other) => panic!("record {other}"),
+            },
         }
     }
 
@@ -463,6 +477,7 @@ fn scan_limits(run: &Run) -> plugward_loader::scanner::Limits {
     let mut limits = plugward_loader::scanner::Limits::DEFAULT;
     limits.file = run.scan_file.unwrap_or(limits.file);
     limits.entries = run.scan_entries.unwrap_or(limits.entries);
+    limits.bytes = run.scan_bytes.unwrap_or(limits.bytes);
     limits
 }
 

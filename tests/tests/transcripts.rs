@@ -24,9 +24,13 @@ fn cases() -> Vec<(String, PathBuf)> {
     cases
 }
 
+/// The codes of a report, those of the causes that a message names in brackets among them.
 fn said(report: &Report) -> BTreeSet<&str> {
     let plugins = report.plugins.iter();
-    let reasons = plugins.clone().flat_map(|p| p.reasons.iter().map(|reason| reason.code.as_str()));
+    let reasons = plugins.clone().flat_map(|p| &p.reasons).flat_map(|reason| {
+        let cause = reason.message.rsplit_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+        core::iter::once(reason.code.as_str()).chain(cause)
+    });
     let notices = plugins.flat_map(|p| p.notices.iter().map(|notice| notice.code.as_str()));
     reasons.chain(notices).chain(report.notices.iter().map(|notice| notice.code.as_str())).collect()
 }
@@ -38,21 +42,26 @@ fn each_case_says_its_code_and_the_report_is_as_kept() {
         let case: Case = toml::from_str(&text).unwrap_or_else(|error| panic!("{code}: {error}"));
         let bench = Bench::new();
         let mut out = String::new();
-        let mut last = None;
+        let (mut last, mut answered) = (None, Vec::new());
         for (number, run) in case.run.iter().enumerate() {
             let mut report = bench.run(run);
             // Each new rule changes the digest, and no verdict here.
             "sha256:(the rules)".clone_into(&mut report.tool.rules);
             let again = serde_json::to_string_pretty(&report).unwrap();
             out.push_str(&format!("run {}: {}\n{again}\n", number + 1, case.shows));
+            answered.clear();
+            for deed in &run.deeds {
+                let answers = bench.act(&report, deed);
+                out.push_str(&format!("{deed:?}\n"));
+                answers.lines.iter().for_each(|line| out.push_str(&format!("  {line}\n")));
+                answered.extend(answers.codes);
+            }
             last = Some(report);
         }
         let last = last.unwrap_or_else(|| panic!("{code}: a case has at least one run"));
-        assert!(
-            said(&last).contains(code.as_str()),
-            "{code} is not said; the last run says {:?}",
-            said(&last)
-        );
+        let mut said = said(&last);
+        said.extend(answered.iter().map(String::as_str));
+        assert!(said.contains(code.as_str()), "{code} is not said; the last run says {said:?}");
         insta::with_settings!({
             snapshot_path => &path,
             prepend_module_to_snapshot => false,

@@ -195,7 +195,7 @@ fn a_jail_that_hides_or_follows_is_not_the_folder() {
         let jail = Jail::open(tree.path(), policy).unwrap();
         let error =
             Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN).unwrap_err();
-        assert_eq!(error.kind(), &TreeErrorKind::Jail);
+        assert_eq!((error.kind(), error.code()), (&TreeErrorKind::Jail, "tree/jail"));
     }
 }
 

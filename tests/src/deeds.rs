@@ -1,0 +1,167 @@
+//! What a person or a host does after a run, and what it answers: codes that no report holds.
+
+use std::fs;
+
+use plugward_loader::manifest::read_jp_entry;
+use plugward_loader::pinstore::{
+    ApprovalDraft, Approvals, ApprovedBytes, AuditKind, Change, Facts, Pins, Risk, Scope, Shown, Timestamp,
+    Verdict,
+};
+use plugward_loader::tree_lock::{Excludes, TreeList};
+use plugward_loader::{Dir, PluginId, Report, SignerRow, TreeDigest, Verifiers, ambient_authority, sha256};
+use serde::Deserialize;
+
+use crate::{Bench, owner};
+
+/// One thing that is done.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Deed {
+    /// Accepts a plugin of the run. `shown` and `expected` are `there`, `nothing`, or a text whose digest they are.
+    Accept { plugin: String, shown: String, expected: String },
+    /// Drops a pin.
+    Forget { plugin: String },
+    /// Approves a plugin of the run after an audit of `there`, or of other bytes.
+    Approve { plugin: String, audited: String, verdict: String },
+    /// Reads a file of the plugins' folder as an entry of a registry.
+    Entry { path: String },
+    /// Reads a file of the plugins' folder as the list of a tree.
+    List { path: String },
+    /// Reads `lock.signers` of the settings.
+    Signer { key: String },
+    /// Reads a name that is to be excluded.
+    Exclude { name: String },
+}
+
+/// What a deed answers: its codes, and a line a code.
+#[derive(Debug, Default)]
+pub struct Answers {
+    pub codes: Vec<String>,
+    pub lines: Vec<String>,
+}
+
+impl Answers {
+    fn of(codes: impl IntoIterator<Item = (String, String)>) -> Self {
+        let (codes, lines) =
+            codes.into_iter().map(|(code, said)| (code.clone(), format!("{code}: {said}"))).unzip();
+        Self { codes, lines }
+    }
+
+    fn one(code: Option<&str>, said: String) -> Self {
+        Self::of(code.map(|code| (code.to_owned(), said)))
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_unix(1_790_000_000).unwrap()
+}
+
+fn id(text: &str) -> PluginId {
+    text.parse().unwrap()
+}
+
+fn tree_of(report: &Report, plugin: &str) -> TreeDigest {
+    let row = report.plugins.iter().find(|row| row.id == plugin).unwrap();
+    row.tree.as_deref().unwrap().parse().unwrap()
+}
+
+fn named(report: &Report, plugin: &str, word: &str) -> Option<TreeDigest> {
+    match word {
+        "nothing" => None,
+        "there" => Some(tree_of(report, plugin)),
+        other => Some(TreeDigest::from_bytes(*sha256(other.as_bytes()).as_bytes())),
+    }
+}
+
+impl Bench {
+    /// Does one thing after a run.
+    #[must_use]
+    pub fn act(&self, report: &Report, deed: &Deed) -> Answers {
+        let read = |path: &str| fs::read(self.plugins.join(path)).unwrap();
+        match deed {
+            Deed::Accept { plugin, shown, expected } => {
+                let facts = Facts::of_tree(tree_of(report, plugin));
+                self.change(Change::Accept {
+                    scope: Scope::USER,
+                    id: id(plugin),
+                    facts,
+                    shown: Shown::of_tree(named(report, plugin, shown).unwrap()),
+                    expected: named(report, plugin, expected),
+                    by: Some("tester".to_owned()),
+                })
+            }
+            Deed::Forget { plugin } => self.change(Change::Forget { scope: Scope::USER, id: id(plugin) }),
+            Deed::Approve { plugin, audited, verdict } => self.approve(
+                tree_of(report, plugin),
+                named(report, plugin, audited).unwrap(),
+                plugin,
+                verdict,
+            ),
+            Deed::Entry { path } => match read_jp_entry(path, &read(path)) {
+                Ok(manifest) => Answers::of(
+                    manifest
+                        .notices()
+                        .iter()
+                        .map(|notice| (notice.code().to_owned(), notice.message().to_owned())),
+                ),
+                Err(errors) => {
+                    Answers::of(errors.iter().map(|error| (error.code().to_owned(), error.to_string())))
+                }
+            },
+            Deed::List { path } => {
+                let error = TreeList::parse(std::str::from_utf8(&read(path)).unwrap()).unwrap_err();
+                Answers::one(Some(error.code()), error.to_string())
+            }
+            Deed::Signer { key } => {
+                let rows = [SignerRow { key: key.clone(), ids: vec!["claude:*@team".to_owned()] }];
+                let error = Verifiers::signed_by(&rows).unwrap_err();
+                Answers::one(Some(error.code()), format!("{error}; {}", error.help()))
+            }
+            Deed::Exclude { name } => {
+                let error = Excludes::new([name.as_str()]).unwrap_err();
+                Answers::one(Some(error.code()), format!("{error}; {}", error.help()))
+            }
+        }
+    }
+
+    fn change(&self, change: Change) -> Answers {
+        let config = Dir::open_ambient_dir(&self.config, ambient_authority()).unwrap();
+        let (mut pins, _) = Pins::open(&Pins::file(&config, owner()).unwrap()).unwrap();
+        let before = self.pins();
+        let committed = pins.commit(vec![change], now()).unwrap();
+        let outcome = committed.outcomes.first().unwrap();
+        if outcome.code().is_some() {
+            assert_eq!(self.pins(), before, "a refusal changes no pin");
+        }
+        Answers::one(outcome.code(), format!("{outcome:?}"))
+    }
+
+    fn approve(&self, there: TreeDigest, audited: TreeDigest, plugin: &str, verdict: &str) -> Answers {
+        let config = Dir::open_ambient_dir(&self.config, ambient_authority()).unwrap();
+        let mut approvals = Approvals::open(&Approvals::file(&config, owner()).unwrap()).unwrap();
+        let bytes = |tree| ApprovedBytes { tree, shared: std::collections::BTreeMap::new() };
+        let draft = ApprovalDraft {
+            audited: bytes(audited),
+            audit: sha256(b"the audit"),
+            kind: AuditKind::Static,
+            risk: Risk::Low,
+            verdict: if verdict == "reject" { Verdict::Reject } else { Verdict::Approve },
+            rules: sha256(b"the rules"),
+            by: Some("tester".to_owned()),
+        };
+        let done = approvals.approve(
+            &Scope::USER,
+            &id(plugin),
+            &draft,
+            &bytes(there),
+            &there,
+            &draft.audit,
+            Risk::Medium,
+            now(),
+        );
+        match done {
+            Ok(outcome) => Answers::one(outcome.code(), format!("{outcome:?}")),
+            Err(error) => Answers::one(Some(error.code()), format!("{error}; {}", error.help())),
+        }
+    }
+}
