@@ -1,4 +1,5 @@
-//! Gives the crate a digest of its own sources, so that a cache of an older version is not read by a newer one.
+//! Gives the crate a digest of its own sources, so that a cache of an older version is not read by a newer one, and a number
+//! for its rule files, so that a table made of others is not taken for theirs.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -22,8 +23,26 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
+/// A number for the rule files that is the same with each compiler: FNV-1a over their names and bytes. The table of rules that
+/// lies in the sources names the files that it was made of by this number.
+fn rules() -> io::Result<u64> {
+    let mut paths = Vec::new();
+    files(Path::new("rules"), &mut paths)?;
+    paths.sort();
+    let mut number = 0xcbf2_9ce4_8422_2325_u64;
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        for byte in [name, &[0], &std::fs::read(&path)?].concat() {
+            number = (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    Ok(number)
+}
+
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-changed=rules");
+    println!("cargo::rustc-env=PLUGWARD_SCANNER_RULES={:016x}", rules()?);
     let mut paths = Vec::new();
     files(Path::new("src"), &mut paths)?;
     // Folders are listed in any order.

@@ -1,4 +1,5 @@
-//! docs/rules.md, written from what the program itself says of its codes and rules.
+//! What is written from the rule files: the scanner's table of rules, and docs/rules.md from what the program itself says of its
+//! codes and rules.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -19,8 +20,15 @@ const MISSES_HEAD: &str = "\n## Known misses\n\nEach row is a test that shows th
                            nothing that is encrypted, no flow through functions, classes and files but of constants, and no language without a lens.\n\n\
                            | rule | class | what is missed | found instead |\n|---|---|---|---|\n";
 
+/// The table of rules that the scanner starts with; a test of the scanner compares it with the rule files.
+const TABLE: &str = "crates/scanner/src/rules/builtin.table";
+
 /// Writes the file, or compares it with what would be written.
 pub(crate) fn run(mode: Mode) -> Result<Outcome> {
+    if let Mode::Write = mode {
+        let example = ["-p", "plugward-scanner", "--features", "_oracle", "--example", "rule_table"];
+        write(TABLE, &cargo_run(&example, &[])?)?;
+    }
     let mut fresh = render(&codes()?)?;
     fresh.push_str(&misses(&text(MISSES)?)?);
     fresh.push_str(&fence()?);
@@ -28,8 +36,7 @@ pub(crate) fn run(mode: Mode) -> Result<Outcome> {
     let looked_at = format!("docs: {lines} lines of {FILE}");
     match mode {
         Mode::Write => {
-            #[expect(clippy::disallowed_methods, reason = "this task writes a file of the repository")]
-            std::fs::write(root().join(FILE), fresh).with_context(|| format!("write {FILE}"))?;
+            write(FILE, fresh.as_bytes())?;
             Ok(Outcome { looked_at, wrong: Vec::new() })
         }
         Mode::Check => {
@@ -51,17 +58,31 @@ pub(crate) enum Mode {
     Check,
 }
 
+fn write(file: &str, bytes: &[u8]) -> Result<()> {
+    #[expect(clippy::disallowed_methods, reason = "this task writes files of the repository")]
+    std::fs::write(root().join(file), bytes).with_context(|| format!("write {file}"))
+}
+
 fn codes() -> Result<Value> {
+    let output = cargo_run(&["-p", "plugward"], &["codes", "--format", "json"])?;
+    serde_json::from_slice(&output).context("read what plugward codes says")
+}
+
+/// Runs a program of this workspace and gives what it printed.
+fn cargo_run(program: &[&str], args: &[&str]) -> Result<Vec<u8>> {
     #[expect(clippy::disallowed_methods, reason = "this program starts cargo and nothing else")]
     let output = Command::new("cargo")
-        .args(["run", "--quiet", "--locked", "-p", "plugward", "--", "codes", "--format", "json"])
+        .args(["run", "--quiet", "--locked"])
+        .args(program)
+        .arg("--")
+        .args(args)
         .current_dir(root())
         .output()
-        .context("start plugward codes")?;
+        .with_context(|| format!("start cargo run {}", program.join(" ")))?;
     if !output.status.success() {
-        bail!("plugward codes: {}", String::from_utf8_lossy(&output.stderr));
+        bail!("cargo run {}: {}", program.join(" "), String::from_utf8_lossy(&output.stderr));
     }
-    serde_json::from_slice(&output.stdout).context("read what plugward codes says")
+    Ok(output.stdout)
 }
 
 fn render(json: &Value) -> Result<String> {

@@ -240,7 +240,7 @@ fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'
 /// Runs the rules of kind `bytes`; tells on the way where views of code may match.
 fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) -> Places {
     let mut found = Vec::new();
-    let places = rules.hinted().find(&rules.bytes, text, &mut found);
+    let places = rules.hinted().find(&rules.bytes, text, langs, &mut found);
     for raw in found {
         let Some(pattern) = rules.bytes.patterns.get(usize::from(raw.pattern)) else { continue };
         let Some(known) = rules.matcher(pattern.matcher) else { continue };
@@ -444,7 +444,7 @@ fn inner(
 
 fn code_rules(rules: &Rules, view: &View, lens: Lens, hits: &mut Vec<Hit>) {
     let mut found = Vec::new();
-    rules.code.find(&view.bytes, &mut found);
+    rules.code.find(&view.bytes, lens.bit(), &mut found);
     for raw in found {
         let Some(pattern) = rules.code.patterns.get(usize::from(raw.pattern)) else { continue };
         if rules.matcher(pattern.matcher).is_some_and(|matcher| matcher.langs & lens.bit() != 0) {
@@ -458,13 +458,14 @@ fn code_rules(rules: &Rules, view: &View, lens: Lens, hits: &mut Vec<Hit>) {
 pub(crate) fn read_text(read: &TextRead, sink: &mut Sink<'_>) {
     let rules = sink.rules;
     let mut found = Vec::new();
-    rules.text.find(&read.view.bytes, &mut found);
+    rules.text.find(&read.view.bytes, sink.lens, &mut found);
     for raw in &found {
         text_hit(&rules.text, &read.view, raw, sink);
     }
     for &(start, end) in &read.hidden {
         found.clear();
-        rules.hidden.find(read.view.bytes.get(start..end).unwrap_or_default(), &mut found);
+        let hay = read.view.bytes.get(start..end).unwrap_or_default();
+        rules.hidden.find(hay, sink.lens, &mut found);
         for raw in &found {
             let (from, to) = (raw.start.saturating_add(start), raw.end.saturating_add(start));
             let raw = RawMatch { pattern: raw.pattern, start: from, end: to };

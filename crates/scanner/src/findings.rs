@@ -94,7 +94,7 @@ pub(crate) fn make(
                 line,
                 column,
                 span: Span::new(span.0, span.1),
-                message: rule.title.clone(),
+                message: rule.title().to_owned(),
                 how: item.hit.how.list(),
                 snippet,
                 digest,

@@ -42,5 +42,8 @@ pub use gate::{Date, DateError, Notice, ScanCheck, ScanDecision, Suppressed, Sup
 pub use inventory::State;
 pub use options::{Limits, Profile, ScanOptions};
 pub use report::{Coverage, FileState, ScanReport, Summary};
+#[cfg(any(test, feature = "_oracle"))]
+#[doc(hidden)]
+pub use rules::rule_table;
 pub use rules::{Rule, RuleFile, Rules, SelfCheck};
 pub use scan::scan;

@@ -1,6 +1,6 @@
 //! Module specifiers and file names: which sets they are in.
 
-use crate::rules::set;
+use crate::rules::{Text, set};
 use crate::sink::Specifier;
 
 /// Modules that a JavaScript runtime brings.
@@ -169,7 +169,7 @@ fn leaves(from: &str, specifier: &[u8]) -> bool {
 }
 
 /// Says whether a specifier is one of the names, `node:` dropped, or below one that ends in `/`.
-pub(crate) fn is_named(names: &[String], text: &[u8]) -> bool {
+pub(crate) fn is_named(names: &[Text], text: &[u8]) -> bool {
     let name = text.strip_prefix(b"node:").unwrap_or(text);
     names.iter().any(|known| {
         let known = known.as_bytes();

@@ -6,7 +6,7 @@ use crate::keys;
 use crate::lex::data::KeyPath;
 use crate::modules;
 use crate::names::{Names, Node, Word};
-use crate::rules::{Arg0, CommandMatcher, Declared, MatcherKind, NO_LENS, Rules};
+use crate::rules::{Arg0, CommandMatcher, Declared, MatcherKind, NO_LENS, Rules, Text};
 use crate::view::{How, View};
 
 /// A match of one matcher, in offsets of the text that was lexed.
@@ -266,7 +266,7 @@ impl<'r> Sink<'r> {
         for matcher in rules.commands.matchers(command.program) {
             let kind = rules.matcher(matcher).map(|known| &known.kind);
             let Some(MatcherKind::Command(wanted)) = kind else { continue };
-            let named = |pattern: &String| modules::file_matches(pattern, self.path);
+            let named = |pattern: &Text| modules::file_matches(pattern, self.path);
             let here = (wanted.files.is_empty() || wanted.files.iter().any(named))
                 && wanted.check.is_none_or(|check| keys::holds(check, b"", command.args, self.path));
             if let Some(how) = command_fits(wanted, command).filter(|_| here) {
@@ -280,7 +280,7 @@ impl<'r> Sink<'r> {
         let here = |matcher: &&u16| {
             self.rules.matcher(**matcher).is_some_and(|known| {
                 let MatcherKind::Key(wanted) = &known.kind else { return false };
-                let named = |pattern: &String| modules::file_matches(pattern, self.path);
+                let named = |pattern: &Text| modules::file_matches(pattern, self.path);
                 known.langs & self.lens != 0
                     && (wanted.files.is_empty() || wanted.files.iter().any(named))
                     && wanted.roles & self.role.bit() != 0

@@ -1,5 +1,7 @@
 //! The literals of a set of patterns.
 
+use std::collections::BTreeMap;
+
 use super::Pattern;
 
 /// One literal of one pattern.
@@ -20,35 +22,32 @@ pub(super) struct Anchors {
 }
 
 impl Anchors {
-    pub(super) fn new(patterns: &[Pattern]) -> Self {
+    /// Takes the literals of patterns, and texts that no pattern needs: their places are a hint.
+    pub(super) fn new(patterns: &[Pattern], hints: &[(Vec<u8>, u8)]) -> Self {
         let mut anchors = Self::default();
+        let mut known: BTreeMap<&[u8], usize> = BTreeMap::new();
         for (pattern, index) in patterns.iter().zip(0_u16..) {
             if pattern.slow {
                 continue;
             }
             for literal in &pattern.shape.literals {
                 let anchor = Anchor { pattern: index, max: pattern.shape.max, before: literal.before };
-                let known = anchors.place(&literal.bytes);
-                if let Some(wanted) = anchors.wanted.get_mut(known) {
+                let place = *known.entry(&literal.bytes).or_insert_with(|| anchors.push(&literal.bytes));
+                if let Some(wanted) = anchors.wanted.get_mut(place) {
                     wanted.push(anchor);
                 }
+            }
+        }
+        for (text, bits) in hints {
+            let place = *known.entry(text).or_insert_with(|| anchors.push(text));
+            if let Some(hint) = anchors.hints.get_mut(place) {
+                *hint |= bits;
             }
         }
         anchors
     }
 
-    /// Adds a text that no pattern needs: its places are a hint.
-    pub(super) fn hint(&mut self, text: &[u8], bits: u8) {
-        let known = self.place(text);
-        if let Some(hint) = self.hints.get_mut(known) {
-            *hint |= bits;
-        }
-    }
-
-    fn place(&mut self, text: &[u8]) -> usize {
-        if let Some(known) = self.texts.iter().position(|known| known == text) {
-            return known;
-        }
+    fn push(&mut self, text: &[u8]) -> usize {
         self.texts.push(text.to_vec());
         self.wanted.push(Vec::new());
         self.hints.push(0);

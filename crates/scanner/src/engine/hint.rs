@@ -54,9 +54,15 @@ impl Hinted {
         Self { filter: stage2::Filter::with_hints(&raw.patterns, &hints), complete, short, reach, least }
     }
 
-    /// Finds the matches over raw bytes, and the places of hints.
-    pub(crate) fn find(&self, raw: &PatternSet, hay: &[u8], out: &mut Vec<super::RawMatch>) -> Places {
-        let mut places = stage2::find_with(&raw.patterns, &self.filter, hay, out);
+    /// Finds the matches over raw bytes of the patterns that look at one of the languages, and the places of hints.
+    pub(crate) fn find(
+        &self,
+        raw: &PatternSet,
+        hay: &[u8],
+        langs: u8,
+        out: &mut Vec<super::RawMatch>,
+    ) -> Places {
+        let mut places = stage2::find_with(&raw.patterns, &self.filter, hay, langs, out);
         places.complete = self.complete;
         places
     }
@@ -118,6 +124,16 @@ mod tests {
             rules.hinted().short.len() < 3,
             "each is looked for in every file: {:?}",
             rules.hinted().short
+        );
+    }
+
+    #[test]
+    fn a_literal_is_kept_by_two_grams_at_most() {
+        // Each start builds the filter: a gram for each byte that may follow a short literal costs what all else does.
+        let (literals, places, slots) = Rules::builtin().hinted().filter.size();
+        assert!(
+            literals > 100 && places <= 2 * literals && slots <= 16 * literals,
+            "{literals} {places} {slots}"
         );
     }
 

@@ -84,6 +84,19 @@ pub(crate) fn holds(hir: &Hir, bytes: &[u8]) -> bool {
     }
 }
 
+/// Says whether a folded literal stands in a text: its rarest byte is looked for.
+pub(crate) fn stands_in(literal: &[u8], hay: &[u8]) -> bool {
+    let common = |byte: &u8| byte.is_ascii_alphabetic() || byte.is_ascii_whitespace();
+    let Some((offset, &byte)) = literal.iter().enumerate().min_by_key(|(_, byte)| common(byte)) else {
+        return true;
+    };
+    memchr::memchr2_iter(byte, byte.to_ascii_uppercase(), hay).any(|at| {
+        let start = at.checked_sub(offset);
+        let found = start.and_then(|start| hay.get(start..start.saturating_add(literal.len())));
+        found.is_some_and(|found| found.eq_ignore_ascii_case(literal))
+    })
+}
+
 /// A gap that takes so many bytes parts a regex.
 const GAP: u32 = 12;
 

@@ -14,11 +14,13 @@ mod stage1;
 mod stage2;
 mod windows;
 
-use regex_automata::meta::{self, Regex};
-use regex_automata::util::syntax;
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
-pub(crate) use literal::{Measure, Shape, derive};
+use regex_automata::meta::{self, Regex};
+use regex_automata::util::syntax;
+
+pub(crate) use literal::{Literal, Measure, Shape, derive};
 
 use crate::error::RuleErrorKind;
 
@@ -58,9 +60,9 @@ impl Places {
     }
 }
 
-/// Finds all matches of a set of patterns.
+/// Finds all matches of those patterns of a set that look at one of the languages.
 pub(crate) trait Finder: Send + Sync {
-    fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>);
+    fn find(&self, hay: &[u8], langs: u8, out: &mut Vec<RawMatch>);
 }
 
 /// Bytes that few short texts hold, and the shortest patterns over text do.
@@ -79,7 +81,9 @@ const MIN_LITERAL: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub(crate) matcher: u16,
-    pub(crate) source: String,
+    /// Languages that it looks at: its regex is neither compiled nor run for others.
+    pub(crate) langs: u8,
+    pub(crate) source: Cow<'static, str>,
     pub(crate) shape: Shape,
     pub(crate) slow: bool,
     /// Each match has so many bytes.
@@ -89,6 +93,16 @@ pub(crate) struct Pattern {
     pub(crate) marked: bool,
     regex: OnceLock<Regex>,
     parts: OnceLock<Vec<Regex>>,
+}
+
+/// What the text of a pattern says of its matches: derived where a rule file is loaded, and kept beside the built-in rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Derived {
+    pub(crate) shape: Shape,
+    pub(crate) slow: bool,
+    pub(crate) least: usize,
+    pub(crate) blank: bool,
+    pub(crate) marked: bool,
 }
 
 fn syntax_config() -> syntax::Config {
@@ -112,21 +126,32 @@ fn compile(source: &str) -> Result<Regex, RuleErrorKind> {
 /// A regex that is asked of short texts alone: arguments, values. It is compiled when it is first asked.
 #[derive(Debug)]
 pub(crate) struct ShortRegex {
-    source: String,
+    source: Cow<'static, str>,
     regex: OnceLock<Regex>,
+}
+
+/// Checks that a regex is no longer than a rule file may have it.
+fn bounded(source: &str) -> Result<(), RuleErrorKind> {
+    if source.len() > MAX_PATTERN {
+        return Err(RuleErrorKind::TooLarge(format!("a pattern of {} bytes", source.len())));
+    }
+    Ok(())
+}
+
+/// Checks that a regex compiles, where no test of this crate did.
+fn checked(source: &str, compiled: Compiled) -> Result<(), RuleErrorKind> {
+    match compiled {
+        Compiled::ByTests => Ok(()),
+        Compiled::ByLoader => compile(source).map(drop),
+    }
 }
 
 impl ShortRegex {
     /// Checks a regex against the limits of rule files.
-    pub(crate) fn new(source: &str, compiled: Compiled) -> Result<Self, RuleErrorKind> {
-        if source.len() > MAX_PATTERN {
-            return Err(RuleErrorKind::TooLarge(format!("a pattern of {} bytes", source.len())));
-        }
-        let short = Self { source: source.to_owned(), regex: OnceLock::new() };
-        if compiled == Compiled::ByTests {
-            return Ok(short);
-        }
-        compile(source).map(|_compiles| short)
+    pub(crate) fn new(source: Cow<'static, str>, compiled: Compiled) -> Result<Self, RuleErrorKind> {
+        bounded(&source)?;
+        checked(&source, compiled)?;
+        Ok(Self { source, regex: OnceLock::new() })
     }
 
     /// Gives the compiled regex.
@@ -139,18 +164,31 @@ impl ShortRegex {
     }
 }
 
+/// What a test asks: the pattern, where it was compiled.
+#[cfg(test)]
+impl ShortRegex {
+    pub(crate) fn compiled(&self) -> Option<&str> {
+        self.regex.get().map(|_| &*self.source)
+    }
+}
+
+#[cfg(test)]
 impl Pattern {
-    /// Checks a pattern against the limits of rule files.
-    pub(crate) fn parse(
-        matcher: u16,
+    pub(crate) fn compiled(&self) -> Option<&str> {
+        let parts = self.parts.get().is_some_and(|parts| !parts.is_empty());
+        (parts || self.regex.get().is_some()).then_some(&*self.source)
+    }
+}
+
+impl Derived {
+    /// Checks a pattern against the limits of rule files, and says what each of its matches has.
+    pub(crate) fn new(
         source: &str,
         speed: Speed,
         measure: Measure,
         compiled: Compiled,
     ) -> Result<Self, RuleErrorKind> {
-        if source.len() > MAX_PATTERN {
-            return Err(RuleErrorKind::TooLarge(format!("a pattern of {} bytes", source.len())));
-        }
+        bounded(source)?;
         let hir = syntax::parse_with(source, &syntax_config())
             .map_err(|error| RuleErrorKind::Parse(error.to_string()))?;
         let unbounded = || RuleErrorKind::Unbounded(source.to_owned());
@@ -163,16 +201,20 @@ impl Pattern {
         if short && speed == Speed::Fast {
             return Err(RuleErrorKind::NoLiteral(source.to_owned()));
         }
-        let source = source.to_owned();
+        checked(source, compiled)?;
         let (blank, marked) = (literal::holds(&hir, b" "), literal::holds(&hir, MARKS));
-        let (regex, parts) = (OnceLock::new(), OnceLock::new());
         // A match may end with the line feed behind a piece.
         let least = hir.properties().minimum_len().unwrap_or(0).saturating_sub(1);
-        let pattern = Self { matcher, source, shape, slow: short, least, blank, marked, regex, parts };
-        if compiled == Compiled::ByTests {
-            return Ok(pattern);
-        }
-        compile(&pattern.source).map(|_compiles| pattern)
+        Ok(Self { shape, slow: short, least, blank, marked })
+    }
+}
+
+impl Pattern {
+    /// Puts a pattern together; its regex is not compiled yet.
+    pub(crate) fn new(matcher: u16, langs: u8, source: Cow<'static, str>, derived: Derived) -> Self {
+        let Derived { shape, slow, least, blank, marked } = derived;
+        let (regex, parts) = (OnceLock::new(), OnceLock::new());
+        Self { matcher, langs, source, shape, slow, least, blank, marked, regex, parts }
     }
 
     /// Gives the compiled regex.
@@ -182,6 +224,15 @@ impl Pattern {
     )]
     pub(crate) fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| compile(&self.source).expect("the loader or a test compiled this pattern"))
+    }
+
+    /// Says whether a text may hold a match, for a pattern that is searched for on its own. Its regex is not compiled for a text
+    /// without its literals; once it is, its own search is sooner done.
+    pub(crate) fn may_match(&self, hay: &[u8]) -> bool {
+        let literals = &self.shape.literals;
+        self.regex.get().is_some()
+            || literals.is_empty()
+            || literals.iter().any(|literal| literal::stands_in(&literal.bytes, hay))
     }
 
     /// Gives regexes without long gaps, each of which matches within each match of the pattern.
@@ -226,11 +277,11 @@ pub(crate) struct PatternSet {
 }
 
 impl PatternSet {
-    /// Gives all matches, in no order.
-    pub(crate) fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
+    /// Gives all matches of the patterns that look at one of the languages, in no order.
+    pub(crate) fn find(&self, hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
         if !self.patterns.is_empty() {
             let filter = self.filter.get_or_init(|| stage2::Filter::new(&self.patterns));
-            stage2::Stage2::new(&self.patterns, filter).find(hay, out);
+            stage2::Stage2::new(&self.patterns, filter).find(hay, langs, out);
         }
     }
 }

@@ -22,8 +22,10 @@ impl<'a> Naive<'a> {
 
 #[cfg(any(test, feature = "_oracle"))]
 impl super::Finder for Naive<'_> {
-    fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
-        for (pattern, index) in self.patterns.iter().zip(0_u16..) {
+    fn find(&self, hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
+        for (pattern, index) in
+            self.patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.langs & langs != 0)
+        {
             find_one(pattern, index, hay, out);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::naive::Naive;
 use super::stage1::{Stage1, Table};
-use super::{Compiled, Finder as _, Measure, Pattern, PatternSet, RawMatch, Speed};
+use super::{Compiled, Derived, Finder as _, Measure, Pattern, PatternSet, RawMatch, Speed};
 
 /// Which engine runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,9 @@ impl Oracle {
     pub fn new(sources: &[&str]) -> Result<Self, String> {
         let mut set = PatternSet::default();
         for source in sources {
-            let pattern = Pattern::parse(0, source, Speed::Slow, Measure::WHOLE, Compiled::ByLoader);
-            set.patterns.push(pattern.map_err(|kind| kind.to_string())?);
+            let derived = Derived::new(source, Speed::Slow, Measure::WHOLE, Compiled::ByLoader);
+            let derived = derived.map_err(|kind| kind.to_string())?;
+            set.patterns.push(Pattern::new(0, u8::MAX, (*source).to_owned().into(), derived));
         }
         Ok(Self { set })
     }
@@ -42,12 +43,12 @@ impl Oracle {
         let mut out: Vec<RawMatch> = Vec::new();
         let patterns = &self.set.patterns;
         match engine {
-            Engine::Naive => Naive::new(patterns).find(hay, &mut out),
+            Engine::Naive => Naive::new(patterns).find(hay, u8::MAX, &mut out),
             Engine::Stage1 => {
                 let table = self.set.table.get_or_init(|| Table::new(patterns));
-                Stage1::new(patterns, table).find(hay, &mut out);
+                Stage1::new(patterns, table).find(hay, u8::MAX, &mut out);
             }
-            Engine::Stage2 => self.set.find(hay, &mut out),
+            Engine::Stage2 => self.set.find(hay, u8::MAX, &mut out),
         }
         out.sort_unstable();
         out.into_iter().map(|found| (found.pattern, found.start, found.end)).collect()
@@ -59,12 +60,12 @@ impl Oracle {
         let mut out: Vec<RawMatch> = Vec::new();
         let patterns = &self.set.patterns;
         match engine {
-            Engine::Naive => Naive::new(patterns).find(hay, &mut out),
+            Engine::Naive => Naive::new(patterns).find(hay, u8::MAX, &mut out),
             Engine::Stage1 => {
                 let table = self.set.table.get_or_init(|| Table::new(patterns));
-                Stage1::new(patterns, table).find(hay, &mut out);
+                Stage1::new(patterns, table).find(hay, u8::MAX, &mut out);
             }
-            Engine::Stage2 => self.set.find(hay, &mut out),
+            Engine::Stage2 => self.set.find(hay, u8::MAX, &mut out),
         }
         out.len()
     }

@@ -26,7 +26,7 @@ impl Table {
         reason = "a table less would be a miss; `scan` turns a panic into scan/internal"
     )]
     pub(super) fn new(patterns: &[Pattern]) -> Self {
-        let anchors = Anchors::new(patterns);
+        let anchors = Anchors::new(patterns, &[]);
         let automaton = (!anchors.texts.is_empty()).then(|| {
             AhoCorasick::builder()
                 .ascii_case_insensitive(true)
@@ -46,7 +46,7 @@ impl<'a> Stage1<'a> {
 }
 
 impl Finder for Stage1<'_> {
-    fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
+    fn find(&self, hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
         let mut windows = Windows::new(self.patterns);
         if let Some(automaton) = &self.table.automaton {
             for found in automaton.find_overlapping_iter(hay) {
@@ -56,8 +56,13 @@ impl Finder for Stage1<'_> {
                 }
             }
         }
-        windows.verify(self.patterns, hay, out);
-        for (pattern, index) in self.patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow) {
+        windows.verify(self.patterns, hay, langs, out);
+        for (pattern, index) in self
+            .patterns
+            .iter()
+            .zip(0_u16..)
+            .filter(|(pattern, _)| pattern.slow && pattern.langs & langs != 0)
+        {
             find_one(pattern, index, hay, out);
         }
     }

@@ -7,8 +7,6 @@
 //! compared, and its window noted as in stage 1. Grams are compared with bit 5 of each byte set, which folds ASCII case
 //! and more; the comparison of the literal makes up for the more.
 
-use std::collections::BTreeMap;
-
 use super::anchor::Anchors;
 use super::naive::find_one;
 use super::windows::Windows;
@@ -16,6 +14,8 @@ use super::{Finder, Pattern, Places, RawMatch};
 
 const FOLD: u32 = 0x2020_2020;
 const FOLD_PAIR: u64 = 0x2020_2020_2020_2020;
+/// The first 3 bytes of a gram. No folded gram is a head: its last byte is not 0.
+const HEAD: u32 = 0x00FF_FFFF;
 const BITS: u32 = 15;
 const TABLE: usize = 1 << BITS;
 /// More grams than that ask for bits, of which there are eight times as many.
@@ -40,7 +40,7 @@ pub(crate) struct Filter {
     table: Vec<u8>,
     /// The same as bits, where there are many grams; else empty.
     wide: Vec<u64>,
-    /// Slots of an open hash table over grams: the gram and where its places are.
+    /// Slots of an open hash table over grams and heads of grams: which, and where its places are.
     slots: Vec<(u32, u32, u32)>,
     places: Vec<Place>,
     anchors: Anchors,
@@ -148,60 +148,68 @@ impl Filter {
 
     /// The same with texts whose places are hints.
     pub(super) fn with_hints(patterns: &[Pattern], hints: &[(Vec<u8>, u8)]) -> Self {
-        let mut anchors = Anchors::new(patterns);
-        for (text, bits) in hints {
-            anchors.hint(text, *bits);
-        }
-        let mut grams: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
+        let anchors = Anchors::new(patterns, hints);
+        let mut grams: Vec<(u32, Place)> = Vec::with_capacity(anchors.texts.len().saturating_mul(2));
+        let mut wanted: Vec<u32> = Vec::new();
         for (text, literal) in anchors.texts.iter().zip(0_u16..) {
             let first = rarest(text);
             let mut add = |gram: u32, offset: usize| {
                 let offset = u8::try_from(offset).unwrap_or(u8::MAX);
-                let places = grams.entry(gram).or_default();
-                let place = Place { literal, offset };
-                if !places.contains(&place) {
-                    places.push(place);
-                }
+                grams.push((gram, Place { literal, offset }));
             };
             if let Some(gram) = gram_at(text, first) {
                 add(gram, first);
+                wanted.push(gram);
             }
             let second = first.saturating_add(1);
             match (gram_at(text, second), text.get(second..)) {
-                (Some(gram), _) => add(gram, second),
+                (Some(gram), _) => {
+                    add(gram, second);
+                    wanted.push(gram);
+                }
                 // A literal of 4 bytes at an odd offset: its last 3 bytes and any byte behind them.
                 (None, Some([a, b, c])) => {
-                    for tail in 0..=u8::MAX {
-                        add(u32::from_le_bytes([*a, *b, *c, tail]) | FOLD, second);
-                    }
+                    let head = u32::from_le_bytes([*a, *b, *c, 0]) | (FOLD & HEAD);
+                    add(head, second);
+                    let folded = (0..=u8::MAX).filter(|tail| tail & 0x20 != 0);
+                    wanted.extend(folded.map(|tail| head | u32::from(tail) << 24));
                 }
                 _ => {}
             }
         }
-        Self::build(&grams, anchors)
+        grams.sort_unstable();
+        if wanted.len() <= 4 * CROWDED {
+            // Many are many, however often some are named.
+            wanted.sort_unstable();
+            wanted.dedup();
+        }
+        Self::build(&grams, &wanted, anchors)
     }
 
-    fn build(grams: &BTreeMap<u32, Vec<Place>>, anchors: Anchors) -> Self {
+    /// Takes the places of grams and heads, those of one side by side, and all grams that may stand there.
+    fn build(grams: &[(u32, Place)], wanted: &[u32], anchors: Anchors) -> Self {
         let size = grams.len().saturating_mul(4).next_power_of_two().max(16);
-        let wide = if grams.len() > CROWDED { WIDE_TABLE } else { 0 };
+        let wide = if wanted.len() > CROWDED { WIDE_TABLE } else { 0 };
         let mut filter = Self {
             table: vec![0; TABLE],
             wide: vec![0; wide],
             slots: vec![(0, 0, 0); size],
-            places: Vec::new(),
+            places: grams.iter().map(|(_, place)| *place).collect(),
             anchors,
         };
-        for (&gram, places) in grams {
-            if let Some(wanted) = filter.table.get_mut(hash(gram) as usize) {
+        for gram in wanted {
+            if let Some(wanted) = filter.table.get_mut(hash(*gram) as usize) {
                 *wanted = 1;
             }
-            let bit = wide_hash(gram);
+            let bit = wide_hash(*gram);
             if let Some(word) = filter.wide.get_mut((bit >> 6) as usize) {
                 *word |= 1 << (bit & 63);
             }
-            let start = u32::try_from(filter.places.len()).unwrap_or(u32::MAX);
-            filter.places.extend_from_slice(places);
-            let count = u32::try_from(places.len()).unwrap_or(u32::MAX);
+        }
+        let mut start = 0_u32;
+        for same in grams.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(gram, _)) = same.first() else { continue };
+            let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
             let mut slot = home(gram, size.wrapping_sub(1));
             while filter.slots.get(slot).is_some_and(|(_, _, taken)| *taken != 0) {
                 slot = slot.wrapping_add(1) & (size.wrapping_sub(1));
@@ -209,6 +217,7 @@ impl Filter {
             if let Some(free) = filter.slots.get_mut(slot) {
                 *free = (gram, start, count);
             }
+            start = start.saturating_add(count);
         }
         filter
     }
@@ -244,7 +253,8 @@ impl Filter {
         if !self.may_be(gram) {
             return;
         }
-        for place in self.places(gram) {
+        // Of a literal of 4 bytes the head is kept once, not with each byte that may follow.
+        for place in self.places(gram).iter().chain(self.places(gram & HEAD)) {
             let (Some(start), Some(text)) = (
                 at.checked_sub(usize::from(place.offset)),
                 self.anchors.texts.get(usize::from(place.literal)),
@@ -310,18 +320,20 @@ impl Filter {
     }
 }
 
-/// Finds all matches, and the places of hints.
+/// Finds all matches of the patterns that look at one of the languages, and the places of hints.
 pub(super) fn find_with(
     patterns: &[Pattern],
     filter: &Filter,
     hay: &[u8],
+    langs: u8,
     out: &mut Vec<RawMatch>,
 ) -> Places {
     let mut windows = Windows::new(patterns);
     filter.sweep(hay, &mut windows);
     let places = core::mem::take(&mut windows.places);
-    windows.verify(patterns, hay, out);
-    for (pattern, index) in patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow) {
+    windows.verify(patterns, hay, langs, out);
+    let slow = patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow && pattern.langs & langs != 0);
+    for (pattern, index) in slow.filter(|(pattern, _)| pattern.may_match(hay)) {
         find_one(pattern, index, hay, out);
     }
     places
@@ -346,7 +358,15 @@ impl<'a> Stage2<'a> {
 }
 
 impl Finder for Stage2<'_> {
-    fn find(&self, hay: &[u8], out: &mut Vec<RawMatch>) {
-        find_with(self.patterns, self.filter, hay, out);
+    fn find(&self, hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
+        find_with(self.patterns, self.filter, hay, langs, out);
+    }
+}
+
+/// How many literals there are, places of grams and slots for them: what building the filter costs.
+#[cfg(test)]
+impl Filter {
+    pub(super) fn size(&self) -> (usize, usize, usize) {
+        (self.anchors.texts.len(), self.places.len(), self.slots.len())
     }
 }

@@ -48,10 +48,10 @@ impl Windows {
         starts.ranges.push((first, last));
     }
 
-    /// Searches each window once, with the haystack around it as context.
-    pub(super) fn verify(mut self, patterns: &[Pattern], hay: &[u8], out: &mut Vec<RawMatch>) {
+    /// Searches each window of a pattern that looks at one of the languages once, with the haystack around it as context.
+    pub(super) fn verify(mut self, patterns: &[Pattern], hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
         for ((starts, pattern), index) in self.starts.iter_mut().zip(patterns).zip(0_u16..) {
-            if starts.ranges.is_empty() {
+            if starts.ranges.is_empty() || pattern.langs & langs == 0 {
                 continue;
             }
             let ranges = starts.merged(pattern.shape.max);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plugward_types::{Digest, Severity};
 use sha2::{Digest as _, Sha256};
 
-use super::{Case, Rule, Rules};
+use super::{Case, CaseStore, Rule, Rules, table};
 use crate::RuleError;
 use crate::entry::{Content, Entry, RoleHint};
 use crate::error::RuleErrorKind;
@@ -24,33 +24,35 @@ pub struct SelfCheck {
 
 pub(super) fn self_check(rules: &Rules) -> Result<SelfCheck, RuleError> {
     let mut done = SelfCheck { rules: rules.table.len(), cases: 0 };
-    let failures = failures(rules, &mut done);
-    failures.into_iter().next().map_or(Ok(done), Err)
+    failures(rules, &mut done)?.into_iter().next().map_or(Ok(done), Err)
 }
 
 pub(super) fn failing_cases(rules: &Rules) -> Vec<RuleError> {
-    failures(rules, &mut SelfCheck { rules: 0, cases: 0 })
+    failures(rules, &mut SelfCheck { rules: 0, cases: 0 }).unwrap_or_else(|error| vec![error])
 }
 
 /// Runs every case and gives every one that fails.
-fn failures(rules: &Rules, done: &mut SelfCheck) -> Vec<RuleError> {
+fn failures(rules: &Rules, done: &mut SelfCheck) -> Result<Vec<RuleError>, RuleError> {
+    if let CaseStore::InFiles(_) = rules.cases {
+        table::check()?;
+    }
     let mut failures = Vec::new();
-    for rule in &rules.table {
+    for (rule, cases) in rules.table.iter().zip(rules.cases()?) {
         for profile in Profile::ALL {
             if rule.severity(profile).is_none() {
                 continue;
             }
-            for (case, number) in rule.bad.iter().zip(1_usize..) {
+            for (case, number) in cases.bad.iter().zip(1_usize..) {
                 failures.extend(bad(rules, rule, case, number, profile).err());
                 done.cases = done.cases.saturating_add(1);
             }
-            for (case, number) in rule.good.iter().zip(1_usize..) {
+            for (case, number) in cases.good.iter().zip(1_usize..) {
                 failures.extend(good(rules, rule, case, number, profile).err());
                 done.cases = done.cases.saturating_add(1);
             }
         }
     }
-    failures
+    Ok(failures)
 }
 
 /// Gives the ids that a case shows, as `id` where it weighs as much as its rule or more.
@@ -118,12 +120,12 @@ fn good(rules: &Rules, rule: &Rule, case: &Case, number: usize, profile: Profile
 mod tests {
     use super::*;
     use crate::engine::Compiled;
-    use crate::rules::load;
+    use crate::rules::{Cases, load};
 
     #[test]
     fn every_case_of_every_built_in_rule_holds() {
         let mut done = SelfCheck { rules: 0, cases: 0 };
-        let failures = failures(Rules::builtin(), &mut done);
+        let failures = failures(Rules::builtin(), &mut done).unwrap();
         let shown: Vec<String> = failures.iter().map(ToString::to_string).collect();
         assert!(failures.is_empty(), "{}", shown.join("\n"));
     }
@@ -133,9 +135,16 @@ mod tests {
         assert_eq!(load::load(&[], Compiled::ByLoader).unwrap().digest(), Rules::builtin().digest());
     }
 
+    /// The cases of a built-in rule.
+    fn cases(rule: &Rule) -> &'static Cases {
+        let all = Rules::builtin();
+        let at = all.table.iter().position(|known| known.id == rule.id).unwrap();
+        &all.cases().unwrap()[at]
+    }
+
     /// Counts the bad cases of a rule that fail with a table which is not the whole one.
     fn failing(rules: &Rules, rule: &Rule, profile: Profile) -> usize {
-        let cases = rule.bad.iter().zip(1_usize..);
+        let cases = cases(rule).bad.iter().zip(1_usize..);
         cases.filter(|(case, number)| bad(rules, rule, case, *number, profile).is_err()).count()
     }
 
@@ -148,7 +157,12 @@ mod tests {
             let kept = core::mem::take(&mut less.table[index].severity);
             for profile in Profile::ALL.into_iter().filter(|profile| rule.severity(*profile).is_some()) {
                 // The other rules see none of what this one is for: no case of it holds without it.
-                assert_eq!(failing(&less, rule, profile), rule.bad.len(), "{} in {profile:?}", rule.id);
+                assert_eq!(
+                    failing(&less, rule, profile),
+                    cases(rule).bad.len(),
+                    "{} in {profile:?}",
+                    rule.id
+                );
                 removed += 1;
             }
             less.table[index].severity = kept;
@@ -218,7 +232,7 @@ mod tests {
         let mut needed: BTreeSet<u16> = BTreeSet::new();
         for (index, rule) in rules.table.iter().enumerate() {
             for profile in Profile::ALL.into_iter().filter(|profile| rule.severity(*profile).is_some()) {
-                for case in &rule.bad {
+                for case in &cases(rule).bad {
                     let ways = ways(rules, index, case, profile);
                     // With this one taken away the case would fail.
                     needed.extend(ways.first().filter(|_| ways.len() == 1));

@@ -1,7 +1,7 @@
 //! Rules of kind `command`: the programs that they name, and which of them look at a command.
 
 use super::KeyCheck;
-use super::source::MatchSource;
+use super::source::{MatchSource, Text};
 use crate::engine::{Compiled, ShortRegex};
 use crate::error::RuleErrorKind;
 use crate::names::{Word, Words};
@@ -14,7 +14,7 @@ pub(crate) struct CommandMatcher {
     pub(crate) piped_from: u128,
     pub(crate) redirect: Option<ShortRegex>,
     /// Files that it looks at; all where there are none.
-    pub(crate) files: Vec<String>,
+    pub(crate) files: Vec<Text>,
     /// What else the arguments have to be.
     pub(crate) check: Option<KeyCheck>,
 }

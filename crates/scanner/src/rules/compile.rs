@@ -1,16 +1,19 @@
 //! Rules to tables: name trees, pattern sets, lists of matchers.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use plugward_types::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::commands::CommandTable;
-use super::load::Place;
-use super::source::{Arg0, MatchSource, NameSource, RuleSource};
-use super::{Check, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
+use super::load::Read;
+use super::source::{Arg0, MatchSource, NameSource, Text};
+use super::{
+    CaseStore, Check, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit,
+};
 use crate::RuleError;
-use crate::engine::{Compiled, Measure, Pattern, PatternSet, ShortRegex, Speed, hint};
+use crate::engine::{Compiled, Derived, Measure, Pattern, PatternSet, ShortRegex, Speed, hint};
 use crate::entry::{Lens, Role};
 use crate::error::RuleErrorKind;
 use crate::lex::data::{KeyIndex, KeyPattern};
@@ -19,49 +22,90 @@ use crate::options::Profile;
 use crate::shapes::SHAPES;
 use crate::text::Within;
 
-pub(super) fn compile(all: Vec<(Rule, RuleSource, Place)>, compiled: Compiled) -> Result<Rules, RuleError> {
+/// One way to match, with what its pattern says of each match where it has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) found: MatchSource,
+    pub(super) derived: Option<Derived>,
+}
+
+/// Makes the tables of rules as they were read.
+pub(super) fn compile(all: Vec<Read>, compiled: Compiled) -> Result<Rules, RuleError> {
     let mut builder = Builder::new(compiled);
-    let mut hasher = Sha256::new();
-    let mut rules = Vec::new();
-    for ((rule, source, place), index) in all.into_iter().zip(0_u16..) {
-        canonical(&mut hasher, &rule, &source);
+    let digest = digest(&all);
+    let (mut rules, mut stored) = (Vec::new(), Vec::new());
+    for (read, index) in all.into_iter().zip(0_u16..) {
+        let Read { rule, cases, speed, matches, place } = read;
         let error = |kind| place.error(rule.id.as_str(), kind);
-        let langs = languages(&source.langs).map_err(error)?;
-        if source.matches.is_empty() {
+        let langs = languages(&rule.langs).map_err(error)?;
+        if matches.is_empty() {
             return Err(error(RuleErrorKind::Parse("a rule needs a match".to_owned())));
         }
-        let speed = if source.slow { Speed::Slow } else { Speed::Fast };
-        for found in source.matches {
-            let found = found.into_inner();
+        for found in matches {
             let langs = narrowed(langs, found.langs()).map_err(error)?;
-            builder.add(index, langs, speed, found).map_err(error)?;
+            let derived = derived(&found, speed, compiled).map_err(error)?;
+            builder.add(index, langs, Way { found, derived }).map_err(error)?;
+        }
+        rules.push(rule);
+        stored.push(cases);
+    }
+    Ok(builder.finish(rules, CaseStore::Loaded(stored), digest))
+}
+
+/// Makes the tables of rules that [`compile`] took before: nothing is derived.
+pub(super) fn again(all: Vec<(Rule, Vec<Way>)>, digest: Digest) -> Result<Rules, RuleErrorKind> {
+    let mut builder = Builder::new(Compiled::ByTests);
+    let mut rules = Vec::new();
+    for ((rule, ways), index) in all.into_iter().zip(0_u16..) {
+        let langs = languages(&rule.langs)?;
+        for way in ways {
+            builder.add(index, narrowed(langs, way.found.langs())?, way)?;
         }
         rules.push(rule);
     }
-    Ok(builder.finish(rules, Digest::from_bytes(hasher.finalize().into())))
+    Ok(builder.finish(rules, CaseStore::InFiles(OnceLock::new()), digest))
 }
 
-/// Feeds one rule to the digest: each field with its length in front, so that no two rules give the same bytes.
-fn canonical(hasher: &mut Sha256, rule: &Rule, source: &RuleSource) {
+/// Says what a match's pattern requires; `None` for kinds without one.
+pub(super) fn derived(
+    found: &MatchSource,
+    speed: Speed,
+    compiled: Compiled,
+) -> Result<Option<Derived>, RuleErrorKind> {
+    let (pattern, measure) = match found {
+        MatchSource::Bytes { pattern, .. } | MatchSource::Text { pattern, .. } => (pattern, Measure::WHOLE),
+        MatchSource::Code { pattern, .. } => (pattern, hint::CODE_RUN),
+        _ => return Ok(None),
+    };
+    Derived::new(pattern, speed, measure, compiled).map(Some)
+}
+
+/// Gives the digest of rules in canonical form: each field with its length in front, so that no two rules give the same
+/// bytes.
+pub(super) fn digest(all: &[Read]) -> Digest {
+    let mut hasher = Sha256::new();
     let mut field = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };
-    field(rule.id.as_str());
-    for text in [&rule.title, &rule.why, &rule.fix] {
-        field(text);
+    for Read { rule, matches, .. } in all {
+        field(rule.id.as_str());
+        for text in [&rule.title, &rule.why, &rule.fix] {
+            field(text);
+        }
+        field(&format!("{:?}", rule.severity));
+        field(&rule.langs.join(" "));
+        for found in matches {
+            field(&format!("{found:?}"));
+        }
     }
-    field(&format!("{:?}", rule.severity));
-    field(&rule.langs.join(" "));
-    for found in &source.matches {
-        field(&format!("{:?}", found.get_ref()));
-    }
+    Digest::from_bytes(hasher.finalize().into())
 }
 
-fn languages(names: &[String]) -> Result<u8, RuleErrorKind> {
+fn languages<S: AsRef<str>>(names: &[S]) -> Result<u8, RuleErrorKind> {
     let mut bits = 0;
     for name in names {
-        bits |= match name.as_str() {
+        bits |= match name.as_ref() {
             "all" => 0xFF,
             other => Lens::from_name(other)
                 .map(Lens::bit)
@@ -72,7 +116,7 @@ fn languages(names: &[String]) -> Result<u8, RuleErrorKind> {
 }
 
 /// A match may look at some of its rule's languages alone.
-fn narrowed(rule: u8, own: &[String]) -> Result<u8, RuleErrorKind> {
+fn narrowed(rule: u8, own: &[Text]) -> Result<u8, RuleErrorKind> {
     if own.is_empty() {
         return Ok(rule);
     }
@@ -84,7 +128,7 @@ fn narrowed(rule: u8, own: &[String]) -> Result<u8, RuleErrorKind> {
     }
 }
 
-fn profile_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
+fn profile_bits(names: &[Text]) -> Result<u8, RuleErrorKind> {
     if names.is_empty() {
         return Ok(3);
     }
@@ -150,26 +194,28 @@ impl Builder {
         self.matchers.push(Matcher { rule, profiles, langs, kind });
     }
 
-    fn add(&mut self, rule: u16, langs: u8, speed: Speed, source: MatchSource) -> Result<(), RuleErrorKind> {
+    fn add(&mut self, rule: u16, langs: u8, way: Way) -> Result<(), RuleErrorKind> {
         let matcher = self.next()?;
-        match source {
-            MatchSource::Bytes { pattern, profiles, check, .. } => {
-                let pattern = Pattern::parse(matcher, &pattern, speed, Measure::WHOLE, self.compiled)?;
-                self.bytes.patterns.push(pattern);
+        let pattern = |source: Text| {
+            let none = || RuleErrorKind::Parse("nothing was derived of a pattern".to_owned());
+            Ok(Pattern::new(matcher, langs, source, way.derived.ok_or_else(none)?))
+        };
+        match way.found {
+            MatchSource::Bytes { pattern: source, profiles, check, .. } => {
+                self.bytes.patterns.push(pattern(source)?);
                 let check = read_check(&check)?;
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Bytes { check });
             }
-            MatchSource::Text { pattern, within, roles, profiles, .. } => {
-                let pattern = Pattern::parse(matcher, &pattern, speed, Measure::WHOLE, self.compiled)?;
+            MatchSource::Text { pattern: source, within, roles, profiles, .. } => {
+                let pattern = pattern(source)?;
                 let within = within_bits(&within)?;
                 let set = if within == Within::Hidden.bit() { &mut self.hidden } else { &mut self.text };
                 set.patterns.push(pattern);
                 let kind = MatcherKind::Text { within, roles: role_bits(&roles)? };
                 self.push(rule, langs, profile_bits(&profiles)?, kind);
             }
-            MatchSource::Code { pattern, profiles, .. } => {
-                let pattern = Pattern::parse(matcher, &pattern, speed, hint::CODE_RUN, self.compiled)?;
-                self.code.patterns.push(pattern);
+            MatchSource::Code { pattern: source, profiles, .. } => {
+                self.code.patterns.push(pattern(source)?);
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Code);
             }
             MatchSource::Call(names) => self.add_names(rule, langs, NameKind::Call, &names)?,
@@ -180,8 +226,8 @@ impl Builder {
                 self.modules.push(matcher);
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Module { names, sets });
             }
-            MatchSource::Command { ref profiles, .. } => {
-                let kind = self.commands.add(matcher, &source, self.compiled)?;
+            ref source @ MatchSource::Command { ref profiles, .. } => {
+                let kind = self.commands.add(matcher, source, self.compiled)?;
                 self.push(rule, langs, profile_bits(profiles)?, MatcherKind::Command(kind));
             }
             MatchSource::Key { files, path, value, check, roles, profiles, .. } => {
@@ -247,7 +293,7 @@ impl Builder {
         Ok(())
     }
 
-    fn finish(mut self, rules: Vec<Rule>, digest: Digest) -> Rules {
+    fn finish(mut self, rules: Vec<Rule>, cases: CaseStore, digest: Digest) -> Rules {
         self.js.spread();
         self.js.settle(crate::lex::js::ROOTS);
         let asks = |matcher: u16| {
@@ -272,7 +318,8 @@ impl Builder {
             keys: self.keys,
             key_index: self.key_index,
             shapes: self.shapes,
-            hinted: std::sync::OnceLock::new(),
+            hinted: OnceLock::new(),
+            cases,
             digest,
         }
     }
@@ -293,18 +340,18 @@ pub(super) fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
     }
 }
 
-pub(super) fn optional_regex(text: &str, compiled: Compiled) -> Result<Option<ShortRegex>, RuleErrorKind> {
-    if text.is_empty() { Ok(None) } else { ShortRegex::new(text, compiled).map(Some) }
+pub(super) fn optional_regex(text: &Text, compiled: Compiled) -> Result<Option<ShortRegex>, RuleErrorKind> {
+    if text.is_empty() { Ok(None) } else { ShortRegex::new(text.clone(), compiled).map(Some) }
 }
 
-fn within_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
+fn within_bits(names: &[Text]) -> Result<u8, RuleErrorKind> {
     names.iter().try_fold(0, |bits, name| {
         let bit = within_bit(name);
         bit.map(|bit| bits | bit).ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no kind of text")))
     })
 }
 
-fn role_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
+fn role_bits(names: &[Text]) -> Result<u8, RuleErrorKind> {
     if names.is_empty() {
         return Ok(0xFF);
     }
@@ -330,11 +377,11 @@ fn read_check(name: &str) -> Result<Option<Check>, RuleErrorKind> {
     }
 }
 
-fn split_sets(all: Vec<String>) -> Result<(u8, Vec<String>), RuleErrorKind> {
+fn split_sets(all: Vec<Text>) -> Result<(u8, Vec<Text>), RuleErrorKind> {
     let mut bits = 0;
     let mut names = Vec::new();
     for name in all {
-        bits |= match name.as_str() {
+        bits |= match name.as_ref() {
             "@external" => set::EXTERNAL,
             "@remote" => set::REMOTE,
             "@outside" => set::OUTSIDE,

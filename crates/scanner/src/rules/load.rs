@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use plugward_types::{RuleId, Severity};
 
-use super::source::{CaseSource, FileSource, Level, RuleSource};
-use super::{Case, Rule, RuleFile, Rules, compile};
+use super::source::{CaseSource, FileSource, Level, MatchSource, RuleSource};
+use super::{Case, Cases, Rule, RuleFile, Rules, compile};
 use crate::RuleError;
-use crate::engine::Compiled;
+use crate::engine::{Compiled, Speed};
 use crate::entry::Role;
 use crate::error::RuleErrorKind;
 use crate::lines::LineIndex;
@@ -52,7 +52,23 @@ enum Local {
     Yes,
 }
 
+/// A rule as its file has it, checked but for its matches.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) rule: Rule,
+    pub(super) cases: Cases,
+    pub(super) speed: Speed,
+    pub(super) matches: Vec<MatchSource>,
+    pub(super) place: Place,
+}
+
+/// Loads the built-in rule files and those of the user.
 pub(super) fn load(files: &[RuleFile<'_>], compiled: Compiled) -> Result<Rules, RuleError> {
+    compile::compile(read(files)?, compiled)
+}
+
+/// Reads the built-in rule files and those of the user; gives the rules in the order of their ids.
+pub(super) fn read(files: &[RuleFile<'_>]) -> Result<Vec<Read>, RuleError> {
     let mut all = Vec::new();
     let builtin = BUILTIN.iter().map(|(file, text)| Origin { file, text, local: Local::No });
     let own = files.iter().map(|file| Origin { file: file.name, text: file.text, local: Local::Yes });
@@ -60,22 +76,21 @@ pub(super) fn load(files: &[RuleFile<'_>], compiled: Compiled) -> Result<Rules, 
         let parsed = parse(&origin)?;
         for rule in parsed.rule {
             let place = Place::new(&origin, rule.span().start);
-            let source = rule.into_inner();
-            all.push((check(&origin, &place, &source)?, source, place));
+            all.push(check(&origin, place, rule.into_inner())?);
         }
     }
     if all.len() > MAX_RULES {
         let kind = RuleErrorKind::TooLarge(format!("{} rules; at most {MAX_RULES}", all.len()));
         return Err(RuleError::new("rules", None, kind));
     }
-    all.sort_by(|(a, ..), (b, ..)| a.id.cmp(&b.id));
+    all.sort_by(|a, b| a.rule.id.cmp(&b.rule.id));
     let mut seen = BTreeSet::new();
-    for (rule, _, place) in &all {
-        if !seen.insert(rule.id.clone()) {
+    for Read { rule, place, .. } in &all {
+        if !seen.insert(&rule.id) {
             return Err(place.error(rule.id.as_str(), RuleErrorKind::DuplicateId));
         }
     }
-    compile::compile(all, compiled)
+    Ok(all)
 }
 
 /// Where a rule stands, for errors.
@@ -126,7 +141,7 @@ fn toml_error(origin: &Origin<'_>, error: &toml::de::Error) -> RuleError {
     RuleError::new(origin.file, rule, kind).at(place.line, place.column)
 }
 
-fn check(origin: &Origin<'_>, place: &Place, source: &RuleSource) -> Result<Rule, RuleError> {
+fn check(origin: &Origin<'_>, place: Place, source: RuleSource) -> Result<Read, RuleError> {
     let text = source.id.get_ref();
     let bad_id =
         || Place::new(origin, source.id.span().start).error(text, RuleErrorKind::BadId(text.clone()));
@@ -141,17 +156,19 @@ fn check(origin: &Origin<'_>, place: &Place, source: &RuleSource) -> Result<Rule
     let cases = |cases: &[CaseSource]| -> Result<Vec<Case>, RuleError> {
         cases.iter().map(|case| read_case(case).map_err(|kind| place.error(text, kind))).collect()
     };
-    Ok(Rule {
+    let cases = Cases { bad: cases(&source.bad)?, good: cases(&source.good)? };
+    let rule = Rule {
         id,
-        title: source.title.clone(),
-        why: source.why.clone(),
-        fix: source.fix.clone(),
-        refs: source.refs.clone(),
-        langs: source.langs.clone(),
+        title: source.title,
+        why: source.why,
+        fix: source.fix,
+        refs: source.refs,
+        langs: source.langs,
         severity: [severity(source.severity.strict_plugin), severity(source.severity.general)],
-        bad: cases(&source.bad)?,
-        good: cases(&source.good)?,
-    })
+    };
+    let speed = if source.slow { Speed::Slow } else { Speed::Fast };
+    let matches = source.matches.into_iter().map(toml::Spanned::into_inner).collect();
+    Ok(Read { rule, cases, speed, matches, place })
 }
 
 const fn severity(level: Level) -> Option<Severity> {

@@ -4,7 +4,9 @@ mod check;
 mod commands;
 mod compile;
 mod load;
+mod pack;
 mod source;
+mod table;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -22,7 +24,16 @@ use crate::{RuleError, text::Within};
 
 pub use check::SelfCheck;
 pub(crate) use commands::{CommandMatcher, CommandTable};
-pub(crate) use source::{Arg0, Declared};
+pub(crate) use source::{Arg0, Declared, Text};
+
+/// Makes the table of the built-in rules from the rule files. No part of the API.
+///
+/// # Errors
+/// Any code of a rule file that does not load.
+#[cfg(any(test, feature = "_oracle"))]
+pub fn rule_table() -> Result<String, RuleError> {
+    table::made()
+}
 
 /// A rule file of the user's own.
 #[derive(Debug, Clone, Copy)]
@@ -38,14 +49,12 @@ pub struct RuleFile<'a> {
 #[derive(Debug, Clone)]
 pub struct Rule {
     pub(crate) id: RuleId,
-    pub(crate) title: String,
-    pub(crate) why: String,
-    pub(crate) fix: String,
+    pub(crate) title: Text,
+    pub(crate) why: Text,
+    pub(crate) fix: Text,
     pub(crate) refs: Vec<String>,
     pub(crate) langs: Vec<String>,
     pub(crate) severity: [Option<Severity>; 2],
-    pub(crate) bad: Vec<Case>,
-    pub(crate) good: Vec<Case>,
 }
 
 impl Rule {
@@ -103,6 +112,21 @@ pub(crate) struct Case {
     pub(crate) with: Vec<String>,
 }
 
+/// The cases of one rule.
+#[derive(Debug, Clone)]
+pub(crate) struct Cases {
+    pub(crate) bad: Vec<Case>,
+    pub(crate) good: Vec<Case>,
+}
+
+/// Where the cases of rules are, in the order of the rules.
+#[derive(Debug)]
+pub(crate) enum CaseStore {
+    Loaded(Vec<Cases>),
+    /// In the built-in rule files, which are read when cases are asked for.
+    InFiles(OnceLock<Vec<Cases>>),
+}
+
 /// Languages that a rule looks at: lens bits, and one bit for files that no lens reads.
 pub(crate) const NO_LENS: u8 = 128;
 
@@ -121,7 +145,7 @@ pub(crate) enum MatcherKind {
     Text { within: u8, roles: u8 },
     Code,
     Name { arg0: Arg0, argv: Option<Box<ShortRegex>>, declared: Declared, roles: u8, check: Option<KeyCheck> },
-    Module { names: Vec<String>, sets: u8 },
+    Module { names: Vec<Text>, sets: u8 },
     Command(CommandMatcher),
     Key(KeyMatcher),
     Shape,
@@ -155,7 +179,7 @@ pub(crate) mod set {
 
 #[derive(Debug)]
 pub(crate) struct KeyMatcher {
-    pub(crate) files: Vec<String>,
+    pub(crate) files: Vec<Text>,
     pub(crate) path: KeyPattern,
     pub(crate) value: Option<ShortRegex>,
     pub(crate) check: Option<KeyCheck>,
@@ -211,6 +235,7 @@ pub struct Rules {
     /// Matchers of kind `shape`, by the detector's name.
     pub(crate) shapes: BTreeMap<&'static str, Vec<u16>>,
     hinted: OnceLock<Hinted>,
+    cases: CaseStore,
     digest: Digest,
 }
 
@@ -223,7 +248,10 @@ impl Rules {
     #[expect(clippy::expect_used, reason = "the table is part of the crate, and a test loads it")]
     pub fn builtin() -> &'static Self {
         static TABLE: OnceLock<Rules> = OnceLock::new();
-        TABLE.get_or_init(|| load::load(&[], Compiled::ByTests).expect("the built-in rules load"))
+        TABLE.get_or_init(|| {
+            let table = table::builtin();
+            table.unwrap_or_else(|| load::load(&[], Compiled::ByTests).expect("the built-in rules load"))
+        })
     }
 
     /// Loads the built-in rules and `local/…` rules from files of the user's own.
@@ -252,9 +280,11 @@ impl Rules {
         self.table.get(at)
     }
 
-    /// Runs every case of every rule in both profiles.
+    /// Runs every case of every rule in both profiles. The built-in rules are read from their files besides, and have to be
+    /// what is in force.
     ///
     /// # Errors
+    /// `rules/parse` where the built-in rules in force are not those of the rule files,
     /// `rules/dead` for a bad case that does not show exactly its rules, `rules/eager` for a good case that is found.
     pub fn self_check(&self) -> Result<SelfCheck, RuleError> {
         check::self_check(self)
@@ -264,6 +294,20 @@ impl Rules {
     #[must_use]
     pub fn failing_cases(&self) -> Vec<RuleError> {
         check::failing_cases(self)
+    }
+
+    /// Gives the cases of all rules in the order of the rules.
+    pub(crate) fn cases(&self) -> Result<&[Cases], RuleError> {
+        match &self.cases {
+            CaseStore::Loaded(cases) => Ok(cases),
+            CaseStore::InFiles(cases) => {
+                if let Some(known) = cases.get() {
+                    return Ok(known);
+                }
+                let read = load::read(&[])?.into_iter().map(|read| read.cases).collect();
+                Ok(cases.get_or_init(|| read))
+            }
+        }
     }
 
     /// Gives the filter over raw bytes that also finds where views of code may match.

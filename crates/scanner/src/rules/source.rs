@@ -1,7 +1,12 @@
 //! The text form of a rule file, as serde reads it.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use toml::Spanned;
+
+/// A text of a rule: its own where a file of the user's was read, a part of the table for a built-in rule.
+pub(crate) type Text = Cow<'static, str>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,11 +20,11 @@ pub(crate) struct FileSource {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RuleSource {
     pub(crate) id: Spanned<String>,
-    pub(crate) title: String,
+    pub(crate) title: Text,
     pub(crate) langs: Vec<String>,
     pub(crate) severity: SeveritySource,
-    pub(crate) why: String,
-    pub(crate) fix: String,
+    pub(crate) why: Text,
+    pub(crate) fix: Text,
     #[serde(default)]
     pub(crate) refs: Vec<String>,
     #[serde(default)]
@@ -65,93 +70,93 @@ pub(crate) enum Arg0 {
 }
 
 /// The `kind` chooses the fields; a field of another kind is an error.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum MatchSource {
     Bytes {
         #[serde(default)]
-        langs: Vec<String>,
-        pattern: String,
+        langs: Vec<Text>,
+        pattern: Text,
         #[serde(default)]
-        profiles: Vec<String>,
+        profiles: Vec<Text>,
         #[serde(default)]
-        check: String,
+        check: Text,
     },
     Text {
         #[serde(default)]
-        langs: Vec<String>,
-        pattern: String,
-        within: Vec<String>,
+        langs: Vec<Text>,
+        pattern: Text,
+        within: Vec<Text>,
         #[serde(default)]
-        roles: Vec<String>,
+        roles: Vec<Text>,
         #[serde(default)]
-        profiles: Vec<String>,
+        profiles: Vec<Text>,
     },
     Code {
         #[serde(default)]
-        langs: Vec<String>,
-        pattern: String,
+        langs: Vec<Text>,
+        pattern: Text,
         #[serde(default)]
-        profiles: Vec<String>,
+        profiles: Vec<Text>,
     },
     Call(NameSource),
     Member(NameSource),
     Assign(NameSource),
     Module {
         #[serde(default)]
-        langs: Vec<String>,
-        names: Vec<String>,
+        langs: Vec<Text>,
+        names: Vec<Text>,
         #[serde(default)]
-        profiles: Vec<String>,
+        profiles: Vec<Text>,
     },
     Command {
         #[serde(default)]
-        langs: Vec<String>,
+        langs: Vec<Text>,
         #[serde(default)]
-        program: Vec<String>,
+        program: Vec<Text>,
         #[serde(default)]
-        args: String,
+        args: Text,
         #[serde(default)]
-        piped_from: Vec<String>,
+        piped_from: Vec<Text>,
         #[serde(default)]
-        redirect: String,
+        redirect: Text,
         /// Files that it looks at; all where there are none.
         #[serde(default)]
-        files: Vec<String>,
+        files: Vec<Text>,
         /// What else the arguments have to be: see `KeyCheck`.
         #[serde(default)]
-        check: String,
+        check: Text,
         #[serde(default)]
-        profiles: Vec<String>,
+        profiles: Vec<Text>,
     },
     Key {
         #[serde(default)]
-        langs: Vec<String>,
+        langs: Vec<Text>,
         #[serde(default)]
-        files: Vec<String>,
-        path: String,
+        files: Vec<Text>,
+        path: Text,
         #[serde(default)]
-        value: String,
+        value: Text,
         /// What else the value has to be: see `KeyCheck`.
         #[serde(default)]
-        check: String,
+        check: Text,
         #[serde(default)]
-        roles: Vec<String>,
+        roles: Vec<Text>,
         #[serde(default)]
-        profiles: Vec<String>,
+        profiles: Vec<Text>,
     },
     Shape {
         #[serde(default)]
-        langs: Vec<String>,
-        name: String,
+        langs: Vec<Text>,
+        name: Text,
         #[serde(default)]
-        profiles: Vec<String>,
+        profiles: Vec<Text>,
     },
 }
 
 impl MatchSource {
     /// Gives the languages that the match looks at; none stands for those of its rule.
-    pub(crate) fn langs(&self) -> &[String] {
+    pub(crate) fn langs(&self) -> &[Text] {
         match self {
             Self::Call(names) | Self::Member(names) | Self::Assign(names) => &names.langs,
             Self::Bytes { langs, .. }
@@ -165,28 +170,28 @@ impl MatchSource {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NameSource {
     #[serde(default)]
-    pub(crate) langs: Vec<String>,
-    pub(crate) names: Vec<String>,
+    pub(crate) langs: Vec<Text>,
+    pub(crate) names: Vec<Text>,
     #[serde(default)]
     pub(crate) arg0: Arg0,
     /// A pattern that the constant arguments, joined by blanks, have to hold.
     #[serde(default)]
-    pub(crate) argv: String,
+    pub(crate) argv: Text,
     /// What else the constant arguments have to be: see `KeyCheck`.
     #[serde(default)]
-    pub(crate) check: String,
+    pub(crate) check: Text,
     /// Whether a name that the file itself declares around the use is left alone.
     #[serde(default)]
     pub(crate) declared: Declared,
     /// Roles of files that it looks at; all where there are none.
     #[serde(default)]
-    pub(crate) roles: Vec<String>,
+    pub(crate) roles: Vec<Text>,
     #[serde(default)]
-    pub(crate) profiles: Vec<String>,
+    pub(crate) profiles: Vec<Text>,
 }
 
 /// What a declaration of the same name around the use means.

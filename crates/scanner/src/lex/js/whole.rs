@@ -237,8 +237,9 @@ mod tests {
 
     #[test]
     fn every_case_of_every_rule_shows_the_same() {
-        for rule in Rules::builtin().iter() {
-            for case in rule.bad.iter().chain(&rule.good) {
+        let rules = Rules::builtin();
+        for (rule, cases) in rules.iter().zip(rules.cases().unwrap()) {
+            for case in cases.bad.iter().chain(&cases.good) {
                 for (path, bytes) in &case.files {
                     for profile in Profile::ALL {
                         let short = findings(path, bytes, profile);
