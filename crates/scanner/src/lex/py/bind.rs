@@ -181,6 +181,15 @@ impl<'a> Bindings<'a> {
         self.names.get(name).map(|bound| bound.in_walk(self.walk))
     }
 
+    /// Says that an expression is one of several names of the tables.
+    pub(super) fn is_one_of(&mut self, number: usize) {
+        if number <= OTHERS {
+            self.walks = self.walks.max(number);
+        } else {
+            self.too_many = true;
+        }
+    }
+
     pub(super) fn bind_member(&mut self, name: Cow<'a, [u8]>, val: Val) {
         if !val.is_known() {
             return;

@@ -137,6 +137,10 @@ pub(super) struct Elem {
     pub(super) spread: u8,
     /// A keyword's name or a key's text: its token, plus one.
     pub(super) key: u32,
+    /// The name in front of `:=`: its token, plus one.
+    walrus: u32,
+    /// Operands that are names of the tables.
+    known: usize,
     target: Cur,
 }
 
@@ -159,6 +163,10 @@ struct Frame {
     elem: Elem,
     items: usize,
     open: u32,
+    /// The element that a lambda stands in, while its parameters are read.
+    lambda: Option<Elem>,
+    /// What stands in front of an annotation.
+    annotated: Option<Cur>,
     /// A `for` waits for its `in`.
     looping: bool,
     /// The last keyword was `in`, behind no `for`: a question, no walk.
@@ -445,7 +453,14 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
                     frame.elem.negate = !frame.elem.negate;
                 }
             }
-            Kw::And | Kw::Or | Kw::If | Kw::Else | Kw::Await | Kw::Lambda => {}
+            Kw::Lambda => {
+                let first = self.at.saturating_add(1);
+                if let Some(frame) = self.top() {
+                    let outer = core::mem::replace(&mut frame.elem, Elem { first, ..Elem::default() });
+                    frame.lambda.get_or_insert(outer);
+                }
+            }
+            Kw::And | Kw::Or | Kw::If | Kw::Else | Kw::Await => {}
             Kw::As => self.bound_as(),
             _ => {
                 if let Some(frame) = self.top() {
@@ -817,6 +832,12 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             return;
         }
         let (cur, asks) = (frame.cur, frame.asks);
+        let elem = frame.elem;
+        let other = cur.val.node != 0 && elem.known > 0 && elem.val.node != cur.val.node;
+        if other && elem.operators == 0 {
+            self.bindings.is_one_of(elem.known);
+        }
+        let walk = self.bindings.walk;
         let mut sum = None;
         if cur.val.node != 0
             && self.nodes.environ.contains(&cur.val.node)
@@ -834,6 +855,8 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             frame.asks = false;
             let elem = &mut frame.elem;
             elem.text |= matches!(cur.val.form, Form::Text | Form::Joined);
+            let place = elem.known;
+            elem.known = place.saturating_add(usize::from(cur.val.node != 0));
             if elem.operands == 0 {
                 elem.val = cur.val;
                 elem.target = cur;
@@ -850,7 +873,8 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
                     }
                     elem.val.form = Form::Joined;
                 }
-                if cur.val.node != 0 && elem.val.node == 0 {
+                // One of several: in each walk another.
+                if cur.val.node != 0 && (elem.val.node == 0 || (place <= walk && elem.operators == 0)) {
                     elem.val.node = cur.val.node;
                 }
                 elem.target = Cur::default();
@@ -901,6 +925,9 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         } else if elem.operators > 0 && matches!(elem.val.form, Form::True | Form::False) {
             elem.val.form = if elem.operands > 1 { Form::True } else { elem.val.form };
         }
+        if let Some(name) = elem.walrus.checked_sub(1).and_then(|at| self.tok(at)) {
+            self.bindings.bind(name_of(self.src, name), name.start, elem.val);
+        }
         let item = Item {
             key: elem.key,
             spread: elem.spread,
@@ -921,7 +948,24 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         self.items.push(item);
     }
 
+    /// Ends a parameter of a lambda.
+    fn parameter(&mut self) {
+        self.finish_operand();
+        let first = self.at.saturating_add(1);
+        let Some(frame) = self.top() else { return };
+        let elem = core::mem::replace(&mut frame.elem, Elem { first, ..Elem::default() });
+        let (key, val) =
+            if elem.key == 0 { (elem.target.target, Val::default()) } else { (elem.key, elem.val) };
+        if let Some(name) = key.checked_sub(1).and_then(|at| self.tok(at)) {
+            self.bindings.bind(name_of(self.src, name), name.start, val);
+        }
+    }
+
     fn comma(&mut self) {
+        if self.frames.last().is_some_and(|frame| frame.lambda.is_some()) {
+            self.parameter();
+            return;
+        }
         self.finish_element();
         if let Some(frame) = self.top() {
             frame.comma = true;
@@ -929,6 +973,15 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
     }
 
     fn colon(&mut self) {
+        if self.frames.last().is_some_and(|frame| frame.lambda.is_some()) {
+            self.parameter();
+            if let Some(frame) = self.top()
+                && let Some(outer) = frame.lambda.take()
+            {
+                frame.elem = outer;
+            }
+            return;
+        }
         self.finish_operand();
         let at = self.at;
         let compound = self.head.is_compound();
@@ -953,9 +1006,8 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
                 self.end_statement();
             }
             In::Statement => {
-                let target = frame.elem.target;
-                frame.elem = Elem { target, first: at.saturating_add(1), ..Elem::default() };
-                frame.elem.key = target.target;
+                frame.annotated = Some(frame.elem.target);
+                frame.elem = Elem { first: at.saturating_add(1), ..Elem::default() };
             }
             _ => frame.elem = Elem { first: at.saturating_add(1), key: frame.elem.key, ..Elem::default() },
         }
@@ -966,16 +1018,18 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         let at = self.at;
         let Some(frame) = self.frames.last_mut() else { return };
         match frame.kind {
+            _ if frame.lambda.is_some() => {
+                let key = frame.elem.target.target;
+                frame.elem = Elem { key, first: at.saturating_add(1), ..Elem::default() };
+            }
             In::Call | In::Params => {
                 let key = if frame.elem.key == 0 { frame.elem.target.target } else { frame.elem.key };
                 frame.elem = Elem { key, first: at.saturating_add(1), ..Elem::default() };
             }
             In::Statement => {
-                if frame.elem.operands > 1 || (frame.elem.operands == 0 && frame.elem.key != 0) {
-                    // An annotation stood in front: its name is the target.
-                    if frame.elem.key != 0 {
-                        frame.elem.operands = 1;
-                    }
+                if let Some(target) = frame.annotated.take() {
+                    let (val, first) = (target.val, target.first);
+                    frame.elem = Elem { target, val, first, operands: 1, ..Elem::default() };
                 }
                 self.tell_assign();
                 self.finish_element();
@@ -1006,50 +1060,11 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
 
     fn walrus(&mut self) {
         self.finish_operand();
-        let at = self.at;
+        let first = self.at.saturating_add(1);
         if let Some(frame) = self.frames.last_mut() {
-            let key = frame.elem.target.target;
-            frame.elem = Elem { first: at.saturating_add(1), ..Elem::default() };
-            self.bind_walrus(key);
+            let walrus = frame.elem.target.target;
+            frame.elem = Elem { first, walrus, ..Elem::default() };
         }
-    }
-
-    /// Binds the name in front of `:=` to the operand behind it, looked at ahead.
-    fn bind_walrus(&mut self, key: u32) {
-        let Some(name) = key.checked_sub(1).and_then(|at| self.tok(at)) else { return };
-        let mut at = self.at.saturating_add(1);
-        let mut val = Val::default();
-        if let Some(tok) = self.tok(at) {
-            match tok.kind {
-                K::Name => val = self.resolve(&name_of(self.src, tok), tok.aux),
-                K::Str => val = Val::form(Form::Text, at, at),
-                _ => {}
-            }
-        }
-        while val.is_known() && self.is_op(at.saturating_add(1), b'.') {
-            let Some(member) = self.tok(at.saturating_add(2)).filter(|tok| tok.kind == K::Name) else {
-                break;
-            };
-            val = self.member_of(val, member.aux);
-            at = at.saturating_add(2);
-        }
-        if self.kw(self.at.saturating_add(1)) == Kw::None
-            && let Some((module, _)) = self.called_module(self.at.saturating_add(1))
-        {
-            val = Val::node(module);
-        }
-        self.bindings.bind(name_of(self.src, name), name.start, val);
-    }
-
-    /// `__import__("m")` right here.
-    fn called_module(&self, at: u32) -> Option<(Node, u32)> {
-        let tok = self.tok(at).filter(|tok| tok.kind == K::Name)?;
-        let val = self.resolve(&name_of(self.src, tok), tok.aux);
-        let text = self.tok(at.saturating_add(2)).filter(|tok| tok.kind == K::Str)?;
-        if !self.nodes.imports.contains(&val.node) || !self.is_op(at.saturating_add(1), b'(') {
-            return None;
-        }
-        Some((self.module(&super::text::constant(self.src, &[text]).0), at))
     }
 
     fn end_statement(&mut self) {
@@ -1122,6 +1137,8 @@ impl Frame {
             elem: Elem { first: open.saturating_add(1), ..Elem::default() },
             items,
             open,
+            lambda: None,
+            annotated: None,
             looping: false,
             asks: false,
             comma: false,
