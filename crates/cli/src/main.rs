@@ -83,7 +83,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Lock(args) => verbs::lock::run(args, host, out),
         Verb::Redact(args) => verbs::redact::run(args, out),
         Verb::Ledger { what } => verbs::ledger::run(what, host, out),
-        Verb::Digest(args) => verbs::digest::run(args, out),
+        Verb::Digest(args) => verbs::digest::run(args, host, out),
         Verb::Codes(args) => verbs::codes::run(args, out),
         Verb::Completions { shell } => verbs::completions::run(*shell, out),
         Verb::Man => verbs::completions::man(out),

@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
+use plugward_loader::tree_lock::Limits;
 use plugward_loader::{ApprovalRule, HostSuppression, SignerRow, Trust, Verifiers};
 use serde::Deserialize;
 use toml::Spanned;
@@ -36,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) suppressions: Vec<HostSuppression>,
     pub(crate) profile: Option<Profile>,
     pub(crate) packages: Vec<String>,
+    /// How much of a plugin's folder is read.
+    pub(crate) tree: Limits,
     /// Files of more rules.
     rules: Vec<Utf8PathBuf>,
 }
@@ -48,6 +51,30 @@ struct Layer {
     plugins: Option<PluginsTable>,
     lock: Option<LockTable>,
     scan: Option<ScanTable>,
+    limits: Option<LimitsTable>,
+}
+
+/// The settings that a refusal for `tree/limit` names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsTable {
+    tree_files: Option<usize>,
+    tree_bytes: Option<u64>,
+    file_bytes: Option<u64>,
+    tree_depth: Option<usize>,
+}
+
+impl LimitsTable {
+    /// Puts what is said over what held before.
+    fn over(self, before: Limits) -> Limits {
+        Limits {
+            entries: self.tree_files.unwrap_or(before.entries),
+            bytes: self.tree_bytes.unwrap_or(before.bytes),
+            file_bytes: self.file_bytes.unwrap_or(before.file_bytes),
+            depth: self.tree_depth.unwrap_or(before.depth),
+            path_bytes: before.path_bytes,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -169,6 +196,7 @@ impl Settings {
             suppressions: Vec::new(),
             profile: None,
             packages: Vec::new(),
+            tree: Limits::standard(),
             rules: Vec::new(),
         };
         for text in texts(host)? {
@@ -186,7 +214,8 @@ impl Settings {
             };
             wrong(text, error.span().map_or(0, |span| span.start), what, &nearest(what))
         })?;
-        let Layer { trust, pins, plugins, lock, scan } = layer;
+        let Layer { trust, pins, plugins, lock, scan, limits } = layer;
+        self.tree = limits.unwrap_or_default().over(self.tree);
         self.trust = trust.map(TrustWord::trust).or(self.trust);
         let pins = pins.unwrap_or_default();
         self.on_store_error = pins.on_store_error.map(StoreErrorWord::rule).or(self.on_store_error);

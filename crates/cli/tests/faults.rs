@@ -267,3 +267,18 @@ fn a_lock_file_that_is_no_plain_file_is_no_yes() {
         assert!(!home.path(PINS).exists(), "{what}: nothing was enrolled");
     }
 }
+
+#[test]
+fn a_look_at_pins_that_cannot_be_read_says_why() {
+    let (home, _) = pinned();
+    assert_eq!(code(&home.run(&["list", "plugins"])), 0);
+    home.write(PINS, "[");
+    home.write(LAST_GOOD, "[");
+    for words in [&["list", "plugins"][..], &["info", "good", "--in", "plugins"]] {
+        let output = home.run(words);
+        let told = said(&output);
+        assert_eq!(code(&output), 7, "{words:?} {told}");
+        assert!(told.contains("unavailable") && told.contains("pin/store"), "{words:?} {told}");
+        assert!(told.contains("plugward forget --all"), "{words:?} {told}");
+    }
+}

@@ -239,3 +239,30 @@ fn a_person_is_asked_once_and_never_is_kept() {
     let (exit, _, said) = at_a_terminal(&home, &["check", "--trust", "prompt", "plugins"], "y\n");
     assert_eq!((exit, said.contains("Enroll")), (5, false), "{said}");
 }
+
+/// The settings that a refusal names are those that mend it, for the check and for the digest alike.
+#[test]
+fn a_limit_is_raised_by_the_setting_that_the_refusal_names() {
+    let home = Home::new();
+    home.good();
+    let deep = format!("plugins/good/{}f", "d/".repeat(70));
+    home.write(&deep, "x");
+    std::fs::create_dir_all(home.path("plugins/good/.git")).unwrap();
+    for words in [&["check", "plugins"][..], &["digest", "plugins/good"]] {
+        let output = home.run(words);
+        let told = String::from_utf8([output.stdout.as_slice(), output.stderr.as_slice()].concat()).unwrap();
+        assert_eq!(code(&output), 4, "{told}");
+        assert!(told.contains("limits.tree_depth"), "{told}");
+    }
+    home.write("config/config.toml", "[limits]\ntree_depth = 80\n");
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    let output = home.run(&["digest", "plugins/good"]);
+    assert_eq!(code(&output), 0);
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("pt1:"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("tree/vcs-folder"));
+    // The near misses: another limit, one below what is there, and one that is none.
+    for (text, exit) in [("tree_bytes = 9000", 4), ("tree_depth = 70", 4), ("tree_depth = -1", 2)] {
+        home.write("config/config.toml", &format!("[limits]\n{text}\n"));
+        assert_eq!(code(&home.run(&["digest", "plugins/good"])), exit, "{text}");
+    }
+}

@@ -13,9 +13,10 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     let trust = args.trust.map(shared::trust_of);
     let named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out)?;
     let plugin = &named.plugin;
+    let exit = shared::pins_unread([plugin], out);
     if args.format == ListFormat::Json {
         out.result(&json::render(plugin)?)?;
-        return Ok(0);
+        return Ok(exit);
     }
     let mut text = format!("{}\n", paint(STRONG, &line(&plugin.id)));
     let facts = [
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         ("folder", Some(plugin.path.clone())),
         ("manifest", plugin.manifest.clone()),
         ("tree", plugin.tree.clone()),
-        ("size", Some(format!("{} entries, {}", plugin.files, bytes(plugin.bytes)))),
+        ("size", Some(format!("{}, {}", entries(plugin.files), bytes(plugin.bytes)))),
         ("pin", Some(plugin.pin.state.to_owned())),
         ("pinned", plugin.pin.tree.clone()),
         ("lock", Some(plugin.lock.state.to_owned())),
@@ -58,7 +59,11 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         ));
     }
     out.result(&text)?;
-    Ok(0)
+    Ok(exit)
+}
+
+fn entries(count: u64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
 /// One fact; what is too long for the line stands below its name.

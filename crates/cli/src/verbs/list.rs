@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
             out.result(&format!("{} in {}\n", count(rows.len(), "plugin"), line(args.dir.as_str())))?;
         }
     }
-    Ok(0)
+    Ok(shared::pins_unread(&report.plugins, out))
 }
 
 fn rows(report: &Report) -> Vec<Row<'_>> {

@@ -66,7 +66,8 @@ fn fresh(args: &LockArgs, looked: &Looked) -> Result<LockFile, Failure> {
             continue;
         }
         let Some(subject) = looked.subjects.get(&plugin.id) else {
-            let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+            let mut codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+            codes.dedup();
             return Err(Failure::Refused(anyhow!(
                 "write {NAME}: {} cannot be locked ({})\n  next: plugward explain {}{}",
                 line(&plugin.id),

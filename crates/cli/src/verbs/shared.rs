@@ -7,10 +7,10 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{StoreErrorRule, Terminal};
-use plugward_loader::tree_lock::{Excludes, Limits};
+use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
-    CheckOptions, Host as Sides, Keep, NoGrants, NobodyThere, PluginReport, Report, Root, Subject, Trust,
-    Whole, Writes,
+    CheckOptions, Gate, Host as Sides, Keep, NoGrants, NobodyThere, PluginReport, Report, Root, Subject,
+    Trust, Weight, Whole, Writes,
 };
 
 use crate::args::{Finding, TrustArg};
@@ -76,7 +76,7 @@ pub(crate) fn options(
         dialect: dialect(finding.dialect.as_deref())?,
         enabled: None,
         excludes: excludes(&left_out)?,
-        tree: Limits::standard(),
+        tree: settings.tree,
         scan: plugward_loader::scanner::Limits::DEFAULT,
         jobs: finding.jobs.unwrap_or(NonZeroUsize::MIN),
         records: None,
@@ -200,6 +200,24 @@ fn look_keeping(
     let (report, subjects) = plugward_loader::look(&roots, &mut stores, &options, &mut sides);
     progress.done();
     Ok(Looked { report, subjects, roots })
+}
+
+/// Says why nobody can tell what is pinned, where that is so; gives the exit code of a look that met it.
+pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport>, out: &Out) -> u8 {
+    let Some(plugin) = plugins.into_iter().find(|plugin| plugin.pin.state == "unavailable") else {
+        return 0;
+    };
+    if let Some(reason) = plugin.reasons.iter().find(|reason| reason.gate == Gate::Pin) {
+        out.say(&format!(
+            "warning: {} ({})\n  next: {}",
+            line(&reason.message),
+            reason.code,
+            line(&reason.help)
+        ));
+    } else if let Some(notice) = plugin.notices.iter().find(|notice| notice.gate == Gate::Pin) {
+        out.say(&format!("warning: {} ({})", line(&notice.message), notice.code));
+    }
+    Weight::Store.exit()
 }
 
 /// A plugin that was named, and where it was seen.
