@@ -274,3 +274,41 @@ fn a_folder_whose_name_cannot_be_read_is_named() {
     let text = said(&home.run(&["check", "plugins"]));
     assert!(text.contains("name is not UTF-8"), "{text}");
 }
+
+/// A link and a program look like any other file by their text alone.
+#[test]
+fn a_diff_says_what_each_new_file_is() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let home = Home::new();
+    home.good();
+    for name in ["was-file", "was-plain"] {
+        home.write(&format!("plugins/good/{name}"), "x\n");
+    }
+    symlink("was-file", home.path("plugins/good/was-link")).unwrap();
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    let run = |path: &str| {
+        std::fs::set_permissions(home.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    for name in ["added-plain", "added-program"] {
+        home.write(&format!("plugins/good/{name}"), "y\n");
+    }
+    symlink("was-plain", home.path("plugins/good/added-link")).unwrap();
+    for name in ["was-file", "was-link"] {
+        std::fs::remove_file(home.path(&format!("plugins/good/{name}"))).unwrap();
+    }
+    symlink("was-plain", home.path("plugins/good/was-file")).unwrap();
+    home.write("plugins/good/was-link", "z\n");
+    run("plugins/good/added-program");
+    run("plugins/good/was-plain");
+    let told = said(&home.run(&["diff", "good", "--in", "plugins"]));
+    for row in [
+        "added added-link (a link)\n",
+        "added added-program (executable)\n",
+        "added added-plain\n",
+        "mode was-plain (now executable)\n",
+        "kind was-file (now a link)\n",
+        "kind was-link (now a file)\n",
+    ] {
+        assert!(told.contains(row), "{row} {told}");
+    }
+}

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use plugward_loader::pinstore::{
-    Baseline, Diff, Facts, FileChange, Hunks, Kept, LineChange, OldSide, Section, Side, diff,
+    Baseline, Diff, EntryKind, Facts, FileChange, Hunks, Kept, LineChange, OldSide, Section, Side, diff,
 };
 use plugward_loader::{
     Digest, Material, PinStore, Subject, TreeDigest, Trust, Writes, entry_parts, identity_of,
@@ -207,12 +207,22 @@ fn surface_words(row: &str) -> String {
     parts.join(" ")
 }
 
+/// What a file is by now, where it was not before: a link, or one that can be run.
+fn kind_of(file: &FileChange) -> &'static str {
+    match (file.old.as_ref().map(|old| old.kind), file.new.as_ref().map(|new| new.kind)) {
+        (Some(EntryKind::File), Some(EntryKind::Executable)) => " (now executable)",
+        (Some(EntryKind::Executable), Some(EntryKind::File)) => " (no longer executable)",
+        (None, Some(EntryKind::Executable)) => " (executable)",
+        (None, Some(EntryKind::Link)) => " (a link)",
+        (Some(EntryKind::File | EntryKind::Executable), Some(EntryKind::Link)) => " (now a link)",
+        (Some(EntryKind::Link), Some(EntryKind::Executable)) => " (now a file, executable)",
+        (Some(EntryKind::Link), Some(EntryKind::File)) => " (now a file)",
+        _ => "",
+    }
+}
+
 fn render_file(file: &FileChange, width: usize) -> String {
-    let bit = match file.executable() {
-        Some(true) => " (now executable)",
-        Some(false) => " (no longer executable)",
-        None => "",
-    };
+    let bit = kind_of(file);
     let path = paint(STRONG, &line(&file.path));
     let mut text = match &file.from {
         Some(from) => format!("  {} {}\n    to {path}{bit}\n", file.what(), line(from)),
