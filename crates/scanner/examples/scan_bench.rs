@@ -21,8 +21,27 @@ use plugward_types::Digest;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
-/// A batch for one call of `scan` ends at this many bytes.
+/// A batch for one call of `scan` ends at this many bytes: in one thread little is held at once; more threads get what a plugin
+/// of some size holds, for each call ends with its slowest file.
 const BATCH: usize = 4 << 20;
+const BATCH_OF_THREADS: usize = 64 << 20;
+
+/// A buffer is so much longer than the file that is read.
+const MORE: usize = 64 << 10;
+
+/// How a peer reads classes and word ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alphabet {
+    Unicode,
+    Ascii,
+}
+
+/// What is printed of the findings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Counted,
+    Listed,
+}
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -49,11 +68,12 @@ fn main() -> Outcome<()> {
         "stage1" => with_engine(&files, &sources, Engine::Stage1)?,
         "stage2" => with_engine(&files, &sources, Engine::Stage2)?,
         "many" | "many-bytes" => {
-            let regex = build_many(&sources, task == "many")?;
+            let alphabet = if task == "many" { Alphabet::Unicode } else { Alphabet::Ascii };
+            let regex = build_many(&sources, alphabet)?;
             each(&files, |hay| regex.find_iter(hay).count())?
         }
-        "rules" => with_rules(&files, jobs, false)?,
-        "findings" => with_rules(&files, jobs, true)?,
+        "rules" => with_rules(&files, jobs, Told::Counted)?,
+        "findings" => with_rules(&files, jobs, Told::Listed)?,
         other => return Err(format!("{other} is no job").into()),
     };
     println!("{} files, {bytes} bytes, {found} found, {} KiB at most", files.len(), peak()?);
@@ -93,12 +113,29 @@ fn each(files: &[PathBuf], mut look: impl FnMut(&[u8]) -> usize) -> Outcome<(usi
     let (mut bytes, mut found) = (0, 0);
     let mut hay = Vec::new();
     for file in files {
-        hay.clear();
-        std::fs::File::open(file)?.read_to_end(&mut hay)?;
+        let len = read(file, &mut hay)?;
+        let hay = hay.get(..len).unwrap_or_default();
         bytes += hay.len();
-        found += look(&hay);
+        found += look(hay);
     }
     Ok((bytes, found))
+}
+
+/// Reads a file into a buffer that only grows, so that nothing is cleared before it is read over; gives its length. One read
+/// gives what the file's size says, the next one its end.
+fn read(file: &Path, buffer: &mut Vec<u8>) -> Outcome<usize> {
+    let mut file = std::fs::File::open(file)?;
+    let size = usize::try_from(file.metadata()?.len())?;
+    let mut len = 0;
+    loop {
+        if buffer.len() <= size.max(len) {
+            buffer.resize(size.max(len) + MORE, 0);
+        }
+        match file.read(buffer.get_mut(len..).unwrap_or_default())? {
+            0 => return Ok(len),
+            more => len += more,
+        }
+    }
 }
 
 fn with_engine(files: &[PathBuf], sources: &[String], engine: Engine) -> Outcome<(usize, usize)> {
@@ -108,29 +145,30 @@ fn with_engine(files: &[PathBuf], sources: &[String], engine: Engine) -> Outcome
 }
 
 /// All patterns as one, read as ripgrep reads them, or with classes and word ends of ASCII alone.
-fn build_many(sources: &[String], unicode: bool) -> Outcome<Regex> {
-    let config = syntax::Config::new().utf8(false).unicode(unicode).multi_line(true);
+fn build_many(sources: &[String], alphabet: Alphabet) -> Outcome<Regex> {
+    let config = syntax::Config::new().utf8(false).unicode(alphabet == Alphabet::Unicode).multi_line(true);
     let settings = Regex::config().utf8_empty(false);
     Ok(Regex::builder().syntax(config).configure(settings).build_many(sources)?)
 }
 
 /// Reads and scans in batches, so that what is held at once does not grow with the corpus.
-fn with_rules(files: &[PathBuf], jobs: NonZeroUsize, list: bool) -> Outcome<(usize, usize)> {
+fn with_rules(files: &[PathBuf], jobs: NonZeroUsize, told: Told) -> Outcome<(usize, usize)> {
     let mut options = ScanOptions::new(Profile::General);
     options.jobs = jobs;
     let (mut bytes, mut found) = (0, 0);
     let mut start = 0;
+    let batch = if jobs.get() > 1 { BATCH_OF_THREADS } else { BATCH };
     while start < files.len() {
         let mut size = 0;
         let mut buffers: Vec<Vec<u8>> = Vec::new();
-        while let Some(file) = files.get(start + buffers.len()).filter(|_| size < BATCH) {
+        while let Some(file) = files.get(start + buffers.len()).filter(|_| size < batch) {
             let buffer = std::fs::read(file)?;
             size += buffer.len();
             buffers.push(buffer);
         }
         let count = buffers.len();
-        let batch = files.iter().skip(start).zip(&buffers);
-        let entries: Vec<Entry<'_>> = batch
+        let read = files.iter().skip(start).zip(&buffers);
+        let entries: Vec<Entry<'_>> = read
             .map(|(path, bytes)| Entry {
                 path: path.to_str().unwrap_or_default(),
                 content: Content::Bytes { bytes, digest: Digest::from_bytes([0; 32]) },
@@ -138,7 +176,7 @@ fn with_rules(files: &[PathBuf], jobs: NonZeroUsize, list: bool) -> Outcome<(usi
             })
             .collect();
         let report = scan(Rules::builtin(), &options, &entries)?;
-        for finding in report.findings().iter().filter(|_| list) {
+        for finding in report.findings().iter().filter(|_| told == Told::Listed) {
             let place = (&finding.path, finding.line, finding.column);
             println!("{place:?} {:?} {} {:?} {}", finding.span, finding.rule, finding.how, finding.severity);
         }

@@ -177,6 +177,20 @@ enum Use {
     Run,
 }
 
+/// In which order files are handed out: for several threads the largest first, so that none is left with a large one at the
+/// end. What is reported is in the order of paths all the same.
+fn turns(entries: &[Entry<'_>], order: &[usize], jobs: usize) -> Vec<usize> {
+    let mut turns: Vec<usize> = (0..order.len()).collect();
+    if jobs > 1 {
+        let size = |turn: &usize| match order.get(*turn).and_then(|index| entries.get(*index)) {
+            Some(Entry { content: Content::Bytes { bytes, .. }, .. }) => bytes.len(),
+            _ => 0,
+        };
+        turns.sort_by_key(|turn| core::cmp::Reverse(size(turn)));
+    }
+    turns
+}
+
 fn run(
     rules: &Rules,
     options: &ScanOptions<'_>,
@@ -184,11 +198,12 @@ fn run(
     order: &[usize],
     readings: &[Reading],
 ) -> Result<Vec<FileResult>, ScanError> {
+    let jobs = options.jobs.get().min(order.len().max(1));
+    let turns = turns(entries, order, jobs);
     let next = AtomicUsize::new(0);
     let done: Mutex<BTreeMap<usize, FileResult>> = Mutex::new(BTreeMap::new());
     let work = || {
-        loop {
-            let turn = next.fetch_add(1, Ordering::Relaxed);
+        while let Some(&turn) = turns.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (Some(index), Some(reading)) = (order.get(turn), readings.get(turn)) else { break };
             let Some(entry) = entries.get(*index) else { break };
             let result = one(rules, options, entry, *reading, Use::Unknown);
@@ -197,7 +212,6 @@ fn run(
             }
         }
     };
-    let jobs = options.jobs.get().min(order.len().max(1));
     if jobs == 1 {
         // A panic shows as a turn without a result, below; the same with threads.
         drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -40,6 +41,9 @@ struct Target {
     hundredths: u64,
 }
 
+/// The job that reads and does nothing else.
+const READING: &str = "reading alone";
+
 /// The most memory that all rules may take in one thread.
 const MOST_KIB: u64 = 64 * 1024;
 
@@ -58,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut wrong = Vec::new();
     let mut lines = Vec::new();
     for (name, task, jobs) in [
-        ("reading alone", "read", "1"),
+        (READING, "read", "1"),
         ("ripgrep", "", "1"),
         // ASCII classes and word ends, as `rg --no-unicode` and the rules read them.
         ("build_many", "many-bytes", "1"),
@@ -67,7 +71,11 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         ("all rules", "rules", "1"),
         ("all rules, 2 threads", "rules", "2"),
     ] {
-        if args.job.as_ref().is_some_and(|job| !name.contains(job.as_str()) && !is_peer(name)) {
+        if args
+            .job
+            .as_ref()
+            .is_some_and(|job| !name.contains(job.as_str()) && !is_peer(name) && name != READING)
+        {
             continue;
         }
         let line = if task.is_empty() {
@@ -206,7 +214,12 @@ fn bytes_of(lines: &[Line]) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "figures of a table")]
 fn table(lines: &[Line], bytes: u64) {
     let peer = lines.iter().find(|line| line.name == "ripgrep").and_then(|line| line.took);
-    say(&format!("{:<28} {:>9} {:>9} {:>8} {:>9}", "job", "wall s", "cpu s", "MB/s", "× ripgrep"));
+    let reading = reading_of(lines);
+    say("matching s: wall without the time that reading alone takes");
+    say(&format!(
+        "{:<28} {:>9} {:>10} {:>9} {:>8} {:>9}",
+        "job", "wall s", "matching s", "cpu s", "MB/s", "× ripgrep"
+    ));
     for line in lines {
         let Some(took) = line.took else {
             say(&format!("{:<28} {}", line.name, line.said));
@@ -216,8 +229,29 @@ fn table(lines: &[Line], bytes: u64) {
         let speed = bytes as f64 / 1e6 / wall;
         let ratio = peer.map_or(0.0, |peer| peer.wall.as_secs_f64() / wall);
         let cpu = took.cpu.as_secs_f64();
-        say(&format!("{:<28} {wall:>9.3} {cpu:>9.2} {speed:>8.0} {ratio:>9.2}  {}", line.name, line.said));
+        let matching = reading.map_or(0.0, |reading| took.wall.saturating_sub(reading).as_secs_f64());
+        say(&format!(
+            "{:<28} {wall:>9.3} {matching:>10.3} {cpu:>9.2} {speed:>8.0} {ratio:>9.2}  {}",
+            line.name, line.said
+        ));
     }
+}
+
+/// How long it takes to read the files and do nothing with them, in our program.
+fn reading_of(lines: &[Line]) -> Option<Duration> {
+    lines.iter().find(|line| line.name == READING)?.took.map(|took| took.wall)
+}
+
+/// The same without the time that reading alone takes. No engine is faster than that, from files.
+fn without_reading(line: &str, job: Took, peer: Took, reading: Option<Duration>) -> String {
+    let Some(reading) = reading else { return line.to_owned() };
+    let (job, peer_matching) = (job.wall.saturating_sub(reading), peer.wall.saturating_sub(reading));
+    if job.is_zero() || reading.is_zero() {
+        return line.to_owned();
+    }
+    let ratio = peer_matching.as_secs_f64() / job.as_secs_f64();
+    let most = peer.wall.as_secs_f64() / reading.as_secs_f64();
+    format!("{line}; without reading {ratio:.2}; reading alone would be {most:.2}")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures of a table")]
@@ -230,6 +264,9 @@ fn judge(target: &Target, lines: &[Line]) -> Option<String> {
     let ratio = peer.wall.as_secs_f64() / job.wall.as_secs_f64();
     let wanted = target.hundredths as f64 / 100.0;
     let line = format!("{} is {ratio:.2} × {}, to reach {wanted:.2}", target.job, target.peer);
+    // Between jobs on different numbers of threads it says nothing.
+    let same = !target.job.contains(target.peer);
+    let line = if same { without_reading(&line, job, peer, reading_of(lines)) } else { line };
     say(&line);
     (ratio < wanted).then_some(line)
 }

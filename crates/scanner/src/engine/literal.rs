@@ -2,12 +2,25 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// One required literal, ASCII case folded.
+/// One required literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Literal {
+    /// In lower case where case does not count.
     pub(crate) bytes: Vec<u8>,
+    pub(crate) case: Case,
+    /// Where this is not empty, it holds each byte that may stand behind the literal. Kept for the shortest ones alone.
+    pub(crate) next: Vec<u8>,
     /// The least and most bytes of the match before it.
     pub(crate) before: (usize, usize),
+}
+
+/// Whether the case of ASCII letters counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Case {
+    /// It counts.
+    Exact,
+    /// It does not.
+    Folded,
 }
 
 /// What the shape of a regex says.
@@ -25,12 +38,28 @@ const MAX_CLASS: usize = 8;
 /// A run shorter than this is made longer by what may follow it.
 const SHORT_RUN: usize = 5;
 
+/// A text that a part of a regex can be; in lower case where case does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Text {
+    bytes: Vec<u8>,
+    case: Case,
+}
+
+impl Text {
+    const EMPTY: Self = Self { bytes: Vec::new(), case: Case::Exact };
+
+    /// Gives the text with another behind it. One folded part folds the whole.
+    fn and(&self, tail: &Self) -> Self {
+        Self { bytes: [self.bytes.as_slice(), &tail.bytes].concat(), case: self.case.max(tail.case) }
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Info {
     min: usize,
     max: Option<usize>,
     /// All texts that it can be, if they are few.
-    exact: Option<Vec<Vec<u8>>>,
+    exact: Option<Vec<Text>>,
     best: Option<Vec<Literal>>,
 }
 
@@ -66,7 +95,7 @@ impl Measure {
 pub(crate) fn derive(hir: &Hir, measure: Measure) -> Option<Shape> {
     let info = measure.analyze(hir);
     let max = info.max?;
-    let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0)));
+    let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0), &[]));
     let literals = measure.better(whole, info.best).unwrap_or_default();
     Some(Shape { max, literals })
 }
@@ -84,13 +113,13 @@ pub(crate) fn holds(hir: &Hir, bytes: &[u8]) -> bool {
     }
 }
 
-/// Says whether a folded literal stands in a text: its rarest byte is looked for.
+/// Says whether a literal stands in a text, in any case: its rarest byte is looked for.
 pub(crate) fn stands_in(literal: &[u8], hay: &[u8]) -> bool {
     let common = |byte: &u8| byte.is_ascii_alphabetic() || byte.is_ascii_whitespace();
     let Some((offset, &byte)) = literal.iter().enumerate().min_by_key(|(_, byte)| common(byte)) else {
         return true;
     };
-    memchr::memchr2_iter(byte, byte.to_ascii_uppercase(), hay).any(|at| {
+    memchr::memchr2_iter(byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), hay).any(|at| {
         let start = at.checked_sub(offset);
         let found = start.and_then(|start| hay.get(start..start.saturating_add(literal.len())));
         found.is_some_and(|found| found.eq_ignore_ascii_case(literal))
@@ -117,13 +146,22 @@ pub(crate) fn parts(hir: &Hir) -> Vec<Hir> {
         .collect()
 }
 
-fn as_literals(texts: &[Vec<u8>], before: (usize, usize)) -> Option<Vec<Literal>> {
-    if texts.is_empty() || texts.iter().any(Vec::is_empty) {
+/// Takes the texts of a run, and the parts of the regex behind it.
+fn as_literals(texts: &[Text], before: (usize, usize), rest: &[Hir]) -> Option<Vec<Literal>> {
+    if texts.is_empty() || texts.iter().any(|text| text.bytes.is_empty()) {
         return None;
     }
-    let mut literals: Vec<Literal> =
-        texts.iter().map(|bytes| Literal { bytes: bytes.clone(), before }).collect();
-    literals.sort_by(|a, b| a.bytes.cmp(&b.bytes));
+    let next = || first_bytes(rest).unwrap_or_default();
+    let literal = |text: &Text| {
+        let mut bytes = text.bytes.clone();
+        if text.case == Case::Folded {
+            bytes.make_ascii_lowercase();
+        }
+        let next = if bytes.len() < SHORT_RUN { next() } else { Vec::new() };
+        Literal { bytes, case: text.case, next, before }
+    };
+    let mut literals: Vec<Literal> = texts.iter().map(literal).collect();
+    literals.sort_by(|a, b| (&a.bytes, a.case).cmp(&(&b.bytes, b.case)));
     literals.dedup();
     Some(literals)
 }
@@ -134,8 +172,10 @@ impl Measure {
         let min = properties.minimum_len().unwrap_or(0);
         let max = properties.maximum_len();
         let (exact, best) = match hir.kind() {
-            HirKind::Empty | HirKind::Look(_) => (Some(vec![Vec::new()]), None),
-            HirKind::Literal(literal) => (Some(vec![literal.0.to_ascii_lowercase()]), None),
+            HirKind::Empty | HirKind::Look(_) => (Some(vec![Text::EMPTY]), None),
+            HirKind::Literal(literal) => {
+                (Some(vec![Text { bytes: literal.0.to_vec(), case: Case::Exact }]), None)
+            }
             HirKind::Class(class) => (class_texts(class), None),
             HirKind::Capture(capture) => {
                 let inner = self.analyze(&capture.sub);
@@ -153,7 +193,7 @@ impl Measure {
     fn concat(self, parts: &[Hir]) -> Known {
         let mut best = None;
         let mut at = (0_usize, 0_usize);
-        let mut run = Run { texts: vec![Vec::new()], start: at };
+        let mut run = Run { texts: vec![Text::EMPTY], start: at };
         let mut all_exact = true;
         for (index, part) in parts.iter().enumerate() {
             let info = self.analyze(part);
@@ -162,12 +202,13 @@ impl Measure {
                 run.texts = texts;
             } else {
                 all_exact = false;
-                best = self.better(best, as_literals(&run.texts, run.start));
-                best = self.better(best, longer(&run, parts.get(index..).unwrap_or_default()));
+                let rest = parts.get(index..).unwrap_or_default();
+                best = self.better(best, as_literals(&run.texts, run.start, rest));
+                best = self.better(best, longer(&run, rest));
                 if let Some(inner) = &info.best {
                     best = self.better(best, Some(shift(inner, at)));
                 }
-                run = Run { texts: info.exact.clone().unwrap_or_else(|| vec![Vec::new()]), start: at };
+                run = Run { texts: info.exact.clone().unwrap_or_else(|| vec![Text::EMPTY]), start: at };
                 if info.exact.is_none() {
                     run.start = after(at, &info);
                 }
@@ -177,7 +218,7 @@ impl Measure {
         if all_exact {
             return (Some(run.texts), None);
         }
-        (None, self.better(best, as_literals(&run.texts, run.start)))
+        (None, self.better(best, as_literals(&run.texts, run.start, &[])))
     }
 
     fn alternate(self, branches: &[Hir]) -> Known {
@@ -195,7 +236,7 @@ impl Measure {
         }
         let mut all: Vec<Literal> = Vec::new();
         for info in infos {
-            let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0)));
+            let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0), &[]));
             match self.better(whole, info.best) {
                 Some(literals) => all.extend(literals),
                 None => return (None, None),
@@ -205,75 +246,77 @@ impl Measure {
     }
 }
 
-fn class_texts(class: &Class) -> Option<Vec<Vec<u8>>> {
-    let mut texts = Vec::new();
-    let mut push = |byte: u8| {
-        let text = vec![byte.to_ascii_lowercase()];
+/// Gives the bytes of a class; `None` where one of its characters is more than a byte.
+fn class_bytes(class: &Class) -> Option<Vec<u8>> {
+    match class {
+        Class::Bytes(class) => {
+            Some(class.ranges().iter().flat_map(|range| range.start()..=range.end()).collect())
+        }
+        Class::Unicode(class) => {
+            let ascii = class.ranges().last().is_none_or(|range| range.end().is_ascii());
+            let chars = class.ranges().iter().flat_map(|range| range.start()..=range.end());
+            ascii.then(|| chars.map(u8::try_from).collect::<Result<_, _>>().ok())?
+        }
+    }
+}
+
+/// Gives the texts of a class of few bytes. `[Aa]` is one byte whose case does not count.
+fn class_texts(class: &Class) -> Option<Vec<Text>> {
+    let bytes = class_bytes(class).filter(|bytes| bytes.len() <= 2 * MAX_CLASS)?;
+    let both = |byte: &u8| byte.is_ascii_lowercase() && bytes.contains(&byte.to_ascii_uppercase());
+    let case = if bytes.iter().any(both) { Case::Folded } else { Case::Exact };
+    let mut texts: Vec<Text> = Vec::new();
+    for byte in &bytes {
+        let byte = if case == Case::Folded { byte.to_ascii_lowercase() } else { *byte };
+        let text =
+            Text { bytes: vec![byte], case: if byte.is_ascii_lowercase() { case } else { Case::Exact } };
         if !texts.contains(&text) {
             texts.push(text);
         }
-        texts.len() <= MAX_CLASS
-    };
-    match class {
-        Class::Bytes(class) => {
-            for range in class.ranges() {
-                for byte in range.start()..=range.end() {
-                    if !push(byte) {
-                        return None;
-                    }
-                }
-            }
-        }
-        Class::Unicode(class) => {
-            for range in class.ranges() {
-                for char in range.start()..=range.end() {
-                    if !char.is_ascii() || !push(u8::try_from(char).ok()?) {
-                        return None;
-                    }
-                }
-            }
+        if texts.len() > MAX_CLASS {
+            return None;
         }
     }
     (!texts.is_empty()).then_some(texts)
 }
 
-type Known = (Option<Vec<Vec<u8>>>, Option<Vec<Literal>>);
+type Known = (Option<Vec<Text>>, Option<Vec<Literal>>);
 
 fn repeat(inner: &Info, min: u32, max: Option<u32>) -> Known {
     if min == 0 {
         let optional = (max == Some(1)).then(|| inner.exact.clone()).flatten().map(|mut texts| {
-            texts.push(Vec::new());
+            texts.push(Text::EMPTY);
             texts
         });
         return (optional.filter(|texts| texts.len() <= MAX_STRINGS), None);
     }
     if let Some(texts) = &inner.exact {
-        let mut sum = vec![Vec::new()];
+        let mut sum = vec![Text::EMPTY];
         for _ in 0..min {
             match product(&sum, texts) {
                 Some(next) => sum = next,
-                None => return (None, as_literals(&sum, (0, 0))),
+                None => return (None, as_literals(&sum, (0, 0), &[])),
             }
         }
         if max == Some(min) {
             return (Some(sum), None);
         }
-        return (None, as_literals(&sum, (0, 0)));
+        return (None, as_literals(&sum, (0, 0), &[]));
     }
     (None, inner.best.clone())
 }
 
-fn product(left: &[Vec<u8>], right: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+fn product(left: &[Text], right: &[Text]) -> Option<Vec<Text>> {
     if left.len().checked_mul(right.len())? > MAX_STRINGS {
         return None;
     }
     let mut all = Vec::new();
     for head in left {
         for tail in right {
-            if head.len().checked_add(tail.len())? > MAX_LENGTH {
+            if head.bytes.len().checked_add(tail.bytes.len())? > MAX_LENGTH {
                 return None;
             }
-            all.push([head.as_slice(), tail.as_slice()].concat());
+            all.push(head.and(tail));
         }
     }
     Some(all)
@@ -281,28 +324,42 @@ fn product(left: &[Vec<u8>], right: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
 
 /// A run of parts whose texts are all known, and where it begins.
 struct Run {
-    texts: Vec<Vec<u8>>,
+    texts: Vec<Text>,
     start: (usize, usize),
 }
 
 /// A short run with each byte that may follow it: five bytes fire less often than four.
 fn longer(run: &Run, rest: &[Hir]) -> Option<Vec<Literal>> {
-    let shortest = run.texts.iter().map(Vec::len).min()?;
+    let shortest = run.texts.iter().map(|text| text.bytes.len()).min()?;
     if shortest == 0 || shortest >= SHORT_RUN {
         return None;
     }
-    let next: Vec<Vec<u8>> = first_bytes(rest)?.into_iter().map(|byte| vec![byte]).collect();
-    as_literals(&product(&run.texts, &next)?, run.start)
+    let next = first_bytes(rest)?;
+    let both = |byte: &u8| byte.is_ascii_lowercase() && next.contains(&byte.to_ascii_uppercase());
+    let mut texts: Vec<Text> = Vec::new();
+    for byte in &next {
+        let folded = both(&byte.to_ascii_lowercase());
+        let (byte, case) =
+            if folded { (byte.to_ascii_lowercase(), Case::Folded) } else { (*byte, Case::Exact) };
+        let text = Text { bytes: vec![byte], case };
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.len() > MAX_CLASS {
+        return None;
+    }
+    as_literals(&product(&run.texts, &texts)?, run.start, &[])
 }
 
-/// Gives the bytes that a concatenation may begin with; `None` where they are many or where it may be empty.
+/// Gives the bytes that a concatenation may begin with; `None` where it may be empty.
 fn first_bytes(parts: &[Hir]) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     for part in parts {
         let (bytes, empty) = match part.kind() {
             HirKind::Empty | HirKind::Look(_) => (Vec::new(), true),
-            HirKind::Literal(literal) => (vec![literal.0.first()?.to_ascii_lowercase()], false),
-            HirKind::Class(class) => (class_texts(class)?.concat(), false),
+            HirKind::Literal(literal) => (vec![*literal.0.first()?], false),
+            HirKind::Class(class) => (class_bytes(class)?, false),
             HirKind::Capture(capture) => (first_bytes(core::slice::from_ref(&capture.sub))?, false),
             HirKind::Repetition(repetition) => {
                 (first_bytes(core::slice::from_ref(&repetition.sub))?, repetition.min == 0)
@@ -313,15 +370,10 @@ fn first_bytes(parts: &[Hir]) -> Option<Vec<u8>> {
                 (each.collect::<Option<Vec<_>>>()?.concat(), false)
             }
         };
-        for byte in bytes {
-            if !all.contains(&byte) {
-                all.push(byte);
-            }
-        }
-        if all.len() > MAX_CLASS {
-            return None;
-        }
+        all.extend(bytes);
         if !empty {
+            all.sort_unstable();
+            all.dedup();
             return Some(all);
         }
     }
@@ -336,8 +388,50 @@ fn shift(literals: &[Literal], by: (usize, usize)) -> Vec<Literal> {
     literals
         .iter()
         .map(|literal| Literal {
-            bytes: literal.bytes.clone(),
             before: (literal.before.0.saturating_add(by.0), literal.before.1.saturating_add(by.1)),
+            ..literal.clone()
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literals(source: &str) -> Vec<(String, Case, String)> {
+        let hir = crate::engine::syntax::parse_with(source, &crate::engine::syntax_config()).unwrap();
+        let shape = derive(&hir, Measure::WHOLE).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        shape.literals.iter().map(|known| (text(&known.bytes), known.case, text(&known.next))).collect()
+    }
+
+    fn one(text: &str, case: Case, next: &str) -> (String, Case, String) {
+        (text.to_owned(), case, next.to_owned())
+    }
+
+    #[test]
+    fn case_counts_where_the_regex_says_so() {
+        assert_eq!(literals("setTimeout"), [one("setTimeout", Case::Exact, "")]);
+        assert_eq!(literals("(?i)setTimeout"), [one("settimeout", Case::Folded, "")]);
+        assert_eq!(literals("(?i:GET)_Name"), [one("get_name", Case::Folded, "")]);
+        assert_eq!(
+            literals("[Nn]amed[12]"),
+            [one("named1", Case::Folded, ""), one("named2", Case::Folded, "")]
+        );
+    }
+
+    #[test]
+    fn a_short_literal_knows_what_must_follow() {
+        let letters: String = ('A'..='Z').collect();
+        assert_eq!(literals(r"\bAKIA[A-Z]{16}\b"), [one("AKIA", Case::Exact, &letters)]);
+        let both = [letters.as_str(), &letters.to_ascii_lowercase()].concat();
+        assert_eq!(literals("(?i)akia[a-z]{16}"), [one("akia", Case::Folded, &both)]);
+        // What may be left out is followed by what is behind it, and by anything at the end.
+        assert_eq!(
+            literals("AKIA[A-Z]{0,9}[0-9]{9}"),
+            [one("AKIA", Case::Exact, &["0123456789", &letters].concat())]
+        );
+        assert_eq!(literals("AKIA[A-Z]{0,9}"), [one("AKIA", Case::Exact, "")]);
+        assert_eq!(literals(r"AKIA(?:\b|[A-Z]{9})"), [one("AKIA", Case::Exact, "")]);
+    }
 }

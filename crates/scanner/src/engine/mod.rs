@@ -9,6 +9,7 @@ mod literal;
 mod naive;
 #[cfg(any(test, feature = "_oracle"))]
 pub(crate) mod oracle;
+mod rarity;
 #[cfg(any(test, feature = "_oracle"))]
 mod stage1;
 mod stage2;
@@ -20,7 +21,7 @@ use std::sync::OnceLock;
 use regex_automata::meta::{self, Regex};
 use regex_automata::util::syntax;
 
-pub(crate) use literal::{Literal, Measure, Shape, derive};
+pub(crate) use literal::{Case, Literal, Measure, Shape, derive};
 
 use crate::error::RuleErrorKind;
 

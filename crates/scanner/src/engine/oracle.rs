@@ -75,6 +75,7 @@ impl Oracle {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::stage2::{Filter, Stage2};
     use super::*;
 
     const PATTERNS: &[&str] = &[
@@ -93,7 +94,47 @@ mod tests {
         r"\bfoot[^\n]{0,20}needle\b",
         r"(?:eval|ball) [^.\n]{1,40}\b(?:abcd|end)[a-z]{0,16}(?:x|aaaa)",
         r"child_pro[^q]{0,12}(?:^|[a-z ])end$",
+        // Four bytes with and without what must follow, in one case and in any; the same letters in another case.
+        r"ASIA[A-Z2-7]{2}",
+        r"(?i)asia(?:\.net|\b)",
+        r"(?i)\bpypi\b[a-z ]?",
+        r"Function(?:s|\()",
+        r"(?i)function\b",
+        // No byte of it is ASCII, and it is searched for on its own.
+        r"(?-u:\xE2\x80[\xAA-\xAE])",
     ];
+
+    /// So few grams that they are looked up as bytes, not as bits.
+    const FEW: &[&str] =
+        &[r"\bneedle\d", r"child_process", r"(?i)eval\(f", r"q\d", r"Function(?:s|\()", r"footers?"];
+
+    /// A set of patterns, and its filter with every gram folded, which only many of them bring about.
+    struct Tested {
+        oracle: Oracle,
+        folded: Filter,
+    }
+
+    impl Tested {
+        fn new(patterns: &[&str]) -> Self {
+            let oracle = Oracle::new(patterns).unwrap();
+            let folded = Filter::spelled(&oracle.set.patterns, &[], 0);
+            Self { oracle, folded }
+        }
+
+        fn folded(&self, hay: &[u8]) -> Vec<(u16, usize, usize)> {
+            let mut out = Vec::new();
+            Stage2::new(&self.oracle.set.patterns, &self.folded).find(hay, u8::MAX, &mut out);
+            out.sort_unstable();
+            out.into_iter().map(|found| (found.pattern, found.start, found.end)).collect()
+        }
+
+        fn assert_agreed(&self, hay: &[u8]) {
+            let naive = self.oracle.find(Engine::Naive, hay);
+            assert_eq!(naive, self.oracle.find(Engine::Stage1, hay), "stage 1: {}", hay.escape_ascii());
+            assert_eq!(naive, self.oracle.find(Engine::Stage2, hay), "stage 2: {}", hay.escape_ascii());
+            assert_eq!(naive, self.folded(hay), "stage 2, folded: {}", hay.escape_ascii());
+        }
+    }
 
     fn piece() -> impl Strategy<Value = Vec<u8>> {
         let known = prop::sample::select(vec![
@@ -125,6 +166,18 @@ mod tests {
             " ",
             "\u{202e}",
             "x",
+            "ASIA",
+            "ASIAQ2",
+            "asia",
+            "Asia.NET",
+            "PyPI",
+            "pypi ",
+            "Function",
+            "function",
+            "functions",
+            "FUNCTION(",
+            "eval(F",
+            "needle7",
         ]);
         prop_oneof![
             6 => known.prop_map(|text| text.as_bytes().to_vec()),
@@ -136,27 +189,58 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1500))]
         #[test]
         fn three_engines_give_the_same_matches(pieces in prop::collection::vec(piece(), 0..40)) {
-            static SET: std::sync::OnceLock<Oracle> = std::sync::OnceLock::new();
-            let oracle = SET.get_or_init(|| Oracle::new(PATTERNS).unwrap());
+            static SETS: std::sync::OnceLock<[Tested; 2]> = std::sync::OnceLock::new();
+            let sets = SETS.get_or_init(|| [PATTERNS, FEW].map(Tested::new));
             let hay = pieces.concat();
-            let naive = oracle.find(Engine::Naive, &hay);
-            prop_assert_eq!(&naive, &oracle.find(Engine::Stage1, &hay));
-            prop_assert_eq!(&naive, &oracle.find(Engine::Stage2, &hay));
+            for set in sets {
+                set.assert_agreed(&hay);
+            }
         }
     }
 
     #[test]
     fn the_engines_agree_at_every_offset_and_at_the_end() {
-        let oracle = Oracle::new(PATTERNS).unwrap();
-        for text in
-            ["aaaa", "child_process", "eval(", "footers", "q1", "needle", "foot needle", "eval q abcdx"]
-        {
-            for pad in 0..40 {
-                let hay = [" ".repeat(pad).as_bytes(), text.as_bytes()].concat();
-                let naive = oracle.find(Engine::Naive, &hay);
-                assert_eq!(naive, oracle.find(Engine::Stage1, &hay), "{text} at {pad}");
-                assert_eq!(naive, oracle.find(Engine::Stage2, &hay), "{text} at {pad}");
+        for set in [PATTERNS, FEW].map(Tested::new) {
+            for text in [
+                "aaaa",
+                "child_process",
+                "eval(",
+                "eval(F",
+                "footers",
+                "q1",
+                "needle",
+                "needle7",
+                "foot needle",
+                "eval q abcdx",
+                "ASIAQ2",
+                "asia",
+                "Asia.Net",
+                "PYPI",
+                "Functions",
+                "FUNCTION",
+                "\u{202e}",
+                "aaaaaaaa",
+                "evalevaleval(eval(f",
+            ] {
+                // Past two steps of the filter, so that each text lies across their border once.
+                for pad in 0..72_usize {
+                    let front = " ".repeat(pad);
+                    set.assert_agreed(&[front.as_bytes(), text.as_bytes()].concat());
+                    set.assert_agreed(
+                        &[front.as_bytes(), text.as_bytes(), b"  ", text.as_bytes(), b" "].concat(),
+                    );
+                    for cut in 0..text.len().min(8) {
+                        let cut = text.as_bytes().get(..cut).unwrap_or_default();
+                        set.assert_agreed(&[front.as_bytes(), text.as_bytes(), cut].concat());
+                    }
+                }
             }
         }
+    }
+
+    #[test]
+    fn both_kinds_of_table_are_tested() {
+        let few = |set: &[&str]| Filter::new(&Oracle::new(set).unwrap().set.patterns).is_narrow();
+        assert!(few(FEW) && !few(PATTERNS), "a set of each kind is needed above");
     }
 }

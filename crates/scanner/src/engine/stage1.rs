@@ -32,7 +32,7 @@ impl Table {
                 .ascii_case_insensitive(true)
                 .match_kind(MatchKind::Standard)
                 .kind(Some(AhoCorasickKind::DFA))
-                .build(&anchors.texts)
+                .build(anchors.texts.iter().map(|wanted| &wanted.bytes))
                 .expect("the loader bounds the number and the length of literals")
         });
         Self { automaton, anchors }
@@ -50,8 +50,8 @@ impl Finder for Stage1<'_> {
         let mut windows = Windows::new(self.patterns);
         if let Some(automaton) = &self.table.automaton {
             for found in automaton.find_overlapping_iter(hay) {
-                let wanted = self.table.anchors.wanted.get(found.pattern().as_usize());
-                for anchor in wanted.into_iter().flatten() {
+                let wanted = self.table.anchors.texts.get(found.pattern().as_usize());
+                for anchor in wanted.into_iter().flat_map(|wanted| &wanted.anchors) {
                     windows.note(anchor.pattern, anchor.max, found.start(), anchor.before);
                 }
             }

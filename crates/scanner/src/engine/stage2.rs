@@ -2,48 +2,82 @@
 //!
 //! Of each literal two adjacent grams are kept, so that one of them lies at an even offset of any text. The text is
 //! sampled every 2 bytes; each sample's byte in a table of 32 KiB, which stays in the nearest cache, says whether a gram
-//! may stand there, and one branch asks for 8 samples at once. Where there are many grams, it is a bit of a table of the
-//! same size, which costs a shift and is full eight times later. Where one does, the gram is looked up, the literal
-//! compared, and its window noted as in stage 1. Grams are compared with bit 5 of each byte set, which folds ASCII case
-//! and more; the comparison of the literal makes up for the more.
+//! may stand there. Where there are more than a few, it is a bit of a table of the same size, which costs two shifts and is
+//! full eight times later. Where one may, the gram is looked up, up to 8 bytes of the literal around it compared as one
+//! number, then the literal, and its window noted as in stage 1.
+//!
+//! Literals whose case does not count are kept in each spelling of their grams, if that is not many; else all grams and
+//! samples are compared with bit 5 of each byte set, which folds ASCII case and more. The comparison of the literal makes
+//! up for the more.
 
-use super::anchor::Anchors;
+use super::anchor::{Anchors, Wanted};
+use super::literal::Case;
 use super::naive::find_one;
+use super::rarity;
 use super::windows::Windows;
 use super::{Finder, Pattern, Places, RawMatch};
 
 const FOLD: u32 = 0x2020_2020;
-const FOLD_PAIR: u64 = 0x2020_2020_2020_2020;
 /// The first 3 bytes of a gram. No folded gram is a head: its last byte is not 0.
 const HEAD: u32 = 0x00FF_FFFF;
 const BITS: u32 = 15;
 const TABLE: usize = 1 << BITS;
 /// More grams than that ask for bits, of which there are eight times as many.
-const CROWDED: usize = 256;
+const CROWDED: usize = 64;
 const WIDE_BITS: u32 = 18;
-const WIDE_TABLE: usize = 1 << (WIDE_BITS - 6);
-/// Bytes that one branch asks for, and how many are read for them.
-const STEP: usize = 16;
+const WIDE_TABLE: usize = 1 << (WIDE_BITS - 5);
+/// More grams than that, each in each spelling, and all are folded.
+const SPELLED: usize = 2048;
+/// Bytes of one step, and how many are read for them.
+const STEP: usize = 32;
 const READ: usize = STEP + 4;
 
-/// Where a gram stands in a literal.
+/// Where a gram stands in a literal, and what stands around it there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     literal: u16,
+    /// How far before the gram the literal and the bytes to compare begin.
     offset: u8,
+    back: u8,
+    /// Up to 8 bytes of the literal, which bits of them count, and which are set before.
+    value: u64,
+    mask: u64,
+    fold: u64,
+}
+
+/// A gram and its places.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    gram: u32,
+    start: u32,
+    count: u32,
 }
 
 /// The filter of a set of patterns.
 #[derive(Debug)]
 pub(crate) struct Filter {
+    /// What is set in each sample before it is looked up.
+    fold: u32,
     /// 1 where a gram of that hash is wanted.
     table: Vec<u8>,
     /// The same as bits, where there are many grams; else empty.
-    wide: Vec<u64>,
-    /// Slots of an open hash table over grams and heads of grams: which, and where its places are.
-    slots: Vec<(u32, u32, u32)>,
+    wide: Vec<u32>,
+    /// An open hash table.
+    slots: Vec<Slot>,
     places: Vec<Place>,
     anchors: Anchors,
+    /// The literals of 4 bytes.
+    short: Vec<u16>,
+    /// The patterns that are searched for on their own, and whether none of them matches ASCII alone.
+    lone: Vec<(u16, Alphabet)>,
+}
+
+/// What each match of a pattern holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alphabet {
+    Any,
+    /// A byte that is not ASCII.
+    Foreign,
 }
 
 #[inline]
@@ -51,9 +85,11 @@ const fn hash(gram: u32) -> u32 {
     gram.wrapping_mul(0x9E37_79B1) >> (32 - BITS)
 }
 
+/// Gives the word of a gram in the wide table, and its bit there.
 #[inline]
-const fn wide_hash(gram: u32) -> u32 {
-    gram.wrapping_mul(0x9E37_79B1) >> (32 - WIDE_BITS)
+const fn wide_hash(gram: u32) -> (usize, u32) {
+    let hash = gram.wrapping_mul(0x9E37_79B1);
+    ((hash >> (32 - WIDE_BITS + 5)) as usize & (WIDE_TABLE - 1), hash >> (32 - WIDE_BITS) & 31)
 }
 
 /// Where the search for a gram's places begins: by other bits than the table's.
@@ -62,83 +98,111 @@ const fn home(gram: u32, mask: usize) -> usize {
     (gram.wrapping_mul(0x85EB_CA6B) >> 8) as usize & mask
 }
 
-/// How common a byte is in code and prose, roughly: rarer grams fire less.
-const fn commonness(byte: u8) -> u32 {
-    match byte {
-        b' ' => 12,
-        b'e' | b't' => 10,
-        b'a' | b'i' | b'n' | b'o' | b'r' | b's' => 9,
-        b'c' | b'd' | b'l' | b'u' | b'p' | b'm' => 7,
-        b'f' | b'g' | b'h' | b'b' | b'.' | b'(' | b')' | b',' => 6,
-        b'y' | b'v' | b'w' | b'_' | b'=' | b'0' | b'1' | b';' | b'"' | b'\'' | b'/' => 5,
-        b'k' | b'x' | b'2'..=b'9' | b'-' | b':' => 4,
-        b'j' | b'q' | b'z' => 2,
-        _ => 3,
-    }
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "a hash is below the table's size")]
+const fn has(table: &[u8; TABLE], gram: u32) -> bool {
+    table[hash(gram) as usize & (TABLE - 1)] != 0
 }
 
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "a hash is below the table's size")]
-const fn has(table: &[u8; TABLE], pair: u64) -> u8 {
-    table[hash((pair & 0xFFFF_FFFF) as u32) as usize & (TABLE - 1)]
+const fn has_bit(table: &[u32; WIDE_TABLE], gram: u32) -> bool {
+    let (word, bit) = wide_hash(gram);
+    table[word] >> bit & 1 != 0
 }
 
 fn gram_at(text: &[u8], at: usize) -> Option<u32> {
     let bytes: [u8; 4] = text.get(at..at.checked_add(4)?)?.try_into().ok()?;
-    Some(u32::from_le_bytes(bytes) | FOLD)
-}
-
-/// Gives 8 bytes of a block as a number, folded.
-#[inline]
-fn pair<const AT: usize>(block: &[u8; READ]) -> u64 {
-    let bytes = block.get(AT..).and_then(|rest| rest.first_chunk::<8>());
-    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes)) | FOLD_PAIR
-}
-
-#[inline]
-#[expect(clippy::indexing_slicing, reason = "a hash is below the table's size")]
-const fn has_bit(table: &[u64; WIDE_TABLE], pair: u64) -> u64 {
-    let hash = wide_hash((pair & 0xFFFF_FFFF) as u32);
-    table[(hash >> 6) as usize & (WIDE_TABLE - 1)] >> (hash & 63)
-}
-
-/// Gives what is odd if one of the 8 samples of a block may be a gram.
-#[inline]
-fn any_bit(table: &[u64; WIDE_TABLE], block: &[u8; READ]) -> u64 {
-    let (one, two, three) = (pair::<0>(block), pair::<6>(block), pair::<12>(block));
-    has_bit(table, one)
-        | has_bit(table, one >> 16)
-        | has_bit(table, one >> 32)
-        | has_bit(table, two)
-        | has_bit(table, two >> 16)
-        | has_bit(table, two >> 32)
-        | has_bit(table, three)
-        | has_bit(table, three >> 16)
-}
-
-/// Gives what is not 0 if one of the 8 samples of a block may be a gram.
-#[inline]
-fn any(table: &[u8; TABLE], block: &[u8; READ]) -> u8 {
-    let (one, two, three) = (pair::<0>(block), pair::<6>(block), pair::<12>(block));
-    has(table, one)
-        | has(table, one >> 16)
-        | has(table, one >> 32)
-        | has(table, two)
-        | has(table, two >> 16)
-        | has(table, two >> 32)
-        | has(table, three)
-        | has(table, three >> 16)
+    Some(u32::from_le_bytes(bytes))
 }
 
 /// Chooses the first of the two adjacent grams that are rarest.
 fn rarest(text: &[u8]) -> usize {
-    let cost = |at: usize| {
-        text.get(at..at.saturating_add(5))
-            .unwrap_or_default()
-            .iter()
-            .fold(0, |sum: u32, byte| sum.saturating_add(commonness(*byte)))
+    let bits = |at: usize| rarity::bits(text.get(at..at.saturating_add(4)).unwrap_or_default());
+    let pair = |at: usize| {
+        let (a, b) = (bits(at), bits(at.saturating_add(1)));
+        (a.min(b), a.max(b))
     };
-    (0..text.len().saturating_sub(4).max(1)).min_by_key(|at| cost(*at)).unwrap_or(0)
+    (0..text.len().saturating_sub(4).max(1)).max_by_key(|at| pair(*at)).unwrap_or(0)
+}
+
+/// Gives each spelling of a gram; of one whose case counts it is the gram alone.
+fn spellings(gram: u32, case: Case) -> Vec<u32> {
+    let mut all = vec![gram];
+    if case == Case::Exact {
+        return all;
+    }
+    for at in 0..4_usize {
+        let mut flip = [0_u8; 4];
+        match (flip.get_mut(at), gram.to_le_bytes().get(at)) {
+            (Some(flip), Some(byte)) if byte.is_ascii_alphabetic() => *flip = 0x20,
+            _ => continue,
+        }
+        let other: Vec<u32> = all.iter().map(|gram| gram ^ u32::from_le_bytes(flip)).collect();
+        all.extend(other);
+    }
+    all
+}
+
+/// Gives the grams that may stand where a text is sampled, and the folded grams or heads below which its places are kept, with
+/// their offsets in it.
+fn grams(wanted: &Wanted) -> (Vec<u32>, Vec<(u32, usize)>) {
+    let text = &wanted.bytes;
+    let first = rarest(text);
+    let second = first.saturating_add(1);
+    let mut grams: Vec<u32> = gram_at(text, first).into_iter().collect();
+    let mut kept: Vec<(u32, usize)> = grams.iter().map(|gram| (gram | FOLD, first)).collect();
+    match (gram_at(text, second), text.get(second..)) {
+        (Some(gram), _) => {
+            grams.push(gram);
+            kept.push((gram | FOLD, second));
+        }
+        // A literal of 4 bytes at an odd offset: its last 3 bytes and what may stand behind them.
+        (None, Some(&[a, b, c])) => {
+            let behind = |tail: u8| u32::from_le_bytes([a, b, c, tail]);
+            kept.push((behind(0) | (FOLD & HEAD), second));
+            if wanted.next.is_empty() {
+                grams.extend((0..=u8::MAX).map(behind));
+            } else {
+                grams.extend(wanted.next.iter().copied().map(behind));
+            }
+        }
+        _ => {}
+    }
+    (grams, kept)
+}
+
+impl Place {
+    fn new(wanted: &Wanted, literal: u16, offset: usize) -> Self {
+        let text = &wanted.bytes;
+        // The 8 bytes around the gram, or all of a shorter text.
+        let start = offset.saturating_sub(2).min(text.len().saturating_sub(8));
+        let (mut value, mut mask, mut fold) = ([0_u8; 8], [0_u8; 8], [0_u8; 8]);
+        let cells = value.iter_mut().zip(mask.iter_mut().zip(fold.iter_mut()));
+        for (byte, (value, (mask, fold))) in text.iter().skip(start).zip(cells) {
+            (*value, *mask) = (*byte, u8::MAX);
+            if wanted.case == Case::Folded && byte.is_ascii_alphabetic() {
+                *fold = 0x20;
+            }
+        }
+        let small = |value: usize| u8::try_from(value).unwrap_or(u8::MAX);
+        Self {
+            literal,
+            offset: small(offset),
+            back: small(offset.saturating_sub(start)),
+            value: u64::from_le_bytes(value),
+            mask: u64::from_le_bytes(mask),
+            fold: u64::from_le_bytes(fold),
+        }
+    }
+
+    /// Says whether the bytes around a gram are those of the literal. At the end of a text it is not known.
+    #[inline]
+    fn may_stand(&self, hay: &[u8], at: usize) -> bool {
+        let around = at.checked_sub(usize::from(self.back)).and_then(|start| hay.get(start..));
+        let Some(around) = around.and_then(|around| around.first_chunk::<8>()) else { return true };
+        (u64::from_le_bytes(*around) | self.fold) & self.mask == self.value
+    }
 }
 
 impl Filter {
@@ -148,74 +212,77 @@ impl Filter {
 
     /// The same with texts whose places are hints.
     pub(super) fn with_hints(patterns: &[Pattern], hints: &[(Vec<u8>, u8)]) -> Self {
-        let anchors = Anchors::new(patterns, hints);
-        let mut grams: Vec<(u32, Place)> = Vec::with_capacity(anchors.texts.len().saturating_mul(2));
-        let mut wanted: Vec<u32> = Vec::new();
-        for (text, literal) in anchors.texts.iter().zip(0_u16..) {
-            let first = rarest(text);
-            let mut add = |gram: u32, offset: usize| {
-                let offset = u8::try_from(offset).unwrap_or(u8::MAX);
-                grams.push((gram, Place { literal, offset }));
-            };
-            if let Some(gram) = gram_at(text, first) {
-                add(gram, first);
-                wanted.push(gram);
-            }
-            let second = first.saturating_add(1);
-            match (gram_at(text, second), text.get(second..)) {
-                (Some(gram), _) => {
-                    add(gram, second);
-                    wanted.push(gram);
-                }
-                // A literal of 4 bytes at an odd offset: its last 3 bytes and any byte behind them.
-                (None, Some([a, b, c])) => {
-                    let head = u32::from_le_bytes([*a, *b, *c, 0]) | (FOLD & HEAD);
-                    add(head, second);
-                    let folded = (0..=u8::MAX).filter(|tail| tail & 0x20 != 0);
-                    wanted.extend(folded.map(|tail| head | u32::from(tail) << 24));
-                }
-                _ => {}
-            }
-        }
-        grams.sort_unstable();
-        if wanted.len() <= 4 * CROWDED {
-            // Many are many, however often some are named.
-            wanted.sort_unstable();
-            wanted.dedup();
-        }
-        Self::build(&grams, &wanted, anchors)
+        Self::spelled(patterns, hints, SPELLED)
     }
 
-    /// Takes the places of grams and heads, those of one side by side, and all grams that may stand there.
-    fn build(grams: &[(u32, Place)], wanted: &[u32], anchors: Anchors) -> Self {
-        let size = grams.len().saturating_mul(4).next_power_of_two().max(16);
+    /// The same with so many grams at most for which case counts.
+    pub(super) fn spelled(patterns: &[Pattern], hints: &[(Vec<u8>, u8)], most: usize) -> Self {
+        let anchors = Anchors::new(patterns, hints);
+        let mut places: Vec<(u32, Place)> = Vec::with_capacity(anchors.texts.len().saturating_mul(2));
+        let mut spelled: Vec<u32> = Vec::new();
+        for (text, literal) in anchors.texts.iter().zip(0_u16..) {
+            let (grams, kept) = grams(text);
+            places.extend(kept.iter().map(|(gram, offset)| (*gram, Place::new(text, literal, *offset))));
+            spelled.extend(grams.iter().flat_map(|gram| spellings(*gram, text.case)));
+        }
+        let fold = if spelled.len() > most { FOLD } else { 0 };
+        for gram in &mut spelled {
+            *gram |= fold;
+        }
+        spelled.sort_unstable();
+        spelled.dedup();
+        places.sort_unstable();
+        let lone = patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow);
+        let lone = lone.map(|(pattern, index)| (index, alphabet(pattern))).collect();
+        Self::build(&places, &spelled, fold, anchors, lone)
+    }
+
+    /// Says whether grams are looked up as bytes.
+    #[cfg(test)]
+    pub(super) const fn is_narrow(&self) -> bool {
+        self.wide.is_empty()
+    }
+
+    /// Takes the places of folded grams and heads, those of one side by side, and all grams that may stand there.
+    fn build(
+        places: &[(u32, Place)],
+        wanted: &[u32],
+        fold: u32,
+        anchors: Anchors,
+        lone: Vec<(u16, Alphabet)>,
+    ) -> Self {
+        let size = places.len().saturating_mul(4).next_power_of_two().max(16);
         let wide = if wanted.len() > CROWDED { WIDE_TABLE } else { 0 };
+        let short = (0_u16..).zip(&anchors.texts).filter(|(_, wanted)| wanted.bytes.len() == 4);
         let mut filter = Self {
-            table: vec![0; TABLE],
+            fold,
+            table: vec![0; if wide == 0 { TABLE } else { 0 }],
             wide: vec![0; wide],
-            slots: vec![(0, 0, 0); size],
-            places: grams.iter().map(|(_, place)| *place).collect(),
+            slots: vec![Slot::default(); size],
+            places: places.iter().map(|(_, place)| *place).collect(),
+            short: short.map(|(literal, _)| literal).collect(),
             anchors,
+            lone,
         };
         for gram in wanted {
             if let Some(wanted) = filter.table.get_mut(hash(*gram) as usize) {
                 *wanted = 1;
             }
-            let bit = wide_hash(*gram);
-            if let Some(word) = filter.wide.get_mut((bit >> 6) as usize) {
-                *word |= 1 << (bit & 63);
+            let (word, bit) = wide_hash(*gram);
+            if let Some(word) = filter.wide.get_mut(word) {
+                *word |= 1 << bit;
             }
         }
         let mut start = 0_u32;
-        for same in grams.chunk_by(|a, b| a.0 == b.0) {
+        for same in places.chunk_by(|a, b| a.0 == b.0) {
             let Some(&(gram, _)) = same.first() else { continue };
             let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
             let mut slot = home(gram, size.wrapping_sub(1));
-            while filter.slots.get(slot).is_some_and(|(_, _, taken)| *taken != 0) {
+            while filter.slots.get(slot).is_some_and(|slot| slot.count != 0) {
                 slot = slot.wrapping_add(1) & (size.wrapping_sub(1));
             }
             if let Some(free) = filter.slots.get_mut(slot) {
-                *free = (gram, start, count);
+                *free = Slot { gram, start, count };
             }
             start = start.saturating_add(count);
         }
@@ -225,69 +292,57 @@ impl Filter {
     fn places(&self, gram: u32) -> &[Place] {
         let mask = self.slots.len().wrapping_sub(1);
         let mut slot = home(gram, mask);
-        while let Some(&(known, start, count)) = self.slots.get(slot) {
-            if count == 0 {
+        while let Some(&known) = self.slots.get(slot) {
+            if known.count == 0 {
                 break;
             }
-            if known == gram {
-                let start = start as usize;
-                return self.places.get(start..start.saturating_add(count as usize)).unwrap_or_default();
+            if known.gram == gram {
+                let start = known.start as usize;
+                return self
+                    .places
+                    .get(start..start.saturating_add(known.count as usize))
+                    .unwrap_or_default();
             }
             slot = slot.wrapping_add(1) & mask;
         }
         &[]
     }
 
-    #[inline]
-    fn may_be(&self, gram: u32) -> bool {
-        let bit = wide_hash(gram);
-        match self.wide.get((bit >> 6) as usize) {
-            Some(word) => (word >> (bit & 63)) & 1 == 1,
-            None => self.table.get(hash(gram) as usize).is_some_and(|wanted| *wanted != 0),
-        }
-    }
-
-    #[inline]
+    /// Looks at a sample whose hash is wanted.
+    #[cold]
+    #[inline(never)]
     fn look(&self, hay: &[u8], at: usize, windows: &mut Windows) {
         let Some(gram) = gram_at(hay, at) else { return };
-        if !self.may_be(gram) {
-            return;
-        }
+        let gram = gram | FOLD;
         // Of a literal of 4 bytes the head is kept once, not with each byte that may follow.
         for place in self.places(gram).iter().chain(self.places(gram & HEAD)) {
-            let (Some(start), Some(text)) = (
+            if !place.may_stand(hay, at) {
+                continue;
+            }
+            let (Some(start), Some(wanted)) = (
                 at.checked_sub(usize::from(place.offset)),
                 self.anchors.texts.get(usize::from(place.literal)),
             ) else {
                 continue;
             };
-            let found = hay.get(start..start.saturating_add(text.len()));
-            if !found.is_some_and(|found| found.eq_ignore_ascii_case(text)) {
-                continue;
+            let found = hay.get(start..start.saturating_add(wanted.bytes.len()));
+            if found.is_some_and(|found| wanted.is(found)) {
+                wanted.note(start, windows);
             }
-            self.note(usize::from(place.literal), start, windows);
-        }
-    }
-
-    /// Notes a literal that stands at a place.
-    fn note(&self, literal: usize, start: usize, windows: &mut Windows) {
-        for anchor in self.anchors.wanted.get(literal).into_iter().flatten() {
-            windows.note(anchor.pattern, anchor.max, start, anchor.before);
-        }
-        match self.anchors.hints.get(literal) {
-            None | Some(0) => {}
-            Some(bits) => windows.places.push(start, *bits),
         }
     }
 
     /// Goes through whole blocks; gives where the rest begins.
     #[inline]
-    fn blocks(&self, hay: &[u8], windows: &mut Windows, any: impl Fn(&[u8; READ]) -> bool) -> usize {
+    fn blocks<const SET: u32>(&self, hay: &[u8], windows: &mut Windows, has: impl Fn(u32) -> bool) -> usize {
         let mut at = 0_usize;
         while let Some(block) = hay.get(at..).and_then(|rest| rest.first_chunk::<READ>()) {
-            if any(block) {
-                for index in 0..STEP / 2 {
-                    self.look(hay, at.wrapping_add(index.wrapping_mul(2)), windows);
+            for index in 0..STEP / 2 {
+                let offset = index.wrapping_mul(2);
+                let bytes = block.get(offset..).and_then(|rest| rest.first_chunk::<4>());
+                let gram = bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes)) | SET;
+                if has(gram) {
+                    self.look(hay, at.wrapping_add(offset), windows);
                 }
             }
             at = at.wrapping_add(STEP);
@@ -297,10 +352,13 @@ impl Filter {
 
     fn sweep(&self, hay: &[u8], windows: &mut Windows) {
         // One size for the compiler, so that the masked index needs no check.
-        let mut at = match (self.wide.first_chunk::<WIDE_TABLE>(), self.table.first_chunk::<TABLE>()) {
-            (Some(table), _) => self.blocks(hay, windows, |block| any_bit(table, block) & 1 != 0),
-            (None, Some(table)) => self.blocks(hay, windows, |block| any(table, block) != 0),
-            (None, None) => return,
+        let tables = (self.wide.first_chunk::<WIDE_TABLE>(), self.table.first_chunk::<TABLE>());
+        let mut at = match (tables, self.fold) {
+            ((Some(table), _), 0) => self.blocks::<0>(hay, windows, |gram| has_bit(table, gram)),
+            ((Some(table), _), _) => self.blocks::<FOLD>(hay, windows, |gram| has_bit(table, gram)),
+            ((None, Some(table)), 0) => self.blocks::<0>(hay, windows, |gram| has(table, gram)),
+            ((None, Some(table)), _) => self.blocks::<FOLD>(hay, windows, |gram| has(table, gram)),
+            ((None, None), _) => return,
         };
         while at < hay.len() {
             self.look(hay, at, windows);
@@ -312,10 +370,43 @@ impl Filter {
     /// A literal of 4 bytes that ends the text has no byte behind it to sample.
     fn tail(&self, hay: &[u8], windows: &mut Windows) {
         let start = hay.len().saturating_sub(4);
-        for (literal, text) in self.anchors.texts.iter().enumerate() {
-            if text.len() == 4 && hay.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(text)) {
-                self.note(literal, start, windows);
+        let Some(end) = hay.get(start..) else { return };
+        for literal in &self.short {
+            match self.anchors.texts.get(usize::from(*literal)) {
+                Some(wanted) if wanted.is(end) => wanted.note(start, windows),
+                _ => {}
             }
+        }
+    }
+
+    /// Searches for the patterns that no gram stands for.
+    fn search_lone(&self, patterns: &[Pattern], hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
+        let ascii = self.lone.iter().any(|(_, alphabet)| *alphabet == Alphabet::Foreign) && hay.is_ascii();
+        for &(index, alphabet) in &self.lone {
+            match patterns.get(usize::from(index)) {
+                Some(pattern) if pattern.langs & langs == 0 || ascii && alphabet == Alphabet::Foreign => {}
+                Some(pattern) if pattern.may_match(hay) => find_one(pattern, index, hay, out),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Says whether each match of a pattern holds a byte that is not ASCII.
+fn alphabet(pattern: &Pattern) -> Alphabet {
+    let literals = &pattern.shape.literals;
+    let foreign = !literals.is_empty() && literals.iter().all(|literal| !literal.bytes.is_ascii());
+    if foreign { Alphabet::Foreign } else { Alphabet::Any }
+}
+
+impl Wanted {
+    /// Notes that the text stands at a place.
+    fn note(&self, start: usize, windows: &mut Windows) {
+        for anchor in &self.anchors {
+            windows.note(anchor.pattern, anchor.max, start, anchor.before);
+        }
+        if self.hint != 0 {
+            windows.places.push(start, self.hint);
         }
     }
 }
@@ -332,10 +423,7 @@ pub(super) fn find_with(
     filter.sweep(hay, &mut windows);
     let places = core::mem::take(&mut windows.places);
     windows.verify(patterns, hay, langs, out);
-    let slow = patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow && pattern.langs & langs != 0);
-    for (pattern, index) in slow.filter(|(pattern, _)| pattern.may_match(hay)) {
-        find_one(pattern, index, hay, out);
-    }
+    filter.search_lone(patterns, hay, langs, out);
     places
 }
 

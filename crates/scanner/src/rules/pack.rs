@@ -8,7 +8,7 @@ use plugward_types::{Digest, RuleId, Severity};
 use super::Rule;
 use super::compile::Way;
 use super::source::{Arg0, Declared, MatchSource, NameSource, Text};
-use crate::engine::{Derived, Literal, Shape};
+use crate::engine::{Case, Derived, Literal, Shape};
 
 /// Something that the table holds.
 pub(super) trait Pack: Sized {
@@ -125,13 +125,17 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
 
 impl Pack for Literal {
     fn pack(&self, out: &mut String) {
-        let Self { bytes, before } = self;
+        let Self { bytes, case, next, before } = self;
         before.pack(out);
+        (*case == Case::Folded).pack(out);
         escaped(bytes).pack(out);
+        escaped(next).pack(out);
     }
 
     fn unpack(from: &mut Unpack) -> Option<Self> {
-        Some(Self { before: Pack::unpack(from)?, bytes: unescaped(from.text()?)? })
+        let before = Pack::unpack(from)?;
+        let case = if bool::unpack(from)? { Case::Folded } else { Case::Exact };
+        Some(Self { before, case, bytes: unescaped(from.text()?)?, next: unescaped(from.text()?)? })
     }
 }
 
