@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use zeroize::Zeroize as _;
 
@@ -21,20 +22,34 @@ static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
 /// Takes secrets out of text: the only maker of [`Redacted`].
 pub struct Firewall {
-    pub(crate) rules: RuleSet,
+    pub(crate) rules: Arc<RuleSet>,
     pub(crate) settings: Settings,
     generation: u64,
     built_in: Rules,
 }
 
+/// All built-in rules and no others: compiled once a process, however many firewalls have them.
+fn built_in() -> Result<Arc<RuleSet>, RedactError> {
+    static BUILT_IN: OnceLock<Arc<RuleSet>> = OnceLock::new();
+    if let Some(known) = BUILT_IN.get() {
+        return Ok(Arc::clone(known));
+    }
+    let made = Arc::new(RuleSet::new(&Rules::all(), &[])?);
+    Ok(Arc::clone(BUILT_IN.get_or_init(|| made)))
+}
+
 impl Firewall {
-    /// Compiles the rules.
+    /// Compiles the rules, the built-in ones once a process.
     ///
     /// # Errors
     /// `redact/dead-rule` for a custom rule that could never fire, `redact/rule-name` for a name that is taken or
     /// unusable. A dead rule is an error, not one rule less.
     pub fn new(rules: Rules, settings: Settings) -> Result<Self, RedactError> {
-        let compiled = RuleSet::new(&rules, &settings.custom)?;
+        let compiled = if rules.is_all() && settings.custom.is_empty() {
+            built_in()?
+        } else {
+            Arc::new(RuleSet::new(&rules, &settings.custom)?)
+        };
         let generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
         Ok(Self { rules: compiled, settings, generation, built_in: rules })
     }

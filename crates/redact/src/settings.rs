@@ -138,6 +138,11 @@ impl Rules {
         Some(self)
     }
 
+    /// Says whether no kind is left out.
+    pub(crate) const fn is_all(&self) -> bool {
+        self.without.is_empty()
+    }
+
     pub(crate) fn wants_rank(&self, rank: u16) -> bool {
         !self.without.contains(&rank)
     }

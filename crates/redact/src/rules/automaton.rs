@@ -44,18 +44,13 @@ impl Automaton {
         let mut own = Self {
             classes,
             stride: bytes.len(),
-            table: Vec::with_capacity(states.order.len().saturating_mul(bytes.len())),
-            start: 0,
+            table: states.table,
+            start: states.start,
             matches: u16::try_from(states.matches).map_err(|error| error.to_string())?,
             ends: vec![0],
             words: Vec::new(),
             lengths: keywords.iter().map(|word| u16::try_from(word.len()).unwrap_or(u16::MAX)).collect(),
         };
-        for state in &states.order {
-            for byte in &bytes {
-                own.table.push(states.number(nfa.next_state(Anchored::No, *state, *byte)));
-            }
-        }
         for state in states.order.iter().take(states.matches) {
             for index in 0..nfa.match_len(*state) {
                 own.words
@@ -63,7 +58,6 @@ impl Automaton {
             }
             own.ends.push(u32::try_from(own.words.len()).unwrap_or(u32::MAX));
         }
-        own.start = states.number(start(&nfa)?);
         Ok(own)
     }
 
@@ -134,50 +128,77 @@ fn classes(keywords: &[Vec<u8>]) -> ([u8; 256], Vec<u8>) {
 struct Reached {
     order: Vec<StateID>,
     matches: usize,
-    numbers: Vec<u16>,
+    start: u16,
+    /// For each state and class the next state.
+    table: Vec<u16>,
 }
 
 impl Reached {
     fn from(nfa: &NFA, bytes: &[u8]) -> Result<Self, String> {
-        let mut seen = Vec::new();
+        let mut turns = Turns::default();
         let mut order = vec![start(nfa)?];
-        note(&mut seen, start(nfa)?);
+        turns.of(start(nfa)?)?;
+        // By turn: the turns of the states behind. Each is asked for once, since the answer goes through what a state falls
+        // back to.
+        let mut behind: Vec<u16> = Vec::new();
         let mut next = 0;
         while let Some(state) = order.get(next).copied() {
             next = next.saturating_add(1);
             for byte in bytes {
                 let to = nfa.next_state(Anchored::No, state, *byte);
-                if note(&mut seen, to) {
+                let turn = turns.of(to)?;
+                if usize::from(turn) == order.len() {
                     order.push(to);
                 }
+                behind.push(turn);
             }
         }
-        if order.len() > MOST {
-            return Err(format!("they need {} states, of which {MOST} are the most", order.len()));
-        }
-        order.sort_by_key(|state| !nfa.is_match(*state));
-        let matches = order.iter().take_while(|state| nfa.is_match(**state)).count();
-        let mut numbers = vec![0; seen.len()];
-        for (number, state) in (0..u16::MAX).zip(&order) {
-            if let Some(slot) = numbers.get_mut(state.as_usize()) {
+        let mut sorted: Vec<usize> = (0..order.len()).collect();
+        let state_of = |turn: usize| order.get(turn).copied();
+        sorted.sort_by_key(|turn| !state_of(*turn).is_some_and(|state| nfa.is_match(state)));
+        let mut numbers = vec![0; order.len()];
+        for (number, turn) in (0..=u16::MAX).zip(&sorted) {
+            if let Some(slot) = numbers.get_mut(*turn) {
                 *slot = number;
             }
         }
-        Ok(Self { order, matches, numbers })
-    }
-
-    fn number(&self, state: StateID) -> u16 {
-        self.numbers.get(state.as_usize()).copied().unwrap_or(0)
+        let number = |turn: u16| numbers.get(usize::from(turn)).copied().unwrap_or(0);
+        let mut table = Vec::with_capacity(behind.len());
+        for turn in &sorted {
+            let from = turn.saturating_mul(bytes.len());
+            let row = behind.get(from..from.saturating_add(bytes.len())).unwrap_or_default();
+            table.extend(row.iter().map(|turn| number(*turn)));
+        }
+        let order: Vec<StateID> = sorted.into_iter().filter_map(state_of).collect();
+        let matches = order.iter().take_while(|state| nfa.is_match(**state)).count();
+        Ok(Self { order, matches, start: number(0), table })
     }
 }
 
-/// Notes a state; tells whether it is new.
-fn note(seen: &mut Vec<bool>, state: StateID) -> bool {
-    let index = state.as_usize();
-    if seen.len() <= index {
-        seen.resize(index.saturating_add(1), false);
+/// In which turn each state was reached.
+#[derive(Default)]
+struct Turns {
+    /// By state, one more than its turn; 0 where it was not reached.
+    known: Vec<u32>,
+    count: usize,
+}
+
+impl Turns {
+    /// Gives the turn of a state, the next one where it is new.
+    fn of(&mut self, state: StateID) -> Result<u16, String> {
+        let index = state.as_usize();
+        if self.known.len() <= index {
+            self.known.resize(index.saturating_add(1), 0);
+        }
+        let Some(known) = self.known.get_mut(index) else { return Err("a state has no place".to_owned()) };
+        if *known == 0 {
+            self.count = self.count.saturating_add(1);
+            *known = u32::try_from(self.count).map_err(|error| error.to_string())?;
+        }
+        let turn = known.saturating_sub(1);
+        let few = u16::try_from(turn).ok().filter(|turn| usize::from(*turn) < MOST);
+        few.ok_or_else(|| format!("they need more states than the {MOST} that are the most"))
     }
-    seen.get_mut(index).is_some_and(|slot| !core::mem::replace(slot, true))
 }
 
 #[cfg(test)]
@@ -241,6 +262,6 @@ mod tests {
         let words: Vec<Vec<u8>> =
             (0..2000_u32).map(|index| format!("{index:05}").repeat(8).into_bytes()).collect();
         let told = Automaton::new(&words).err().unwrap_or_default();
-        assert!(told.contains("of which 65535 are the most"), "{told}");
+        assert!(told.contains("more states than the 65535 that are the most"), "{told}");
     }
 }
