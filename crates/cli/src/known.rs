@@ -36,18 +36,29 @@ pub(crate) fn roots(host: &Host) -> Vec<Utf8PathBuf> {
 
 /// Remembers where a check looked, so that `explain` and `diff` find a plugin by its name.
 pub(crate) fn remember(dirs: &[Utf8PathBuf], host: &Host) -> anyhow::Result<()> {
+    let old = roots(host);
+    if !old.is_empty() && with(dirs, &old) == old {
+        // Nothing is held, written or synced for what is known.
+        return Ok(());
+    }
     let file = known_file(host)?;
     let hold = file.hold(std::time::Duration::from_secs(1)).map_err(|error| anyhow!("{error}"))?;
-    let mut all: Vec<String> = dirs.iter().filter_map(|dir| absolute(dir)).map(String::from).collect();
-    for old in roots(host) {
-        if !all.iter().any(|new| new == old.as_str()) {
-            all.push(old.into());
+    let roots = with(dirs, &roots(host)).into_iter().map(String::from).collect();
+    let bytes = serde_json::to_vec(&KnownRoots { version: 1, roots })?;
+    hold.replace(&bytes).map_err(|error| anyhow!("{error}"))?;
+    Ok(())
+}
+
+/// Puts folders in front of those that were there.
+fn with(dirs: &[Utf8PathBuf], old: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
+    let mut all: Vec<Utf8PathBuf> = dirs.iter().filter_map(|dir| absolute(dir)).collect();
+    for old in old {
+        if !all.contains(old) {
+            all.push(old.clone());
         }
     }
     all.truncate(MOST);
-    let bytes = serde_json::to_vec(&KnownRoots { version: 1, roots: all })?;
-    hold.replace(&bytes).map_err(|error| anyhow!("{error}"))?;
-    Ok(())
+    all
 }
 
 fn absolute(dir: &Utf8Path) -> Option<Utf8PathBuf> {
