@@ -173,6 +173,9 @@ pub(crate) const ROOTED: u8 = 1;
 /// The word is a member of any receiver.
 pub(crate) const STARRED: u8 = 2;
 
+/// Modules that give what a global of the same name is.
+const GLOBAL_MODULES: &[&str] = &["process"];
+
 /// Words that name the global object.
 const GLOBAL_OBJECTS: &[&str] = &["globalThis", "global", "window"];
 
@@ -227,6 +230,14 @@ impl Names {
     fn intern_module(&mut self, name: &str) -> Node {
         let name = name.strip_prefix("node:").unwrap_or(name);
         if let Some(&node) = self.modules.get(name.as_bytes()) {
+            return node;
+        }
+        if GLOBAL_MODULES.contains(&name) {
+            let node = self.child(ROOT, name);
+            if let Some(data) = self.node_mut(node) {
+                data.module = true;
+            }
+            self.modules.insert(Box::from(name.as_bytes()), node);
             return node;
         }
         let node = self.push();

@@ -186,7 +186,8 @@ impl Found {
         let mut number = 1_u32;
         while self.labels.get(&label).is_some_and(|other| other != real) {
             number = number.saturating_add(1);
-            label = format!("{plain} ({number})");
+            // In front, so that the ending and the name still say what the file is.
+            label = format!("({number})/{plain}");
         }
         self.labels.insert(label.clone(), real.to_owned());
         label

@@ -105,6 +105,12 @@ const EVALS: &[&str] = &[
     "0x1f.a; eval('x')",
     "1..a; eval('x')",
     "1.5.toFixed(); eval('x')",
+    "({ ...eval('x') })",
+    "x = { a, ...eval('x') }",
+    "const { x } = { ...eval('x') }",
+    "x = async function () {}/a; s = '/'; eval('x') //'",
+    "export async function f() {} /'/.test(a); eval('x') //'",
+    "x = <a b=<p>it's</p> c={eval('x')}/>",
 ];
 
 #[test]
@@ -371,6 +377,55 @@ fn methods_that_a_pattern_takes_out_are_the_methods() {
         let found = check(Profile::General, "a.js", text);
         assert!(found.iter().any(|line| line.contains(rule)), "{text}: {found:?}");
     }
+}
+
+#[test]
+fn a_line_behind_a_type_is_read_both_ways() {
+    for text in [
+        "type A = {}\n/'/.test(y); eval('x') //'",
+        "let x = y as any as { a: 1 }\n/a; s = '/'; eval('x') //'",
+        "interface A {}\n/'/.test(y); eval('x') //'",
+    ] {
+        let found = check(Profile::General, "a.ts", text);
+        assert!(found.iter().any(|line| line.contains("danger exec/eval")), "{text}: {found:?}");
+    }
+    for text in ["type A = {}\n/eval('x')/.test(y)", "let x = {}\n/ a / 'eval(1)'"] {
+        let found = check(Profile::General, "a.ts", text);
+        assert!(found.len() <= 1, "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn the_module_process_is_the_global() {
+    for text in [
+        "require('process').binding('fs')",
+        "const p = require('node:process'); p.binding('fs')",
+        "const { binding } = require('process'); binding('fs')",
+        "import p from 'process'; p.binding('fs')",
+        "import * as p from 'node:process'; p.binding('fs')",
+        "import { binding as b } from 'process'; b('fs')",
+        "import { default as p } from 'process'; p.binding('fs')",
+        "import { 'binding' as b } from 'process'; b('fs')",
+        "const p = await import('process'); p.binding('fs')",
+        "const { default: p } = await import('node:process'); p.binding('fs')",
+        "(await import('process')).default.binding('fs')",
+        "import { createRequire as c } from 'module'; c(import.meta.url)('process').binding('fs')",
+    ] {
+        let found = check(Profile::General, "a.mjs", text);
+        assert!(found.iter().any(|line| line.contains("danger native/process-binding")), "{text}: {found:?}");
+    }
+    let found = check(Profile::General, "a.mjs", "import p from './process'; p.binding('fs'); require(46)");
+    assert!(!found.iter().any(|line| line.contains("danger")), "{found:?}");
+}
+
+#[test]
+fn what_a_sign_in_front_writes_to_is_written() {
+    for text in ["++globalThis.x", "a;\n--globalThis.x", "f(++globalThis['x'])", "globalThis.x++"] {
+        let found = check(Profile::General, "a.mjs", text);
+        assert!(found.iter().any(|line| line.contains("global/mutate")), "{text}: {found:?}");
+    }
+    let found = check(Profile::General, "a.mjs", "++x; y\n++z; -globalThis.x");
+    assert!(!found.iter().any(|line| line.contains("global/mutate")), "{found:?}");
 }
 
 #[test]

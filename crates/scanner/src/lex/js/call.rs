@@ -2,6 +2,7 @@
 
 use super::bind::Val;
 use super::built::{BuiltNodes, Folded};
+use super::token::K;
 use super::walk::{Arg, Cur, Prefix, Shape, Via, Walk};
 use crate::entry::Lens;
 use crate::names::{Names, Node, ROOT, Word};
@@ -307,8 +308,7 @@ impl Walk<'_, '_, '_, '_> {
         let span = self.span(cur.first, last);
         if first.val.text == 0 {
             let open = (cur.last as usize).wrapping_add(1);
-            let folded = if first.first == FirstArg::None || self.kind(open) != Some(super::token::K::LParen)
-            {
+            let folded = if first.first == FirstArg::None || self.kind(open) != Some(K::LParen) {
                 None
             } else {
                 let end = self.types.past(open).map_or(last as usize, |past| past.wrapping_sub(1));
@@ -322,7 +322,11 @@ impl Walk<'_, '_, '_, '_> {
                     return Val::node(self.names.module(&text));
                 }
             }
-            if first.first != FirstArg::None {
+            // A number names no module: a bundler gives them.
+            let next = open.wrapping_add(1);
+            let number =
+                self.kind(next) == Some(K::Num) && self.kind(next.wrapping_add(1)) == Some(K::RParen);
+            if first.first != FirstArg::None && !number {
                 self.sink.module(Specifier::Computed, span, cur.how);
             }
             return Val::default();

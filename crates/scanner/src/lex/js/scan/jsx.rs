@@ -93,6 +93,11 @@ impl Scanner<'_> {
                 }
                 self.open(Open::JsxHole);
             }
+            // An element that is the value of an attribute.
+            b'<' if self.src.get(..self.at).unwrap_or_default().trim_ascii_end().ends_with(b"=") => {
+                self.emit(K::JsxStart, 1);
+                self.open(Open::JsxTag { closing: Flag::Off });
+            }
             b'/' if self.peek(1) == b'>' => self.end_tag(2, Flag::On),
             b'>' => self.end_tag(1, closing),
             b'/' if matches!(self.peek(1), b'/' | b'*') => self.slash(),

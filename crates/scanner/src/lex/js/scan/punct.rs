@@ -186,9 +186,19 @@ impl Scanner<'_> {
     }
 
     pub(super) fn slash(&mut self) {
+        // A type may end with a brace, behind which a line begins with a regex or goes on with a division: both are read.
+        let typed = self.dialect.types == Flag::On && self.newline && self.last == K::RBrace;
         match self.peek(1) {
             b'/' => self.line_comment(),
             b'*' => self.block_comment(),
+            _ if typed => {
+                self.unsure_line(self.at.wrapping_add(usize::from(self.operand)));
+                if self.operand {
+                    self.regex();
+                } else {
+                    self.emit(K::Op, 1);
+                }
+            }
             _ if self.operand && self.regex() => {}
             b'=' => self.emit(K::OpAssign, 2),
             _ => self.emit(K::Op, 1),

@@ -94,8 +94,12 @@ impl Scanner<'_> {
 
     /// Moves the state over a word.
     pub(super) fn keyword(&mut self, kw: Kw) {
-        let starts =
-            self.statement || !self.operand || matches!(self.last_kw, Kw::Export | Kw::Default | Kw::Async);
+        // What stands in front of `async` says what stands in front of its function.
+        let starts = if self.last_kw == Kw::Async {
+            self.statement
+        } else {
+            self.statement || !self.operand || matches!(self.last_kw, Kw::Export | Kw::Default)
+        };
         let after = if starts { After::Statement } else { After::Operator };
         let (operand, statement) = match kw {
             Kw::Do | Kw::Else | Kw::Try | Kw::Finally => (true, true),
@@ -127,7 +131,7 @@ impl Scanner<'_> {
                 (true, false)
             }
             Kw::Of => (!self.operand && matches!(self.top().open, Open::Paren { control: Flag::On }), false),
-            Kw::Async => (false, self.statement),
+            Kw::Async => (false, starts),
             _ => (false, false),
         };
         self.operand = operand;
@@ -139,13 +143,18 @@ impl Scanner<'_> {
         let rest = self.src.get(self.at..).unwrap_or_default();
         let blanks = rest.iter().take_while(|byte| matches!(class(**byte), CLASS_BLANK)).count();
         if rest.get(blanks) == Some(&b'/') && !matches!(rest.get(blanks.wrapping_add(1)), Some(b'/' | b'*')) {
-            let start = self.at.wrapping_add(blanks).wrapping_add(1);
-            // A line is measured once, however many of them are on it.
-            if self.line_end < start {
-                let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-                self.line_end = self.at.wrapping_add(line);
-            }
-            self.out.unsure.push((offset(start), offset(self.line_end)));
+            self.unsure_line(self.at.wrapping_add(blanks).wrapping_add(1));
         }
+    }
+
+    /// Has the rest of a line read as code too.
+    pub(super) fn unsure_line(&mut self, start: usize) {
+        // A line is measured once, however many marks of the kind are on it.
+        if self.line_end < start {
+            let rest = self.src.get(start..).unwrap_or_default();
+            let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+            self.line_end = start.saturating_add(line);
+        }
+        self.out.unsure.push((offset(start), offset(self.line_end)));
     }
 }

@@ -43,7 +43,8 @@ impl Walk<'_, '_, '_, '_> {
     /// Says whether a word in an object or class is a key: before a colon, a parameter list or another key.
     pub(super) fn is_key(&self, at: usize) -> bool {
         let Some(frame) = self.frames.last() else { return false };
-        if frame.in_value && !(frame.kind == In::Class && self.cur.is_some()) {
+        let spread = self.kind(at.wrapping_sub(1)) == Some(K::Ellipsis);
+        if spread || (frame.in_value && !(frame.kind == In::Class && self.cur.is_some())) {
             return false;
         }
         match self.kind(at.wrapping_add(1)) {

@@ -449,7 +449,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             K::Question => self.question(at),
             K::Either => self.either(),
             K::Assign | K::EitherAssign => self.assign(at),
-            K::OpAssign | K::IncDec => self.update(tok.kind),
+            K::OpAssign | K::IncDec => self.update(at, tok.kind),
             K::Bang => self.bang(at),
             K::Lt => return self.less(at),
             K::Arrow => {

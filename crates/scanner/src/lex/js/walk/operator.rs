@@ -1,7 +1,7 @@
 //! Operators, separators, assignments and colons.
 
 use super::super::token::K;
-use super::{Frame, In, Shape, Val, Walk};
+use super::{Frame, In, Prefix, Shape, Val, Walk, small};
 
 impl Walk<'_, '_, '_, '_> {
     pub(super) fn separator(&mut self, kind: K) {
@@ -94,9 +94,16 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
-    pub(super) fn update(&mut self, kind: K) {
-        if let Some(cur) = self.cur {
-            self.written(&cur);
+    pub(super) fn update(&mut self, at: usize, kind: K) {
+        let before = self.tok(at).newline() && kind == K::IncDec;
+        match self.cur {
+            Some(cur) if !before => self.written(&cur),
+            // In front of what it writes to.
+            _ if kind == K::IncDec => {
+                self.end_operand();
+                (self.prefix, self.prefix_at) = (Prefix::Delete, small(at));
+            }
+            _ => {}
         }
         if kind == K::OpAssign {
             self.cur = None;
