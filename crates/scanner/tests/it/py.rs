@@ -243,3 +243,34 @@ fn code_in_a_text_has_its_place() {
     let found = report.findings().iter().find(|finding| finding.rule.as_str() == "sh/destructive").unwrap();
     assert_eq!(&text[found.span.start..found.span.end], "rm -rf /");
 }
+
+#[test]
+fn a_builtin_that_a_file_replaces_for_good_is_the_files_own_below_that() {
+    for text in [
+        "from re import compile\np = compile('x')\n",
+        "from numexpr import evaluate as eval\neval('a+b')\n",
+        "def eval(a): return a\neval(1)\n",
+        "class exec:\n    pass\nexec('a')\n",
+        "import sys\nx = 'json' in sys.modules\n",
+        "import sys\nx = sys.modules\n",
+        "import sys\nd = (\n m for m in sys.modules\n)\n",
+    ] {
+        let found = check(Profile::General, "a.py", text);
+        assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
+    }
+    for (text, rule) in [
+        ("compile('x', 'f', 'exec')\nfrom re import compile\n", "1:1 danger py/eval"),
+        ("if a: from re import compile as eval\neval('x')\n", "2:1 danger py/eval"),
+        ("if a: \\\nfrom re import compile as eval\neval('x')\n", "3:1 danger py/eval"),
+        ("def f():\n    from re import compile as eval\neval('x')\n", "3:1 danger py/eval"),
+        ("def f():\n    def eval(a): pass\neval('x')\n", "3:1 danger py/eval"),
+        ("from re import compile as eval\ndel eval\neval('x')\n", "3:1 danger py/eval"),
+        ("from re import compile as eval\nfrom builtins import eval\neval('x')\n", "3:1 danger py/eval"),
+        ("import sys\nm = sys.modules\nm['os'] = x\n", "3:1 danger py/reflection"),
+        ("import sys\nm = sys.modules\nm |= x\n", "3:1 danger py/reflection"),
+        ("import sys\nsys.modules = x\n", "2:1 danger py/reflection"),
+    ] {
+        let found = check(Profile::General, "a.py", text);
+        assert!(found.iter().any(|line| line.contains(rule)), "{text}: {found:?}");
+    }
+}

@@ -109,6 +109,10 @@ pub(super) struct Bindings<'a> {
     pub(super) walks: usize,
     /// Something stands for more than is kept apart.
     pub(super) too_many: bool,
+    /// Names that are the file's own below an offset.
+    replaced: BTreeMap<Cow<'a, [u8]>, u32>,
+    /// Names are deleted somewhere, which brings back what was in their place.
+    pub(super) deletes: bool,
     /// Modules all of whose names are in reach.
     pub(super) stars: Vec<Node>,
     seen: u64,
@@ -179,6 +183,16 @@ impl<'a> Bindings<'a> {
             return None;
         }
         self.names.get(name).map(|bound| bound.in_walk(self.walk))
+    }
+
+    /// Says that a name is the file's own below an offset.
+    pub(super) fn replace(&mut self, name: Cow<'a, [u8]>, from: u32) {
+        self.replaced.entry(name).or_insert(from);
+    }
+
+    /// Says whether a name is the file's own at an offset, and nothing else.
+    pub(super) fn is_replaced(&self, name: &[u8], at: u32) -> bool {
+        !self.deletes && self.replaced.get(name).is_some_and(|from| *from <= at)
     }
 
     /// Says that an expression is one of several names of the tables.

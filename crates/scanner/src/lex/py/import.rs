@@ -115,6 +115,9 @@ impl Walk<'_, '_, '_> {
                     let span = self.span(place, self.at);
                     self.sink.member(self.names, node, Own::No, span, how);
                     self.bindings.bind(name_of(self.src, bound), bound.start, Val::node(node));
+                    if node == 0 {
+                        self.replaced(start, bound);
+                    }
                     telling.push(([name.as_slice(), b".", &item].concat(), how));
                 }
                 K::Op if tok.is_op(b'*') => {

@@ -123,6 +123,13 @@ pub(super) struct Cur {
     pub(super) decorator: bool,
 }
 
+impl Cur {
+    /// Says whether it is a name and nothing behind it.
+    const fn is_name(&self) -> bool {
+        self.target != 0 && !self.member && self.first == self.last
+    }
+}
+
 /// One element: an argument, an item, a side of an assignment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Elem {
@@ -388,7 +395,9 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             }
             // A name that the file binds to something else may still be the builtin above that place.
             let node = self.names.global(word);
-            return if self.nodes.is_executor(node) { Val::node(node) } else { Val::default() };
+            let here = self.tok(self.at).map_or(0, |tok| tok.start);
+            let own = !self.nodes.is_executor(node) || self.bindings.is_replaced(name, here);
+            return if own { Val::default() } else { Val::node(node) };
         }
         if word != 0 && word == self.nodes.builtins_word {
             return Val::node(self.nodes.builtins);
@@ -429,9 +438,8 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             Kw::Def | Kw::Class => {
                 // The name is the file's own.
                 if let Some(name) = self.tok(self.at.saturating_add(1)).filter(|tok| tok.kind == K::Name) {
-                    if kw == Kw::Def || kw == Kw::Class {
-                        self.bindings.bind(name_of(self.src, name), name.start, Val::default());
-                    }
+                    self.bindings.bind(name_of(self.src, name), name.start, Val::default());
+                    self.replaced(self.at, name);
                     self.params = kw == Kw::Def;
                     self.at = self.at.saturating_add(2);
                 }
@@ -447,6 +455,9 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
                     frame.looping = false;
                     frame.elem.operators = frame.elem.operators.saturating_add(1);
                 }
+            }
+            Kw::Del if fresh => {
+                self.bindings.deletes = true;
             }
             Kw::Not => {
                 if let Some(frame) = self.top() {
@@ -467,6 +478,17 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
                     frame.elem.operators = frame.elem.operators.saturating_add(u32::from(!fresh));
                 }
             }
+        }
+    }
+
+    /// Notes that a statement gives a name to something of the file's own, if it does so for the whole file below it: it begins a line
+    /// that belongs to nothing.
+    pub(super) fn replaced(&mut self, statement: u32, name: Tok) {
+        let start = self.tok(statement).map_or(0, |tok| tok.start as usize);
+        let before = self.src.get(..start).unwrap_or_default();
+        let lines = before.strip_suffix(b"\n").map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        if before.is_empty() || lines.is_some_and(|line| !line.ends_with(b"\\")) {
+            self.bindings.replace(name_of(self.src, name), name.end);
         }
     }
 
@@ -1031,7 +1053,10 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
                     let (val, first) = (target.val, target.first);
                     frame.elem = Elem { target, val, first, operands: 1, ..Elem::default() };
                 }
-                self.tell_assign();
+                // A name alone is bound anew; what it stood for stays as it is.
+                if !self.frames.last().is_some_and(|frame| frame.elem.target.is_name()) {
+                    self.tell_assign();
+                }
                 self.finish_element();
                 let start = self.stored.len();
                 let from = self.frames.last().map_or(0, |frame| frame.items);
