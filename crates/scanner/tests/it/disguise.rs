@@ -419,6 +419,59 @@ fn the_module_process_is_the_global() {
 }
 
 #[test]
+fn members_hold_what_they_are_given_and_so_do_parameters_of_a_function_that_is_called() {
+    let mut wrong = Vec::new();
+    for (text, rule) in [
+        ("const o = { p: process }; o.p.binding('fs')", "native/process-binding"),
+        ("o.p = process; o.p.binding('fs')", "native/process-binding"),
+        ("const o = {}; o['p'] = process; o['p'].binding('fs')", "native/process-binding"),
+        ("class A { p = process; m() { this.p.binding('fs') } }", "native/process-binding"),
+        (
+            "class A { constructor() { this.p = process } m() { this.p.binding('fs') } }",
+            "native/process-binding",
+        ),
+        ("(p => p.binding('fs'))(process)", "native/process-binding"),
+        ("(function (a, p) { p.binding('fs') })(1, process)", "native/process-binding"),
+        ("(function (p) { p.binding('fs') }).call(this, process)", "native/process-binding"),
+        ("(async (p) => { p.binding('fs') })(process)", "native/process-binding"),
+        ("const o = { g: globalThis }; o.g.eval(c)", "exec/eval"),
+        ("const o = { F: Function }; new o.F('x')", "exec/function-constructor"),
+        ("const o = { t: setTimeout }; o.t('x()')", "exec/string-timer"),
+        ("const o = { r: require }; o.r('child_process')", "exec/child-process"),
+        ("(r => r('child_process'))(require)", "exec/child-process"),
+        ("const o = { c: require('child_process') }; o.c.exec('ls')", "exec/child-process"),
+        ("function f() { use(o.p.binding('fs')) } const o = { a: 1, p: process }", "native/process-binding"),
+    ] {
+        let found = check(Profile::General, "a.js", text);
+        if !found.iter().any(|line| line.contains(&format!("danger {rule}"))) {
+            wrong.push(format!("{text}: {found:?}"));
+        }
+    }
+    for (text, rule) in [
+        ("const old = process.env; process.env = old; process.env.A", "1:45 warning env/read"),
+        ("o.p = globalThis; o.p.x = 1", "1:19 warning global/mutate"),
+    ] {
+        let found = check(Profile::General, "a.js", text);
+        if !found.iter().any(|line| line.contains(rule)) {
+            wrong.push(format!("{text}: {found:?}"));
+        }
+    }
+    for text in [
+        "exports.p = exports.q = Object; exports.p = 1; exports.q.r",
+        "const o = { p: ui }; o.p.binding('fs'); q.p.binding('fs')",
+        "const o = { p: process }; q.p.binding('fs'); o.q.binding('fs')",
+        "const o = { p: process }; function f(o) { o.p.binding('fs') }",
+        "(p => p.binding('fs'))(ui); (function (a, p) { a.binding('fs') })(ui, process)",
+    ] {
+        let found = check(Profile::General, "a.js", text);
+        if found.iter().any(|line| line.contains("danger") || line.contains("global/")) {
+            wrong.push(format!("{text}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn what_a_sign_in_front_writes_to_is_written() {
     for text in ["++globalThis.x", "a;\n--globalThis.x", "f(++globalThis['x'])", "globalThis.x++"] {
         let found = check(Profile::General, "a.mjs", text);

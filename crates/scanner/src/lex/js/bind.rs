@@ -55,12 +55,19 @@ pub(super) struct Bindings<'a> {
     /// By name and variable.
     bounds: BTreeMap<(u32, u32), Bound>,
     pub(super) sets: Sets,
+    /// What members of names hold: by name, variable and member.
+    held: BTreeMap<Holder<'a>, BTreeMap<Cow<'a, [u8]>, Val>>,
+    /// A member came to hold something else in this round.
+    held_anew: bool,
     decls: Vec<Decl>,
     /// One bit a word that is declared somewhere.
     declared: u64,
     /// How many declarations there were when the last round ended.
     ended: usize,
 }
+
+/// A name and which of its variables.
+pub(super) type Holder<'a> = (Cow<'a, [u8]>, u32);
 
 const fn bit(word: Word) -> u64 {
     1 << (word & 63)
@@ -80,7 +87,7 @@ impl<'a> Bindings<'a> {
     /// Ends a round; says whether it left something other than the round before. What went to and fro within a round does so
     /// in the next as well.
     pub(super) fn end_round(&mut self) -> bool {
-        let mut changed = self.decls.len() != self.ended;
+        let mut changed = self.decls.len() != self.ended || core::mem::take(&mut self.held_anew);
         self.ended = self.decls.len();
         for bound in self.bounds.values_mut() {
             let now = Some((bound.val, bound.twice));
@@ -96,6 +103,29 @@ impl<'a> Bindings<'a> {
             let own = self.bounds.range((*number, 0)..=(*number, u32::MAX));
             own.map(move |(_, bound)| (name, bound.val))
         })
+    }
+
+    /// Says that a member of a name holds a value.
+    pub(super) fn hold(&mut self, holder: Holder<'a>, member: Cow<'a, [u8]>, val: Val) {
+        let known = self.held.entry(holder).or_default().entry(member).or_default();
+        let both = self.sets.either(*known, val);
+        self.held_anew |= both != *known;
+        *known = both;
+    }
+
+    /// Says whether a member of any name holds something.
+    pub(super) fn holds_any(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Gives what a member of a name holds.
+    pub(super) fn held(&self, holder: &Holder<'a>, member: &[u8]) -> Option<Val> {
+        self.held.get(holder)?.get(member).copied()
+    }
+
+    /// Gives the names whose members hold something.
+    pub(super) fn holders(&self) -> impl Iterator<Item = &Cow<'a, [u8]>> {
+        self.held.keys().map(|(name, _)| name)
     }
 
     /// Says whether a name is bound anywhere.

@@ -162,7 +162,7 @@ impl WalkNodes {
     }
 
     /// Says whether a call of a node asks for a module.
-    fn is_loader(&self, node: Node) -> bool {
+    pub(super) fn is_loader(&self, node: Node) -> bool {
         self.require.contains(&node) || self.import.contains(&node)
     }
 

@@ -11,7 +11,7 @@ use super::bind::{Val, name_of};
 use super::call::WalkNodes;
 use super::scan::{Bracket, Flag, Scanned};
 use super::table::{GROUPS, Table, group_of};
-use super::token::{Brace, DULL, K, Kw, LIVE, NO_MATE, Tok};
+use super::token::{DULL, K, Kw, LIVE, NO_MATE, Tok};
 use super::walk::Via;
 use crate::names::{Names, Node, ROOT, STARRED, Word};
 
@@ -30,6 +30,8 @@ struct Follow {
     bound: bool,
     /// Those that use it as a text.
     text: bool,
+    /// Those that take a member of it.
+    holder: bool,
 }
 
 /// Why a name is followed.
@@ -41,12 +43,14 @@ pub(super) enum Why {
     Text,
     /// Its value is asked for.
     Asked,
+    /// A member of it holds a value.
+    Holder,
 }
 
 impl Follow {
     /// Takes a reason; says whether it is news.
     fn add(&mut self, why: Why) -> bool {
-        let before = (self.count, self.bound, self.text);
+        let before = (self.count, self.bound, self.text, self.holder);
         match why {
             Why::Value(val) => {
                 let mut known = self.vals.iter().take(self.count);
@@ -59,8 +63,9 @@ impl Follow {
             }
             Why::Text => (self.bound, self.text) = (true, true),
             Why::Asked => self.bound = true,
+            Why::Holder => self.holder = true,
         }
-        before != (self.count, self.bound, self.text)
+        before != (self.count, self.bound, self.text, self.holder)
     }
 }
 
@@ -95,7 +100,7 @@ impl<'a> Followed<'a> {
 enum Around {
     /// It may be handed on.
     Open,
-    /// It goes no further: arguments, indices, the members of an object.
+    /// It goes no further: arguments, indices.
     Inert,
 }
 
@@ -265,6 +270,10 @@ impl Marking<'_> {
         if follow.count > VALUES {
             return true;
         }
+        let next = toks.get(index.wrapping_add(1)).map(|tok| tok.kind);
+        if follow.holder && matches!(next, Some(K::Dot | K::QDot | K::LBracket)) {
+            return true;
+        }
         let around = around(toks, brackets, bracket);
         follow.vals.iter().take(follow.count).any(|val| self.counts(toks, index, *val, around))
             || (follow.bound && self.binds(toks, brackets, at))
@@ -405,15 +414,29 @@ fn around(toks: &[Tok], brackets: &[Bracket], bracket: u32) -> Around {
     let before = index.checked_sub(1).and_then(|before| toks.get(before));
     let inert = match (tok.kind, before) {
         (K::LBracket, _) => true,
-        (K::LBrace, _) => tok.brace == Brace::Object,
-        (_, Some(before)) => match before.kind {
-            K::RParen | K::RBracket | K::Private => true,
+        (K::LParen, Some(before)) => match before.kind {
+            K::RParen => !is_function(toks, before.aux as usize),
+            K::RBracket | K::Private => true,
             K::Word => !starts_value(Kw::of(before.word())),
             _ => false,
         },
-        (_, None) => false,
+        // Members hold what they are given.
+        (_, _) => false,
     };
     if inert { Around::Inert } else { Around::Open }
+}
+
+/// Says whether a function stands in parentheses: what it is called with goes to its parameters.
+fn is_function(toks: &[Tok], group: usize) -> bool {
+    let at = group.wrapping_add(1);
+    let Some(first) = toks.get(at) else { return false };
+    let arrow = |at: usize| toks.get(at).is_some_and(|tok| tok.kind == K::Arrow);
+    match first.kind {
+        K::Word => matches!(Kw::of(first.word()), Kw::Function | Kw::Async) || arrow(at.wrapping_add(1)),
+        // Parameters, or one more parenthesis.
+        K::LParen => true,
+        _ => false,
+    }
 }
 
 /// Says whether a value may begin after a keyword, so that a parenthesis there is no call.

@@ -179,6 +179,7 @@ impl Walk<'_, '_, '_, '_> {
         match target.shape {
             Shape::Name => self.bind_name_cur(target, val),
             Shape::Pattern => self.bind_pattern(target.first as usize, val, 0),
+            Shape::Other => self.hold_member(target, val),
             _ => {}
         }
     }
@@ -208,7 +209,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Finds the comma that ends an entry, brackets jumped.
-    fn entry_end(&self, start: usize, end: usize) -> usize {
+    pub(super) fn entry_end(&self, start: usize, end: usize) -> usize {
         let mut at = start;
         while at < end {
             match self.kind(at) {

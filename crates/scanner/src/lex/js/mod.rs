@@ -7,6 +7,7 @@ mod call;
 mod code;
 mod escape;
 mod follow;
+mod held;
 pub(crate) mod html;
 mod import;
 mod look;

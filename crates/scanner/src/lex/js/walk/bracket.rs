@@ -91,6 +91,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     pub(super) fn called(&mut self, base: Cur, args: [Arg; 3], texts: u32, last: usize) {
+        self.give(&base, &args);
         let callee = Callee { cur: base, args, texts };
         let val = self.call(&callee, small(last));
         self.texts.truncate(texts as usize);
@@ -198,6 +199,10 @@ impl Walk<'_, '_, '_, '_> {
         if let Some((name, how)) = constant {
             let word = self.names.words.get(&name);
             self.step(word, how, at);
+            if at == open.wrapping_add(2) && matches!(self.kind(open.wrapping_add(1)), Some(K::Str | K::Tpl))
+            {
+                self.take_held(Some(base), open.wrapping_add(1));
+            }
         } else {
             let built = self.folded(open.wrapping_add(1), at);
             if built.is_some() {

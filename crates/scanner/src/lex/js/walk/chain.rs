@@ -58,7 +58,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Resolves the first name of a chain.
-    pub(super) fn root(&mut self, at: usize, tok: Tok, kw: Kw) -> (Val, Own, How) {
+    pub(in crate::lex::js) fn root(&mut self, at: usize, tok: Tok, kw: Kw) -> (Val, Own, How) {
         let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
         if kw == Kw::This {
             let val = if self.functions == 0 { Val::node(ROOT) } else { Val::default() };
@@ -101,7 +101,9 @@ impl Walk<'_, '_, '_, '_> {
             Some(K::Word | K::Private) => {
                 let word = if tok.kind == K::Word { tok.word() } else { 0 };
                 let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
+                let before = self.cur;
                 self.step(word, how, next);
+                self.take_held(before, next);
                 next.wrapping_add(1)
             }
             _ => next,
@@ -189,8 +191,8 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     pub(super) fn written(&mut self, cur: &Cur) {
-        // A name alone is bound anew; what it stood for stays as it is.
-        if cur.shape == Shape::Name {
+        // A name, or a member that holds something, is given something else; what it stood for stays as it is.
+        if cur.shape == Shape::Name || cur.alias {
             return;
         }
         let span = self.span(cur.first, cur.last);
@@ -202,6 +204,7 @@ impl Walk<'_, '_, '_, '_> {
     /// Ends an expression: what was assigned in it is bound.
     pub(in crate::lex::js) fn end_expression(&mut self) {
         let shape = self.cur.map(|cur| cur.shape);
+        let literal = self.cur.filter(|cur| cur.shape == Shape::Pattern).map(|cur| cur.first as usize);
         let name =
             self.cur.filter(|cur| cur.shape == Shape::Name && !cur.val.is_known() && cur.val.text == 0);
         self.end_operand();
@@ -222,6 +225,8 @@ impl Walk<'_, '_, '_, '_> {
             (false, FirstArg::Literal) => inner,
             (false, _) => Val { text: 0, ..inner },
         };
+        let literal = literal.filter(|_| frame.operators == 0 && !frame.function);
+        let field = core::mem::take(&mut frame.field).checked_sub(1);
         let inside = if frame.function { frame.inside as usize } else { usize::MAX };
         let any = shape.is_some() || frame.operators > 0 || frame.function;
         let targets = frame.targets as usize;
@@ -245,6 +250,12 @@ impl Walk<'_, '_, '_, '_> {
                 self.ask(self.tok(name.last as usize), Given::Anything);
             }
             self.bind_target(&target, value);
+            if let Some(open) = literal.filter(|_| target.shape == Shape::Name) {
+                self.hold_literal(target.last as usize, open);
+            }
+        }
+        if let Some(field) = field {
+            self.hold_field(field as usize, value);
         }
     }
 

@@ -56,6 +56,9 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
                 followed.add(name.clone(), Why::Text);
             }
         }
+        for name in bindings.holders() {
+            followed.add(name.clone(), Why::Holder);
+        }
         for name in asked.all() {
             followed.add(name.clone(), Why::Asked);
         }
@@ -188,6 +191,8 @@ pub(super) struct Frame {
     args: [Arg; 3],
     count: u32,
     texts: u32,
+    /// The field of a class that is given a value: its token, plus one.
+    field: u32,
     /// What names stand for counts here: the arguments and indices of a name of the tables.
     exact: bool,
 }
@@ -209,6 +214,7 @@ impl Frame {
             declares: false,
             args: [Arg { first: FirstArg::None, val: Val { node: 0, star: 0, text: 0 } }; 3],
             count: 0,
+            field: 0,
             texts,
             exact: false,
         }
@@ -568,7 +574,15 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         }
     }
 
-    fn variable(&self, tok: Tok, at: u32) -> u32 {
+    /// Adds something that the operand may be, which was told where it was given.
+    pub(super) fn add_val(&mut self, val: Val) {
+        if let Some(cur) = &mut self.cur {
+            cur.alias = !cur.val.is_known();
+            cur.val = self.bindings.sets.either(cur.val, val);
+        }
+    }
+
+    pub(super) fn variable(&self, tok: Tok, at: u32) -> u32 {
         let typed = if self.typed { Flag::On } else { Flag::Off };
         let scopes = self.scopes.get_or_init(|| Scopes::new(self.src, self.toks, typed));
         scopes.variable(self.src, tok, at)

@@ -80,7 +80,11 @@ impl Walk<'_, '_, '_, '_> {
             self.written(&cur);
             self.targets.push(cur);
         }
+        let key = target.is_none() && self.kind(at.wrapping_sub(1)) == Some(K::Word);
         let Some(frame) = self.top() else { return };
+        if key && frame.kind == In::Class {
+            frame.field = small(at);
+        }
         frame.value = Val::default();
         (frame.operators, frame.joined) = (0, false);
         if matches!(frame.kind, In::Class | In::Params | In::Object) {
