@@ -25,6 +25,7 @@ mod py;
 #[cfg(feature = "render")]
 mod render;
 mod rs;
+mod runs;
 mod several;
 mod sh;
 #[cfg(feature = "render")]
