@@ -39,6 +39,7 @@ pub(crate) fn find(text: &[u8], uris: Uris) -> Vec<Decoded> {
     let mut out = Vec::new();
     runs(text, &mut out);
     percent(text, &mut out);
+    bytes_apart(text, &mut out);
     if uris == Uris::Here {
         addresses(text, &mut out);
     }
@@ -134,6 +135,65 @@ fn run_end(text: &[u8], at: usize) -> usize {
 /// The body of a `data:` URI is read with its media type.
 fn is_address(text: &[u8], start: usize) -> bool {
     text.get(..start).is_some_and(|head| head.ends_with(b";base64,"))
+}
+
+/// What stands between bytes that are written one by one, as two hex digits each.
+const BETWEEN: [&[u8]; 4] = [b" ", b"\\x", b", 0x", b":"];
+
+/// Bytes written one by one: `49 67 6e`, `\x49\x67`, `0x49, 0x67`. One probe in each stretch that every run of them holds whole.
+fn bytes_apart(text: &[u8], out: &mut Vec<Decoded>) {
+    const STEP: usize = 3 * RUN - 24;
+    let (mut at, mut done) = (0_usize, 0_usize);
+    while at < text.len() {
+        if let Some((start, end, mark)) = run_apart(text, at, done) {
+            let unit = mark.len().saturating_add(2);
+            let run = text.get(start..end).unwrap_or_default();
+            let bytes: Vec<u8> =
+                run.chunks(unit).filter_map(|pair| hex(pair.get(..2).unwrap_or_default())).collect();
+            if bytes.len() >= RUN
+                && let Some(decoded) = printable(bytes)
+            {
+                push(&decoded, (start, end), out);
+            }
+            done = end;
+            at = end;
+        }
+        at = at.saturating_add(STEP);
+    }
+}
+
+/// Finds the run around a place, behind another: three bytes in a row show one.
+fn run_apart(text: &[u8], at: usize, behind: usize) -> Option<(usize, usize, &'static [u8])> {
+    let digits = |at: usize| matches!(text.get(at..at.saturating_add(2)), Some([a, b]) if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
+    for start in at..at.saturating_add(6) {
+        if !digits(start) {
+            continue;
+        }
+        let after = text.get(start.saturating_add(2)..)?;
+        let Some(mark) = BETWEEN.iter().copied().find(|mark| after.starts_with(mark)) else { continue };
+        let unit = mark.len().saturating_add(2);
+        let next = |at: usize| {
+            let after = at.saturating_add(2);
+            let goes_on = text.get(after..).is_some_and(|rest| rest.starts_with(mark));
+            (goes_on && digits(at.saturating_add(unit))).then_some(at.saturating_add(unit))
+        };
+        if next(start).and_then(next).is_none() {
+            continue;
+        }
+        let mut first = start;
+        while let Some(before) = first
+            .checked_sub(unit)
+            .filter(|before| *before >= behind && next(*before) == Some(first) && digits(*before))
+        {
+            first = before;
+        }
+        let mut last = start;
+        while let Some(more) = next(last) {
+            last = more;
+        }
+        return Some((first, last.saturating_add(2), mark));
+    }
+    None
 }
 
 /// Decodes a run as hex or base64, if that gives text.

@@ -166,6 +166,9 @@ fn text_of(
     let mut open = core::mem::take(&mut sink.hits);
     let kind = if class.lenses.iter().all(|lens| *lens == Lens::Prose) { Kind::Prose } else { Kind::Code };
     unicode::pass(text, kind, &mut sink);
+    if class.lenses.contains(&Lens::Data) && inventory::names::parts(entry.path).1.starts_with("json") {
+        unicode::escaped(text, &mut sink);
+    }
     crate::passes::long_encoded(text, &mut sink);
     hits.append(&mut sink.hits);
     let whole =

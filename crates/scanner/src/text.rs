@@ -163,8 +163,8 @@ impl TextView {
                 let stretch = plain_stretch(rest, if prose { is_plain } else { is_plain_or_underscore });
                 // What was left out in front is a disguise of the word behind it, and of no other.
                 let waits = self.marked || self.view.is_marked();
-                let word = |len: &usize| waits && *len < stretch;
-                let used = memchr::memchr(b' ', rest).filter(word).unwrap_or(stretch);
+                let word = rest.get(..stretch).filter(|_| waits);
+                let used = word.and_then(|word| memchr::memchr(b' ', word)).unwrap_or(stretch);
                 self.word(rest.get(..used).unwrap_or_default(), at, how);
                 used
             } else {

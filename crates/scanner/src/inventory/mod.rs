@@ -117,8 +117,11 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
     let text_encoding = crate::decode::has_wide_encoding(bytes);
     let binary = binary.or_else(|| (!text_encoding && looks_binary(bytes)).then_some(State::UnknownBinary));
     let code = named.is_some_and(|lens| !matches!(lens, Lens::Prose | Lens::Data)) || unread;
-    let before = path.rsplit('.').nth(1).unwrap_or_default().to_ascii_lowercase();
-    let ran = if code { before.as_str() } else { "" };
+    // `a.pdf.js` shows an ending of a document, `pdf.js` is a name.
+    let (name, _) = names::parts(path);
+    let stem = name.rsplit_once('.').map_or("", |(stem, _)| stem);
+    let before = stem.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or("", |(_, before)| before);
+    let ran = if code { before } else { "" };
     let code = if named.is_some() || unread { Flag::Yes } else { Flag::No };
     let mismatch = mismatch(bytes, (ran, &ending), found, binary, code);
     if lenses.is_empty() && binary.is_none() && !unread {
@@ -126,6 +129,11 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
     }
     Class { lenses, role, binary, unread_language: if unread { Flag::Yes } else { Flag::No }, mismatch }
 }
+
+/// Endings of documents that a reader opens without a thought.
+const DOCUMENTS: &[&str] = &["pdf", "docx", "xlsx", "pptx", "odt", "rtf"];
+/// Endings of data that no interpreter takes for a script.
+const DATA: &[&str] = &["json", "jsonc", "json5", "toml", "yaml", "yml"];
 
 fn mismatch(
     bytes: &[u8],
@@ -153,7 +161,13 @@ fn mismatch(
         return None;
     }
     // `photo.jpg.js`: what is shown of the name is no code.
-    if code == Flag::Yes && magic::is_media_ending(before) {
+    let shown = magic::is_media_ending(before) || DOCUMENTS.contains(&before);
+    if code == Flag::Yes && shown {
+        return Some(all);
+    }
+    // A first line that names an interpreter is no data.
+    let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
+    if DATA.contains(&ending) && names::is_script(head) {
         return Some(all);
     }
     // A name of an image or archive over bytes of none.

@@ -184,6 +184,12 @@ pub(crate) fn is_unread_language(path: &str) -> bool {
     NO_LENS.contains(&parts(path).1.as_str())
 }
 
+/// Says whether a text begins with a line that names an interpreter.
+pub(crate) fn is_script(text: &[u8]) -> bool {
+    let line = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).strip_prefix(b"#!");
+    line.is_some_and(|line| line.trim_ascii_start().starts_with(b"/"))
+}
+
 /// Gives the lens that a first line asks for.
 pub(crate) fn shebang(text: &[u8]) -> Option<Lens> {
     let line = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).strip_prefix(b"#!")?;

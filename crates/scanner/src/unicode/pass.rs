@@ -1,5 +1,7 @@
 //! One pass over the characters of a text that is not all ASCII, and one over its control bytes.
 
+use unicode_script::{Script, UnicodeScript as _};
+
 use super::words;
 use crate::entry::Lens;
 use crate::sink::{EmbeddedText, Sink};
@@ -18,18 +20,7 @@ pub(crate) fn pass(text: &[u8], kind: Kind, sink: &mut Sink<'_>) {
     if text.is_ascii() {
         return;
     }
-    let mut walk = Walk {
-        text,
-        sink,
-        kind,
-        before: ' ',
-        base: ' ',
-        line: Line::default(),
-        run: None,
-        compat: 0,
-        compat_start: 0,
-        woven: Woven::default(),
-    };
+    let mut walk = Walk::new(text, kind, sink);
     let mut at = 0_usize;
     for chunk in text.utf8_chunks() {
         walk.chunk(chunk.valid(), at);
@@ -41,6 +32,59 @@ pub(crate) fn pass(text: &[u8], kind: Kind, sink: &mut Sink<'_>) {
     walk.end_compat(at);
     walk.end_line();
     words::mixed(text, sink);
+}
+
+/// Tells the same rules of what JSON writes as `\u…`, string by string: tags, and marks of direction beside other text.
+pub(crate) fn escaped(text: &[u8], sink: &mut Sink<'_>) {
+    let mut walk = Walk::new(text, Kind::Code, sink);
+    let mut done = 0_usize;
+    while let Some(len) = memchr::memmem::find(text.get(done..).unwrap_or_default(), b"\\u") {
+        let at = done.saturating_add(len);
+        // A backslash that is escaped itself begins nothing.
+        let slashes = text.get(done..at).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\');
+        let Some((char, len)) =
+            escape(text.get(at..).unwrap_or_default()).filter(|_| slashes.count() % 2 == 0)
+        else {
+            done = at.saturating_add(2);
+            continue;
+        };
+        let end = at.saturating_add(len);
+        // What stands between two escapes ends runs, and a quote ends the text that marks turn.
+        let between = text.get(done..at).unwrap_or_default();
+        if !between.is_empty() {
+            walk.end_run(at);
+            walk.before = ' ';
+        }
+        if memchr::memchr2(b'"', b'\n', between).is_some() {
+            walk.end_line();
+        }
+        walk.line.right_to_left |= is_right_to_left(char);
+        walk.runs(char, (at, end));
+        let alone = text.get(at.saturating_sub(1)) == Some(&b'"') && text.get(end) == Some(&b'"');
+        if matches!(char, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') && !alone {
+            walk.direction(char, (at, end));
+        }
+        walk.before = char;
+        done = end;
+    }
+    walk.end_run(text.len());
+    walk.end_woven();
+    walk.end_line();
+}
+
+/// Reads `\uXXXX`, or two of them that make one character. Gives its length besides.
+fn escape(text: &[u8]) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = text.get(at..)?.strip_prefix(b"\\u")?.get(..4)?;
+        let digits = core::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let first = unit(0)?;
+    if let Some(char) = char::from_u32(u32::from(first)) {
+        return Some((char, 6));
+    }
+    let char = char::decode_utf16([first, unit(6)?]).next()?.ok()?;
+    Some((char, 12))
 }
 
 /// Control bytes but tab, line ends and form feed. NUL is a matter of encodings.
@@ -106,6 +150,23 @@ struct Woven {
     first: Option<(usize, usize)>,
 }
 
+impl<'s, 'r> Walk<'s, 'r> {
+    fn new(text: &'s [u8], kind: Kind, sink: &'s mut Sink<'r>) -> Self {
+        Self {
+            text,
+            sink,
+            kind,
+            before: ' ',
+            base: ' ',
+            line: Line::default(),
+            run: None,
+            compat: 0,
+            compat_start: 0,
+            woven: Woven::default(),
+        }
+    }
+}
+
 impl Walk<'_, '_> {
     fn chunk(&mut self, valid: &str, base: usize) {
         let mut rest = valid;
@@ -160,11 +221,14 @@ impl Walk<'_, '_> {
             | '\u{17B4}'
             | '\u{17B5}'
             | '\u{FFF9}'..='\u{FFFB}'
-                if self.kind == Kind::Code || is_word(self.before) || is_word(next) =>
+                if !is_quoted_alone(self.before, next)
+                    && (self.kind == Kind::Code || is_word(self.before) || is_word(next)) =>
             {
                 self.sink.shape("unicode-invisible-letter", span, How::NONE);
             }
-            '\u{2800}' if !is_braille(self.before) && !is_braille(next) => {
+            '\u{2800}'
+                if !is_quoted_alone(self.before, next) && !is_braille(self.before) && !is_braille(next) =>
+            {
                 self.sink.shape("unicode-invisible-letter", span, How::NONE);
             }
             _ if is_right_to_left(char) => self.line.right_to_left = true,
@@ -192,6 +256,11 @@ impl Walk<'_, '_> {
         if char == '\u{FEFF}' && span.0 == 0 {
             return;
         }
+        // One mark of an encoding is taken off; a second one stays in front of the first word.
+        if char == '\u{FEFF}' && span.0 == char.len_utf8() && self.before == char {
+            self.sink.shape("unicode-zero-width-code", span, How::NONE);
+            return;
+        }
         // Joiners belong to emoji and to scripts that join their letters.
         let joiner = matches!(char, '\u{200C}' | '\u{200D}');
         if joiner && (!self.before.is_ascii() && !next.is_ascii()) {
@@ -200,7 +269,7 @@ impl Walk<'_, '_> {
         if char == '\u{AD}' && self.kind == Kind::Prose {
             return;
         }
-        if self.kind == Kind::Code && self.is_name_in_quotes(span) {
+        if self.kind == Kind::Code && (self.is_name_in_quotes(span) || self.is_member(span)) {
             self.sink.shape("unicode-zero-width-code", span, How::NONE);
         } else if is_word(self.before) && is_word(next) {
             self.sink.shape("unicode-zero-width-word", span, How::NONE);
@@ -216,8 +285,35 @@ impl Walk<'_, '_> {
         let right = tail.iter().take(64).take_while(|byte| named(byte)).count();
         let open = head.len().checked_sub(left.saturating_add(1)).and_then(|at| head.get(at));
         let quoted = matches!(open, Some(b'\'' | b'"' | b'`')) && tail.get(right) == open;
-        let after = tail.get(right.saturating_add(1)..).unwrap_or_default().trim_ascii_start().first();
-        left > 0 && right > 0 && quoted && matches!(after, Some(b']' | b':'))
+        if !(left > 0 && right > 0 && quoted) {
+            return false;
+        }
+        let after = tail.get(right.saturating_add(1)..).unwrap_or_default();
+        let after = after.get(..after.len().min(64)).unwrap_or_default().trim_ascii_start().first();
+        // What reads a member takes its name as text: `getattr(x, "name")`.
+        let before = head.len().saturating_sub(left.saturating_add(1));
+        let call = head.get(before.saturating_sub(64)..before).unwrap_or_default();
+        let takes_name = [b"attr(".as_slice(), b"attrgetter(", b"methodcaller(", b"Reflect.get("]
+            .iter()
+            .filter_map(|callee| Some((memchr::memmem::rfind(call, callee)?, callee.len())))
+            .any(|(at, len)| {
+                let arguments = call.get(at.saturating_add(len)..).unwrap_or_default();
+                !arguments.iter().any(|byte| matches!(byte, b')' | b'\n' | b'\'' | b'"'))
+            });
+        matches!(after, Some(b']' | b':')) || (takes_name && matches!(after, Some(b')' | b',')))
+    }
+
+    /// Says whether a place is in the name of a member of something named: `x.na` in front of it, `me` behind.
+    fn is_member(&self, span: (usize, usize)) -> bool {
+        let named = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+        let head = self.text.get(span.0.saturating_sub(64)..span.0).unwrap_or_default();
+        let left = head.iter().rev().take_while(|byte| named(byte)).count();
+        let head = head.get(..head.len().saturating_sub(left)).unwrap_or_default();
+        let right = self.text.get(span.1).is_some_and(named);
+        let code = self.sink.lens & (Lens::Js.bit() | Lens::Py.bit() | Lens::Rs.bit()) != 0;
+        code && left > 0
+            && right
+            && matches!(head, [.., owner, b'.'] if named(owner) || matches!(owner, b')' | b']'))
     }
 
     fn direction(&mut self, char: char, span: (usize, usize)) {
@@ -314,8 +410,14 @@ impl Walk<'_, '_> {
             let (from, to, _) = view.map.back(index, index.saturating_add(1));
             let woven = match run {
                 Run::Tags { .. } => &mut self.woven.tags,
-                // The first sixteen only choose between two pictures.
-                Run::Selectors if *byte < 16 => continue,
+                // The first sixteen only choose between two pictures: letters have but one.
+                Run::Selectors if *byte < 16 => {
+                    if has_one_picture(self.base) {
+                        self.woven.lone = self.woven.lone.saturating_add(1);
+                        self.woven.first.get_or_insert((from, to));
+                    }
+                    continue;
+                }
                 Run::Selectors => {
                     if !super::is_east_asian(self.base) {
                         self.woven.lone = self.woven.lone.saturating_add(1);
@@ -338,8 +440,18 @@ impl Walk<'_, '_> {
     }
 }
 
+/// Letters that no selector changes. Signs made of letters, digits of keycaps and letters of other scripts have several forms.
+fn has_one_picture(char: char) -> bool {
+    char.is_alphabetic() && matches!(char.script(), Script::Latin | Script::Greek | Script::Cyrillic)
+}
+
 fn is_word(char: char) -> bool {
     char.is_alphanumeric() || matches!(char, '_' | '$')
+}
+
+/// A character alone between quotes is an entry of a table, and is seen there.
+const fn is_quoted_alone(before: char, next: char) -> bool {
+    matches!((before, next), ('\'', '\'') | ('"', '"') | ('`', '`'))
 }
 
 const fn is_braille(char: char) -> bool {

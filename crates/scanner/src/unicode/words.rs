@@ -91,13 +91,33 @@ pub(crate) fn identifier_beside(
     if super::has_zero_width(name) {
         sink.shape("unicode-zero-width-code", span, how);
     }
-    let plain: String = skeleton(name).filter(|char| !super::is_invisible(*char)).collect();
-    if !plain.is_ascii() || plain.is_empty() {
-        return;
-    }
-    if words.get(plain.as_bytes()) != 0 || is_name(plain.as_bytes()) {
+    let folded: String = skeleton(name).filter(|char| !super::is_invisible(*char)).collect();
+    let is_twin = |twin: &str| {
+        let plain = twin.is_ascii() && !twin.is_empty();
+        plain && (words.get(twin.as_bytes()) != 0 || is_name(twin.as_bytes()))
+    };
+    if is_twin(&typed(name)) || is_twin(&folded) {
         sink.shape("unicode-confusable-identifier", span, how);
     }
+}
+
+/// The name that a reader would type: letters of the keyboard stay as they are, where a skeleton writes `m` as `rn`.
+fn typed(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for char in name.chars().filter(|char| !super::is_invisible(*char)) {
+        if char.is_ascii() {
+            out.push(char);
+            continue;
+        }
+        let start = out.len();
+        out.extend(skeleton(char.encode_utf8(&mut [0; 4])));
+        // The two tall strokes have one skeleton.
+        if char.is_uppercase() && out.get(start..) == Some("l") {
+            out.truncate(start);
+            out.push('I');
+        }
+    }
+    out
 }
 
 /// Says whether a word stands in a text with no word character around it.

@@ -6,6 +6,9 @@
     reason = "a test reads the project's own files"
 )]
 
+#[path = "letters.rs"]
+mod letters;
+
 use core::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

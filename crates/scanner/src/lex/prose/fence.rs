@@ -32,6 +32,8 @@ pub(super) enum Code {
     Lens(Lens),
     /// Markup around scripts.
     Markup,
+    /// Commands behind the instructions of a Dockerfile.
+    Docker,
     /// What was typed and answered at a prompt: the lines behind a prompt are commands.
     Console,
     /// Nobody said: by what it looks like.
@@ -62,7 +64,9 @@ pub(super) fn code(label: &[u8]) -> Code {
         }
         "sh" | "bash" | "zsh" | "ksh" | "dash" | "shell" | "shellscript" | "shell-script" | "ash"
         | "fish" | "ps1" | "powershell" | "pwsh" | "posh" | "bat" | "batch" | "cmd" | "dos" | "makefile"
-        | "make" | "dockerfile" | "docker" | "env" | "dotenv" => Code::Lens(Lens::Sh),
+        | "make" | "env" | "dotenv" => Code::Lens(Lens::Sh),
+        "dockerfile" | "docker" | "containerfile" => Code::Docker,
+        "md" | "markdown" | "mdx" | "gfm" | "commonmark" => Code::Lens(Lens::Prose),
         "console" | "terminal" | "shell-session" | "shellsession" | "sh-session" | "bash-session"
         | "zsh-session" | "session" | "doscon" | "ps1con" => Code::Console,
         "pycon" | "python-repl" | "python-console" => Code::Lens(Lens::Py),
@@ -185,7 +189,7 @@ impl Fence {
         prose.side(Within::Prose, flags | hidden, parts);
         match self.code {
             Code::Text => {}
-            Code::Lens(lens) if self.has_prompts(prose.src) => {
+            Code::Lens(lens) if lens != Lens::Prose && self.has_prompts(prose.src) => {
                 let view = self.typed(prose.src, Keep::All);
                 prose.embed_fence(lens, EmbeddedText::View(view), flags);
             }
@@ -200,8 +204,38 @@ impl Fence {
                 let view = self.typed(prose.src, keep);
                 prose.embed_fence(Lens::Sh, EmbeddedText::View(view), flags);
             }
+            Code::Docker => {
+                let view = self.instructions(prose.src);
+                prose.embed_fence(Lens::Sh, EmbeddedText::View(view), flags);
+            }
             Code::Unsaid => self.hand_guess(prose, flags),
         }
+    }
+
+    /// What a Dockerfile runs, without the instructions in front. A list of arguments is read as words.
+    fn instructions(&self, src: &[u8]) -> View {
+        let mut view = View::default();
+        let mut goes_on = false;
+        for &(start, end) in &self.lines {
+            let text = src.get(start..end).unwrap_or_default();
+            let head = if goes_on { Some(0) } else { instruction(text) };
+            let Some(head) = head else { continue };
+            let body = text.get(head..).unwrap_or_default();
+            let is_list = !goes_on && body.first() == Some(&b'[');
+            let from = start.saturating_add(head);
+            if is_list {
+                for (at, byte) in body.iter().enumerate() {
+                    let at = from.saturating_add(at);
+                    let byte = if matches!(byte, b'[' | b']' | b',') { b' ' } else { *byte };
+                    view.put(&[byte], (at, at.saturating_add(1)), How::NONE, 0);
+                }
+            } else {
+                view.copy(body, from, How::NONE, 0);
+            }
+            view.put(b"\n", (end, end), How::NONE, 0);
+            goes_on = body.trim_ascii_end().ends_with(b"\\");
+        }
+        view
     }
 
     /// Hands code that nobody named to the lens that it looks like, if it looks like any.
@@ -391,6 +425,35 @@ fn prompt(line: &[u8]) -> usize {
     }
 }
 
+/// Gives where the command of an instruction begins: `RUN --network=none `, `ONBUILD CMD `.
+fn instruction(line: &[u8]) -> Option<usize> {
+    let mut at = 0_usize;
+    let mut runs = false;
+    loop {
+        let rest = line.get(at..)?;
+        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        at = at.saturating_add(blanks);
+        let rest = line.get(at..)?;
+        let len = rest.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
+        let word = rest.get(..len)?;
+        let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
+        if runs && !word.starts_with(b"--") {
+            return Some(at);
+        }
+        if !runs && !is(b"ONBUILD") && !is(b"HEALTHCHECK") {
+            runs = is(b"RUN") || is(b"CMD") || is(b"ENTRYPOINT");
+            let option = at > 0 && word.starts_with(b"--");
+            if !runs && !option {
+                return None;
+            }
+        }
+        if len == 0 {
+            return None;
+        }
+        at = at.saturating_add(len);
+    }
+}
+
 /// Steps over marks of quotations; `None` where the line has fewer.
 fn behind_quotes(src: &[u8], line: &Line, quotes: usize) -> Option<usize> {
     let mut at = line.start;
@@ -439,6 +502,8 @@ mod tests {
             ("run.mjs", Code::Lens(Lens::Js)),
             ("typescript{1,3}", Code::Lens(Lens::Js)),
             ("console", Code::Console),
+            ("Dockerfile", Code::Docker),
+            ("md", Code::Lens(Lens::Prose)),
             ("", Code::Unsaid),
             ("ruby", Code::Text),
         ] {

@@ -58,6 +58,15 @@ impl Paragraph {
         line.map_or(0, |line| line.from.saturating_add(at.saturating_sub(line.at)))
     }
 
+    /// Says whether the line that ends at a place of the text ends inside a word: `pre-` and `vious`.
+    fn is_hyphenated(&self, end: usize) -> bool {
+        let goes_on = self.text.get(end.saturating_add(1)).is_some_and(u8::is_ascii_lowercase);
+        let head = self.text.get(..end).unwrap_or_default();
+        goes_on
+            && self.text.get(end) == Some(&b'\n')
+            && matches!(head, [.., letter, b'-'] if letter.is_ascii_lowercase())
+    }
+
     /// Gives the parts of the source that a range of the text comes from.
     fn parts(&self, start: usize, end: usize) -> Vec<(usize, usize)> {
         let mut parts = Vec::new();
@@ -160,13 +169,18 @@ impl Flow<'_, '_, '_, '_> {
     /// Adds text to the flow, line by line.
     fn plain(&mut self, start: usize, end: usize) {
         let (prose, code) = (&mut *self.prose, self.code.is_some());
+        let paragraph = self.paragraph;
         let mut last: Option<usize> = None;
-        self.paragraph.each(start, end, |line, from, to| {
-            if let Some(last) = last {
+        paragraph.each(start, end, |line, from, to| {
+            let inside = line.at.checked_sub(1).is_some_and(|end| paragraph.is_hyphenated(end));
+            if let Some(last) = last.filter(|_| !inside) {
                 prose.out.text.blank((last, from));
-            } else if from == line.from {
+            } else if from == line.from && !inside {
                 prose.out.text.blank((from, from));
             }
+            // A word that is parted at the line's end is read as one.
+            let end = line.at.saturating_add(to.saturating_sub(line.from));
+            let to = if paragraph.is_hyphenated(end) { to.saturating_sub(1) } else { to };
             prose.flow(if code { Said::Quoted } else { line.said });
             prose.out.text.raw(prose.src.get(from..to).unwrap_or_default(), from, How::NONE);
             last = Some(to);
@@ -280,6 +294,8 @@ struct Marks<'t> {
     found: Vec<Mark>,
     /// Brackets that are open, and whether an image's.
     brackets: Vec<(usize, bool)>,
+    /// Where text with a ground of its own begins.
+    highlight: Option<usize>,
     /// Up to here no address and no tag ends.
     no_address: usize,
     no_tag: usize,
@@ -289,7 +305,14 @@ impl Marks<'_> {
     fn find(paragraph: &Paragraph, start: usize) -> Vec<Mark> {
         let text = &paragraph.text;
         let ticks = Ticks::new(text, start);
-        let mut all = Marks { text, found: Vec::new(), brackets: Vec::new(), no_address: 0, no_tag: 0 };
+        let mut all = Marks {
+            text,
+            found: Vec::new(),
+            brackets: Vec::new(),
+            highlight: None,
+            no_address: 0,
+            no_tag: 0,
+        };
         let mut at = start;
         while let Some(&byte) = text.get(at) {
             at = match byte {
@@ -297,6 +320,12 @@ impl Marks<'_> {
                     all.push(at, at.saturating_add(1), Kind::Drop);
                     at.saturating_add(2)
                 }
+                // A break that the author asked for.
+                b'\\' if text.get(at.saturating_add(1)) == Some(&b'\n') => {
+                    all.push(at, at.saturating_add(1), Kind::Drop);
+                    at.saturating_add(1)
+                }
+                b'=' => all.highlight(at),
                 b'`' => all.ticks(at, &ticks),
                 b'<' => all.angle(at),
                 b'[' => {
@@ -317,6 +346,25 @@ impl Marks<'_> {
 
     fn push(&mut self, start: usize, end: usize, kind: Kind) {
         self.found.push(Mark { start, end, kind });
+    }
+
+    /// `==text==` is text with a ground of another colour.
+    fn highlight(&mut self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let run = rest.iter().take_while(|byte| **byte == b'=').count();
+        let end = at.saturating_add(run);
+        let wordy =
+            |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        let before = wordy(at.checked_sub(1).and_then(|before| self.text.get(before)));
+        match (run, before, wordy(self.text.get(end)), self.highlight.take()) {
+            (2, false, true, _) => self.highlight = Some(at),
+            (2, _, false, Some(open)) => {
+                self.push(open, open.saturating_add(2), Kind::Drop);
+                self.push(at, end, Kind::Drop);
+            }
+            (_, _, _, open) => self.highlight = open,
+        }
+        end
     }
 
     fn ticks(&mut self, at: usize, ticks: &Ticks) -> usize {

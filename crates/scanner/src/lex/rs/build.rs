@@ -167,6 +167,23 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
     }
 
+    /// Says whether the texts between two places, joined, are the name of a tool, with nothing else between them.
+    fn is_tool_joined(&mut self, start: usize, end: usize) -> bool {
+        const PARTS: usize = 64;
+        let mut view = View::default();
+        for at in start..end.min(start.saturating_add(PARTS)) {
+            match self.code.tok(at).map(|tok| tok.kind) {
+                Some(K::Str) => {
+                    let Some(tok) = self.code.tok(at) else { return false };
+                    literal::decode_into(self.code.src, literal::text(self.code.src, tok), &mut view);
+                }
+                Some(K::Mark(b',')) => {}
+                _ => return false,
+            }
+        }
+        end <= start.saturating_add(PARTS) && TOOLS.contains(&view.bytes.as_slice())
+    }
+
     /// Says whether an expression can only be the name of a tool that builds use. `of` is the name that it is bound to:
     /// inside of its own value that name stands for its other values.
     fn is_tool(&mut self, range: (usize, usize), hops: usize, of: &[u8]) -> bool {
@@ -185,6 +202,16 @@ impl Walk<'_, '_, '_, '_, '_> {
                         return false;
                     }
                     found = true;
+                }
+                // Texts that the compiler joins are one text.
+                K::Word if self.code.word(at) == b"concat" && self.code.is(next, b'!') => {
+                    let open = next.saturating_add(1);
+                    let close = self.code.close(open);
+                    if !self.is_tool_joined(open.saturating_add(1), close) {
+                        return false;
+                    }
+                    found = true;
+                    at = close.max(next);
                 }
                 // A message or a question, not a value.
                 K::Word if matches!(self.code.word(at), b"expect" | b"filter") => {

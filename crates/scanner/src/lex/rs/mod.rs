@@ -9,10 +9,13 @@ mod uses;
 mod values;
 mod walk;
 
+use std::collections::BTreeSet;
+
 use super::Lexed;
 use crate::names::Names;
 use crate::options::Limits;
 use crate::sink::{Sink, Unread};
+use crate::view::How;
 use token::{K, Tok};
 
 /// Words that the walker follows although no rule need name them.
@@ -60,9 +63,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     code::views(src, &scanned, out);
     let names = &sink.rules.rs;
     let code = Code::new(src, &scanned.toks);
-    for tok in &scanned.toks {
-        identifier(src, *tok, names, &out.code.bytes, sink);
-    }
+    identifiers(src, &scanned.toks, names, sink);
     ffi::blocks(&code, sink);
     walk::walk(&code, names, sink);
 }
@@ -96,11 +97,17 @@ pub(crate) fn modules(src: &[u8]) -> Vec<Module> {
     found
 }
 
-fn identifier(src: &[u8], tok: Tok, names: &Names, code: &[u8], sink: &mut Sink<'_>) {
-    let (start, end) = tok.span();
-    let name = src.get(start..end).unwrap_or_default();
-    if tok.kind == K::Word && !name.is_ascii() {
-        crate::unicode::identifier(name, (start, end), crate::view::How::NONE, &names.words, code, sink);
+/// Names that are not ASCII, beside those of the file that are.
+fn identifiers(src: &[u8], toks: &[Tok], names: &Names, sink: &mut Sink<'_>) {
+    if src.is_ascii() {
+        return;
+    }
+    let words = || toks.iter().filter(|tok| tok.kind == K::Word).map(|tok| (tok, name_of(src, *tok)));
+    let mut plain: Option<BTreeSet<&[u8]>> = None;
+    for (tok, name) in words().filter(|(_, name)| !name.is_ascii()) {
+        let twins = plain.get_or_insert_with(|| words().map(|(_, name)| name).collect());
+        let is_name = |twin: &[u8]| twins.contains(twin);
+        crate::unicode::identifier_beside(name, tok.span(), How::NONE, &names.words, &is_name, sink);
     }
 }
 
