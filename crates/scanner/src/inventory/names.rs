@@ -28,6 +28,7 @@ const ENDINGS: &[(&str, Lens)] = &[
     ("bash", Lens::Sh),
     ("zsh", Lens::Sh),
     ("ksh", Lens::Sh),
+    ("bats", Lens::Sh),
     ("command", Lens::Sh),
     ("envrc", Lens::Sh),
     ("mk", Lens::Sh),
@@ -65,6 +66,10 @@ const ENDINGS: &[(&str, Lens)] = &[
 const NAMES: &[(&str, Lens)] = &[
     ("makefile", Lens::Sh),
     ("gnumakefile", Lens::Sh),
+    ("makefile.am", Lens::Sh),
+    ("makefile.in", Lens::Sh),
+    ("pkgbuild", Lens::Sh),
+    ("apkbuild", Lens::Sh),
     ("justfile", Lens::Sh),
     (".justfile", Lens::Sh),
     ("dockerfile", Lens::Sh),
@@ -80,6 +85,10 @@ const NAMES: &[(&str, Lens)] = &[
     (".zlogin", Lens::Sh),
     (".kshrc", Lens::Sh),
     (".envrc", Lens::Sh),
+    ("envrc", Lens::Sh),
+    (".bash_aliases", Lens::Sh),
+    (".zsh_aliases", Lens::Sh),
+    (".zlogout", Lens::Sh),
     (".npmrc", Lens::Data),
     (".yarnrc", Lens::Data),
     ("cmakelists.txt", Lens::Data),
@@ -171,7 +180,8 @@ pub(crate) fn parts(path: &str) -> (String, String) {
 pub(crate) fn lens(path: &str) -> Option<Lens> {
     let (name, ending) = parts(path);
     let named = NAMES.iter().find(|(known, _)| *known == name).map(|(_, lens)| *lens);
-    let dotted = name.starts_with("dockerfile.").then_some(Lens::Sh);
+    let dotted = ["dockerfile.", "containerfile."].iter().any(|head| name.starts_with(head));
+    let dotted = dotted.then_some(Lens::Sh);
     let dotted = dotted.or_else(|| name.starts_with(".env.").then_some(Lens::Data));
     let settings =
         [".git/config", ".cargo/config"].iter().any(|tail| path.to_ascii_lowercase().ends_with(tail));

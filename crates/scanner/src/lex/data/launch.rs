@@ -31,6 +31,9 @@ impl Launch {
 
 /// Judges a line. `depth` ends the search in code inside code.
 pub(super) fn judge(line: &Line, depth: usize) -> Launch {
+    if let Some(inner) = split_string(&line.words).filter(|_| depth > 0 && !line.more) {
+        return judge(&inner, depth.saturating_sub(1)).and(Launch::MORE);
+    }
     let words = program(&line.words);
     let mut launch = Launch::default();
     if line.more {
@@ -45,6 +48,12 @@ pub(super) fn judge(line: &Line, depth: usize) -> Launch {
         // `cmd /c npx …` is how that system starts a script: what counts is behind it.
         let inner = Line { words: rest.to_vec(), more: false };
         return launch.and(judge(&inner, depth));
+    }
+    if let Some(rest) = run_by(&name, args).filter(|_| depth > 0) {
+        // What a package manager starts in its own environment.
+        let inner = Line { words: rest.to_vec(), more: false };
+        let inner = judge(&inner, depth.saturating_sub(1));
+        launch = launch.and(inner.only(Launch::INLINE.and(Launch::DOWNLOADS)));
     }
     if is_downloader(&name) {
         launch = launch.and(Launch::DOWNLOADS);
@@ -69,6 +78,59 @@ fn plain_command<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> 
     let plain =
         |word: &Vec<u8>| !word.is_empty() && !word.iter().any(|byte| b" &|<>^%;\"'`$()\n".contains(byte));
     (runs && rest.len() > 1 && rest.iter().all(plain)).then_some(rest)
+}
+
+/// `env -S "line"`: the line is taken apart as a shell would.
+fn split_string(words: &[Vec<u8>]) -> Option<Line> {
+    let (first, args) = words.split_first()?;
+    if base(first) != b"env" {
+        return None;
+    }
+    for (arg, next) in args.iter().zip(1_usize..) {
+        let glued = arg.strip_prefix(b"-S").or_else(|| arg.strip_prefix(b"--split-string="));
+        let apart = matches!(arg.as_slice(), b"-S" | b"--split-string" | b"-vS" | b"-iS");
+        if apart || glued.is_some() {
+            let text = if apart { args.get(next)?.as_slice() } else { glued? };
+            let mut line = split(text);
+            let from = next.saturating_add(usize::from(apart));
+            line.words.extend(args.get(from..).unwrap_or_default().iter().cloned());
+            return Some(line);
+        }
+        if !arg.starts_with(b"-") && !arg.contains(&b'=') {
+            return None;
+        }
+    }
+    None
+}
+
+/// Gives the command that `uv run` and its like start.
+fn run_by<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> {
+    if !matches!(name, b"uv" | b"poetry" | b"pipenv" | b"hatch" | b"rye" | b"pdm" | b"pixi") {
+        return None;
+    }
+    let mut at = args.iter().position(|arg| arg == b"run")?.saturating_add(1);
+    while let Some(arg) = args.get(at).filter(|arg| arg.starts_with(b"-")) {
+        let valued = matches!(
+            arg.as_slice(),
+            b"--with"
+                | b"--python"
+                | b"-p"
+                | b"--directory"
+                | b"--project"
+                | b"--from"
+                | b"--extra"
+                | b"--group"
+                | b"--env-file"
+                | b"--package"
+                | b"--index"
+                | b"--with-requirements"
+                | b"--with-editable"
+                | b"-e"
+                | b"-C"
+        );
+        at = at.saturating_add(if valued { 2 } else { 1 });
+    }
+    args.get(at..).filter(|rest| !rest.is_empty())
 }
 
 fn is_downloader(name: &[u8]) -> bool {
@@ -165,6 +227,7 @@ fn is_code_option(family: &[u8], arg: &[u8]) -> Option<bool> {
         b"perl" | b"ruby" | b"lua" | b"luajit" | b"rscript" | b"osascript" | b"elixir" | b"groovy"
         | b"swift" | b"julia" | b"scala" | b"kotlin" | b"ghc" => is_cluster(&lower, b'e'),
         b"php" => is_cluster(arg, b'r'),
+        b"npx" | b"pnpx" => matches!(arg, b"-c" | b"--call") || arg.starts_with(b"--call="),
         b"awk" | b"gawk" | b"mawk" => !arg.starts_with(b"-"),
         _ => return None,
     })

@@ -69,6 +69,8 @@ impl Parser<'_, '_, '_> {
     }
 
     fn variable(&mut self, name: &[u8], start: usize, piece: &mut Piece, place: In) {
+        let other = if self.known.refs.is_empty() { None } else { self.known.refs.get(name).cloned() };
+        let name = other.as_deref().unwrap_or(name);
         let value = self.value(name, None);
         self.put_value(name, value, start, How::SHELL, piece, place);
     }
@@ -146,14 +148,21 @@ impl Parser<'_, '_, '_> {
     }
 
     fn put_text(&mut self, text: &[u8], from: (usize, usize), how: How, piece: &mut Piece, place: In) {
-        if place != In::Bare || !text.iter().any(u8::is_ascii_whitespace) {
+        if text.is_empty() {
+            // It leaves nothing, as a pair of quotes does.
+            self.joint = if self.flat.len() > piece.start { Joint::Seam } else { Joint::Empty };
+            return;
+        }
+        let separators = self.separators();
+        let gap = |byte: &u8| byte.is_ascii_whitespace() || separators.contains(byte);
+        if place != In::Bare || !text.iter().any(gap) {
             self.joint = Joint::No;
             self.flat.unit(text, from, how);
             return;
         }
-        let ends = text.last().is_some_and(u8::is_ascii_whitespace);
-        let starts = text.first().is_some_and(u8::is_ascii_whitespace);
-        let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let ends = text.last().is_some_and(gap);
+        let starts = text.first().is_some_and(gap);
+        let words = text.split(gap).filter(|word| !word.is_empty());
         for (word, index) in words.zip(0_usize..) {
             if index > 0 || starts {
                 self.split(from.0, piece);
@@ -164,6 +173,13 @@ impl Parser<'_, '_, '_> {
         if ends {
             self.split(from.0, piece);
         }
+    }
+
+    /// What parts words besides blanks: a short `IFS`.
+    pub(super) fn separators(&self) -> Vec<u8> {
+        let ifs = self.known.vars.get(&b"IFS"[..]).and_then(|var| var.items.as_ref());
+        let ifs = ifs.and_then(|items| items.first()).filter(|text| text.len() <= 8);
+        ifs.cloned().unwrap_or_default()
     }
 
     /// `$(…)`, or arithmetic.
@@ -179,7 +195,7 @@ impl Parser<'_, '_, '_> {
         if !self.down() {
             return;
         }
-        let (ran, printed) = self.inner(Stop::Paren, Capture::Yes);
+        let (ran, printed) = self.inner(Stop::Paren, Capture::Yes, super::Pipe::default());
         self.up();
         self.put_output(ran, printed, start, piece, place);
     }
@@ -200,11 +216,14 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads commands inside a word, the word's own state set aside.
-    pub(super) fn inner(&mut self, stop: Stop, capture: Capture) -> (u128, Option<Flat>) {
+    pub(super) fn inner(&mut self, stop: Stop, capture: Capture, fed: super::Pipe) -> (u128, Option<Flat>) {
         let (words, redirects, flat, marks) =
             (self.words.len(), self.redirects.len(), self.flat.len(), self.marks.len());
         let (pipe, input, joint) = (self.pipe, self.input.take(), self.joint);
-        self.pipe = super::Pipe::default();
+        self.pipe = fed;
+        if fed.piped {
+            self.input.clone_from(&input);
+        }
         let given = self.list(stop, capture);
         self.words.truncate(words);
         self.redirects.truncate(redirects);
@@ -281,7 +300,7 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let end = core::mem::replace(&mut self.end, close);
-        let (ran, printed) = self.inner(Stop::End, Capture::Yes);
+        let (ran, printed) = self.inner(Stop::End, Capture::Yes, super::Pipe::default());
         self.end = end;
         self.up();
         self.pos = close.saturating_add(1).min(self.end);

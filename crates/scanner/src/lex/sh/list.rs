@@ -4,8 +4,10 @@ use super::flat::Flat;
 use super::func::Func;
 use super::run::{Stage, Words};
 use super::{Parser, Pipe};
+use crate::entry::Lens;
+use crate::sink::EmbeddedText;
 use crate::text::Within;
-use crate::view::How;
+use crate::view::{How, View};
 
 /// What ends a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +90,9 @@ impl Parser<'_, '_, '_> {
         self.bodies.truncate(bodies);
         let ran = state.frames.iter().fold(state.ran, |sum, frame| sum | frame.ran);
         let printed = state.stage.printed.take().filter(|_| state.pipelines <= 1);
+        // No command at all prints nothing.
+        let none = capture == Capture::Yes && state.pipelines == 0 && state.frames.is_empty();
+        let printed = printed.or_else(|| (none && ran == 0).then(Flat::default));
         (ran, printed)
     }
 
@@ -320,13 +325,54 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let redirects = self.redirects.len();
+        let end = self.pos;
         let trailing = self.trailing();
         self.redirects.truncate(redirects);
+        if trailing != 0 && self.listed > frame.listed {
+            self.fed_behind(&frame, end);
+        }
         state.ran = frame.ran | inside;
         let how = state.stage.how;
         state.stage = Stage { sources: inside | trailing | frame.pipe.from, how, printed: None };
         state.pipelines = state.pipelines.saturating_add(2);
         state.closed = true;
+    }
+
+    /// A compound command whose input is named behind it: read once more as the end of a pipeline.
+    fn fed_behind(&mut self, frame: &Frame, end: usize) {
+        let head = self.src.get(..frame.start).unwrap_or_default();
+        let letters = head.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let start = frame.start.saturating_sub(letters.max(1));
+        let tail = self.src.get(end..self.pos).unwrap_or_default();
+        let Some(mark) = memchr::memchr(b'<', tail) else { return };
+        let tail = tail.get(mark..).unwrap_or_default();
+        let words = tail.strip_prefix(b"<<<");
+        let inner = words.or_else(|| {
+            let rest = tail.get(1..).unwrap_or_default().trim_ascii_start().strip_prefix(b"<(")?;
+            Some(rest.trim_ascii_end().strip_suffix(b")").unwrap_or(rest))
+        });
+        let Some(inner) = inner else { return };
+        let from = self.pos.saturating_sub(tail.len());
+        let from = from.saturating_add(inner.as_ptr().addr().wrapping_sub(tail.as_ptr().addr()));
+        let body = self.src.get(start..end).unwrap_or_default();
+        let cost = body.len().saturating_add(inner.len());
+        if self.sink.depth.saturating_add(1) >= self.embedded {
+            return;
+        }
+        let Some(left) = self.bodies_left.checked_sub(cost) else {
+            self.stopped.get_or_insert(start);
+            return;
+        };
+        self.bodies_left = left;
+        let mut view = View::default();
+        if words.is_some() {
+            view.put(b"echo ", (from, from), How::NONE, 0);
+        }
+        view.copy(inner, from, How::NONE, 0);
+        view.put(b" | ", (end, end), How::NONE, 0);
+        view.copy(body, start, How::NONE, 0);
+        view.put(b"\n", (self.pos, self.pos), How::NONE, 0);
+        self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
     /// Reads redirections behind a compound command.

@@ -1,5 +1,6 @@
 //! Shells: commands with their words as the shell would read them.
 
+mod docker;
 mod expand;
 mod files;
 mod filter;
@@ -30,7 +31,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     if sink.depth == 0 {
         match files::kind(sink.path) {
             files::Kind::Script => {}
-            files::Kind::Docker => return files::dockerfile(src, sink, limits, out),
+            files::Kind::Docker => return docker::dockerfile(src, sink, limits, out),
             files::Kind::Make => return files::makefile(src, sink, out),
             files::Kind::Power => return power::powershell(src, sink, out),
             files::Kind::Batch => return power::batch(src, sink, out),
@@ -108,6 +109,8 @@ struct Var {
 struct Known {
     vars: BTreeMap<Vec<u8>, Var>,
     funcs: BTreeMap<Vec<u8>, Func>,
+    /// Names that stand for another name.
+    refs: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 /// Where the commands of a pipeline get their input.
@@ -130,6 +133,10 @@ struct Parser<'a, 's, 'r> {
     out: &'s mut Lexed,
     flat: Flat,
     words: Vec<Piece>,
+    /// Where the words of the simple command that is read begin.
+    simple_from: usize,
+    /// The programs whose output the shell itself reads from here on: `exec < <(…)`.
+    stdin: u128,
     redirects: Vec<run::Redirect>,
     /// Where unquoted braces, commas and globs stand in the word that is read.
     marks: Vec<usize>,
@@ -176,6 +183,8 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             out,
             flat: Flat::default(),
             words: Vec::new(),
+            simple_from: 0,
+            stdin: 0,
             redirects: Vec::new(),
             marks: Vec::new(),
             known: Known::default(),

@@ -1,17 +1,62 @@
 //! PowerShell and batch files: comments gone, what only parts a word's letters gone, strings kept.
 
+use std::collections::BTreeMap;
+
 use crate::lex::Lexed;
 use crate::sink::Sink;
 use crate::text::Within;
 use crate::view::How;
 
+/// Longest value of a name that is kept.
+const MAX: usize = 300;
+
+type Values<'a> = BTreeMap<Vec<u8>, &'a [u8]>;
+
+/// `$name = value` up to the end of the line or command: the name and the value.
+fn assigned(src: &[u8], at: usize) -> Option<(Vec<u8>, &[u8])> {
+    let name = dollar_name(src, at)?;
+    let from = at.saturating_add(name.len()).saturating_add(1);
+    let rest = src.get(from..)?;
+    let gap = rest.iter().take(16).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let value = rest.get(gap..)?.strip_prefix(b"=").filter(|value| !value.starts_with(b"="))?;
+    let len = value.iter().take(MAX).position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
+    let len = len.or_else(|| (value.len() <= MAX).then_some(value.len()))?;
+    Some((name.to_ascii_lowercase(), value.get(..len)?))
+}
+
+fn dollar_name(src: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = src.get(at.saturating_add(1)..)?;
+    let len = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    rest.get(..len).filter(|name| !name.is_empty() && name.len() <= 64)
+}
+
 /// Reads a PowerShell script. Its code view keeps its strings: what they hold is what is run.
 pub(super) fn powershell(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;
     let mut quote = 0_u8;
+    let mut values = Values::new();
+    let mut budget = src.len().saturating_mul(4);
     while let Some(&byte) = src.get(at) {
         let rest = src.get(at..).unwrap_or_default();
         match byte {
+            b'$' if quote == 0 => {
+                let name = dollar_name(src, at).unwrap_or_default();
+                let end = at.saturating_add(name.len()).saturating_add(1);
+                if let Some((name, value)) = assigned(src, at) {
+                    values.insert(name, value);
+                    out.code.copy(src.get(at..end).unwrap_or_default(), at, How::NONE, 0);
+                } else if let Some(value) = values.get(&name.to_ascii_lowercase())
+                    && let Some(left) = budget.checked_sub(value.len())
+                {
+                    // What a name holds stands where it is used.
+                    budget = left;
+                    let value = plain_text(value);
+                    out.code.put(&value, (at, end), How::NONE, 0);
+                } else {
+                    out.code.copy(src.get(at..end).unwrap_or_default(), at, How::NONE, 0);
+                }
+                at = end;
+            }
             b'#' if quote == 0 && boundary(src, at) => {
                 let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 comment(rest.get(..len).unwrap_or_default(), at, out);
@@ -70,6 +115,12 @@ pub(super) fn powershell(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
     strings(src, out);
 }
 
+/// A value as the code view shows code: no quotes, and no marks in words.
+fn plain_text(value: &[u8]) -> Vec<u8> {
+    let value = value.trim_ascii();
+    value.iter().copied().filter(|byte| !matches!(byte, b'\'' | b'"' | b'`')).collect()
+}
+
 fn blank(at: usize, out: &mut Lexed) {
     if out.code.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
         out.code.put(b" ", (at, at), How::NONE, 0);
@@ -115,6 +166,8 @@ fn strings(src: &[u8], out: &mut Lexed) {
 /// Reads a batch file.
 pub(super) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;
+    let mut values = Values::new();
+    let mut budget = src.len().saturating_mul(4);
     for line in src.split_inclusive(|byte| *byte == b'\n') {
         let text = line.trim_ascii_start();
         let text = text.strip_prefix(b"@").unwrap_or(text);
@@ -122,6 +175,9 @@ pub(super) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
         if text.starts_with(b"::") || word.starts_with(b"rem ") || word.trim_ascii() == b"rem" {
             comment(line, at, out);
         } else {
+            if let Some((name, value)) = batch_set(text) {
+                values.insert(name, value);
+            }
             let mut from = at;
             for part in line.split_inclusive(|byte| matches!(byte, b'^' | b' ' | b'\t' | b'"')) {
                 let end = from.saturating_add(part.len());
@@ -131,7 +187,7 @@ pub(super) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
                 } else {
                     part
                 };
-                out.code.copy(body, from, How::NONE, 0);
+                batch_part(body, from, &values, &mut budget, out);
                 match last {
                     b'^' => out.code.skip(How::SHELL),
                     b'"' => {
@@ -152,4 +208,46 @@ pub(super) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
         at = at.saturating_add(line.len());
     }
     strings(src, out);
+}
+
+/// `set name=value`.
+fn batch_set(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let (word, rest) = line.split_at_checked(4)?;
+    if !word.eq_ignore_ascii_case(b"set ") && !word.eq_ignore_ascii_case(b"set\t") {
+        return None;
+    }
+    let rest = rest.trim_ascii();
+    let rest = rest.strip_prefix(b"\"").map_or(rest, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
+    let at = memchr::memchr(b'=', rest).filter(|at| (1..=64).contains(at))?;
+    let value = rest.get(at.saturating_add(1)..).filter(|value| value.len() <= MAX)?;
+    Some((rest.get(..at)?.to_ascii_lowercase(), value))
+}
+
+/// Adds a part of a line, `%name%` as what it holds.
+fn batch_part(part: &[u8], from: usize, values: &Values<'_>, budget: &mut usize, out: &mut Lexed) {
+    let mut at = 0_usize;
+    while let Some(open) = part.get(at..).and_then(|rest| memchr::memchr(b'%', rest)) {
+        let open = at.saturating_add(open);
+        let name = open.saturating_add(1);
+        let Some(len) = part.get(name..).and_then(|rest| memchr::memchr(b'%', rest)) else { break };
+        let close = name.saturating_add(len);
+        let value = part.get(name..close).filter(|name| name.len() <= 64);
+        let value = value.and_then(|name| values.get(&name.to_ascii_lowercase()));
+        let paid = value.and_then(|value| budget.checked_sub(value.len()));
+        let (Some(value), Some(left)) = (value, paid) else {
+            out.code.copy(part.get(at..close).unwrap_or_default(), from.saturating_add(at), How::NONE, 0);
+            at = close;
+            if value.is_none() && len == 0 {
+                out.code.copy(b"%", from.saturating_add(close), How::NONE, 0);
+                at = close.saturating_add(1);
+            }
+            continue;
+        };
+        *budget = left;
+        let (start, end) = (from.saturating_add(open), from.saturating_add(close).saturating_add(1));
+        out.code.copy(part.get(at..open).unwrap_or_default(), from.saturating_add(at), How::NONE, 0);
+        out.code.put(value, (start, end), How::SHELL, 0);
+        at = close.saturating_add(1);
+    }
+    out.code.copy(part.get(at..).unwrap_or_default(), from.saturating_add(at), How::NONE, 0);
 }

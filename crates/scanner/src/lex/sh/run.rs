@@ -86,6 +86,7 @@ impl Parser<'_, '_, '_> {
             (self.words.len(), self.redirects.len(), self.flat.len(), self.printed.len());
         let start = self.pos;
         let mut end = start;
+        let outer = core::mem::replace(&mut self.simple_from, words);
         loop {
             self.blanks();
             match self.peek() {
@@ -118,6 +119,7 @@ impl Parser<'_, '_, '_> {
         let sources = self.told_redirects(redirects);
         let mut stage = self.command_words(own);
         stage.sources |= sources;
+        self.simple_from = outer;
         self.words.truncate(words);
         self.redirects.truncate(redirects);
         self.flat.truncate(flat);
@@ -458,6 +460,8 @@ impl Parser<'_, '_, '_> {
         let told: Vec<(Vec<u8>, How)> =
             redirects.iter().map(|redirect| (redirect.text.clone(), redirect.how)).collect();
         let fed = redirects.iter().fold(sources | self.pipe.from, |sum, redirect| sum | redirect.sources);
+        let reads = self.pipe.piped || redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
+        let fed = if reads { fed } else { fed | self.stdin };
         let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
         let start = args.first().map_or(0, |word| word.start);
         let end = args.last().map_or(start, |word| word.end);
@@ -489,7 +493,8 @@ impl Parser<'_, '_, '_> {
         if let Some(skipped) = wrap::skipped(name, &text) {
             let first = own.first.saturating_add(1).saturating_add(skipped);
             for at in own.first.saturating_add(1)..first.min(own.end) {
-                if let Some(word) = self.words.get(at).filter(|word| word.assigns != 0).copied() {
+                let assigns = |word: &&Piece| word.assigns != 0 || wrap::is_assignment(self.text(**word));
+                if let Some(word) = self.words.get(at).filter(assigns).copied() {
                     self.tell_assignment(word, own.span);
                 }
             }
@@ -498,7 +503,12 @@ impl Parser<'_, '_, '_> {
                     self.fed_words(own, first);
                 }
                 let inner = Words { first, nested: own.nested.saturating_add(1), ..own };
-                return self.command_words(inner);
+                let stage = self.command_words(inner);
+                if name == b"coproc" {
+                    // What it prints is read by this name's number.
+                    self.set_text(b"COPROC", None, stage.sources);
+                }
+                return stage;
             }
             return Stage::default();
         }
@@ -540,7 +550,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Goes on with words that stand nowhere in the source as they are.
-    fn written(&mut self, words: &[Vec<u8>], own: Words) -> Stage {
+    pub(super) fn written(&mut self, words: &[Vec<u8>], own: Words) -> Stage {
         let first = self.words.len();
         for text in words {
             let mut piece = self.begin();

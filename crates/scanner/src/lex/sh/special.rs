@@ -118,6 +118,12 @@ impl Parser<'_, '_, '_> {
                 (redirect.number, redirect.sources, text)
             })
             .collect();
+        let first = |redirect: &&super::run::Redirect| {
+            redirect.number == b'0' && redirect.text.starts_with(b"<") && !redirect.text.starts_with(b"<&")
+        };
+        if let Some(read) = self.redirects.get(own.redirects..).unwrap_or_default().iter().rfind(first) {
+            self.stdin = read.sources;
+        }
         for (number, sources, text) in opened {
             self.set_text(&[b'&', number], text.as_deref(), sources);
         }
@@ -135,7 +141,17 @@ impl Parser<'_, '_, '_> {
             self.interpret(name, runs, own);
             return Some(Stage::default());
         }
+        if self.receives(name, own) {
+            return Some(Stage::default());
+        }
         match name {
+            b":" | b"true" if own.wanted => {
+                return Some(Stage { printed: Some(Flat::default()), ..Stage::default() });
+            }
+            b"awk" | b"gawk" | b"mawk" => {
+                self.strings_run(own);
+                return None;
+            }
             b"eval" => self.eval(program, own),
             b"at" | b"batch" => {
                 if let Some(text) = self.given(own) {
@@ -144,7 +160,8 @@ impl Parser<'_, '_, '_> {
             }
             b"exec" if self.args(own).is_empty() => self.keep_open(own),
             b"source" | b"." => self.source(own),
-            b"trap" | b"watch" => {
+            b"watch" => self.watch(own),
+            b"trap" => {
                 let arg = self.args(own).iter().find(|word| !self.text(**word).starts_with(b"-")).copied();
                 if let Some(arg) = arg {
                     self.embed(Lens::Sh, arg.start, arg.end);
@@ -158,13 +175,15 @@ impl Parser<'_, '_, '_> {
                 }
             }
             b"find" | b"fd" => self.find(own),
-            b"export" | b"declare" | b"typeset" | b"local" | b"readonly" | b"setenv" => self.declared(own),
+            b"export" | b"declare" | b"typeset" | b"local" | b"readonly" | b"setenv" => {
+                self.declared(name, own)
+            }
             b"unset" => {
                 for name in self.arg_texts(own) {
                     self.known.vars.remove(&name);
                 }
             }
-            b"read" | b"mapfile" | b"readarray" => self.read(own),
+            b"read" | b"mapfile" | b"readarray" => self.read(name, own),
             b"set" => self.set(own),
             b"echo" | b"printf" => return Some(self.print(name, own)),
             b"cat" | b"tee" | b"rev" | b"tac" | b"tr" | b"base64" | b"base32" | b"openssl" | b"xxd" => {
@@ -192,6 +211,8 @@ impl Parser<'_, '_, '_> {
             let rest = words.get(2..).unwrap_or_default();
             let printed = self.printed_by(name, rest);
             self.set_text(&target, printed.as_ref().map(|printed| printed.bytes.as_slice()), 0);
+            let shown = printed.map_or_else(|| b"$".to_vec(), |printed| printed.bytes);
+            self.tell_set(&target, &shown, own);
             return Stage::default();
         }
         let stdout = self.redirects.get(own.redirects..).unwrap_or_default();
@@ -224,7 +245,7 @@ impl Parser<'_, '_, '_> {
             Runs::Shell => Lens::Sh,
             Runs::Python => Lens::Py,
             Runs::Js => Lens::Js,
-            Runs::Other => return,
+            Runs::Other => return self.strings_run(own),
         };
         let args: Vec<Piece> = self.args(own).to_vec();
         let mut at = 0_usize;
@@ -376,6 +397,7 @@ impl Parser<'_, '_, '_> {
         let found = texts.iter().position(|text| text == option || text == long || glued(text));
         if let Some(word) = found.and_then(|at| args.get(at.saturating_add(1))) {
             self.embed(Lens::Sh, word.start, word.end);
+            self.fed_text(&self.text(*word).to_vec(), own);
             return;
         }
         if name == b"env" {
@@ -419,7 +441,114 @@ impl Parser<'_, '_, '_> {
             let rest = args.get(at.saturating_add(1)..).unwrap_or_default();
             if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
                 self.embed(Lens::Sh, first.start, last.end);
+                let text = self.flat.bytes.get(first.start..last.end).unwrap_or_default().to_vec();
+                self.fed_text(&text, own);
+            } else if args.len() > at && !texts.iter().any(|text| matches!(text.as_slice(), b"-N" | b"-W")) {
+                // Without a command the shell of that host reads what comes in.
+                self.fed_text(b"sh", own);
             }
+        }
+    }
+
+    /// Goes on with a plain command line that an interpreter begins, where something comes in that it will read.
+    fn fed_text(&mut self, text: &[u8], own: Words) {
+        let odd = |byte: &u8| {
+            matches!(
+                byte,
+                b'|' | b';' | b'&' | b'<' | b'>' | b'(' | b')' | b'$' | b'`' | b'\'' | b'"' | b'\\' | b'\n'
+            )
+        };
+        let redirected = self.redirects.get(own.redirects..).unwrap_or_default();
+        let fed = self.pipe.from != 0
+            || self.stdin != 0
+            || redirected.iter().any(|redirect| redirect.sources != 0)
+            || self.given(own).is_some();
+        if !fed || text.len() > 256 || text.iter().any(odd) || own.nested >= 8 {
+            return;
+        }
+        let words: Vec<Vec<u8>> =
+            text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect();
+        let first = words.first().map(|word| super::run::base_name(word)).unwrap_or_default();
+        if (wrap::interpreter(first).is_some() || wrap::is_wrapper(first)) && self.spend(text.len()) {
+            let own = Words { nested: own.nested.saturating_add(8), ..own };
+            self.written(&words, own);
+        }
+    }
+
+    /// A program that hands its input to a program of its words: `docker exec -i box sh`, `watch sh`.
+    fn receives(&mut self, name: &[u8], own: Words) -> bool {
+        if self.pipe.from == 0 || !matches!(name, b"docker" | b"podman" | b"nerdctl" | b"kubectl" | b"oc") {
+            return false;
+        }
+        let texts = self.arg_texts(own);
+        let Some(at) = texts.iter().take(8).position(|text| matches!(text.as_slice(), b"exec" | b"run"))
+        else {
+            return false;
+        };
+        let mut at = at.saturating_add(1);
+        if let Some(end) = texts.iter().position(|text| text == b"--") {
+            at = end.saturating_add(1);
+        } else {
+            while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
+                let alone = text.contains(&b'=')
+                    || matches!(
+                        text.as_slice(),
+                        b"--rm" | b"--interactive" | b"--tty" | b"--privileged" | b"--init"
+                    )
+                    || text.iter().skip(1).all(|byte| matches!(byte, b'i' | b't' | b'd' | b'T'));
+                at = at.saturating_add(if alone { 1 } else { 2 });
+            }
+            at = at.saturating_add(1);
+        }
+        let rest = texts.get(at..).unwrap_or_default();
+        self.fed_text(&rest.join(&b' '), own);
+        false
+    }
+
+    /// Texts in the code of a language that no lens reads, where that code hands them to a shell.
+    fn strings_run(&mut self, own: Words) {
+        for word in self.args(own).to_vec() {
+            let text = self.text(word).to_vec();
+            let mut from = 0_usize;
+            while let Some(open) = text.get(from..).and_then(|rest| memchr::memchr2(b'"', b'\'', rest)) {
+                let open = from.saturating_add(open);
+                let start = open.saturating_add(1);
+                let quote = text.get(open).copied().unwrap_or(b'"');
+                let Some(len) = text.get(start..).and_then(|rest| memchr::memchr(quote, rest)) else { break };
+                let head = text.get(open.saturating_sub(32)..open).unwrap_or_default().trim_ascii_end();
+                let head = head.strip_suffix(b"(").unwrap_or(head).trim_ascii_end();
+                let runs: [&[u8]; 8] = [
+                    b"system",
+                    b"exec",
+                    b"popen",
+                    b"passthru",
+                    b"execute",
+                    b"qx",
+                    b"shell script",
+                    b"shell_exec",
+                ];
+                if runs.iter().any(|call| head.ends_with(call)) {
+                    let start = word.start.saturating_add(start);
+                    self.embed(Lens::Sh, start, start.saturating_add(len));
+                }
+                from = start.saturating_add(len).saturating_add(1);
+            }
+        }
+    }
+
+    /// `watch -n 1 command`.
+    fn watch(&mut self, own: Words) {
+        let texts = self.arg_texts(own);
+        let mut at = 0_usize;
+        while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
+            let valued = matches!(text.as_slice(), b"-n" | b"--interval" | b"-q" | b"--equexit");
+            at = at.saturating_add(if valued { 2 } else { 1 });
+        }
+        let rest = self.args(own).get(at..).unwrap_or_default();
+        if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
+            self.embed(Lens::Sh, first.start, last.end);
+            let text = self.flat.bytes.get(first.start..last.end).unwrap_or_default().to_vec();
+            self.fed_text(&text, own);
         }
     }
 
@@ -444,30 +573,94 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    fn declared(&mut self, own: Words) {
-        for word in self.args(own).to_vec() {
-            if word.assigns != 0 {
-                self.assignment(word, Lasts::Yes, own.span);
+    fn declared(&mut self, name: &[u8], own: Words) {
+        let mut options: Vec<u8> = Vec::new();
+        let args = self.args(own).to_vec();
+        if let ([target, value], b"setenv") = (args.as_slice(), name) {
+            let (target, value) = (self.text(*target).to_vec(), self.text(*value).to_vec());
+            return self.tell_set(&target, &value, own);
+        }
+        for word in args {
+            let text = self.text(word).to_vec();
+            if let Some(letters) = text.strip_prefix(b"-") {
+                options.extend_from_slice(letters);
+            }
+            // The name may be in quotes: these programs take words.
+            let Some(target) = wrap::name_of(&text).filter(|_| word.assigns != 0 || !text.starts_with(b"-"))
+            else {
+                continue;
+            };
+            self.assignment(word, Lasts::Yes, own.span);
+            if options.contains(&b'n') && name != b"export" {
+                let to = self.value(target, None).filter(|to| wrap::is_name(to) && to != target);
+                if let Some(to) = to {
+                    self.known.refs.insert(target.to_vec(), to);
+                }
+            }
+            let value = self.value(target, None);
+            if let Some(value) = value.filter(|_| options.contains(&b'l') || options.contains(&b'u')) {
+                let lower = options.contains(&b'l');
+                let value = if lower { value.to_ascii_lowercase() } else { value.to_ascii_uppercase() };
+                let sources = self.value_sources(target);
+                self.set_text(target, Some(&value), sources);
             }
         }
     }
 
-    fn read(&mut self, own: Words) {
+    /// Tells the rules that a program sets a name, as an assignment does.
+    fn tell_set(&mut self, name: &[u8], value: &[u8], own: Words) {
+        if !wrap::is_name(name) || !self.spend(value.len()) {
+            return;
+        }
+        let mut piece = self.begin();
+        piece.span = own.span;
+        self.flat.unit(&[name, b"=", value].concat(), own.span, How::NONE);
+        piece.end = self.flat.len();
+        self.tell_assignment(piece, own.span);
+    }
+
+    fn read(&mut self, program: &[u8], own: Words) {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let sources = redirects.iter().fold(self.pipe.from, |sum, redirect| sum | redirect.sources);
+        let reads = self.pipe.piped || redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
+        let sources = if reads { sources } else { sources | self.stdin };
         let input = self.given(own);
-        for name in self.arg_texts(own) {
-            if wrap::is_name(&name) {
-                let line = input.as_ref().map(|input| {
-                    input.bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().to_vec()
-                });
-                self.set_text(&name, line.as_deref(), sources);
+        let names: Vec<Vec<u8>> =
+            self.arg_texts(own).into_iter().filter(|name| wrap::is_name(name)).collect();
+        let line = input.as_ref().map(|input| input.bytes.split(|byte| *byte == b'\n').next());
+        let line = line.map(Option::unwrap_or_default);
+        if program != b"read" || names.len() < 2 {
+            for name in names {
+                self.set_text(&name, line, sources);
             }
+            return;
+        }
+        // Each name takes a word, the last one the rest.
+        let before = own.first.checked_sub(1).and_then(|at| self.words.get(at)).map(|word| self.text(*word));
+        let own_ifs = before.and_then(|text| text.strip_prefix(b"IFS=")).map(<[u8]>::to_vec);
+        let separators = own_ifs.unwrap_or_else(|| self.separators());
+        let gap = |byte: &u8| byte.is_ascii_whitespace() || separators.contains(byte);
+        let mut rest = line;
+        let count = names.len();
+        for (name, number) in names.iter().zip(1_usize..) {
+            let text = rest.map(|text| text.get(text.iter().take_while(|byte| gap(byte)).count()..));
+            let text = text.map(Option::unwrap_or_default);
+            let len = text.and_then(|text| text.iter().position(|byte| gap(byte)).filter(|_| number < count));
+            let word = text.map(|text| text.get(..len.unwrap_or(text.len())).unwrap_or_default());
+            rest = text.map(|text| text.get(len.unwrap_or(text.len())..).unwrap_or_default());
+            self.set_text(name, word, sources);
         }
     }
 
     fn set(&mut self, own: Words) {
         let args: Vec<Piece> = self.args(own).to_vec();
+        if let [option, name, value, ..] = args.as_slice()
+            && matches!(self.text(*option), [b'-', letters @ ..] if letters.contains(&b'x') && letters.len() < 4)
+        {
+            // fish: `set -gx NAME value`.
+            let (name, value) = (self.text(*name).to_vec(), self.text(*value).to_vec());
+            self.tell_set(&name, &value, own);
+        }
         let Some(from) = args.iter().position(|word| matches!(self.text(*word), b"--" | b"--0")) else {
             return;
         };
@@ -497,8 +690,10 @@ impl Parser<'_, '_, '_> {
         let value = value.unwrap_or_default().to_vec();
         let added = name.strip_suffix(b"+").map(<[u8]>::to_vec);
         let name = added.clone().unwrap_or_else(|| name.to_vec());
+        let base = name.split(|byte| *byte == b'[').next().unwrap_or_default();
         if lasts == Lasts::No
-            || !wrap::is_name(&name)
+            || !wrap::is_name(base)
+            || (base.len() != name.len() && !name.ends_with(b"]"))
             || self
                 .src
                 .get(word.span.0..word.span.1)

@@ -31,6 +31,13 @@ impl Parser<'_, '_, '_> {
             }
             _ => (name, index),
         };
+        if let Some(key) = index.filter(|key| !matches!(*key, b"@" | b"*")) {
+            let key = key.trim_ascii();
+            let own = [name, b"[", key.strip_prefix(b"$").unwrap_or(key), b"]"].concat();
+            if let Some(items) = self.known.vars.get(&own).and_then(|var| var.items.as_ref()) {
+                return items.first().cloned();
+            }
+        }
         let items = self.known.vars.get(name)?.items.as_ref()?;
         match index {
             None => items.first().cloned(),

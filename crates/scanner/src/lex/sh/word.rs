@@ -2,7 +2,7 @@
 
 use super::filter;
 use super::list::{Capture, Stop};
-use super::{Parser, Piece};
+use super::{Parser, Piece, Pipe};
 use crate::text::Within;
 use crate::view::How;
 
@@ -143,10 +143,23 @@ impl Parser<'_, '_, '_> {
             self.part(byte, &mut piece, marks);
         }
         self.finish(piece);
+        if self.leaves_nothing(first, from) {
+            self.words.truncate(first);
+        }
         if self.words.len() == first.saturating_add(1) && self.marks.len() > marks {
             self.braces(first, marks, from);
         }
         self.marks.truncate(marks);
+    }
+
+    /// An expansion without quotes that leaves nothing is no word.
+    fn leaves_nothing(&self, first: usize, from: usize) -> bool {
+        let raw = self.src.get(from..self.pos).unwrap_or_default();
+        let one = self.words.len() == first.saturating_add(1);
+        let empty = self.words.get(first).is_some_and(|word| word.start == word.end && !word.open);
+        one && empty
+            && matches!(raw.first(), Some(b'$' | b'`'))
+            && memchr::memchr2(b'\'', b'"', raw).is_none()
     }
 
     /// Looks at a byte that ends a word, unless it opens something of the word.
@@ -344,12 +357,17 @@ impl Parser<'_, '_, '_> {
     /// `<(…)`: what it prints is what the program reads.
     fn process(&mut self, piece: &mut Piece) {
         let start = self.pos;
+        let writes = self.peek() == b'>';
         self.skip(2);
         if !self.down() {
             return;
         }
-        let (ran, printed) = self.inner(Stop::Paren, Capture::Yes);
+        // What stands in `>(…)` reads what the command writes.
+        let from = if writes { self.pipe.from | self.writer() } else { 0 };
+        let fed = if writes { Pipe { from, how: self.pipe.how, piped: true } } else { Pipe::default() };
+        let (ran, printed) = self.inner(Stop::Paren, Capture::Yes, fed);
         self.up();
+        let (ran, printed) = if writes { (0, None) } else { (ran, printed) };
         piece.sources |= ran;
         piece.open = true;
         piece.value = true;
@@ -359,6 +377,19 @@ impl Parser<'_, '_, '_> {
         }
         self.flat.unit(b"<()", (start, self.pos), How::NONE);
         piece.value_end = self.flat.len();
+    }
+
+    /// Gives the program that the words so far start, wrappers dropped.
+    fn writer(&self) -> u128 {
+        let table = &self.sink.rules.commands;
+        let words = self.words.get(self.simple_from..).unwrap_or_default();
+        for word in words.iter().take(16).filter(|word| word.assigns == 0) {
+            let name = super::run::base_name(self.text(*word));
+            if !name.starts_with(b"-") && !super::wrap::is_wrapper(name) {
+                return table.source(table.program(name));
+            }
+        }
+        0
     }
 
     /// `name=(…)`: each item is a word.
@@ -391,6 +422,13 @@ impl Parser<'_, '_, '_> {
         self.words.truncate(words);
         self.flat.truncate(flat);
         let name = super::wrap::name_of(&name).unwrap_or_default().to_vec();
+        for item in items.iter().filter(|item| item.starts_with(b"[")).take(64) {
+            // `[key]=value`.
+            let Some(close) = memchr::memmem::find(item, b"]=") else { continue };
+            let (key, value) = (item.get(..=close), item.get(close.saturating_add(2)..));
+            let key = [name.as_slice(), key.unwrap_or_default()].concat();
+            self.set_text(&key, value, sources);
+        }
         self.set_items(name, known.then_some(items), sources);
         self.flat.unit(b"()", (start, self.pos), How::NONE);
         piece.open = true;

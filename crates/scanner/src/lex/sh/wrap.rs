@@ -74,6 +74,8 @@ const WRAPPERS: &[Wrapper] = &[
     with("valgrind", &[]),
     with("pkexec", &["--user"]),
     plain("unbuffer"),
+    plain("catchsegv"),
+    with("proot", &["-r", "-b", "-w", "-S", "-R", "-q"]),
     plain("chronic"),
     plain("torsocks"),
     plain("proxychains"),
@@ -87,6 +89,11 @@ const WRAPPERS: &[Wrapper] = &[
     plain("do"),
     plain("else"),
 ];
+
+/// Says whether a program runs the one that its words name.
+pub(super) fn is_wrapper(name: &[u8]) -> bool {
+    find(name).is_some()
+}
 
 fn find(name: &[u8]) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|known| known.name.as_bytes() == name)
