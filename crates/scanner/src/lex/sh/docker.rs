@@ -92,7 +92,7 @@ fn comment(src: &[u8], start: usize, end: usize, out: &mut Lexed) {
     out.text.end();
 }
 
-impl<'a> File<'a> {
+impl File<'_> {
     /// Reads one instruction, or one comment.
     fn line(&self, start: usize) -> Line {
         let mut line = Line { text: Flat::default(), start, end: start, next: start, odd: false };

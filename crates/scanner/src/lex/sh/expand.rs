@@ -221,7 +221,7 @@ impl Parser<'_, '_, '_> {
             (self.words.len(), self.redirects.len(), self.flat.len(), self.marks.len());
         let (pipe, input, joint) = (self.pipe, self.input.take(), self.joint);
         self.pipe = fed;
-        if fed.piped {
+        if fed.piped && input.as_ref().is_some_and(|input| self.spend(input.len())) {
             self.input.clone_from(&input);
         }
         let given = self.list(stop, capture);

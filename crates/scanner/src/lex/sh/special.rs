@@ -176,7 +176,7 @@ impl Parser<'_, '_, '_> {
             }
             b"find" | b"fd" => self.find(own),
             b"export" | b"declare" | b"typeset" | b"local" | b"readonly" | b"setenv" => {
-                self.declared(name, own)
+                self.declared(name, own);
             }
             b"unset" => {
                 for name in self.arg_texts(own) {
@@ -397,7 +397,8 @@ impl Parser<'_, '_, '_> {
         let found = texts.iter().position(|text| text == option || text == long || glued(text));
         if let Some(word) = found.and_then(|at| args.get(at.saturating_add(1))) {
             self.embed(Lens::Sh, word.start, word.end);
-            self.fed_text(&self.text(*word).to_vec(), own);
+            let text = self.text(*word).to_vec();
+            self.fed_text(&text, own);
             return;
         }
         if name == b"env" {
@@ -645,7 +646,7 @@ impl Parser<'_, '_, '_> {
         for (name, number) in names.iter().zip(1_usize..) {
             let text = rest.map(|text| text.get(text.iter().take_while(|byte| gap(byte)).count()..));
             let text = text.map(Option::unwrap_or_default);
-            let len = text.and_then(|text| text.iter().position(|byte| gap(byte)).filter(|_| number < count));
+            let len = text.and_then(|text| text.iter().position(gap).filter(|_| number < count));
             let word = text.map(|text| text.get(..len.unwrap_or(text.len())).unwrap_or_default());
             rest = text.map(|text| text.get(len.unwrap_or(text.len())..).unwrap_or_default());
             self.set_text(name, word, sources);
