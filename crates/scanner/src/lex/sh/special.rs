@@ -145,7 +145,7 @@ impl Parser<'_, '_, '_> {
             return Some(Stage::default());
         }
         match name {
-            b":" | b"true" if own.wanted => {
+            b":" | b"true" if own.wanted && !self.is_function(name) => {
                 return Some(Stage { printed: Some(Flat::default()), ..Stage::default() });
             }
             b"awk" | b"gawk" | b"mawk" => {
@@ -193,6 +193,10 @@ impl Parser<'_, '_, '_> {
             _ => return None,
         }
         Some(Stage::default())
+    }
+
+    fn is_function(&self, name: &[u8]) -> bool {
+        self.known.funcs.contains_key(name) || self.bodies.iter().any(|(body, _)| body == name)
     }
 
     /// What comes in as text of the script: a here-document, a here-string, or what the stage before printed.
