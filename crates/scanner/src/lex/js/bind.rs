@@ -1,10 +1,11 @@
 //! Names that a file binds: aliases of what the rules name, constants, and declarations of its own.
 
+use core::cell::Cell;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::sets::Sets;
-use super::table::Table;
+use super::table::{Table, key_of};
 use super::token::{ESCAPED, Tok};
 use crate::names::{Node, Word};
 
@@ -30,7 +31,7 @@ impl Val {
 }
 
 /// What a variable is bound to: all that it is anywhere.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Bound {
     val: Val,
     /// A constant that was bound twice is none; the token tells a second binding from a second round.
@@ -38,6 +39,9 @@ struct Bound {
     twice: bool,
     /// What it was when the last round ended.
     ended: Option<(Val, bool)>,
+    /// It was read in this round; it came to be something else after that.
+    read: Cell<bool>,
+    stale: bool,
 }
 
 /// Where the file declares a name itself.
@@ -64,6 +68,43 @@ pub(super) struct Bindings<'a> {
     declared: u64,
     /// How many declarations there were when the last round ended.
     ended: usize,
+    /// One bit a key: names that were read in this round where they were not bound.
+    missed: Missed,
+}
+
+/// Words of bits, one bit a key.
+#[derive(Debug)]
+struct Missed(Vec<Cell<u64>>);
+
+impl Default for Missed {
+    fn default() -> Self {
+        Self(vec![Cell::new(0); KEYS])
+    }
+}
+
+const KEYS: usize = 1 << 10;
+
+impl Missed {
+    fn cell(&self, key: u16) -> Option<(&Cell<u64>, u64)> {
+        self.0.get(usize::from(key >> 6)).map(|cell| (cell, 1 << (key & 63)))
+    }
+
+    #[inline]
+    fn note(&self, key: u16) {
+        if let Some((cell, bit)) = self.cell(key) {
+            cell.set(cell.get() | bit);
+        }
+    }
+
+    fn has(&self, key: u16) -> bool {
+        self.cell(key).is_some_and(|(cell, bit)| cell.get() & bit != 0)
+    }
+
+    fn clear(&self) {
+        for cell in &self.0 {
+            cell.set(0);
+        }
+    }
 }
 
 /// A name and which of its variables.
@@ -84,24 +125,26 @@ pub(super) fn name_of(src: &[u8], tok: Tok) -> Cow<'_, [u8]> {
 }
 
 impl<'a> Bindings<'a> {
-    /// Ends a round; says whether it left something other than the round before. What went to and fro within a round does so
-    /// in the next as well.
+    /// Ends a round; says whether the next may find something else: something is other than it was when the round began, and was
+    /// read before it became so. What went to and fro within a round does so in the next as well.
     pub(super) fn end_round(&mut self) -> bool {
         let mut changed = self.decls.len() != self.ended || core::mem::take(&mut self.held_anew);
         self.ended = self.decls.len();
         for bound in self.bounds.values_mut() {
             let now = Some((bound.val, bound.twice));
-            changed |= bound.ended != now;
+            changed |= bound.stale && bound.ended != now;
             bound.ended = now;
+            (bound.read, bound.stale) = (Cell::new(false), false);
         }
+        self.missed.clear();
         changed
     }
 
-    /// Gives all names that are bound.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, Val)> {
+    /// Gives all variables that are bound.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, u32, Val)> {
         self.names.iter().flat_map(|(name, number)| {
             let own = self.bounds.range((*number, 0)..=(*number, u32::MAX));
-            own.map(move |(_, bound)| (name, bound.val))
+            own.map(move |((_, variable), bound)| (name, *variable, bound.val))
         })
     }
 
@@ -123,26 +166,36 @@ impl<'a> Bindings<'a> {
         self.held.get(holder)?.get(member).copied()
     }
 
-    /// Gives the names whose members hold something.
-    pub(super) fn holders(&self) -> impl Iterator<Item = &Cow<'a, [u8]>> {
-        self.held.keys().map(|(name, _)| name)
+    /// Gives the variables whose members hold something.
+    pub(super) fn holders(&self) -> impl Iterator<Item = &Holder<'a>> {
+        self.held.keys()
     }
 
     /// Says whether a name is bound anywhere.
     pub(super) fn holds(&self, name: &[u8]) -> bool {
-        self.names.get(name).is_some()
+        let holds = self.names.get(name).is_some();
+        if !holds {
+            self.missed.note(key_of(name));
+        }
+        holds
     }
 
     /// Binds a variable at a token. Of known values all count.
     pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, variable: u32, at: u32, val: Val) {
         let known = val.is_known() || val.text != 0;
+        let missed = self.missed.has(key_of(&name));
+        let own_key = key_of(&name);
         let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         let Some(&mut number) = self.names.entry(name, || next) else { return };
         let key = (number, variable);
         if !known && !self.bounds.contains_key(&key) {
+            // Were it bound here already, this would be its second value.
+            self.missed.note(own_key);
             return;
         }
-        let bound = self.bounds.entry(key).or_insert(Bound { val, at, twice: false, ended: None });
+        let fresh = || Bound { val, at, twice: false, ended: None, read: Cell::new(missed), stale: missed };
+        let bound = self.bounds.entry(key).or_insert_with(fresh);
+        let before = (bound.val, bound.twice);
         if bound.at != at && (val.text != bound.val.text) {
             bound.twice = true;
         }
@@ -155,13 +208,19 @@ impl<'a> Bindings<'a> {
             // What stood for a constant in an earlier round may have turned out to be none.
             bound.val.text = val.text;
         }
+        bound.stale |= bound.read.get() && before != (bound.val, bound.twice);
     }
 
     /// Gives what an identifier is bound to. `variable` says which of its name it is, if the name is bound at all.
     #[inline]
     pub(super) fn get(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> Option<Val> {
-        let number = *self.names.get_at(src, tok)?;
-        self.bounds.get(&(number, variable())).map(|bound| bound.val)
+        let bound =
+            self.names.get_at(src, tok).and_then(|number| self.bounds.get(&(*number, variable())));
+        match bound {
+            Some(bound) => bound.read.set(true),
+            None => self.missed.note(tok.key()),
+        }
+        bound.map(|bound| bound.val)
     }
 
     /// Says that the file declares a table word itself between two tokens.

@@ -335,16 +335,15 @@ impl<'a> Walk<'a, '_, '_, '_> {
                 K::LParen | K::RParen => {}
                 K::Num => text = None,
                 K::Comma | K::Dot | K::LBracket | K::RBracket | K::Regex => (text, picked) = (None, true),
-                K::Word if is_folder(self.text_at(at)) => {
+                K::Word if self.is_folded(at) => {
                     text = None;
                     written = written.wrapping_add(1);
                     steps = steps.wrapping_add(u32::from(self.kind(at.wrapping_add(1)) == Some(K::LParen)));
                 }
                 K::Word => {
-                    let tok = self.tok(at);
                     // Bound or not: another place may bind it to something else.
                     if steps > 0 || self.is_put_together(at) {
-                        self.ask(tok, Given::Text);
+                        self.ask(at, Given::Text);
                     }
                     let token = self.bound(at)?.text.checked_sub(1)?;
                     named = named.wrapping_add(1);
@@ -361,6 +360,14 @@ impl<'a> Walk<'a, '_, '_, '_> {
     }
 
     /// Says whether a name is the first part of a sum, or a function of constants takes it.
+    /// Says whether a name is of a function that folds, or of what has one, and no variable of that name.
+    fn is_folded(&self, at: usize) -> bool {
+        let member = |kind: Option<K>| matches!(kind, Some(K::Dot | K::QDot));
+        let next = self.kind(at.wrapping_add(1));
+        is_folder(self.text_at(at))
+            && (member(self.kind(at.wrapping_sub(1))) || member(next) || next == Some(K::LParen))
+    }
+
     fn is_put_together(&self, at: usize) -> bool {
         match self.kind(at.wrapping_add(1)) {
             Some(K::Plus) => true,

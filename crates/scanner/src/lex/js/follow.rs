@@ -2,10 +2,11 @@
 //!
 //! The lexer marks the words of the tables; here each that can lead to a finding or bind a name becomes an event, by
 //! what stands beside it. What a bracket without an event does to what is around it does not depend on what it holds, so
-//! the walk goes from its opening to its closing mark. Names that the walk bound, and names whose value it lacked, are
+//! the walk goes from its opening to its closing mark. Variables that the walk bound, and those whose value it lacked, are
 //! events of the next round.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bind::{Val, name_of};
 use super::call::WalkNodes;
@@ -15,12 +16,12 @@ use super::token::{DULL, K, Kw, LIVE, NO_MATE, Tok};
 use super::walk::Via;
 use crate::names::{Names, Node, ROOT, STARRED, Word};
 
-/// Values of one name that are told apart; with more of them each of its tokens counts.
+/// Values of one variable that are told apart; with more of them each of its tokens counts.
 const VALUES: usize = 4;
 /// Brackets around a name that are looked at.
 const DEPTH: usize = 40;
 
-/// Which tokens of a name count.
+/// Which tokens of a variable count.
 #[derive(Debug, Clone, Copy, Default)]
 struct Follow {
     /// Those that do something with one of the things that it stands for.
@@ -34,7 +35,7 @@ struct Follow {
     holder: bool,
 }
 
-/// Why a name is followed.
+/// Why a variable is followed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Why {
     /// It stands for a value.
@@ -69,29 +70,39 @@ impl Follow {
     }
 }
 
-/// Names whose tokens may be events.
+/// Variables whose tokens may be events.
 #[derive(Debug, Default)]
 pub(super) struct Followed<'a> {
-    names: Table<'a, Follow>,
+    /// Names by number.
+    names: Table<'a, u32>,
+    /// By name and variable.
+    follows: BTreeMap<(u32, u32), Follow>,
     /// Those of which there was news since the tokens were marked.
-    news: Table<'a, Follow>,
+    news: Table<'a, u32>,
+    fresh: BTreeSet<(u32, u32)>,
 }
 
 impl<'a> Followed<'a> {
-    /// Follows a name.
-    pub(super) fn add(&mut self, name: Cow<'a, [u8]>, why: Why) {
-        let Some(follow) = self.names.entry(name.clone(), Follow::default) else { return };
-        if follow.add(why) {
-            let follow = *follow;
-            if let Some(news) = self.news.entry(name, Follow::default) {
-                *news = follow;
-            }
+    /// Follows a variable.
+    pub(super) fn add(&mut self, name: &Cow<'a, [u8]>, variable: u32, why: Why) {
+        let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let Some(&mut number) = self.names.entry(name.clone(), || next) else { return };
+        if self.follows.entry((number, variable)).or_default().add(why) {
+            self.news.entry(name.clone(), || number);
+            self.fresh.insert((number, variable));
         }
     }
 
+    /// Gives how a token of a name counts, if there is news of its variable.
+    fn news_of(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> Option<&Follow> {
+        let number = *self.news.get_at(src, tok)?;
+        let key = (number, variable());
+        self.follows.get(&key).filter(|_| self.fresh.contains(&key))
+    }
+
     /// Says whether there is news.
-    pub(super) const fn is_fresh(&self) -> bool {
-        !self.news.is_empty()
+    pub(super) fn is_fresh(&self) -> bool {
+        !self.fresh.is_empty()
     }
 }
 
@@ -223,14 +234,21 @@ impl Marking<'_> {
         }
     }
 
-    /// Goes through the tokens of names of which there is news.
-    pub(super) fn again(&self, scanned: &mut Scanned, words: &mut WordTokens, followed: &mut Followed<'_>) {
+    /// Goes through the tokens of variables of which there is news. `variable` says which of its name a token is.
+    pub(super) fn again(
+        &self,
+        scanned: &mut Scanned,
+        words: &mut WordTokens,
+        followed: &mut Followed<'_>,
+        variable: impl Fn(&[Tok], usize) -> u32,
+    ) {
         let Scanned { toks, brackets, .. } = scanned;
         let mut nest = Nest::new();
         for index in words.of(toks, &followed.news) {
             let index = index as usize;
             let Some(&tok) = toks.get(index) else { break };
-            let Some(follow) = followed.news.get_at(self.src, tok) else { continue };
+            let of = || variable(toks, index);
+            let Some(follow) = followed.news_of(self.src, tok, of) else { continue };
             let bracket = nest.around(toks, brackets, index);
             if self.name(toks, brackets, (index, bracket), follow) {
                 wake(toks, brackets, bracket);
@@ -240,6 +258,7 @@ impl Marking<'_> {
             }
         }
         followed.news.clear();
+        followed.fresh.clear();
     }
 
     /// Says whether a token that the lexer noted is an event where it stands.
@@ -363,8 +382,9 @@ fn is_delete(tok: &Tok) -> bool {
 fn is_handed_on(before: Option<&Tok>, around: Around) -> bool {
     let Some(before) = before else { return false };
     match before.kind {
-        K::Assign | K::EitherAssign | K::Either | K::Question | K::Gt | K::At => true,
-        K::Colon | K::LParen | K::Comma => around == Around::Open,
+        // An argument may hold an assignment, of which this is one side.
+        K::Assign | K::EitherAssign | K::Either | K::Question | K::Colon | K::Gt | K::At => true,
+        K::LParen | K::Comma => around == Around::Open,
         K::Word => matches!(Kw::of(before.word()), Kw::Await | Kw::Void | Kw::Yield | Kw::New | Kw::Extends),
         _ => false,
     }
@@ -463,10 +483,13 @@ const fn starts_value(kw: Kw) -> bool {
     )
 }
 
-/// What the walk asks for: names in places where their value counts.
+/// What the walk asks for: variables in places where their value counts.
 #[derive(Debug, Default)]
 pub(super) struct Asked<'a> {
-    names: Table<'a, ()>,
+    /// Names by number.
+    names: Table<'a, u32>,
+    /// By number and variable, with the name.
+    asked: BTreeMap<(u32, u32), Cow<'a, [u8]>>,
     /// Names that are given a value somewhere: [`TEXT`] where it is a text or a name, else 0.
     given: Option<Table<'a, u8>>,
 }
@@ -484,31 +507,38 @@ pub(super) enum Given {
 }
 
 impl<'a> Asked<'a> {
-    /// Asks for the value of a name, if the file gives it one.
-    pub(super) fn ask(&mut self, src: &'a [u8], toks: &[Tok], tok: Tok, given: Given) {
-        if self.holds(src, tok) {
-            return;
-        }
+    /// Asks for the value of a variable, if the file gives its name one.
+    pub(super) fn ask(
+        &mut self,
+        src: &'a [u8],
+        toks: &[Tok],
+        tok: Tok,
+        given: Given,
+        variable: impl FnOnce() -> u32,
+    ) {
         let names = self.given.get_or_insert_with(|| given_names(src, toks));
         let known = names.get_at(src, tok);
         if known.is_some_and(|known| given == Given::Anything || *known & TEXT != 0) {
-            self.names.entry(name_of(src, tok), || ());
+            let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+            let name = name_of(src, tok);
+            let Some(&mut number) = self.names.entry(name.clone(), || next) else { return };
+            self.asked.entry((number, variable())).or_insert(name);
         }
     }
 
-    /// Says whether a name was asked for.
-    pub(super) fn holds(&self, src: &[u8], tok: Tok) -> bool {
-        self.names.get_at(src, tok).is_some()
+    /// Says whether a variable was asked for.
+    pub(super) fn holds(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> bool {
+        self.names.get_at(src, tok).is_some_and(|number| self.asked.contains_key(&(*number, variable())))
     }
 
-    /// Gives how many names were asked for.
-    pub(super) const fn len(&self) -> usize {
-        self.names.len()
+    /// Gives how many variables were asked for.
+    pub(super) fn len(&self) -> usize {
+        self.asked.len()
     }
 
-    /// Gives all names that were asked for.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Cow<'a, [u8]>> {
-        self.names.iter().map(|(name, ())| name)
+    /// Gives all variables that were asked for.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, u32)> {
+        self.asked.iter().map(|((_, variable), name)| (name, *variable))
     }
 }
 

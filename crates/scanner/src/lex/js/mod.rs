@@ -125,15 +125,21 @@ fn dialect(path: &str, html_comments: Flag) -> Dialect {
 
 /// Reads a text as JavaScript or, by the path's ending, TypeScript.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
-    let marks = memchr::memmem::find(src, b"<!--").is_some() || memchr::memmem::find(src, b"-->").is_some();
-    pass(src, dialect(sink.path, Flag::Off), sink, limits, Some(out));
-    if marks {
+    let script = pass(src, dialect(sink.path, Flag::Off), sink, limits, Some(out));
+    if script == Flag::On {
         // Scripts have comments that modules lack. Both readings count.
         pass(src, dialect(sink.path, Flag::On), sink, limits, None);
     }
 }
 
-fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out: Option<&mut Lexed>) {
+/// Reads a text once; says whether a comment of scripts stands in it outside of what is a text or a comment in both.
+fn pass(
+    src: &[u8],
+    dialect: Dialect,
+    sink: &mut Sink<'_>,
+    limits: &Limits,
+    out: Option<&mut Lexed>,
+) -> Flag {
     let rules = sink.rules;
     let names = &rules.js;
     let mut scanned = Scanner::new(src, names, dialect, limits, rules.hinted().least).run();
@@ -148,6 +154,7 @@ fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out:
     look::look(src, &scanned, places.as_ref(), sink);
     sink.places = places;
     walk::walk(src, &mut scanned, dialect, names, sink);
+    if scanned.script_comments { Flag::On } else { Flag::Off }
 }
 
 /// Has what was unsure read as code. Ranges may lie in each other: what comes to more than twice the text is said to be

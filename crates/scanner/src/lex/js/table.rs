@@ -54,7 +54,7 @@ fn bit_of(key: u16) -> (usize, u64) {
     (group_of(key), 1 << ((key >> 2) & 63))
 }
 
-fn key_of(name: &[u8]) -> u16 {
+pub(super) fn key_of(name: &[u8]) -> u16 {
     key(prefix(name), name.len())
 }
 
@@ -74,10 +74,6 @@ fn hash_at(src: &[u8], start: usize, end: usize) -> u64 {
 impl<'a, T> Table<'a, T> {
     pub(super) const fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// Gives all names in the order in which they came.

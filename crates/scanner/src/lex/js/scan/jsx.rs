@@ -8,7 +8,7 @@ use super::{
 impl Scanner<'_> {
     pub(super) fn less(&mut self) {
         let rest = self.rest();
-        if self.dialect.html_comments == Flag::On && rest.starts_with(b"<!--") {
+        if rest.starts_with(b"<!--") && self.is_script_comment() {
             self.line_comment();
             return;
         }

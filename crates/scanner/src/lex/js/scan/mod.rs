@@ -110,6 +110,8 @@ pub(super) struct Scanned {
     pub(super) texts: Vec<u32>,
     /// Tokens after a long gap, with where the gap starts.
     pub(super) gaps: Vec<(u32, u32)>,
+    /// A comment of scripts begins somewhere, which is none in a module.
+    pub(super) script_comments: bool,
 }
 
 /// A gap of so many bytes is looked at.

@@ -55,13 +55,10 @@ impl Scanner<'_> {
                 }
             }
             b'@' => self.emit(K::At, 1),
-            b'+' | b'-' if self.peek(1) == byte => self.inc_dec(),
-            b'-' if self.dialect.html_comments == Flag::On
-                && self.newline
-                && self.rest().starts_with(b"-->") =>
-            {
+            b'-' if self.newline && self.rest().starts_with(b"-->") && self.is_script_comment() => {
                 self.line_comment();
             }
+            b'+' | b'-' if self.peek(1) == byte => self.inc_dec(),
             b'=' if self.peek(1) == b'>' => self.emit(K::Arrow, 2),
             b'!' if self.peek(1) != b'=' && !self.operand && !self.newline => {
                 // TypeScript's mark that a value is there: what follows is still an operator.
@@ -70,6 +67,12 @@ impl Scanner<'_> {
             }
             _ => self.operator(byte),
         }
+    }
+
+    /// Says whether a mark that starts a comment in scripts starts one; notes that it stands there.
+    pub(super) fn is_script_comment(&mut self) -> bool {
+        self.out.script_comments = true;
+        self.dialect.html_comments == Flag::On
     }
 
     /// Marks that neither open nor close anything.

@@ -191,9 +191,9 @@ impl Walk<'_, '_, '_, '_> {
         let open = frame.open as usize;
         let constant = self.constant_between(open.wrapping_add(1), at);
         if self.is_parent(base.val) && at == open.wrapping_add(2) {
-            let tok = self.tok(open.wrapping_add(1));
-            if tok.kind == K::Word {
-                self.ask(tok, Given::Text);
+            let name = open.wrapping_add(1);
+            if self.kind(name) == Some(K::Word) {
+                self.ask(name, Given::Text);
             }
         }
         if let Some((name, how)) = constant {

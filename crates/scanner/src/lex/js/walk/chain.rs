@@ -81,17 +81,17 @@ impl Walk<'_, '_, '_, '_> {
         }
         let unsure = alias.is_none_or(|val| val.text != 0);
         if unsure && kw == Kw::None && self.frames.last().is_some_and(|frame| frame.exact) {
-            self.ask_argument(tok);
+            self.ask_argument(at);
         }
         (alias.filter(|val| node == 0 || val.is_known()).unwrap_or(Val::node(node)), own, how)
     }
 
     /// Asks for a name among the arguments of a name of the tables.
-    fn ask_argument(&mut self, tok: Tok) {
+    fn ask_argument(&mut self, at: usize) {
         let base = self.frames.last().and_then(|frame| frame.base);
         let function = base
             .is_some_and(|base| self.is_any(base.val.node, |node| self.nodes.prototype_of.contains(&node)));
-        self.ask(tok, if function { Given::Anything } else { Given::Text });
+        self.ask(at, if function { Given::Anything } else { Given::Text });
     }
 
     pub(super) fn dot(&mut self, at: usize) -> usize {
@@ -128,7 +128,7 @@ impl Walk<'_, '_, '_, '_> {
             return;
         }
         if word == self.nodes.constructor && word != 0 && cur.shape == Shape::Name && !cur.val.is_known() {
-            self.ask(self.tok(cur.last as usize), Given::Anything);
+            self.ask(cur.last as usize, Given::Anything);
         }
         self.leave(&cur);
         cur.val = self.member_of(cur.val, word);
@@ -168,6 +168,9 @@ impl Walk<'_, '_, '_, '_> {
             self.look_at_operand(cur.first, cur.last, cur.val.node, cur.how);
         }
         let Some(frame) = self.frames.last_mut() else { return };
+        if core::mem::take(&mut frame.compared) {
+            return;
+        }
         if cur.val.is_known() {
             let text = frame.value.text;
             frame.value = Val { text, ..self.bindings.sets.either(frame.value, cur.val) };
@@ -238,7 +241,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         let calls = frame.kind == In::Call;
         frame.value = Val::default();
-        (frame.joined, frame.function, frame.operators) = (false, false, 0);
+        (frame.joined, frame.function, frame.operators, frame.compared) = (false, false, 0, false);
         if calls && value.text != 0 {
             self.texts.push(value.text.wrapping_sub(1));
         }
@@ -247,7 +250,7 @@ impl Walk<'_, '_, '_, '_> {
             let value = if self.targets.len() > inside { inner } else { value };
             let Some(target) = self.targets.pop() else { break };
             if let Some(name) = name.filter(|_| self.is_asked(&target)) {
-                self.ask(self.tok(name.last as usize), Given::Anything);
+                self.ask(name.last as usize, Given::Anything);
             }
             self.bind_target(&target, value);
             if let Some(open) = literal.filter(|_| target.shape == Shape::Name) {
@@ -261,7 +264,8 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Says whether the value of a target was asked for.
     fn is_asked(&self, target: &Cur) -> bool {
-        target.shape == Shape::Name && self.asked.holds(self.src, self.tok(target.last as usize))
+        let tok = self.tok(target.last as usize);
+        target.shape == Shape::Name && self.asked.holds(self.src, tok, || self.variable(tok, target.last))
     }
 
     pub(super) fn end_statement(&mut self) {

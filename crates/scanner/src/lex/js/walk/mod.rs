@@ -15,7 +15,7 @@ use super::bind::{Bindings, Val, name_of};
 use super::call::WalkNodes;
 use super::follow::{Asked, Followed, Given, Marking, Why, WordTokens};
 use super::scan::{Dialect, Flag, Scanned};
-use super::scope::Scopes;
+use super::scope::{OUTER, Scopes};
 use super::table::Table;
 use super::token::{DULL, ESCAPED, EVENT, K, Kw, NO_MATE, Tok};
 use super::types::Types;
@@ -47,20 +47,20 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         walk.run();
         let put_in = walk.put_in.get();
         (bindings, asked, firsts, scopes) = (walk.bindings, walk.asked, walk.firsts, walk.scopes);
-        for (name, val) in bindings.all() {
+        for (name, variable, val) in bindings.all() {
             // A function's name is followed where something asks for its constructor.
             for one in bindings.sets.each(val).filter(|one| nodes.is_followed(*one)) {
-                followed.add(name.clone(), Why::Value(one));
+                followed.add(name, variable, Why::Value(one));
             }
             if val.text != 0 && is_event(&scanned.toks, val.text) {
-                followed.add(name.clone(), Why::Text);
+                followed.add(name, variable, Why::Text);
             }
         }
-        for name in bindings.holders() {
-            followed.add(name.clone(), Why::Holder);
+        for (name, variable) in bindings.holders() {
+            followed.add(name, *variable, Why::Holder);
         }
-        for name in asked.all() {
-            followed.add(name.clone(), Why::Asked);
+        for (name, variable) in asked.all() {
+            followed.add(name, variable, Why::Asked);
         }
         let fresh = followed.is_fresh();
         let changed = bindings.end_round() || asked.len() != before_asked;
@@ -72,7 +72,9 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
             break;
         }
         if fresh {
-            marking.again(scanned, &mut words, &mut followed);
+            marking.again(scanned, &mut words, &mut followed, |toks, at| {
+                variable_at(&scopes, src, toks, small(at), dialect)
+            });
         }
     }
 }
@@ -80,6 +82,21 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
 /// How many tokens and bytes of a file may be read in place of names.
 pub(super) const fn most_put_in(src: &[u8]) -> usize {
     src.len().saturating_mul(4).saturating_add(1 << 20)
+}
+
+/// Says which variable of its name a token is. All that is `this` is one.
+fn variable_at<'a>(
+    scopes: &OnceCell<Scopes<'a>>,
+    src: &'a [u8],
+    toks: &[Tok],
+    at: u32,
+    dialect: Dialect,
+) -> u32 {
+    let tok = toks.get(at as usize).copied().unwrap_or(Tok::END);
+    if tok.flags & ESCAPED == 0 && Kw::of(tok.word()) == Kw::This {
+        return OUTER;
+    }
+    scopes.get_or_init(|| Scopes::new(src, toks, dialect.types)).variable(src, tok, at)
 }
 
 /// Says whether a constant is a name that rules look for.
@@ -168,7 +185,7 @@ pub(super) struct Arg {
 #[derive(Debug, Clone, Copy)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "five facts of an open bracket that go on and off on their own"
+    reason = "facts of an open bracket that go on and off on their own"
 )]
 pub(super) struct Frame {
     kind: In,
@@ -179,6 +196,8 @@ pub(super) struct Frame {
     value: Val,
     joined: bool,
     operators: u32,
+    /// The next operand is compared with the one before it: it is no value of the expression.
+    compared: bool,
     function: bool,
     /// What is assigned from here on is assigned in the body of an arrow function.
     inside: u32,
@@ -206,6 +225,7 @@ impl Frame {
             value: Val { node: 0, star: 0, text: 0 },
             joined: false,
             operators: 0,
+            compared: false,
             function: false,
             inside: 0,
             ternaries: 0,
@@ -551,9 +571,12 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
     }
 
     /// Asks for the value of an unbound name where it counts.
-    pub(super) fn ask(&mut self, tok: Tok, given: Given) {
+    pub(super) fn ask(&mut self, at: usize, given: Given) {
         if !self.whole {
-            self.asked.ask(self.src, self.toks, tok, given);
+            let tok = self.tok(at);
+            let mut asked = core::mem::take(&mut self.asked);
+            asked.ask(self.src, self.toks, tok, given, || self.variable(tok, small(at)));
+            self.asked = asked;
         }
     }
 

@@ -49,6 +49,7 @@ impl Walk<'_, '_, '_, '_> {
             frame.value = Val::default();
             frame.operators = frame.operators.wrapping_add(1);
             frame.joined |= joined && kind == K::Plus;
+            frame.compared = kind == K::Equality;
         }
     }
 
