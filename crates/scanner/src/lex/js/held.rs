@@ -95,7 +95,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
             return (Cow::Borrowed(b"this"), 0);
         }
         let at = u32::try_from(at).unwrap_or(u32::MAX);
-        (name_of(self.src, tok), self.variable(tok, at))
+        (name_of(self.src, tok), self.variable(at))
     }
 
     /// Goes on with what a member of a name was given.

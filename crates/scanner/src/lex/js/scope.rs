@@ -4,6 +4,7 @@
 //! other name is that
 //! of the code around it, and what is taken for one variable stands for all that either is.
 
+use core::cell::Cell;
 use core::cmp::Reverse;
 
 use super::bind::name_of;
@@ -28,8 +29,8 @@ const FAR: usize = 64;
 /// The variables of a file.
 #[derive(Debug)]
 pub(super) struct Scopes<'a> {
-    /// By name: the range of its steps.
-    names: Table<'a, (u32, u32)>,
+    /// By name: the range of its steps, and the one that was asked for last: the walk goes on from there.
+    names: Table<'a, (u32, u32, Cell<u32>)>,
     /// From which token on a name is which variable.
     steps: Vec<(u32, u32)>,
 }
@@ -55,9 +56,15 @@ impl<'a> Scopes<'a> {
     /// Says which variable a name is at a token.
     #[inline]
     pub(super) fn variable(&self, src: &[u8], tok: Tok, at: u32) -> u32 {
-        let Some(&(start, end)) = self.names.get_at(src, tok) else { return OUTER };
-        let steps = self.steps.get(start as usize..end as usize).unwrap_or_default();
-        let next = steps.partition_point(|(from, _)| *from <= at);
+        let Some((start, end, last)) = self.names.get_at(src, tok) else { return OUTER };
+        let steps = self.steps.get(*start as usize..*end as usize).unwrap_or_default();
+        let is_step = |index: usize| {
+            let begun = index.checked_sub(1).and_then(|index| steps.get(index)).is_none_or(|step| step.0 <= at);
+            begun && steps.get(index).is_none_or(|step| step.0 > at)
+        };
+        let known = last.get() as usize;
+        let next = if is_step(known) { known } else { steps.partition_point(|(from, _)| *from <= at) };
+        last.set(u32::try_from(next).unwrap_or(0));
         next.checked_sub(1).and_then(|index| steps.get(index)).map_or(OUTER, |(_, variable)| *variable)
     }
 }
@@ -147,6 +154,9 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn token(&mut self, at: u32, tok: Tok) {
+        if self.is_quiet(tok) {
+            return;
+        }
         let before = self.before(at);
         let ends = tok.newline() && before.is_some_and(ends_operand) && starts_operand(tok);
         let line = if ends { Flag::On } else { Flag::Off };
@@ -178,6 +188,26 @@ impl<'a> Reader<'a, '_> {
             K::RParen | K::RBracket | K::RBrace => self.close(tok.aux),
             K::Arrow => self.arrow(at),
             _ => {}
+        }
+    }
+
+    /// Says whether a token neither opens, closes, declares nor ends anything where it stands.
+    fn is_quiet(&self, tok: Tok) -> bool {
+        let top = self.levels.last().is_none_or(|top| top.kind == Kind::Arrow || top.list != List::None);
+        !top && match tok.kind {
+            K::Word => tok.word() == 0 || keyword(tok) == Kw::None,
+            K::LParen
+            | K::RParen
+            | K::LBracket
+            | K::RBracket
+            | K::LBrace
+            | K::RBrace
+            | K::TplHead
+            | K::TplTail
+            | K::JsxStart
+            | K::JsxEnd
+            | K::Arrow => false,
+            _ => true,
         }
     }
 
@@ -491,7 +521,10 @@ impl<'a> Reader<'a, '_> {
                 *slot = range;
             }
         }
-        let names = names.map(|name| ranges.get(name as usize).copied().unwrap_or_default());
+        let names = names.map(|name| {
+            let (start, end) = ranges.get(name as usize).copied().unwrap_or_default();
+            (start, end, Cell::new(0))
+        });
         Scopes { names, steps }
     }
 }

@@ -265,7 +265,7 @@ impl Walk<'_, '_, '_, '_> {
     /// Says whether the value of a target was asked for.
     fn is_asked(&self, target: &Cur) -> bool {
         let tok = self.tok(target.last as usize);
-        target.shape == Shape::Name && self.asked.holds(self.src, tok, || self.variable(tok, target.last))
+        target.shape == Shape::Name && self.asked.holds(self.src, tok, || self.variable(target.last))
     }
 
     pub(super) fn end_statement(&mut self) {

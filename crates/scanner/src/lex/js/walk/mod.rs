@@ -73,7 +73,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         }
         if fresh {
             marking.again(scanned, &mut words, &mut followed, |toks, at| {
-                variable_at(&scopes, src, toks, small(at), dialect)
+                variable_at(&scopes, src, toks, small(at), dialect.types)
             });
         }
     }
@@ -90,13 +90,13 @@ fn variable_at<'a>(
     src: &'a [u8],
     toks: &[Tok],
     at: u32,
-    dialect: Dialect,
+    typed: Flag,
 ) -> u32 {
     let tok = toks.get(at as usize).copied().unwrap_or(Tok::END);
     if tok.flags & ESCAPED == 0 && Kw::of(tok.word()) == Kw::This {
         return OUTER;
     }
-    scopes.get_or_init(|| Scopes::new(src, toks, dialect.types)).variable(src, tok, at)
+    scopes.get_or_init(|| Scopes::new(src, toks, typed)).variable(src, tok, at)
 }
 
 /// Says whether a constant is a name that rules look for.
@@ -574,9 +574,9 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
     pub(super) fn ask(&mut self, at: usize, given: Given) {
         if !self.whole {
             let tok = self.tok(at);
-            let mut asked = core::mem::take(&mut self.asked);
-            asked.ask(self.src, self.toks, tok, given, || self.variable(tok, small(at)));
-            self.asked = asked;
+            let (scopes, src, toks) = (&self.scopes, self.src, self.toks);
+            let typed = if self.typed { Flag::On } else { Flag::Off };
+            self.asked.ask(src, toks, tok, given, || variable_at(scopes, src, toks, small(at), typed));
         }
     }
 
@@ -584,7 +584,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
     #[inline]
     pub(super) fn bound(&self, at: usize) -> Option<Val> {
         let tok = self.tok(at);
-        self.bindings.get(self.src, tok, || self.variable(tok, small(at)))
+        self.bindings.get(self.src, tok, || self.variable(small(at)))
     }
 
     /// Binds a name at its token.
@@ -592,7 +592,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         let tok = self.tok(at as usize);
         let name = name_of(self.src, tok);
         if val.is_known() || val.text != 0 || self.bindings.holds(&name) {
-            let variable = self.variable(tok, at);
+            let variable = self.variable(at);
             self.bindings.bind(name, variable, at, val);
         }
     }
@@ -605,10 +605,10 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         }
     }
 
-    pub(super) fn variable(&self, tok: Tok, at: u32) -> u32 {
+    /// Says which variable of its name a token is.
+    pub(super) fn variable(&self, at: u32) -> u32 {
         let typed = if self.typed { Flag::On } else { Flag::Off };
-        let scopes = self.scopes.get_or_init(|| Scopes::new(self.src, self.toks, typed));
-        scopes.variable(self.src, tok, at)
+        variable_at(&self.scopes, self.src, self.toks, at, typed)
     }
 
     /// Says whether rules look for a node.
