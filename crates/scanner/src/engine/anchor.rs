@@ -86,9 +86,6 @@ impl Wanted {
     /// Says whether a text is this one.
     #[inline]
     pub(super) fn is(&self, text: &[u8]) -> bool {
-        match self.case {
-            Case::Exact => text == self.bytes,
-            Case::Folded => text.eq_ignore_ascii_case(&self.bytes),
-        }
+        self.case.same(text, &self.bytes)
     }
 }

@@ -1,6 +1,10 @@
 //! Literals that every match of a regex must hold, derived from its shape.
 
+use core::cmp::Reverse;
+
 use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::{MIN_LITERAL, rarity};
 
 /// One required literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +27,17 @@ pub(crate) enum Case {
     Folded,
 }
 
+impl Case {
+    /// Says whether a text is a literal, which is in lower case where case does not count.
+    #[inline]
+    pub(crate) fn same(self, text: &[u8], literal: &[u8]) -> bool {
+        match self {
+            Self::Exact => text == literal,
+            Self::Folded => text.eq_ignore_ascii_case(literal),
+        }
+    }
+}
+
 /// What the shape of a regex says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
@@ -32,11 +47,13 @@ pub(crate) struct Shape {
     pub(crate) literals: Vec<Literal>,
 }
 
-const MAX_STRINGS: usize = 32;
+const MAX_STRINGS: usize = 160;
 const MAX_LENGTH: usize = 32;
 const MAX_CLASS: usize = 8;
 /// A run shorter than this is made longer by what may follow it.
 const SHORT_RUN: usize = 5;
+/// So many texts come of that at most.
+const MAX_LONGER: usize = 32;
 
 /// A text that a part of a regex can be; in lower case where case does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +77,12 @@ struct Info {
     max: Option<usize>,
     /// All texts that it can be, if they are few.
     exact: Option<Vec<Text>>,
-    best: Option<Vec<Literal>>,
+    /// Sets of literals of each of which it holds one, the best first.
+    sets: Vec<Vec<Literal>>,
 }
+
+/// An alternation keeps so many sets.
+const MAX_SETS: usize = 4;
 
 /// How much of a literal counts: all of it, or the longest run of bytes that stand side by side below a view too.
 #[derive(Debug, Clone, Copy)]
@@ -76,11 +97,21 @@ impl Measure {
         text.split(|byte| !(self.0)(*byte)).max_by_key(|run| run.len()).unwrap_or_default()
     }
 
-    /// Longer shortest runs are better, up to 8 bytes; then longer literals; then fewer of them.
-    fn score(self, literals: &[Literal]) -> (usize, usize, usize) {
+    /// Sets without a run that is too short are better; then rarer ones; then longer shortest runs, up to 8 bytes; then longer
+    /// literals; then fewer of them.
+    fn score(self, literals: &[Literal]) -> impl Ord + use<> {
         let shortest = |len: &dyn Fn(&Literal) -> usize| literals.iter().map(len).min().unwrap_or(0).min(8);
         let run = shortest(&|literal| self.run(&literal.bytes).len());
-        (run, shortest(&|literal| literal.bytes.len()), usize::MAX.saturating_sub(literals.len()))
+        let share = literals.iter().map(|literal| rarity::share_of(self.sampled(literal)));
+        let share = share.fold(0, u64::saturating_add);
+        let length = shortest(&|literal| literal.bytes.len());
+        (run.min(MIN_LITERAL), length.min(MIN_LITERAL), Reverse(share), run, length, Reverse(literals.len()))
+    }
+
+    /// Gives what of a literal counts and is sampled wherever it stands: of four bytes the last three.
+    fn sampled(self, literal: &Literal) -> &[u8] {
+        let run = self.run(&literal.bytes);
+        if run.len() == 4 { run.get(1..).unwrap_or_default() } else { run }
     }
 
     fn better(self, a: Option<Vec<Literal>>, b: Option<Vec<Literal>>) -> Option<Vec<Literal>> {
@@ -93,11 +124,16 @@ impl Measure {
 
 /// Derives what a regex requires; `None` where a match has no longest length.
 pub(crate) fn derive(hir: &Hir, measure: Measure) -> Option<Shape> {
-    let info = measure.analyze(hir);
-    let max = info.max?;
-    let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0), &[]));
-    let literals = measure.better(whole, info.best).unwrap_or_default();
+    let max = hir.properties().maximum_len()?;
+    let literals = sets(hir, measure).into_iter().next().unwrap_or_default();
     Some(Shape { max, literals })
+}
+
+/// Gives sets of literals of each of which every match holds one, the best first.
+pub(crate) fn sets(hir: &Hir, measure: Measure) -> Vec<Vec<Literal>> {
+    let info = measure.analyze(hir);
+    let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0), &[]));
+    whole.into_iter().chain(info.sets).collect()
 }
 
 /// Says whether each match of a regex holds one of some bytes.
@@ -126,26 +162,6 @@ pub(crate) fn stands_in(literal: &[u8], hay: &[u8]) -> bool {
     })
 }
 
-/// A gap that takes so many bytes parts a regex.
-const GAP: u32 = 12;
-
-/// Gives the parts of a regex between its long gaps that require a literal; none where it has no such gap. Where the regex
-/// matches, so does each part, inside that match; and it needs no automaton that counts the bytes of a gap.
-pub(crate) fn parts(hir: &Hir) -> Vec<Hir> {
-    let HirKind::Concat(parts) = hir.kind() else { return Vec::new() };
-    let long = |part: &Hir| match part.kind() {
-        HirKind::Repetition(repetition) => repetition.max.is_none_or(|max| max >= GAP),
-        _ => false,
-    };
-    if !parts.iter().any(long) {
-        return Vec::new();
-    }
-    let pieces = parts.split(long).map(|piece| Hir::concat(piece.to_vec()));
-    pieces
-        .filter(|piece| derive(piece, Measure::WHOLE).is_some_and(|shape| !shape.literals.is_empty()))
-        .collect()
-}
-
 /// Takes the texts of a run, and the parts of the regex behind it.
 fn as_literals(texts: &[Text], before: (usize, usize), rest: &[Hir]) -> Option<Vec<Literal>> {
     if texts.is_empty() || texts.iter().any(|text| text.bytes.is_empty()) {
@@ -162,8 +178,25 @@ fn as_literals(texts: &[Text], before: (usize, usize), rest: &[Hir]) -> Option<V
     };
     let mut literals: Vec<Literal> = texts.iter().map(literal).collect();
     literals.sort_by(|a, b| (&a.bytes, a.case).cmp(&(&b.bytes, b.case)));
-    literals.dedup();
+    // Where a longer one stands, so does the one that it begins with.
+    literals.dedup_by(|longer, kept| longer.case == kept.case && kept.begins(longer));
     Some(literals)
+}
+
+impl Literal {
+    /// Says whether another begins with this one, and lets its next byte follow this one.
+    fn begins(&mut self, longer: &Self) -> bool {
+        let rest = longer.bytes.strip_prefix(self.bytes.as_slice());
+        if let Some(&byte) = rest.and_then(|rest| rest.first())
+            && !self.next.is_empty()
+        {
+            let other = if self.case == Case::Folded { byte.to_ascii_uppercase() } else { byte };
+            self.next.extend([byte, other]);
+            self.next.sort_unstable();
+            self.next.dedup();
+        }
+        rest.is_some()
+    }
 }
 
 impl Measure {
@@ -171,54 +204,53 @@ impl Measure {
         let properties = hir.properties();
         let min = properties.minimum_len().unwrap_or(0);
         let max = properties.maximum_len();
-        let (exact, best) = match hir.kind() {
-            HirKind::Empty | HirKind::Look(_) => (Some(vec![Text::EMPTY]), None),
+        let (exact, sets) = match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => (Some(vec![Text::EMPTY]), Vec::new()),
             HirKind::Literal(literal) => {
-                (Some(vec![Text { bytes: literal.0.to_vec(), case: Case::Exact }]), None)
+                (Some(vec![Text { bytes: literal.0.to_vec(), case: Case::Exact }]), Vec::new())
             }
-            HirKind::Class(class) => (class_texts(class), None),
+            HirKind::Class(class) => (class_texts(class), Vec::new()),
             HirKind::Capture(capture) => {
                 let inner = self.analyze(&capture.sub);
-                (inner.exact, inner.best)
+                (inner.exact, inner.sets)
             }
             HirKind::Repetition(repetition) => {
-                repeat(&self.analyze(&repetition.sub), repetition.min, repetition.max)
+                repeat(self.analyze(&repetition.sub), repetition.min, repetition.max)
             }
             HirKind::Concat(parts) => self.concat(parts),
             HirKind::Alternation(branches) => self.alternate(branches),
         };
-        Info { min, max, exact, best }
+        Info { min, max, exact, sets }
     }
 
     fn concat(self, parts: &[Hir]) -> Known {
-        let mut best = None;
+        let mut sets = Vec::new();
         let mut at = (0_usize, 0_usize);
         let mut run = Run { texts: vec![Text::EMPTY], start: at };
         let mut all_exact = true;
         for (index, part) in parts.iter().enumerate() {
             let info = self.analyze(part);
+            let next = after(at, &info);
             let joined = info.exact.as_ref().and_then(|texts| product(&run.texts, texts));
             if let Some(texts) = joined {
                 run.texts = texts;
             } else {
                 all_exact = false;
                 let rest = parts.get(index..).unwrap_or_default();
-                best = self.better(best, as_literals(&run.texts, run.start, rest));
-                best = self.better(best, longer(&run, rest));
-                if let Some(inner) = &info.best {
-                    best = self.better(best, Some(shift(inner, at)));
-                }
-                run = Run { texts: info.exact.clone().unwrap_or_else(|| vec![Text::EMPTY]), start: at };
-                if info.exact.is_none() {
-                    run.start = after(at, &info);
-                }
+                sets.extend(self.better(as_literals(&run.texts, run.start, rest), longer(&run, rest)));
+                sets.extend(info.sets.iter().map(|set| shift(set, at)));
+                let start = if info.exact.is_none() { next } else { at };
+                run = Run { texts: info.exact.unwrap_or_else(|| vec![Text::EMPTY]), start };
             }
-            at = after(at, &info);
+            at = next;
         }
         if all_exact {
-            return (Some(run.texts), None);
+            return (Some(run.texts), Vec::new());
         }
-        (None, self.better(best, as_literals(&run.texts, run.start, &[])))
+        sets.extend(as_literals(&run.texts, run.start, &[]));
+        // Of equals the first stays first.
+        sets.sort_by_key(|set| Reverse(self.score(set)));
+        (None, sets)
     }
 
     fn alternate(self, branches: &[Hir]) -> Known {
@@ -232,17 +264,17 @@ impl Measure {
             }
         }
         if exact && texts.len() <= MAX_STRINGS {
-            return (Some(texts), None);
+            return (Some(texts), Vec::new());
         }
-        let mut all: Vec<Literal> = Vec::new();
-        for info in infos {
-            let whole = info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0), &[]));
-            match self.better(whole, info.best) {
-                Some(literals) => all.extend(literals),
-                None => return (None, None),
-            }
-        }
-        (None, Some(all))
+        let whole = |info: &Info| info.exact.as_deref().and_then(|texts| as_literals(texts, (0, 0), &[]));
+        let sets: Vec<Vec<Vec<Literal>>> =
+            infos.into_iter().map(|info| whole(&info).into_iter().chain(info.sets).collect()).collect();
+        let most = sets.iter().map(Vec::len).max().unwrap_or(0).min(MAX_SETS);
+        // A branch with fewer sets than others gives its last one again. One without any leaves none.
+        let joined = (0..most).map(|rank| -> Option<Vec<Vec<Literal>>> {
+            sets.iter().map(|sets| sets.get(rank).or(sets.last()).cloned()).collect()
+        });
+        (None, joined.map_while(|each| each.map(|each| each.concat())).collect())
     }
 }
 
@@ -280,30 +312,26 @@ fn class_texts(class: &Class) -> Option<Vec<Text>> {
     (!texts.is_empty()).then_some(texts)
 }
 
-type Known = (Option<Vec<Text>>, Option<Vec<Literal>>);
+type Known = (Option<Vec<Text>>, Vec<Vec<Literal>>);
 
-fn repeat(inner: &Info, min: u32, max: Option<u32>) -> Known {
+fn repeat(inner: Info, min: u32, max: Option<u32>) -> Known {
     if min == 0 {
-        let optional = (max == Some(1)).then(|| inner.exact.clone()).flatten().map(|mut texts| {
+        let optional = (max == Some(1)).then_some(inner.exact).flatten().map(|mut texts| {
             texts.push(Text::EMPTY);
             texts
         });
-        return (optional.filter(|texts| texts.len() <= MAX_STRINGS), None);
+        return (optional.filter(|texts| texts.len() <= MAX_STRINGS), Vec::new());
     }
-    if let Some(texts) = &inner.exact {
-        let mut sum = vec![Text::EMPTY];
-        for _ in 0..min {
-            match product(&sum, texts) {
-                Some(next) => sum = next,
-                None => return (None, as_literals(&sum, (0, 0), &[])),
-            }
+    let Some(texts) = &inner.exact else { return (None, inner.sets) };
+    let mut sum = vec![Text::EMPTY];
+    let set = |sum: &[Text]| as_literals(sum, (0, 0), &[]).into_iter().collect();
+    for _ in 0..min {
+        match product(&sum, texts) {
+            Some(next) => sum = next,
+            None => return (None, set(&sum)),
         }
-        if max == Some(min) {
-            return (Some(sum), None);
-        }
-        return (None, as_literals(&sum, (0, 0), &[]));
     }
-    (None, inner.best.clone())
+    if max == Some(min) { (Some(sum), Vec::new()) } else { (None, set(&sum)) }
 }
 
 fn product(left: &[Text], right: &[Text]) -> Option<Vec<Text>> {
@@ -346,7 +374,7 @@ fn longer(run: &Run, rest: &[Hir]) -> Option<Vec<Literal>> {
             texts.push(text);
         }
     }
-    if texts.len() > MAX_CLASS {
+    if texts.len() > MAX_CLASS || texts.len().saturating_mul(run.texts.len()) > MAX_LONGER {
         return None;
     }
     as_literals(&product(&run.texts, &texts)?, run.start, &[])
@@ -433,5 +461,8 @@ mod tests {
         );
         assert_eq!(literals("AKIA[A-Z]{0,9}"), [one("AKIA", Case::Exact, "")]);
         assert_eq!(literals(r"AKIA(?:\b|[A-Z]{9})"), [one("AKIA", Case::Exact, "")]);
+        // A longer one adds nothing but what may follow.
+        assert_eq!(literals("(?:pass|passed)[0-9]{1,3}[^q]"), [one("pass", Case::Exact, "0123456789e")]);
+        assert_eq!(literals("(?i)(?:auth|author)[0-9]{1,3}"), [one("auth", Case::Folded, "0123456789Oo")]);
     }
 }

@@ -7,6 +7,7 @@ mod anchor;
 pub(crate) mod hint;
 mod literal;
 mod naive;
+mod near;
 #[cfg(any(test, feature = "_oracle"))]
 pub(crate) mod oracle;
 mod rarity;
@@ -24,6 +25,7 @@ use regex_automata::util::syntax;
 pub(crate) use literal::{Case, Literal, Measure, Shape, derive};
 
 use crate::error::RuleErrorKind;
+use near::Near;
 
 /// One match of one pattern of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +95,7 @@ pub(crate) struct Pattern {
     pub(crate) blank: bool,
     pub(crate) marked: bool,
     regex: OnceLock<Regex>,
-    parts: OnceLock<Vec<Regex>>,
+    near: OnceLock<Vec<Near>>,
 }
 
 /// What the text of a pattern says of its matches: derived where a rule file is loaded, and kept beside the built-in rules.
@@ -176,8 +178,7 @@ impl ShortRegex {
 #[cfg(test)]
 impl Pattern {
     pub(crate) fn compiled(&self) -> Option<&str> {
-        let parts = self.parts.get().is_some_and(|parts| !parts.is_empty());
-        (parts || self.regex.get().is_some()).then_some(&*self.source)
+        self.regex.get().map(|_| &*self.source)
     }
 }
 
@@ -214,8 +215,8 @@ impl Pattern {
     /// Puts a pattern together; its regex is not compiled yet.
     pub(crate) fn new(matcher: u16, langs: u8, source: Cow<'static, str>, derived: Derived) -> Self {
         let Derived { shape, slow, least, blank, marked } = derived;
-        let (regex, parts) = (OnceLock::new(), OnceLock::new());
-        Self { matcher, langs, source, shape, slow, least, blank, marked, regex, parts }
+        let (regex, near) = (OnceLock::new(), OnceLock::new());
+        Self { matcher, langs, source, shape, slow, least, blank, marked, regex, near }
     }
 
     /// Gives the compiled regex.
@@ -236,17 +237,14 @@ impl Pattern {
             || literals.iter().any(|literal| literal::stands_in(&literal.bytes, hay))
     }
 
-    /// Gives regexes without long gaps, each of which matches within each match of the pattern.
-    pub(crate) fn parts(&self) -> &[Regex] {
-        let build = || -> Option<Vec<Regex>> {
+    /// Gives further sets of literals of each of which every match holds one.
+    fn near(&self) -> &[Near] {
+        let build = || {
             let hir = syntax::parse_with(&self.source, &syntax_config()).ok()?;
-            let parts = literal::parts(&hir);
-            parts
-                .iter()
-                .map(|part| Regex::builder().configure(regex_config()).build_from_hir(part).ok())
-                .collect()
+            Some(near::choose(literal::sets(&hir, Measure::WHOLE), &self.shape.literals))
         };
-        self.parts.get_or_init(|| build().unwrap_or_default())
+        // What does not parse has none, and does not compile either.
+        self.near.get_or_init(|| build().unwrap_or_default())
     }
 }
 

@@ -90,7 +90,16 @@ mod tests {
         r"^line four$",
         r"token(?:=|: )[a-f0-9]{3,8}\b",
         r"aaaa",
-        // Long gaps: the parts between them are searched first.
+        // What else a match holds is looked for around its rarest literal.
+        r"\b(?:read|reading)[^\n]{0,30}\b(?:secrets|api[ _-]?keys?)\b[^\n]{0,20}(?:into|https?://)[a-z]",
+        r"(?i)\bset [^\n]{0,12}\bnpm\b[^\n]{0,12}(?:to|=) ?https?://",
+        // One literal that is too short for the filter, with and without more to look for.
+        r"\b[a-z]{1,9}://[a-z.]{1,20}:[a-z]{1,9}@",
+        r"\bSG\.[a-z]{2}\b",
+        // A literal that another begins with.
+        r"(?:pass|passed)[=:]{1,3}[^q]",
+        r"(?i)(?:auth|author)\d{1,3}[^q]",
+        // Long gaps.
         r"\bfoot[^\n]{0,20}needle\b",
         r"(?:eval|ball) [^.\n]{1,40}\b(?:abcd|end)[a-z]{0,16}(?:x|aaaa)",
         r"child_pro[^q]{0,12}(?:^|[a-z ])end$",
@@ -178,6 +187,24 @@ mod tests {
             "FUNCTION(",
             "eval(F",
             "needle7",
+            "read",
+            " reading ",
+            "secrets ",
+            "api_key ",
+            "into",
+            "http://h",
+            "SET ",
+            " npm ",
+            "to",
+            "://",
+            "ftp",
+            ":",
+            "@",
+            "SG.ab",
+            "pass=",
+            "passed:",
+            "AUTH7",
+            "author",
         ]);
         prop_oneof![
             6 => known.prop_map(|text| text.as_bytes().to_vec()),
@@ -186,7 +213,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1500))]
+        #![proptest_config(ProptestConfig::with_cases(2500))]
         #[test]
         fn three_engines_give_the_same_matches(pieces in prop::collection::vec(piece(), 0..40)) {
             static SETS: std::sync::OnceLock<[Tested; 2]> = std::sync::OnceLock::new();
@@ -221,6 +248,13 @@ mod tests {
                 "\u{202e}",
                 "aaaaaaaa",
                 "evalevaleval(eval(f",
+                "reading api-keys intox",
+                "set npm=http://",
+                "ftp://a:b@",
+                "SG.ab",
+                "pass=a",
+                "passed:a",
+                "Author7 ",
             ] {
                 // Past two steps of the filter, so that each text lies across their border once.
                 for pad in 0..72_usize {

@@ -1,5 +1,7 @@
 //! How rare four bytes side by side are in code and prose: the filter looks for the rarest of a literal.
 
+use super::literal::Literal;
+
 /// Letters, an upper-case letter, a digit, a blank, a line's end, the marks of ASCII in their order, any other byte.
 const KINDS: usize = 63;
 
@@ -76,6 +78,220 @@ const BEHIND: &[&[u8; KINDS]; KINDS] = &[
     b"acbaafdfacdaa8bdf9a9acffbefe5af6fdff6e9ffbe98afeffdfd99f8bc7fb6",
 ];
 
+/// Words that are more common than their letters say, with their bits, in order.
+///
+/// # Source
+/// Counted in the comments and the prose of the same packages and plugins.
+const COMMON: &[(&str, u32)] = &[
+    ("about", 13),
+    ("access", 13),
+    ("action", 13),
+    ("after", 13),
+    ("also", 14),
+    ("application", 13),
+    ("arguments", 14),
+    ("array", 12),
+    ("associated", 13),
+    ("attribute", 14),
+    ("available", 14),
+    ("await", 14),
+    ("base", 14),
+    ("based", 14),
+    ("before", 14),
+    ("boolean", 13),
+    ("break", 13),
+    ("build", 14),
+    ("cache", 13),
+    ("call", 13),
+    ("case", 12),
+    ("change", 14),
+    ("check", 14),
+    ("children", 14),
+    ("class", 14),
+    ("client", 14),
+    ("code", 13),
+    ("color", 14),
+    ("column", 14),
+    ("component", 13),
+    ("configuration", 13),
+    ("console", 14),
+    ("const", 13),
+    ("contains", 14),
+    ("content", 14),
+    ("context", 13),
+    ("create", 13),
+    ("created", 13),
+    ("creates", 13),
+    ("current", 13),
+    ("custom", 14),
+    ("data", 11),
+    ("database", 14),
+    ("date", 12),
+    ("default", 12),
+    ("delete", 14),
+    ("description", 14),
+    ("destination", 14),
+    ("developer", 14),
+    ("does", 14),
+    ("each", 13),
+    ("either", 14),
+    ("element", 13),
+    ("else", 13),
+    ("entity", 14),
+    ("error", 12),
+    ("errors", 14),
+    ("event", 13),
+    ("example", 12),
+    ("exports", 14),
+    ("false", 13),
+    ("field", 14),
+    ("file", 12),
+    ("first", 13),
+    ("following", 14),
+    ("format", 13),
+    ("from", 11),
+    ("function", 10),
+    ("generated", 13),
+    ("github", 14),
+    ("given", 13),
+    ("group", 13),
+    ("have", 13),
+    ("html", 14),
+    ("http", 14),
+    ("https", 12),
+    ("identifier", 13),
+    ("image", 13),
+    ("import", 13),
+    ("include", 14),
+    ("index", 13),
+    ("information", 12),
+    ("input", 13),
+    ("instance", 13),
+    ("instead", 14),
+    ("internal", 14),
+    ("into", 14),
+    ("json", 14),
+    ("keys", 14),
+    ("length", 12),
+    ("link", 13),
+    ("list", 12),
+    ("match", 14),
+    ("maximum", 14),
+    ("message", 14),
+    ("method", 14),
+    ("mode", 14),
+    ("model", 14),
+    ("module", 13),
+    ("more", 12),
+    ("must", 12),
+    ("name", 11),
+    ("names", 14),
+    ("need", 14),
+    ("next", 12),
+    ("node", 12),
+    ("null", 10),
+    ("number", 11),
+    ("object", 11),
+    ("objects", 14),
+    ("only", 12),
+    ("operation", 13),
+    ("option", 14),
+    ("optional", 14),
+    ("options", 12),
+    ("other", 14),
+    ("output", 13),
+    ("page", 12),
+    ("param", 10),
+    ("parameter", 13),
+    ("parameters", 14),
+    ("params", 13),
+    ("path", 13),
+    ("permissions", 14),
+    ("policy", 14),
+    ("private", 14),
+    ("promise", 14),
+    ("property", 13),
+    ("props", 13),
+    ("prototype", 14),
+    ("provided", 14),
+    ("push", 13),
+    ("query", 14),
+    ("reference", 14),
+    ("render", 14),
+    ("request", 11),
+    ("requests", 14),
+    ("required", 14),
+    ("resource", 12),
+    ("resources", 14),
+    ("response", 12),
+    ("result", 13),
+    ("results", 13),
+    ("return", 10),
+    ("returned", 13),
+    ("returns", 11),
+    ("root", 14),
+    ("route", 13),
+    ("rule", 13),
+    ("same", 13),
+    ("server", 13),
+    ("service", 13),
+    ("services", 13),
+    ("should", 13),
+    ("single", 14),
+    ("size", 14),
+    ("source", 12),
+    ("specific", 14),
+    ("specified", 12),
+    ("specifies", 14),
+    ("specify", 12),
+    ("stack", 14),
+    ("start", 13),
+    ("state", 13),
+    ("static", 14),
+    ("status", 13),
+    ("stream", 14),
+    ("string", 11),
+    ("supported", 14),
+    ("table", 14),
+    ("target", 13),
+    ("task", 13),
+    ("template", 14),
+    ("test", 14),
+    ("text", 13),
+    ("than", 14),
+    ("that", 10),
+    ("then", 13),
+    ("there", 14),
+    ("this", 9),
+    ("throw", 13),
+    ("time", 12),
+    ("token", 13),
+    ("true", 12),
+    ("type", 10),
+    ("typeof", 12),
+    ("types", 14),
+    ("undefined", 14),
+    ("under", 14),
+    ("unique", 13),
+    ("update", 13),
+    ("used", 12),
+    ("user", 12),
+    ("using", 13),
+    ("value", 10),
+    ("values", 12),
+    ("version", 12),
+    ("void", 12),
+    ("want", 13),
+    ("when", 11),
+    ("where", 14),
+    ("whether", 13),
+    ("which", 12),
+    ("will", 12),
+    ("with", 11),
+    ("without", 14),
+    ("your", 12),
+];
+
 const fn kind(byte: u8) -> usize {
     (match byte {
         b'a'..=b'z' => byte.wrapping_sub(b'a'),
@@ -100,6 +316,22 @@ pub(super) fn bits(bytes: &[u8]) -> u32 {
     behind.fold(alone, u32::saturating_add)
 }
 
+/// A literal is no rarer than one in so many bytes, as bits: words are more common than their letters say.
+pub(super) const RARE: u32 = 18;
+
+/// Gives the share of places, in parts of 2^[`RARE`], at which one of some literals stands by its letters.
+pub(super) fn share(literals: &[Literal]) -> u64 {
+    literals.iter().map(|literal| share_of(&literal.bytes)).fold(0, u64::saturating_add)
+}
+
+/// The same of one text.
+pub(super) fn share_of(text: &[u8]) -> u64 {
+    let word = text.trim_ascii();
+    let common = COMMON.binary_search_by_key(&word, |(word, _)| word.as_bytes()).ok();
+    let common = common.and_then(|index| COMMON.get(index)).map(|(_, bits)| *bits);
+    1 << RARE.saturating_sub(common.unwrap_or_else(|| bits(text)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +343,13 @@ mod tests {
         let mut marks: Vec<usize> = (b'!'..=b'~').filter(u8::is_ascii_punctuation).map(kind).collect();
         marks.dedup();
         assert_eq!(marks, (30..62).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn common_words_are_in_order_and_none_is_rare() {
+        assert!(COMMON.is_sorted_by_key(|(word, _)| *word));
+        assert!(COMMON.iter().all(|(_, bits)| (8..RARE).contains(bits)));
+        assert!(share_of(b" should ") > 16 * share_of(b"classify"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::anchor::{Anchors, Wanted};
 use super::literal::Case;
 use super::naive::find_one;
 use super::rarity;
-use super::windows::Windows;
+use super::windows::{Windows, search_one};
 use super::{Finder, Pattern, Places, RawMatch};
 
 const FOLD: u32 = 0x2020_2020;
@@ -385,8 +385,12 @@ impl Filter {
         for &(index, alphabet) in &self.lone {
             match patterns.get(usize::from(index)) {
                 Some(pattern) if pattern.langs & langs == 0 || ascii && alphabet == Alphabet::Foreign => {}
-                Some(pattern) if pattern.may_match(hay) => find_one(pattern, index, hay, out),
-                _ => {}
+                Some(pattern) => match pattern.shape.literals.as_slice() {
+                    [literal] if literal.case == Case::Exact => search_one(pattern, index, literal, hay, out),
+                    _ if pattern.may_match(hay) => find_one(pattern, index, hay, out),
+                    _ => {}
+                },
+                None => {}
             }
         }
     }

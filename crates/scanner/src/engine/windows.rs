@@ -2,7 +2,7 @@
 
 use regex_automata::Input;
 
-use super::{Pattern, Places, RawMatch};
+use super::{Literal, Pattern, Places, RawMatch, near};
 
 /// Where matches of one pattern may start, in rising order and never touching.
 #[derive(Debug, Default)]
@@ -33,19 +33,9 @@ impl Windows {
     /// Notes a literal at a place. `before` is how many bytes of the match may stand in front of it.
     #[inline]
     pub(super) fn note(&mut self, pattern: u16, max: usize, at: usize, before: (usize, usize)) {
-        let Some(last) = at.checked_sub(before.0) else { return };
-        let first = at.saturating_sub(before.1);
-        let Some(starts) = self.starts.get_mut(usize::from(pattern)) else { return };
-        if let Some(range) = starts.ranges.last_mut() {
-            if first >= range.0 && first <= range.1.saturating_add(max) {
-                range.1 = range.1.max(last);
-                return;
-            }
-            if first < range.0 {
-                starts.sorted = Order::Mixed;
-            }
+        if let Some(starts) = self.starts.get_mut(usize::from(pattern)) {
+            starts.note(max, at, before);
         }
-        starts.ranges.push((first, last));
     }
 
     /// Searches each window of a pattern that looks at one of the languages once, with the haystack around it as context.
@@ -54,44 +44,76 @@ impl Windows {
             if starts.ranges.is_empty() || pattern.langs & langs == 0 {
                 continue;
             }
-            let ranges = starts.merged(pattern.shape.max);
-            let mut from = 0_usize;
-            for (first, last) in ranges {
-                let end = last.saturating_add(pattern.shape.max).min(hay.len());
-                from = from.max(first);
-                let span = Input::new(hay).span(from..end);
-                if !pattern.parts().iter().all(|part| part.is_match(span.clone())) {
-                    continue;
-                }
-                while from <= last {
-                    let input = Input::new(hay).span(from..end);
-                    let Some(found) = pattern.regex().search(&input) else { break };
-                    // What starts later belongs to a later window, where its end is not cut off.
-                    if found.start() > last {
-                        break;
-                    }
-                    out.push(RawMatch { pattern: index, start: found.start(), end: found.end() });
-                    from = found.end();
-                }
+            search(pattern, index, starts.sorted(), hay, out);
+        }
+    }
+}
+
+/// Searches for a pattern that has one literal in the windows around it.
+pub(super) fn search_one(
+    pattern: &Pattern,
+    index: u16,
+    literal: &Literal,
+    hay: &[u8],
+    out: &mut Vec<RawMatch>,
+) {
+    let mut starts = Starts::default();
+    for at in memchr::memmem::find_iter(hay, &literal.bytes) {
+        starts.note(pattern.shape.max, at, literal.before);
+    }
+    search(pattern, index, starts.sorted(), hay, out);
+}
+
+/// Searches for a pattern where its matches may start, with the haystack around as context.
+fn search(pattern: &Pattern, index: u16, mut starts: near::Starts, hay: &[u8], out: &mut Vec<RawMatch>) {
+    if starts.is_empty() {
+        return;
+    }
+    for near in pattern.near() {
+        near.narrow(hay, &mut starts);
+    }
+    // Nothing is read twice, however close the literals stand.
+    near::merge(&mut starts, pattern.shape.max);
+    let mut from = 0_usize;
+    for (first, last) in starts {
+        let end = last.saturating_add(pattern.shape.max).min(hay.len());
+        from = from.max(first);
+        while from <= last {
+            let input = Input::new(hay).span(from..end);
+            let Some(found) = pattern.regex().search(&input) else { break };
+            // What starts later belongs to a later window, where its end is not cut off.
+            if found.start() > last {
+                break;
             }
+            out.push(RawMatch { pattern: index, start: found.start(), end: found.end() });
+            from = found.end();
         }
     }
 }
 
 impl Starts {
-    fn merged(&mut self, max: usize) -> Vec<(usize, usize)> {
-        let mut ranges = core::mem::take(&mut self.ranges);
-        if self.sorted == Order::Rising {
-            return ranges;
-        }
-        ranges.sort_unstable();
-        let mut merged: Vec<(usize, usize)> = Vec::with_capacity(ranges.len());
-        for (first, last) in ranges {
-            match merged.last_mut() {
-                Some(range) if first <= range.1.saturating_add(max) => range.1 = range.1.max(last),
-                _ => merged.push((first, last)),
+    #[inline]
+    fn note(&mut self, max: usize, at: usize, before: (usize, usize)) {
+        let Some(last) = at.checked_sub(before.0) else { return };
+        let first = at.saturating_sub(before.1);
+        if let Some(range) = self.ranges.last_mut() {
+            if first >= range.0 && first <= range.1.saturating_add(max) {
+                range.1 = range.1.max(last);
+                return;
+            }
+            if first < range.0 {
+                self.sorted = Order::Mixed;
             }
         }
-        merged
+        self.ranges.push((first, last));
+    }
+
+    /// Takes the ranges in rising order.
+    fn sorted(&mut self) -> near::Starts {
+        let mut ranges = core::mem::take(&mut self.ranges);
+        if self.sorted == Order::Mixed {
+            ranges.sort_unstable();
+        }
+        ranges
     }
 }
