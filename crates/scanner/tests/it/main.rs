@@ -14,6 +14,7 @@ mod disguise;
 mod encoded;
 mod evades;
 mod gate;
+mod given;
 mod hyperagent;
 #[cfg(feature = "render")]
 mod identity;

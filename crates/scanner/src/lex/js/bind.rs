@@ -214,8 +214,7 @@ impl<'a> Bindings<'a> {
     /// Gives what an identifier is bound to. `variable` says which of its name it is, if the name is bound at all.
     #[inline]
     pub(super) fn get(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> Option<Val> {
-        let bound =
-            self.names.get_at(src, tok).and_then(|number| self.bounds.get(&(*number, variable())));
+        let bound = self.names.get_at(src, tok).and_then(|number| self.bounds.get(&(*number, variable())));
         match bound {
             Some(bound) => bound.read.set(true),
             None => self.missed.note(tok.key()),

@@ -143,6 +143,15 @@ const FOLDERS: &[&[u8]] = &[
     b"unescape",
 ];
 /// Says whether a function of constants gives a constant.
+/// Methods that call what they are given with each element.
+const EACH: &[&[u8]] =
+    &[b"every", b"filter", b"find", b"findIndex", b"flatMap", b"forEach", b"map", b"reduce", b"some"];
+
+/// Says whether a method calls what it is given with each element.
+pub(super) fn iterates(name: &[u8]) -> bool {
+    EACH.binary_search(&name).is_ok()
+}
+
 pub(super) fn is_folder(name: &[u8]) -> bool {
     FOLDERS.binary_search(&name).is_ok()
 }
@@ -205,7 +214,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
         }
     }
 
-    fn text_at(&self, at: usize) -> &'a [u8] {
+    pub(super) fn text_at(&self, at: usize) -> &'a [u8] {
         let tok = self.tok(at);
         self.src.get(tok.start as usize..tok.end as usize).unwrap_or_default()
     }

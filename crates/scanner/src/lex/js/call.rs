@@ -42,6 +42,7 @@ pub(crate) struct WalkNodes {
     call: Word,
     apply: Word,
     bind: Word,
+    then: Word,
     default: Word,
     modules: [Word; 3],
     proto: Word,
@@ -140,6 +141,7 @@ impl WalkNodes {
             call: word("call"),
             apply: word("apply"),
             bind: word("bind"),
+            then: word("then"),
             default: word("default"),
             modules: [word("vm"), word("cluster"), word("module")],
             proto: word("__proto__"),
@@ -166,6 +168,15 @@ impl WalkNodes {
         self.require.contains(&node) || self.import.contains(&node)
     }
 
+    /// Says whether a node loads or runs what it is called with.
+    pub(super) fn is_run(&self, node: Node) -> bool {
+        self.is_loader(node) || self.evaluators.contains(&node)
+    }
+
+    pub(super) fn is_then(&self, word: Word) -> bool {
+        word != 0 && word == self.then
+    }
+
     pub(super) fn is_default(&self, word: Word) -> bool {
         word == self.default
     }
@@ -187,11 +198,32 @@ impl Walk<'_, '_, '_, '_> {
         let cur = &callee.cur;
         let mut args = callee.args;
         match cur.via {
-            Via::Direct => {}
+            Via::Direct => {
+                if let Some(spread) = self.spread(cur) {
+                    args = spread;
+                }
+            }
             Via::Call => args.rotate_left(1),
-            Via::Apply => args = [Arg { first: FirstArg::Text, val: Val::default() }; 3],
-            Via::Bind => return self.passed_on(cur, last),
+            Via::Apply => args = self.listed(cur, 1),
+            Via::Then => {
+                self.resolve(cur);
+                return cur.val;
+            }
+            Via::Bind => {
+                args.rotate_left(1);
+                if args.first().is_none_or(|arg| arg.first == FirstArg::None) {
+                    return self.passed_on(cur, last);
+                }
+                // It will be called with these.
+                self.called_with(callee, args, last);
+                return cur.val;
+            }
         }
+        self.called_with(callee, args, last)
+    }
+
+    fn called_with(&mut self, callee: &Callee, args: [Arg; 3], last: u32) -> Val {
+        let cur = &callee.cur;
         let span = self.span(cur.first, last);
         if cur.val.is_known() {
             self.tell(callee, args, span, last as usize);
@@ -254,9 +286,9 @@ impl Walk<'_, '_, '_, '_> {
             return Val::node(nodes.require_node);
         }
         if node == nodes.reflect_apply || node == nodes.reflect_construct {
-            let passed = Arg { first: FirstArg::Text, val: Val::default() };
+            let passed = self.listed(cur, if node == nodes.reflect_apply { 2 } else { 1 });
             let inner = Cur { val: first.val, shape: Shape::Other, via: Via::Direct, ..*cur };
-            return self.call(&Callee { cur: inner, args: [passed; 3], texts }, last);
+            return self.called_with(&Callee { cur: inner, args: passed, texts }, passed, last);
         }
         if node == nodes.reflect_get {
             let word = self.word_of(second);
@@ -322,6 +354,9 @@ impl Walk<'_, '_, '_, '_> {
                     return Val::node(self.names.module(&text));
                 }
             }
+            if let Some(val) = self.loaded_one(cur, open, span) {
+                return val;
+            }
             // A number names no module: a bundler gives them.
             let next = open.wrapping_add(1);
             let number =
@@ -335,6 +370,20 @@ impl Walk<'_, '_, '_, '_> {
         self.sink.module(Specifier::Known(&text), span, cur.how.and(how));
         self.name_file(&text);
         Val::node(self.names.module(&text))
+    }
+
+    /// One of several constant modules is asked for; `None` where it may be another.
+    fn loaded_one(&mut self, cur: &Cur, open: usize, span: (usize, usize)) -> Option<Val> {
+        let end = self.types.past(open).filter(|_| self.kind(open) == Some(K::LParen))?.wrapping_sub(1);
+        let from = open.wrapping_add(1);
+        let (all, found) = self.choices(from, self.entry_end(from, end));
+        let mut val = Val::default();
+        for (text, how) in &found {
+            self.sink.module(Specifier::Known(text), span, cur.how.and(*how));
+            self.name_file(text);
+            val = self.bindings.sets.either(val, Val::node(self.names.module(text)));
+        }
+        (all && !found.is_empty()).then_some(val)
     }
 
     /// A relative file that code loads is code, whatever its name says.

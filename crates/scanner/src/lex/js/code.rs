@@ -1,5 +1,7 @@
 //! The views of a JavaScript file: code without comments and strings, and the text of both.
 
+use std::borrow::Cow;
+
 use super::escape;
 use super::scan::Scanned;
 use super::token::{ESCAPED, K, Tok, UNCLOSED};
@@ -10,6 +12,9 @@ use crate::passes;
 use crate::sink::Sink;
 use crate::text::Within;
 use crate::view::{How, View};
+
+/// Keys in quotes that are shorter stay texts. Their mark is no longer than that.
+const KEY: usize = 3;
 
 /// Builds the views, or, where the places of hints are known, what of them a rule may match.
 pub(super) fn views(
@@ -28,6 +33,8 @@ pub(super) fn views(
             let odd = scanned.identifiers.iter().filter_map(|index| scanned.toks.get(*index as usize));
             let before = at.len();
             at.extend(odd.map(|tok| tok.start));
+            let keys = scanned.texts.iter().filter(|index| is_hidden_key(&scanned.toks, **index as usize));
+            at.extend(keys.filter_map(|index| scanned.toks.get(*index as usize)).map(|tok| tok.start));
             if at.len() > before {
                 at.sort_unstable();
             }
@@ -59,9 +66,14 @@ fn drain(out: &mut Lexed, sink: &mut Sink<'_>) {
 
 fn code(src: &[u8], toks: &[Tok], view: &mut View) {
     let mut wordy = false;
-    for &tok in toks {
+    for (&tok, index) in toks.iter().zip(0_usize..) {
         let (start, end) = (tok.start as usize, tok.end as usize);
         let text = super::text_of(src, tok);
+        if let Some((name, how)) = key(src, toks, index) {
+            view.put(&name, (start, end), how, 0);
+            wordy = true;
+            continue;
+        }
         match tok.kind {
             K::Word | K::Private | K::Num => {
                 if wordy {
@@ -79,6 +91,34 @@ fn code(src: &[u8], toks: &[Tok], view: &mut View) {
         }
         wordy = is_wordy(tok.kind);
     }
+}
+
+/// Says whether a string is the key of an object.
+fn is_key(toks: &[Tok], index: usize) -> bool {
+    let kind = |at: usize| toks.get(at).map(|tok| tok.kind);
+    kind(index) == Some(K::Str)
+        && kind(index.wrapping_add(1)) == Some(K::Colon)
+        && matches!(kind(index.wrapping_sub(1)), Some(K::LBrace | K::Comma))
+}
+
+fn is_hidden_key(toks: &[Tok], index: usize) -> bool {
+    toks.get(index).is_some_and(|tok| tok.flags & ESCAPED != 0) && is_key(toks, index)
+}
+
+/// Gives the name of a key in quotes; shorter ones than any rule looks for stay texts.
+fn key<'a>(src: &'a [u8], toks: &[Tok], index: usize) -> Option<(Cow<'a, [u8]>, How)> {
+    let tok = toks.get(index).filter(|_| is_key(toks, index))?;
+    let (start, end) = body(*tok);
+    let text = src.get(start..end)?;
+    let (name, how) = if tok.flags & ESCAPED == 0 {
+        (Cow::Borrowed(text), How::NONE)
+    } else {
+        let (name, how) = escape::decode(text);
+        (Cow::Owned(name), how)
+    };
+    let plain =
+        name.len() >= KEY && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(byte));
+    plain.then_some((name, how))
 }
 
 const fn is_wordy(kind: K) -> bool {
@@ -138,7 +178,7 @@ impl<'a> Windows<'a> {
     fn run(mut self, places: &[u32]) {
         for &place in places {
             let Some(index) = token_at(self.toks, place) else { continue };
-            if self.toks.get(index).is_some_and(|tok| is_wordy(tok.kind)) {
+            if self.toks.get(index).is_some_and(|tok| is_wordy(tok.kind)) || is_key(self.toks, index) {
                 self.add(index);
             }
         }

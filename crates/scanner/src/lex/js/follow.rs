@@ -9,9 +9,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bind::{Val, name_of};
+use super::built::iterates;
 use super::call::WalkNodes;
 use super::scan::{Bracket, Flag, Scanned};
 use super::table::{GROUPS, Table, group_of};
+use super::text_of;
 use super::token::{DULL, K, Kw, LIVE, NO_MATE, Tok};
 use super::walk::Via;
 use crate::names::{Names, Node, ROOT, STARRED, Word};
@@ -84,11 +86,11 @@ pub(super) struct Followed<'a> {
 
 impl<'a> Followed<'a> {
     /// Follows a variable.
-    pub(super) fn add(&mut self, name: &Cow<'a, [u8]>, variable: u32, why: Why) {
+    pub(super) fn add(&mut self, name: Cow<'a, [u8]>, variable: u32, why: Why) {
         let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         let Some(&mut number) = self.names.entry(name.clone(), || next) else { return };
         if self.follows.entry((number, variable)).or_default().add(why) {
-            self.news.entry(name.clone(), || number);
+            self.news.entry(name, || number);
             self.fresh.insert((number, variable));
         }
     }
@@ -351,6 +353,7 @@ impl Marking<'_> {
             Some(K::Word) if next.is_some_and(|tok| matches!(Kw::of(tok.word()), Kw::As | Kw::Satisfies)) => {
                 true
             }
+            Some(K::RParen) if self.is_each(toks, index, val) => true,
             _ => {
                 let told = |node: Node| self.names.node(node).is_some_and(|data| !data.member.is_empty());
                 told(val.node) || told(val.star) || is_handed_on(index.checked_sub(1).and_then(at), around)
@@ -358,9 +361,16 @@ impl Marking<'_> {
         }
     }
 
+    /// Says whether a function is given to what calls it with each element.
+    fn is_each(&self, toks: &[Tok], index: usize, val: Val) -> bool {
+        let method = index.checked_sub(2).and_then(|at| toks.get(at)).filter(|tok| tok.kind == K::Word);
+        self.nodes.is_run(val.node) && method.is_some_and(|tok| iterates(text_of(self.src, *tok)))
+    }
+
     /// Says whether a member of a known name is known.
     fn steps(&self, val: Val, word: Word, after: Option<K>) -> bool {
         if self.nodes.via(word) != Via::Direct
+            || self.nodes.is_then(word)
             || (val.node == ROOT && self.names.interest(word) != 0)
             || (self.nodes.is_default(word) && self.names.node(val.node).is_some_and(|data| data.module))
         {
@@ -489,7 +499,7 @@ pub(super) struct Asked<'a> {
     /// Names by number.
     names: Table<'a, u32>,
     /// By number and variable, with the name.
-    asked: BTreeMap<(u32, u32), Cow<'a, [u8]>>,
+    variables: BTreeMap<(u32, u32), Cow<'a, [u8]>>,
     /// Names that are given a value somewhere: [`TEXT`] where it is a text or a name, else 0.
     given: Option<Table<'a, u8>>,
 }
@@ -522,23 +532,23 @@ impl<'a> Asked<'a> {
             let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
             let name = name_of(src, tok);
             let Some(&mut number) = self.names.entry(name.clone(), || next) else { return };
-            self.asked.entry((number, variable())).or_insert(name);
+            self.variables.entry((number, variable())).or_insert(name);
         }
     }
 
     /// Says whether a variable was asked for.
     pub(super) fn holds(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> bool {
-        self.names.get_at(src, tok).is_some_and(|number| self.asked.contains_key(&(*number, variable())))
+        self.names.get_at(src, tok).is_some_and(|number| self.variables.contains_key(&(*number, variable())))
     }
 
     /// Gives how many variables were asked for.
     pub(super) fn len(&self) -> usize {
-        self.asked.len()
+        self.variables.len()
     }
 
     /// Gives all variables that were asked for.
     pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, u32)> {
-        self.asked.iter().map(|((_, variable), name)| (name, *variable))
+        self.variables.iter().map(|((_, variable), name)| (name, *variable))
     }
 }
 

@@ -6,6 +6,9 @@ use super::bind::{Holder, Val, name_of};
 use super::token::{K, Kw, Tok};
 use super::walk::{Arg, Cur, Shape, Via, Walk};
 
+/// Tokens of a class in front of its body.
+const HEAD: usize = 24;
+
 impl<'a> Walk<'a, '_, '_, '_> {
     /// `o.p = value` and `o["p"] = value`.
     pub(super) fn hold_member(&mut self, target: &Cur, val: Val) {
@@ -24,8 +27,20 @@ impl<'a> Walk<'a, '_, '_, '_> {
     pub(super) fn hold_field(&mut self, at: usize, val: Val) {
         let member = self.key(at);
         if self.is_held(val) {
-            self.bindings.hold((Cow::Borrowed(b"this"), 0), member, val);
+            self.bindings.hold((Cow::Borrowed(b"this"), 0), member.clone(), val);
+            if let Some(name) = self.class_around() {
+                self.hold(name, member, val);
+            }
         }
+    }
+
+    /// Gives the name of the class whose body is open.
+    fn class_around(&self) -> Option<usize> {
+        let open = self.open_bracket();
+        let class =
+            (0..HEAD).filter_map(|back| open.checked_sub(back)).find(|at| self.kw(*at) == Kw::Class)?;
+        let name = class.wrapping_add(1);
+        (self.kind(name) == Some(K::Word) && self.kw(name) != Kw::Extends).then_some(name)
     }
 
     /// The members of an object literal that a name is given.
@@ -47,7 +62,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
     }
 
     /// Gives what a name with members, or a module that is asked for, is.
-    fn plain(&mut self, from: usize, to: usize) -> Val {
+    pub(super) fn plain(&mut self, from: usize, to: usize) -> Val {
         let tok = self.tok(from);
         if tok.kind != K::Word || !matches!(self.kw(from), Kw::None) {
             return Val::default();
@@ -71,7 +86,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
     }
 
     /// The name of a member as its token writes it.
-    fn key(&self, at: usize) -> Cow<'a, [u8]> {
+    pub(super) fn key(&self, at: usize) -> Cow<'a, [u8]> {
         let tok = self.tok(at);
         if tok.kind == K::Word { name_of(self.src, tok) } else { Cow::Owned(self.constant(at).0) }
     }
@@ -117,7 +132,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
         let skipped = match callee.via {
             Via::Direct => 0,
             Via::Call => 1,
-            Via::Apply | Via::Bind => return,
+            Via::Apply | Via::Bind | Via::Then => return,
         };
         let given = args.iter().skip(skipped);
         if self.kind(callee.first as usize) != Some(K::LParen)

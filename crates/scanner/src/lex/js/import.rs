@@ -193,7 +193,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Binds the names of a pattern that starts at a bracket.
-    fn bind_pattern(&mut self, open: usize, val: Val, depth: u32) {
+    pub(super) fn bind_pattern(&mut self, open: usize, val: Val, depth: u32) {
         let Some(past) = self.types.past(open) else { return };
         if depth > MAX_PATTERN {
             return;

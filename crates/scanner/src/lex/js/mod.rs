@@ -7,6 +7,7 @@ mod call;
 mod code;
 mod escape;
 mod follow;
+mod given;
 mod held;
 pub(crate) mod html;
 mod import;
@@ -133,13 +134,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
 }
 
 /// Reads a text once; says whether a comment of scripts stands in it outside of what is a text or a comment in both.
-fn pass(
-    src: &[u8],
-    dialect: Dialect,
-    sink: &mut Sink<'_>,
-    limits: &Limits,
-    out: Option<&mut Lexed>,
-) -> Flag {
+fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out: Option<&mut Lexed>) -> Flag {
     let rules = sink.rules;
     let names = &rules.js;
     let mut scanned = Scanner::new(src, names, dialect, limits, rules.hinted().least).run();

@@ -59,7 +59,8 @@ impl<'a> Scopes<'a> {
         let Some((start, end, last)) = self.names.get_at(src, tok) else { return OUTER };
         let steps = self.steps.get(*start as usize..*end as usize).unwrap_or_default();
         let is_step = |index: usize| {
-            let begun = index.checked_sub(1).and_then(|index| steps.get(index)).is_none_or(|step| step.0 <= at);
+            let begun =
+                index.checked_sub(1).and_then(|index| steps.get(index)).is_none_or(|step| step.0 <= at);
             begun && steps.get(index).is_none_or(|step| step.0 > at)
         };
         let known = last.get() as usize;

@@ -231,6 +231,7 @@ mod tests {
             "{ `${a; b}`; eval } { <a>{b; c}</a>; eval('x') } { switch (a) { case b: eval } }",
             "h(y = a ? b() : window, c); function g() { y.q = 1 }",
             "function f() { for (let at = 0; at < 9; at++) s[at + 2] }",
+            "a, new b\nvar require('fs')",
             "_=>{if(a?_=1:_ instanceof Function&&(_())){}} readFile(_)",
             "_=>{(?_=instanceof Function&&(_())\"\")}readFile(_",
             "function f() { a = eval; a = fetch } function g() { a = globalThis } function h() { a.b = a('x') }",

@@ -94,6 +94,7 @@ impl Walk<'_, '_, '_, '_> {
         self.give(&base, &args);
         let callee = Callee { cur: base, args, texts };
         let val = self.call(&callee, small(last));
+        self.each(&callee, small(last));
         self.texts.truncate(texts as usize);
         self.cur = Some(Cur {
             val,
@@ -228,6 +229,12 @@ impl Walk<'_, '_, '_, '_> {
             && self.types.past(from) == Some(to)
         {
             (from, to) = (from.wrapping_add(1), to.wrapping_sub(1));
+        }
+        // Of several the last one counts.
+        let mut entry = self.entry_end(from, to);
+        while entry < to {
+            from = entry.wrapping_add(1);
+            entry = self.entry_end(from, to);
         }
         if self.typed && matches!(self.kw(from.wrapping_add(1)), Kw::As | Kw::Satisfies) {
             to = from.wrapping_add(1);

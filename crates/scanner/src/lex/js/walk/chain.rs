@@ -2,6 +2,7 @@
 
 use super::super::call::Callee;
 use super::super::follow::Given;
+use super::super::scope::OUTER;
 use super::super::token::{ESCAPED, K, Kw, Tok};
 use super::{Arg, Cur, In, Prefix, Shape, Val, Via, Walk, small};
 use crate::names::{Node, ROOT, Word};
@@ -74,6 +75,11 @@ impl Walk<'_, '_, '_, '_> {
         // A global that no rule weighs may be the file's own name.
         let weighs = self.weighs(node) && !self.nodes.is_module_word(word);
         let alias = self.bound(at);
+        // A parameter, or a function of that name, is no global.
+        let function = |val: Val| val == Val::node(self.nodes.function);
+        if weighs && declared && alias.map_or_else(|| self.variable(small(at)) != OUTER, function) {
+            return (alias.unwrap_or_default(), own, how);
+        }
         if weighs {
             // What the file gave such a name is one thing that it may be, and the global is another.
             let val = self.bindings.sets.either(Val::node(node), alias.unwrap_or_default());
@@ -116,9 +122,13 @@ impl Walk<'_, '_, '_, '_> {
             self.operand(last, Val::node(0), Shape::Other, how);
             return;
         };
-        let via = self.nodes.via(word);
         let module = |node: Node| self.names.node(node).is_some_and(|data| data.module);
-        let callable = cur.val.star != 0 || self.is_any(cur.val.node, |node| !module(node));
+        let modules = self.is_any(cur.val.node, module);
+        let via = if modules && self.nodes.is_then(word) { Via::Then } else { self.nodes.via(word) };
+        // `Reflect.apply` is a name of its own.
+        let own = self.is_any(cur.val.node, |node| self.names.step(node, word) != 0);
+        let callable = via == Via::Then
+            || (!own && (cur.val.star != 0 || self.is_any(cur.val.node, |node| !module(node))));
         if via != Via::Direct
             && callable
             && self.kind(last.wrapping_add(1)).is_some_and(|k| matches!(k, K::LParen | K::QDot | K::Tpl))
@@ -193,7 +203,7 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
-    pub(super) fn written(&mut self, cur: &Cur) {
+    pub(in crate::lex::js) fn written(&mut self, cur: &Cur) {
         // A name, or a member that holds something, is given something else; what it stood for stays as it is.
         if cur.shape == Shape::Name || cur.alias {
             return;
@@ -245,6 +255,7 @@ impl Walk<'_, '_, '_, '_> {
         if calls && value.text != 0 {
             self.texts.push(value.text.wrapping_sub(1));
         }
+        let mut fresh = true;
         while self.targets.len() > targets {
             // What an arrow function's body assigns is no function.
             let value = if self.targets.len() > inside { inner } else { value };
@@ -253,13 +264,23 @@ impl Walk<'_, '_, '_, '_> {
                 self.ask(name.last as usize, Given::Anything);
             }
             self.bind_target(&target, value);
-            if let Some(open) = literal.filter(|_| target.shape == Shape::Name) {
-                self.hold_literal(target.last as usize, open);
+            let literal = literal.filter(|open| core::mem::take(&mut fresh) || self.may_read(*open));
+            match (literal, target.shape) {
+                (Some(open), Shape::Name) => self.hold_literal(target.last as usize, open),
+                (Some(open), Shape::Pattern) => self.bind_literal(target.first as usize, open, 0),
+                _ => {}
             }
         }
         if let Some(field) = field {
             self.hold_field(field as usize, value);
         }
+    }
+
+    /// Says whether a literal may be read once more: what that comes to has a limit, which is told where it is met.
+    fn may_read(&self, open: usize) -> bool {
+        let tokens = self.types.past(open).unwrap_or(open).wrapping_sub(open);
+        self.put_in.set(self.put_in.get().saturating_add(tokens));
+        self.put_in.get() <= super::most_put_in(self.src)
     }
 
     /// Says whether the value of a target was asked for.
@@ -270,6 +291,10 @@ impl Walk<'_, '_, '_, '_> {
 
     pub(super) fn end_statement(&mut self) {
         self.end_expression();
+        // A word in front of an operand waits for none of the next statement.
+        if self.prefix != Prefix::Decorator {
+            self.prefix = Prefix::None;
+        }
         if let Some(frame) = self.top() {
             frame.declares = false;
             if frame.kind == In::Class {

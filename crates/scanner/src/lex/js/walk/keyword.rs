@@ -1,7 +1,7 @@
 //! Keywords, statements that declare, and what TypeScript erases.
 
 use super::super::token::{K, Kw, NO_MATE, Tok};
-use super::{In, Prefix, Shape, Val, Walk, small};
+use super::{Cur, In, Prefix, Shape, Val, Walk, small};
 use crate::view::How;
 
 impl Walk<'_, '_, '_, '_> {
@@ -19,6 +19,18 @@ impl Walk<'_, '_, '_, '_> {
                 self.prefix_at = small(at);
             }
             Kw::Await | Kw::Void | Kw::Yield => self.end_operand(),
+            Kw::In | Kw::Of if self.cur.is_some_and(|cur| self.is_head(&cur)) => {
+                if let Some(cur) = self.cur {
+                    self.written(&cur);
+                    if cur.shape == Shape::Pattern {
+                        self.write_pattern(cur.first as usize, 0);
+                    }
+                    if kw == Kw::Of {
+                        self.bind_each(&cur, next);
+                    }
+                }
+                self.operator(K::Equality);
+            }
             Kw::In | Kw::Instanceof => self.operator(K::Equality),
             Kw::Of if self.cur.is_some() => {
                 self.operator(K::Equality);
@@ -68,6 +80,16 @@ impl Walk<'_, '_, '_, '_> {
             _ => return None,
         }
         Some(next)
+    }
+
+    /// Says whether an operand is what a loop binds: nothing but a declaring word stands between it and the parenthesis.
+    fn is_head(&self, cur: &Cur) -> bool {
+        let mut before = (cur.first as usize).wrapping_sub(1);
+        if matches!(self.kw(before), Kw::Const | Kw::Let | Kw::Var | Kw::Using) {
+            before = before.wrapping_sub(1);
+        }
+        self.top_kind() == In::Control
+            && self.frames.last().is_some_and(|frame| frame.open as usize == before)
     }
 
     /// Says whether `async` at the token before starts a function.
@@ -181,6 +203,9 @@ impl Walk<'_, '_, '_, '_> {
         let tok = self.tok(next);
         if self.kind(next) == Some(K::Word) && self.kw(next) != Kw::Extends {
             self.declare_here(tok);
+            if kw == Kw::Class && self.kw(next.wrapping_add(1)) == Kw::Extends {
+                self.bind_class(next);
+            }
             next = next.wrapping_add(1);
         }
         if self.typed && self.kind(next) == Some(K::Lt) {

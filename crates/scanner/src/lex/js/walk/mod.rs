@@ -50,17 +50,17 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         for (name, variable, val) in bindings.all() {
             // A function's name is followed where something asks for its constructor.
             for one in bindings.sets.each(val).filter(|one| nodes.is_followed(*one)) {
-                followed.add(name, variable, Why::Value(one));
+                followed.add(name.clone(), variable, Why::Value(one));
             }
             if val.text != 0 && is_event(&scanned.toks, val.text) {
-                followed.add(name, variable, Why::Text);
+                followed.add(name.clone(), variable, Why::Text);
             }
         }
         for (name, variable) in bindings.holders() {
-            followed.add(name, *variable, Why::Holder);
+            followed.add(name.clone(), *variable, Why::Holder);
         }
         for (name, variable) in asked.all() {
-            followed.add(name, variable, Why::Asked);
+            followed.add(name.clone(), variable, Why::Asked);
         }
         let fresh = followed.is_fresh();
         let changed = bindings.end_round() || asked.len() != before_asked;
@@ -85,13 +85,7 @@ pub(super) const fn most_put_in(src: &[u8]) -> usize {
 }
 
 /// Says which variable of its name a token is. All that is `this` is one.
-fn variable_at<'a>(
-    scopes: &OnceCell<Scopes<'a>>,
-    src: &'a [u8],
-    toks: &[Tok],
-    at: u32,
-    typed: Flag,
-) -> u32 {
+fn variable_at<'a>(scopes: &OnceCell<Scopes<'a>>, src: &'a [u8], toks: &[Tok], at: u32, typed: Flag) -> u32 {
     let tok = toks.get(at as usize).copied().unwrap_or(Tok::END);
     if tok.flags & ESCAPED == 0 && Kw::of(tok.word()) == Kw::This {
         return OUTER;
@@ -112,6 +106,8 @@ pub(super) enum Via {
     Call,
     Apply,
     Bind,
+    /// A promise of it hands it on.
+    Then,
 }
 
 /// A word in front of an operand.
@@ -183,10 +179,7 @@ pub(super) struct Arg {
 }
 
 #[derive(Debug, Clone, Copy)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "facts of an open bracket that go on and off on their own"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "facts of an open bracket that go on and off on their own")]
 pub(super) struct Frame {
     kind: In,
     open: u32,
@@ -414,6 +407,11 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
 
     fn top(&mut self) -> Option<&mut Frame> {
         self.frames.last_mut()
+    }
+
+    /// Gives the token that opened the bracket in which the walk stands.
+    pub(super) fn open_bracket(&self) -> usize {
+        self.frames.last().map_or(0, |frame| frame.open as usize)
     }
 
     fn top_kind(&self) -> In {

@@ -79,6 +79,9 @@ impl Walk<'_, '_, '_, '_> {
         let target = self.cur.take();
         if let Some(cur) = target {
             self.written(&cur);
+            if cur.shape == Shape::Pattern {
+                self.write_pattern(cur.first as usize, 0);
+            }
             self.targets.push(cur);
         }
         let key = target.is_none() && self.kind(at.wrapping_sub(1)) == Some(K::Word);
