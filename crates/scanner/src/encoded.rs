@@ -4,10 +4,13 @@
 //! linear: a run is looked at once, from one probe.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::decode;
 use crate::entry::Lens;
-use crate::inventory::names;
+use crate::inventory::{self, State, magic, names};
 use crate::lex::data::uri;
 use crate::view::{How, View};
 
@@ -20,11 +23,12 @@ const MAX_LINE: usize = 1024;
 /// Encoded bytes that show whether a run is text before all of it is decoded.
 const SAMPLE: usize = 32;
 
-/// One decoded run: its text and the lenses that it is read through.
+/// One decoded run: its text and the lenses that it is read through, none where its bytes are of a binary kind.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) view: View,
     pub(crate) lenses: Vec<Lens>,
+    pub(crate) binary: Option<State>,
 }
 
 /// Whether a lens of the file reads `data:` URIs itself.
@@ -46,8 +50,41 @@ pub(crate) fn find(text: &[u8], uris: Uris) -> Vec<Decoded> {
     out
 }
 
-const fn is_encoded(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+/// A byte of a run; a digit of a hex number; what may follow the two digits of a byte that is written alone.
+const CODED: u8 = 1;
+const HEX: u8 = 2;
+const MARK: u8 = 4;
+
+const KINDS: [u8; 256] = kinds();
+
+const fn kinds() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut index = 0_usize;
+    while index < 256 {
+        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "index is below 256")]
+        {
+            let byte = index as u8;
+            let coded = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-');
+            let mark = matches!(byte, b' ' | b'\\' | b',' | b':');
+            table[index] = if coded { CODED } else { 0 }
+                | if byte.is_ascii_hexdigit() { HEX } else { 0 }
+                | if mark { MARK } else { 0 };
+        }
+        index = index.wrapping_add(1);
+    }
+    table
+}
+
+fn kind(byte: u8) -> u8 {
+    KINDS.get(usize::from(byte)).copied().unwrap_or(0)
+}
+
+fn is_encoded(byte: u8) -> bool {
+    kind(byte) & CODED != 0
+}
+
+fn count_encoded<'a>(bytes: impl Iterator<Item = &'a u8>) -> usize {
+    bytes.take_while(|byte| is_encoded(**byte)).count()
 }
 
 /// The bytes that one look takes. A run holds two halves of such blocks in a row, whole.
@@ -86,13 +123,15 @@ fn runs(text: &[u8], out: &mut Vec<Decoded>) {
             continue;
         }
         let head = text.get(done..at).unwrap_or_default();
-        let start = at.saturating_sub(head.iter().rev().take_while(|byte| is_encoded(**byte)).count());
-        let end = run_end(text, at);
-        let long = text.get(start..end).filter(|run| run.len() >= RUN);
-        if let Some(run) = long.filter(|_| !is_address(text, start))
-            && let Some(decoded) = decoded(run)
-        {
-            push(&decoded, (start, end), out);
+        let start = at.saturating_sub(count_encoded(head.iter().rev()));
+        let mut end = at.saturating_add(count_encoded(rest.iter()));
+        // A shorter one goes on in no other line.
+        if end.saturating_sub(start) >= RUN {
+            end = run_end(text, end, end.saturating_sub(start).min(MAX_LINE));
+            let run = text.get(start..end).filter(|_| !is_address(text, start));
+            if let Some(decoded) = run.and_then(decoded) {
+                push(&decoded, (start, end), out);
+            }
         }
         (done, before) = (end, false);
         // The byte at the end is of no run, so that the block around it tells of later ones alone.
@@ -100,14 +139,9 @@ fn runs(text: &[u8], out: &mut Vec<Decoded>) {
     }
 }
 
-/// Finds where a run ends. Lines of one encoded block are of one width: a run that fills its line goes on in the next.
-fn run_end(text: &[u8], at: usize) -> usize {
-    let count = |from: usize| {
-        text.get(from..).unwrap_or_default().iter().take_while(|byte| is_encoded(**byte)).count()
-    };
-    let mut end = at.saturating_add(count(at));
-    let line = text.get(..end).unwrap_or_default().iter().rev().take(MAX_LINE);
-    let mut width = line.take_while(|byte| is_encoded(**byte)).count();
+/// Finds where a run ends whose first line ends at a place and is so wide. Lines of one encoded block are of one width: a run
+/// that fills its line goes on in the next.
+fn run_end(text: &[u8], mut end: usize, mut width: usize) -> usize {
     loop {
         let rest = text.get(end..).unwrap_or_default();
         let gap = match rest {
@@ -118,7 +152,7 @@ fn run_end(text: &[u8], at: usize) -> usize {
         let blanks = rest.get(gap..).unwrap_or_default().iter().take(MAX_LINE);
         let blanks = blanks.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let next = end.saturating_add(gap).saturating_add(blanks);
-        let more = count(next);
+        let more = count_encoded(text.get(next..).unwrap_or_default().iter());
         let after = text.get(next.saturating_add(more)).copied().unwrap_or(b'\n');
         let closed = matches!(after, b'\n' | b'\r' | b'=' | b'"' | b'\'' | b'`' | b'\\');
         if width < RUN || more == 0 || more > width || !closed {
@@ -162,8 +196,21 @@ fn bytes_apart(text: &[u8], out: &mut Vec<Decoded>) {
     }
 }
 
+/// Says whether two digits and a mark begin at one of six bytes.
+fn may_be_apart(probe: [u8; 8]) -> bool {
+    let kinds = probe.map(kind);
+    let [_, second @ ..] = &kinds;
+    let [_, _, third @ ..] = &kinds;
+    let pairs = kinds.iter().zip(second).zip(third);
+    pairs.fold(0, |any, ((a, b), c)| any | (a & b & (c >> 1))) & HEX != 0
+}
+
 /// Finds the run around a place, behind another: three bytes in a row show one.
 fn run_apart(text: &[u8], at: usize, behind: usize) -> Option<(usize, usize, &'static [u8])> {
+    let rest = text.get(at..)?;
+    if rest.first_chunk().is_some_and(|probe| !may_be_apart(*probe)) {
+        return None;
+    }
     let digits = |at: usize| matches!(text.get(at..at.saturating_add(2)), Some([a, b]) if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
     for start in at..at.saturating_add(6) {
         if !digits(start) {
@@ -212,14 +259,11 @@ fn decoded(run: &[u8]) -> Option<Vec<u8>> {
         // Somewhere in the middle, at a whole group.
         let middle = (body.len().saturating_sub(SAMPLE) / 2) & !3;
         let sample = body.get(middle..)?;
-        let (mut bytes, mut len) = ([0_u8; SAMPLE], 0_usize);
-        uri::quads(sample.get(..sample.len().min(SAMPLE))?, |byte, _, _| {
-            if let Some(slot) = bytes.get_mut(len) {
-                *slot = byte;
-                len = len.wrapping_add(1);
-            }
-        });
-        looks_printable(bytes.get(..len)?).then(|| printable(uri::base64(body))).flatten()
+        let shown = match sample.first_chunk() {
+            Some(sample) => looks_printable(&uri::block(sample)),
+            None => looks_printable(&uri::base64(sample)),
+        };
+        shown.then(|| printable(uri::base64(body))).flatten()
     })
 }
 
@@ -249,14 +293,15 @@ const fn is_printable(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')
 }
 
+/// Counts bytes of a sample, which has fewer than 256.
+fn count(sample: &[u8], is: impl Fn(u8) -> bool) -> usize {
+    usize::from(sample.iter().fold(0_u8, |count, byte| count.wrapping_add(u8::from(is(*byte)))))
+}
+
 /// A cheap look at a sample: text, or text in two bytes a letter, has few bytes that are no letters.
 fn looks_printable(sample: &[u8]) -> bool {
-    let (mut odd, mut nuls, mut high) = (0_usize, 0_usize, 0_usize);
-    for byte in sample {
-        odd = odd.wrapping_add(usize::from(!is_printable(*byte)));
-        nuls = nuls.wrapping_add(usize::from(*byte == 0));
-        high = high.wrapping_add(usize::from(*byte >= 0x80));
-    }
+    let odd = count(sample, |byte| !is_printable(byte));
+    let (nuls, high) = (count(sample, |byte| byte == 0), count(sample, |byte| byte >= 0x80));
     let wide = nuls == odd && nuls.saturating_mul(5) >= sample.len().saturating_mul(2);
     // Of text in another script no more than the first and last letter is cut.
     let cut = || sample.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
@@ -287,7 +332,7 @@ fn printable(bytes: Vec<u8>) -> Option<Vec<u8>> {
 fn push(bytes: &[u8], span: (usize, usize), out: &mut Vec<Decoded>) {
     let mut view = View::default();
     view.put(bytes, span, How::DECODE, 0);
-    out.push(Decoded { lenses: guess(bytes), view });
+    out.push(Decoded { lenses: guess(bytes), view, binary: None });
 }
 
 /// Text with bytes written as `%XX`.
@@ -351,10 +396,14 @@ fn unescaped(run: &[u8]) -> (Vec<u8>, usize) {
     (bytes, triples)
 }
 
+static DATA: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"data:"));
+/// The longest media type that is read.
+const MAX_TYPE: usize = 128;
+
 /// `data:` URIs, read as what they say they are.
 fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
     let mut at = 0_usize;
-    while let Some(more) = text.get(at..).and_then(|rest| memchr::memmem::find(rest, b"data:")) {
+    while let Some(more) = text.get(at..).and_then(|rest| DATA.find(rest)) {
         let start = at.saturating_add(more);
         let rest = text.get(start.saturating_add(5)..).unwrap_or_default();
         let end = rest.iter().position(|byte| uri::is_end(*byte)).unwrap_or(rest.len());
@@ -362,9 +411,12 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
         let body = rest.get(..end).unwrap_or_default();
         // `data:` is a common key: an address names its type or its encoding, or has neither.
         let Some(comma) = memchr::memchr(b',', body) else { continue };
+        if comma >= MAX_TYPE {
+            continue;
+        }
         let kind = body.get(..comma).unwrap_or_default().to_ascii_lowercase();
         let typed = kind.is_empty() || kind.first() == Some(&b';') || memchr::memchr(b'/', &kind).is_some();
-        let Some(lens) = uri::lens(&kind).filter(|_| typed && kind.len() < 128) else { continue };
+        let Some(lens) = uri::lens(&kind).filter(|_| typed) else { continue };
         let body = body.get(comma.saturating_add(1)..).unwrap_or_default();
         let coded = memchr::memmem::find(&kind, b"base64").is_some();
         let bytes = if coded { uri::base64(body) } else { unescaped(body).0 };
@@ -373,13 +425,21 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
         }
         let mut view = View::default();
         view.put(&bytes, (start, at), How::DECODE, 0);
-        let lenses = if lens == Lens::Prose && memchr::memmem::find(&kind, b"html").is_none() {
-            guess(&bytes)
-        } else {
-            vec![lens]
+        let named = lens != Lens::Prose || memchr::memmem::find(&kind, b"html").is_some();
+        let binary = if named { None } else { binary(&bytes) };
+        let lenses = match binary {
+            _ if named => vec![lens],
+            Some(_) => Vec::new(),
+            None => guess(&bytes),
         };
-        out.push(Decoded { view, lenses });
+        out.push(Decoded { view, lenses, binary });
     }
+}
+
+/// Gives the kind of bytes that say themselves that they are no text: a WebAssembly module, a font.
+fn binary(bytes: &[u8]) -> Option<State> {
+    let found = magic::find(bytes, "").filter(|_| !decode::has_wide_encoding(bytes))?;
+    inventory::looks_binary(bytes).then_some(found.state)
 }
 
 /// The lenses that a decoded text of no name is read through.

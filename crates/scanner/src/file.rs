@@ -368,8 +368,14 @@ fn coded(
 ) {
     // Values of data files are decoded where their escapes are undone.
     let uris = if langs & Lens::Data.bit() == 0 { Uris::Here } else { Uris::Elsewhere };
-    for Decoded { view: View { bytes, map, .. }, lenses } in encoded::find(source.text, uris) {
+    for Decoded { view: View { bytes, map, .. }, lenses, binary } in encoded::find(source.text, uris) {
         let mut hits = Vec::new();
+        if let Some(detector) = binary.and_then(State::detector) {
+            let (start, end, _) = map.back(0, bytes.len());
+            let mut sink = Sink::new(rules, Some(source.lens), path, &[]);
+            sink.shape(detector, (start, end), How::NONE);
+            own.append(&mut sink.hits);
+        }
         drop(raw_rules(rules, &bytes, lenses.iter().fold(langs, |bits, lens| bits | lens.bit()), &mut hits));
         for lens in &lenses {
             let text = EmbeddedText::Range(0, bytes.len());

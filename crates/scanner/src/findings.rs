@@ -63,12 +63,14 @@ pub(crate) fn make(
     let text: &[u8] = if record.state.detector().is_some() { bytes } else { &decoded.text };
     let map = decoded.view.as_ref().filter(|_| record.state.detector().is_none());
     let ends = if record.lens == Some(Lens::Js) { LineEnds::EcmaScript } else { LineEnds::Plain };
-    let mut places = Places::new(text, ends, secrets);
     if let Some(at) = capped {
         push_cap(rules, options, at, &mut weighed, counts);
     }
     weighed.sort_by_key(|item| (item.hit.start, item.rule, item.hit.end));
-    let behind = ends_of(text, ends, &weighed);
+    let limit = weighed.iter().map(|item| item.hit.start.max(item.hit.end)).max().unwrap_or(0);
+    let mut places = Places::new(text, limit as usize, ends, secrets);
+    let behind = ends_of(&mut places, &weighed);
+    places.restart();
     let digest = record.digest.unwrap_or(Digest::from_bytes([0; 32]));
     weighed
         .iter()
@@ -105,10 +107,9 @@ pub(crate) fn make(
 }
 
 /// Gives the places behind the findings, counted in rising order.
-fn ends_of(text: &[u8], ends: LineEnds, weighed: &[Weighed]) -> Vec<(u32, u32)> {
+fn ends_of(places: &mut Places<'_>, weighed: &[Weighed]) -> Vec<(u32, u32)> {
     let mut order: Vec<(u32, usize)> = weighed.iter().map(|item| item.hit.end).zip(0..).collect();
     order.sort_unstable();
-    let mut places = Places::new(text, ends, Vec::new());
     let mut out = vec![(1, 1); weighed.len()];
     for (end, index) in order {
         if let Some(slot) = out.get_mut(index) {

@@ -59,15 +59,13 @@ pub(crate) fn sets(specifier: Specifier<'_>, from: &str, packages: &[String]) ->
         Specifier::Computed => return set::COMPUTED,
     };
     let mut sets = 0;
-    let lower = text.to_ascii_lowercase();
-    let file = lower.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
-    if file.ends_with(b".node") {
+    let file = text.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
+    if file.last_chunk().is_some_and(|tail: &[u8; 5]| tail.eq_ignore_ascii_case(b".node")) {
         sets |= set::NATIVE;
     }
-    if ["http:", "https:", "data:", "blob:", "file:", "//"]
-        .iter()
-        .any(|head| lower.starts_with(head.as_bytes()))
-    {
+    let begins =
+        |head: &str| text.get(..head.len()).is_some_and(|own| own.eq_ignore_ascii_case(head.as_bytes()));
+    if ["http:", "https:", "data:", "blob:", "file:", "//"].into_iter().any(begins) {
         return sets | set::REMOTE;
     }
     if is_relative(text) {
@@ -138,6 +136,13 @@ pub(crate) fn resolve(from: &str, name: &str) -> String {
     parts.join("/")
 }
 
+/// Gives the last part of what a name stands for, wherever it is seen from. `None` where that depends on it.
+pub(crate) fn last_part(name: &str) -> Option<&str> {
+    let name = name.split(['?', '#']).next().unwrap_or_default();
+    let last = name.rsplit(['/', '\\']).find(|part| !matches!(*part, "" | "."))?;
+    (last != "..").then_some(last)
+}
+
 /// Finds what a name stands for: beside the file that has it, else below a folder above, as a command finds it that is
 /// started there.
 pub(crate) fn above<T>(from: &str, name: &str, known: impl Fn(&str) -> Option<T>) -> Option<T> {
@@ -173,7 +178,7 @@ pub(crate) fn is_named(names: &[Text], text: &[u8]) -> bool {
     let name = text.strip_prefix(b"node:").unwrap_or(text);
     names.iter().any(|known| {
         let known = known.as_bytes();
-        known == name || (known.ends_with(b"/") && name.starts_with(known))
+        known == name || (known.last() == Some(&b'/') && name.starts_with(known))
     })
 }
 

@@ -16,7 +16,9 @@ pub(crate) fn long_encoded(text: &[u8], sink: &mut Sink<'_>) {
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
     let mut at = ENCODED / 2;
     while let Some(byte) = text.get(at) {
-        if !encoded(byte) {
+        // The first probe of a long run has as much of it behind it.
+        let behind = text.get(at.saturating_add(ENCODED / 4));
+        if !encoded(byte) || !behind.is_some_and(encoded) {
             at = at.saturating_add(ENCODED / 2);
             continue;
         }

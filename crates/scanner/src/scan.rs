@@ -129,6 +129,7 @@ fn named(
         .zip(0_usize..)
         .filter_map(|(index, turn)| entries.get(*index).map(|entry| (entry.path, turn)))
         .collect();
+    let texts = texts(entries);
     // A file that is named may name another: each is read anew once at most.
     let mut done = BTreeSet::new();
     let mut open: Vec<usize> = (0..results.len()).collect();
@@ -138,8 +139,11 @@ fn named(
         let mut targets: BTreeMap<usize, Lens> = BTreeMap::new();
         for Named { lens, path } in &result.named {
             let runs = matches!(lens, Lens::Js | Lens::Py | Lens::Sh);
+            if !runs || modules::last_part(path).is_some_and(|name| !texts.contains(name)) {
+                continue;
+            }
             let target = modules::above(from.path, path, |name| at.get(name).copied());
-            if let Some(target) = target.filter(|target| runs && !done.contains(target)) {
+            if let Some(target) = target.filter(|target| !done.contains(target)) {
                 targets.entry(target).or_insert(*lens);
             }
         }
@@ -149,13 +153,7 @@ fn named(
                 // Its first line says the same: it was read so.
                 continue;
             }
-            // Shells source settings, and JSON is no code to those who require it; no program of Python is named so.
-            let plain = match names::lens(entry.path) {
-                None | Some(Lens::Prose) => true,
-                Some(Lens::Data) => lens == Lens::Py,
-                Some(_) => false,
-            };
-            if !plain || names::is_unread_language(entry.path) {
+            if !is_text(entry.path, lens) {
                 continue;
             }
             let reading = readings.get(target).copied().unwrap_or(Reading::Full);
@@ -168,6 +166,24 @@ fn named(
             }
         }
     }
+}
+
+/// Says whether a file is named like none that code of a language reads anyway. Shells source settings, and JSON is no code to
+/// those who require it; no program of Python is named so.
+fn is_text(path: &str, lens: Lens) -> bool {
+    let plain = match names::lens(path) {
+        None | Some(Lens::Prose) => true,
+        Some(Lens::Data) => lens == Lens::Py,
+        Some(_) => false,
+    };
+    plain && !names::is_unread_language(path)
+}
+
+/// The last parts of the paths that [`is_text`] is true of for some language.
+fn texts<'a>(entries: &[Entry<'a>]) -> BTreeSet<&'a str> {
+    let paths = entries.iter().map(|entry| entry.path);
+    let paths = paths.filter(|path| is_text(path, Lens::Py));
+    paths.map(|path| path.rsplit('/').find(|part| !part.is_empty()).unwrap_or_default()).collect()
 }
 
 /// Whether code of the plugin names a file as something to run.

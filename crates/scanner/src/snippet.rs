@@ -25,8 +25,18 @@ pub(crate) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(crate) fn new(text: &'a [u8], ends: LineEnds, secrets: Vec<(usize, usize)>) -> Self {
-        Self { text, index: LineIndex::new(text, ends), last: (0, 1, 1), secrets: apart(secrets) }
+    /// `limit` is the last place that will be asked for.
+    pub(crate) fn new(text: &'a [u8], limit: usize, ends: LineEnds, secrets: Vec<(usize, usize)>) -> Self {
+        // A line feed ends a line under both, so that the line of the last place is whole.
+        let rest = text.get(limit..).unwrap_or_default();
+        let more = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at.saturating_add(1));
+        let seen = text.get(..limit.saturating_add(more)).unwrap_or(text);
+        Self { text, index: LineIndex::new(seen, ends), last: (0, 1, 1), secrets: apart(secrets) }
+    }
+
+    /// Begins to count anew: the next place may be any.
+    pub(crate) const fn restart(&mut self) {
+        self.last = (0, 1, 1);
     }
 
     /// Gives the line and column of an offset.
@@ -113,12 +123,14 @@ fn cut(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0_usize;
     for char in text.trim().chars() {
-        let shown = if matches!(char, '\n' | '\r') { " ".to_owned() } else { escape(char) };
+        let before = out.len();
+        push_escaped(&mut out, if matches!(char, '\n' | '\r') { ' ' } else { char });
+        let shown = out.get(before..).unwrap_or_default();
         count = count.saturating_add(shown.chars().count());
         if count > most {
+            out.truncate(before);
             break;
         }
-        out.push_str(&shown);
     }
     out
 }
@@ -184,9 +196,17 @@ fn characters(run: &[u8]) -> Option<Vec<u8>> {
 
 /// Writes a character so that a terminal shows it and nothing else happens.
 pub(crate) fn escape(char: char) -> String {
+    let mut out = String::new();
+    push_escaped(&mut out, char);
+    out
+}
+
+fn push_escaped(out: &mut String, char: char) {
     if char == '\t' {
-        return " ".to_owned();
+        out.push(' ');
+    } else if char.is_control() || crate::unicode::is_invisible(char) {
+        out.push_str(&format!("\\u{{{:x}}}", u32::from(char)));
+    } else {
+        out.push(char);
     }
-    let invisible = crate::unicode::is_invisible(char);
-    if char.is_control() || invisible { format!("\\u{{{:x}}}", u32::from(char)) } else { char.to_string() }
 }

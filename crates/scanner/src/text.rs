@@ -2,9 +2,12 @@
 //!
 //! Pieces are parted by a line feed, which no piece holds.
 
+mod plain;
+
 use crate::engine::MARKS;
 use crate::unicode::{self, Normal, entity, spaced};
 use crate::view::{How, View};
+use plain::Marks;
 
 /// What kind of text a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,8 +121,7 @@ impl TextView {
     }
 
     fn line_feed(&mut self) {
-        let at = self.view.map.back(self.view.bytes.len().saturating_sub(1), self.view.bytes.len()).1;
-        self.view.put(b"\n", (at, at), How::NONE, self.tag);
+        self.view.line_feed(self.tag);
     }
 
     /// Adds a blank that stands for a range: a line break with what decorates the next line, say.
@@ -147,6 +149,11 @@ impl TextView {
 
     /// Adds raw bytes. `from` is where they begin.
     pub(crate) fn raw(&mut self, bytes: &[u8], from: usize, how: How) {
+        self.raw_by(bytes, from, how, plain::stretch);
+    }
+
+    /// The same where something tells how far a text that begins with a plain byte may be copied as it is.
+    fn raw_by(&mut self, bytes: &[u8], from: usize, how: How, stretch: impl Fn(&[u8], Marks) -> usize) {
         let mut rest = bytes;
         let mut at = from;
         while let Some(&first) = rest.first() {
@@ -160,11 +167,12 @@ impl TextView {
             } else if first.is_ascii() {
                 // An underscore is markup in prose alone.
                 let prose = self.tag & Within::Prose.bit() != 0;
-                let stretch = plain_stretch(rest, if prose { is_plain } else { is_plain_or_underscore });
                 // What was left out in front is a disguise of the word behind it, and of no other.
-                let waits = self.marked || self.view.is_marked();
-                let word = rest.get(..stretch).filter(|_| waits);
-                let used = word.and_then(|word| memchr::memchr(b' ', word)).unwrap_or(stretch);
+                let used = if self.marked || self.view.is_marked() {
+                    count(if prose { is_plain } else { is_plain_or_underscore })
+                } else {
+                    stretch(rest, if prose { Marks::Everywhere } else { Marks::InWords })
+                };
                 self.word(rest.get(..used).unwrap_or_default(), at, how);
                 used
             } else {
@@ -398,7 +406,7 @@ pub(crate) fn has_blank(bytes: &[u8]) -> bool {
 
 /// Says whether a text holds one of [`MARKS`].
 pub(crate) fn has_marks(bytes: &[u8]) -> bool {
-    bytes.iter().any(|byte| MARKS.contains(byte))
+    bytes.iter().fold(false, |any, byte| any | MARKS.contains(byte))
 }
 
 /// Says whether a raw text without blanks may be other than it looks: whether the normal form would undo something.
@@ -505,21 +513,6 @@ fn tag_len(rest: &[u8]) -> Option<usize> {
     clean.then_some(len)
 }
 
-/// Gives how long a text that begins with a plain byte is its own normal form but for case: ASCII with single blanks inside and
-/// no markup. It ends with no blank.
-fn plain_stretch(bytes: &[u8], is_plain: impl Fn(u8) -> bool) -> usize {
-    let mut at = 0_usize;
-    loop {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
-        let end = at.saturating_add(plain);
-        match bytes.get(end..) {
-            Some([b' ', next, ..]) if is_plain(*next) => at = end.saturating_add(1),
-            _ => return end,
-        }
-    }
-}
-
 const fn is_plain_or_underscore(byte: u8) -> bool {
     byte == b'_' || is_plain(byte)
 }
@@ -539,4 +532,104 @@ const fn is_mark(byte: u8) -> bool {
 
 const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same without a fast way: one byte after the other.
+    fn slowly(view: &mut TextView, bytes: &[u8], from: usize) {
+        view.raw_by(bytes, from, How::NONE, |_, _| 1);
+    }
+
+    /// What a view says byte by byte: the byte, where it comes from, what was undone, what it belongs to.
+    fn said(read: &TextRead) -> Vec<(u8, (usize, usize, How), u8)> {
+        let bytes = read.view.bytes.iter().enumerate();
+        bytes
+            .map(|(at, byte)| (*byte, read.view.map.back(at, at.saturating_add(1)), read.view.map.tag(at)))
+            .collect()
+    }
+
+    const PIECES: &[&str] = &[
+        "a",
+        "B",
+        "word",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "\r\n",
+        "*",
+        "**",
+        "****",
+        "~",
+        "~~",
+        "`",
+        "_",
+        "__",
+        "<",
+        "<b>",
+        "</i>",
+        "<!-- x -->",
+        "<a href",
+        "&",
+        "&&",
+        "&amp;",
+        "&#105;",
+        "&#x69",
+        "&nbsp;",
+        "&a=1",
+        "\u{200B}",
+        "\u{AD}",
+        "é",
+        "\u{430}",
+        "\u{4E2D}",
+        "\u{3042}",
+        "\u{2014}",
+        "s e n d",
+        "s.e.n.d",
+        "i g n o r e",
+        "0",
+        "9 9",
+        "\u{0}",
+        "\u{1B}",
+        "{}",
+        "-",
+        "a sentence of plain words, as most of them are",
+        "Another_one with_marks",
+    ];
+
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            8 => prop::sample::select(PIECES).prop_map(|piece| piece.as_bytes().to_vec()),
+            1 => prop::collection::vec(any::<u8>(), 0..4),
+        ];
+        prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_fast_way_says_what_the_slow_one_says(
+            texts in prop::collection::vec((text(), prop::sample::select(&Within::ALL[..]), any::<bool>()), 1..4),
+        ) {
+            let (mut fast, mut slow) = (TextView::default(), TextView::default());
+            let mut from = 0;
+            for (bytes, within, goes_on) in &texts {
+                if !goes_on {
+                    fast.begin(*within, 0);
+                    slow.begin(*within, 0);
+                }
+                fast.raw(bytes, from, How::NONE);
+                slowly(&mut slow, bytes, from);
+                from = bytes.len().saturating_add(from);
+            }
+            let (fast, slow) = (fast.finish(), slow.finish());
+            prop_assert_eq!(said(&fast), said(&slow));
+            prop_assert_eq!(fast.hidden, slow.hidden);
+        }
+    }
 }

@@ -76,6 +76,8 @@ struct Seg {
 pub(crate) struct Map {
     segs: Vec<Seg>,
     len: u32,
+    /// The last segment has a line feed behind it: nothing is added to it.
+    closed: bool,
 }
 
 fn small(value: usize) -> u32 {
@@ -102,12 +104,27 @@ impl Map {
             && last.how == how
             && last.tag == tag
             && last.from.1 == from.0
+            && !self.closed
         {
             last.from.1 = from.1;
         } else {
             self.segs.push(Seg { at: self.len, from, step, how, tag });
         }
         self.len = self.len.saturating_add(len);
+        self.closed = false;
+    }
+
+    /// Appends one byte that stands for nothing right behind the last one.
+    fn line_feed(&mut self, tag: u8) {
+        let last = self.segs.last();
+        // Positions beyond a segment's end are at its end.
+        if last.is_some_and(|last| last.step != 0 && last.how.is_plain() && last.tag == tag) {
+            self.len = self.len.saturating_add(1);
+            self.closed = true;
+        } else {
+            let at = last.map_or(0, |last| last.from.1 as usize);
+            self.push(1, (at, at), How::NONE, tag);
+        }
     }
 
     fn find(&self, at: u32) -> usize {
@@ -175,6 +192,13 @@ impl View {
         let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), from, how, tag);
+    }
+
+    /// Ends a line. The line feed stands for nothing right behind the last byte.
+    pub(crate) fn line_feed(&mut self, tag: u8) {
+        self.skipped = How::NONE;
+        self.bytes.push(b'\n');
+        self.map.line_feed(tag);
     }
 
     /// Leaves a range out. What follows in the same word carries the mark.

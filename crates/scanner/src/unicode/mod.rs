@@ -30,6 +30,28 @@ const fn is_zero_width(char: char) -> bool {
         '\u{200B}'..='\u{200D}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{AD}' | '\u{180E}' | '\u{206A}'..='\u{206F}')
 }
 
+/// Gives what of a text is valid UTF-8, part by part with its place.
+pub(crate) fn valid(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0_usize;
+    core::iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let start = at;
+        // Most text is valid, which is told faster of a whole than chunk by chunk.
+        match core::str::from_utf8(rest) {
+            Ok(valid) => {
+                at = text.len();
+                Some((start, valid))
+            }
+            Err(error) => {
+                let valid = core::str::from_utf8(rest.get(..error.valid_up_to())?).ok()?;
+                let invalid = error.error_len().unwrap_or(rest.len());
+                at = start.saturating_add(valid.len()).saturating_add(invalid);
+                Some((start, valid))
+            }
+        }
+    })
+}
+
 /// Gives how many bytes in front are ASCII.
 pub(crate) fn ascii_len(bytes: &[u8]) -> usize {
     let blocks =

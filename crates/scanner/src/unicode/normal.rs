@@ -31,8 +31,22 @@ pub(crate) enum Normal {
     Text(How),
 }
 
+/// Letters of East Asia that are their own normal form and look like no Latin letter, as two do.
+pub(super) const fn stays(char: char) -> bool {
+    matches!(char, '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
+        && !matches!(char, '\u{4E05}' | '\u{4E2B}')
+}
+
 /// Appends the normal form of a character that is not ASCII.
 pub(crate) fn normal(char: char, side: Beside, out: &mut String) -> Normal {
+    if stays(char) {
+        out.push(char);
+        return Normal::Text(How::NONE);
+    }
+    looked_up(char, side, out)
+}
+
+fn looked_up(char: char, side: Beside, out: &mut String) -> Normal {
     match char {
         '\u{85}'
         | '\u{A0}'
@@ -170,4 +184,25 @@ fn picture(char: char) -> Option<char> {
 pub(crate) const fn is_east_asian(char: char) -> bool {
     matches!(char, '\u{1100}'..='\u{11FF}' | '\u{2E80}'..='\u{2FFF}' | '\u{3005}'..='\u{30FA}' | '\u{30FC}'..='\u{318F}' | '\u{31A0}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
         | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_that_stay_are_what_the_tables_say() {
+        let mut wrong = Vec::new();
+        for char in (0..=0x10_FFFF).filter_map(char::from_u32).filter(|char| stays(*char)) {
+            let same = [Beside::Own, Beside::Latin].into_iter().all(|side| {
+                let mut out = String::new();
+                looked_up(char, side, &mut out) == Normal::Text(How::NONE) && out == char.to_string()
+            });
+            if !same || words::looks_latin(char) {
+                wrong.push(char);
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+        assert!(stays('\u{4E2D}') && stays('\u{D55C}') && !stays('\u{430}'));
+    }
 }

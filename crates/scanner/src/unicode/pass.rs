@@ -21,15 +21,13 @@ pub(crate) fn pass(text: &[u8], kind: Kind, sink: &mut Sink<'_>) {
         return;
     }
     let mut walk = Walk::new(text, kind, sink);
-    let mut at = 0_usize;
-    for chunk in text.utf8_chunks() {
-        walk.chunk(chunk.valid(), at);
-        at = at.saturating_add(chunk.valid().len()).saturating_add(chunk.invalid().len());
+    for (at, valid) in super::valid(text) {
+        walk.chunk(valid, at);
         walk.before = ' ';
     }
-    walk.end_run(at);
+    walk.end_run(text.len());
     walk.end_woven();
-    walk.end_compat(at);
+    walk.end_compat(text.len());
     walk.end_line();
     words::mixed(text, sink);
 }

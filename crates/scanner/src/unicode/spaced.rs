@@ -24,32 +24,50 @@ pub(crate) struct Spaced {
 /// a byte on both sides, are looked at together.
 const WINDOW: usize = 64;
 const STEP: usize = WINDOW - (LETTERS + (LETTERS - 1) * MAX_GAP + 2);
+/// The shortest run: one byte between two letters.
+const LEAST: usize = 2 * LETTERS - 1;
 
 /// Says whether a text may hold such a run: four letters near each other with none beside them.
 pub(crate) fn may_hold(text: &[u8]) -> bool {
-    let mut at = 0_usize;
-    loop {
-        let end = at.saturating_add(WINDOW).min(text.len());
-        // Of the letters at the ends of the text one side is not seen.
-        let edges = usize::from(at == 0).saturating_add(usize::from(end == text.len()));
-        if lone(text.get(at..end).unwrap_or_default()).saturating_add(edges) >= LETTERS {
+    if text.len() < LEAST {
+        return false;
+    }
+    // Nothing stands in front of the first byte, nor behind the last.
+    let padded = |from: usize| {
+        let mut window = [0; WINDOW];
+        let (room, text) = match from.checked_sub(1) {
+            None => (window.get_mut(1..), text),
+            Some(before) => (window.get_mut(..), text.get(before..).unwrap_or_default()),
+        };
+        room.unwrap_or_default().iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
+        lone(&window) >= LETTERS
+    };
+    if padded(0) {
+        return true;
+    }
+    let mut at = STEP;
+    while let Some(window) = text.get(at.saturating_sub(1)..).and_then(<[u8]>::first_chunk::<WINDOW>) {
+        if lone(window) >= LETTERS {
             return true;
-        }
-        if end == text.len() {
-            return false;
         }
         at = at.saturating_add(STEP);
     }
+    at < text.len() && padded(at)
 }
 
-/// Counts letters with none beside them in a short text.
-fn lone(text: &[u8]) -> usize {
-    let (one, two) = (text.get(1..).unwrap_or_default(), text.get(2..).unwrap_or_default());
-    let three = text.iter().zip(one).zip(two);
-    let count = three.fold(0_u8, |count, ((before, letter), after)| {
-        let lone =
-            !before.is_ascii_alphanumeric() & letter.is_ascii_alphabetic() & !after.is_ascii_alphanumeric();
-        count.wrapping_add(u8::from(lone))
+/// Counts letters with none beside them, but for the bytes at both ends.
+fn lone(window: &[u8; WINDOW]) -> usize {
+    let mut wordy = [0_u8; WINDOW];
+    for (wordy, byte) in wordy.iter_mut().zip(window) {
+        *wordy = u8::from(byte.is_ascii_alphanumeric());
+    }
+    let [_, own @ ..] = &wordy;
+    let [_, bytes @ ..] = window;
+    let [_, _, after @ ..] = &wordy;
+    let beside = wordy.iter().zip(after).map(|(before, after)| before | after);
+    let count = own.iter().zip(bytes).zip(beside).fold(0_u8, |count, ((own, byte), beside)| {
+        // A digit stands below the letters.
+        count.wrapping_add(own & !beside & (byte >> 6))
     });
     usize::from(count)
 }
@@ -58,7 +76,8 @@ fn lone(text: &[u8]) -> usize {
 pub(crate) fn find(text: &[u8], width: impl Fn(usize) -> usize) -> Vec<Spaced> {
     let mut runs = Vec::new();
     let mut at = 0_usize;
-    while at < text.len() {
+    while let Some(more) = next_lone(text, at) {
+        at = more;
         match run(text, at, &width) {
             Ok(found) => {
                 at = found.end;
@@ -68,6 +87,21 @@ pub(crate) fn find(text: &[u8], width: impl Fn(usize) -> usize) -> Vec<Spaced> {
         }
     }
     runs
+}
+
+/// Gives the first place from another on where a letter stands alone.
+fn next_lone(text: &[u8], at: usize) -> Option<usize> {
+    let mut before = at.checked_sub(1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+    let mut letter = false;
+    for (index, byte) in text.get(at..)?.iter().chain(b" ").enumerate() {
+        let wordy = byte.is_ascii_alphanumeric();
+        if letter && !wordy {
+            return at.checked_add(index)?.checked_sub(1);
+        }
+        letter = byte.is_ascii_alphabetic() && !before;
+        before = wordy;
+    }
+    None
 }
 
 /// A letter with no letter or digit on either side.

@@ -12,10 +12,8 @@ const MAX_WORD: usize = 256;
 
 /// Finds words that mix Latin with look-alike letters of another script.
 pub(super) fn mixed(text: &[u8], sink: &mut Sink<'_>) {
-    let mut at = 0_usize;
-    for chunk in text.utf8_chunks() {
-        mixed_in(chunk.valid(), at, sink);
-        at = at.saturating_add(chunk.valid().len()).saturating_add(chunk.invalid().len());
+    for (at, valid) in super::valid(text) {
+        mixed_in(valid, at, sink);
     }
 }
 
@@ -54,7 +52,12 @@ fn is_mixed(word: &str) -> bool {
 
 /// A letter of another script that looks like a Latin one.
 pub(super) fn is_lookalike(char: char) -> bool {
-    if char.is_ascii() || matches!(char.script(), Script::Latin | Script::Common | Script::Inherited) {
+    !char.is_ascii() && !super::normal::stays(char) && looks_latin(char)
+}
+
+/// The same by the tables.
+pub(super) fn looks_latin(char: char) -> bool {
+    if matches!(char.script(), Script::Latin | Script::Common | Script::Inherited) {
         return false;
     }
     let mut text = [0; 4];

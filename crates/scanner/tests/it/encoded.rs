@@ -163,6 +163,52 @@ fn what_decodes_to_no_text_is_left_alone() {
 }
 
 #[test]
+fn a_run_is_found_wherever_it_stands() {
+    let payload = "x=eval(atob(name))";
+    let apart = |between: &str| {
+        let pairs: Vec<String> =
+            "x=eval(atob(names))+1;//".bytes().map(|byte| format!("{byte:02x}")).collect();
+        pairs.join(between)
+    };
+    // The shortest that count: 24 bytes of a run, and 24 bytes that are written one by one.
+    let runs = [base64(payload), hex("eval(atob(x))"), apart(" "), apart(":"), apart("\\x"), apart(", 0x")];
+    assert_eq!(runs[0].len(), 24);
+    for run in &runs {
+        for before in 0..100 {
+            let text = format!("{}'{run}' + b", " ;".repeat(before / 2) + &"(".repeat(before % 2));
+            let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+            let found = report.findings().iter().any(|finding| finding.how.contains(&Disguise::Decode));
+            assert!(found, "{run} behind {before}");
+        }
+    }
+}
+
+#[test]
+fn a_binary_in_an_address_is_told_and_not_read_as_code() {
+    // A module whose bytes, taken for code, would be full of it.
+    let code = b"import(x)\n// \xe2\x80\xa8 eval(y)\n`id` | sh\n";
+    let module: Vec<u8> = b"\0asm\x01\0\0\0"
+        .iter()
+        .chain([1_u8, 2, 3, 4, 5, 6, 7, 8].iter().cycle().take(64))
+        .chain(code)
+        .copied()
+        .collect();
+    let of = |kind: &str, bytes: &[u8]| {
+        let text = format!("load('data:{kind};base64,{}');", base64_of(bytes));
+        let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+        let found = report.findings().iter();
+        found.map(|finding| (finding.rule.as_str().to_owned(), finding.severity)).collect::<Vec<_>>()
+    };
+    for kind in ["application/octet-stream", "application/wasm"] {
+        assert_eq!(of(kind, &module), [("opaque/wasm".to_owned(), Severity::Warning)], "{kind}");
+    }
+    // What names a language is read as it, and so is text behind a head that is none of its own.
+    assert!(of("text/javascript", &module).iter().any(|(_, severity)| *severity == Severity::Danger));
+    let text = [b"\0asm".as_slice(), &code.repeat(8)].concat();
+    assert!(of("application/octet-stream", &text).iter().any(|(_, severity)| *severity == Severity::Danger));
+}
+
+#[test]
 fn markup_that_hands_scripts_over_is_read_as_a_browser_reads_it() {
     let cases = [
         ("<body onload=\"&#x65;val(q)\">", "<body data-x=\"&#x65;val(q)\">"),

@@ -97,6 +97,17 @@ pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Reads digits of base64 with nothing between them.
+pub(crate) fn block(digits: &[u8; 32]) -> [u8; 24] {
+    let mut out = [0; 24];
+    let value = |digit: u8| u32::from(VALUES.get(usize::from(digit)).copied().unwrap_or(NONE));
+    for (to, from) in out.as_chunks_mut::<3>().0.iter_mut().zip(digits.as_chunks::<4>().0) {
+        let [_, bytes @ ..] = from.iter().fold(0, |bits, digit| bits << 6 | value(*digit)).to_be_bytes();
+        *to = bytes;
+    }
+    out
+}
+
 /// What a byte stands for in base64; larger where it is none of its digits, and `END` where it ends the text.
 const VALUES: [u8; 256] = values();
 const NONE: u8 = 64;

@@ -1,0 +1,85 @@
+//! How far a text is its own normal form but for case: most text is, for long stretches.
+
+use super::{is_blank, is_wordy};
+
+/// Whether an underscore is markup, as in prose, and so are the other marks wherever they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marks {
+    Everywhere,
+    InWords,
+}
+
+/// The bytes that one look takes.
+const BLOCK: usize = 16;
+
+/// Gives how long a text that begins with a plain byte is its own normal form but for case: ASCII with single blanks inside and
+/// no markup that would be left out. It ends with no blank.
+///
+/// # Guarantees
+/// Behind it stands what [`TextView::raw`](super::TextView::raw) has to look at, or its end. Time is linear in what is given.
+pub(super) fn stretch(bytes: &[u8], marks: Marks) -> usize {
+    let mut at = 0_usize;
+    loop {
+        while let Some(look) = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ BLOCK + 1 }>)
+            && is_clean(look, marks)
+        {
+            at = at.saturating_add(BLOCK);
+        }
+        let end = at.saturating_add(BLOCK);
+        while at < end {
+            match step(bytes, at, marks) {
+                Some(len) => at = at.saturating_add(len),
+                None => return without_blank(bytes, at),
+            }
+        }
+    }
+}
+
+/// Says whether a block, seen with the byte behind it, has no mark, and no blank but such as stand alone.
+#[inline]
+fn is_clean(look: &[u8; BLOCK + 1], marks: Marks) -> bool {
+    let underscore = if marks == Marks::Everywhere { b'_' } else { b'*' };
+    let (Some(block), Some(next)) = (look.first_chunk::<BLOCK>(), look.last_chunk::<BLOCK>()) else {
+        return false;
+    };
+    let odd = block.iter().zip(next).fold(0_u8, |odd, (byte, next)| {
+        let shown = byte.wrapping_sub(b' ') < 0x5F;
+        let mark = matches!(byte, b'&' | b'*' | b'<' | b'`' | b'~');
+        let blanks = u8::from(*byte == b' ') & u8::from(next.wrapping_sub(b'!') >= 0x5E);
+        odd | u8::from(!shown) | u8::from(mark) | u8::from(*byte == underscore) | blanks
+    });
+    odd == 0
+}
+
+/// Gives how many bytes from a place on are plain at least, where there is one.
+fn step(bytes: &[u8], at: usize, marks: Marks) -> Option<usize> {
+    let next = bytes.get(at.saturating_add(1)).copied();
+    let in_word =
+        || at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(|byte| is_wordy(*byte));
+    let plain = match *bytes.get(at)? {
+        b' ' => next.is_some_and(|next| next.is_ascii() && !is_blank(next)),
+        b'_' => marks == Marks::InWords,
+        // What may be no reference and no tag is a mark of the text.
+        b'&' => !next.is_some_and(|next| next == b'#' || next.is_ascii_alphanumeric()),
+        b'<' => {
+            !(in_word() && next.is_some_and(|next| matches!(next, b'/' | b'!') || next.is_ascii_alphabetic()))
+        }
+        mark @ (b'*' | b'`' | b'~') => {
+            if marks == Marks::Everywhere {
+                return None;
+            }
+            let rest = bytes.get(at..).unwrap_or_default();
+            let run = rest.iter().take_while(|byte| **byte == mark).count();
+            let goes_on = rest.get(run).is_some_and(|byte| is_wordy(*byte));
+            return (!(in_word() && goes_on)).then_some(run);
+        }
+        byte => byte.is_ascii() && !is_blank(byte),
+    };
+    plain.then_some(1)
+}
+
+/// Leaves out the one blank that may stand at the end.
+fn without_blank(bytes: &[u8], end: usize) -> usize {
+    let before = end.checked_sub(1);
+    before.filter(|before| bytes.get(*before) == Some(&b' ')).unwrap_or(end)
+}
