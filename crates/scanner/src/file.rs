@@ -436,7 +436,7 @@ fn inner(
     }
     let mut hits = Vec::new();
     let lowered = source.lowered.max(embedded.lowered);
-    let places = (embedded.lens == Lens::Js).then(|| rules.hinted().places(text));
+    let places = (embedded.lens == Lens::Js).then(|| rules.hinted().places(&rules.bytes, text));
     let below = Source { text, depth, lens: embedded.lens, role: source.role, lowered, places };
     read(rules, options, path, below, &mut hits, named);
     for mut found in hits {

@@ -3,8 +3,11 @@
 //! A view drops and joins, but it makes no word out of two: the letters of one word stand side by side in the raw bytes too,
 //! unless a disguise was undone there. So where a text has none of these pieces, no match over its view is missed by not building it.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use super::literal::Measure;
-use super::{PatternSet, Places, stage2};
+use super::{PatternSet, Places, few, stage2};
 use crate::engine::Pattern;
 
 /// A literal hints at a match over the code view, or at the module that starts programs.
@@ -19,7 +22,10 @@ const SHORT: usize = 3;
 /// The hints of all patterns over the code view of one language, found in one pass with the patterns over raw bytes.
 #[derive(Debug)]
 pub(crate) struct Hinted {
-    filter: stage2::Filter,
+    /// What is looked for besides the patterns, with its bits.
+    hints: Vec<(Vec<u8>, u8)>,
+    filter: OnceLock<stage2::Filter>,
+    spent: few::Spent,
     /// Views whose patterns all have hints.
     complete: u8,
     /// Names too short for the filter, of patterns over the code view that hold no longer one.
@@ -33,7 +39,7 @@ pub(crate) struct Hinted {
 impl Hinted {
     /// Takes the patterns over raw bytes, and those over the views that are of the language: of those over text the ones that
     /// look at more than comments.
-    pub(crate) fn new(raw: &PatternSet, text: &[&Pattern], code: &[&Pattern]) -> Self {
+    pub(crate) fn new(text: &[&Pattern], code: &[&Pattern]) -> Self {
         let mut hints = vec![(b"child_process".to_vec(), STARTER)];
         let mut complete = 0;
         let pieces: Option<Vec<Vec<Vec<u8>>>> = code.iter().map(|pattern| pieces(pattern)).collect();
@@ -51,7 +57,13 @@ impl Hinted {
             texts.min().unwrap_or(usize::MAX)
         };
         let least = (least(&|pattern| !pattern.blank), least(&|pattern| !pattern.blank && !pattern.marked));
-        Self { filter: stage2::Filter::with_hints(&raw.patterns, &hints), complete, short, reach, least }
+        let mut each = BTreeMap::new();
+        for (text, bits) in hints {
+            *each.entry(text.to_ascii_lowercase()).or_insert(0) |= bits;
+        }
+        let hints = each.into_iter().collect();
+        let (filter, spent) = (OnceLock::new(), few::Spent::default());
+        Self { hints, filter, spent, complete, short, reach, least }
     }
 
     /// Finds the matches over raw bytes of the patterns that look at one of the languages, and the places of hints.
@@ -62,14 +74,31 @@ impl Hinted {
         langs: u8,
         out: &mut Vec<super::RawMatch>,
     ) -> Places {
-        let mut places = stage2::find_with(&raw.patterns, &self.filter, hay, langs, out);
+        let mut places = if self.is_small(raw, hay) {
+            few::find(&raw.patterns, &self.hints, hay, langs, out)
+        } else {
+            stage2::find_with(&raw.patterns, self.filter(raw), hay, langs, out)
+        };
         places.complete = self.complete;
         places
     }
 
+    /// Says whether a text is to be searched without the filter.
+    fn is_small(&self, raw: &PatternSet, hay: &[u8]) -> bool {
+        self.filter.get().is_none() && self.spent.takes(&raw.patterns, hay)
+    }
+
+    fn filter(&self, raw: &PatternSet) -> &stage2::Filter {
+        self.filter.get_or_init(|| stage2::Filter::with_hints(&raw.patterns, &self.hints))
+    }
+
     /// Finds the places of hints alone.
-    pub(crate) fn places(&self, hay: &[u8]) -> Places {
-        let mut places = stage2::places(&self.filter, hay);
+    pub(crate) fn places(&self, raw: &PatternSet, hay: &[u8]) -> Places {
+        let mut places = if self.is_small(raw, hay) {
+            few::places(&self.hints, hay)
+        } else {
+            stage2::places(self.filter(raw), hay)
+        };
         places.complete = self.complete;
         places
     }
@@ -130,11 +159,28 @@ mod tests {
     #[test]
     fn a_literal_is_kept_by_two_grams_at_most() {
         // Each start builds the filter: a gram for each byte that may follow a short literal costs what all else does.
-        let (literals, places, slots) = Rules::builtin().hinted().filter.size();
+        let rules = Rules::builtin();
+        let (literals, places, slots) = rules.hinted().filter(&rules.bytes).size();
         assert!(
             literals > 100 && places <= 2 * literals && slots <= 16 * literals,
             "{literals} {places} {slots}"
         );
+    }
+
+    #[test]
+    fn hints_of_small_texts_stand_where_the_filter_sees_them() {
+        let rules = Rules::builtin();
+        let hinted = rules.hinted();
+        let text = "const { execSync } = require('child_process');\nEVAL(x); rejectUnauthorized: false, AllowWrites\n";
+        for start in 0..text.len() {
+            let hay = text.get(start..).unwrap_or_default().as_bytes();
+            let (small, swept) =
+                (few::places(&hinted.hints, hay), stage2::places(hinted.filter(&rules.bytes), hay));
+            for bit in [CODE, STARTER] {
+                assert_eq!(small.sorted(bit), swept.sorted(bit), "{bit} from {start}");
+            }
+            assert!(start > 0 || !small.sorted(CODE).is_empty() && small.sorted(STARTER).len() == 1);
+        }
     }
 
     #[test]

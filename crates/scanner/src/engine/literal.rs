@@ -2,6 +2,7 @@
 
 use core::cmp::Reverse;
 
+use memchr::memmem::Finder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::{MIN_LITERAL, rarity};
@@ -149,16 +150,36 @@ pub(crate) fn holds(hir: &Hir, bytes: &[u8]) -> bool {
     }
 }
 
-/// Says whether a literal stands in a text, in any case: its rarest byte is looked for.
+/// Says whether a literal stands in a text, in any case.
 pub(crate) fn stands_in(literal: &[u8], hay: &[u8]) -> bool {
+    literal.is_empty() || places(literal, Case::Folded, hay).next().is_some()
+}
+
+/// Gives each place of a literal in a text, of those that overlap too: its rarest byte is looked for.
+pub(crate) fn places(literal: &[u8], case: Case, hay: &[u8]) -> impl Iterator<Item = usize> {
     let common = |byte: &u8| byte.is_ascii_alphabetic() || byte.is_ascii_whitespace();
-    let Some((offset, &byte)) = literal.iter().enumerate().min_by_key(|(_, byte)| common(byte)) else {
-        return true;
-    };
-    memchr::memchr2_iter(byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), hay).any(|at| {
-        let start = at.checked_sub(offset);
-        let found = start.and_then(|start| hay.get(start..start.saturating_add(literal.len())));
-        found.is_some_and(|found| found.eq_ignore_ascii_case(literal))
+    let rarest = literal.iter().enumerate().min_by_key(|(_, byte)| common(byte));
+    rarest.into_iter().flat_map(move |(offset, &byte)| {
+        let other = match case {
+            Case::Exact => byte,
+            Case::Folded if byte.is_ascii_lowercase() => byte.to_ascii_uppercase(),
+            Case::Folded => byte.to_ascii_lowercase(),
+        };
+        memchr::memchr2_iter(byte, other, hay).filter_map(move |at| {
+            let start = at.checked_sub(offset)?;
+            let found = hay.get(start..start.saturating_add(literal.len()))?;
+            case.same(found, literal).then_some(start)
+        })
+    })
+}
+
+/// Gives each place of a text that was prepared, of those that overlap too.
+pub(crate) fn overlapping(finder: &Finder<'_>, hay: &[u8]) -> impl Iterator<Item = usize> {
+    let mut from = 0_usize;
+    core::iter::from_fn(move || {
+        let at = finder.find(hay.get(from..)?)?.saturating_add(from);
+        from = at.saturating_add(1);
+        Some(at)
     })
 }
 

@@ -4,6 +4,7 @@
 //! match seen by look-around. Different patterns overlap freely.
 
 mod anchor;
+mod few;
 pub(crate) mod hint;
 mod literal;
 mod naive;
@@ -271,6 +272,7 @@ pub(crate) enum Compiled {
 pub(crate) struct PatternSet {
     pub(crate) patterns: Vec<Pattern>,
     filter: OnceLock<stage2::Filter>,
+    spent: few::Spent,
     #[cfg(any(test, feature = "_oracle"))]
     table: OnceLock<stage1::Table>,
 }
@@ -278,9 +280,17 @@ pub(crate) struct PatternSet {
 impl PatternSet {
     /// Gives all matches of the patterns that look at one of the languages, in no order.
     pub(crate) fn find(&self, hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
-        if !self.patterns.is_empty() {
-            let filter = self.filter.get_or_init(|| stage2::Filter::new(&self.patterns));
-            stage2::Stage2::new(&self.patterns, filter).find(hay, langs, out);
+        if self.patterns.is_empty() {
+            return;
         }
+        if self.filter.get().is_none() && self.spent.takes(&self.patterns, hay) {
+            few::find(&self.patterns, &[], hay, langs, out);
+        } else {
+            stage2::Stage2::new(&self.patterns, self.filter()).find(hay, langs, out);
+        }
+    }
+
+    fn filter(&self) -> &stage2::Filter {
+        self.filter.get_or_init(|| stage2::Filter::new(&self.patterns))
     }
 }

@@ -6,7 +6,7 @@
 
 use memchr::memmem::Finder;
 
-use super::literal::{Case, Literal};
+use super::literal::{Case, Literal, overlapping};
 use super::rarity;
 
 /// So many further sets are looked for, the rarest first.
@@ -124,7 +124,7 @@ impl Near {
             let text = hay.get(from..end).unwrap_or_default();
             match &self.look {
                 Look::One(finder) => {
-                    for at in finder.find_iter(text) {
+                    for at in overlapping(finder, text) {
                         self.stands(hay, 0, from.saturating_add(at), (first, last), &mut left);
                     }
                 }

@@ -2,6 +2,7 @@
 
 use super::naive::Naive;
 use super::stage1::{Stage1, Table};
+use super::stage2::Stage2;
 use super::{Compiled, Derived, Finder as _, Measure, Pattern, PatternSet, RawMatch, Speed};
 
 /// Which engine runs.
@@ -48,7 +49,7 @@ impl Oracle {
                 let table = self.set.table.get_or_init(|| Table::new(patterns));
                 Stage1::new(patterns, table).find(hay, u8::MAX, &mut out);
             }
-            Engine::Stage2 => self.set.find(hay, u8::MAX, &mut out),
+            Engine::Stage2 => Stage2::new(patterns, self.set.filter()).find(hay, u8::MAX, &mut out),
         }
         out.sort_unstable();
         out.into_iter().map(|found| (found.pattern, found.start, found.end)).collect()
@@ -65,7 +66,7 @@ impl Oracle {
                 let table = self.set.table.get_or_init(|| Table::new(patterns));
                 Stage1::new(patterns, table).find(hay, u8::MAX, &mut out);
             }
-            Engine::Stage2 => self.set.find(hay, u8::MAX, &mut out),
+            Engine::Stage2 => Stage2::new(patterns, self.set.filter()).find(hay, u8::MAX, &mut out),
         }
         out.len()
     }
@@ -75,7 +76,8 @@ impl Oracle {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::stage2::{Filter, Stage2};
+    use super::super::few;
+    use super::super::stage2::Filter;
     use super::*;
 
     const PATTERNS: &[&str] = &[
@@ -96,6 +98,9 @@ mod tests {
         // One literal that is too short for the filter, with and without more to look for.
         r"\b[a-z]{1,9}://[a-z.]{1,20}:[a-z]{1,9}@",
         r"\bSG\.[a-z]{2}\b",
+        // Literals that overlap themselves.
+        r"[a-z]?::[a-z]{1,3}:",
+        r"aa[b-z]{1,2}aa[^q]{0,3}(?:,,)[a-z]",
         // A literal that another begins with.
         r"(?:pass|passed)[=:]{1,3}[^q]",
         r"(?i)(?:auth|author)\d{1,3}[^q]",
@@ -137,11 +142,19 @@ mod tests {
             out.into_iter().map(|found| (found.pattern, found.start, found.end)).collect()
         }
 
+        fn few(&self, hay: &[u8]) -> Vec<(u16, usize, usize)> {
+            let mut out = Vec::new();
+            few::find(&self.oracle.set.patterns, &[], hay, u8::MAX, &mut out);
+            out.sort_unstable();
+            out.into_iter().map(|found| (found.pattern, found.start, found.end)).collect()
+        }
+
         fn assert_agreed(&self, hay: &[u8]) {
             let naive = self.oracle.find(Engine::Naive, hay);
             assert_eq!(naive, self.oracle.find(Engine::Stage1, hay), "stage 1: {}", hay.escape_ascii());
             assert_eq!(naive, self.oracle.find(Engine::Stage2, hay), "stage 2: {}", hay.escape_ascii());
             assert_eq!(naive, self.folded(hay), "stage 2, folded: {}", hay.escape_ascii());
+            assert_eq!(naive, self.few(hay), "without a filter: {}", hay.escape_ascii());
         }
     }
 
@@ -205,6 +218,8 @@ mod tests {
             "passed:",
             "AUTH7",
             "author",
+            ",,",
+            ",",
         ]);
         prop_oneof![
             6 => known.prop_map(|text| text.as_bytes().to_vec()),

@@ -11,7 +11,7 @@
 //! up for the more.
 
 use super::anchor::{Anchors, Wanted};
-use super::literal::Case;
+use super::literal::{Case, Literal};
 use super::naive::find_one;
 use super::rarity;
 use super::windows::{Windows, search_one};
@@ -68,16 +68,8 @@ pub(crate) struct Filter {
     anchors: Anchors,
     /// The literals of 4 bytes.
     short: Vec<u16>,
-    /// The patterns that are searched for on their own, and whether none of them matches ASCII alone.
-    lone: Vec<(u16, Alphabet)>,
-}
-
-/// What each match of a pattern holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Alphabet {
-    Any,
-    /// A byte that is not ASCII.
-    Foreign,
+    /// The patterns that are searched for on their own.
+    lone: Vec<u16>,
 }
 
 #[inline]
@@ -233,7 +225,7 @@ impl Filter {
         spelled.dedup();
         places.sort_unstable();
         let lone = patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow);
-        let lone = lone.map(|(pattern, index)| (index, alphabet(pattern))).collect();
+        let lone = lone.map(|(_, index)| index).collect();
         Self::build(&places, &spelled, fold, anchors, lone)
     }
 
@@ -244,13 +236,7 @@ impl Filter {
     }
 
     /// Takes the places of folded grams and heads, those of one side by side, and all grams that may stand there.
-    fn build(
-        places: &[(u32, Place)],
-        wanted: &[u32],
-        fold: u32,
-        anchors: Anchors,
-        lone: Vec<(u16, Alphabet)>,
-    ) -> Self {
+    fn build(places: &[(u32, Place)], wanted: &[u32], fold: u32, anchors: Anchors, lone: Vec<u16>) -> Self {
         let size = places.len().saturating_mul(4).next_power_of_two().max(16);
         let wide = if wanted.len() > CROWDED { WIDE_TABLE } else { 0 };
         let short = (0_u16..).zip(&anchors.texts).filter(|(_, wanted)| wanted.bytes.len() == 4);
@@ -378,29 +364,28 @@ impl Filter {
             }
         }
     }
+}
 
-    /// Searches for the patterns that no gram stands for.
-    fn search_lone(&self, patterns: &[Pattern], hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
-        let ascii = self.lone.iter().any(|(_, alphabet)| *alphabet == Alphabet::Foreign) && hay.is_ascii();
-        for &(index, alphabet) in &self.lone {
-            match patterns.get(usize::from(index)) {
-                Some(pattern) if pattern.langs & langs == 0 || ascii && alphabet == Alphabet::Foreign => {}
-                Some(pattern) => match pattern.shape.literals.as_slice() {
-                    [literal] if literal.case == Case::Exact => search_one(pattern, index, literal, hay, out),
-                    _ if pattern.may_match(hay) => find_one(pattern, index, hay, out),
-                    _ => {}
-                },
-                None => {}
-            }
+/// Searches for patterns that no gram stands for.
+pub(super) fn search_lone<'a>(
+    lone: impl Iterator<Item = (&'a Pattern, u16)>,
+    hay: &[u8],
+    out: &mut Vec<RawMatch>,
+) {
+    let mut ascii = None;
+    for (pattern, index) in lone {
+        match pattern.shape.literals.as_slice() {
+            [literal] if literal.case == Case::Exact => search_one(pattern, index, literal, hay, out),
+            all if is_foreign(all) && *ascii.get_or_insert_with(|| hay.is_ascii()) => {}
+            _ if pattern.may_match(hay) => find_one(pattern, index, hay, out),
+            _ => {}
         }
     }
 }
 
-/// Says whether each match of a pattern holds a byte that is not ASCII.
-fn alphabet(pattern: &Pattern) -> Alphabet {
-    let literals = &pattern.shape.literals;
-    let foreign = !literals.is_empty() && literals.iter().all(|literal| !literal.bytes.is_ascii());
-    if foreign { Alphabet::Foreign } else { Alphabet::Any }
+/// Says whether each match that holds one of some literals holds a byte that is not ASCII.
+fn is_foreign(literals: &[Literal]) -> bool {
+    !literals.is_empty() && literals.iter().all(|literal| !literal.bytes.is_ascii())
 }
 
 impl Wanted {
@@ -427,7 +412,8 @@ pub(super) fn find_with(
     filter.sweep(hay, &mut windows);
     let places = core::mem::take(&mut windows.places);
     windows.verify(patterns, hay, langs, out);
-    filter.search_lone(patterns, hay, langs, out);
+    let lone = filter.lone.iter().filter_map(|index| Some((patterns.get(usize::from(*index))?, *index)));
+    search_lone(lone.filter(|(pattern, _)| pattern.langs & langs != 0), hay, out);
     places
 }
 

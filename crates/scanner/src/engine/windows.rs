@@ -1,7 +1,9 @@
 //! From places of literals to matches: windows of one pattern, merged, then searched once.
 
+use memchr::memmem::Finder;
 use regex_automata::Input;
 
+use super::literal::overlapping;
 use super::{Literal, Pattern, Places, RawMatch, near};
 
 /// Where matches of one pattern may start, in rising order and never touching.
@@ -58,7 +60,7 @@ pub(super) fn search_one(
     out: &mut Vec<RawMatch>,
 ) {
     let mut starts = Starts::default();
-    for at in memchr::memmem::find_iter(hay, &literal.bytes) {
+    for at in overlapping(&Finder::new(&literal.bytes), hay) {
         starts.note(pattern.shape.max, at, literal.before);
     }
     search(pattern, index, starts.sorted(), hay, out);

@@ -325,7 +325,7 @@ impl Rules {
             let text: Vec<&Pattern> = self.text.patterns.iter().filter(in_strings).collect();
             let code: Vec<&Pattern> =
                 self.code.patterns.iter().filter(|pattern| of_js(pattern).is_some()).collect();
-            Hinted::new(&self.bytes, &text, &code)
+            Hinted::new(&text, &code)
         })
     }
 
