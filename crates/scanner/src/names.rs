@@ -60,8 +60,12 @@ fn bucket(prefix: u64, len: usize) -> usize {
 /// Gives a short key of a word, the same for the same word: most that differ have another.
 #[inline]
 pub(crate) fn key(prefix: u64, len: usize) -> u16 {
-    u16::try_from(mixed(prefix, len) >> 48).unwrap_or(0)
+    if len >= LONG { LONG_KEY } else { u16::try_from(mixed(prefix, len) >> 48).unwrap_or(0) }
 }
+
+/// Words of so many bytes share a key.
+const LONG: usize = u16::MAX as usize;
+pub(crate) const LONG_KEY: u16 = 0;
 
 impl Words {
     pub(crate) fn new() -> Self {

@@ -155,3 +155,36 @@ fn what_is_given_otherwise_is_found_and_its_twin_is_no_danger() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn what_calls_itself_ends() {
+    for text in [
+        "Reflect.apply(Reflect.apply, null, [Reflect.apply, null, [eval]])",
+        "let r = Reflect.construct; r(r, [r, [r]])",
+        "let a = eval; a = a.apply; a.apply(a, [a, a])",
+        "let m = require; m = [m].map(m); m.map(m)",
+    ] {
+        assert!(!check(Profile::General, "a.cjs", text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn names_of_any_length_are_read_or_said_to_be_unread() {
+    for length in [10, 65_000, 65_530, 65_534, 65_535, 65_536, 70_000] {
+        let (name, zeros) = ("a".repeat(length), "0".repeat(length));
+        for text in [
+            format!("{name} = eval; {name}('x')"),
+            format!("x = '{name}'; eval('x')"),
+            format!("x = `{name}${{eval('x')}}{name}`"),
+            format!("/{name}/.test(x), eval('x')"),
+            format!("f(/{name}/)[eval]"),
+            format!("\\u{{{zeros}65}}val('x')"),
+            format!("globalThis['\\u{{{zeros}65}}val']('x')"),
+        ] {
+            let found = check(Profile::General, "a.cjs", &text);
+            let seen =
+                |line: &String| line.contains("danger exec/eval") || line.contains("coverage/unscanned");
+            assert!(found.iter().any(seen), "{length}: {} {found:?}", text.get(..20).unwrap_or(&text));
+        }
+    }
+}

@@ -170,7 +170,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         let constant = to == from.wrapping_add(1) && matches!(self.kind(from), Some(K::Str | K::Tpl));
         if !constant {
-            let end = self.tok(to.wrapping_sub(1)).end as usize;
+            let end = self.tok(to.wrapping_sub(1)).end() as usize;
             line.put(b"${x}", (start, end.max(start)), How::NONE, 0);
             return;
         }

@@ -116,7 +116,7 @@ const fn bit(word: Word) -> u64 {
 
 /// Gives an identifier's name, escapes decoded.
 pub(super) fn name_of(src: &[u8], tok: Tok) -> Cow<'_, [u8]> {
-    let text = src.get(tok.start as usize..tok.end as usize).unwrap_or_default();
+    let text = src.get(tok.start as usize..tok.end() as usize).unwrap_or_default();
     if tok.flags & ESCAPED == 0 {
         Cow::Borrowed(text)
     } else {

@@ -287,6 +287,12 @@ impl Walk<'_, '_, '_, '_> {
         }
         if node == nodes.reflect_apply || node == nodes.reflect_construct {
             let passed = self.listed(cur, if node == nodes.reflect_apply { 2 } else { 1 });
+            // What it calls is not itself again: the same list would be its list.
+            let again = |node: Node| node == nodes.reflect_apply || node == nodes.reflect_construct;
+            if self.is_any(first.val.node, again) {
+                self.sink.shape("obf-name-building", self.span(cur.first, last), How::NONE);
+                return Val::default();
+            }
             let inner = Cur { val: first.val, shape: Shape::Other, via: Via::Direct, ..*cur };
             return self.called_with(&Callee { cur: inner, args: passed, texts }, passed, last);
         }

@@ -67,7 +67,7 @@ fn drain(out: &mut Lexed, sink: &mut Sink<'_>) {
 fn code(src: &[u8], toks: &[Tok], view: &mut View) {
     let mut wordy = false;
     for (&tok, index) in toks.iter().zip(0_usize..) {
-        let (start, end) = (tok.start as usize, tok.end as usize);
+        let (start, end) = (tok.start as usize, tok.end() as usize);
         let text = super::text_of(src, tok);
         if let Some((name, how)) = key(src, toks, index) {
             view.put(&name, (start, end), how, 0);
@@ -191,7 +191,7 @@ impl<'a> Windows<'a> {
             kind if is_text(kind) => mark(kind).len(),
             K::Regex => 3,
             _ if tok.flags & ESCAPED != 0 => 1,
-            _ => (tok.end.saturating_sub(tok.start)) as usize,
+            _ => (tok.end().saturating_sub(tok.start)) as usize,
         })
     }
 
@@ -235,7 +235,7 @@ impl<'a> Windows<'a> {
 /// Finds the token that holds a place.
 pub(super) fn token_at(toks: &[Tok], place: u32) -> Option<usize> {
     let index = toks.partition_point(|tok| tok.start <= place).checked_sub(1)?;
-    toks.get(index).filter(|tok| place < tok.end).map(|_| index)
+    toks.get(index).filter(|tok| place < tok.end()).map(|_| index)
 }
 
 /// Says whether nothing but blanks stands between a comment and the one before it.
@@ -259,7 +259,7 @@ const fn mark(kind: K) -> &'static [u8] {
 
 /// Gives where a string's body starts and ends, its marks dropped.
 pub(super) fn body(tok: Tok) -> (usize, usize) {
-    let (start, end) = (tok.start as usize, tok.end as usize);
+    let (start, end) = (tok.start as usize, tok.end() as usize);
     let close = match tok.kind {
         _ if tok.flags & UNCLOSED != 0 => 0,
         K::TplHead | K::TplMid => 2,
@@ -274,7 +274,7 @@ fn text_of(src: &[u8], tok: Tok, out: &mut Lexed) {
         return;
     }
     let (start, end) =
-        if tok.kind == K::JsxText { (tok.start as usize, tok.end as usize) } else { body(tok) };
+        if tok.kind == K::JsxText { (tok.start as usize, tok.end() as usize) } else { body(tok) };
     let bytes = src.get(start..end).unwrap_or_default();
     if bytes.is_empty() {
         return;

@@ -12,9 +12,12 @@ pub(super) fn identifier_escape(src: &[u8], at: usize) -> Option<usize> {
 fn read_unicode(rest: &[u8]) -> Option<(u32, usize)> {
     let digits = rest.strip_prefix(b"\\u")?;
     if let Some(inner) = digits.strip_prefix(b"{") {
-        let len = inner.iter().take(64).position(|byte| *byte == b'}')?;
-        let value = hex(inner.get(..len)?)?;
-        return Some((value, len.saturating_add(4)));
+        // Any number of zeros may stand in front.
+        let zeros = inner.iter().take_while(|byte| **byte == b'0').count();
+        let rest = inner.get(zeros..)?;
+        let len = rest.iter().take(9).position(|byte| *byte == b'}')?;
+        let value = if zeros > 0 && len == 0 { 0 } else { hex(rest.get(..len)?)? };
+        return Some((value, len.saturating_add(zeros).saturating_add(4)));
     }
     Some((hex(digits.get(..4)?)?, 6))
 }

@@ -49,7 +49,7 @@ fn gap(src: &[u8], range: (usize, usize), tok: &Tok, sink: &mut Sink<'_>) {
     let lines = between.iter().filter(|byte| line_end(byte)).count();
     let blank = between.iter().all(u8::is_ascii_whitespace);
     if tail >= GAP || (blank && lines > LINES) {
-        sink.shape("obf-offscreen", (tok.start as usize, tok.end as usize), How::NONE);
+        sink.shape("obf-offscreen", (tok.start as usize, tok.end() as usize), How::NONE);
     }
 }
 
@@ -63,7 +63,7 @@ fn identifiers(src: &[u8], scanned: &Scanned, sink: &mut Sink<'_>) {
             let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
             let words = &sink.rules.js.words;
             let twins = plain.get_or_insert_with(|| all_names(src, &scanned.toks));
-            let span = (tok.start as usize, tok.end as usize);
+            let span = (tok.start as usize, tok.end() as usize);
             crate::unicode::identifier_beside(&name, span, how, words, &|twin| twins.contains(twin), sink);
         }
     }
@@ -94,7 +94,7 @@ fn starter(src: &[u8], toks: &[Tok], index: usize, sink: &mut Sink<'_>) {
     };
     // A specifier is judged as one: a type's loads nothing.
     if !matches!((before(2), before(1)), (_, Kw::From | Kw::Import) | (Kw::Import, _)) {
-        sink.shape("js-child-process-value", (tok.start as usize, tok.end as usize), How::NONE);
+        sink.shape("js-child-process-value", (tok.start as usize, tok.end() as usize), How::NONE);
     }
 }
 

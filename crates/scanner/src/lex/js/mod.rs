@@ -170,5 +170,5 @@ fn second_readings(src: &[u8], unsure: &[(u32, u32)], sink: &mut Sink<'_>) {
 
 /// Gives a token's bytes.
 fn text_of(src: &[u8], tok: token::Tok) -> &[u8] {
-    src.get(tok.start as usize..tok.end as usize).unwrap_or_default()
+    src.get(tok.start as usize..tok.end() as usize).unwrap_or_default()
 }

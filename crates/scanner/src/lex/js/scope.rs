@@ -181,7 +181,7 @@ impl<'a> Reader<'a, '_> {
             K::TplTail | K::JsxEnd => {
                 self.levels.pop_if(|level| level.kind == Kind::Hole);
             }
-            K::LBrace => match tok.brace {
+            K::LBrace => match tok.brace() {
                 Brace::Block => self.levels.push(Level::new(Kind::Block, at)),
                 Brace::Body => self.body(at),
                 Brace::Class | Brace::Object => self.levels.push(Level::new(Kind::Other, at)),
@@ -383,7 +383,7 @@ impl<'a> Reader<'a, '_> {
     /// An arrow: its body has braces, or it is what follows.
     fn arrow(&mut self, at: u32) {
         let next = self.tok(at.saturating_add(1));
-        if next.kind == K::LBrace && next.brace == Brace::Body {
+        if next.kind == K::LBrace && next.brace() == Brace::Body {
             return;
         }
         let first = u32::try_from(self.found.len()).unwrap_or(NONE);

@@ -141,7 +141,7 @@ impl<'a, T> Table<'a, T> {
         if tok.flags & ESCAPED != 0 {
             return self.get(&name_of(src, tok));
         }
-        let (start, end) = (tok.start as usize, tok.end as usize);
+        let (start, end) = (tok.start as usize, tok.end() as usize);
         self.value(hash_at(src, start, end), src.get(start..end).unwrap_or_default())
     }
 

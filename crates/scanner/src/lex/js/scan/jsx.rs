@@ -58,7 +58,7 @@ impl Scanner<'_> {
             Some(b'{') => {
                 self.emit(K::LBrace, 1);
                 if let Some(tok) = self.out.toks.last_mut() {
-                    tok.brace = Brace::Object;
+                    tok.set_brace(Brace::Object);
                 }
                 self.open(Open::JsxHole);
             }
@@ -89,7 +89,7 @@ impl Scanner<'_> {
             b'{' => {
                 self.emit(K::LBrace, 1);
                 if let Some(tok) = self.out.toks.last_mut() {
-                    tok.brace = Brace::Object;
+                    tok.set_brace(Brace::Object);
                 }
                 self.open(Open::JsxHole);
             }

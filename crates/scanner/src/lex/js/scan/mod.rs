@@ -302,14 +302,7 @@ impl<'a> Scanner<'a> {
         if flags & EVENT != 0 {
             self.event();
         }
-        self.out.toks.push(Tok {
-            start: offset(start),
-            end: offset(end),
-            aux,
-            kind,
-            flags,
-            brace: Brace::Block,
-        });
+        self.out.toks.push(Tok::new(kind, offset(start), offset(end), aux, flags));
         self.last = kind;
         if kind != K::Word {
             self.last_kw = Kw::None;
@@ -416,11 +409,11 @@ impl<'a> Scanner<'a> {
             tok.aux = number;
             // Until something in it counts.
             tok.flags |= DULL;
-            brace = tok.brace;
+            brace = tok.brace();
         }
         if let Some(tok) = self.out.toks.get_mut(close) {
             tok.aux = frame.tok;
-            tok.brace = brace;
+            tok.set_brace(brace);
         }
     }
 

@@ -143,7 +143,8 @@ impl Scanner<'_> {
             self.at = start.wrapping_add(1);
             self.number();
             if let Some(tok) = self.out.toks.last_mut() {
-                tok.start = u32::try_from(start).unwrap_or(u32::MAX);
+                let start = u32::try_from(start).unwrap_or(u32::MAX);
+                *tok = Tok::new(tok.kind, start, tok.end(), tok.aux, tok.flags);
             }
         } else if self.rest().starts_with(b"...") {
             self.emit(K::Ellipsis, 3);
@@ -254,7 +255,7 @@ impl Scanner<'_> {
         }
         self.emit(K::LBrace, 1);
         if let Some(tok) = self.out.toks.last_mut() {
-            tok.brace = brace;
+            tok.set_brace(brace);
         }
         self.open(Open::Brace { brace, after });
         self.statement = matches!(brace, Brace::Block | Brace::Body);

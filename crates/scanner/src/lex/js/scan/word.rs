@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::escape;
-use super::super::token::{ESCAPED, EVENT, K, Kw, Tok};
+use super::super::token::{ESCAPED, EVENT, K, Kw, LONG, Tok};
 use super::{After, CLASS_BLANK, Flag, Open, Pending, Scanner, class, is_word, offset, wide_blank};
 use crate::names::{STARRED, Word, key, prefix, prefix_at};
 
@@ -48,6 +48,11 @@ impl Scanner<'_> {
             }
         }
         self.at = end.max(self.at.wrapping_add(1));
+        if flags & ESCAPED != 0 && self.at.wrapping_sub(start) >= usize::from(LONG) {
+            // Only zeros in escapes make a name of any use that long.
+            self.out.stopped = Some(start);
+            return;
+        }
         self.out.identifiers.push(offset(self.out.toks.len()));
         let text = self.src.get(start..self.at).unwrap_or_default();
         let name = if flags == 0 { Cow::Borrowed(text) } else { Cow::Owned(escape::decode_identifier(text)) };

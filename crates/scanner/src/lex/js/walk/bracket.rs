@@ -38,7 +38,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     pub(super) fn open_brace(&mut self, at: usize, tok: Tok) {
-        let kind = match tok.brace {
+        let kind = match tok.brace() {
             Brace::Object if self.top_kind() == In::Jsx => In::Group,
             Brace::Object => In::Object,
             Brace::Class => In::Class,

@@ -157,7 +157,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     pub(in crate::lex::js) fn span(&self, first: u32, last: u32) -> (usize, usize) {
-        (self.tok(first as usize).start as usize, self.tok(last as usize).end as usize)
+        (self.tok(first as usize).start as usize, self.tok(last as usize).end() as usize)
     }
 
     pub(super) fn mention(&mut self, cur: &Cur) {

@@ -147,7 +147,7 @@ impl Scan {
     /// A bracket that was stepped over.
     fn close(&mut self, open: Tok, closing: Tok, at: usize) {
         let statement = open.kind == K::LBrace
-            && open.brace != Brace::Object
+            && open.brace() != Brace::Object
             && closing.flags & EXPRESSION == 0
             && self.depth == 0;
         if self.depth == 0 {
@@ -195,7 +195,7 @@ impl Scan {
                 );
                 !inside || self.ends_operand()
             }
-            K::LBrace => match tok.brace {
+            K::LBrace => match tok.brace() {
                 Brace::Object => self.ends_operand(),
                 Brace::Block => true,
                 Brace::Body | Brace::Class => false,
