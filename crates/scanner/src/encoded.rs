@@ -87,39 +87,18 @@ fn count_encoded<'a>(bytes: impl Iterator<Item = &'a u8>) -> usize {
     bytes.take_while(|byte| is_encoded(**byte)).count()
 }
 
-/// The bytes that one look takes. A run holds two halves of such blocks in a row, whole.
-const BLOCK: usize = 16;
+/// One look in so many bytes, at `PROBE` of them: the first look at a run finds it whole there.
+const STEP: usize = 16;
+const PROBE: usize = RUN - STEP + 1;
 
-/// Says of both halves of a block whether all their bytes are those of a run.
-#[inline]
-fn halves(block: &[u8; BLOCK]) -> (bool, bool) {
-    let mut marks = [0_u8; BLOCK];
-    for (mark, byte) in marks.iter_mut().zip(block) {
-        let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
-        // The slash stands right before the digits.
-        let digit = byte.wrapping_sub(b'/') < 11;
-        let other = matches!(byte, b'+' | b'_' | b'-');
-        *mark = if letter | digit | other { 0xFF } else { 0 };
-    }
-    let both = u128::from_le_bytes(marks);
-    let half = u128::from(u64::MAX);
-    (both & half == half, both >> 64 == half)
-}
-
-/// Base64 and hex: where two half blocks in a row are of a run, the run around them.
+/// Base64 and hex: where a look finds nothing but bytes of a run, the run around them.
 fn runs(text: &[u8], out: &mut Vec<Decoded>) {
-    let (mut at, mut done, mut before) = (0_usize, 0_usize, false);
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let (first, second) = if let Some(block) = rest.first_chunk::<BLOCK>() {
-            halves(block)
-        } else {
-            let mut last = [0; BLOCK];
-            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            halves(&last)
-        };
-        if !(first && (before || second)) {
-            before = second;
-            at = at.saturating_add(BLOCK);
+    let (mut at, mut done) = (0_usize, 0_usize);
+    while let Some(rest) = text.get(at..)
+        && let Some(probe) = rest.first_chunk::<PROBE>()
+    {
+        if probe.iter().fold(CODED, |all, byte| all & kind(*byte)) == 0 {
+            at = at.saturating_add(STEP);
             continue;
         }
         let head = text.get(done..at).unwrap_or_default();
@@ -133,9 +112,8 @@ fn runs(text: &[u8], out: &mut Vec<Decoded>) {
                 push(&decoded, (start, end), out);
             }
         }
-        (done, before) = (end, false);
-        // The byte at the end is of no run, so that the block around it tells of later ones alone.
-        at = end & !(BLOCK - 1);
+        // The byte at the end is of no run.
+        (done, at) = (end, (end | (STEP - 1)).saturating_add(1));
     }
 }
 
@@ -293,15 +271,16 @@ const fn is_printable(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')
 }
 
-/// Counts bytes of a sample, which has fewer than 256.
-fn count(sample: &[u8], is: impl Fn(u8) -> bool) -> usize {
-    usize::from(sample.iter().fold(0_u8, |count, byte| count.wrapping_add(u8::from(is(*byte)))))
-}
-
 /// A cheap look at a sample: text, or text in two bytes a letter, has few bytes that are no letters.
 fn looks_printable(sample: &[u8]) -> bool {
-    let odd = count(sample, |byte| !is_printable(byte));
-    let (nuls, high) = (count(sample, |byte| byte == 0), count(sample, |byte| byte >= 0x80));
+    let mut bytes = [b' '; SAMPLE];
+    bytes.iter_mut().zip(sample).for_each(|(to, byte)| *to = *byte);
+    let count = bytes.iter().fold([0_u8; 3], |[odd, nuls, high], &byte| {
+        let is = |mark: u8| u8::from(byte == mark);
+        let shown = u8::from(byte.wrapping_sub(b' ') < 0x5F) | is(b'\t') | is(b'\n') | is(b'\r');
+        [odd.wrapping_add(1 ^ shown), nuls.wrapping_add(is(0)), high.wrapping_add(byte >> 7)]
+    });
+    let [odd, nuls, high] = count.map(usize::from);
     let wide = nuls == odd && nuls.saturating_mul(5) >= sample.len().saturating_mul(2);
     // Of text in another script no more than the first and last letter is cut.
     let cut = || sample.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();

@@ -401,7 +401,7 @@ impl TextView {
 
 /// Says whether a text holds a blank.
 pub(crate) fn has_blank(bytes: &[u8]) -> bool {
-    bytes.iter().fold(false, |any, byte| any | is_blank(*byte))
+    bytes.iter().fold(0, |any, byte| any | u8::from(is_blank(*byte))) != 0
 }
 
 /// Says whether a text holds one of [`MARKS`].
@@ -413,8 +413,12 @@ pub(crate) fn has_marks(bytes: &[u8]) -> bool {
 ///
 /// Where it would not, the bytes of the text view stand side by side below it.
 pub(crate) fn is_odd(bytes: &[u8], within: Within) -> bool {
-    let odd = bytes.iter().fold(false, |any, byte| any | (is_mark(*byte) | !byte.is_ascii()));
-    (odd && is_marked(bytes, within)) || has_lone_letters(bytes)
+    let odd = bytes.iter().fold(0_u8, |odd, &byte| {
+        // One comparison for each, side by side: a set of marks would be looked up byte by byte.
+        let is = |mark: u8| u8::from(byte == mark);
+        odd | is(b'&') | is(b'*') | is(b'<') | is(b'`') | is(b'~') | is(b'_') | (byte >> 7)
+    });
+    (odd != 0 && is_marked(bytes, within)) || has_lone_letters(bytes)
 }
 
 /// Says whether letters stand apart in a row, with no word between them.
@@ -530,8 +534,9 @@ const fn is_mark(byte: u8) -> bool {
     matches!(byte, b'&' | b'*' | b'<' | b'`' | b'~' | b'_')
 }
 
+/// A space, or one of the five bytes from the tab to the carriage return.
 const fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C)
+    byte == b' ' || byte.wrapping_sub(b'\t') < 5
 }
 
 #[cfg(test)]

@@ -184,7 +184,11 @@ pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
     [0, middle, last].into_iter().any(|start| {
         let sample = bytes.get(start..start.saturating_add(SAMPLE).min(bytes.len())).unwrap_or_default();
         // Most text has none: one pass without a branch says so.
-        if !sample.iter().fold(false, |any, byte| any | is_control(*byte)) {
+        let any = sample.iter().fold(0, |any, &byte| {
+            let usual = u8::from(byte.wrapping_sub(9) < 5) | u8::from(byte == 0x1B);
+            any | (u8::from(byte < 0x20) ^ usual) | u8::from(byte == 0x7F)
+        });
+        if any == 0 {
             return false;
         }
         let controls = sample.iter().filter(|byte| is_control(**byte)).count();

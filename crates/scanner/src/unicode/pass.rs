@@ -90,7 +90,13 @@ fn controls(text: &[u8], sink: &mut Sink<'_>) {
     let odd = |byte: u8| (byte < 0x20 && !matches!(byte, 0 | b'\t' | b'\n' | b'\r' | 0x0C)) || byte == 0x7F;
     let mut at = 0_usize;
     for block in text.chunks(256) {
-        if block.iter().fold(false, |any, byte| any | odd(*byte)) {
+        // One comparison for each, side by side: a set of marks would be looked up byte by byte.
+        let any = block.iter().fold(0, |any, &byte| {
+            let is = |mark: u8| u8::from(byte == mark);
+            let usual = is(0) | is(b'\t') | is(b'\n') | is(b'\r') | is(0x0C);
+            any | (u8::from(byte < 0x20) ^ usual) | is(0x7F)
+        });
+        if any != 0 {
             let mut last = None;
             for (index, byte) in block.iter().enumerate() {
                 if odd(*byte) {

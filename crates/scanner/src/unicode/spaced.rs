@@ -59,7 +59,8 @@ pub(crate) fn may_hold(text: &[u8]) -> bool {
 fn lone(window: &[u8; WINDOW]) -> usize {
     let mut wordy = [0_u8; WINDOW];
     for (wordy, byte) in wordy.iter_mut().zip(window) {
-        *wordy = u8::from(byte.is_ascii_alphanumeric());
+        let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        *wordy = u8::from(letter) | u8::from(byte.wrapping_sub(b'0') < 10);
     }
     let [_, own @ ..] = &wordy;
     let [_, bytes @ ..] = window;

@@ -93,16 +93,21 @@ fn base64_at(scalar: &Scalar, body: &[u8], from: usize, how: How, view: &mut Vie
 /// Reads base64 leniently: both alphabets, bytes of neither left out, no padding asked.
 pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len().saturating_mul(3) / 4);
-    quads(body, |byte, _, _| out.push(byte));
+    // Digits with nothing between them go block by block.
+    let (blocks, _) = body.as_chunks::<32>();
+    let digits = |block: &&[u8; 32]| block.iter().all(|byte| value(*byte) < NONE);
+    let whole = blocks.iter().take_while(digits).map(|block| out.extend_from_slice(&self::block(block)));
+    let rest = body.get(whole.count().saturating_mul(32)..).unwrap_or_default();
+    quads(rest, |byte, _, _| out.push(byte));
     out
 }
 
 /// Reads digits of base64 with nothing between them.
 pub(crate) fn block(digits: &[u8; 32]) -> [u8; 24] {
     let mut out = [0; 24];
-    let value = |digit: u8| u32::from(VALUES.get(usize::from(digit)).copied().unwrap_or(NONE));
     for (to, from) in out.as_chunks_mut::<3>().0.iter_mut().zip(digits.as_chunks::<4>().0) {
-        let [_, bytes @ ..] = from.iter().fold(0, |bits, digit| bits << 6 | value(*digit)).to_be_bytes();
+        let [_, bytes @ ..] =
+            from.iter().fold(0, |bits, digit| bits << 6 | u32::from(value(*digit))).to_be_bytes();
         *to = bytes;
     }
     out
@@ -135,11 +140,15 @@ const fn values() -> [u8; 256] {
     table
 }
 
+fn value(digit: u8) -> u8 {
+    VALUES.get(usize::from(digit)).copied().unwrap_or(NONE)
+}
+
 /// Tells each decoded byte with the range that it stands in.
 pub(crate) fn quads(body: &[u8], mut each: impl FnMut(u8, usize, usize)) {
     let (mut bits, mut held, mut first) = (0_u32, 0_u32, 0_usize);
     for (at, byte) in body.iter().enumerate() {
-        let value = VALUES.get(usize::from(*byte)).copied().unwrap_or(NONE);
+        let value = value(*byte);
         if value >= NONE {
             if value == END {
                 break;
