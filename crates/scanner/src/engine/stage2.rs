@@ -14,12 +14,14 @@ use super::anchor::{Anchors, Wanted};
 use super::literal::{Case, Literal};
 use super::naive::find_one;
 use super::rarity;
-use super::windows::{Windows, search_one};
+use super::windows::{Windows, search_headed};
 use super::{Finder, Pattern, Places, RawMatch};
 
 const FOLD: u32 = 0x2020_2020;
 /// The first 3 bytes of a gram. No folded gram is a head: its last byte is not 0.
 const HEAD: u32 = 0x00FF_FFFF;
+/// The shortest head that literals of one pattern are looked for by.
+const HEAD_LEN: usize = 2;
 const BITS: u32 = 15;
 const TABLE: usize = 1 << BITS;
 /// More grams than that ask for bits, of which there are eight times as many.
@@ -374,13 +376,25 @@ pub(super) fn search_lone<'a>(
 ) {
     let mut ascii = None;
     for (pattern, index) in lone {
-        match pattern.shape.literals.as_slice() {
-            [literal] if literal.case == Case::Exact => search_one(pattern, index, literal, hay, out),
-            all if is_foreign(all) && *ascii.get_or_insert_with(|| hay.is_ascii()) => {}
-            _ if pattern.may_match(hay) => find_one(pattern, index, hay, out),
-            _ => {}
+        let literals = &pattern.shape.literals;
+        if is_foreign(literals) && *ascii.get_or_insert_with(|| hay.is_ascii()) {
+            continue;
+        }
+        match common_head(literals) {
+            Some(head) => search_headed(pattern, index, head, hay, out),
+            None if pattern.may_match(hay) => find_one(pattern, index, hay, out),
+            None => {}
         }
     }
+}
+
+/// Gives what literals whose case counts all begin with, if that is long enough to be looked for.
+fn common_head(literals: &[Literal]) -> Option<&[u8]> {
+    let (first, rest) = literals.split_first()?;
+    let shared = |head: &[u8], other: &[u8]| head.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let len = rest.iter().fold(first.bytes.len(), |len, other| len.min(shared(&first.bytes, &other.bytes)));
+    let exact = literals.iter().all(|literal| literal.case == Case::Exact);
+    first.bytes.get(..len).filter(|head| exact && head.len() >= HEAD_LEN)
 }
 
 /// Says whether each match that holds one of some literals holds a byte that is not ASCII.

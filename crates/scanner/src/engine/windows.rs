@@ -4,7 +4,7 @@ use memchr::memmem::Finder;
 use regex_automata::Input;
 
 use super::literal::overlapping;
-use super::{Literal, Pattern, Places, RawMatch, near};
+use super::{Pattern, Places, RawMatch, near};
 
 /// Where matches of one pattern may start, in rising order and never touching.
 #[derive(Debug, Default)]
@@ -51,17 +51,13 @@ impl Windows {
     }
 }
 
-/// Searches for a pattern that has one literal in the windows around it.
-pub(super) fn search_one(
-    pattern: &Pattern,
-    index: u16,
-    literal: &Literal,
-    hay: &[u8],
-    out: &mut Vec<RawMatch>,
-) {
+/// Searches for a pattern whose literals have one head in the windows around them.
+pub(super) fn search_headed(pattern: &Pattern, index: u16, head: &[u8], hay: &[u8], out: &mut Vec<RawMatch>) {
     let mut starts = Starts::default();
-    for at in overlapping(&Finder::new(&literal.bytes), hay) {
-        starts.note(pattern.shape.max, at, literal.before);
+    for at in overlapping(&Finder::new(head), hay) {
+        let rest = hay.get(at..).unwrap_or_default();
+        let stands = pattern.shape.literals.iter().filter(|literal| rest.starts_with(&literal.bytes));
+        stands.for_each(|literal| starts.note(pattern.shape.max, at, literal.before));
     }
     search(pattern, index, starts.sorted(), hay, out);
 }
