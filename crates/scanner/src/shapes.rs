@@ -40,6 +40,8 @@ pub(crate) const SHAPES: &[&str] = &[
     "rs-build-process",
     "rs-build-write",
     "rs-ffi-exec",
+    "sh-drop-run",
+    "sh-drop-run-checked",
     "sh-eval",
     "sh-fork-bomb",
     "shape",

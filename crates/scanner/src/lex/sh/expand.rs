@@ -401,6 +401,9 @@ impl Parser<'_, '_, '_> {
     ) {
         let ordinary = name.iter().any(u8::is_ascii_uppercase) || matches!(name, [b'0'..=b'9'] | b"@" | b"*");
         let how = if ordinary && value.is_none() { How::NONE } else { How::SHELL };
+        if matches!(operator, b":=" | b"=") && value.as_ref().is_none_or(Vec::is_empty) {
+            self.tell_default(name, operand.as_deref().unwrap_or(b"$"), (start, self.pos));
+        }
         let made = match (operator, operand) {
             (b"" | b":?" | b"?", _) => value,
             (b":-" | b"-" | b":=" | b"=", Some(text)) => {

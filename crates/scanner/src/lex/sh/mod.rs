@@ -1,7 +1,9 @@
 //! Shells: commands with their words as the shell would read them.
 
 mod docker;
+mod drop;
 mod expand;
+mod fetch;
 mod files;
 mod filter;
 mod flat;
@@ -28,6 +30,8 @@ const ROUNDS: usize = 2;
 
 /// Reads a text as a shell script, or by the file's name as one that holds shell commands.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+    // The mark of an encoding in front is no part of the first word.
+    let start = if sink.depth == 0 && src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     if sink.depth == 0 {
         match files::kind(sink.path) {
             files::Kind::Script => {}
@@ -37,7 +41,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
             files::Kind::Batch => return power::batch(src, sink, out),
         }
     }
-    script(src, &[(0, src.len())], sink, limits, out);
+    script(src, &[(start, src.len())], sink, limits, out);
 }
 
 /// Reads ranges of a text as one script.
@@ -61,6 +65,7 @@ fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &L
             sink.embedded.truncate(before.1);
             sink.named_as.truncate(before.2);
             known.vars.clear();
+            known.drops.clear();
             *out = Lexed::default();
             continue;
         }
@@ -111,6 +116,8 @@ struct Known {
     funcs: BTreeMap<Vec<u8>, Func>,
     /// Names that stand for another name.
     refs: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Files that hold what another host sent, and whether something compared them with a digest or a key.
+    drops: BTreeMap<Vec<u8>, drop::Checked>,
 }
 
 /// Where the commands of a pipeline get their input.
@@ -137,6 +144,8 @@ struct Parser<'a, 's, 'r> {
     simple_from: usize,
     /// The programs whose output the shell itself reads from here on: `exec < <(…)`.
     stdin: u128,
+    /// The programs that print what another host sends.
+    remote: u128,
     redirects: Vec<run::Redirect>,
     /// Where unquoted braces, commas and globs stand in the word that is read.
     marks: Vec<usize>,
@@ -175,6 +184,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
     fn new(src: &'a [u8], sink: &'s mut Sink<'r>, limits: &Limits, out: &'s mut Lexed) -> Self {
         // Code in code has no more than its own length gives, so that the levels do not multiply.
         let free = if sink.depth == 0 { 64 << 10 } else { 0 };
+        let remote = fetch::remote(&sink.rules.commands);
         Self {
             src,
             pos: 0,
@@ -185,6 +195,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             words: Vec::new(),
             simple_from: 0,
             stdin: 0,
+            remote,
             redirects: Vec::new(),
             marks: Vec::new(),
             known: Known::default(),

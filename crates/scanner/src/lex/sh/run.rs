@@ -1,5 +1,6 @@
 //! Simple commands: words, redirections, here-documents, and what the program is.
 
+use super::fetch;
 use super::flat::Flat;
 use super::list::Capture;
 use super::wrap;
@@ -177,6 +178,9 @@ impl Parser<'_, '_, '_> {
         let input = (operator == b"<<<" && !word.open).then(|| self.flat.cut(word.start, end));
         let read = word.printed.checked_sub(1).and_then(|at| self.printed.get(at as usize)).cloned();
         let mut sources = word.sources;
+        if operator.starts_with(b"<") && fetch::is_connection(self.text(word)) {
+            sources |= fetch::stream(&self.sink.rules.commands);
+        }
         let mut input = input.or_else(|| read.filter(|_| operator == b"<"));
         if let (b"<&", [digit @ b'0'..=b'9']) = (operator, self.text(word)) {
             // What was opened under this number before.
@@ -439,8 +443,12 @@ impl Parser<'_, '_, '_> {
             // python3.12 is python3.
             let short = name.iter().position(|byte| *byte == b'.').and_then(|at| name.get(..at));
             let short = short.or_else(|| name.strip_suffix(b"-preview")).unwrap_or(name);
-            if short != name && (table.program(short) != 0 || wrap::interpreter(short).is_some()) {
-                return vec![(short.to_vec(), how)];
+            let bare = name.iter().rposition(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-'));
+            let bare = bare.and_then(|last| name.get(..=last)).unwrap_or(name);
+            for short in [short, bare].into_iter().filter(|short| *short != name) {
+                if table.program(short) != 0 || wrap::interpreter(short).is_some() {
+                    return vec![(short.to_vec(), how)];
+                }
             }
             let lower = name.to_ascii_lowercase();
             if lower != name && table.program(&lower) != 0 && text.contains(&b'\\') | name.ends_with(b"hell")
@@ -477,7 +485,10 @@ impl Parser<'_, '_, '_> {
             span: own.span,
         };
         self.sink.command(&command);
-        self.sink.rules.commands.source(program)
+        let args = self.flat.bytes.get(start..end).unwrap_or_default();
+        let sent = fetch::source(&self.sink.rules.commands, name, args);
+        self.files_of(name, own, fed & self.remote, sent & self.remote);
+        sent
     }
 
     /// Goes on behind a wrapper, or with what a function does.

@@ -624,6 +624,25 @@ impl Parser<'_, '_, '_> {
         self.tell_assignment(piece, own.span);
     }
 
+    /// The same where an expansion sets it: `${NAME:=value}`.
+    pub(super) fn tell_default(&mut self, name: &[u8], value: &[u8], span: (usize, usize)) {
+        if !wrap::is_name(name) || !self.spend(value.len()) {
+            return;
+        }
+        let table = &self.sink.rules.commands;
+        let command = crate::sink::Command {
+            program: table.program(b"="),
+            how: How::NONE,
+            args: &[name, b"=", value].concat(),
+            undone: &|_, _| How::NONE,
+            sources: 0,
+            fed: How::NONE,
+            redirects: &[],
+            span,
+        };
+        self.sink.command(&command);
+    }
+
     fn read(&mut self, program: &[u8], own: Words) {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let sources = redirects.iter().fold(self.pipe.from, |sum, redirect| sum | redirect.sources);

@@ -1,0 +1,255 @@
+//! Programs that hand on what another host sends, and the files that they put it in.
+
+use crate::rules::CommandTable;
+
+/// Programs that do nothing but that, beside those that rules name.
+const ALWAYS: &[&[u8]] = &[
+    b"curl-impersonate",
+    b"hurl",
+    b"lftp",
+    b"lftpget",
+    b"mosquitto_sub",
+    b"puf",
+    b"snarf",
+    b"smbclient",
+    b"tnftp",
+    b"wcurl",
+    b"websocat",
+    b"wscat",
+];
+
+/// Programs that rules name for it, beside those that feed others with what is here.
+const NAMED: &[&str] = &[
+    "curl",
+    "wget",
+    "wget2",
+    "fetch",
+    "nc",
+    "ncat",
+    "netcat",
+    "aria2c",
+    "axel",
+    "http",
+    "https",
+    "xh",
+    "curlie",
+    "lynx",
+    "links",
+    "elinks",
+    "w3m",
+    "lwp-request",
+    "lwp-download",
+    "GET",
+    "tftp",
+    "ftp",
+    "openssl",
+    "ssh",
+    "socat",
+    "gh",
+    "aws",
+    "gsutil",
+];
+
+/// Gives the bits of all that comes from another host.
+pub(super) fn remote(table: &CommandTable) -> u128 {
+    NAMED.iter().fold(0, |sum, name| sum | table.source(table.program(name.as_bytes())))
+}
+
+/// What code asks another host with; an address stands beside it.
+const ASKS: &[&[u8]] = &[
+    b"get",
+    b"open",
+    b"fetch",
+    b"read",
+    b"download",
+    b"request",
+    b"urllib",
+    b"lwp",
+    b"curl",
+    b"http.client",
+];
+
+/// Says what a program is by its words: it prints what another host sends, it does not, or the rules' own list says.
+fn fetches(name: &[u8], args: &[u8]) -> Option<bool> {
+    let has = |text: &[u8]| memchr::memmem::find(args, text).is_some();
+    let word = |wanted: &[u8]| args.split(|byte| *byte == b' ').any(|word| word.eq_ignore_ascii_case(wanted));
+    let said = |texts: &[&[u8]]| {
+        let lower = args.to_ascii_lowercase();
+        texts.iter().any(|text| memchr::memmem::find(&lower, text).is_some())
+    };
+    let address = || said(&[b"http://", b"https://", b"ftp://"]);
+    Some(match name {
+        // Most of its commands work on what is here.
+        b"openssl" => has(b"s_client"),
+        b"git" => has(b"archive") && has(b"--remote"),
+        b"rsync" | b"scp" | b"sftp" => has(b":") && (has(b"/dev/stdout") || has(b"/dev/fd/1")),
+        b"svn" | b"s5cmd" | b"mc" | b"rclone" | b"ipfs" => word(b"cat"),
+        b"s3cmd" => word(b"get") && word(b"-"),
+        b"gcloud" => word(b"cat") || (word(b"cp") && word(b"-")),
+        b"az" => word(b"download"),
+        b"redis-cli" => word(b"-h") || word(b"-u"),
+        b"dig" | b"kdig" | b"drill" | b"delv" | b"dog" | b"doggo" | b"host" | b"nslookup" | b"resolvectl" => {
+            word(b"txt") || said(&[b"=txt", b"type=null", b"type=any"])
+        }
+        b"docker" | b"podman" | b"nerdctl" => word(b"run") && address(),
+        b"python" | b"python2" | b"python3" | b"pypy" | b"pypy3" | b"perl" | b"ruby" | b"php" | b"node"
+        | b"nodejs" | b"bun" | b"deno" | b"lua" | b"julia" | b"Rscript" | b"tclsh" => {
+            has(b"urlopen") || has(b"urllib.request") || (code_in(args) && address() && said(ASKS))
+        }
+        b"pwsh" | b"powershell" => said(&[
+            b"iwr ",
+            b"irm ",
+            b"invoke-webrequest",
+            b"invoke-restmethod",
+            b"webclient",
+            b"curl ",
+            b"wget ",
+        ]),
+        _ if ALWAYS.contains(&name) => true,
+        _ => return None,
+    })
+}
+
+/// Says whether words hold code: an option that takes some stands among them.
+fn code_in(args: &[u8]) -> bool {
+    args.split(|byte| *byte == b' ').take(16).any(|word| {
+        word == b"eval"
+            || matches!(word, [b'-', letters @ .., b'c' | b'e' | b'E' | b'r' | b'p'] if letters.len() < 4)
+            || matches!(word, [b'-', b'e' | b'E' | b'r', b'\'' | b'"' | b'a'..=b'z', ..])
+            || word.starts_with(b"--eval")
+    })
+}
+
+/// Gives the bit of a program that feeds others; all that no rule names count as one.
+pub(super) fn source(table: &CommandTable, name: &[u8], args: &[u8]) -> u128 {
+    match fetches(name, args) {
+        Some(true) => table.source(table.program(name)) | stream(table),
+        Some(false) => 0,
+        None => table.source(table.program(name)),
+    }
+}
+
+/// Gives the bit of what comes from another host by no program of the rules.
+pub(super) fn stream(table: &CommandTable) -> u128 {
+    table.source(table.program(b"curl"))
+}
+
+/// Says whether a target is a connection that the shell itself opens.
+pub(super) fn is_connection(target: &[u8]) -> bool {
+    target.starts_with(b"/dev/tcp/") || target.starts_with(b"/dev/udp/")
+}
+
+/// Gives the last part of an address, as a download without a name is called.
+fn remote_name(address: &[u8]) -> &[u8] {
+    let path = address.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+}
+
+fn join(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
+    match folder {
+        Some(folder) if !folder.is_empty() => {
+            [folder.strip_suffix(b"/").unwrap_or(folder), b"/", name].concat()
+        }
+        _ => name.to_vec(),
+    }
+}
+
+/// Gives the files that a download is kept in, by the program's words.
+pub(super) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
+    match name {
+        b"scp" | b"rsync" => return copied(args),
+        b"lwp-download" | b"snarf" => {
+            let mut operands = args.iter().filter(|arg| !arg.starts_with(b"-"));
+            let (address, own) = (operands.next(), operands.next());
+            return own
+                .map(|own| own.to_vec())
+                .or(address.map(|at| remote_name(at).to_vec()))
+                .into_iter()
+                .collect();
+        }
+        b"curl" | b"wget" | b"wget2" | b"fetch" | b"aria2c" | b"axel" | b"http" | b"https" | b"xh"
+        | b"curlie" | b"wcurl" | b"ftp" | b"tnftp" | b"lftpget" => {}
+        _ => return Vec::new(),
+    }
+    let named = matches!(name, b"curl" | b"curlie" | b"http" | b"https" | b"xh" | b"ftp" | b"tnftp");
+    let (mut files, mut folder, mut addresses, mut remote) = (Vec::new(), None, Vec::new(), !named);
+    let mut at = 0_usize;
+    while let Some(&arg) = args.get(at) {
+        at = at.saturating_add(1);
+        let next = args.get(at).copied();
+        match option(name, arg) {
+            Kept::File(None) => {
+                files.extend(next);
+                at = at.saturating_add(1);
+            }
+            Kept::Folder(None) => {
+                folder = next;
+                at = at.saturating_add(1);
+            }
+            Kept::File(own) => files.extend(own),
+            Kept::Folder(own) => folder = own,
+            Kept::Remote => remote = true,
+            Kept::Address => addresses.push(arg),
+            Kept::Other => {}
+        }
+    }
+    if files.is_empty() && remote {
+        return addresses.into_iter().map(|at| join(folder, remote_name(at))).take(16).collect();
+    }
+    files.into_iter().filter(|file| *file != b"-").map(|file| join(folder, file)).take(16).collect()
+}
+
+/// What a word of a downloader says of where the download goes; without a value it is in the next word.
+enum Kept<'a> {
+    File(Option<&'a [u8]>),
+    Folder(Option<&'a [u8]>),
+    /// It is called as it is there.
+    Remote,
+    Address,
+    Other,
+}
+
+fn option<'a>(name: &[u8], arg: &'a [u8]) -> Kept<'a> {
+    let curl = matches!(name, b"curl" | b"curlie");
+    if let Some(long) = arg.strip_prefix(b"--") {
+        let at = memchr::memchr(b'=', long);
+        let (long, value) = at.map_or((long, None), |at| {
+            (long.get(..at).unwrap_or_default(), long.get(at.saturating_add(1)..))
+        });
+        return match long {
+            b"output" | b"output-document" | b"out" => Kept::File(value),
+            b"output-dir" | b"directory-prefix" | b"dir" => Kept::Folder(value),
+            b"remote-name" | b"remote-name-all" | b"download" => Kept::Remote,
+            _ => Kept::Other,
+        };
+    }
+    let Some(letters) = arg.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else {
+        let is = memchr::memmem::find(arg, b"://").is_some() || arg.contains(&b'.') || arg.starts_with(b"$");
+        return if is { Kept::Address } else { Kept::Other };
+    };
+    let file = if name == b"wget" || name == b"wget2" { b'O' } else { b'o' };
+    let folder = match name {
+        b"wget" | b"wget2" => b'P',
+        b"aria2c" => b'd',
+        _ => 0,
+    };
+    let plain = |head: &[u8]| head.iter().all(u8::is_ascii_alphabetic);
+    let at = letters.iter().position(|letter| *letter == file || *letter == folder);
+    let Some(at) = at.filter(|at| plain(letters.get(..*at).unwrap_or_default())) else {
+        let remote = curl && !letters.starts_with(b"X") && letters.contains(&b'O') && plain(letters);
+        return if remote { Kept::Remote } else { Kept::Other };
+    };
+    let value = letters.get(at.saturating_add(1)..).filter(|value| !value.is_empty());
+    if letters.get(at) == Some(&file) { Kept::File(value) } else { Kept::Folder(value) }
+}
+
+/// `scp host:path file`, and `rsync`: the last operand, where one before it is on another host.
+fn copied(args: &[&[u8]]) -> Vec<Vec<u8>> {
+    let operands: Vec<&[u8]> = args.iter().copied().filter(|arg| !arg.starts_with(b"-")).collect();
+    let Some((to, from)) = operands.split_last() else { return Vec::new() };
+    let far = |at: &&&[u8]| memchr::memchr(b':', at).is_some_and(|colon| colon > 0 && !at.contains(&b'\\'));
+    let Some(from) = from.iter().rfind(far).filter(|_| !far(&to)) else { return Vec::new() };
+    let name = remote_name(from.rsplit(|byte| *byte == b':').next().unwrap_or_default());
+    let folder = to.ends_with(b"/") || matches!(*to, b"." | b"..");
+    vec![if folder { join(Some(to), name) } else { to.to_vec() }]
+}
