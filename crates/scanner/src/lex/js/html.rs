@@ -1,16 +1,16 @@
 //! Markup that holds scripts: HTML, SVG, Vue, Svelte, Astro.
 
+use super::xml;
 use crate::entry::Lens;
 use crate::lex::Lexed;
-use crate::sink::{EmbeddedText, Sink};
+use crate::sink::{EmbeddedText, Sink, Unread};
 use crate::text::Within;
-use crate::unicode::entity;
 use crate::view::{How, View};
 
 /// Says whether a file is markup around scripts.
 pub(crate) fn is_markup(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    matches!(ending.as_str(), "html" | "htm" | "xhtml" | "svg" | "vue" | "svelte" | "astro")
+    matches!(ending.as_str(), "html" | "htm" | "xhtml" | "xht" | "svg" | "vue" | "svelte" | "astro")
 }
 
 /// Hands scripts, event attributes, script addresses and template expressions to the lexer of code; all of the text is
@@ -23,6 +23,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     if let Some((start, end)) = front {
         embed(sink, start, end);
     }
+    let page = Page { src, xml: xml::is_xml(sink.path), named: xml::entities(src, sink) };
     let mut at = 0_usize;
     let mut ends = true;
     while let Some(len) = memchr::memchr(b'<', src.get(at..).unwrap_or_default()) {
@@ -40,17 +41,19 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
             continue;
         }
         let end = tag_end(src, tag);
-        attributes(src, (tag, end), sink);
+        page.attributes((tag, end), sink);
         if is_hidden_charset(src.get(tag..end).unwrap_or_default()) {
             sink.shape("evasion-source-encoding", (tag, end), How::NONE);
         }
         at = end;
-        let script = rest.get(1..7).is_some_and(|name| name.eq_ignore_ascii_case(b"script"));
-        if script && rest.get(7).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-') {
-            let close = script_end(src, end);
-            embed(sink, end, close);
+        if let Some(name) = page.script_name(rest) {
+            let close = script_end(src, end, name);
+            page.script((end, close), sink);
             at = close;
         }
+    }
+    if page.named.is_over() {
+        sink.unread.push(Unread { start: 0, end: src.len() });
     }
     if matches!(sink.path.rsplit('.').next(), Some("vue" | "svelte" | "astro")) {
         holes(src, sink);
@@ -114,12 +117,15 @@ fn tag_end(src: &[u8], tag: usize) -> usize {
 }
 
 /// Finds where a script ends: at its closing tag, in any case.
-fn script_end(src: &[u8], start: usize) -> usize {
+fn script_end(src: &[u8], start: usize, name: &[u8]) -> usize {
     let mut at = start;
     while let Some(len) = memchr::memmem::find(src.get(at..).unwrap_or_default(), b"</") {
         let close = at.saturating_add(len);
-        let name = src.get(close.saturating_add(2)..close.saturating_add(8));
-        if name.is_some_and(|name| name.eq_ignore_ascii_case(b"script")) {
+        let from = close.saturating_add(2);
+        if src
+            .get(from..from.saturating_add(name.len()))
+            .is_some_and(|found| found.eq_ignore_ascii_case(name))
+        {
             return close;
         }
         at = close.saturating_add(2);
@@ -127,46 +133,87 @@ fn script_end(src: &[u8], start: usize) -> usize {
     src.len()
 }
 
-/// Event attributes and script addresses of one tag.
-fn attributes(src: &[u8], tag: (usize, usize), sink: &mut Sink<'_>) {
-    let mut at = tag.0;
-    while let Some(len) = memchr::memchr(b'=', src.get(at..tag.1).unwrap_or_default()) {
-        let equals = at.saturating_add(len);
-        let head = src.get(tag.0..equals).unwrap_or_default().trim_ascii_end();
-        let name =
-            head.rsplit(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'/')).next();
-        let name = name.unwrap_or_default();
-        let tail = src.get(equals.saturating_add(1)..tag.1).unwrap_or_default();
-        let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let mut start = equals.saturating_add(1).saturating_add(blanks);
-        let end = if let Some(quote @ (b'"' | b'\'')) = src.get(start) {
-            start = start.saturating_add(1);
-            let rest = src.get(start..tag.1).unwrap_or_default();
-            start.saturating_add(memchr::memchr(*quote, rest).unwrap_or(rest.len()))
-        } else {
-            let rest = src.get(start..tag.1).unwrap_or_default();
-            let len = rest.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'>');
-            start.saturating_add(len.unwrap_or(rest.len()))
-        };
-        let event = name.len() > 2 && name.get(..2).is_some_and(|head| head.eq_ignore_ascii_case(b"on"));
-        let bound = matches!(name.first(), Some(b'@' | b':')) || name.starts_with(b"v-");
-        let value = src.get(start..end).unwrap_or_default();
-        if name.eq_ignore_ascii_case(b"srcdoc") {
-            sink.embed(Lens::Prose, EmbeddedText::View(referred(value, start)));
-        } else if memchr::memchr(b'&', value).is_some() {
-            let view = referred(value, start);
-            if let Some(view) = script_of(&view.bytes)
-                .map_or((event || bound).then_some(view), |len| Some(referred_from(value, start, len)))
-            {
-                sink.embed(Lens::Js, EmbeddedText::View(view));
-            }
-        } else if let Some(len) = script_of(value) {
-            embed(sink, start.saturating_add(len), end);
-        } else if event || bound {
-            embed(sink, start, end);
-        }
-        at = end.max(equals.saturating_add(1));
+/// What is known of a page while its tags are read.
+struct Page<'a> {
+    src: &'a [u8],
+    /// It is read by the rules of XML: references count in scripts too, and names have prefixes.
+    xml: bool,
+    /// What the page's own references stand for.
+    named: xml::Entities<'a>,
+}
+
+impl<'a> Page<'a> {
+    /// Gives the name of a tag that holds a script.
+    fn script_name(&self, tag: &'a [u8]) -> Option<&'a [u8]> {
+        let name = tag.get(1..)?;
+        let len = name
+            .iter()
+            .take(64)
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"-_:.".contains(byte))
+            .count();
+        let name = name.get(..len)?;
+        let local = name.rsplit(|byte| *byte == b':').next().filter(|_| self.xml).unwrap_or(name);
+        let script = local.eq_ignore_ascii_case(b"script") || (self.xml && local == b"handler");
+        script.then_some(name)
     }
+
+    fn script(&self, range: (usize, usize), sink: &mut Sink<'_>) {
+        let text = self.src.get(range.0..range.1).unwrap_or_default();
+        if !self.xml || memchr::memchr2(b'&', b'<', text).is_none() {
+            return embed(sink, range.0, range.1);
+        }
+        sink.embed(Lens::Js, EmbeddedText::View(xml::text(text, range.0, &self.named)));
+    }
+
+    /// Event attributes and script addresses of one tag.
+    fn attributes(&self, tag: (usize, usize), sink: &mut Sink<'_>) {
+        let src = self.src;
+        let animates = self.xml && xml::animates_event(src.get(tag.0..tag.1).unwrap_or_default());
+        let mut at = tag.0;
+        while let Some(len) = memchr::memchr(b'=', src.get(at..tag.1).unwrap_or_default()) {
+            let equals = at.saturating_add(len);
+            let head = src.get(tag.0..equals).unwrap_or_default().trim_ascii_end();
+            let name =
+                head.rsplit(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'/')).next();
+            let name = name.unwrap_or_default();
+            let tail = src.get(equals.saturating_add(1)..tag.1).unwrap_or_default();
+            let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let mut start = equals.saturating_add(1).saturating_add(blanks);
+            let end = if let Some(quote @ (b'"' | b'\'')) = src.get(start) {
+                start = start.saturating_add(1);
+                let rest = src.get(start..tag.1).unwrap_or_default();
+                start.saturating_add(memchr::memchr(*quote, rest).unwrap_or(rest.len()))
+            } else {
+                let rest = src.get(start..tag.1).unwrap_or_default();
+                let len = rest.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'>');
+                start.saturating_add(len.unwrap_or(rest.len()))
+            };
+            let event = name.len() > 2 && name.get(..2).is_some_and(|head| head.eq_ignore_ascii_case(b"on"));
+            let event = event || (animates && is_change(name));
+            let bound = matches!(name.first(), Some(b'@' | b':')) || name.starts_with(b"v-");
+            let value = src.get(start..end).unwrap_or_default();
+            if name.eq_ignore_ascii_case(b"srcdoc") {
+                sink.embed(Lens::Prose, EmbeddedText::View(referred_from(value, start, 0, &self.named)));
+            } else if memchr::memchr(b'&', value).is_some() {
+                let view = referred_from(value, start, 0, &self.named);
+                if let Some(view) = script_of(&view.bytes).map_or((event || bound).then_some(view), |len| {
+                    Some(referred_from(value, start, len, &self.named))
+                }) {
+                    sink.embed(Lens::Js, EmbeddedText::View(view));
+                }
+            } else if let Some(len) = script_of(value) {
+                embed(sink, start.saturating_add(len), end);
+            } else if event || bound {
+                embed(sink, start, end);
+            }
+            at = end.max(equals.saturating_add(1));
+        }
+    }
+}
+
+/// Attributes of an animation that give what it sets.
+fn is_change(name: &[u8]) -> bool {
+    matches!(name, b"to" | b"from" | b"by" | b"values")
 }
 
 /// Gives how long `javascript:` is in front of an address. Blanks and controls in it count for nothing.
@@ -184,33 +231,13 @@ fn script_of(value: &[u8]) -> Option<usize> {
     None
 }
 
-/// An attribute's value with its character references undone.
-fn referred(value: &[u8], start: usize) -> View {
-    referred_from(value, start, 0)
-}
-
-/// The same from its `skip`th decoded byte on.
-fn referred_from(value: &[u8], start: usize, skip: usize) -> View {
+/// An attribute's value with its character references undone, from its `skip`th decoded byte on.
+fn referred_from(value: &[u8], start: usize, skip: usize, named: &xml::Entities<'_>) -> View {
     let mut view = View::default();
     let (mut at, mut seen) = (0_usize, 0_usize);
     while let Some(rest) = value.get(at..).filter(|rest| !rest.is_empty()) {
         let place = start.saturating_add(at);
-        let read = if rest.first() == Some(&b'&') { entity::read(rest) } else { None };
-        let (len, written) = if let Some((char, len)) = read {
-            let mut bytes = [0; 4];
-            let text = char.encode_utf8(&mut bytes).as_bytes();
-            if seen >= skip {
-                // Marks have to be written so in an attribute; letters need not.
-                let how = if char.is_ascii_alphanumeric() { How::UNICODE } else { How::NONE };
-                view.put(text, (place, place.saturating_add(len)), how, 0);
-            }
-            (len, text.len())
-        } else {
-            if seen >= skip {
-                view.copy(rest.get(..1).unwrap_or_default(), place, How::NONE, 0);
-            }
-            (1, 1)
-        };
+        let (len, written) = xml::one(rest, place, skip.saturating_sub(seen), named, &mut view);
         at = at.saturating_add(len.max(1));
         seen = seen.saturating_add(written);
     }

@@ -20,6 +20,7 @@ mod token;
 mod types;
 mod walk;
 mod whole;
+mod xml;
 
 pub(crate) use call::WalkNodes;
 

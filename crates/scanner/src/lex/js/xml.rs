@@ -1,0 +1,200 @@
+//! What XML does with text that HTML does not: references in scripts, names that a document gives to texts, CDATA.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use crate::entry::Lens;
+use crate::sink::{EmbeddedText, Sink};
+use crate::unicode::entity;
+use crate::view::{How, View};
+
+/// Most names that a document gives, the longest text of one, and how deep they may stand in one another.
+const NAMES: usize = 256;
+const TEXT: usize = 4096;
+const LEVELS: usize = 4;
+
+/// What a document's own names stand for.
+#[derive(Debug)]
+pub(super) struct Entities<'a> {
+    texts: BTreeMap<&'a [u8], Vec<u8>>,
+    /// Bytes that they may still become.
+    left: Cell<usize>,
+    /// One was left as it is, since nothing was left.
+    over: Cell<bool>,
+}
+
+impl Entities<'_> {
+    pub(super) fn is_over(&self) -> bool {
+        self.over.get()
+    }
+
+    fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        let text = self.texts.get(name)?;
+        let left = self.left.get().checked_sub(text.len());
+        self.over.set(self.over.get() || left.is_none());
+        self.left.set(left?);
+        Some(text)
+    }
+}
+
+/// Says whether a file is read by the rules of XML.
+pub(super) fn is_xml(path: &str) -> bool {
+    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(ending.as_str(), "svg" | "xhtml" | "xht")
+}
+
+/// Gives the names that `<!ENTITY name "text">` gives to texts. A text is markup where it is used, so it is read as such.
+pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
+    let left = Cell::new((1_usize << 16).saturating_add(src.len().saturating_mul(4)));
+    let mut named = Entities { texts: BTreeMap::new(), left, over: Cell::new(false) };
+    if !is_xml(sink.path) {
+        return named;
+    }
+    for at in memchr::memmem::find_iter(src, b"<!ENTITY").take(NAMES) {
+        let rest = src.get(at.saturating_add(8)..).unwrap_or_default();
+        let rest = rest.get(..rest.len().min(TEXT.saturating_mul(2))).unwrap_or_default();
+        let gap = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let name = rest.get(gap..).unwrap_or_default();
+        let len = name
+            .iter()
+            .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'>'))
+            .count();
+        let (name, tail) = name.split_at_checked(len).unwrap_or_default();
+        let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let value = tail.get(blanks..).unwrap_or_default();
+        let Some((quote @ (b'"' | b'\''), value)) = value.split_first() else { continue };
+        let Some(value) = memchr::memchr(*quote, value).and_then(|len| value.get(..len)) else { continue };
+        if name.is_empty() || value.len() > TEXT {
+            continue;
+        }
+        let start = at
+            .saturating_add(8)
+            .saturating_add(gap)
+            .saturating_add(len)
+            .saturating_add(blanks)
+            .saturating_add(1);
+        let text = expanded(value, &named, LEVELS);
+        if memchr::memchr(b'<', &text).is_some() {
+            let mut view = View::default();
+            view.put(&text, (start, start.saturating_add(value.len())), How::UNICODE, 0);
+            sink.embed(Lens::Prose, EmbeddedText::View(view));
+        }
+        named.texts.entry(name).or_insert(text);
+    }
+    named
+}
+
+/// Undoes the references of a text; what they stand for may hold more of them.
+fn expanded(value: &[u8], named: &Entities<'_>, levels: usize) -> Vec<u8> {
+    let mut view = View::default();
+    let mut at = 0_usize;
+    while let Some(rest) = value.get(at..).filter(|rest| !rest.is_empty()) {
+        at = at.saturating_add(one(rest, at, 0, named, &mut view).0.max(1));
+        if view.bytes.len() > TEXT {
+            break;
+        }
+    }
+    let again = levels > 0 && view.bytes != value && memchr::memchr(b'&', &view.bytes).is_some();
+    if again { expanded(&view.bytes, named, levels.saturating_sub(1)) } else { view.bytes }
+}
+
+/// Adds what stands at the start of a text, but for its first `skip` bytes. Gives how much of the text it takes and how much it
+/// stands for.
+pub(super) fn one(
+    rest: &[u8],
+    place: usize,
+    skip: usize,
+    named: &Entities<'_>,
+    view: &mut View,
+) -> (usize, usize) {
+    let Some(inner) = rest.strip_prefix(b"&") else {
+        let len = memchr::memchr(b'&', rest).unwrap_or(rest.len());
+        view.copy(
+            rest.get(skip.min(len)..len).unwrap_or_default(),
+            place.saturating_add(skip.min(len)),
+            How::NONE,
+            0,
+        );
+        return (len, len);
+    };
+    let own = if named.texts.is_empty() {
+        None
+    } else {
+        memchr::memchr(b';', inner.get(..inner.len().min(256)).unwrap_or_default())
+    };
+    if let Some((len, text)) = own.and_then(|len| Some((len, named.get(inner.get(..len)?)?))) {
+        let range = (place, place.saturating_add(len).saturating_add(2));
+        view.put(text.get(skip.min(text.len())..).unwrap_or_default(), range, How::UNICODE, 0);
+        return (len.saturating_add(2), text.len());
+    }
+    let Some((char, len)) = entity::read(rest) else {
+        if skip == 0 {
+            view.copy(b"&", place, How::NONE, 0);
+        }
+        return (1, 1);
+    };
+    let mut bytes = [0; 4];
+    let text = char.encode_utf8(&mut bytes).as_bytes();
+    if skip == 0 {
+        // Marks have to be written so in an attribute; letters need not.
+        let how = if char.is_ascii_alphanumeric() { How::UNICODE } else { How::NONE };
+        view.put(text, (place, place.saturating_add(len)), how, 0);
+    }
+    (len, text.len())
+}
+
+/// A script's text as its reader gets it: references undone but inside of CDATA, whose marks are gone, and no comments.
+pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
+    let mut view = View::default();
+    let mut at = 0_usize;
+    // Of comments and of CDATA that nothing ends, one is looked for.
+    let mut ends = true;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let place = start.saturating_add(at);
+        let (head, end): (&[u8], &[u8]) =
+            if rest.starts_with(b"<![CDATA[") { (b"<![CDATA[", b"]]>") } else { (b"<!--", b"-->") };
+        if let Some(body) = rest.strip_prefix(head).filter(|_| ends) {
+            let found = memchr::memmem::find(body, end);
+            ends = found.is_some();
+            let len = found.unwrap_or(body.len());
+            if head.len() > 4 || found.is_none() {
+                view.copy(
+                    body.get(..len).unwrap_or_default(),
+                    place.saturating_add(head.len()),
+                    How::NONE,
+                    0,
+                );
+            }
+            let whole = head.len().saturating_add(len).saturating_add(found.map_or(0, |_| end.len()));
+            at = at.saturating_add(whole.max(1));
+            continue;
+        }
+        // Up to the next mark, the one that stands here aside.
+        let len = rest
+            .iter()
+            .skip(1)
+            .position(|byte| *byte == b'<')
+            .map_or(rest.len(), |len| len.saturating_add(1));
+        let part = rest.get(..len).unwrap_or_default();
+        let mut inside = 0_usize;
+        while let Some(rest) = part.get(inside..).filter(|rest| !rest.is_empty()) {
+            let (len, _) = one(rest, place.saturating_add(inside), 0, named, &mut view);
+            inside = inside.saturating_add(len.max(1));
+        }
+        at = at.saturating_add(len.max(1));
+    }
+    view
+}
+
+/// Says whether a tag animates the handler of an event: `attributeName="onclick"`.
+pub(super) fn animates_event(tag: &[u8]) -> bool {
+    memchr::memmem::find(tag, b"attributeName").is_some_and(|at| {
+        let tail = tag.get(at.saturating_add(13)..).unwrap_or_default();
+        let value = tail
+            .iter()
+            .take(32)
+            .filter(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'=' | b'"' | b'\''));
+        let head: Vec<u8> = value.take(2).map(u8::to_ascii_lowercase).collect();
+        head == b"on"
+    })
+}
