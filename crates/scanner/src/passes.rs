@@ -10,28 +10,119 @@ pub(crate) const HEX_NAMES: usize = 10;
 /// Symbols in one run.
 pub(crate) const SYMBOLS: usize = 100;
 
-/// Finds encoded runs: one probe every `ENCODED / 2` bytes, then the run around it.
+/// Finds encoded runs in a text.
 pub(crate) fn long_encoded(text: &[u8], sink: &mut Sink<'_>) {
-    let encoded =
-        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
-    let mut at = ENCODED / 2;
-    while let Some(byte) = text.get(at) {
+    encoded_runs(text, &mut |start, end| sink.shape("obf-long-encoded", (start, end), How::NONE));
+}
+
+/// The same in texts that are one where they are read, as far as a run goes over more than one of them.
+pub(crate) fn joined_encoded(view: &View, sink: &mut Sink<'_>) {
+    encoded_runs(&view.bytes, &mut |start, end| {
+        let (from, to, how) = view.map.back(start, end);
+        if to.saturating_sub(from) > end.saturating_sub(start) {
+            sink.shape("obf-long-encoded", (from, to), how);
+        }
+    });
+}
+
+/// One probe every `ENCODED / 2` bytes, then the run around it, over the lines of one block.
+fn encoded_runs(text: &[u8], found: &mut dyn FnMut(usize, usize)) {
+    let (mut at, mut floor) = (ENCODED / 2, 0_usize);
+    while at < text.len() {
         // The first probe of a long run has as much of it behind it.
-        let behind = text.get(at.saturating_add(ENCODED / 4));
-        if !encoded(byte) || !behind.is_some_and(encoded) {
+        let may = |byte: &u8| is_encoded(*byte) || matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\\');
+        if !text.get(at).is_some_and(may) || !text.get(at.saturating_add(ENCODED / 4)).is_some_and(may) {
             at = at.saturating_add(ENCODED / 2);
             continue;
         }
-        let head = text.get(..at).unwrap_or_default();
-        let start = at.saturating_sub(head.iter().rev().take_while(|byte| encoded(byte)).count());
-        let tail = text.get(at..).unwrap_or_default();
-        let end = at.saturating_add(tail.iter().take_while(|byte| encoded(byte)).count());
-        let run = text.get(start..end).unwrap_or_default();
-        if run.len() >= ENCODED && is_dense(run) && !is_known(text, start) {
-            sink.shape("obf-long-encoded", (start, end), How::NONE);
+        // The probe may stand on what is between two lines of a block.
+        let gap = text
+            .get(at..)
+            .unwrap_or_default()
+            .iter()
+            .take(LINE_GAP)
+            .take_while(|byte| !is_encoded(**byte))
+            .count();
+        let probe = at.saturating_add(gap);
+        let Some((mut start, mut end)) = run_at(text, probe, floor) else {
+            at = at.saturating_add(ENCODED / 2);
+            continue;
+        };
+        let width = end.saturating_sub(start);
+        if LINE.contains(&width) {
+            while let Some(line) =
+                line_before(text, start, floor).filter(|line| line.1.saturating_sub(line.0) == width)
+            {
+                start = line.0;
+            }
+            while let Some(line) = line_after(text, end).filter(|line| line.1.saturating_sub(line.0) <= width)
+            {
+                end = line.1;
+                if line.1.saturating_sub(line.0) < width {
+                    break;
+                }
+            }
         }
+        let run = text.get(start..end).unwrap_or_default();
+        let one = end.saturating_sub(start) == width;
+        if run.len() >= ENCODED && is_dense(run) && (one || !is_list(run, width)) && !is_known(text, start) {
+            found(start, end);
+        }
+        floor = end;
         at = end.saturating_add(ENCODED / 2);
     }
+}
+
+/// How long the lines of a block are that a tool wraps.
+const LINE: core::ops::RangeInclusive<usize> = 60..=128;
+/// What may stand between two of them: a line end and blanks.
+const LINE_GAP: usize = 16;
+
+const fn is_encoded(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
+}
+
+/// Gives the run around a place, none of it before `floor`.
+fn run_at(text: &[u8], at: usize, floor: usize) -> Option<(usize, usize)> {
+    text.get(at).filter(|byte| is_encoded(**byte))?;
+    let head = text.get(floor.min(at)..at)?;
+    let start = at.saturating_sub(head.iter().rev().take_while(|byte| is_encoded(**byte)).count());
+    let tail = text.get(at..)?;
+    Some((start, at.saturating_add(tail.iter().take_while(|byte| is_encoded(**byte)).count())))
+}
+
+/// Says whether so many bytes are one line end with blanks, or a backslash, around it.
+fn is_line_gap(gap: &[u8]) -> bool {
+    gap.len() <= LINE_GAP
+        && memchr::memchr_iter(b'\n', gap).count() == 1
+        && gap.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\\'))
+}
+
+fn line_before(text: &[u8], start: usize, floor: usize) -> Option<(usize, usize)> {
+    let head = text.get(floor.min(start)..start)?;
+    let gap = head.iter().rev().take(LINE_GAP).take_while(|byte| !is_encoded(**byte)).count();
+    let end = start.saturating_sub(gap);
+    is_line_gap(text.get(end..start)?).then_some(())?;
+    let line = text.get(end.saturating_sub(*LINE.end()).max(floor)..end)?;
+    let len = line.iter().rev().take_while(|byte| is_encoded(**byte)).count();
+    Some((end.saturating_sub(len), end))
+}
+
+fn line_after(text: &[u8], end: usize) -> Option<(usize, usize)> {
+    let tail = text.get(end..)?;
+    let gap = tail.iter().take(LINE_GAP).take_while(|byte| !is_encoded(**byte)).count();
+    is_line_gap(tail.get(..gap)?).then_some(())?;
+    let start = end.saturating_add(gap);
+    let line = text.get(start..)?;
+    let most = LINE.end().saturating_add(1);
+    let len = line.iter().take(most).take_while(|byte| is_encoded(**byte)).count();
+    (len > 0).then_some((start, start.saturating_add(len)))
+}
+
+/// Lines that are each a digest are a list.
+fn is_list(run: &[u8], width: usize) -> bool {
+    let digests = matches!(width, 64 | 96 | 128);
+    digests && run.iter().filter(|byte| is_encoded(**byte)).all(u8::is_ascii_hexdigit)
 }
 
 /// Encoded data has digits, and letters of both cases or hex digits alone; words and rulers do not.
@@ -40,7 +131,9 @@ fn is_dense(run: &[u8]) -> bool {
     let (upper, lower, digits) =
         (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase), count(u8::is_ascii_digit));
     let tenth = run.len() / 20;
-    digits > tenth && ((upper > tenth && lower > tenth) || count(u8::is_ascii_hexdigit) == run.len())
+    digits > tenth
+        && ((upper > tenth && lower > tenth)
+            || count(u8::is_ascii_hexdigit) == count(|byte| is_encoded(*byte)))
 }
 
 /// Images, integrity hashes, certificates and source maps say what they are right in front.

@@ -8,7 +8,6 @@ mod words;
 
 pub(crate) use normal::{Beside, Normal, beside, is_east_asian, normal};
 pub(crate) use pass::{Kind, escaped, pass};
-pub(crate) use words::identifier;
 pub(crate) use words::identifier_beside;
 
 /// Says whether a character shows nothing or changes how others show.

@@ -66,19 +66,7 @@ pub(super) fn looks_latin(char: char) -> bool {
     plain.next().is_some_and(|first| first.is_ascii_alphabetic()) && plain.next().is_none()
 }
 
-/// Looks at an identifier that is not all ASCII. `code` is the code view, in which its twin may stand.
-pub(crate) fn identifier(
-    name: &[u8],
-    span: (usize, usize),
-    how: How,
-    words: &Words,
-    code: &[u8],
-    sink: &mut Sink<'_>,
-) {
-    identifier_beside(name, span, how, words, &|twin| stands_alone(code, twin), sink);
-}
-
-/// The same where the file's other names are known.
+/// Looks at an identifier that is not all ASCII, beside the file's other names.
 pub(crate) fn identifier_beside(
     name: &[u8],
     span: (usize, usize),
@@ -121,17 +109,4 @@ fn typed(name: &str) -> String {
         }
     }
     out
-}
-
-/// Says whether a word stands in a text with no word character around it.
-fn stands_alone(text: &[u8], word: &[u8]) -> bool {
-    let is_word = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| {
-            byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'$' || *byte >= 0x80
-        })
-    };
-    memchr::memmem::find_iter(text, word).take(64).any(|at| {
-        let before = at.checked_sub(1).and_then(|before| text.get(before));
-        !is_word(before) && !is_word(text.get(at.saturating_add(word.len())))
-    })
 }

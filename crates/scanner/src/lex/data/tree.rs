@@ -244,7 +244,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         let bytes = key.bytes(self.src);
         if self.wide && !bytes.is_ascii() {
             let words = &self.sink.rules.data;
-            crate::unicode::identifier(bytes, key.span, how, words, b"", self.sink);
+            crate::unicode::identifier_beside(bytes, key.span, how, words, &|_| false, self.sink);
         }
         // A sentence as a key is read by whoever reads the file.
         if memchr::memchr(b' ', bytes).is_some() {

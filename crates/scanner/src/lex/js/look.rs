@@ -21,6 +21,7 @@ pub(super) fn look(src: &[u8], scanned: &Scanned, places: Option<&Places>, sink:
         }
     }
     identifiers(src, scanned, sink);
+    unseen_blanks(src, scanned, sink);
     match places {
         Some(places) => {
             let mut last = None;
@@ -45,11 +46,43 @@ pub(super) fn look(src: &[u8], scanned: &Scanned, places: Option<&Places>, sink:
 fn gap(src: &[u8], range: (usize, usize), tok: &Tok, sink: &mut Sink<'_>) {
     let between = src.get(range.0..range.1).unwrap_or_default();
     let line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    let tail = between.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let tail = blank_columns(between);
     let lines = between.iter().filter(|byte| line_end(byte)).count();
     let blank = between.iter().all(u8::is_ascii_whitespace);
     if tail >= GAP || (blank && lines > LINES) {
         sink.shape("obf-offscreen", (tok.start as usize, tok.end() as usize), How::NONE);
+    }
+}
+
+/// How many columns are blank right in front of a token, in its line.
+fn blank_columns(between: &[u8]) -> usize {
+    let last = between.utf8_chunks().last().filter(|chunk| chunk.invalid().is_empty());
+    let blanks = last.map_or("", |chunk| chunk.valid()).chars().rev();
+    blanks
+        .map_while(|char| match char {
+            // It takes two columns.
+            '\u{3000}' => Some(2_usize),
+            // It takes none.
+            '\u{FEFF}' => Some(0),
+            '\n' | '\r' | '\u{2028}' | '\u{2029}' => None,
+            _ => char.is_whitespace().then_some(1),
+        })
+        .fold(0, usize::saturating_add)
+}
+
+/// A mark without width that the language takes for a blank, right beside a word.
+fn unseen_blanks(src: &[u8], scanned: &Scanned, sink: &mut Sink<'_>) {
+    let toks = &scanned.toks;
+    for at in memchr::memmem::find_iter(src, b"\xEF\xBB\xBF").filter(|at| *at > 0) {
+        let next = toks.partition_point(|tok| (tok.start as usize) <= at);
+        let before = next.checked_sub(1).and_then(|before| toks.get(before));
+        let end = at.saturating_add(3);
+        // Between marks it is no more than a blank; between words it makes one of them look like what it is not.
+        let head = toks.get(next).is_some_and(|tok| tok.kind == K::Word && tok.start as usize == end);
+        let behind = before.is_some_and(|tok| tok.kind == K::Word && tok.end as usize <= at);
+        if head && behind {
+            sink.shape("unicode-zero-width-code", (at, end), How::NONE);
+        }
     }
 }
 

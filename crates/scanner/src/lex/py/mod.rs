@@ -177,7 +177,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         }
     }
     views::views(src, &scanned, out);
-    look::look(src, &scanned, &out.code.bytes, sink);
+    look::look(src, &scanned, sink);
     walk::walk(src, &scanned, names, sink);
 }
 

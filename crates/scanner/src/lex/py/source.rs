@@ -33,14 +33,17 @@ const PLAIN: &[&str] = &[
 /// Finds the name of the encoding: `coding:` or `coding=` in a comment of the first two lines.
 fn named(src: &[u8]) -> Option<(usize, usize)> {
     let mut at = 0_usize;
-    for line in src.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')).take(3) {
+    for _ in 0..2 {
+        let rest = src.get(at..).unwrap_or_default();
+        let len = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let end = if rest.get(len..).is_some_and(|tail| tail.starts_with(b"\r\n")) { 2 } else { 1 };
+        let line = rest.get(..len).unwrap_or_default();
         let text = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
         if !text.is_empty() && !text.starts_with(b"#") {
             return None;
         }
-        if let Some(found) = memchr::memmem::find(line, b"coding")
-            && matches!(line.get(found.saturating_add(6)), Some(b':' | b'='))
-        {
+        let marked = |found: &usize| matches!(line.get(found.saturating_add(6)), Some(b':' | b'='));
+        if let Some(found) = memchr::memmem::find_iter(line, b"coding").find(marked) {
             let from = found.saturating_add(7);
             let rest = line.get(from..).unwrap_or_default();
             let gap = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -50,7 +53,7 @@ fn named(src: &[u8]) -> Option<(usize, usize)> {
             let start = at.saturating_add(from).saturating_add(gap);
             return (len > 0).then_some((start, start.saturating_add(len)));
         }
-        at = at.saturating_add(line.len());
+        at = at.saturating_add(len).saturating_add(end);
     }
     None
 }

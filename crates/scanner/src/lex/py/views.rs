@@ -80,6 +80,7 @@ fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
         }
         let marks = bytes.iter().take_while(|byte| matches!(byte, b'#' | b'!' | b':' | b' ' | b'\t')).count();
         let text = bytes.get(marks..).unwrap_or_default();
+        crate::lex::order::part(text, start.saturating_add(marks), &mut out.text);
         out.text.raw(text, start.saturating_add(marks), How::NONE);
         last_end = Some(end);
     }
