@@ -320,6 +320,7 @@ fn comment(bytes: &[u8], start: usize, out: &mut Lexed) {
         let marks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'/' | b'!')).count();
         out.text.blank((at, at.saturating_add(marks)));
         let text = line.get(marks..).unwrap_or_default();
+        crate::lex::order::part(text, at.saturating_add(marks), &mut out.text);
         out.text.raw(text, at.saturating_add(marks), How::NONE);
         at = at.saturating_add(line.len());
     }

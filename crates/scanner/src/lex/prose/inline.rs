@@ -25,6 +25,8 @@ struct PlacedLine {
     at: usize,
     from: usize,
     said: Said,
+    /// A block begins here: a paragraph, a heading, an item of a list.
+    begins: bool,
 }
 
 impl Paragraph {
@@ -34,7 +36,11 @@ impl Paragraph {
         }
         let line = src.get(range.0..range.1).unwrap_or_default();
         self.table |= line.first() == Some(&b'|');
-        self.lines.push(PlacedLine { at: self.text.len(), from: range.0, said });
+        let head = src.get(range.0.saturating_sub(16)..range.0).unwrap_or_default().trim_ascii_end();
+        let marked =
+            head.last().is_some_and(|mark| matches!(mark, b'-' | b'*' | b'+' | b'#' | b'.' | b')' | b']'));
+        let begins = self.lines.is_empty() || marked;
+        self.lines.push(PlacedLine { at: self.text.len(), from: range.0, said, begins });
         self.text.extend_from_slice(line);
     }
 
@@ -177,6 +183,16 @@ impl Flow<'_, '_, '_, '_> {
                 prose.out.text.blank((last, from));
             } else if from == line.from && !inside {
                 prose.out.text.blank((from, from));
+            }
+            if line.begins && from.saturating_sub(line.from) < 4 && !inside {
+                let head = prose.src.get(line.from..from).unwrap_or_default();
+                if head.iter().all(|byte| matches!(byte, b'*' | b'_' | b'~' | b'`')) {
+                    crate::lex::order::part(
+                        prose.src.get(from..to).unwrap_or_default(),
+                        from,
+                        &mut prose.out.text,
+                    );
+                }
             }
             // A word that is parted at the line's end is read as one.
             let end = line.at.saturating_add(to.saturating_sub(line.from));
