@@ -79,7 +79,7 @@ fn unseen_blanks(src: &[u8], scanned: &Scanned, sink: &mut Sink<'_>) {
         let end = at.saturating_add(3);
         // Between marks it is no more than a blank; between words it makes one of them look like what it is not.
         let head = toks.get(next).is_some_and(|tok| tok.kind == K::Word && tok.start as usize == end);
-        let behind = before.is_some_and(|tok| tok.kind == K::Word && tok.end as usize <= at);
+        let behind = before.is_some_and(|tok| tok.kind == K::Word && tok.end() as usize <= at);
         if head && behind {
             sink.shape("unicode-zero-width-code", (at, end), How::NONE);
         }
