@@ -169,6 +169,17 @@ fn what_calls_itself_ends() {
 }
 
 #[test]
+fn marks_that_begin_nothing_are_passed() {
+    for text in ["{}\n/", "type A = {}\n/ a\neval('x')", "if (a) {}\n/[\neval('x')", "}\n/\n}\n/\neval('x')"]
+    {
+        for path in ["a.ts", "a.tsx", "a.mts", "a.js"] {
+            let found = check(Profile::General, path, text);
+            assert_eq!(found.is_empty(), !text.contains("eval"), "{path}: {text}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn names_of_any_length_are_read_or_said_to_be_unread() {
     for length in [10, 65_000, 65_530, 65_534, 65_535, 65_536, 70_000] {
         let (name, zeros) = ("a".repeat(length), "0".repeat(length));

@@ -114,6 +114,9 @@ pub(super) struct Scanned {
     pub(super) script_comments: bool,
 }
 
+/// How often the lexer may look at a byte without passing it.
+const LOOKS: u32 = 64;
+
 /// A gap of so many bytes is looked at.
 pub(super) const GAP: usize = 200;
 
@@ -252,7 +255,15 @@ impl<'a> Scanner<'a> {
         if self.rest().starts_with(b"#!") {
             self.line_comment();
         }
+        let (mut last, mut still) = (self.at, 0_u32);
         while self.at < self.src.len() && self.out.stopped.is_none() {
+            // Each byte is passed after a few looks at it; were one not, the rest would be said to be unread.
+            still = if self.at == last { still.wrapping_add(1) } else { 0 };
+            last = self.at;
+            if still > LOOKS {
+                self.out.stopped = Some(self.at);
+                break;
+            }
             match self.top().open {
                 Open::JsxText => self.jsx_text(),
                 Open::JsxTag { closing } => self.jsx_tag(closing),

@@ -197,9 +197,8 @@ impl Scanner<'_> {
             b'*' => self.block_comment(),
             _ if typed => {
                 self.unsure_line(self.at.wrapping_add(usize::from(self.operand)));
-                if self.operand {
-                    self.regex();
-                } else {
+                // One that does not end on its line is a division.
+                if !(self.operand && self.regex()) {
                     self.emit(K::Op, 1);
                 }
             }
