@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::Pattern;
 use super::literal::Case;
+use super::windows::Reach;
 
 /// One literal of one pattern.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Anchor {
     pub(super) pattern: u16,
-    pub(super) max: usize,
+    pub(super) reach: Reach,
     pub(super) before: (usize, usize),
 }
 
@@ -43,7 +44,7 @@ impl Anchors {
                 continue;
             }
             for literal in &pattern.shape.literals {
-                let anchor = Anchor { pattern: index, max: pattern.shape.max, before: literal.before };
+                let anchor = Anchor { pattern: index, reach: Reach::of(pattern), before: literal.before };
                 let key = (literal.bytes.clone(), literal.case);
                 let place = *known.entry(key).or_insert_with_key(|key| anchors.push(key, &literal.next));
                 if let Some(wanted) = anchors.texts.get_mut(place) {

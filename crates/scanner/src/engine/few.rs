@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::literal::{self, Case};
 use super::stage2::search_lone;
-use super::windows::Windows;
+use super::windows::{Reach, Windows};
 use super::{Pattern, Places, RawMatch};
 
 /// The longest text that is small.
@@ -87,7 +87,7 @@ pub(super) fn find(
         }
         for literal in pattern.shape.literals.iter().filter(|literal| grams.may_hold(&literal.bytes)) {
             for at in literal::places(&literal.bytes, literal.case, hay) {
-                windows.note(index, pattern.shape.max, at, literal.before);
+                windows.note(index, Reach::of(pattern), hay, at, literal.before);
             }
         }
     }

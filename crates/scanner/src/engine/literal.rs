@@ -150,6 +150,78 @@ pub(crate) fn holds(hir: &Hir, bytes: &[u8]) -> bool {
     }
 }
 
+/// Says whether no match of a regex holds a line feed but as its first or its last byte.
+pub(crate) fn is_inline(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Capture(capture) => is_inline(&capture.sub),
+        HirKind::Alternation(branches) => branches.iter().all(is_inline),
+        HirKind::Literal(literal) => match &*literal.0 {
+            [_, between @ .., _] => !between.contains(&b'\n'),
+            _ => true,
+        },
+        HirKind::Concat(parts) => match parts.as_slice() {
+            [first, between @ .., last] => {
+                breaks_at_most(first, Edge::Start)
+                    && !between.iter().any(breaks)
+                    && breaks_at_most(last, Edge::End)
+            }
+            _ => false,
+        },
+        _ => !breaks(hir) || hir.properties().maximum_len() == Some(1),
+    }
+}
+
+/// Where a line feed may stand.
+#[derive(Debug, Clone, Copy)]
+enum Edge {
+    Start,
+    End,
+}
+
+/// Says whether a part of a regex can hold a line feed.
+fn breaks(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Literal(literal) => literal.0.contains(&b'\n'),
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().any(|range| range.start() <= b'\n' && b'\n' <= range.end())
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            class.ranges().iter().any(|range| range.start() <= '\n' && '\n' <= range.end())
+        }
+        HirKind::Repetition(repetition) => breaks(&repetition.sub),
+        HirKind::Capture(capture) => breaks(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(breaks),
+        HirKind::Empty | HirKind::Look(_) => false,
+    }
+}
+
+/// Says whether a line feed can be in a part of a regex at one edge alone.
+fn breaks_at_most(hir: &Hir, edge: Edge) -> bool {
+    if !breaks(hir) || hir.properties().maximum_len() == Some(1) {
+        return true;
+    }
+    match hir.kind() {
+        HirKind::Literal(literal) => {
+            let inner = match edge {
+                Edge::Start => literal.0.get(1..),
+                Edge::End => literal.0.split_last().map(|(_, inner)| inner),
+            };
+            inner.is_some_and(|inner| !inner.contains(&b'\n'))
+        }
+        HirKind::Capture(capture) => breaks_at_most(&capture.sub, edge),
+        HirKind::Alternation(branches) => branches.iter().all(|branch| breaks_at_most(branch, edge)),
+        HirKind::Concat(parts) => {
+            let outer = match edge {
+                Edge::Start => parts.split_first(),
+                Edge::End => parts.split_last(),
+            };
+            outer.is_some_and(|(outer, inner)| breaks_at_most(outer, edge) && !inner.iter().any(breaks))
+        }
+        HirKind::Repetition(repetition) => repetition.max == Some(1) && breaks_at_most(&repetition.sub, edge),
+        HirKind::Class(_) | HirKind::Empty | HirKind::Look(_) => false,
+    }
+}
+
 /// Says whether a literal stands in a text, in any case.
 pub(crate) fn stands_in(literal: &[u8], hay: &[u8]) -> bool {
     literal.is_empty() || places(literal, Case::Folded, hay).next().is_some()
@@ -485,5 +557,36 @@ mod tests {
         // A longer one adds nothing but what may follow.
         assert_eq!(literals("(?:pass|passed)[0-9]{1,3}[^q]"), [one("pass", Case::Exact, "0123456789e")]);
         assert_eq!(literals("(?i)(?:auth|author)[0-9]{1,3}"), [one("auth", Case::Folded, "0123456789Oo")]);
+    }
+
+    #[test]
+    fn a_regex_is_inline_where_line_feeds_stand_at_its_edges_alone() {
+        let inline = |source: &str| {
+            is_inline(&crate::engine::syntax::parse_with(source, &crate::engine::syntax_config()).unwrap())
+        };
+        for source in [
+            "eval",
+            "[^.!?\\n]{0,9} now",
+            r"(?:^|[.!?\n] ?)ignore .{0,40}rules",
+            r"(?:\n|\n\x20)act(?: now| here\n)",
+            r"\beval\b",
+            r"(?:\neval|run[^a])",
+            r"\s?eval\s?",
+        ] {
+            assert!(inline(source), "{source}");
+        }
+        for source in [
+            "[^.!?]{0,9} now",
+            r"eval\s?\(",
+            r"a\nb",
+            r"(?:a|b\nc)d",
+            r"(?:\n\n|a)b",
+            r"a(?:b|\n\n)",
+            r"\s{0,2}eval",
+            r"a(?s:.){3}b",
+            r"(?:x?\n)eval",
+        ] {
+            assert!(!inline(source), "{source}");
+        }
     }
 }

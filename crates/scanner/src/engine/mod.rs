@@ -95,6 +95,8 @@ pub(crate) struct Pattern {
     /// Each match holds a blank; one of [`MARKS`].
     pub(crate) blank: bool,
     pub(crate) marked: bool,
+    /// No match holds a line feed but as its first or last byte.
+    pub(crate) inline: bool,
     regex: OnceLock<Regex>,
     near: OnceLock<Vec<Near>>,
 }
@@ -107,6 +109,7 @@ pub(crate) struct Derived {
     pub(crate) least: usize,
     pub(crate) blank: bool,
     pub(crate) marked: bool,
+    pub(crate) inline: bool,
 }
 
 fn syntax_config() -> syntax::Config {
@@ -208,16 +211,18 @@ impl Derived {
         let (blank, marked) = (literal::holds(&hir, b" "), literal::holds(&hir, MARKS));
         // A match may end with the line feed behind a piece.
         let least = hir.properties().minimum_len().unwrap_or(0).saturating_sub(1);
-        Ok(Self { shape, slow: short, least, blank, marked })
+        let inline =
+            literal::is_inline(&hir) && !shape.literals.iter().any(|known| known.bytes.contains(&b'\n'));
+        Ok(Self { shape, slow: short, least, blank, marked, inline })
     }
 }
 
 impl Pattern {
     /// Puts a pattern together; its regex is not compiled yet.
     pub(crate) fn new(matcher: u16, langs: u8, source: Cow<'static, str>, derived: Derived) -> Self {
-        let Derived { shape, slow, least, blank, marked } = derived;
+        let Derived { shape, slow, least, blank, marked, inline } = derived;
         let (regex, near) = (OnceLock::new(), OnceLock::new());
-        Self { matcher, langs, source, shape, slow, least, blank, marked, regex, near }
+        Self { matcher, langs, source, shape, slow, least, blank, marked, inline, regex, near }
     }
 
     /// Gives the compiled regex.

@@ -16,8 +16,25 @@ const SHORTEST: usize = 3;
 const FOLD: u32 = 0x0020_2020;
 const BITS: u32 = 12;
 const WORDS: usize = 1 << (BITS - 5);
-/// Where matches may start: first and last byte of each range, in rising order.
-pub(super) type Starts = Vec<(usize, usize)>;
+/// Where matches may start, in rising order.
+pub(super) type Starts = Vec<Range>;
+
+/// Bytes at which matches may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Range {
+    pub(super) first: usize,
+    pub(super) last: usize,
+    /// No match that starts here goes over it.
+    pub(super) end: usize,
+}
+
+impl Range {
+    /// Says whether what starts here may take a byte of what starts there, but for a line feed between both.
+    #[inline]
+    pub(super) const fn overlaps(&self, first: usize) -> bool {
+        first.saturating_add(1) < self.end
+    }
+}
 
 /// Three bytes of a literal, and where they stand in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,14 +135,15 @@ impl Near {
         let spread = self.before.1.saturating_sub(self.before.0).saturating_add(self.reach);
         merge(starts, spread);
         let mut left = Starts::new();
-        for &(first, last) in starts.iter() {
+        for &range in starts.iter() {
+            let Range { first, last, end } = range;
             let from = first.saturating_add(self.before.0);
-            let end = last.saturating_add(self.before.1).saturating_add(self.reach).min(hay.len());
+            let end = last.saturating_add(self.before.1).saturating_add(self.reach).min(end);
             let text = hay.get(from..end).unwrap_or_default();
             match &self.look {
                 Look::One(finder) => {
                     for at in overlapping(finder, text) {
-                        self.stands(hay, 0, from.saturating_add(at), (first, last), &mut left);
+                        self.stands(hay, 0, from.saturating_add(at), range, &mut left);
                     }
                 }
                 Look::Grams { fold, table, grams } => each(text, *fold, table, |gram, end| {
@@ -135,7 +153,7 @@ impl Near {
                     for known in same.take_while(|known| known.bytes == gram) {
                         let start = at.checked_sub(usize::from(known.offset));
                         if let Some(start) = start {
-                            self.stands(hay, usize::from(known.literal), start, (first, last), &mut left);
+                            self.stands(hay, usize::from(known.literal), start, range, &mut left);
                         }
                     }
                 }),
@@ -147,22 +165,24 @@ impl Near {
     }
 
     /// Notes where a match may start if a literal stands at a place.
-    fn stands(&self, hay: &[u8], literal: usize, at: usize, among: (usize, usize), left: &mut Starts) {
+    fn stands(&self, hay: &[u8], literal: usize, at: usize, among: Range, left: &mut Starts) {
         let Some(literal) = self.literals.get(literal) else { return };
         let found = hay.get(at..at.saturating_add(literal.bytes.len()));
         if !found.is_some_and(|found| literal.case.same(found, &literal.bytes)) {
             return;
         }
         let Some(last) = at.checked_sub(literal.before.0) else { return };
-        let range = (at.saturating_sub(literal.before.1).max(among.0), last.min(among.1));
-        if range.0 > range.1 {
+        let first = at.saturating_sub(literal.before.1).max(among.first);
+        let last = last.min(among.last);
+        if first > last {
             return;
         }
         match left.last_mut() {
-            Some(before) if range.0 >= before.0 && range.0 <= before.1.saturating_add(1) => {
-                before.1 = before.1.max(range.1);
+            Some(before) if first >= before.first && first <= before.last.saturating_add(1) => {
+                before.last = before.last.max(last);
+                before.end = before.end.max(among.end);
             }
-            _ => left.push(range),
+            _ => left.push(Range { first, last, end: among.end }),
         }
     }
 }
@@ -182,12 +202,13 @@ fn each(text: &[u8], fold: u32, table: &[u32; WORDS], mut look: impl FnMut(u32, 
     }
 }
 
-/// Makes one of ranges in rising order that are no farther than a gap apart.
+/// Makes one of ranges in rising order that are no farther than a gap apart, and not in lines apart.
 pub(super) fn merge(starts: &mut Starts, gap: usize) {
     starts.dedup_by(|next, range| {
-        let touches = next.0 <= range.1.saturating_add(gap);
+        let touches = next.first <= range.last.saturating_add(gap) && range.overlaps(next.first);
         if touches {
-            range.1 = range.1.max(next.1);
+            range.last = range.last.max(next.last);
+            range.end = range.end.max(next.end);
         }
         touches
     });

@@ -52,7 +52,7 @@ impl Finder for Stage1<'_> {
             for found in automaton.find_overlapping_iter(hay) {
                 let wanted = self.table.anchors.texts.get(found.pattern().as_usize());
                 for anchor in wanted.into_iter().flat_map(|wanted| &wanted.anchors) {
-                    windows.note(anchor.pattern, anchor.max, found.start(), anchor.before);
+                    windows.note(anchor.pattern, anchor.reach, hay, found.start(), anchor.before);
                 }
             }
         }

@@ -315,7 +315,7 @@ impl Filter {
             };
             let found = hay.get(start..start.saturating_add(wanted.bytes.len()));
             if found.is_some_and(|found| wanted.is(found)) {
-                wanted.note(start, windows);
+                wanted.note(hay, start, windows);
             }
         }
     }
@@ -361,7 +361,7 @@ impl Filter {
         let Some(end) = hay.get(start..) else { return };
         for literal in &self.short {
             match self.anchors.texts.get(usize::from(*literal)) {
-                Some(wanted) if wanted.is(end) => wanted.note(start, windows),
+                Some(wanted) if wanted.is(end) => wanted.note(hay, start, windows),
                 _ => {}
             }
         }
@@ -404,9 +404,9 @@ fn is_foreign(literals: &[Literal]) -> bool {
 
 impl Wanted {
     /// Notes that the text stands at a place.
-    fn note(&self, start: usize, windows: &mut Windows) {
+    fn note(&self, hay: &[u8], start: usize, windows: &mut Windows) {
         for anchor in &self.anchors {
-            windows.note(anchor.pattern, anchor.max, start, anchor.before);
+            windows.note(anchor.pattern, anchor.reach, hay, start, anchor.before);
         }
         if self.hint != 0 {
             windows.places.push(start, self.hint);

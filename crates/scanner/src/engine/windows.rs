@@ -4,13 +4,31 @@ use memchr::memmem::Finder;
 use regex_automata::Input;
 
 use super::literal::overlapping;
-use super::{Pattern, Places, RawMatch, near};
+use super::near::{self, Range};
+use super::{Pattern, Places, RawMatch};
 
 /// Where matches of one pattern may start, in rising order and never touching.
 #[derive(Debug, Default)]
 struct Starts {
-    ranges: Vec<(usize, usize)>,
+    ranges: Vec<Range>,
     sorted: Order,
+    /// Bytes that hold no line feed, as far as was looked.
+    clear: (usize, usize),
+}
+
+/// What of a pattern says how far a match reaches around a literal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    /// The longest match.
+    max: usize,
+    /// No match goes over a line feed.
+    inline: bool,
+}
+
+impl Reach {
+    pub(super) const fn of(pattern: &Pattern) -> Self {
+        Self { max: pattern.shape.max, inline: pattern.inline }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,11 +50,11 @@ impl Windows {
         Self { starts: patterns.iter().map(|_| Starts::default()).collect(), places: Places::default() }
     }
 
-    /// Notes a literal at a place. `before` is how many bytes of the match may stand in front of it.
+    /// Notes a literal at a place of the haystack. `before` is how many bytes of the match may stand in front of it.
     #[inline]
-    pub(super) fn note(&mut self, pattern: u16, max: usize, at: usize, before: (usize, usize)) {
+    pub(super) fn note(&mut self, pattern: u16, reach: Reach, hay: &[u8], at: usize, before: (usize, usize)) {
         if let Some(starts) = self.starts.get_mut(usize::from(pattern)) {
-            starts.note(max, at, before);
+            starts.note(reach, hay, at, before);
         }
     }
 
@@ -57,7 +75,7 @@ pub(super) fn search_headed(pattern: &Pattern, index: u16, head: &[u8], hay: &[u
     for at in overlapping(&Finder::new(head), hay) {
         let rest = hay.get(at..).unwrap_or_default();
         let stands = pattern.shape.literals.iter().filter(|literal| rest.starts_with(&literal.bytes));
-        stands.for_each(|literal| starts.note(pattern.shape.max, at, literal.before));
+        stands.for_each(|literal| starts.note(Reach::of(pattern), hay, at, literal.before));
     }
     search(pattern, index, starts.sorted(), hay, out);
 }
@@ -71,10 +89,11 @@ fn search(pattern: &Pattern, index: u16, mut starts: near::Starts, hay: &[u8], o
         near.narrow(hay, &mut starts);
     }
     // Nothing is read twice, however close the literals stand.
-    near::merge(&mut starts, pattern.shape.max);
+    let max = pattern.shape.max;
+    near::merge(&mut starts, max);
     let mut from = 0_usize;
-    for (first, last) in starts {
-        let end = last.saturating_add(pattern.shape.max).min(hay.len());
+    for Range { first, last, end } in starts {
+        let end = last.saturating_add(max).min(end);
         from = from.max(first);
         while from <= last {
             let input = Input::new(hay).span(from..end);
@@ -91,19 +110,46 @@ fn search(pattern: &Pattern, index: u16, mut starts: near::Starts, hay: &[u8], o
 
 impl Starts {
     #[inline]
-    fn note(&mut self, max: usize, at: usize, before: (usize, usize)) {
+    fn note(&mut self, reach: Reach, hay: &[u8], at: usize, before: (usize, usize)) {
         let Some(last) = at.checked_sub(before.0) else { return };
-        let first = at.saturating_sub(before.1);
+        let (mut first, mut end) =
+            (at.saturating_sub(before.1), last.saturating_add(reach.max).min(hay.len()));
+        if reach.inline {
+            (first, end) = self.line(hay, at, (first, end));
+        }
+        if first > last {
+            return;
+        }
         if let Some(range) = self.ranges.last_mut() {
-            if first >= range.0 && first <= range.1.saturating_add(max) {
-                range.1 = range.1.max(last);
+            if first >= range.first && range.overlaps(first) {
+                range.last = range.last.max(last);
+                range.end = range.end.max(end);
                 return;
             }
-            if first < range.0 {
+            if first < range.first {
                 self.sorted = Order::Mixed;
             }
         }
-        self.ranges.push((first, last));
+        self.ranges.push(Range { first, last, end });
+    }
+
+    /// Cuts a window to the line of a place, line feeds on both sides included. Each byte is looked at once, unless the places
+    /// fall back.
+    fn line(&mut self, hay: &[u8], at: usize, (first, end): (usize, usize)) -> (usize, usize) {
+        if at < self.clear.0 || at > self.clear.1 {
+            self.clear = (at, at);
+        }
+        if first < self.clear.0 {
+            let back = memchr::memrchr(b'\n', hay.get(first..self.clear.0).unwrap_or_default());
+            self.clear.0 = back.map_or(first, |back| first.saturating_add(back).saturating_add(1));
+        }
+        if end > self.clear.1 {
+            let ahead = memchr::memchr(b'\n', hay.get(self.clear.1..end).unwrap_or_default());
+            self.clear.1 = ahead.map_or(end, |ahead| self.clear.1.saturating_add(ahead));
+        }
+        // Beyond what is clear a line feed stands, or nothing was asked for.
+        let (start, stop) = (self.clear.0.saturating_sub(1), self.clear.1.saturating_add(1));
+        (first.max(start), end.min(stop))
     }
 
     /// Takes the ranges in rising order.

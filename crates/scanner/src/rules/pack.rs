@@ -247,7 +247,7 @@ macro_rules! pack_enum {
 
 pack_struct!(Rule { id, title, why, fix, refs, langs, severity });
 pack_struct!(Way { found, derived });
-pack_struct!(Derived { shape, slow, least, blank, marked });
+pack_struct!(Derived { shape, slow, least, blank, marked, inline });
 pack_struct!(Shape { max, literals });
 pack_struct!(NameSource { langs, names, arg0, argv, check, declared, roles, profiles });
 pack_enum!(Severity { Info, Warning, Danger });

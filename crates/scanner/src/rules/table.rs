@@ -16,7 +16,7 @@ use crate::engine::Compiled;
 use crate::error::RuleErrorKind;
 
 /// The table's form and what it says.
-const HEAD: &str = "plugward rules 1";
+const HEAD: &str = "plugward rules 2";
 const TABLE: &str = include_str!("builtin.table");
 /// The number of the rule files.
 const FILES: &str = env!("PLUGWARD_SCANNER_RULES");
@@ -129,6 +129,16 @@ mod tests {
             let (compiled, rules) = compiled_for(path, text);
             assert!(compiled.iter().any(|one| one.contains(pattern)), "{path}: {compiled:?}");
             assert!(compiled.len() < rules.matchers.len() / 20, "{path}: {compiled:?}");
+        }
+    }
+
+    #[test]
+    fn no_match_over_text_goes_over_a_line_feed() {
+        let rules = builtin().expect("the table reads");
+        for set in [&rules.text, &rules.hidden] {
+            let over: Vec<&str> =
+                set.patterns.iter().filter(|known| !known.inline).map(|known| &*known.source).collect();
+            assert_eq!(over, [""; 0], "pieces of text are parted by line feeds");
         }
     }
 
