@@ -190,7 +190,13 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, show: Show) -> St
         }
         if !finding.snippet.is_empty() {
             let room = view.width.saturating_sub(6);
-            let snippet: String = line(&finding.snippet).chars().take(room).collect();
+            let whole = line(&finding.snippet);
+            let cut = whole.chars().count() > room;
+            let mut snippet: String =
+                whole.chars().take(if cut { room.saturating_sub(1) } else { room }).collect();
+            if cut {
+                snippet.push('\u{2026}');
+            }
             put(&mut out, format_args!("    {}\n", paint(FAINT, &format!("| {snippet}"))));
         }
     }

@@ -262,9 +262,11 @@ fn tight(run: &[u8]) -> Vec<u8> {
     out
 }
 
-fn hex(pair: &[u8]) -> Option<u8> {
+/// Two digits as a byte. A sign is none of them.
+pub(crate) fn hex(pair: &[u8]) -> Option<u8> {
     let text = core::str::from_utf8(pair).ok()?;
-    u8::from_str_radix(text, 16).ok()
+    let digits = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
+    u8::from_str_radix(text, 16).ok().filter(|_| digits)
 }
 
 const fn is_printable(byte: u8) -> bool {

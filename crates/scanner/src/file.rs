@@ -496,6 +496,9 @@ fn text_hit(set: &PatternSet, view: &View, raw: &RawMatch, sink: &mut Sink<'_>) 
     if matcher.langs & sink.lens == 0 || within & tag == 0 || roles & sink.role.bit() == 0 {
         return;
     }
+    if rules.may_be_negated(matcher) && lex::negation::is_negated(&view.bytes, start, raw.end) {
+        return;
+    }
     let (from, to, how) = view.map.back(start, raw.end);
     let mut found = hit(pattern.matcher, from, to, how);
     if view.map.has_tag(start, raw.end, FENCED)

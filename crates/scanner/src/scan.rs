@@ -38,7 +38,7 @@ pub fn scan(
     let entries = &crates::raised(entries);
     let readings = readings(options, entries, &order);
     let mut results = run(rules, options, entries, &order, &readings)?;
-    named(rules, options, entries, (&order, &readings), &mut results);
+    named(rules, options, entries, (&order, &readings), &mut results)?;
     let mut report = ScanReport {
         profile: options.profile,
         rules: rules.digest(),
@@ -123,7 +123,7 @@ fn named(
     entries: &[Entry<'_>],
     (order, readings): (&[usize], &[Reading]),
     results: &mut [FileResult],
-) {
+) -> Result<(), ScanError> {
     let at: BTreeMap<&str, usize> = order
         .iter()
         .zip(0_usize..)
@@ -158,7 +158,9 @@ fn named(
             }
             let reading = readings.get(target).copied().unwrap_or(Reading::Full);
             let as_code = Entry { role: entry.role.and_lens(lens), ..*entry };
-            let read = one(rules, options, &as_code, reading, Use::Run);
+            let read = || one(rules, options, &as_code, reading, Use::Run);
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+            let read = read.map_err(|_shown| internal(entry.path))?;
             if let Some(slot) = results.get_mut(target) {
                 *slot = read;
                 done.insert(target);
@@ -166,6 +168,12 @@ fn named(
             }
         }
     }
+    Ok(())
+}
+
+/// A file whose reader panicked: what it says of that stands on standard error.
+fn internal(path: &str) -> ScanError {
+    ScanError::new(ScanErrorKind::Internal { path: path.to_owned() })
 }
 
 /// Says whether a file is named like none that code of a language reads anyway. Shells source settings, and JSON is no code to
@@ -242,9 +250,8 @@ fn run(
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut results = Vec::with_capacity(order.len());
     for (turn, index) in order.iter().enumerate() {
-        let path = entries.get(*index).map_or("", |entry| entry.path).to_owned();
-        let result = done.remove(&turn);
-        results.push(result.ok_or_else(|| ScanError::new(ScanErrorKind::Internal { path }))?);
+        let path = entries.get(*index).map_or("", |entry| entry.path);
+        results.push(done.remove(&turn).ok_or_else(|| internal(path))?);
     }
     Ok(results)
 }

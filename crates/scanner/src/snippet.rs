@@ -8,6 +8,8 @@ use crate::rules::Rules;
 
 /// Most characters of a snippet.
 const SNIPPET: usize = 120;
+/// Bytes in front of a place that are shown with it.
+const BEFORE: usize = 40;
 /// Most characters of what an encoded run says.
 const DECODED: usize = 76;
 /// Bytes of an encoded run that are decoded to be shown.
@@ -57,9 +59,25 @@ impl<'a> Places<'a> {
     pub(crate) fn snippet(&self, at: usize) -> String {
         let (line, _) = self.index.line_of(at);
         let (start, end) = self.index.line(self.text, line);
-        let from = start.max(at.saturating_sub(40));
+        let from = self.head(start, at);
         let to = end.min(at.saturating_add(SNIPPET.saturating_mul(4)));
-        cut(&masked(self.text, (from, to), &self.secrets), SNIPPET)
+        let text = masked(self.text, (from, to), &self.secrets);
+        if self.text.get(start..from).unwrap_or_default().trim_ascii().is_empty() {
+            return cut(&text, SNIPPET);
+        }
+        format!("\u{2026}{}", cut(&text, SNIPPET.saturating_sub(1)))
+    }
+
+    /// Where what is shown of a line begins: at its start, or at a word that is not far from the place, or at a whole character.
+    fn head(&self, start: usize, at: usize) -> usize {
+        let from = start.max(at.saturating_sub(BEFORE));
+        if from == start {
+            return start;
+        }
+        let near = self.text.get(from..at).unwrap_or_default();
+        let blank = near.iter().position(u8::is_ascii_whitespace);
+        let inside = || near.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
+        from.saturating_add(blank.map_or_else(inside, |blank| blank.saturating_add(1)))
     }
 
     /// The same with what the encoded run from `start` to `end` says.
@@ -165,9 +183,7 @@ fn layer(text: &[u8]) -> Option<Vec<u8>> {
 fn short(text: &[u8]) -> Option<Vec<u8>> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'=');
     let hex = |run: &[u8]| {
-        let pairs = run
-            .chunks_exact(2)
-            .map(|pair| core::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()));
+        let pairs = run.chunks_exact(2).map(encoded::hex);
         pairs.collect::<Option<Vec<u8>>>().filter(|_| run.len().is_multiple_of(2))
     };
     let shown = |bytes: &Vec<u8>| !bytes.is_empty() && bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));

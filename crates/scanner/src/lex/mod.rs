@@ -2,6 +2,7 @@
 
 pub(crate) mod data;
 pub(crate) mod js;
+pub(crate) mod negation;
 pub(crate) mod order;
 mod prose;
 pub(crate) mod py;

@@ -338,6 +338,23 @@ impl Rules {
         self.table.get(usize::from(matcher.rule)).is_some_and(|rule| rule.id.family() == "prompt")
     }
 
+    /// Says whether a matcher's rule looks for an order that a negation makes the opposite of itself.
+    pub(crate) fn may_be_negated(&self, matcher: &Matcher) -> bool {
+        let id = self.table.get(usize::from(matcher.rule)).map(|rule| rule.id.as_str());
+        let orders = [
+            "prompt/auditor-directed",
+            "prompt/conceal",
+            "prompt/encoded",
+            "prompt/exfil-link",
+            "prompt/guard-off",
+            "prompt/override",
+            "prompt/remote-instructions",
+            "prompt/secret-request",
+            "prompt/tool-poisoning",
+        ];
+        id.is_some_and(|id| orders.contains(&id))
+    }
+
     pub(crate) fn shape(&self, name: &str) -> &[u16] {
         self.shapes.get(name).map_or(&[], Vec::as_slice)
     }

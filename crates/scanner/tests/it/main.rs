@@ -18,9 +18,11 @@ mod given;
 mod hyperagent;
 #[cfg(feature = "render")]
 mod identity;
+mod internal;
 mod invariant;
 mod mufflers;
 mod named;
+mod negation;
 mod prose;
 mod py;
 #[cfg(feature = "render")]

@@ -72,8 +72,7 @@ fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: How) -> V
     let mut at = 0_usize;
     while let Some(byte) = body.get(at) {
         let digits = body.get(at.saturating_add(1)..at.saturating_add(3)).filter(|_| *byte == b'%');
-        let value = digits.and_then(|digits| core::str::from_utf8(digits).ok());
-        let value = value.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let value = digits.and_then(crate::encoded::hex);
         let len = if value.is_some() { 3 } else { 1 };
         let start = from.saturating_add(at);
         let (low, high, _) = scalar.back(start, start.saturating_add(len));

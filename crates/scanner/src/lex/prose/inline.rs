@@ -249,6 +249,10 @@ impl Flow<'_, '_, '_, '_> {
             Kind::Cell => {
                 let place = self.paragraph.place(mark.start);
                 self.prose.out.text.blank((place, place.saturating_add(1)));
+                let rest = self.paragraph.text.get(mark.end..).unwrap_or_default();
+                let len = memchr::memchr2(b'|', b'\n', rest).unwrap_or(rest.len());
+                let cell = rest.get(..len).unwrap_or_default().trim_ascii_start();
+                crate::lex::order::part(cell, place, &mut self.prose.out.text);
             }
             Kind::Tag => self.tag(mark),
         }

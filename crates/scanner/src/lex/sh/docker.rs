@@ -464,7 +464,8 @@ fn unescaped(text: &[u8]) -> Option<(Vec<u8>, usize)> {
         Some(b'b') => b"\x08",
         Some(b'f') => b"\x0C",
         Some(b'u') => {
-            let digits = rest.get(1..5).and_then(|digits| core::str::from_utf8(digits).ok());
+            let digits = rest.get(1..5).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+            let digits = digits.and_then(|digits| core::str::from_utf8(digits).ok());
             let letter =
                 digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()).and_then(char::from_u32);
             match letter {

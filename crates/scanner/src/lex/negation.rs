@@ -1,0 +1,303 @@
+//! Orders that say not to: "never ignore the previous instructions" is the opposite of what its words are looked for.
+//!
+//! Nothing is taken for one that is not certainly one: what stands between the negation and the verb has to be known word for
+//! word, and a second negation, a condition, a question or a break in between leaves the order an order.
+
+mod languages;
+
+/// Bytes before and behind a match that are looked at.
+const NEAR: usize = 400;
+
+/// Words that say not, apostrophes left out.
+const NOT: &str = "arent cannot cant couldnt decline declined declines didnt doesnt dont forbidden isnt maynt mustnt never nobody \
+    nor not nt prohibited refuse refused refuses shant shouldnt unable wont wouldnt";
+
+/// Words that turn a negation round, or bring a second one in.
+const TURNS: &str = "afraid avoid avoids cease contrary delay else except fail failing fails false falsehood forget forgets \
+    hesitate lie mind miss mistake need neglect neither no none nothing omit only opposite otherwise reluctant \
+    resist stop stops than time too untrue wait without worry wrong";
+
+/// Words that make a sentence a condition, a reason or a question.
+const CONDITIONS: &str =
+    "although because how if lest once since though unless until what when whenever where while whoever why";
+
+/// What may stand between a negation and its verb besides: who acts, who asks, and what with.
+const BETWEEN: &str = "a accept act again agent agents all allow allowed also an and any anybody anyone anything ask asked asking \
+    asks assistant assistants at attempt attempting attempts authorized be been being believe by cause claude code \
+    coerced command commands comments comply content contents convinced data demand demands directing direction \
+    directions document documents email emails encourage encouraged even ever execute expected external file files \
+    follow fooled found from get gets heed help honor honour host in input inputs inside instruct instructed \
+    instructing instruction instructions instructs into issue it let llm made make makes me message messages model \
+    models obey of on one order ordered orders other output outputs page pages people permit permitted persuaded \
+    plugin plugins prompt prompts request requests response responses result results script scripts seek site \
+    sites skill skills somebody someone something supposed tell telling tells text texts that the them these they \
+    this those to tool tools trick tricked tricks tries trust try trying untrusted us user users want wants web \
+    website websites which who with you";
+
+/// Verbs that may stand beside the one that was found, in a list that ends with "or".
+const BESIDE: &str = "bypass circumvent decode disable disclose disobey disregard dump edit execute expose forget ignore leak modify \
+    neglect override overrule print read remove repeat replace reveal run send share show skip violate weaken";
+
+/// Words in front of a verb that a pattern takes with it.
+const LEADS: &str = "also always can finally first immediately just must next now please quietly secretly shall should silently \
+    that then to will you";
+
+/// Behind the order, words that take the negation back.
+const BACK: &str =
+    "anymore but enough except if instead just merely only partially partly rather unless until when yet";
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
+
+/// A word, apostrophes left out, or a mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Comma,
+    /// It ends a sentence, or parts it so that what is in front does not bind what is behind.
+    Break,
+    /// A quote, a bracket, a mark inside an address or a path.
+    Mark,
+    Question,
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut out = Vec::new();
+    let mut word = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        let mark = match char {
+            '\'' | '\u{2019}'
+                if !word.is_empty() && chars.peek().is_some_and(|next| next.is_alphabetic()) =>
+            {
+                continue;
+            }
+            _ if char.is_alphanumeric() => {
+                word.push(char);
+                continue;
+            }
+            ' ' => None,
+            ',' => Some(Token::Comma),
+            '?' => Some(Token::Question),
+            '.' | ':' if chars.peek().is_some_and(|next| *next == '/' || next.is_alphanumeric()) => {
+                Some(Token::Mark)
+            }
+            '.' | ':' | ';' | '!' | '\u{3002}' | '\u{2013}' | '\u{2014}' | '-'
+                if word.is_empty() || char != '-' =>
+            {
+                Some(Token::Break)
+            }
+            _ => Some(Token::Mark),
+        };
+        if !word.is_empty() {
+            out.push(Token::Word(core::mem::take(&mut word)));
+        }
+        out.extend(mark);
+    }
+    if !word.is_empty() {
+        out.push(Token::Word(word));
+    }
+    out
+}
+
+/// Text around a match, whole characters.
+fn near(text: &[u8], start: usize, end: usize) -> String {
+    String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned()
+}
+
+/// Says whether an order that was found in a text view says not to.
+///
+/// # Guarantees
+/// It looks at the sentence that the match stands in, no more than [`NEAR`] bytes to each side.
+pub(crate) fn is_negated(text: &[u8], start: usize, end: usize) -> bool {
+    let before = near(text, start.saturating_sub(NEAR), start);
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let matched = near(text, start, end);
+    let after = near(text, end, end.saturating_add(NEAR).min(text.len()));
+    let after = after.split('\n').next().unwrap_or_default();
+    languages::is_negated(before, &matched, after) || is_english(before, &matched, after)
+}
+
+fn is_english(before: &str, matched: &str, after: &str) -> bool {
+    let mut sentence = tokens(before);
+    let matched = tokens(matched);
+    let leads = |token: &&Token| matches!(token, Token::Word(word) if is_in(LEADS, word));
+    let leading = matched.iter().take_while(leads).count();
+    let (lead, order) = matched.split_at(leading.min(matched.len()));
+    sentence.extend_from_slice(lead);
+    let from = sentence.iter().rposition(|token| matches!(token, Token::Break | Token::Question));
+    let sentence =
+        without_asides(sentence.get(from.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default());
+    if is_taken_back(&tokens(after)) {
+        return false;
+    }
+    match order.first() {
+        Some(Token::Word(first)) if matches!(first.as_str(), "without" | "instead") => {
+            is_bound(&sentence) && !is_turned(order.get(1..).unwrap_or_default())
+        }
+        Some(Token::Word(first)) if !is_in(NOT, first) => is_one(order) && denies(&sentence),
+        _ => false,
+    }
+}
+
+/// Says whether what was found is one order: nothing in it begins another or says not.
+fn is_one(order: &[Token]) -> bool {
+    order.iter().skip(1).all(|token| match token {
+        Token::Word(word) => {
+            !is_in(NOT, word) && !matches!(word.as_str(), "but" | "instead" | "rather" | "however" | "yet")
+        }
+        Token::Mark => true,
+        Token::Comma | Token::Break | Token::Question => false,
+    })
+}
+
+/// Says whether what follows asks, or takes back what was said.
+fn is_taken_back(after: &[Token]) -> bool {
+    for token in after.iter().take(16) {
+        match token {
+            Token::Question => return true,
+            Token::Break => return false,
+            Token::Word(word) if is_in(BACK, word) => return true,
+            Token::Word(_) | Token::Comma | Token::Mark => {}
+        }
+    }
+    false
+}
+
+fn is_turned(tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| matches!(token, Token::Word(word) if is_in(TURNS, word) || is_in(NOT, word)))
+}
+
+/// "Never do that without asking": a negation binds the rest of its clause.
+fn is_bound(sentence: &[Token]) -> bool {
+    let clause =
+        sentence.iter().rposition(|token| *token == Token::Comma).map_or(0, |at| at.saturating_add(1));
+    let clause = sentence.get(clause..).unwrap_or_default();
+    let Some(at) = clause.iter().position(|token| matches!(token, Token::Word(word) if is_in(NOT, word)))
+    else {
+        return false;
+    };
+    let (head, rest) = clause.split_at(at);
+    let joins = |token: &Token| matches!(token, Token::Word(word) if matches!(word.as_str(), "and" | "but" | "then" | "just" | "merely"));
+    let rest = rest.get(1..).unwrap_or_default();
+    !is_turned(head) && !is_turned(rest) && !rest.iter().any(joins) && stands(head)
+}
+
+/// Says whether the words in front of a verb deny it.
+fn denies(sentence: &[Token]) -> bool {
+    let mut list = false;
+    let mut at = sentence.len();
+    let mut behind: Vec<&str> = Vec::new();
+    while let Some((token, left)) =
+        at.checked_sub(1).and_then(|last| sentence.get(last).map(|one| (one, last)))
+    {
+        at = left;
+        match token {
+            Token::Word(word) if is_in(NOT, word) => {
+                let head = sentence.get(..at).unwrap_or_default();
+                // In a list the first verb is the one that the negation leads to.
+                let first = behind.iter().rposition(|word| list && is_in(BESIDE, word));
+                let lead = behind.get(first.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
+                return (first.is_some() || !list) && closes(lead) && !is_turned(head) && stands(head);
+            }
+            Token::Word(word) if matches!(word.as_str(), "or" | "nor") => list = true,
+            Token::Word(word) if is_in(BETWEEN, word) => behind.push(word),
+            Token::Word(word) if list && (is_in(BESIDE, word) || is_object(word)) => behind.push(word),
+            Token::Comma if list => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// What a verb of a list may have behind it.
+fn is_object(word: &str) -> bool {
+    matches!(word, "your" | "my" | "our" | "system" | "rules" | "earlier" | "previous" | "above" | "secrets")
+}
+
+/// Leaves ", under any circumstances," and its like out.
+fn without_asides(sentence: &[Token]) -> Vec<Token> {
+    let mut out = Vec::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some((first, tail)) = rest.split_first() {
+        if let [
+            Token::Comma,
+            Token::Word(first),
+            Token::Word(second),
+            Token::Word(third),
+            Token::Comma,
+            more @ ..,
+        ] = rest
+            && matches!((first.as_str(), second.as_str()), ("under" | "in", "any" | "no"))
+            && matches!(
+                third.as_str(),
+                "circumstance" | "circumstances" | "condition" | "conditions" | "case" | "way"
+            )
+        {
+            rest = more;
+            continue;
+        }
+        out.push(first.clone());
+        rest = tail;
+    }
+    out
+}
+
+/// Says whether the words between a negation and its verb, the last one first, lead to the verb.
+fn closes(behind: &[&str]) -> bool {
+    let has = |words: &[&str]| behind.iter().any(|word| words.contains(word));
+    let asks = [
+        "follow", "obey", "heed", "comply", "accept", "trust", "believe", "honor", "honour", "act", "execute",
+    ];
+    match behind {
+        [] | ["ever" | "even" | "also" | "again", ..] | ["to"] => true,
+        ["to", before, ..] => *before != "and",
+        ["that" | "which" | "who", noun, ..] => has(&asks) && !matches!(*noun, "the" | "on" | "with" | "to"),
+        ["and" | "with" | "on", ..] => false,
+        _ => has(&["let", "make", "help"]),
+    }
+}
+
+/// Says whether a sentence may begin so in front of a negation: no condition, no reason and no question leads up to it.
+fn stands(head: &[Token]) -> bool {
+    let clause = head.iter().rposition(|token| *token == Token::Comma);
+    let own = head.get(clause.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
+    // "do", "should" and their like in front of "not" are its own.
+    let own = match own.split_last() {
+        Some((Token::Word(last), rest)) if is_helper(last) => rest,
+        _ => own,
+    };
+    let asks = |token: &Token| matches!(token, Token::Word(word) if is_in(CONDITIONS, word));
+    let imperative = own.iter().all(|token| {
+        matches!(token, Token::Word(word) if matches!(word.as_str(), "please" | "always" | "and" | "so" | "important" | "note"))
+    });
+    // "Should you not …" and "is it not …".
+    let inverted = matches!(own.first(), Some(Token::Word(first)) if is_helper(first));
+    !inverted && !own.iter().any(asks) && (imperative || !head.iter().any(asks))
+}
+
+fn is_helper(word: &str) -> bool {
+    matches!(
+        word,
+        "do" | "does"
+            | "did"
+            | "must"
+            | "should"
+            | "shall"
+            | "may"
+            | "can"
+            | "could"
+            | "would"
+            | "will"
+            | "is"
+            | "are"
+            | "be"
+            | "instructed"
+            | "told"
+            | "asked"
+            | "ought"
+            | "sure"
+            | "careful"
+    )
+}
