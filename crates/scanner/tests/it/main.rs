@@ -23,6 +23,7 @@ mod invariant;
 mod mufflers;
 mod named;
 mod negation;
+mod own;
 mod prose;
 mod py;
 #[cfg(feature = "render")]
@@ -34,6 +35,7 @@ mod sh;
 #[cfg(feature = "render")]
 mod snippet;
 mod spans;
+mod timers;
 
 use plugward_scanner::Rules;
 

@@ -44,14 +44,6 @@ struct Bound {
     stale: bool,
 }
 
-/// Where the file declares a name itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Decl {
-    word: Word,
-    start: u32,
-    end: u32,
-}
-
 #[derive(Debug, Default)]
 pub(super) struct Bindings<'a> {
     /// Names by number.
@@ -63,11 +55,12 @@ pub(super) struct Bindings<'a> {
     held: BTreeMap<Holder<'a>, BTreeMap<Cow<'a, [u8]>, Val>>,
     /// A member came to hold something else in this round.
     held_anew: bool,
-    decls: Vec<Decl>,
+    /// Where the file declares a word itself: by word, ranges of tokens that do not touch, ends by starts.
+    decls: BTreeMap<Word, BTreeMap<u32, u32>>,
     /// One bit a word that is declared somewhere.
     declared: u64,
-    /// How many declarations there were when the last round ended.
-    ended: usize,
+    /// A word came to be declared where it was not.
+    declared_anew: bool,
     /// One bit a key: names that were read in this round where they were not bound.
     missed: Missed,
 }
@@ -110,7 +103,8 @@ impl Missed {
 /// A name and which of its variables.
 pub(super) type Holder<'a> = (Cow<'a, [u8]>, u32);
 
-const fn bit(word: Word) -> u64 {
+/// The bit of a word in a filter.
+pub(super) const fn bit(word: Word) -> u64 {
     1 << (word & 63)
 }
 
@@ -128,8 +122,7 @@ impl<'a> Bindings<'a> {
     /// Ends a round; says whether the next may find something else: something is other than it was when the round began, and was
     /// read before it became so. What went to and fro within a round does so in the next as well.
     pub(super) fn end_round(&mut self) -> bool {
-        let mut changed = self.decls.len() != self.ended || core::mem::take(&mut self.held_anew);
-        self.ended = self.decls.len();
+        let mut changed = core::mem::take(&mut self.declared_anew) | core::mem::take(&mut self.held_anew);
         for bound in self.bounds.values_mut() {
             let now = Some((bound.val, bound.twice));
             changed |= bound.stale && bound.ended != now;
@@ -222,17 +215,50 @@ impl<'a> Bindings<'a> {
         bound.map(|bound| bound.val)
     }
 
-    /// Says that the file declares a table word itself between two tokens.
+    /// Says that the file declares a table word itself between two tokens. Ranges that meet become one, so that however many
+    /// there are, each costs a step down a tree.
     pub(super) fn declare(&mut self, word: Word, start: u32, end: u32) {
-        let decl = Decl { word, start, end };
         self.declared |= bit(word);
-        if word != 0 && !self.decls.contains(&decl) && self.decls.len() < 256 {
-            self.decls.push(decl);
+        if word == 0 || start >= end {
+            return;
         }
+        let ranges = self.decls.entry(word).or_default();
+        let (mut start, mut end) = (start, end);
+        while let Some((&from, &to)) = ranges.range(..=end).next_back().filter(|(_, to)| **to >= start) {
+            if from <= start && to >= end {
+                return;
+            }
+            ranges.remove(&from);
+            (start, end) = (start.min(from), end.max(to));
+        }
+        ranges.insert(start, end);
+        self.declared_anew = true;
     }
 
     pub(super) fn is_declared(&self, word: Word, at: u32) -> bool {
-        self.declared & bit(word) != 0
-            && self.decls.iter().any(|decl| decl.word == word && decl.start <= at && at < decl.end)
+        let before = || self.decls.get(&word)?.range(..=at).next_back();
+        self.declared & bit(word) != 0 && before().is_some_and(|(_, end)| at < *end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Bindings;
+
+    proptest! {
+        #[test]
+        fn what_lies_in_a_range_is_declared(ranges in prop::collection::vec((0_u32..60, 0_u32..60), 0..40)) {
+            let mut bindings = Bindings::default();
+            for (start, end) in &ranges {
+                bindings.declare(3, *start, *end);
+            }
+            for at in 0..60 {
+                let inside = ranges.iter().any(|(start, end)| (*start..*end).contains(&at));
+                prop_assert_eq!(bindings.is_declared(3, at), inside, "{}", at);
+                prop_assert!(!bindings.is_declared(4, at));
+            }
+        }
     }
 }

@@ -23,6 +23,11 @@ pub(super) struct Callee {
 pub(crate) struct WalkNodes {
     pub(super) built: BuiltNodes,
     pub(super) function: Node,
+    /// What is certainly a text, and the functions that give one.
+    pub(super) string: Node,
+    texts: Vec<Node>,
+    /// What a text is run by if it is given one, and what else it is given matters not.
+    pub(super) timers: Vec<Node>,
     require: Vec<Node>,
     require_node: Node,
     import: Vec<Node>,
@@ -107,6 +112,9 @@ impl WalkNodes {
         Self {
             built: BuiltNodes::new(names),
             function: node("function"),
+            string: node("typeof"),
+            texts: all(super::texts::WALKED),
+            timers: all(&["setTimeout", "setInterval", "setImmediate"]),
             require: all(&[
                 "require",
                 "module.require",
@@ -282,6 +290,9 @@ impl Walk<'_, '_, '_, '_> {
         if nodes.is_loader(node) {
             return self.loaded(cur, first, last);
         }
+        if nodes.texts.contains(&node) {
+            return Val::node(nodes.string);
+        }
         if nodes.create_require.contains(&node) {
             return Val::node(nodes.require_node);
         }
@@ -357,7 +368,7 @@ impl Walk<'_, '_, '_, '_> {
                 if let Folded::Text(text) = folded {
                     self.sink.module(Specifier::Known(&text), span, cur.how.and(How::FOLD));
                     self.name_file(&text);
-                    return Val::node(self.names.module(&text));
+                    return Val::node(self.module_of(&text));
                 }
             }
             if let Some(val) = self.loaded_one(cur, open, span) {
@@ -375,7 +386,7 @@ impl Walk<'_, '_, '_, '_> {
         let (text, how) = self.constant(first.val.text.wrapping_sub(1) as usize);
         self.sink.module(Specifier::Known(&text), span, cur.how.and(how));
         self.name_file(&text);
-        Val::node(self.names.module(&text))
+        Val::node(self.module_of(&text))
     }
 
     /// One of several constant modules is asked for; `None` where it may be another.
@@ -387,7 +398,7 @@ impl Walk<'_, '_, '_, '_> {
         for (text, how) in &found {
             self.sink.module(Specifier::Known(text), span, cur.how.and(*how));
             self.name_file(text);
-            val = self.bindings.sets.either(val, Val::node(self.names.module(text)));
+            val = self.bindings.sets.either(val, Val::node(self.module_of(text)));
         }
         (all && !found.is_empty()).then_some(val)
     }
@@ -418,12 +429,21 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
+    /// Gives what a module is. Timers and workers of their modules are those of the host.
+    pub(super) fn module_of(&self, specifier: &[u8]) -> Node {
+        let name = specifier.strip_prefix(b"node:").unwrap_or(specifier);
+        match self.names.module(specifier) {
+            0 if matches!(name, b"timers" | b"worker_threads") => ROOT,
+            module => module,
+        }
+    }
+
     /// Tells the rules of a module that a statement names.
     pub(super) fn specifier(&mut self, at: usize, first: u32) -> Node {
         let (text, how): (Vec<u8>, How) = self.constant(at);
         let span = self.span(first, u32::try_from(at).unwrap_or(u32::MAX));
         self.sink.module(Specifier::Known(&text), span, how);
         self.name_file(&text);
-        self.names.module(&text)
+        self.module_of(&text)
     }
 }

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bind::{Val, name_of};
+use super::bind::{Val, bit, name_of};
 use super::built::iterates;
 use super::call::WalkNodes;
 use super::scan::{Bracket, Flag, Scanned};
@@ -226,14 +226,21 @@ pub(super) struct Marking<'a> {
 }
 
 impl Marking<'_> {
-    /// Goes through what the lexer noted.
-    pub(super) fn start(&self, scanned: &mut Scanned) {
+    /// Goes through what the lexer noted. Gives one bit a word that may be declared somewhere.
+    pub(super) fn start(&self, scanned: &mut Scanned) -> u64 {
         let Scanned { toks, brackets, events, .. } = scanned;
+        let mut declared = 0;
         for event in events.iter() {
+            if let Some(tok) = toks.get(event.tok as usize).filter(|tok| tok.kind == K::Word)
+                && may_declare(toks, event.tok as usize)
+            {
+                declared |= bit(tok.word());
+            }
             if self.is_event(toks, brackets, event.tok as usize, event.bracket) {
                 wake(toks, brackets, event.bracket);
             }
         }
+        declared
     }
 
     /// Goes through the tokens of variables of which there is news. `variable` says which of its name a token is.
@@ -396,6 +403,50 @@ fn is_handed_on(before: Option<&Tok>, around: Around) -> bool {
         K::Assign | K::EitherAssign | K::Either | K::Question | K::Colon | K::Gt | K::At => true,
         K::LParen | K::Comma => around == Around::Open,
         K::Word => matches!(Kw::of(before.word()), Kw::Await | Kw::Void | Kw::Yield | Kw::New | Kw::Extends),
+        _ => false,
+    }
+}
+
+/// Says whether a name may be declared where it stands: most that are used are not.
+fn may_declare(toks: &[Tok], index: usize) -> bool {
+    let next = toks.get(index.wrapping_add(1)).map(|tok| tok.kind);
+    if next == Some(K::Arrow) {
+        return true;
+    }
+    let Some(before) = index.checked_sub(1).and_then(|at| toks.get(at)) else { return false };
+    match before.kind {
+        K::LParen | K::LBrace | K::LBracket | K::Comma | K::Colon | K::Ellipsis | K::Op => matches!(
+            next,
+            Some(
+                K::Comma
+                    | K::RParen
+                    | K::RBrace
+                    | K::RBracket
+                    | K::Assign
+                    | K::Colon
+                    | K::Question
+                    | K::LParen
+                    | K::Word
+            )
+        ),
+        K::Word => matches!(
+            Kw::of(before.word()),
+            Kw::Const
+                | Kw::Let
+                | Kw::Var
+                | Kw::Using
+                | Kw::Function
+                | Kw::Class
+                | Kw::Enum
+                | Kw::As
+                | Kw::Import
+                | Kw::Async
+                | Kw::Private
+                | Kw::Public
+                | Kw::Protected
+                | Kw::Readonly
+                | Kw::Override
+        ),
         _ => false,
     }
 }

@@ -76,7 +76,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
                 (Some(K::LParen), Some(K::Str | K::Tpl)) if self.types.past(at) == Some(to) => {
                     let loads = self.is_any(val.node, |node| self.nodes.is_loader(node));
                     let text = self.constant(next).0;
-                    return if loads { Val::node(self.names.module(&text)) } else { Val::default() };
+                    return if loads { Val::node(self.module_of(&text)) } else { Val::default() };
                 }
                 _ => return Val::default(),
             }

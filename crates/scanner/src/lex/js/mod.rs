@@ -16,6 +16,7 @@ mod scan;
 mod scope;
 mod sets;
 mod table;
+mod texts;
 mod token;
 mod types;
 mod walk;
@@ -71,6 +72,8 @@ const WALKED: &[&str] = &[
     "@child_process.exec",
     "@child_process.execSync",
     "function",
+    // What is certainly a text; like the one before it no name can be spelled so.
+    "typeof",
     "@process.getBuiltinModule",
     "*.constructor",
     "vm",
@@ -105,7 +108,7 @@ pub(crate) fn names() -> Names {
         names.words.intern(keyword.as_bytes());
     }
     debug_assert_eq!(names.words.get(b"typeof"), FIRST, "keywords come right after the two marks");
-    for name in WALKED.iter().chain(built::WALKED) {
+    for name in WALKED.iter().chain(built::WALKED).chain(texts::WALKED) {
         names.intern(name);
     }
     for word in WORDS {

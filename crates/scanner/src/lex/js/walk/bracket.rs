@@ -96,14 +96,14 @@ impl Walk<'_, '_, '_, '_> {
         let val = self.call(&callee, small(last));
         self.each(&callee, small(last));
         self.texts.truncate(texts as usize);
-        self.cur = Some(Cur {
-            val,
-            last: small(last),
-            prefix: Prefix::None,
-            shape: Shape::Called,
-            via: Via::Direct,
-            ..base
-        });
+        let shape = match base.shape {
+            Shape::ToText => Shape::Joined,
+            Shape::ToList => Shape::List,
+            _ if val.node == self.nodes.string => Shape::Joined,
+            _ => Shape::Called,
+        };
+        self.cur =
+            Some(Cur { val, last: small(last), prefix: Prefix::None, shape, via: Via::Direct, ..base });
     }
 
     pub(super) fn close(&mut self, at: usize) {
@@ -250,6 +250,15 @@ impl Walk<'_, '_, '_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Gives the constant name of an index that ends at a token; nothing where it is none.
+    pub(super) fn constant_name(&self, close: usize) -> Vec<u8> {
+        let open = self.tok(close).aux as usize;
+        if self.kind(close) != Some(K::RBracket) || open >= close {
+            return Vec::new();
+        }
+        self.constant_between(open.wrapping_add(1), close).map_or_else(Vec::new, |(name, _)| name)
     }
 
     /// Decodes a constant's token.

@@ -1,8 +1,9 @@
 //! Chains of members and calls: what each step resolves to.
 
+use std::borrow::Cow;
+
 use super::super::call::Callee;
 use super::super::follow::Given;
-use super::super::scope::OUTER;
 use super::super::token::{ESCAPED, K, Kw, Tok};
 use super::{Arg, Cur, In, Prefix, Shape, Val, Via, Walk, small};
 use crate::names::{Node, ROOT, Word};
@@ -67,17 +68,18 @@ impl Walk<'_, '_, '_, '_> {
         }
         let word = tok.word();
         let declared = word != 0 && self.bindings.is_declared(word, small(at));
-        let own = if declared { Own::Declared } else { Own::No };
         if self.nodes.is_global(word) || (self.nodes.is_weak_global(word) && !declared) {
-            return (Val::node(ROOT), own, how);
+            return (Val::node(ROOT), if declared { Own::Declared } else { Own::No }, how);
         }
         let node = self.names.global(word);
         // A global that no rule weighs may be the file's own name.
         let weighs = self.weighs(node) && !self.nodes.is_module_word(word);
+        let certain = node != 0 && self.is_own(word, at);
+        let own = if declared || certain { Own::Declared } else { Own::No };
         let alias = self.bound(at);
         // A parameter, or a function of that name, is no global.
         let function = |val: Val| val == Val::node(self.nodes.function);
-        if weighs && declared && alias.map_or_else(|| self.variable(small(at)) != OUTER, function) {
+        if certain || (weighs && declared && alias.is_some_and(function)) {
             return (alias.unwrap_or_default(), own, how);
         }
         if weighs {
@@ -95,9 +97,10 @@ impl Walk<'_, '_, '_, '_> {
     /// Asks for a name among the arguments of a name of the tables.
     fn ask_argument(&mut self, at: usize) {
         let base = self.frames.last().and_then(|frame| frame.base);
-        let function = base
-            .is_some_and(|base| self.is_any(base.val.node, |node| self.nodes.prototype_of.contains(&node)));
-        self.ask(at, if function { Given::Anything } else { Given::Text });
+        let nodes = self.nodes;
+        let any = |node: Node| nodes.prototype_of.contains(&node) || nodes.timers.contains(&node);
+        let any = base.is_some_and(|base| self.is_any(base.val.node, any));
+        self.ask(at, if any { Given::Anything } else { Given::Text });
     }
 
     pub(super) fn dot(&mut self, at: usize) -> usize {
@@ -145,7 +148,12 @@ impl Walk<'_, '_, '_, '_> {
         cur.how = cur.how.and(how);
         cur.last = small(last);
         cur.alias = false;
-        (cur.via, cur.shape) = (Via::Direct, Shape::Other);
+        let name = match self.kind(last) {
+            Some(K::Word) => Cow::Borrowed(self.text_at(last)),
+            _ => Cow::Owned(self.constant_name(last)),
+        };
+        let shape = self.method(&cur, &name, last);
+        (cur.via, cur.shape) = (Via::Direct, shape);
         self.cur = Some(cur);
     }
 
@@ -185,8 +193,9 @@ impl Walk<'_, '_, '_, '_> {
             let text = frame.value.text;
             frame.value = Val { text, ..self.bindings.sets.either(frame.value, cur.val) };
         }
+        let text = cur.val.node == self.nodes.string || cur.prefix == Prefix::Typeof;
         frame.joined |=
-            matches!(cur.shape, Shape::Joined) || (cur.shape == Shape::Text && frame.operators > 0);
+            text || matches!(cur.shape, Shape::Joined) || (cur.shape == Shape::Text && frame.operators > 0);
         if cur.val.text != 0 && frame.operators == 0 {
             frame.value.text = cur.val.text;
         }
@@ -223,7 +232,8 @@ impl Walk<'_, '_, '_, '_> {
         self.end_operand();
         let Some(frame) = self.frames.last_mut() else { return };
         let mut inner = frame.value;
-        let first = if frame.joined {
+        let joined = frame.joined && !frame.function;
+        let first = if joined {
             FirstArg::Text
         } else if inner.text != 0 && frame.operators == 0 && !frame.function {
             FirstArg::Literal
@@ -263,6 +273,10 @@ impl Walk<'_, '_, '_, '_> {
             if let Some(name) = name.filter(|_| self.is_asked(&target)) {
                 self.ask(name.last as usize, Given::Anything);
             }
+            // A name that is a text counts where it is asked for.
+            let string = joined && target.shape == Shape::Name && (self.whole || self.is_asked(&target));
+            let string = Val::node(if string { self.nodes.string } else { 0 });
+            let value = Val { text: value.text, ..self.bindings.sets.either(value, string) };
             self.bind_target(&target, value);
             let literal = literal.filter(|open| core::mem::take(&mut fresh) || self.may_read(*open));
             match (literal, target.shape) {

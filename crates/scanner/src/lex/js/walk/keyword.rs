@@ -35,6 +35,12 @@ impl Walk<'_, '_, '_, '_> {
             Kw::Of if self.cur.is_some() => {
                 self.operator(K::Equality);
             }
+            Kw::Break | Kw::Continue => {
+                self.end_statement();
+                // A label is no name.
+                let label = self.kind(next) == Some(K::Word) && !self.tok(next).newline();
+                return Some(if label { next.wrapping_add(1) } else { next });
+            }
             Kw::Return
             | Kw::Throw
             | Kw::Case
@@ -45,8 +51,6 @@ impl Walk<'_, '_, '_, '_> {
             | Kw::Extends
             | Kw::Default
             | Kw::Debugger
-            | Kw::Break
-            | Kw::Continue
             | Kw::If
             | Kw::While
             | Kw::For

@@ -11,7 +11,7 @@ mod skip;
 
 use core::cell::{Cell, OnceCell};
 
-use super::bind::{Bindings, Val, name_of};
+use super::bind::{Bindings, Val, bit, name_of};
 use super::call::WalkNodes;
 use super::follow::{Asked, Followed, Given, Marking, Why, WordTokens};
 use super::scan::{Dialect, Flag, Scanned};
@@ -35,7 +35,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
     let (mut firsts, mut scopes) = (OnceCell::new(), OnceCell::new());
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
     let marking = Marking { src, names, nodes, types: dialect.types };
-    marking.start(scanned);
+    let declared = marking.start(scanned);
     let mut words = WordTokens::default();
     for round in 1.. {
         sink.hits.truncate(before.0);
@@ -44,6 +44,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         let mut walk = Walk::new(src, &scanned.toks, dialect, names, nodes, bindings, sink);
         let before_asked = asked.len();
         (walk.asked, walk.firsts, walk.scopes) = (asked, firsts, scopes);
+        walk.declared = declared;
         walk.run();
         let put_in = walk.put_in.get();
         (bindings, asked, firsts, scopes) = (walk.bindings, walk.asked, walk.firsts, walk.scopes);
@@ -91,6 +92,13 @@ fn variable_at<'a>(scopes: &OnceCell<Scopes<'a>>, src: &'a [u8], toks: &[Tok], a
         return OUTER;
     }
     scopes.get_or_init(|| Scopes::new(src, toks, typed)).variable(src, tok, at)
+}
+
+/// Says whether a name is certainly the file's own at a token.
+fn is_own_at<'a>(scopes: &OnceCell<Scopes<'a>>, src: &'a [u8], toks: &[Tok], at: u32, typed: Flag) -> bool {
+    let tok = toks.get(at as usize).copied().unwrap_or(Tok::END);
+    let scopes = scopes.get_or_init(|| Scopes::new(src, toks, typed));
+    scopes.variable(src, tok, at) != OUTER || scopes.is_own(src, tok, at)
 }
 
 /// Says whether a constant is a name that rules look for.
@@ -153,6 +161,11 @@ pub(super) enum Shape {
     Joined,
     /// The result of a call.
     Called,
+    /// A list of some kind.
+    List,
+    /// A method that gives a text, or a list, and is about to be called.
+    ToText,
+    ToList,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,6 +272,8 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     pub(super) firsts: OnceCell<Table<'a, u32>>,
     /// Which variable a name is, once one was bound.
     scopes: OnceCell<Scopes<'a>>,
+    /// One bit a word that may be declared somewhere.
+    declared: u64,
     /// Tokens and bytes that were read in place of names.
     pub(super) put_in: Cell<usize>,
 }
@@ -365,6 +380,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             seen: 0,
             firsts: OnceCell::new(),
             scopes: OnceCell::new(),
+            declared: 0,
             put_in: Cell::new(0),
         }
     }
@@ -607,6 +623,12 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
     pub(super) fn variable(&self, at: u32) -> u32 {
         let typed = if self.typed { Flag::On } else { Flag::Off };
         variable_at(&self.scopes, self.src, self.toks, at, typed)
+    }
+
+    /// Says whether a word of the tables is certainly the file's own where it stands.
+    pub(super) fn is_own(&self, word: Word, at: usize) -> bool {
+        let typed = if self.typed { Flag::On } else { Flag::Off };
+        self.declared & bit(word) != 0 && is_own_at(&self.scopes, self.src, self.toks, small(at), typed)
     }
 
     /// Says whether rules look for a node.

@@ -1,6 +1,6 @@
 //! Operators, separators, assignments and colons.
 
-use super::super::token::K;
+use super::super::token::{K, Kw};
 use super::{Frame, In, Prefix, Shape, Val, Walk, small};
 
 impl Walk<'_, '_, '_, '_> {
@@ -32,8 +32,10 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     pub(super) fn either(&mut self) {
+        let text = self.cur.is_some_and(|cur| cur.shape == Shape::Text);
         self.end_operand();
         if let Some(frame) = self.top() {
+            frame.joined |= text;
             frame.operators = frame.operators.wrapping_add(1);
         }
     }
@@ -132,19 +134,36 @@ impl Walk<'_, '_, '_, '_> {
         if self.typed && self.is_type_colon(at, &frame) {
             return self.skip_annotation(next);
         }
-        match frame.kind {
-            In::Object => {
-                if self.cur.is_some_and(|cur| cur.shape == Shape::Text || cur.shape == Shape::Name) {
-                    self.cur = None;
-                }
-                self.end_expression();
-                if let Some(frame) = self.top() {
-                    frame.in_value = true;
-                }
+        if frame.kind == In::Object {
+            if self.cur.is_some_and(|cur| cur.shape == Shape::Text || cur.shape == Shape::Name) {
+                self.cur = None;
             }
-            _ => self.end_statement(),
+            self.end_expression();
+            if let Some(frame) = self.top() {
+                frame.in_value = true;
+            }
+        } else {
+            if self.is_label(&frame) {
+                self.cur = None;
+            }
+            self.end_statement();
         }
         next
+    }
+
+    /// Says whether the name in front of a colon is a label.
+    fn is_label(&self, frame: &Frame) -> bool {
+        let Some(cur) = self.cur.filter(|cur| cur.shape == Shape::Name && cur.first == cur.last) else {
+            return false;
+        };
+        let at = cur.first as usize;
+        let starts = at.checked_sub(1).is_none_or(|before| {
+            matches!(self.kind(before), Some(K::Semi | K::LBrace | K::RBrace | K::Colon | K::RParen))
+        });
+        matches!(frame.kind, In::Block | In::Body)
+            && frame.operators == 0
+            && (starts || self.tok(at).newline())
+            && self.kw(at.wrapping_sub(1)) != Kw::Case
     }
 
     pub(super) fn is_type_colon(&self, at: usize, frame: &Frame) -> bool {
