@@ -1,8 +1,6 @@
 //! Python.
 
 mod bind;
-mod call;
-mod import;
 mod look;
 pub(crate) mod notebook;
 mod path;
@@ -19,6 +17,7 @@ use crate::names::Names;
 use crate::sink::{EmbeddedText, Sink};
 use scan::Scanner;
 use token::{FIRST_WORD, KEYWORDS};
+use walk::nodes;
 
 /// Names that the walker follows although no rule need name them.
 const WALKED: &[&str] = &[
@@ -145,10 +144,10 @@ pub(crate) fn names() -> Names {
     for name in WALKED {
         names.intern(name);
     }
-    for name in [call::NETWORK, call::PATHS, call::CLASSES].concat() {
+    for name in [nodes::NETWORK, nodes::PATHS, nodes::CLASSES].concat() {
         names.intern(name);
     }
-    for word in [WORDS, call::SPACES, call::PATH_WORDS, call::REACHED].concat() {
+    for word in [WORDS, nodes::SPACES, nodes::PATH_WORDS, nodes::REACHED].concat() {
         names.words.intern(word.as_bytes());
     }
     names

@@ -1,8 +1,8 @@
 //! Imports.
 
-use super::bind::{Val, name_of};
-use super::token::{K, Kw};
-use super::walk::Walk;
+use super::Walk;
+use crate::lex::py::bind::{Val, name_of};
+use crate::lex::py::token::{K, Kw};
 use crate::names::Node;
 use crate::sink::{Own, Specifier};
 use crate::view::How;

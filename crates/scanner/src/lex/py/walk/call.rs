@@ -1,0 +1,110 @@
+//! What a call does and gives.
+
+use super::Walk;
+use super::frame::{Cur, Item};
+use crate::lex::py::bind::{Form, Val};
+use crate::names::{Node, ROOT};
+use crate::sink::Own;
+use crate::view::How;
+
+impl Walk<'_, '_, '_> {
+    /// Tells the rules of a call and gives what it returns.
+    pub(super) fn call(&mut self, callee: &Cur, items: &[Item], last: u32) -> Val {
+        let val = callee.val;
+        let span = self.span(callee.first, last);
+        match val.form {
+            Form::Getter | Form::Caller => return self.taken(callee, items, last),
+            Form::Space => {
+                let first = items.first().map_or(Val::default(), |item| item.val);
+                let (name, how) = self.text(first);
+                let name = (first.form == Form::Text).then_some(name);
+                let found = self.in_space(val, name.as_deref());
+                self.undone = how;
+                if !self.is_op(last.saturating_add(1), b'(') {
+                    self.sink.member(self.names, found.node, Own::No, span, callee.how.and(how));
+                    self.sink.member(self.names, found.star, Own::No, span, callee.how.and(how));
+                }
+                return found;
+            }
+            Form::Text | Form::Joined => return val,
+            Form::Path if val.star == 0 => return Val { b: last, ..val },
+            _ => {}
+        }
+        if val.node != 0 || val.star != 0 {
+            self.tell(val, callee.how, items, span);
+            return self.special(val.node, callee, items, last);
+        }
+        Val::default()
+    }
+
+    pub(super) fn text(&mut self, val: Val) -> (Vec<u8>, How) {
+        if val.form == Form::Text { self.constant(val) } else { (Vec::new(), How::NONE) }
+    }
+
+    fn special(&mut self, node: Node, callee: &Cur, items: &[Item], last: u32) -> Val {
+        let nodes = self.nodes;
+        if node == 0 {
+            return Val::default();
+        }
+        let span = self.span(callee.first, last);
+        let first = items.first().map_or(Val::default(), |item| item.val);
+        if nodes.imports.contains(&node) {
+            return self.imported(first, callee, span);
+        }
+        if nodes.getattr.contains(&node) {
+            return self.got(callee, items, span);
+        }
+        if node == nodes.setattr {
+            self.set(callee, items, span);
+            return Val::default();
+        }
+        if nodes.spaces.contains(&node) {
+            if node == nodes.vars && first.node != 0 {
+                return Val::form(Form::Space, first.node, 0);
+            }
+            return if items.is_empty() { Val::form(Form::Space, ROOT, 0) } else { Val::default() };
+        }
+        if node == nodes.getter || node == nodes.caller {
+            let form = if node == nodes.getter { Form::Getter } else { Form::Caller };
+            return if first.form == Form::Text { Val { form, ..first } } else { Val::default() };
+        }
+        if nodes.partial.contains(&node) {
+            if first.is_known() {
+                let rest = items.get(1..).unwrap_or_default();
+                self.tell(first, callee.how, rest, span);
+                self.runs(first.node, rest);
+            }
+            return first;
+        }
+        if nodes.splitters.contains(&node) || nodes.keepers.contains(&node) {
+            return first;
+        }
+        if nodes.paths.contains(&node) {
+            return Val::form(Form::Path, callee.first, last);
+        }
+        if nodes.classes.contains(&node) {
+            return Val::node(node);
+        }
+        if nodes.files.contains(&node) {
+            let given = items.iter().find(|item| item.key == 0 && item.val.form == Form::Text);
+            let places = given.map(|item| self.constant(item.val).0);
+            if let Some(Ok(file)) = places.map(String::from_utf8) {
+                self.sink.named.push(file);
+            }
+        }
+        if node == nodes.bool_call {
+            return match first.form {
+                Form::True | Form::Text => Val::form(Form::True, 0, 0),
+                Form::False => Val::form(Form::False, 0, 0),
+                _ => Val::default(),
+            };
+        }
+        if node == nodes.dict_call {
+            let start = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
+            self.kept.extend(items.iter().copied());
+            return Val::form(Form::List, start, u32::try_from(items.len()).unwrap_or(0));
+        }
+        self.runs(node, items);
+        Val::default()
+    }
+}
