@@ -26,6 +26,7 @@ mod negation;
 mod own;
 mod prose;
 mod py;
+mod py_scopes;
 #[cfg(feature = "render")]
 mod render;
 mod rs;

@@ -1,9 +1,10 @@
-//! Names that a file binds: aliases of what the rules name, constants, and names that hold something else.
+//! What variables hold: aliases of what the rules name, constants, and something else.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::scan::normal;
+use super::scope::NONE;
 use super::token::{Tok, WIDE};
 use crate::names::Node;
 
@@ -28,6 +29,10 @@ pub(super) enum Form {
     Getter,
     /// A function that calls a member whose name is a constant.
     Caller,
+    /// A function of the file: the variable that holds what it gives.
+    Func,
+    /// A method that asks a list or a dictionary: where its items begin, and how many there are.
+    Asked,
 }
 
 /// What an expression is known to be.
@@ -63,13 +68,22 @@ impl Val {
 /// Most names of the tables that one name stands for. What is over it is said to be unread.
 const OTHERS: usize = 16;
 
-#[derive(Debug, Clone, Default)]
+/// No token.
+const NEVER: u32 = u32::MAX;
+
+#[derive(Debug, Clone)]
 struct Bound {
     val: Val,
     /// What else of the tables it is somewhere in the file.
     others: Vec<Val>,
     /// The token that bound it: a second one makes a constant none.
     at: u32,
+}
+
+impl Default for Bound {
+    fn default() -> Self {
+        Self { val: Val::default(), others: Vec::new(), at: NEVER }
+    }
 }
 
 impl Bound {
@@ -89,6 +103,15 @@ impl Bound {
             Added::New
         }
     }
+
+    /// Takes a name of the tables, be it the first.
+    fn add_any(&mut self, val: Val) {
+        if self.val.is_known() {
+            self.add(val);
+        } else {
+            self.val = val;
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +123,10 @@ enum Added {
 
 #[derive(Debug, Default)]
 pub(super) struct Bindings<'a> {
-    names: BTreeMap<Cow<'a, [u8]>, Bound>,
+    /// By variable.
+    vars: Vec<Bound>,
+    /// Names by number: what any variable of the name is known to hold.
+    named: BTreeMap<u32, Bound>,
     /// Members of any object that hold something known.
     members: BTreeMap<Cow<'a, [u8]>, Bound>,
     /// Which walk over the file this is: in each, a name that stands for several things is another one of them.
@@ -109,23 +135,11 @@ pub(super) struct Bindings<'a> {
     pub(super) walks: usize,
     /// Something stands for more than is kept apart.
     pub(super) too_many: bool,
-    /// Names that are the file's own below an offset.
-    replaced: BTreeMap<Cow<'a, [u8]>, u32>,
-    /// Names are deleted somewhere, which brings back what was in their place.
-    pub(super) deletes: bool,
-    /// Modules all of whose names are in reach.
-    pub(super) stars: Vec<Node>,
-    seen: u64,
+    /// Modules all of whose names are in reach, and the last token that says so.
+    pub(super) stars: Vec<(Node, u32)>,
     pub(super) changes: u32,
-    /// How many names and members have come to stand for a name of the tables; it never goes down.
+    /// How many variables and members have come to stand for a name of the tables; it never goes down.
     pub(super) learned: u32,
-}
-
-const fn bloom(name: &[u8]) -> u64 {
-    match name {
-        [] => 0,
-        [first, ..] => 1 << ((*first as usize).wrapping_mul(7).wrapping_add(name.len()) % 64),
-    }
 }
 
 /// Gives a name as the language takes it.
@@ -135,34 +149,45 @@ pub(super) fn name_of(src: &[u8], tok: Tok) -> Cow<'_, [u8]> {
 }
 
 impl<'a> Bindings<'a> {
-    pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, at: u32, val: Val) {
-        if let Some(bound) = self.names.get_mut(&name) {
-            let before = bound.val;
-            if val.is_known() && bound.val.is_known() {
-                let added = bound.add(val);
-                self.walks = self.walks.max(bound.others.len());
-                self.note(added);
-                return;
-            }
-            if val.is_known() {
-                bound.val = val;
-                self.learned = self.learned.saturating_add(1);
-            } else if !bound.val.is_known() && bound.at != at && bound.val != val {
-                bound.val = Val::default();
-            } else if bound.at == at && !bound.val.is_known() && bound.val.form == Form::Other {
-                bound.val = val;
-            }
-            if before != bound.val && bound.at == at {
-                self.changes = self.changes.wrapping_add(1);
-            }
+    pub(super) fn new(vars: usize) -> Self {
+        Self { vars: vec![Bound::default(); vars], ..Self::default() }
+    }
+
+    /// Binds a variable at a token.
+    pub(super) fn bind(&mut self, var: u32, name: u32, at: u32, val: Val) {
+        if val.is_known() {
+            self.named.entry(name).or_default().add_any(val);
+        }
+        let Some(bound) = self.vars.get_mut(var as usize).filter(|_| var != NONE) else { return };
+        let before = bound.val;
+        if bound.at == NEVER {
+            bound.at = at;
+            bound.val = val;
+            self.learned = self.learned.saturating_add(u32::from(val.is_known()));
+            self.changes = self.changes.wrapping_add(u32::from(val.is_any()));
             return;
         }
-        self.seen |= bloom(&name);
-        if val.is_any() {
+        if val.is_known() && bound.val.is_known() {
+            let added = bound.add(val);
+            self.walks = self.walks.max(bound.others.len());
+            self.note(added);
+            return;
+        }
+        if val.is_known() {
+            bound.val = val;
+            self.learned = self.learned.saturating_add(1);
+        } else if !bound.val.is_known() && bound.at != at && bound.val != val {
+            bound.val = Val::default();
+        } else if bound.at == at && !bound.val.is_known() && bound.val.form == Form::Other {
+            bound.val = val;
+        } else if bound.at == at && (bound.val.form, val.form) == (Form::List, Form::List) {
+            // The items of a list lie elsewhere in each walk.
+            bound.val = val;
+            return;
+        }
+        if before != bound.val && bound.at == at {
             self.changes = self.changes.wrapping_add(1);
         }
-        self.learned = self.learned.saturating_add(u32::from(val.is_known()));
-        self.names.insert(name, Bound { val, at, others: Vec::new() });
     }
 
     const fn note(&mut self, added: Added) {
@@ -176,23 +201,45 @@ impl<'a> Bindings<'a> {
         }
     }
 
-    /// Gives what a name is bound to; `None` where the file does not bind it.
+    /// Gives what a variable is bound to.
     #[inline]
-    pub(super) fn get(&self, name: &[u8]) -> Option<Val> {
-        if self.seen & bloom(name) == 0 {
-            return None;
+    pub(super) fn get(&self, var: u32) -> Val {
+        self.vars.get(var as usize).map_or(Val::default(), |bound| bound.in_walk(self.walk))
+    }
+
+    /// Says whether anything is bound to a variable.
+    pub(super) fn is_bound(&self, var: u32) -> bool {
+        self.vars.get(var as usize).is_some_and(|bound| bound.at != NEVER)
+    }
+
+    /// Gives what any variable of a name is known to hold.
+    pub(super) fn named(&mut self, name: u32) -> Val {
+        let Some(bound) = self.named.get(&name) else { return Val::default() };
+        let (val, others) = (bound.in_walk(self.walk), bound.others.len());
+        self.is_one_of(others);
+        val
+    }
+
+    /// Gives what a variable is, or in one more walk what its name is besides.
+    pub(super) fn or_else(&mut self, var: u32, other: Val) -> Val {
+        let Some(bound) = self.vars.get(var as usize) else { return other };
+        if bound.val == other || bound.others.contains(&other) {
+            return bound.in_walk(self.walk);
         }
-        self.names.get(name).map(|bound| bound.in_walk(self.walk))
+        let last = bound.others.len().saturating_add(1);
+        let val = if self.walk == last { other } else { bound.in_walk(self.walk) };
+        self.is_one_of(last);
+        val
     }
 
-    /// Says that a name is the file's own below an offset.
-    pub(super) fn replace(&mut self, name: Cow<'a, [u8]>, from: u32) {
-        self.replaced.entry(name).or_insert(from);
-    }
-
-    /// Says whether a name is the file's own at an offset, and nothing else.
-    pub(super) fn is_replaced(&self, name: &[u8], at: u32) -> bool {
-        !self.deletes && self.replaced.get(name).is_some_and(|from| *from <= at)
+    /// Says that all names of a module are in reach.
+    pub(super) fn star(&mut self, module: Node, at: u32) {
+        if let Some(known) = self.stars.iter_mut().find(|known| known.0 == module) {
+            known.1 = known.1.max(at);
+        } else {
+            self.stars.push((module, at));
+            self.changes = self.changes.wrapping_add(1);
+        }
     }
 
     /// Says that an expression is one of several names of the tables.
@@ -205,7 +252,7 @@ impl<'a> Bindings<'a> {
     }
 
     pub(super) fn bind_member(&mut self, name: Cow<'a, [u8]>, val: Val) {
-        if !val.is_known() {
+        if !val.is_known() && val.form != Form::Func {
             return;
         }
         let known = self.members.len();

@@ -5,6 +5,7 @@ mod look;
 pub(crate) mod notebook;
 mod path;
 mod scan;
+mod scope;
 mod source;
 mod text;
 mod token;
@@ -54,6 +55,12 @@ const WALKED: &[&str] = &[
     "str",
     "list",
     "tuple",
+    "iter",
+    "next",
+    "reversed",
+    "sorted",
+    "set",
+    "frozenset",
     "@subprocess.getoutput",
     "@subprocess.getstatusoutput",
     "@asyncio.create_subprocess_shell",

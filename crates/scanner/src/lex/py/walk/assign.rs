@@ -2,9 +2,12 @@
 
 use super::Walk;
 use super::frame::{Cur, Elem, Frame, In, Item, Tuple};
-use crate::lex::py::bind::{Form, Val, name_of};
+use crate::lex::py::bind::{Form, name_of};
 use crate::lex::py::token::{K, Kw};
 use crate::sink::Own;
+
+/// Names that one value which gives several is bound to.
+const PARTS: usize = 8;
 
 impl Walk<'_, '_, '_> {
     pub(super) fn assign(&mut self) {
@@ -64,6 +67,9 @@ impl Walk<'_, '_, '_> {
         self.finish_element();
         let comma = self.frames.last().is_some_and(|frame| frame.comma);
         let values = core::mem::take(&mut self.items);
+        if matches!(self.head.0, Kw::Return | Kw::Yield) {
+            self.gives(&values, comma);
+        }
         if !self.targets.is_empty() {
             let targets = core::mem::take(&mut self.targets);
             for (start, end) in targets {
@@ -72,46 +78,103 @@ impl Walk<'_, '_, '_> {
             }
         }
         self.stored.clear();
-        self.head = Kw::None;
+        self.head = (Kw::None, self.at);
         self.params = false;
         if let Some(frame) = self.frames.first_mut() {
             *frame = Frame::new(In::Statement, Cur::default(), 0, self.at);
         }
     }
 
+    /// What a function gives.
+    fn gives(&mut self, values: &[Item], comma: bool) {
+        let at = self.head.1;
+        let val = match values {
+            [only] if !comma && only.spread == 0 => only.val,
+            _ => self.keep(values),
+        };
+        self.bind(at, val);
+    }
+
     /// Binds the targets of one `=` to the values.
     fn bind_all(&mut self, names: &[Item], values: &[Item], tuple: Tuple) {
-        let unpacked: Vec<Item> = match names {
-            [only] if only.val.form == Form::List => self.list(only.val).to_vec(),
-            _ => names.to_vec(),
-        };
-        let many = unpacked.len() > 1
-            || (names.len() == 1 && names.first().is_some_and(|name| name.val.form == Form::List));
-        let values: Vec<Item> = match values {
-            [only] if many && only.val.form == Form::List && tuple == Tuple::No => {
-                self.list(only.val).to_vec()
+        let mut left: Vec<(Item, Item)> = Vec::new();
+        match names {
+            [only] if only.val.form != Form::List && tuple == Tuple::No && only.spread == 0 => {
+                left.extend(values.first().map(|value| (*only, *value)));
+            }
+            [only] if only.val.form != Form::List && only.spread == 0 => {
+                let val = self.keep(values);
+                left.push((*only, Item { val, ..Item::default() }));
+            }
+            [only] if only.val.form == Form::List => {
+                let targets = self.list(only.val).to_vec();
+                let values = self.unpacked(values, tuple);
+                self.pair(&targets, &values, &mut left);
+            }
+            _ => {
+                let values = self.unpacked(values, tuple);
+                self.pair(names, &values, &mut left);
+            }
+        }
+        while let Some((target, value)) = left.pop() {
+            if target.val.form == Form::List && target.target.target == 0 {
+                let targets = self.list(target.val).to_vec();
+                let values = self.unpacked(&[value], Tuple::No);
+                self.pair(&targets, &values, &mut left);
+            } else {
+                self.bind_one(&target, value);
+            }
+        }
+    }
+
+    /// Gives the values that several targets are bound to.
+    fn unpacked(&mut self, values: &[Item], tuple: Tuple) -> Vec<Item> {
+        match values {
+            [only] if only.val.form == Form::List && tuple == Tuple::No => self.list(only.val).to_vec(),
+            [only] if tuple == Tuple::No => {
+                // What gives modules one by one gives one to each.
+                let val = self.any_item(only.val);
+                if val.is_known() { vec![Item { val, ..*only }; PARTS] } else { Vec::new() }
             }
             _ => values.to_vec(),
-        };
-        for (target, index) in unpacked.iter().zip(0_usize..) {
-            let val = if many {
-                values.get(index).map_or(Val::default(), |value| value.val)
-            } else if tuple == Tuple::Yes {
-                Val::default()
-            } else {
-                values.first().map_or(Val::default(), |value| value.val)
+        }
+    }
+
+    /// Pairs targets with values: one behind an asterisk takes all that the others leave.
+    fn pair(&mut self, targets: &[Item], values: &[Item], out: &mut Vec<(Item, Item)>) {
+        if !self.spend(targets.len()) {
+            return;
+        }
+        let star = targets.iter().position(|target| target.spread == 1);
+        let behind = star.map_or(0, |at| targets.len().saturating_sub(at).saturating_sub(1));
+        let last = values.len().saturating_sub(behind);
+        for (target, at) in targets.iter().zip(0_usize..) {
+            let value = match star {
+                Some(star) if at == star => {
+                    let val = self.keep(values.get(star..last).unwrap_or_default());
+                    Item { val, ..Item::default() }
+                }
+                Some(star) if at > star => {
+                    let from_end = targets.len().saturating_sub(at);
+                    let place = values.len().checked_sub(from_end);
+                    place.and_then(|place| values.get(place)).copied().unwrap_or_default()
+                }
+                _ => values.get(at).copied().unwrap_or_default(),
             };
-            let given = values.get(if many { index } else { 0 });
-            if let Some(value) = given.filter(|value| self.kind_at(value.first) == Some(K::Name)) {
-                self.tell_written(&target.target, *value);
-            }
-            let key = if target.target.target == 0 { target.key } else { target.target.target };
-            let Some(name) = key.checked_sub(1).and_then(|at| self.tok(at)) else { continue };
-            if target.target.member {
-                self.bindings.bind_member(name_of(self.src, name), val);
-            } else {
-                self.bindings.bind(name_of(self.src, name), name.start, val);
-            }
+            out.push((Item { spread: 0, ..*target }, value));
+        }
+    }
+
+    fn bind_one(&mut self, target: &Item, value: Item) {
+        if self.kind_at(value.first) == Some(K::Name) {
+            self.tell_written(&target.target, value);
+        }
+        let key = if target.target.target == 0 { target.key } else { target.target.target };
+        let Some(name) = key.checked_sub(1) else { return };
+        if !target.target.member {
+            self.bind(name, value.val);
+        } else if let Some(tok) = self.tok(name) {
+            self.bindings.bind_member(name_of(self.src, tok), value.val);
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Walk;
 use super::frame::{Cur, Frame, In};
-use crate::lex::py::bind::{Form, Val};
 use crate::view::How;
 
 impl Walk<'_, '_, '_> {
@@ -52,10 +51,7 @@ impl Walk<'_, '_, '_> {
                         cur.first = frame.open;
                     }
                     _ => {
-                        let start = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
-                        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
-                        cur.val = Val::form(Form::List, start, count);
-                        self.kept.extend(items);
+                        cur.val = self.keep_literal(&items);
                     }
                 }
             }

@@ -26,7 +26,20 @@ impl Walk<'_, '_, '_> {
                 }
                 return found;
             }
-            Form::Text | Form::Joined => return val,
+            Form::Text | Form::Joined | Form::List => return val,
+            Form::Func => {
+                if val.star != 0 {
+                    self.tell(Val { node: 0, form: Form::Other, ..val }, callee.how, items, span);
+                }
+                return self.bindings.get(val.a);
+            }
+            Form::Asked => {
+                let list = Val { form: Form::List, ..val };
+                let Some(item) = items.first().copied() else { return self.any_item(list) };
+                let (name, how) = self.text(item.val);
+                self.undone = how;
+                return self.picked(list, item, (item.val.form == Form::Text).then_some(name.as_slice()));
+            }
             Form::Path if val.star == 0 => return Val { b: last, ..val },
             _ => {}
         }
@@ -76,6 +89,13 @@ impl Walk<'_, '_, '_> {
             }
             return first;
         }
+        if self.names.node(node).is_some_and(|node| node.module) {
+            // A module is no function: what is called gives it.
+            return Val::node(node);
+        }
+        if node == nodes.next {
+            return self.any_item(first);
+        }
         if nodes.splitters.contains(&node) || nodes.keepers.contains(&node) {
             return first;
         }
@@ -100,9 +120,7 @@ impl Walk<'_, '_, '_> {
             };
         }
         if node == nodes.dict_call {
-            let start = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
-            self.kept.extend(items.iter().copied());
-            return Val::form(Form::List, start, u32::try_from(items.len()).unwrap_or(0));
+            return self.keep_literal(items);
         }
         self.runs(node, items);
         Val::default()

@@ -2,10 +2,7 @@
 
 use super::Walk;
 use super::frame::{Cur, In, Item};
-use crate::lex::py::bind::{Form, Val, name_of};
-
-/// Most items of lists that are joined.
-const JOINED: usize = 256;
+use crate::lex::py::bind::{Form, Val};
 
 impl Walk<'_, '_, '_> {
     /// Ends an operand: what it is becomes what its element is, if it is the first.
@@ -75,24 +72,11 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Two lists with a sign between them, as one.
-    fn joined_lists(&mut self, a: Val, b: Val) -> Val {
-        let items: Vec<Item> = self.list(a).iter().chain(self.list(b)).take(JOINED).copied().collect();
-        if !self.spend(items.len()) {
-            return a;
-        }
-        let start = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
-        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
-        self.kept.extend(items);
-        Val::form(Form::List, start, count)
-    }
-
     /// Ends an element.
     pub(super) fn finish_element(&mut self) {
-        self.finish_operand();
+        self.end_loop();
         let last = self.at.saturating_sub(1);
         let Some(frame) = self.frames.last_mut() else { return };
-        frame.looping = false;
         frame.asks = false;
         let mut elem = core::mem::take(&mut frame.elem);
         let kind = frame.kind;
@@ -108,8 +92,8 @@ impl Walk<'_, '_, '_> {
         } else if elem.operators > 0 && matches!(elem.val.form, Form::True | Form::False) {
             elem.val.form = if elem.operands > 1 { Form::True } else { elem.val.form };
         }
-        if let Some(name) = elem.walrus.checked_sub(1).and_then(|at| self.tok(at)) {
-            self.bindings.bind(name_of(self.src, name), name.start, elem.val);
+        if let Some(name) = elem.walrus.checked_sub(1) {
+            self.bind(name, elem.val);
         }
         let item = Item {
             key: elem.key,
@@ -120,12 +104,12 @@ impl Walk<'_, '_, '_> {
             target: elem.target,
         };
         if kind == In::Params {
-            if let Some(name) = elem.key.checked_sub(1).and_then(|at| self.tok(at)) {
-                self.bindings.bind(name_of(self.src, name), name.start, elem.val);
+            if let Some(name) = elem.key.checked_sub(1) {
+                self.bind(name, elem.val);
             } else if elem.operators == 0
-                && let Some(name) = elem.target.target.checked_sub(1).and_then(|at| self.tok(at))
+                && let Some(name) = elem.target.target.checked_sub(1)
             {
-                self.bindings.bind(name_of(self.src, name), name.start, Val::default());
+                self.bind(name, Val::default());
             }
         }
         self.items.push(item);

@@ -79,6 +79,25 @@ pub(super) struct Item {
     pub(super) target: Cur,
 }
 
+/// The head of a loop, up to the end of what it goes through.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Looped {
+    /// The element that it stands in.
+    pub(super) outer: Elem,
+    /// Its targets: from one token to another, which is 0 as long as `in` is to come.
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// It goes through values that commas part.
+    pub(super) tuple: Tuple,
+}
+
+impl Looped {
+    /// Says whether what it goes through is read.
+    pub(super) const fn is_in(&self) -> bool {
+        self.to != 0
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) kind: In,
@@ -91,8 +110,8 @@ pub(super) struct Frame {
     pub(super) lambda: Option<Elem>,
     /// What stands in front of an annotation.
     pub(super) annotated: Option<Cur>,
-    /// A `for` waits for its `in`.
-    pub(super) looping: bool,
+    /// A loop whose head is read.
+    pub(super) looped: Option<Looped>,
     /// The last keyword was `in`, behind no `for`: a question, no walk.
     pub(super) asks: bool,
     pub(super) comma: bool,
@@ -109,7 +128,7 @@ impl Frame {
             open,
             lambda: None,
             annotated: None,
-            looping: false,
+            looped: None,
             asks: false,
             comma: false,
         }

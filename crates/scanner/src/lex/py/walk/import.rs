@@ -62,10 +62,10 @@ impl Walk<'_, '_, '_> {
                 break;
             }
             let node = self.module(&name);
-            let mut bound = self.tok(first);
+            let mut bound = first;
             let mut val = Val::node(node);
             if self.kw(self.at) == Kw::As {
-                bound = self.tok(self.at.saturating_add(1));
+                bound = self.at.saturating_add(1);
                 self.at = self.at.saturating_add(2);
             } else {
                 let top = name.split(|byte| *byte == b'.').next().unwrap_or_default();
@@ -75,9 +75,7 @@ impl Walk<'_, '_, '_> {
             let span = self.span(from, self.at.saturating_sub(1));
             self.told(&name, span, how);
             self.sink.member(self.names, node, Own::No, span, how);
-            if let Some(bound) = bound {
-                self.bindings.bind(name_of(self.src, bound), bound.start, val);
-            }
+            self.bind(bound, val);
             if !self.is_op(self.at, b',') {
                 break;
             }
@@ -103,27 +101,21 @@ impl Walk<'_, '_, '_> {
                     let item = name_of(self.src, tok);
                     let how = how.and(Self::wide(tok));
                     let place = self.at;
-                    let mut bound = tok;
-                    if self.kw(self.at.saturating_add(1)) == Kw::As
-                        && let Some(other) = self.tok(self.at.saturating_add(2))
-                    {
-                        bound = other;
+                    let mut bound = place;
+                    if self.kw(self.at.saturating_add(1)) == Kw::As {
+                        bound = self.at.saturating_add(2);
                         self.at = self.at.saturating_add(2);
                     }
                     let word = self.names.words.get(&item);
                     let node = self.step(module, word);
                     let span = self.span(place, self.at);
                     self.sink.member(self.names, node, Own::No, span, how);
-                    self.bindings.bind(name_of(self.src, bound), bound.start, Val::node(node));
-                    if node == 0 {
-                        self.replaced(start, bound);
-                    }
+                    self.bind(bound, Val::node(node));
                     telling.push(([name.as_slice(), b".", &item].concat(), how));
                 }
                 K::Op if tok.is_op(b'*') => {
-                    if module != 0 && !self.bindings.stars.contains(&module) {
-                        self.bindings.stars.push(module);
-                        self.bindings.changes = self.bindings.changes.wrapping_add(1);
+                    if module != 0 {
+                        self.bindings.star(module, start);
                     }
                 }
                 K::Op if tok.is_op(b',') || tok.is_op(b'(') => {}

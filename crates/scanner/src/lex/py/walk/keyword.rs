@@ -1,9 +1,10 @@
 //! Keywords, and the names that statements declare.
 
 use super::Walk;
-use super::frame::Elem;
+use super::frame::{Elem, In};
 use crate::lex::py::bind::{Form, Val, name_of};
-use crate::lex::py::token::{K, Kw, Tok};
+use crate::lex::py::scope::Kind;
+use crate::lex::py::token::{K, Kw};
 use crate::view::How;
 
 impl Walk<'_, '_, '_> {
@@ -24,33 +25,28 @@ impl Walk<'_, '_, '_> {
         }
         self.finish_operand();
         if fresh {
-            self.head = kw;
+            self.head = (kw, self.at);
         }
         match kw {
             Kw::Def | Kw::Class => {
                 // The name is the file's own.
-                if let Some(name) = self.tok(self.at.saturating_add(1)).filter(|tok| tok.kind == K::Name) {
-                    self.bindings.bind(name_of(self.src, name), name.start, Val::default());
-                    self.replaced(self.at, name);
+                let name = self.at.saturating_add(1);
+                if self.kind_at(name) == Some(K::Name) {
+                    self.bind_function(name);
                     self.params = kw == Kw::Def;
                     self.at = self.at.saturating_add(2);
                 }
             }
-            Kw::For => {
-                if let Some(frame) = self.top() {
-                    frame.looping = true;
-                }
-            }
+            Kw::For => self.begin_loop(),
             Kw::In => {
-                if let Some(frame) = self.top() {
-                    frame.asks = !frame.looping;
-                    frame.looping = false;
+                if !self.loop_in()
+                    && let Some(frame) = self.top()
+                {
+                    frame.asks = true;
                     frame.elem.operators = frame.elem.operators.saturating_add(1);
                 }
             }
-            Kw::Del if fresh => {
-                self.bindings.deletes = true;
-            }
+            Kw::If if self.frames.last().is_some_and(|frame| frame.kind != In::Statement) => self.end_loop(),
             Kw::Not => {
                 if let Some(frame) = self.top() {
                     frame.elem.negate = !frame.elem.negate;
@@ -73,24 +69,31 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Notes that a statement gives a name to something of the file's own, if it does so for the whole file below it: it begins a line
-    /// that belongs to nothing.
-    pub(super) fn replaced(&mut self, statement: u32, name: Tok) {
-        let start = self.tok(statement).map_or(0, |tok| tok.start as usize);
-        let before = self.src.get(..start).unwrap_or_default();
-        let lines = before.strip_suffix(b"\n").map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        if before.is_empty() || lines.is_some_and(|line| !line.ends_with(b"\\")) {
-            self.bindings.replace(name_of(self.src, name), name.end);
+    /// The name of a function or a class is the file's own. A method that gives something known is a member that does.
+    fn bind_function(&mut self, name: u32) {
+        self.bind(name, Val::default());
+        let own = self.scopes.var(self.scopes.at(name));
+        let given = self.bindings.get(own.gives);
+        if own.kind == Kind::Class
+            && given.is_known()
+            && let Some(tok) = self.tok(name)
+        {
+            // A module is no function: who gives it may be a property as well.
+            let is_module = self.names.node(given.node).is_some_and(|node| node.module);
+            let val = if is_module { given } else { Val::form(Form::Func, own.gives, 0) };
+            self.bindings.bind_member(name_of(self.src, tok), val);
         }
     }
 
     /// `with x as y`.
     fn bound_as(&mut self) {
         let val = self.frames.last().map_or(Val::default(), |frame| frame.elem.val);
-        let name = self.tok(self.at.saturating_add(1)).filter(|tok| tok.kind == K::Name);
-        if let Some(name) = name.filter(|_| self.head == Kw::With) {
+        let name = self.at.saturating_add(1);
+        let behind = name.saturating_add(1);
+        let alone = ![b'.', b'[', b'('].iter().any(|op| self.is_op(behind, *op));
+        if self.kind_at(name) == Some(K::Name) && alone && self.head.0 == Kw::With {
             let val = if val.is_known() { val } else { Val::default() };
-            self.bindings.bind(name_of(self.src, name), name.start, val);
+            self.bind(name, val);
             self.at = self.at.saturating_add(2);
         }
     }

@@ -28,7 +28,7 @@ impl Walk<'_, '_, '_> {
         if !val.is_any()
             && let Some(held) = self.bindings.member(name)
         {
-            val.node = held.node;
+            val = Val { star: val.star, ..held };
         }
         let how = cur.how.and(how);
         if let Some(frame) = self.top() {
@@ -69,6 +69,12 @@ impl Walk<'_, '_, '_> {
         }
         if base.form == Form::Path && base.star == 0 {
             return if nodes.keeps_path(word) { base } else { Val { star: self.names.star(word), ..base } };
+        }
+        if base.form == Form::List && nodes.asks(word) {
+            return Val { form: Form::Asked, ..base };
+        }
+        if base.form == Form::List && nodes.keeps_list(word) {
+            return base;
         }
         if matches!(base.form, Form::Text | Form::Joined) {
             let kept = nodes.keeps_text(word);
@@ -129,7 +135,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Gives what a dictionary of names holds under a constant.
-    pub(super) fn in_space(&self, space: Val, name: Option<&[u8]>) -> Val {
+    pub(super) fn in_space(&mut self, space: Val, name: Option<&[u8]>) -> Val {
         let Some(name) = name else { return Val::default() };
         if space.node != 0 && space.node == self.nodes.modules {
             return Val::node(self.module(name));
@@ -141,33 +147,17 @@ impl Walk<'_, '_, '_> {
         if space.a != ROOT {
             return Val::node(self.step(space.a, word));
         }
-        let found = self.resolve(name, word);
-        // The names of another file hold what that file imported.
-        if found.is_any() || self.bindings.get(name).is_some() {
-            found
-        } else {
-            Val::node(self.nodes.reached(word))
-        }
-    }
-
-    /// Gives an item of a literal by its number or key.
-    fn picked(&self, list: Val, item: Item, name: Option<&[u8]>) -> Val {
-        let items = self.list(list);
-        let found = if let Some(name) = name {
-            items.iter().find(|item| item.key != 0 && self.key_text(item.key) == name)
-        } else {
-            let text =
-                self.tok(item.first).map(|tok| crate::lex::py::text_of(self.src, tok)).unwrap_or_default();
-            let number = core::str::from_utf8(text).ok().and_then(|text| text.parse::<usize>().ok());
-            number.and_then(|number| items.get(number))
+        let at = self.at;
+        let number = self.scopes.name(name);
+        let mut found = match number {
+            Some(number) => self.value(self.scopes.module(number), at, word).val,
+            None => Val::node(self.unbound(word, Some(name).filter(|_| self.sink.depth > 0))),
         };
-        found.map_or(Val::default(), |item| item.val)
-    }
-
-    /// Gives the items of a list that was closed.
-    pub(super) fn list(&self, list: Val) -> &[Item] {
-        let end = list.a.saturating_add(list.b);
-        self.kept.get(list.a as usize..end as usize).unwrap_or_default()
+        if let Some(number) = number.filter(|_| !found.is_any()) {
+            found = self.bindings.named(number);
+        }
+        // The names of another file hold what that file imported.
+        if found.is_any() || number.is_some() { found } else { Val::node(self.nodes.reached(word)) }
     }
 
     /// Gives the text of a keyword or a key.

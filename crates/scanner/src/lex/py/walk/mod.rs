@@ -9,6 +9,8 @@ mod frame;
 mod given;
 mod import;
 mod keyword;
+mod list;
+mod looped;
 mod member;
 pub(in crate::lex::py) mod nodes;
 mod op;
@@ -18,7 +20,8 @@ mod word;
 
 pub(in crate::lex::py) use rounds::walk;
 
-use super::bind::{Bindings, Form, Val};
+use super::bind::{Bindings, Form, Val, name_of};
+use super::scope::{Kind, Scopes};
 use super::token::{K, Kw, Tok, WIDE};
 use crate::names::{Names, Node, ROOT, Word};
 use crate::sink::{Sink, Unread};
@@ -30,6 +33,7 @@ use nodes::WalkNodes;
 struct Walk<'a, 'n, 'r> {
     src: &'a [u8],
     toks: &'a [Tok],
+    scopes: &'n Scopes<'a>,
     names: &'n Names,
     nodes: &'n WalkNodes,
     bindings: Bindings<'a>,
@@ -42,8 +46,8 @@ struct Walk<'a, 'n, 'r> {
     kept: Vec<Item>,
     targets: Vec<(usize, usize)>,
     stored: Vec<Item>,
-    /// The word that begins the statement.
-    head: Kw,
+    /// The word that begins the statement, and its token.
+    head: (Kw, u32),
     /// The next bracket opens parameters, or the bases of a class.
     params: bool,
     /// What had to be undone to read the arguments of the call that was told last.
@@ -53,8 +57,8 @@ struct Walk<'a, 'n, 'r> {
 
 impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
     fn new(
-        src: &'a [u8],
-        toks: &'a [Tok],
+        (src, toks): (&'a [u8], &'a [Tok]),
+        scopes: &'n Scopes<'a>,
         names: &'n Names,
         nodes: &'n WalkNodes,
         bindings: Bindings<'a>,
@@ -64,6 +68,7 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
         Self {
             src,
             toks,
+            scopes,
             names,
             nodes,
             bindings,
@@ -74,7 +79,7 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             kept: Vec::new(),
             targets: Vec::new(),
             stored: Vec::new(),
-            head: Kw::None,
+            head: (Kw::None, 0),
             params: false,
             undone: How::NONE,
             budget,
@@ -185,5 +190,18 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             self.sink.unread.push(Unread { start, end: self.src.len() });
         }
         false
+    }
+
+    /// Binds the name at a token.
+    fn bind(&mut self, at: u32, val: Val) {
+        let var = self.scopes.at(at);
+        let own = self.scopes.var(var);
+        self.bindings.bind(var, own.name, at, val);
+        if own.kind == Kind::Class
+            && val.is_known()
+            && let Some(tok) = self.tok(at)
+        {
+            self.bindings.bind_member(name_of(self.src, tok), val);
+        }
     }
 }

@@ -94,9 +94,9 @@ pub(super) struct WalkNodes {
     pub(super) getter: Node,
     pub(super) caller: Node,
     pub(super) partial: Vec<Node>,
-    pub(super) executors: Vec<Node>,
     pub(super) splitters: Vec<Node>,
     pub(super) dict_call: Node,
+    pub(super) next: Node,
     pub(super) keepers: Vec<Node>,
     pub(super) bool_call: Node,
     pub(super) python: Vec<Node>,
@@ -111,6 +111,7 @@ pub(super) struct WalkNodes {
     pub(super) network: Vec<Node>,
     pub(super) text_words: Vec<Word>,
     pub(super) ask_words: Vec<Word>,
+    pub(super) list_words: Vec<Word>,
     pub(super) space_words: Vec<Word>,
     pub(super) path_words: Vec<Word>,
     /// Modules that are asked for as members of other modules.
@@ -141,10 +142,10 @@ impl WalkNodes {
             getter: node("@operator.attrgetter"),
             caller: node("@operator.methodcaller"),
             partial: all(&["@functools.partial", "@functools.partialmethod"]),
-            executors: all(&["eval", "exec", "compile", "__import__"]),
             splitters: all(&["@shlex.split", "str"]),
             dict_call: node("dict"),
-            keepers: all(&["list", "tuple"]),
+            next: node("next"),
+            keepers: all(&["list", "tuple", "iter", "reversed", "sorted", "set", "frozenset"]),
             bool_call: node("bool"),
             python: all(&[
                 "eval",
@@ -194,6 +195,7 @@ impl WalkNodes {
                 .map(|text| word(text))
                 .collect(),
             ask_words: ["get", "__getitem__", "pop", "setdefault"].iter().map(|text| word(text)).collect(),
+            list_words: ["items", "values", "copy"].iter().map(|text| word(text)).collect(),
             space_words: SPACES.iter().map(|text| word(text)).collect(),
             path_words: PATH_WORDS.iter().map(|text| word(text)).collect(),
             reached: REACHED.iter().map(|text| (word(text), names.module(text.as_bytes()))).collect(),
@@ -203,9 +205,9 @@ impl WalkNodes {
         }
     }
 
-    /// Says whether a name runs code, whatever else the file calls so.
-    pub(super) fn is_executor(&self, node: Node) -> bool {
-        node != 0 && self.executors.contains(&node)
+    /// Says whether a list's method gives the items again.
+    pub(super) fn keeps_list(&self, word: Word) -> bool {
+        word != 0 && self.list_words.contains(&word)
     }
 
     /// Says whether a text's method gives the text again, in parts or another form.

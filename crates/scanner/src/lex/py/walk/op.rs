@@ -2,7 +2,7 @@
 
 use super::Walk;
 use super::frame::{Elem, In};
-use crate::lex::py::bind::{Form, Val, name_of};
+use crate::lex::py::bind::{Form, Val};
 use crate::lex::py::token::{K, Tok, pair};
 
 impl Walk<'_, '_, '_> {
@@ -89,14 +89,17 @@ impl Walk<'_, '_, '_> {
         let elem = core::mem::replace(&mut frame.elem, Elem { first, ..Elem::default() });
         let (key, val) =
             if elem.key == 0 { (elem.target.target, Val::default()) } else { (elem.key, elem.val) };
-        if let Some(name) = key.checked_sub(1).and_then(|at| self.tok(at)) {
-            self.bindings.bind(name_of(self.src, name), name.start, val);
+        if let Some(name) = key.checked_sub(1) {
+            self.bind(name, val);
         }
     }
 
     fn comma(&mut self) {
         if self.frames.last().is_some_and(|frame| frame.lambda.is_some()) {
             self.parameter();
+            return;
+        }
+        if self.loop_comma() {
             return;
         }
         self.finish_element();
@@ -117,7 +120,7 @@ impl Walk<'_, '_, '_> {
         }
         self.finish_operand();
         let at = self.at;
-        let compound = self.head.is_compound();
+        let compound = self.head.0.is_compound();
         let Some(frame) = self.frames.last_mut() else { return };
         match frame.kind {
             In::Dict if frame.elem.val.form == Form::Text && frame.elem.operators == 0 => {

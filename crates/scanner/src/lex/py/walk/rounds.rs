@@ -6,6 +6,7 @@ use super::Walk;
 use super::nodes::WalkNodes;
 use crate::lex::py::bind::Bindings;
 use crate::lex::py::scan::Scanned;
+use crate::lex::py::scope::Scopes;
 use crate::names::Names;
 use crate::sink::{Embedded, Hit, Sink, Unread};
 
@@ -18,7 +19,8 @@ const MOST_WALKS: u32 = 96;
 
 pub(in crate::lex::py) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sink: &mut Sink<'_>) {
     let mut walked = 0_u32;
-    let mut bindings = Bindings::default();
+    let scopes = Scopes::new(src, &scanned.toks);
+    let mut bindings = Bindings::new(scopes.len());
     let nodes = WalkNodes::new(names);
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
     for round in 1.. {
@@ -31,7 +33,7 @@ pub(in crate::lex::py) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sin
             walked = walked.saturating_add(1);
             bindings.walk = number;
             let kept = Kept::of(sink);
-            let mut walk = Walk::new(src, &scanned.toks, names, &nodes, bindings, sink);
+            let mut walk = Walk::new((src, &scanned.toks), &scopes, names, &nodes, bindings, sink);
             walk.run();
             bindings = walk.bindings;
             if number > 0 {

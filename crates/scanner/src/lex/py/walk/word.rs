@@ -3,8 +3,9 @@
 use super::Walk;
 use super::frame::{Cur, In};
 use crate::lex::py::bind::{Form, Val, name_of};
+use crate::lex::py::scope::{Kind, NONE};
 use crate::lex::py::token::{FIRST, Kw, Tok};
-use crate::names::Word;
+use crate::names::{Node, Word};
 use crate::sink::Own;
 use crate::view::How;
 
@@ -51,48 +52,101 @@ impl Walk<'_, '_, '_> {
             }
             return self.keyword(kw);
         }
-        let name = name_of(self.src, tok);
-        let val = self.resolve(&name, tok.aux);
-        self.operand(val, Self::wide(tok));
         let at = self.at;
+        let found = self.resolve(at, tok.aux);
+        self.operand(found.val, Self::wide(tok));
         let next = self.tok(at.saturating_add(1));
         let called = next.is_some_and(|next| next.is_op(b'('));
         let assigned = next.is_some_and(|next| next.is_op(b'='));
-        let direct = self.bindings.get(&name).is_none();
         if let Some(frame) = self.top() {
             frame.cur.target = at.saturating_add(1);
         }
-        if direct && !called && !assigned {
+        if found.by == By::Language && !called && !assigned && !self.scopes.binds(at) {
             let span = tok.range();
-            self.sink.member(self.names, val.node, Own::No, span, Self::wide(tok));
+            self.sink.member(self.names, found.val.node, Own::No, span, Self::wide(tok));
         }
     }
 
-    /// Gives what a name stands for.
-    pub(super) fn resolve(&self, name: &[u8], word: Word) -> Val {
-        if let Some(val) = self.bindings.get(name) {
-            if val.is_any() {
-                return val;
-            }
-            // A name that the file binds to something else may still be the builtin above that place.
-            let node = self.names.global(word);
-            let here = self.tok(self.at).map_or(0, |tok| tok.start);
-            let own = !self.nodes.is_executor(node) || self.bindings.is_replaced(name, here);
-            return if own { Val::default() } else { Val::node(node) };
+    /// Gives what the name at a token stands for.
+    pub(super) fn resolve(&mut self, at: u32, word: Word) -> Resolved {
+        let var = self.scopes.at(at);
+        self.value(var, at, word)
+    }
+
+    /// Gives what a variable is at a token.
+    pub(super) fn value(&mut self, var: u32, at: u32, word: Word) -> Resolved {
+        let own = self.scopes.var(var);
+        let file = |val| Resolved { val, by: By::File };
+        let val = self.bindings.get(var);
+        let sure = own.declared && self.is_sure(var, own.kind, at, word);
+        if val.is_any() {
+            // Where it may still be what the language has, it is that as well.
+            let other = match own.kind {
+                _ if sure => 0,
+                Kind::Module => self.unbound(word, None),
+                Kind::Local | Kind::Class => self.names.global(word),
+            };
+            return match (other, val.is_known()) {
+                (0, _) => file(val),
+                (other, true) => file(self.bindings.or_else(var, Val::node(other))),
+                (other, false) => Resolved { val: Val::node(other), by: By::Language },
+            };
         }
+        if own.gives != NONE && self.bindings.get(own.gives).is_any() {
+            return file(Val::form(Form::Func, own.gives, 0));
+        }
+        if sure {
+            return file(Val::default());
+        }
+        match own.kind {
+            Kind::Class => self.value(own.outer, at, word),
+            Kind::Local => Resolved { val: Val::node(self.names.global(word)), by: By::Language },
+            Kind::Module => {
+                // Code that is handed to an executor sees what its surroundings imported.
+                let bound = own.declared || (self.scopes.loose && self.bindings.is_bound(var));
+                let tok = self.tok(at).filter(|_| self.sink.depth > 0 && !bound);
+                let name = tok.map(|tok| name_of(self.src, tok));
+                let val = Val::node(self.unbound(word, name.as_deref()));
+                let by = if self.scopes.loose && bound { By::File } else { By::Language };
+                Resolved { val, by }
+            }
+        }
+    }
+
+    /// Says whether a variable is certainly the file's own at a token.
+    fn is_sure(&self, var: u32, kind: Kind, at: u32, word: Word) -> bool {
+        self.scopes.sure_since(var, at).is_some_and(|since| {
+            // What a module gives with all its names comes in its place.
+            let mut stars = self.bindings.stars.iter().filter(|(_, star)| *star > since);
+            kind == Kind::Local || !stars.any(|(module, _)| self.step(*module, word) != 0)
+        })
+    }
+
+    /// Gives what a name is that nothing has certainly bound. A name that is given may be a module.
+    pub(super) fn unbound(&self, word: Word, name: Option<&[u8]>) -> Node {
         if word != 0 && word == self.nodes.builtins_word {
-            return Val::node(self.nodes.builtins);
+            return self.nodes.builtins;
         }
         let node = self.names.global(word);
         if node != 0 {
-            return Val::node(node);
+            return node;
         }
-        let star =
-            self.bindings.stars.iter().map(|module| self.names.step(*module, word)).find(|node| *node != 0);
-        if let Some(node) = star {
-            return Val::node(node);
-        }
-        // Code that is handed to an executor sees what its surroundings imported.
-        if self.sink.depth > 0 { Val::node(self.names.module(name)) } else { Val::default() }
+        let mut stars = self.bindings.stars.iter().map(|(module, _)| self.step(*module, word));
+        let star = stars.find(|node| *node != 0);
+        star.or_else(|| name.map(|name| self.names.module(name))).unwrap_or(0)
     }
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resolved {
+    pub(super) val: Val,
+    by: By,
+}
+
+/// Who gave a name its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    File,
+    Language,
 }
