@@ -31,6 +31,8 @@ pub(super) enum Form {
     Caller,
     /// A function of the file: the variable that holds what it gives.
     Func,
+    /// One of several constants: where they begin, and how many there are.
+    Either,
     /// A method that asks a list or a dictionary: where its items begin, and how many there are.
     Asked,
 }
@@ -180,7 +182,9 @@ impl<'a> Bindings<'a> {
             bound.val = Val::default();
         } else if bound.at == at && !bound.val.is_known() && bound.val.form == Form::Other {
             bound.val = val;
-        } else if bound.at == at && (bound.val.form, val.form) == (Form::List, Form::List) {
+        } else if bound.at == at
+            && matches!((bound.val.form, val.form), (Form::List, Form::List) | (Form::Either, Form::Either))
+        {
             // The items of a list lie elsewhere in each walk.
             bound.val = val;
             return;

@@ -60,17 +60,7 @@ impl Reader<'_, '_> {
                 self.end_iterable(at);
                 self.expect(Reading::Yes);
             }
-            (0, b':') => {
-                if !self.lambda_colon(at) {
-                    self.end_lambdas(at);
-                    if !self.lambda_colon(at) {
-                        self.expect(Reading::No);
-                        if self.levels.is_empty() {
-                            self.colon(at);
-                        }
-                    }
-                }
-            }
+            (0, b':') => self.any_colon(at),
             (0, b'=') => {
                 self.end_lambdas(at);
                 self.expect(Reading::No);
@@ -110,11 +100,7 @@ impl Reader<'_, '_> {
                 self.end_lambdas(at);
                 self.named_as(at);
             }
-            Kw::Return | Kw::Yield => {
-                if self.lambdas.is_empty() {
-                    self.found.gives.push((at, self.scope()));
-                }
-            }
+            Kw::Return | Kw::Yield if self.lambdas.is_empty() => self.found.gives.push((at, self.scope())),
             Kw::None | Kw::Print => self.parameter(at),
             _ => {}
         }
@@ -134,6 +120,21 @@ impl Reader<'_, '_> {
         let top = self.levels.last_mut();
         if let Some(top) = top.filter(|top| matches!(top.what, What::Params | What::LambdaHead)) {
             top.expects = expects;
+        }
+    }
+
+    /// A colon: of a lambda, of a parameter, or of the statement.
+    fn any_colon(&mut self, at: u32) {
+        if self.lambda_colon(at) {
+            return;
+        }
+        self.end_lambdas(at);
+        if self.lambda_colon(at) {
+            return;
+        }
+        self.expect(Reading::No);
+        if self.levels.is_empty() {
+            self.colon(at);
         }
     }
 

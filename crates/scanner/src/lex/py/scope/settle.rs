@@ -278,7 +278,7 @@ impl Settler<'_> {
             let var = self.bound(function.outer, function.name);
             let next = u32::try_from(self.vars.len()).unwrap_or(NONE);
             // All functions of one variable give what any of them gives.
-            let given = match self.vars.get_mut(var as usize).filter(|_| var != NONE) {
+            let value = match self.vars.get_mut(var as usize).filter(|_| var != NONE) {
                 Some(own) if own.gives != NONE => own.gives,
                 Some(own) => {
                     own.gives = next;
@@ -286,17 +286,17 @@ impl Settler<'_> {
                 }
                 None => continue,
             };
-            if given == next {
+            if value == next {
                 self.vars.push(Var { kind: Kind::Local, declared: true, ..Var::default() });
             }
             if let Some(slot) = gives.get_mut(function.scope as usize) {
-                *slot = given;
+                *slot = value;
             }
         }
         for &(tok, scope) in &found.gives {
-            let given = gives.get(scope as usize).copied().unwrap_or(NONE);
+            let value = gives.get(scope as usize).copied().unwrap_or(NONE);
             if let Some(slot) = slots.get_mut(tok as usize) {
-                *slot = given;
+                *slot = value;
             }
         }
     }

@@ -68,7 +68,7 @@ impl Walk<'_, '_, '_> {
         let comma = self.frames.last().is_some_and(|frame| frame.comma);
         let values = core::mem::take(&mut self.items);
         if matches!(self.head.0, Kw::Return | Kw::Yield) {
-            self.gives(&values, comma);
+            self.gives(&values, if comma { Tuple::Yes } else { Tuple::No });
         }
         if !self.targets.is_empty() {
             let targets = core::mem::take(&mut self.targets);
@@ -86,10 +86,10 @@ impl Walk<'_, '_, '_> {
     }
 
     /// What a function gives.
-    fn gives(&mut self, values: &[Item], comma: bool) {
+    fn gives(&mut self, values: &[Item], tuple: Tuple) {
         let at = self.head.1;
         let val = match values {
-            [only] if !comma && only.spread == 0 => only.val,
+            [only] if tuple == Tuple::No && only.spread == 0 => only.val,
             _ => self.keep(values),
         };
         self.bind(at, val);

@@ -10,8 +10,7 @@ impl Walk<'_, '_, '_> {
         if matches!(kind, In::Group | In::List | In::Dict) {
             self.finish_operand();
             if let Some(frame) = self.top()
-                && frame.elem.operands == 0
-                && frame.elem.operators == 0
+                && frame.elem.is_fresh()
                 && frame.elem.spread == 0
             {
                 frame.elem.first = at;

@@ -4,12 +4,39 @@ use super::Walk;
 use super::frame::{Cur, Item};
 use crate::lex::py::bind::{Form, Val};
 use crate::names::{Node, ROOT};
-use crate::sink::Own;
+use crate::sink::{Hit, Own};
 use crate::view::How;
 
+/// Arguments that are looked at for one of several constants.
+const CHOSEN: usize = 8;
+
 impl Walk<'_, '_, '_> {
-    /// Tells the rules of a call and gives what it returns.
+    /// Tells the rules of a call, with each constant that its first argument of several may be, and gives what it returns.
     pub(super) fn call(&mut self, callee: &Cur, items: &[Item], last: u32) -> Val {
+        let choice = items.iter().take(CHOSEN).position(|item| item.val.form == Form::Either);
+        let Some(place) = choice.filter(|_| callee.val.node != 0 || callee.val.star != 0) else {
+            return self.call_with(callee, items, last);
+        };
+        let mut items = items.to_vec();
+        let vals = items.get(place).map(|item| self.choices(item.val)).unwrap_or_default();
+        let mut given = Val::default();
+        let start = self.sink.hits.len();
+        for val in vals {
+            if let Some(item) = items.get_mut(place) {
+                item.val = val;
+            }
+            let before = self.sink.hits.len();
+            given = self.call_with(callee, &items, last);
+            // The same again is no news.
+            let new = self.sink.hits.split_off(before);
+            let known = self.sink.hits.get(start..).unwrap_or_default();
+            let new: Vec<Hit> = new.into_iter().filter(|hit| !known.contains(hit)).collect();
+            self.sink.hits.extend(new);
+        }
+        given
+    }
+
+    fn call_with(&mut self, callee: &Cur, items: &[Item], last: u32) -> Val {
         let val = callee.val;
         let span = self.span(callee.first, last);
         match val.form {
@@ -34,11 +61,11 @@ impl Walk<'_, '_, '_> {
                 return self.bindings.get(val.a);
             }
             Form::Asked => {
-                let list = Val { form: Form::List, ..val };
-                let Some(item) = items.first().copied() else { return self.any_item(list) };
+                let held = Val { form: Form::List, ..val };
+                let Some(item) = items.first().copied() else { return self.any_item(held) };
                 let (name, how) = self.text(item.val);
                 self.undone = how;
-                return self.picked(list, item, (item.val.form == Form::Text).then_some(name.as_slice()));
+                return self.picked(held, item, (item.val.form == Form::Text).then_some(name.as_slice()));
             }
             Form::Path if val.star == 0 => return Val { b: last, ..val },
             _ => {}

@@ -74,13 +74,14 @@ impl Walk<'_, '_, '_> {
 
     /// Ends an element.
     pub(super) fn finish_element(&mut self) {
+        self.end_condition();
         self.end_loop();
         let last = self.at.saturating_sub(1);
         let Some(frame) = self.frames.last_mut() else { return };
         frame.asks = false;
         let mut elem = core::mem::take(&mut frame.elem);
         let kind = frame.kind;
-        if elem.operands == 0 {
+        if elem.operands == 0 && elem.choices == 0 {
             return;
         }
         if elem.negate {
@@ -91,6 +92,10 @@ impl Walk<'_, '_, '_> {
             };
         } else if elem.operators > 0 && matches!(elem.val.form, Form::True | Form::False) {
             elem.val.form = if elem.operands > 1 { Form::True } else { elem.val.form };
+        }
+        elem.val = self.chosen(&elem);
+        if elem.choices > 0 {
+            elem.target = Cur::default();
         }
         if let Some(name) = elem.walrus.checked_sub(1) {
             self.bind(name, elem.val);

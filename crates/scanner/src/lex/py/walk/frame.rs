@@ -66,6 +66,18 @@ pub(super) struct Elem {
     /// Operands that are names of the tables.
     pub(super) known: usize,
     pub(super) target: Cur,
+    /// What `and`, `or` and `else` have parted from what follows, and how many there are.
+    pub(super) chosen: Val,
+    pub(super) choices: u32,
+    /// What stands behind the last of them is compared.
+    pub(super) compared: bool,
+}
+
+impl Elem {
+    /// Says whether nothing of it is read.
+    pub(super) const fn is_fresh(&self) -> bool {
+        self.operands == 0 && self.operators == 0 && self.choices == 0
+    }
 }
 
 /// A finished element.
@@ -112,6 +124,8 @@ pub(super) struct Frame {
     pub(super) annotated: Option<Cur>,
     /// A loop whose head is read.
     pub(super) looped: Option<Looped>,
+    /// The element that a condition stands in, while that is read.
+    pub(super) saved: Option<Elem>,
     /// The last keyword was `in`, behind no `for`: a question, no walk.
     pub(super) asks: bool,
     pub(super) comma: bool,
@@ -129,6 +143,7 @@ impl Frame {
             lambda: None,
             annotated: None,
             looped: None,
+            saved: None,
             asks: false,
             comma: false,
         }

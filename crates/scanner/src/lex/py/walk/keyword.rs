@@ -43,10 +43,21 @@ impl Walk<'_, '_, '_> {
                     && let Some(frame) = self.top()
                 {
                     frame.asks = true;
+                    frame.elem.compared = true;
                     frame.elem.operators = frame.elem.operators.saturating_add(1);
                 }
             }
-            Kw::If if self.frames.last().is_some_and(|frame| frame.kind != In::Statement) => self.end_loop(),
+            Kw::If if !fresh => {
+                if self.frames.last().is_some_and(|frame| frame.kind != In::Statement) {
+                    self.end_loop();
+                }
+                self.begin_condition();
+            }
+            Kw::Else if !fresh => {
+                self.end_condition();
+                self.choice();
+            }
+            Kw::And | Kw::Or => self.choice(),
             Kw::Not => {
                 if let Some(frame) = self.top() {
                     frame.elem.negate = !frame.elem.negate;
@@ -59,7 +70,13 @@ impl Walk<'_, '_, '_> {
                     frame.lambda.get_or_insert(outer);
                 }
             }
-            Kw::And | Kw::Or | Kw::If | Kw::Else | Kw::Await => {}
+            Kw::If | Kw::Else | Kw::Await => {}
+            Kw::Is => {
+                if let Some(frame) = self.top() {
+                    frame.elem.compared = true;
+                    frame.elem.operators = frame.elem.operators.saturating_add(1);
+                }
+            }
             Kw::As => self.bound_as(),
             _ => {
                 if let Some(frame) = self.top() {

@@ -102,7 +102,10 @@ impl Walk<'_, '_, '_> {
             return *only;
         }
         let known: Vec<Val> = vals.iter().filter(|val| val.is_known()).copied().collect();
-        let Some(last) = known.len().checked_sub(1) else { return Val::default() };
+        let Some(last) = known.len().checked_sub(1) else {
+            let constants: Vec<Val> = vals.iter().flat_map(|val| self.choices(*val)).collect();
+            return self.keep_choices(&constants);
+        };
         self.bindings.is_one_of(last);
         known.get(self.bindings.walk.min(last)).copied().unwrap_or_default()
     }

@@ -11,6 +11,7 @@ const ITEMS: usize = 256;
 impl Walk<'_, '_, '_> {
     /// `for`: its targets follow.
     pub(super) fn begin_loop(&mut self) {
+        self.end_condition();
         self.end_loop();
         let from = self.at.saturating_add(1);
         if let Some(frame) = self.top() {
@@ -31,7 +32,10 @@ impl Walk<'_, '_, '_> {
 
     /// A comma in what a loop goes through; says whether it is one.
     pub(super) fn loop_comma(&mut self) -> bool {
-        self.finish_operand();
+        if self.frames.last().is_some_and(|frame| frame.looped.is_none()) {
+            return false;
+        }
+        self.end_condition();
         let next = self.at.saturating_add(1);
         let Some(frame) = self.top() else { return false };
         let Some(looped) = frame.looped else { return false };
@@ -58,7 +62,7 @@ impl Walk<'_, '_, '_> {
         if !looped.is_in() {
             return;
         }
-        let val = elem.val;
+        let val = self.chosen(&elem);
         match (looped.tuple, val.form) {
             (Tuple::Yes, _) if elem.operands > 0 => self.bind_targets(looped, &[val]),
             (Tuple::No, Form::List) => {

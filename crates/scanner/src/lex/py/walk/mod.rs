@@ -4,6 +4,7 @@ mod args;
 mod assign;
 mod bracket;
 mod call;
+mod choice;
 mod element;
 mod frame;
 mod given;
@@ -144,10 +145,7 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
 
     fn fresh(&self) -> bool {
         self.frames.last().is_some_and(|frame| {
-            frame.kind == In::Statement
-                && !frame.cur.active
-                && frame.elem.operands == 0
-                && frame.elem.operators == 0
+            frame.kind == In::Statement && !frame.cur.active && frame.elem.is_fresh() && frame.saved.is_none()
         }) && self.targets.is_empty()
             && self.items.is_empty()
     }

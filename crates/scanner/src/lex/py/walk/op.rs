@@ -68,6 +68,8 @@ impl Walk<'_, '_, '_> {
         }
         if let Some(frame) = self.top() {
             let first = frame.elem.operands == 0 && frame.elem.operators == 0;
+            frame.elem.compared |= matches!((high, low), (b'=' | b'!' | b'<' | b'>', b'='))
+                || (high == 0 && matches!(low, b'<' | b'>'));
             let stars = match op {
                 op if op == u16::from(b'*') => 1,
                 op if op == pair(b'*', b'*') => 2,

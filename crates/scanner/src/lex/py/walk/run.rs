@@ -81,6 +81,20 @@ impl Walk<'_, '_, '_> {
 
     /// Hands a list of words on as one command.
     fn command(&mut self, words: &[Item]) {
+        let Some(place) = words.iter().position(|item| item.val.form == Form::Either) else {
+            return self.command_of(words);
+        };
+        let mut words = words.to_vec();
+        let vals = words.get(place).map(|item| self.choices(item.val)).unwrap_or_default();
+        for val in vals {
+            if let Some(item) = words.get_mut(place) {
+                item.val = val;
+            }
+            self.command_of(&words);
+        }
+    }
+
+    fn command_of(&mut self, words: &[Item]) {
         let mut view = View::default();
         for item in words {
             let start = self.span(item.first, item.last).0;

@@ -34,7 +34,7 @@ impl Walk<'_, '_, '_> {
         if let Some(frame) = self.top() {
             let decorator = core::mem::take(&mut frame.cur.decorator);
             frame.cur = Cur { val, first: at, last: at, how, active: true, decorator, ..Cur::default() };
-            if frame.elem.operands == 0 && frame.elem.operators == 0 && frame.elem.spread == 0 {
+            if frame.elem.is_fresh() && frame.elem.spread == 0 {
                 frame.elem.first = at;
             }
         }
