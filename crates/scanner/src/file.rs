@@ -1,5 +1,7 @@
 //! One file: inventory, decoding, raw rules, lenses, views, embedded code.
 
+use core::cell::Cell;
+
 use plugward_types::{Digest, Severity};
 
 use crate::cache;
@@ -171,8 +173,16 @@ fn text_of(
     }
     crate::passes::long_encoded(text, &mut sink);
     hits.append(&mut sink.hits);
-    let whole =
-        Source { text, depth: 0, lens: Lens::Prose, role: class.role, lowered: Lowered::No, places: None };
+    let left = Cell::new(text.len().saturating_mul(AGAIN).saturating_add(FREE));
+    let whole = Source {
+        text,
+        depth: 0,
+        lens: Lens::Prose,
+        role: class.role,
+        lowered: Lowered::No,
+        places: None,
+        left: &left,
+    };
     for embedded in core::mem::take(&mut sink.embedded) {
         inner(rules, options, entry.path, &whole, &embedded, &mut hits, &mut record.named);
     }
@@ -186,7 +196,7 @@ fn text_of(
     let mut places = Some(places);
     for lens in lenses {
         let places = if lens == Lens::Js { places.take() } else { None };
-        let source = Source { text: seen, depth: 0, lens, role: class.role, lowered: Lowered::No, places };
+        let source = Source { text: seen, lens, places, ..whole };
         read(rules, options, entry.path, source, &mut hits, &mut record.named);
     }
     script_in_text(rules, entry.path, text, &mut hits);
@@ -308,7 +318,14 @@ struct Source<'a> {
     lowered: Lowered,
     /// What a pass over the bytes told of the views.
     places: Option<Places>,
+    /// Bytes of the file that may still be read as code in a text.
+    left: &'a Cell<usize>,
 }
+
+/// So many times its own bytes a file may be read as code that lies in its texts, and so many bytes besides: what is not closed
+/// may be read from each of many places up to the end, and so may what is in it.
+const AGAIN: usize = 16;
+const FREE: usize = 64 << 10;
 
 /// Reads a text through a lens, with what is embedded in it. Hits are in offsets of the text.
 fn read(
@@ -424,7 +441,9 @@ fn inner(
         EmbeddedText::View(View { bytes, map, .. }) => (bytes, 0, Some(map)),
     };
     let depth = source.depth.saturating_add(1);
-    if depth > options.limits.embedded {
+    let left = source.left.get().checked_sub(text.len());
+    source.left.set(left.unwrap_or(0));
+    if depth > options.limits.embedded || left.is_none() {
         let mut sink = Sink::new(rules, Some(embedded.lens), path, &[]);
         let span = map.map_or((base, base.saturating_add(text.len())), |map| {
             let (start, end, _) = map.back(0, text.len());
@@ -437,7 +456,7 @@ fn inner(
     let mut hits = Vec::new();
     let lowered = source.lowered.max(embedded.lowered);
     let places = (embedded.lens == Lens::Js).then(|| rules.hinted().places(&rules.bytes, text));
-    let below = Source { text, depth, lens: embedded.lens, role: source.role, lowered, places };
+    let below = Source { text, depth, lens: embedded.lens, lowered, places, ..*source };
     read(rules, options, path, below, &mut hits, named);
     for mut found in hits {
         let (start, end) = (found.start as usize, found.end as usize);

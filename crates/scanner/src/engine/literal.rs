@@ -5,7 +5,7 @@ use core::cmp::Reverse;
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::{MIN_LITERAL, rarity};
+use super::{Lines, MIN_LITERAL, rarity};
 
 /// One required literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,8 +150,13 @@ pub(crate) fn holds(hir: &Hir, bytes: &[u8]) -> bool {
     }
 }
 
+/// Says over how many lines a match of a regex goes.
+pub(crate) fn lines(hir: &Hir) -> Lines {
+    if is_inline(hir) { Lines::One } else { Lines::Many }
+}
+
 /// Says whether no match of a regex holds a line feed but as its first or its last byte.
-pub(crate) fn is_inline(hir: &Hir) -> bool {
+fn is_inline(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Capture(capture) => is_inline(&capture.sub),
         HirKind::Alternation(branches) => branches.iter().all(is_inline),

@@ -95,10 +95,17 @@ pub(crate) struct Pattern {
     /// Each match holds a blank; one of [`MARKS`].
     pub(crate) blank: bool,
     pub(crate) marked: bool,
-    /// No match holds a line feed but as its first or last byte.
-    pub(crate) inline: bool,
+    pub(crate) lines: Lines,
     regex: OnceLock<Regex>,
     near: OnceLock<Vec<Near>>,
+}
+
+/// Over how many lines a match goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// One: a line feed is its first or its last byte, or none.
+    One,
+    Many,
 }
 
 /// What the text of a pattern says of its matches: derived where a rule file is loaded, and kept beside the built-in rules.
@@ -109,7 +116,7 @@ pub(crate) struct Derived {
     pub(crate) least: usize,
     pub(crate) blank: bool,
     pub(crate) marked: bool,
-    pub(crate) inline: bool,
+    pub(crate) lines: Lines,
 }
 
 fn syntax_config() -> syntax::Config {
@@ -211,18 +218,18 @@ impl Derived {
         let (blank, marked) = (literal::holds(&hir, b" "), literal::holds(&hir, MARKS));
         // A match may end with the line feed behind a piece.
         let least = hir.properties().minimum_len().unwrap_or(0).saturating_sub(1);
-        let inline =
-            literal::is_inline(&hir) && !shape.literals.iter().any(|known| known.bytes.contains(&b'\n'));
-        Ok(Self { shape, slow: short, least, blank, marked, inline })
+        let breaks = shape.literals.iter().any(|known| known.bytes.contains(&b'\n'));
+        let lines = if breaks { Lines::Many } else { literal::lines(&hir) };
+        Ok(Self { shape, slow: short, least, blank, marked, lines })
     }
 }
 
 impl Pattern {
     /// Puts a pattern together; its regex is not compiled yet.
     pub(crate) fn new(matcher: u16, langs: u8, source: Cow<'static, str>, derived: Derived) -> Self {
-        let Derived { shape, slow, least, blank, marked, inline } = derived;
+        let Derived { shape, slow, least, blank, marked, lines } = derived;
         let (regex, near) = (OnceLock::new(), OnceLock::new());
-        Self { matcher, langs, source, shape, slow, least, blank, marked, inline, regex, near }
+        Self { matcher, langs, source, shape, slow, least, blank, marked, lines, regex, near }
     }
 
     /// Gives the compiled regex.

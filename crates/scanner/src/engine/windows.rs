@@ -5,7 +5,7 @@ use regex_automata::Input;
 
 use super::literal::overlapping;
 use super::near::{self, Range};
-use super::{Pattern, Places, RawMatch};
+use super::{Lines, Pattern, Places, RawMatch};
 
 /// Where matches of one pattern may start, in rising order and never touching.
 #[derive(Debug, Default)]
@@ -21,13 +21,12 @@ struct Starts {
 pub(super) struct Reach {
     /// The longest match.
     max: usize,
-    /// No match goes over a line feed.
-    inline: bool,
+    lines: Lines,
 }
 
 impl Reach {
     pub(super) const fn of(pattern: &Pattern) -> Self {
-        Self { max: pattern.shape.max, inline: pattern.inline }
+        Self { max: pattern.shape.max, lines: pattern.lines }
     }
 }
 
@@ -114,7 +113,7 @@ impl Starts {
         let Some(last) = at.checked_sub(before.0) else { return };
         let (mut first, mut end) =
             (at.saturating_sub(before.1), last.saturating_add(reach.max).min(hay.len()));
-        if reach.inline {
+        if reach.lines == Lines::One {
             (first, end) = self.line(hay, at, (first, end));
         }
         if first > last {

@@ -8,7 +8,7 @@ use plugward_types::{Digest, RuleId, Severity};
 use super::Rule;
 use super::compile::Way;
 use super::source::{Arg0, Declared, MatchSource, NameSource, Text};
-use crate::engine::{Case, Derived, Literal, Shape};
+use crate::engine::{Case, Derived, Lines, Literal, Shape};
 
 /// Something that the table holds.
 pub(super) trait Pack: Sized {
@@ -247,9 +247,10 @@ macro_rules! pack_enum {
 
 pack_struct!(Rule { id, title, why, fix, refs, langs, severity });
 pack_struct!(Way { found, derived });
-pack_struct!(Derived { shape, slow, least, blank, marked, inline });
+pack_struct!(Derived { shape, slow, least, blank, marked, lines });
 pack_struct!(Shape { max, literals });
 pack_struct!(NameSource { langs, names, arg0, argv, check, declared, roles, profiles });
+pack_enum!(Lines { One, Many });
 pack_enum!(Severity { Info, Warning, Danger });
 pack_enum!(Arg0 { Any, Literal, Text, Computed });
 pack_enum!(Declared { Same, Own });

@@ -72,7 +72,7 @@ mod tests {
     use super::super::load::load;
     use super::super::{CaseStore, MatcherKind};
     use super::*;
-    use crate::engine::{Pattern, ShortRegex};
+    use crate::engine::{Lines, Pattern, ShortRegex};
     use crate::entry::{Content, Entry, RoleHint};
     use crate::options::{Profile, ScanOptions};
     use crate::scan::scan;
@@ -136,8 +136,12 @@ mod tests {
     fn no_match_over_text_goes_over_a_line_feed() {
         let rules = builtin().expect("the table reads");
         for set in [&rules.text, &rules.hidden] {
-            let over: Vec<&str> =
-                set.patterns.iter().filter(|known| !known.inline).map(|known| &*known.source).collect();
+            let over: Vec<&str> = set
+                .patterns
+                .iter()
+                .filter(|known| known.lines == Lines::Many)
+                .map(|known| &*known.source)
+                .collect();
             assert_eq!(over, [""; 0], "pieces of text are parted by line feeds");
         }
     }

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod again;
 mod cache;
 mod cases;
 mod common;

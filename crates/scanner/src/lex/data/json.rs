@@ -47,11 +47,10 @@ pub(super) fn comment(src: &[u8], at: usize) -> Option<usize> {
         return Some(at.saturating_add(len));
     }
     if rest.starts_with(b"//") || rest.starts_with(b"#") {
-        let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
         // Readers of JSON5 end a line at two more characters: what follows is read, whoever is right.
-        let line = rest.get(..line).unwrap_or_default();
-        let ends = |at: &usize| matches!(line.get(*at..), Some([0xE2, 0x80, 0xA8 | 0xA9, ..]));
-        let len = memchr::memchr_iter(0xE2, line).find(ends).unwrap_or(line.len());
+        let ends =
+            |at: &usize| matches!(rest.get(*at..), Some([b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..]));
+        let len = memchr::memchr3_iter(b'\n', b'\r', 0xE2, rest).find(ends).unwrap_or(rest.len());
         return Some(at.saturating_add(len));
     }
     None
@@ -110,12 +109,10 @@ fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
                 | b';'
         )
     };
-    let mut len = rest.iter().position(stop).unwrap_or(rest.len());
-    let word = rest.get(..len).unwrap_or_default();
     // A comment may follow a word without a blank.
-    for mark in [b"//".as_slice(), b"/*"] {
-        len = memchr::memmem::find(word, mark).unwrap_or(len).min(len);
-    }
+    let comment = |at: usize| matches!(rest.get(at..), Some([b'/', b'/' | b'*', ..]));
+    let mut bytes = rest.iter().enumerate();
+    let len = bytes.position(|(at, byte)| stop(byte) || comment(at)).unwrap_or(rest.len());
     let end = start.saturating_add(1).saturating_add(len);
     let escaped = memchr::memchr(b'\\', src.get(start..end).unwrap_or_default()).is_some();
     let body =

@@ -152,12 +152,9 @@ fn comment_ends(src: &[u8], scanned: &Scanned, sink: &mut Sink<'_>) {
             _ => (0, false),
         };
         let rest = src.get(end.saturating_add(len)..).unwrap_or_default();
-        let stop = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
-        let code = rest.get(..stop).unwrap_or_default();
-        if lone
-            && code.iter().any(|byte| !byte.is_ascii_whitespace())
-            && !code.trim_ascii_start().starts_with(b"//")
-        {
+        let blanks = |rest: &[u8]| rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | 0x0C)).count();
+        let code = if lone { rest.get(blanks(rest)..).unwrap_or_default() } else { &[] };
+        if !matches!(code, [] | [b'\n' | b'\r', ..] | [b'/', b'/', ..]) {
             sink.shape("evasion-line-separator", (end, end.saturating_add(len)), How::NONE);
         }
     }

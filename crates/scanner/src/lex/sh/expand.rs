@@ -299,9 +299,11 @@ impl Parser<'_, '_, '_> {
         if !self.down() {
             return;
         }
-        let end = core::mem::replace(&mut self.end, close);
+        // Here-documents that begin in it end with it.
+        let around = (self.end, self.documents, self.line);
+        (self.end, self.documents) = (close, (usize::MAX, 0));
         let (ran, printed) = self.inner(Stop::End, Capture::Yes, super::Pipe::default());
-        self.end = end;
+        (self.end, self.documents, self.line) = around;
         self.up();
         self.pos = close.saturating_add(1).min(self.end);
         self.put_output(ran, printed, start, piece, place);

@@ -93,10 +93,19 @@ struct Piece {
     value_end: usize,
     /// `NAME=` in front, unquoted: how long the name is.
     assigns: u32,
+    equals: Equals,
     /// It has an unquoted `*`, `?` or `[`.
     glob: bool,
     /// Which constant a process substitution gives, plus one.
     printed: u32,
+}
+
+/// Whether a word has a `=`. No later one follows a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Equals {
+    #[default]
+    None,
+    Seen,
 }
 
 /// What a variable holds.

@@ -189,12 +189,14 @@ impl Parser<'_, '_, '_> {
             b'$' => self.dollar(piece, In::Bare),
             b'`' => self.backticks(piece, In::Bare),
             b'=' => {
-                let text = self.flat.bytes.get(piece.start..).unwrap_or_default();
-                let own = piece.assigns == 0 && self.pos.saturating_sub(piece.span.0) == text.len();
-                let index = text.split(|byte| *byte == b'[').next().unwrap_or_default();
-                let name = index.strip_suffix(b"+").unwrap_or(index);
-                if own && super::wrap::is_name(name) {
-                    piece.assigns = super::flat::small(name.len());
+                if core::mem::replace(&mut piece.equals, super::Equals::Seen) == super::Equals::None {
+                    let text = self.flat.bytes.get(piece.start..).unwrap_or_default();
+                    let own = self.pos.saturating_sub(piece.span.0) == text.len();
+                    let index = text.split(|byte| *byte == b'[').next().unwrap_or_default();
+                    let name = index.strip_suffix(b"+").unwrap_or(index);
+                    if own && super::wrap::is_name(name) {
+                        piece.assigns = super::flat::small(name.len());
+                    }
                 }
                 self.one();
             }

@@ -174,47 +174,4 @@ impl Scanner<'_> {
         self.out.comments.push((offset(start), offset(end)));
         self.at = end;
     }
-
-    pub(super) fn regex(&mut self) -> bool {
-        let Some(end) = self.regex_end() else { return false };
-        let rest = self.src.get(end..).unwrap_or_default();
-        let flags = rest.iter().take_while(|byte| matches!(class(**byte), CLASS_WORD | CLASS_DIGIT)).count();
-        let start = self.at;
-        self.at = end.wrapping_add(flags);
-        self.push(K::Regex, start, self.at, 0, 0);
-        (self.operand, self.statement) = (false, false);
-        true
-    }
-
-    /// Finds where a regex literal that starts here ends, on its line.
-    ///
-    /// Each byte is looked at twice at most, however many marks of a line are none: where a reading from an earlier mark
-    /// met no end up to the line's, a later one that comes to a bracket is in the same state as that one was, and
-    /// meets none either.
-    fn regex_end(&mut self) -> Option<usize> {
-        let start = self.at;
-        let known = start < self.no_regex;
-        let mut end = start.wrapping_add(1);
-        let mut in_class = false;
-        loop {
-            match self.src.get(end..).unwrap_or_default() {
-                [] | [b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..] => {
-                    self.no_regex = end;
-                    return None;
-                }
-                [b'[' | b']', ..] if known => return None,
-                [b'\\', next, ..] if !matches!(next, b'\n' | b'\r') => end = end.wrapping_add(2),
-                [b'[', ..] => {
-                    in_class = true;
-                    end = end.wrapping_add(1);
-                }
-                [b']', ..] => {
-                    in_class = false;
-                    end = end.wrapping_add(1);
-                }
-                [b'/', ..] if !in_class => return Some(end.wrapping_add(1)),
-                _ => end = end.wrapping_add(1),
-            }
-        }
-    }
 }

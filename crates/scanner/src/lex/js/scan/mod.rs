@@ -3,6 +3,7 @@
 mod jsx;
 mod literal;
 mod punct;
+mod regex;
 mod word;
 
 use super::token::{Brace, DULL, ESCAPED, EVENT, K, Kw, NEWLINE, NO_MATE, Tok, UNCLOSED};
@@ -141,8 +142,7 @@ pub(super) struct Scanner<'a> {
     statement: bool,
     last: K,
     last_kw: Kw,
-    /// Up to here no reading of a regex literal that began before has met an end.
-    no_regex: usize,
+    endless: regex::Endless,
     /// The end of the line that was looked for last.
     line_end: usize,
 }
@@ -243,7 +243,7 @@ impl<'a> Scanner<'a> {
             statement: true,
             last: K::Semi,
             last_kw: Kw::None,
-            no_regex: 0,
+            endless: regex::Endless::default(),
             line_end: 0,
         }
     }

