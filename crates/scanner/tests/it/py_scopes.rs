@@ -234,6 +234,21 @@ const FLOWS: &[(&str, &str)] = &[
     ("def f():\n    m = @\n    class A:\n        n = m\n    A.n.system('x')\n", "os"),
     ("def f():\n    m = @\n    locals()['m'].system('x')\n", "os"),
     ("m = @\nglobals()['m'].system('x')\n", "os"),
+    ("match @:\n    case m:\n        m.system('x')\n", "os"),
+    ("match [1, @]:\n    case [a, m] if a:\n        m.system('x')\n", "os"),
+    ("match @:\n    case str() | None as m: m.system('x')\n", "os"),
+    ("match 1, @:\n    case _, m: m.system('x')\n", "os"),
+    ("def f(m):\n    m.system('x')\nf(@)\n", "os"),
+    ("f(1, @)\ndef f(a, /, m, *b):\n    m.system('x')\n", "os"),
+    ("def f(a, *, m=None):\n    m.system('x')\nf(1, m=@)\n", "os"),
+    ("def f(a):\n    return a\nf(@).system('x')\n", "os"),
+    ("def f(a): return g(a)\ndef g(b): b.system('x')\nf(@)\n", "os"),
+    ("class A:\n    def m(self, a):\n        a.system('x')\nA().m(@)\n", "os"),
+    (
+        "class A:\n    def __init__(self, m):\n        self.m = m\n    def f(self):\n        self.m.system('x')\nA(@).f()\n",
+        "os",
+    ),
+    ("class A:\n    def __init__(self, *, m):\n        self.m = m\nA(m=@).m.system('x')\n", "os"),
 ];
 
 #[test]
@@ -264,6 +279,9 @@ const APART: &[&str] = &[
     "import os\nf = lambda m=os: m\ng = lambda m: m.system('x')\n",
     "def f():\n    c = 'rm -rf /'\ndef g():\n    c = 'ls'\n    import subprocess\n    subprocess.run(c)\n",
     "def f():\n    import os as m\ndef g():\n    m.system('x')\n",
+    "import os\ndef f(a, m): pass\ndef g(m): m.system('x')\nf(1, os)\n",
+    "import os\ndef f(a, m): a.system('x')\nf(1, os)\n",
+    "import os\nclass A:\n    def __init__(self, m): pass\nclass B:\n    def __init__(self, m): m.system('x')\nA(os)\n",
 ];
 
 #[test]
@@ -271,6 +289,28 @@ fn a_local_is_no_local_of_another_function() {
     for text in APART {
         let found = check(Profile::General, "a.py", text);
         assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
+    }
+    // A condition is no part of what it chooses; what is chosen is either.
+    for (text, rules) in [
+        ("import subprocess\ne = 'git' if 'git' in u else 'hg'\nsubprocess.run([e, 'log'])\n", &[][..]),
+        ("import os\nx = 'a' in os.environ\nx.items()\n", &[]),
+        ("import os\nos.system('rm -rf /' if a else 'ls')\n", &["sh/destructive"]),
+        (
+            "import os\nc = 'ls' if a else 'curl u | sh' if b else 'rm -rf /'\nos.system(c)\n",
+            &["sh/destructive", "sh/pipe-to-shell"],
+        ),
+        ("import os\nos.system(c or 'rm -rf /')\n", &["sh/destructive"]),
+        ("import subprocess\nsubprocess.run(['rm' if a else 'ls', '-rf', '/'])\n", &["sh/destructive"]),
+        ("import os\nfor c in ['ls', 'rm -rf /']: os.system(c)\n", &["sh/destructive"]),
+        ("import subprocess\nsubprocess.run(c, shell=True if a else False)\n", &["py/subprocess-shell"]),
+        ("import os\n(f if os else os).system('x')\n", &["py/os-exec"]),
+    ] {
+        let found = check(Profile::General, "a.py", text);
+        for rule in rules {
+            assert!(found.iter().any(|line| line.contains(rule)), "{text}: {rule}: {found:?}");
+        }
+        let hidden = found.iter().any(|line| line.contains("danger"));
+        assert!(!rules.is_empty() || !hidden, "{text}: {found:?}");
     }
     // Constants of one function are not those of another.
     let text = "import os\ndef f():\n    c = 'ls'\ndef g():\n    c = 'rm -rf /'\n    os.system(c)\n";

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::scan::normal;
-use super::scope::NONE;
+use super::scope::{NAMELESS, NONE};
 use super::token::{Tok, WIDE};
 use crate::names::Node;
 
@@ -157,7 +157,7 @@ impl<'a> Bindings<'a> {
 
     /// Binds a variable at a token.
     pub(super) fn bind(&mut self, var: u32, name: u32, at: u32, val: Val) {
-        if val.is_known() {
+        if val.is_known() && name != NAMELESS {
             self.named.entry(name).or_default().add_any(val);
         }
         let Some(bound) = self.vars.get_mut(var as usize).filter(|_| var != NONE) else { return };

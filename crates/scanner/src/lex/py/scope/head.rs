@@ -144,7 +144,9 @@ impl Reader<'_, '_> {
             self.type_params(next, types);
             self.statement.types = types;
         }
-        self.statement.owns = self.new_scope(Kind::Class);
+        let scope = self.new_scope(Kind::Class);
+        self.found.classes.push(Function { scope, outer: self.scope(), name });
+        self.statement.owns = scope;
         next
     }
 }

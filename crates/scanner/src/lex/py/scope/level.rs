@@ -113,6 +113,11 @@ impl Reader<'_, '_> {
         self.expect(Reading::No);
         if let Some(name) = self.bind(at, scope, Of::Own) {
             self.found.params.push((at, scope, name));
+            let before = at.checked_sub(1).and_then(|before| self.tok(before));
+            let spread = before.is_some_and(|tok| tok.is_op(b'*') || tok.aux == pair(b'*', b'*'));
+            if !spread {
+                self.found.places.push((scope, name));
+            }
         }
     }
 

@@ -127,7 +127,14 @@ impl Reader<'_, '_> {
         let start = Some(at.saturating_add(1));
         self.set_range(statement.owns, start, None);
         self.set_range(statement.types, start, None);
+        let mut subject = NO;
+        if statement.soft == Soft::Match {
+            subject = self.found.matches;
+            self.found.matches = subject.saturating_add(1);
+            self.found.subjects.push((statement.start, subject));
+        }
         let block = Block {
+            subject,
             id,
             scope: if statement.owns == NO { scope } else { statement.owns },
             columns: self.blocks.last().map_or((0, 0), |block| block.columns),

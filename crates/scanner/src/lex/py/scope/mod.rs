@@ -3,6 +3,7 @@
 //! Two passes over the tokens of a file: `read` finds the scopes and what each binds, `settle` says of each name which
 //! variable it is. Where the file is not what the language reads, all names are those of the file, and no name is certain.
 
+mod flow;
 mod head;
 mod level;
 mod line;
@@ -11,6 +12,8 @@ mod read;
 mod settle;
 mod space;
 mod target;
+
+use std::collections::BTreeMap;
 
 use super::token::Tok;
 use names::NameTable;
@@ -36,11 +39,21 @@ pub(super) struct Var {
     pub(super) outer: u32,
     /// What calling it gives: a variable of its own.
     pub(super) gives: u32,
+    /// What it is called with: the first of so many variables, one for each place.
+    pub(super) args: u32,
+    pub(super) arity: u32,
+    /// What a parameter is called with.
+    pub(super) given: u32,
     /// The number of its name.
     pub(super) name: u32,
     /// Where it is certainly bound: a range of `sure`.
     sure: (u32, u32),
 }
+
+/// No name.
+pub(super) const NAMELESS: u32 = u32::MAX;
+/// Most parameters of a function that calls fill.
+const PLACES: u32 = 64;
 
 /// No variable: a member, a keyword.
 pub(super) const NONE: u32 = 0;
@@ -59,6 +72,10 @@ pub(super) struct Scopes<'a> {
     names: NameTable<'a>,
     /// By name: its variable of the file.
     modules: Vec<u32>,
+    /// By token of a `match`, a `case` or what it captures: the variable that holds what is matched.
+    subjects: BTreeMap<u32, u32>,
+    /// By number of a method's name: what methods of that name are called with.
+    methods: BTreeMap<u32, (u32, u32)>,
     /// The file is not what the language reads: all names are those of the file.
     pub(super) loose: bool,
 }
@@ -93,6 +110,17 @@ impl<'a> Scopes<'a> {
     /// Gives the number of a name; `None` where the file has no such name.
     pub(super) fn name(&self, name: &[u8]) -> Option<u32> {
         self.names.find(name)
+    }
+
+    /// Gives the variable that holds what is matched where a token is read.
+    pub(super) fn subject(&self, tok: u32) -> Option<u32> {
+        if self.subjects.is_empty() { None } else { self.subjects.get(&tok).copied() }
+    }
+
+    /// Gives what methods of a name are called with: the first variable, and how many there are.
+    pub(super) fn method(&self, name: &[u8]) -> (u32, u32) {
+        let number = if self.methods.is_empty() { None } else { self.names.find(name) };
+        number.and_then(|number| self.methods.get(&number)).copied().unwrap_or_default()
     }
 
     /// Gives the file's own variable of a name.

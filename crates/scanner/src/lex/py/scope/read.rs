@@ -85,6 +85,12 @@ pub(super) struct Found<'a> {
     /// Tokens at which a function's scope gives a value.
     pub(super) gives: Vec<(u32, u32)>,
     pub(super) functions: Vec<Function>,
+    pub(super) classes: Vec<Function>,
+    /// Parameters that a call fills by their place or name: scope and name, in order.
+    pub(super) places: Vec<(u32, u32)>,
+    /// Tokens of `match`, `case` and what cases capture, with the number of their `match`.
+    pub(super) subjects: Vec<(u32, u32)>,
+    pub(super) matches: u32,
     /// The file is not what the language reads.
     pub(super) loose: bool,
     /// Names of the file may be changed by other ways than by name.
@@ -105,6 +111,8 @@ pub(super) struct Block {
     /// A class is bound when its block ends: in which scope, what name, in which block.
     pub(super) class: Option<(u32, u32, u32)>,
     pub(super) body: Body,
+    /// The number of the `match` whose cases are in it.
+    pub(super) subject: u32,
 }
 
 /// What a block is the body of.
@@ -192,6 +200,7 @@ impl<'a, 't> Reader<'a, 't> {
             types: NO,
             class: None,
             body: Body::Plain,
+            subject: NO,
         };
         Self {
             src,
@@ -208,6 +217,10 @@ impl<'a, 't> Reader<'a, 't> {
                 params: Vec::new(),
                 gives: Vec::new(),
                 functions: Vec::new(),
+                classes: Vec::new(),
+                places: Vec::new(),
+                subjects: Vec::new(),
+                matches: 0,
                 loose: false,
                 space: Space::Own,
             },

@@ -28,14 +28,14 @@ enum Turn {
 type Event = (u32, Turn, Reverse<u32>, u32, u32);
 
 #[derive(Debug)]
-struct Settler<'f> {
+pub(super) struct Settler<'f> {
     scopes: &'f [Scope],
     decls: &'f [Decl],
     /// By declaration: its variable; none where another scope owns it.
     own: Vec<u32>,
     /// By scope: its declarations.
     ranges: Vec<(u32, u32)>,
-    vars: Vec<Var>,
+    pub(super) vars: Vec<Var>,
     /// By name: its variable of the file.
     modules: Vec<u32>,
     /// By name: what functions around hold, and what classes around hold.
@@ -54,6 +54,9 @@ pub(super) fn settle(mut found: Found<'_>) -> Scopes<'_> {
         found.sure.clear();
         found.scopes.truncate(1);
         found.functions.clear();
+        found.classes.clear();
+        found.places.clear();
+        found.subjects.clear();
     }
     found.decls.sort_unstable();
     found.decls.dedup_by_key(|decl| (decl.scope, decl.name));
@@ -73,6 +76,8 @@ pub(super) fn settle(mut found: Found<'_>) -> Scopes<'_> {
     settler.number();
     let mut slots = settler.walk(&found.ids);
     settler.functions(&found, &mut slots);
+    let methods = settler.calls(&found);
+    let subjects = settler.subjects(&found);
     let sure = settler.sure(&found);
     let Settler { vars, modules, .. } = settler;
     for at in &found.binders {
@@ -80,7 +85,7 @@ pub(super) fn settle(mut found: Found<'_>) -> Scopes<'_> {
             *slot |= BINDS;
         }
     }
-    Scopes { slots, vars, sure, names: found.names, modules, loose: found.loose }
+    Scopes { slots, vars, sure, names: found.names, modules, subjects, methods, loose: found.loose }
 }
 
 impl Settler<'_> {
@@ -179,7 +184,7 @@ impl Settler<'_> {
         (from as usize, to as usize)
     }
 
-    fn kind(&self, scope: u32) -> Kind {
+    pub(super) fn kind(&self, scope: u32) -> Kind {
         self.scopes.get(scope as usize).map_or(Kind::Module, |scope| scope.kind)
     }
 
@@ -248,7 +253,7 @@ impl Settler<'_> {
     }
 
     /// Gives the variable that a scope's name is, whosever it is.
-    fn bound(&self, scope: u32, name: u32) -> u32 {
+    pub(super) fn bound(&self, scope: u32, name: u32) -> u32 {
         let at = self.decls.binary_search_by_key(&(scope, name), |decl| (decl.scope, decl.name));
         let own = at.ok().and_then(|at| self.own.get(at)).copied().unwrap_or(NONE);
         if own == NONE && scope == FILE {
@@ -259,46 +264,10 @@ impl Settler<'_> {
     }
 
     /// Gives the variable that a scope declares under a name; none where it is another scope's.
-    fn own(&self, scope: u32, name: u32) -> u32 {
+    pub(super) fn own(&self, scope: u32, name: u32) -> u32 {
         let at = self.decls.binary_search_by_key(&(scope, name), |decl| (decl.scope, decl.name));
         let own = at.ok().filter(|at| self.decls.get(*at).is_some_and(|decl| decl.of == Of::Own));
         own.and_then(|at| self.own.get(at)).copied().unwrap_or(NONE)
-    }
-
-    /// Says what parameters are and what functions give.
-    fn functions(&mut self, found: &Found<'_>, slots: &mut [u32]) {
-        for &(tok, scope, name) in &found.params {
-            let own = self.own(scope, name);
-            if let Some(slot) = slots.get_mut(tok as usize) {
-                *slot = own;
-            }
-        }
-        let mut gives = vec![NONE; found.scopes.len()];
-        for function in &found.functions {
-            let var = self.bound(function.outer, function.name);
-            let next = u32::try_from(self.vars.len()).unwrap_or(NONE);
-            // All functions of one variable give what any of them gives.
-            let value = match self.vars.get_mut(var as usize).filter(|_| var != NONE) {
-                Some(own) if own.gives != NONE => own.gives,
-                Some(own) => {
-                    own.gives = next;
-                    next
-                }
-                None => continue,
-            };
-            if value == next {
-                self.vars.push(Var { kind: Kind::Local, declared: true, ..Var::default() });
-            }
-            if let Some(slot) = gives.get_mut(function.scope as usize) {
-                *slot = value;
-            }
-        }
-        for &(tok, scope) in &found.gives {
-            let value = gives.get(scope as usize).copied().unwrap_or(NONE);
-            if let Some(slot) = slots.get_mut(tok as usize) {
-                *slot = value;
-            }
-        }
     }
 
     /// Lists where variables are certainly bound.

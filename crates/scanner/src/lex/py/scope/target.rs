@@ -112,6 +112,8 @@ impl Reader<'_, '_> {
     /// The names that a `case` captures.
     pub(super) fn captures(&mut self, from: u32) {
         let scope = self.scope();
+        let subject = self.blocks.last().map_or(NO, |block| block.subject);
+        self.found.subjects.push((from.saturating_sub(1), subject));
         let mut depth = 0_u32;
         let mut at = from;
         while let Some(tok) = self.tok(at) {
@@ -130,6 +132,7 @@ impl Reader<'_, '_> {
                     && let Some(name) = self.bind(at, scope, Of::Own)
                 {
                     self.body.push(name);
+                    self.found.subjects.push((at, subject));
                 }
             }
             at = at.saturating_add(1);

@@ -3,6 +3,7 @@
 use super::Walk;
 use super::frame::{Cur, Elem, Frame, In, Item, Tuple};
 use crate::lex::py::bind::{Form, name_of};
+use crate::lex::py::scope::NAMELESS;
 use crate::lex::py::token::{K, Kw};
 use crate::sink::Own;
 
@@ -67,6 +68,16 @@ impl Walk<'_, '_, '_> {
         self.finish_element();
         let comma = self.frames.last().is_some_and(|frame| frame.comma);
         let values = core::mem::take(&mut self.items);
+        if let Some(subject) = self.subject.take()
+            && self.scopes.subject(self.head.1) == Some(subject)
+            && self.tok(self.head.1).is_some_and(|tok| crate::lex::py::text_of(self.src, tok) == b"match")
+        {
+            let val = match values.as_slice() {
+                [only] if !comma => only.val,
+                _ => self.keep(&values),
+            };
+            self.bindings.bind(subject, NAMELESS, self.head.1, val);
+        }
         if matches!(self.head.0, Kw::Return | Kw::Yield) {
             self.gives(&values, if comma { Tuple::Yes } else { Tuple::No });
         }

@@ -2,11 +2,14 @@
 
 use super::Walk;
 use super::frame::{Cur, Item};
-use crate::lex::py::bind::{Form, Val};
+use crate::lex::py::bind::{Form, Val, name_of};
+use crate::lex::py::scope::NAMELESS;
 use crate::names::{Node, ROOT};
 use crate::sink::{Hit, Own};
 use crate::view::How;
 
+/// Arguments that go to parameters.
+const CALLED: usize = 64;
 /// Arguments that are looked at for one of several constants.
 const CHOSEN: usize = 8;
 
@@ -38,6 +41,7 @@ impl Walk<'_, '_, '_> {
 
     fn call_with(&mut self, callee: &Cur, items: &[Item], last: u32) -> Val {
         let val = callee.val;
+        self.fill(callee, items);
         let span = self.span(callee.first, last);
         match val.form {
             Form::Getter | Form::Caller => return self.taken(callee, items, last),
@@ -151,5 +155,36 @@ impl Walk<'_, '_, '_> {
         }
         self.runs(node, items);
         Val::default()
+    }
+
+    /// What a function of the file is called with goes to its parameters.
+    fn fill(&mut self, callee: &Cur, items: &[Item]) {
+        if !items.iter().any(|item| item.val.is_known() && item.spread == 0) {
+            return;
+        }
+        let Some(target) = callee.target.checked_sub(1) else { return };
+        let (args, arity) = if callee.member {
+            let Some(tok) = self.tok(target) else { return };
+            self.scopes.method(&name_of(self.src, tok))
+        } else {
+            let own = self.scopes.var(self.scopes.at(target));
+            (own.args, own.arity)
+        };
+        for (item, place) in items.iter().take(CALLED).zip(0_u32..) {
+            if !item.val.is_known() || item.spread > 0 {
+                continue;
+            }
+            let place = if item.key == 0 {
+                Some(place)
+            } else {
+                let name = self.scopes.name(&self.key_text(item.key));
+                (0..arity).find(|place| {
+                    name.is_some() && Some(self.scopes.var(args.saturating_add(*place)).name) == name
+                })
+            };
+            if let Some(place) = place.filter(|place| *place < arity) {
+                self.bindings.bind(args.saturating_add(place), NAMELESS, item.first, item.val);
+            }
+        }
     }
 }

@@ -49,6 +49,8 @@ struct Walk<'a, 'n, 'r> {
     stored: Vec<Item>,
     /// The word that begins the statement, and its token.
     head: (Kw, u32),
+    /// What a `match` or a `case` begins with goes to or comes from this variable.
+    subject: Option<u32>,
     /// The next bracket opens parameters, or the bases of a class.
     params: bool,
     /// What had to be undone to read the arguments of the call that was told last.
@@ -81,6 +83,7 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             targets: Vec::new(),
             stored: Vec::new(),
             head: (Kw::None, 0),
+            subject: None,
             params: false,
             undone: How::NONE,
             budget,

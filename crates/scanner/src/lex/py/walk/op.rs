@@ -122,7 +122,7 @@ impl Walk<'_, '_, '_> {
         }
         self.finish_operand();
         let at = self.at;
-        let compound = self.head.0.is_compound();
+        let compound = self.head.0.is_compound() || self.subject.is_some();
         let Some(frame) = self.frames.last_mut() else { return };
         match frame.kind {
             In::Dict if frame.elem.val.form == Form::Text && frame.elem.operators == 0 => {

@@ -53,6 +53,14 @@ impl Walk<'_, '_, '_> {
             return self.keyword(kw);
         }
         let at = self.at;
+        if let Some(subject) = self.scopes.subject(at) {
+            if self.subject.is_none() && self.fresh() {
+                self.head = (Kw::None, at);
+                self.subject = Some(subject);
+                return;
+            }
+            self.captured(at, subject);
+        }
         let found = self.resolve(at, tok.aux);
         self.operand(found.val, Self::wide(tok));
         let next = self.tok(at.saturating_add(1));
@@ -67,6 +75,15 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// A name that a pattern captures: what is matched, or a part of it.
+    fn captured(&mut self, at: u32, subject: u32) {
+        let matched = self.bindings.get(subject);
+        let beside = self.is_op(at.saturating_add(1), b',') || self.is_op(at.saturating_sub(1), b',');
+        let whole = self.frames.len() == 1 && !beside;
+        let val = if whole { matched } else { self.any_item(matched) };
+        self.bind(at, val);
+    }
+
     /// Gives what the name at a token stands for.
     pub(super) fn resolve(&mut self, at: u32, word: Word) -> Resolved {
         let var = self.scopes.at(at);
@@ -77,7 +94,13 @@ impl Walk<'_, '_, '_> {
     pub(super) fn value(&mut self, var: u32, at: u32, word: Word) -> Resolved {
         let own = self.scopes.var(var);
         let file = |val| Resolved { val, by: By::File };
-        let val = self.bindings.get(var);
+        let mut val = self.bindings.get(var);
+        if own.given != NONE
+            && let given = self.given(own.given)
+            && given.is_any()
+        {
+            val = if val.is_known() { self.bindings.or_else(var, given) } else { given };
+        }
         let sure = own.declared && self.is_sure(var, own.kind, at, word);
         if val.is_any() {
             // Where it may still be what the language has, it is that as well.
@@ -111,6 +134,13 @@ impl Walk<'_, '_, '_> {
                 Resolved { val, by }
             }
         }
+    }
+
+    /// Gives what a parameter is called with, here or where an earlier function of the name is called.
+    fn given(&self, var: u32) -> Val {
+        let val = self.bindings.get(var);
+        let before = self.scopes.var(var).given;
+        if val.is_any() || before == NONE { val } else { self.bindings.get(before) }
     }
 
     /// Says whether a variable is certainly the file's own at a token.
