@@ -266,6 +266,11 @@ impl<'a> Bindings<'a> {
         self.note(if self.members.len() > known { Added::New } else { added });
     }
 
+    /// Says whether any member holds something known.
+    pub(super) fn has_members(&self) -> bool {
+        !self.members.is_empty()
+    }
+
     #[inline]
     pub(super) fn member(&self, name: &[u8]) -> Option<Val> {
         if self.members.is_empty() {

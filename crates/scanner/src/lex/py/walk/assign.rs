@@ -180,6 +180,9 @@ impl Walk<'_, '_, '_> {
         if self.kind_at(value.first) == Some(K::Name) {
             self.tell_written(&target.target, value);
         }
+        if target.target.index != 0 {
+            return self.bind_item(&target.target, value.val);
+        }
         let key = if target.target.target == 0 { target.key } else { target.target.target };
         let Some(name) = key.checked_sub(1) else { return };
         if !target.target.member {

@@ -4,6 +4,7 @@ use super::Walk;
 use super::frame::{Cur, Item};
 use crate::lex::py::bind::{Form, Val, name_of};
 use crate::lex::py::scope::NAMELESS;
+use crate::lex::py::token::Kw;
 use crate::names::{Node, ROOT};
 use crate::sink::{Hit, Own};
 use crate::view::How;
@@ -76,6 +77,10 @@ impl Walk<'_, '_, '_> {
         }
         if val.node != 0 || val.star != 0 {
             self.tell(val, callee.how, items, span);
+            if self.is_op(callee.first, b'(') && self.kw(callee.first.saturating_add(1)) == Kw::Lambda {
+                // A lambda that is called gives what it stands for.
+                return val;
+            }
             return self.special(val.node, callee, items, last);
         }
         Val::default()

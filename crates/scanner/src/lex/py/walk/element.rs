@@ -22,6 +22,7 @@ impl Walk<'_, '_, '_> {
         if cur.val.node != 0
             && self.nodes.environ.contains(&cur.val.node)
             && !asks
+            && !self.scopes.binds(cur.last)
             && !self.is_op(cur.last.saturating_add(1), b'=')
         {
             let span = self.span(cur.first, cur.last);

@@ -35,6 +35,8 @@ pub(super) struct Cur {
     /// A name alone, or a member: the token that binds.
     pub(super) target: u32,
     pub(super) member: bool,
+    /// An item under a constant: the first token of that, plus one.
+    pub(super) index: u32,
     /// It is the result of a call.
     pub(super) called: bool,
     pub(super) decorator: bool,

@@ -1,5 +1,7 @@
 //! Calls that give a module or a member by its name.
 
+use std::borrow::Cow;
+
 use super::Walk;
 use super::frame::{Cur, Item};
 use crate::lex::py::bind::{Form, Val};
@@ -44,8 +46,11 @@ impl Walk<'_, '_, '_> {
     }
 
     pub(super) fn set(&mut self, callee: &Cur, items: &[Item], span: (usize, usize)) {
-        if let [base, name, ..] = items {
+        if let [base, name, rest @ ..] = items {
             let (text, how) = self.text(name.val);
+            if let Some(given) = rest.first().filter(|_| name.val.form == Form::Text) {
+                self.bindings.bind_member(Cow::Owned(text.clone()), given.val);
+            }
             let word = self.names.words.get(&text);
             let found = self.member_of(base.val, word);
             self.sink.assign(self.names, found.node, Own::No, span, callee.how.and(how));

@@ -87,8 +87,10 @@ impl Walk<'_, '_, '_> {
                 let vals: Vec<Val> = self.list(list).iter().take(JOINED).map(|item| item.val).collect();
                 self.either(&vals)
             }
-            // A function that gives a module by and by.
-            _ if self.names.node(list.node).is_some_and(|node| node.module) => Val::node(list.node),
+            // A function that gives a module or a function by and by.
+            _ if self.names.node(list.node).is_some_and(|node| node.module || !node.is_parent()) => {
+                Val::node(list.node)
+            }
             _ => Val::default(),
         }
     }

@@ -1,5 +1,7 @@
 //! Members and items of what is known.
 
+use std::borrow::Cow;
+
 use super::Walk;
 use super::frame::{Cur, Item};
 use crate::lex::py::bind::{Form, Val, name_of};
@@ -25,10 +27,12 @@ impl Walk<'_, '_, '_> {
         let at = self.at;
         let Some(cur) = self.frames.last().map(|frame| frame.cur) else { return };
         let mut val = self.member_of(cur.val, word);
+        let mut told = val.node;
         if !val.is_any()
             && let Some(held) = self.bindings.member(name)
         {
             val = Val { star: val.star, ..held };
+            told = 0;
         }
         let how = cur.how.and(how);
         if let Some(frame) = self.top() {
@@ -40,9 +44,10 @@ impl Walk<'_, '_, '_> {
         }
         let called = self.is_op(at.saturating_add(1), b'(') || cur.decorator;
         let written = self.is_op(at.saturating_add(1), b'=');
-        if !called && !written && (val.node != 0 || val.star != 0) {
+        // What it holds was told where it was bound.
+        if !called && !written && (told != 0 || val.star != 0) {
             let span = self.span(cur.first, at);
-            self.sink.member(self.names, val.node, Own::No, span, how);
+            self.sink.member(self.names, told, Own::No, span, how);
             self.sink.member(self.names, val.star, Own::No, span, how);
         }
     }
@@ -98,13 +103,18 @@ impl Walk<'_, '_, '_> {
     }
 
     pub(super) fn index(&mut self, base: Cur, item: Item, last: u32) {
-        let mut cur = Cur { last, called: false, target: 0, ..base };
+        let mut cur = Cur { last, called: false, target: 0, index: 0, ..base };
         let constant = item.val.form == Form::Text;
         let (name, how) = if constant { self.constant(item.val) } else { (Vec::new(), How::NONE) };
         let word = if constant { self.names.words.get(&name) } else { self.names.computed };
         cur.how = cur.how.and(how);
         let written = self.is_op(last.saturating_add(1), b'=');
         let asked = base.val.node != 0 && base.val.node == self.nodes.modules;
+        if constant && written {
+            cur.index = item.val.a.saturating_add(1);
+            // An item of what holds an object's members is a member.
+            cur.member = base.val.form == Form::Space;
+        }
         if asked && written {
             cur.val = Val::node(self.names.step(base.val.node, word));
         } else if base.val.form == Form::Space || asked {
@@ -122,6 +132,14 @@ impl Walk<'_, '_, '_> {
         } else {
             cur.val = Val::default();
         }
+        if constant
+            && !written
+            && !cur.val.is_any()
+            && self.bindings.has_members()
+            && let Some(held) = self.bindings.member(&Self::item_name(&name))
+        {
+            cur.val = held;
+        }
         let (val, how) = (cur.val, cur.how);
         if let Some(top) = self.top() {
             top.cur = cur;
@@ -132,6 +150,22 @@ impl Walk<'_, '_, '_> {
             self.sink.member(self.names, val.node, Own::No, span, how);
             self.sink.member(self.names, val.star, Own::No, span, how);
         }
+    }
+
+    /// Gives the name under which members are kept that are items.
+    fn item_name(key: &[u8]) -> Vec<u8> {
+        [b"[", key].concat()
+    }
+
+    /// An item under a constant holds a value, of whatever dictionary.
+    pub(super) fn bind_item(&mut self, target: &Cur, val: Val) {
+        let Some(first) = target.index.checked_sub(1).filter(|_| val.is_known()) else { return };
+        let last = target.last.saturating_sub(1).max(first);
+        let (name, _) = self.constant(Val::form(Form::Text, first, last));
+        if target.member {
+            self.bindings.bind_member(Cow::Owned(name.clone()), val);
+        }
+        self.bindings.bind_member(Cow::Owned(Self::item_name(&name)), val);
     }
 
     /// Gives what a dictionary of names holds under a constant.

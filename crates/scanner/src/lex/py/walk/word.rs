@@ -116,6 +116,14 @@ impl Walk<'_, '_, '_> {
             };
         }
         if own.gives != NONE && self.bindings.get(own.gives).is_any() {
+            let builtin = self.names.global(word);
+            if !sure && builtin != 0 {
+                // In another walk it is the function.
+                self.bindings.is_one_of(1);
+                if self.bindings.walk == 0 {
+                    return Resolved { val: Val::node(builtin), by: By::Language };
+                }
+            }
             return file(Val::form(Form::Func, own.gives, 0));
         }
         if sure {
