@@ -47,15 +47,17 @@ pub(super) struct Val {
     pub(super) form: Form,
     pub(super) a: u32,
     pub(super) b: u32,
+    /// The walk whose items it points at.
+    pub(super) walk: u8,
 }
 
 impl Val {
     pub(super) const fn node(node: Node) -> Self {
-        Self { node, star: 0, form: Form::Other, a: 0, b: 0 }
+        Self { node, star: 0, form: Form::Other, a: 0, b: 0, walk: 0 }
     }
 
     pub(super) const fn form(form: Form, a: u32, b: u32) -> Self {
-        Self { node: 0, star: 0, form, a, b }
+        Self { node: 0, star: 0, form, a, b, walk: 0 }
     }
 
     pub(super) const fn is_known(self) -> bool {

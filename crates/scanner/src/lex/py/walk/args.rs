@@ -102,6 +102,15 @@ impl Walk<'_, '_, '_> {
                     out.extend_from_slice(&text);
                     how = how.and(undone);
                 }
+                Form::Either => {
+                    // Of several, the first.
+                    let first = self.choices(item.val).first().copied().unwrap_or_default();
+                    let inner = [Item { val: first, key: 0, ..*item }];
+                    if depth > 0 && first.form != Form::Either {
+                        how = how.and(self.constants(&inner, depth.saturating_sub(1), left, out));
+                        continue;
+                    }
+                }
                 Form::True => out.extend_from_slice(b"True"),
                 Form::False => out.extend_from_slice(b"False"),
                 Form::List if depth > 0 => {

@@ -18,11 +18,12 @@ impl Walk<'_, '_, '_> {
     /// Tells the rules of a call, with each constant that its first argument of several may be, and gives what it returns.
     pub(super) fn call(&mut self, callee: &Cur, items: &[Item], last: u32) -> Val {
         let choice = items.iter().take(CHOSEN).position(|item| item.val.form == Form::Either);
-        let Some(place) = choice.filter(|_| callee.val.node != 0 || callee.val.star != 0) else {
+        let place = choice.filter(|_| callee.val.node != 0 || callee.val.star != 0);
+        let vals = place.and_then(|place| items.get(place)).map(|item| self.choices(item.val));
+        let (Some(place), Some(vals)) = (place, vals.filter(|vals| !vals.is_empty())) else {
             return self.call_with(callee, items, last);
         };
         let mut items = items.to_vec();
-        let vals = items.get(place).map(|item| self.choices(item.val)).unwrap_or_default();
         let mut given = Val::default();
         let start = self.sink.hits.len();
         for val in vals {

@@ -14,7 +14,7 @@ impl Walk<'_, '_, '_> {
         let start = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
         let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
         self.kept.extend_from_slice(items);
-        Val::form(Form::List, start, count)
+        Val { walk: self.number, ..Val::form(Form::List, start, count) }
     }
 
     /// Keeps the items of a literal; of those behind asterisks, what they hold.
@@ -41,7 +41,12 @@ impl Walk<'_, '_, '_> {
     /// Gives the items of a list that was closed.
     pub(super) fn list(&self, list: Val) -> &[Item] {
         let end = list.a.saturating_add(list.b);
-        self.kept.get(list.a as usize..end as usize).unwrap_or_default()
+        let items = match self.number.checked_sub(list.walk) {
+            Some(0) => &self.kept,
+            Some(1) => &self.before,
+            _ => return &[],
+        };
+        items.get(list.a as usize..end as usize).unwrap_or_default()
     }
 
     /// Two lists with a sign between them, as one.

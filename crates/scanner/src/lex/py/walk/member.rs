@@ -56,10 +56,10 @@ impl Walk<'_, '_, '_> {
     pub(super) fn member_of(&self, base: Val, word: Word) -> Val {
         let nodes = self.nodes;
         if word != 0 && word == nodes.dict {
-            return Val { node: 0, star: 0, form: Form::Space, a: base.node, b: 0 };
+            return Val { node: 0, star: 0, form: Form::Space, a: base.node, b: 0, walk: 0 };
         }
         if nodes.is_space(word) {
-            return Val { node: 0, star: self.names.star(word), form: Form::Space, a: ROOT, b: 0 };
+            return Val { node: 0, star: self.names.star(word), form: Form::Space, a: ROOT, b: 0, walk: 0 };
         }
         if word != 0 && word == nodes.asked && base.node != 0 && self.step(base.node, word) == 0 {
             // Called with a name, it gives the member of that name.

@@ -45,6 +45,10 @@ struct Walk<'a, 'n, 'r> {
     items: Vec<Item>,
     /// Items of lists and dictionaries that were closed.
     kept: Vec<Item>,
+    /// Those of the walk before: what is bound below a place still points at them.
+    before: Vec<Item>,
+    /// Which walk this is.
+    number: u8,
     targets: Vec<(usize, usize)>,
     stored: Vec<Item>,
     /// The word that begins the statement, and its token.
@@ -80,6 +84,8 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             frames: vec![Frame::new(In::Statement, Cur::default(), 0, 0)],
             items: Vec::new(),
             kept: Vec::new(),
+            before: Vec::new(),
+            number: 0,
             targets: Vec::new(),
             stored: Vec::new(),
             head: (Kw::None, 0),

@@ -21,6 +21,7 @@ pub(in crate::lex::py) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sin
     let mut walked = 0_u32;
     let scopes = Scopes::new(src, &scanned.toks);
     let mut bindings = Bindings::new(scopes.len());
+    let mut items = Vec::new();
     let nodes = WalkNodes::new(names);
     let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
     for round in 1.. {
@@ -34,7 +35,10 @@ pub(in crate::lex::py) fn walk(src: &[u8], scanned: &Scanned, names: &Names, sin
             bindings.walk = number;
             let kept = Kept::of(sink);
             let mut walk = Walk::new((src, &scanned.toks), &scopes, names, &nodes, bindings, sink);
+            walk.before = core::mem::take(&mut items);
+            walk.number = u8::try_from(walked).unwrap_or(u8::MAX);
             walk.run();
+            items = walk.kept;
             bindings = walk.bindings;
             if number > 0 {
                 kept.drop_known(sink, before);

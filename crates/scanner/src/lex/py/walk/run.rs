@@ -81,11 +81,12 @@ impl Walk<'_, '_, '_> {
 
     /// Hands a list of words on as one command.
     fn command(&mut self, words: &[Item]) {
-        let Some(place) = words.iter().position(|item| item.val.form == Form::Either) else {
+        let place = words.iter().position(|item| item.val.form == Form::Either);
+        let vals = place.and_then(|place| words.get(place)).map(|item| self.choices(item.val));
+        let (Some(place), Some(vals)) = (place, vals.filter(|vals| !vals.is_empty())) else {
             return self.command_of(words);
         };
         let mut words = words.to_vec();
-        let vals = words.get(place).map(|item| self.choices(item.val)).unwrap_or_default();
         for val in vals {
             if let Some(item) = words.get_mut(place) {
                 item.val = val;
