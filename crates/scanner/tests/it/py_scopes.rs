@@ -234,6 +234,10 @@ const FLOWS: &[(&str, &str)] = &[
     ("def f():\n    m = @\n    class A:\n        n = m\n    A.n.system('x')\n", "os"),
     ("def f():\n    m = @\n    locals()['m'].system('x')\n", "os"),
     ("m = @\nglobals()['m'].system('x')\n", "os"),
+    ("d = {}\nd['m'] = @\nd['m'].system('x')\n", "os"),
+    ("setattr(a, 'm', @)\na.m.system('x')\n", "os"),
+    ("class A:\n    def __init__(self):\n        self.__dict__['m'] = @\nA().m.system('x')\n", "os"),
+    ("(lambda: @)().system('x')\n", "os"),
     ("match @:\n    case m:\n        m.system('x')\n", "os"),
     ("match [1, @]:\n    case [a, m] if a:\n        m.system('x')\n", "os"),
     ("match @:\n    case str() | None as m: m.system('x')\n", "os"),
@@ -304,6 +308,13 @@ fn a_local_is_no_local_of_another_function() {
         ("import os\nfor c in ['ls', 'rm -rf /']: os.system(c)\n", &["sh/destructive"]),
         ("import subprocess\nsubprocess.run(c, shell=True if a else False)\n", &["py/subprocess-shell"]),
         ("import os\n(f if os else os).system('x')\n", &["py/os-exec"]),
+        // A constant that is bound below is not yet kept where it is read.
+        (
+            "import os\ndef f(): os.system(c)\nc = 'ls' if a else 'rm -rf /'\n",
+            &["py/os-exec", "sh/destructive"],
+        ),
+        ("import os\n{n: os.popen(n) for n in names}\nnames = ['ls', 'rm -rf /']\n", &["py/os-exec"]),
+        ("import subprocess\nsubprocess.Popen(['sh' if a else 'bash', '-c', c])\n", &["py/subprocess-shell"]),
     ] {
         let found = check(Profile::General, "a.py", text);
         for rule in rules {
