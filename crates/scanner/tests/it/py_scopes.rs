@@ -234,6 +234,10 @@ const FLOWS: &[(&str, &str)] = &[
     ("def f():\n    m = @\n    class A:\n        n = m\n    A.n.system('x')\n", "os"),
     ("def f():\n    m = @\n    locals()['m'].system('x')\n", "os"),
     ("m = @\nglobals()['m'].system('x')\n", "os"),
+    ("l = [1, @]\nl[1].system('x')\n", "os"),
+    ("l = (1, @)\nl = l\nl[1].system('x')\n", "os"),
+    ("d = dict(a=@)\nd['a'].system('x')\n", "os"),
+    ("d = {'a': [@]}\nd['a'][0].system('x')\n", "os"),
     ("d = {}\nd['m'] = @\nd['m'].system('x')\n", "os"),
     ("setattr(a, 'm', @)\na.m.system('x')\n", "os"),
     ("class A:\n    def __init__(self):\n        self.__dict__['m'] = @\nA().m.system('x')\n", "os"),
@@ -308,6 +312,9 @@ fn a_local_is_no_local_of_another_function() {
         ("import os\nfor c in ['ls', 'rm -rf /']: os.system(c)\n", &["sh/destructive"]),
         ("import subprocess\nsubprocess.run(c, shell=True if a else False)\n", &["py/subprocess-shell"]),
         ("import os\n(f if os else os).system('x')\n", &["py/os-exec"]),
+        ("x = [eval]\nx[0]('y')\n", &["1:6 danger py/eval", "2:1 danger py/eval"]),
+        ("import subprocess\nc = ['sh', '-c', d]\nsubprocess.run(c)\n", &["py/subprocess-shell"]),
+        ("import subprocess\no = dict(shell=True)\nsubprocess.run(c, **o)\n", &["py/subprocess-shell"]),
         // A constant that is bound below is not yet kept where it is read.
         (
             "import os\ndef f(): os.system(c)\nc = 'ls' if a else 'rm -rf /'\n",

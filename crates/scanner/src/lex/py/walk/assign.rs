@@ -110,14 +110,14 @@ impl Walk<'_, '_, '_> {
     fn bind_all(&mut self, names: &[Item], values: &[Item], tuple: Tuple) {
         let mut left: Vec<(Item, Item)> = Vec::new();
         match names {
-            [only] if only.val.form != Form::List && tuple == Tuple::No && only.spread == 0 => {
+            [only] if !self.is_pattern(only) && tuple == Tuple::No && only.spread == 0 => {
                 left.extend(values.first().map(|value| (*only, *value)));
             }
-            [only] if only.val.form != Form::List && only.spread == 0 => {
+            [only] if !self.is_pattern(only) && only.spread == 0 => {
                 let val = self.keep(values);
                 left.push((*only, Item { val, ..Item::default() }));
             }
-            [only] if only.val.form == Form::List => {
+            [only] if self.is_pattern(only) => {
                 let targets = self.list(only.val).to_vec();
                 let values = self.unpacked(values, tuple);
                 self.pair(&targets, &values, &mut left);
@@ -128,7 +128,7 @@ impl Walk<'_, '_, '_> {
             }
         }
         while let Some((target, value)) = left.pop() {
-            if target.val.form == Form::List && target.target.target == 0 {
+            if self.is_pattern(&target) {
                 let targets = self.list(target.val).to_vec();
                 let values = self.unpacked(&[value], Tuple::No);
                 self.pair(&targets, &values, &mut left);
@@ -136,6 +136,12 @@ impl Walk<'_, '_, '_> {
                 self.bind_one(&target, value);
             }
         }
+    }
+
+    /// Says whether a target is a list of targets, and no name of a list.
+    fn is_pattern(&self, target: &Item) -> bool {
+        let bracket = self.is_op(target.first, b'(') || self.is_op(target.first, b'[');
+        target.val.form == Form::List && target.target.target == 0 && bracket
     }
 
     /// Gives the values that several targets are bound to.
