@@ -24,6 +24,18 @@ pub(crate) enum ReportFormat {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For people.
+    Table,
+    /// Report version 1.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// One page without outside references.
+    Html,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
     /// For people.
     Table,
@@ -57,7 +69,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "MODE")]
     pub(crate) trust: Option<TrustArg>,
     #[arg(long, default_value = "table")]
-    pub(crate) format: ReportFormat,
+    pub(crate) format: CheckFormat,
     /// Look at these plugins only (a name or an id); the others are skipped and counted.
     #[arg(long, value_name = "NAME")]
     pub(crate) enabled: Vec<String>,

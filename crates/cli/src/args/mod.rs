@@ -13,8 +13,8 @@ pub(crate) use deeds::{
     RedactArgs, RevokeArgs,
 };
 pub(crate) use looks::{
-    CheckArgs, CodesArgs, DiffArgs, DigestArgs, ExplainArgs, FailOn, Finding, ListArgs, ListFormat,
-    ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
+    CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, ExplainArgs, FailOn, Finding, ListArgs,
+    ListFormat, ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
 };
 
 /// Says of every plugin what it is, whether it may load, and whether it changed since someone agreed to it.

@@ -7,14 +7,16 @@ use plugward_loader::{
     Answer, DeclaredModules, Host as Sides, NobodyThere, Person, PluginReport, Trust, Whole, Writes, check,
 };
 
-use crate::args::{CheckArgs, ReportFormat};
+use crate::args::{CheckArgs, CheckFormat};
 use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::host::Host;
+use crate::html;
 use crate::json;
 use crate::known;
 use crate::out::{ASK, Out, Show, paint};
 use crate::progress::Progress;
+use crate::sarif;
 use crate::settings::Settings;
 use crate::stores;
 use crate::table::{self, View};
@@ -66,11 +68,13 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         }
     }
     match args.format {
-        ReportFormat::Json => out.result(&json::render(&report)?)?,
-        ReportFormat::Sarif => {
-            return Err(usage("--format sarif is for scan in this version; use table or json"));
+        CheckFormat::Json => out.result(&json::render(&report)?)?,
+        CheckFormat::Sarif => out.result(&json::visible(&sarif::render(&report)))?,
+        CheckFormat::Html => {
+            shared::name_folders(&mut report.plugins, &args.dirs);
+            out.result(&html::render(&report))?;
         }
-        ReportFormat::Table => {
+        CheckFormat::Table => {
             let again = shared::again(&args.dirs);
             shared::name_folders(&mut report.plugins, &args.dirs);
             let view = View { width: out.width, wordy: out.loudness > 0, again: &again };

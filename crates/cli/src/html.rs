@@ -1,0 +1,223 @@
+//! The report of a check as one HTML file without outside references, for a screen, a dark one, and paper.
+
+use std::fmt::Write as _;
+
+use plugward_loader::{Decision, Finding, PluginReport, Report, Severity};
+
+use crate::escape::line;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--fg:#1b1b1f;--bg:#fff;--soft:#5c5c66;--line:#d8d8e0;--no:#a3162a;--ask:#8a5a00;--yes:#1d6b34}\
+@media(prefers-color-scheme:dark){:root{--fg:#e6e6ea;--bg:#16161a;--soft:#a0a0ac;--line:#34343d;--no:#ff8a96;--ask:#f0c060;--yes:#7fd99a}}\
+body{font:16px/1.5 system-ui,sans-serif;color:var(--fg);background:var(--bg);max-width:72rem;margin:2rem auto;padding:0 1rem}\
+h1{font-size:1.4rem}h2{font-size:1.05rem;margin:1.2rem 0 .3rem}code,pre{font:14px/1.45 ui-monospace,monospace}\
+details{border-top:1px solid var(--line);padding:.5rem 0}summary{cursor:pointer}\
+pre{margin:.2rem 0 .6rem;padding:.4rem .6rem;border:1px solid var(--line);white-space:pre-wrap;overflow-wrap:anywhere}\
+table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:.15rem .8rem .15rem 0}\
+.refuse,.danger{color:var(--no)}.ask,.warning{color:var(--ask)}.load{color:var(--yes)}.soft,.info{color:var(--soft)}\
+.share{display:flex;height:.8rem;border:1px solid var(--line)}.share span{background:currentColor}\
+@media print{details::details-content{content-visibility:visible;height:auto}body{max-width:none;margin:0}}";
+
+/// Text of a plugin in a page: no control character, no tag, no reference.
+fn text(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for character in line(raw).chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Adds to a text in memory, which cannot fail.
+fn put(out: &mut String, args: std::fmt::Arguments<'_>) {
+    if out.write_fmt(args).is_err() {
+        out.push('\u{fffd}');
+    }
+}
+
+/// Renders a report.
+pub(crate) fn render(report: &Report) -> String {
+    let sum = &report.summary;
+    let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    put(
+        &mut out,
+        format_args!(
+            "<meta name=\"viewport\" content=\"width=device-width\">\n<title>plugward check: {}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+            text(&report.roots.join(", "))
+        ),
+    );
+    put(&mut out, format_args!("<h1>plugward check: {}</h1>\n", text(&report.roots.join(", "))));
+    put(
+        &mut out,
+        format_args!(
+            "<p><b class=\"load\">{} load</b>, <b class=\"ask\">{} ask</b>, <b class=\"refuse\">{} refuse</b>, {} skipped; {} files, {} bytes; trust {}; exit {}</p>\n",
+            sum.load, sum.ask, sum.refuse, sum.skipped, sum.files, sum.bytes, report.trust, report.exit
+        ),
+    );
+    let share = [("load", sum.load), ("ask", sum.ask), ("refuse", sum.refuse)];
+    out.push_str("<div class=\"share\" role=\"img\" aria-label=\"share of each decision\">");
+    for (word, count) in share.iter().filter(|(_, count)| *count > 0) {
+        put(
+            &mut out,
+            format_args!("<span class=\"{word}\" style=\"flex:{count}\" title=\"{count} {word}\"></span>"),
+        );
+    }
+    out.push_str("</div>\n");
+    for plugin in &report.plugins {
+        row(&mut out, plugin);
+    }
+    if !report.skipped.is_empty() {
+        out.push_str("<h2>Skipped</h2>\n<table>\n");
+        for one in &report.skipped {
+            put(&mut out, format_args!("<tr><td><code>{}</code><td>{}\n", text(&one.path), text(&one.why)));
+        }
+        out.push_str("</table>\n");
+    }
+    for notice in &report.notices {
+        put(
+            &mut out,
+            format_args!(
+                "<p class=\"soft\"><code>{}</code> {}</p>\n",
+                text(&notice.code),
+                text(&notice.message)
+            ),
+        );
+    }
+    put(
+        &mut out,
+        format_args!(
+            "<p class=\"soft\">{} {}, rules <code>{}</code></p>\n</body>\n</html>\n",
+            report.tool.name,
+            report.tool.version,
+            text(&report.tool.rules)
+        ),
+    );
+    out
+}
+
+/// One plugin: a row that opens, open where it does not load.
+fn row(out: &mut String, plugin: &PluginReport) {
+    let word = plugin.decision.as_str();
+    let open = if plugin.decision == Decision::Load { "" } else { " open" };
+    put(
+        out,
+        format_args!(
+            "<details{open}>\n<summary><b class=\"{word}\">{word}</b> <b>{}</b> {} <span class=\"soft\">in {}</span></summary>\n",
+            text(&plugin.id),
+            text(plugin.version.as_deref().unwrap_or_default()),
+            text(&plugin.path)
+        ),
+    );
+    for reason in &plugin.reasons {
+        put(
+            out,
+            format_args!(
+                "<p><code class=\"{word}\">{}</code> {}<br><span class=\"soft\">next: {}</span></p>\n",
+                text(&reason.code),
+                text(&reason.message),
+                text(&reason.help)
+            ),
+        );
+    }
+    for notice in &plugin.notices {
+        put(
+            out,
+            format_args!(
+                "<p class=\"soft\"><code>{}</code> {}</p>\n",
+                text(&notice.code),
+                text(&notice.message)
+            ),
+        );
+    }
+    pinned(out, plugin);
+    findings(out, plugin);
+    if !plugin.surface.is_empty() {
+        out.push_str("<h2>What it would run</h2>\n<table>\n");
+        for item in &plugin.surface {
+            let name = item.event.as_deref().or(item.name.as_deref()).unwrap_or_default();
+            let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
+            put(
+                out,
+                format_args!(
+                    "<tr><td>{}<td>{}<td><code>{}</code><td class=\"soft\">{}\n",
+                    item.kind,
+                    text(name),
+                    text(&run),
+                    item.coverage
+                ),
+            );
+        }
+        out.push_str("</table>\n");
+    }
+    out.push_str("</details>\n");
+}
+
+/// What is remembered of the plugin beside what is there.
+fn pinned(out: &mut String, plugin: &PluginReport) {
+    let none = "none";
+    put(out, format_args!("<h2>Pin: {}</h2>\n<table>\n<tr><th><th>pinned<th>there\n", plugin.pin.state));
+    for (name, was, is) in
+        [("manifest", &plugin.pin.manifest, &plugin.manifest), ("tree", &plugin.pin.tree, &plugin.tree)]
+    {
+        let was = was.as_deref().unwrap_or(none);
+        let is = is.as_deref().unwrap_or(none);
+        let class = if was == is { "soft" } else { "ask" };
+        put(
+            out,
+            format_args!(
+                "<tr class=\"{class}\"><th>{name}<td><code>{}</code><td><code>{}</code>\n",
+                text(was),
+                text(is)
+            ),
+        );
+    }
+    out.push_str("</table>\n");
+    if plugin.pin.state == "changed" {
+        put(out, format_args!("<p>What changed: <code>plugward diff {}</code></p>\n", text(&plugin.id)));
+    }
+}
+
+/// The findings with their lines, danger first.
+fn findings(out: &mut String, plugin: &PluginReport) {
+    let mut all: Vec<&Finding> = plugin.findings.iter().collect();
+    if all.is_empty() {
+        return;
+    }
+    all.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
+    let count = |severity: Severity| all.iter().filter(|finding| finding.severity == severity).count();
+    put(
+        out,
+        format_args!(
+            "<h2>Findings: {} danger, {} warning, {} info</h2>\n",
+            count(Severity::Danger),
+            count(Severity::Warning),
+            count(Severity::Info)
+        ),
+    );
+    for finding in all {
+        let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
+        let hidden = if how.is_empty() { String::new() } else { format!(" hidden: {}", how.join(", ")) };
+        let passed =
+            plugin.suppression(finding).map(|reason| format!(" suppressed: {reason}")).unwrap_or_default();
+        put(
+            out,
+            format_args!(
+                "<p><b class=\"{0}\">{0}</b> <code>{1}</code> <code>{2}:{3}:{4}</code>{hidden}{5}<br>{6}</p>\n<pre>{3:>5} | {7}</pre>\n",
+                finding.severity.as_str(),
+                finding.rule,
+                text(&finding.path),
+                finding.line,
+                finding.column,
+                text(&passed),
+                text(&finding.message),
+                text(&finding.snippet)
+            ),
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! `plugward check` for machines and managers: SARIF and one HTML page.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test reads the project's own files"
+)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
+
+mod home;
+
+use std::path::Path;
+
+use home::{Home, code};
+use serde_json::Value;
+
+/// Two plugins: one that is refused, with what a page and a log must not take as their own, and one that loads.
+fn plugins() -> Home {
+    let home = Home::new();
+    home.good();
+    home.write("plugins/bad/.claude-plugin/plugin.json", "{ \"name\": \"bad\", \"version\": \"<1>\" }\n");
+    home.write(
+        "plugins/bad/a b.js",
+        "'</pre><script>x()</script>&amp;';require('child_process').execSync('id')\n",
+    );
+    home.write("plugins/notes/read.txt", "nothing\n");
+    home
+}
+
+fn schema() -> jsonschema::Validator {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scanner/tests/data/sarif-2.1.0-rtm.5.json");
+    let mut schema: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    // The schema's own pattern for `language` is no regex by the Unicode grammar; nothing here writes that key.
+    for place in ["run", "toolComponent"] {
+        let language = schema.pointer_mut(&format!("/definitions/{place}/properties/language")).unwrap();
+        assert!(language.as_object_mut().unwrap().remove("pattern").is_some());
+    }
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn sarif_has_findings_and_refusals_and_holds_to_the_schema() {
+    let home = plugins();
+    let output = home.run(&["check", "--format", "sarif", "plugins"]);
+    assert_eq!(code(&output), 6);
+    let log: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let faults: Vec<String> = schema().iter_errors(&log).map(|error| error.to_string()).collect();
+    assert_eq!(faults, Vec::<String>::new());
+    let run = &log["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    let of = |id: &str| results.iter().find(|one| one["ruleId"] == id).unwrap();
+    assert_eq!(of("scan/danger")["level"], "error");
+    assert_eq!(of("scan/danger")["properties"]["plugin"], "claude:bad@plugins");
+    let found = of("exec/child-process");
+    let place = &found["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "bad/a%20b.js");
+    assert_eq!(place["region"]["startLine"], 1);
+    // Each rule that a result names is described once, in its place.
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    for one in results {
+        let at = usize::try_from(one["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(rules[at]["id"], one["ruleId"]);
+        assert!(!rules[at]["help"]["text"].as_str().unwrap().is_empty(), "{}", one["ruleId"]);
+    }
+    assert_eq!(run["invocations"][0]["exitCode"], 6);
+    let again = home.run(&["check", "--format", "sarif", "plugins"]);
+    let second: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(second["runs"][0]["results"], log["runs"][0]["results"]);
+}
+
+#[test]
+fn html_is_one_page_that_shows_text_of_a_plugin_as_text() {
+    let home = plugins();
+    let output = home.run(&["check", "--format", "html", "plugins"]);
+    assert_eq!(code(&output), 6);
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.starts_with("<!doctype html>\n") && page.ends_with("</html>\n"));
+    for outside in ["<script", "<link", "<img", "<iframe", "src=", "href=", "url(", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("&lt;script&gt;x()&lt;/script&gt;&amp;amp;"), "{page}");
+    assert!(page.contains("&lt;1&gt;"));
+    for part in [
+        "claude:bad@plugins",
+        "claude:good@plugins",
+        "scan/danger",
+        "exec/child-process",
+        "1 load",
+        "1 refuse",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // What does not load is open, what loads is not.
+    assert_eq!((page.matches("<details open>").count(), page.matches("<details>").count()), (1, 1));
+    assert_eq!(page.matches("<details").count(), page.matches("</details>").count());
+}
+
+#[test]
+fn a_format_that_is_none_is_told_which_there_are() {
+    let home = plugins();
+    let said = home.shown(&["check", "--format", "xml", "plugins"]);
+    assert!(said.ends_with("exit 2
+"), "{said}");
+    for format in ["table", "json", "sarif", "html"] {
+        assert!(said.contains(format), "{said}");
+    }
+}
