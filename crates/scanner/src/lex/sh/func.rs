@@ -16,7 +16,7 @@ pub(super) struct Func {
 }
 
 /// Says whether a body asks for what it is called with.
-fn takes_arguments(body: &[u8]) -> bool {
+pub(super) fn takes_arguments(body: &[u8]) -> bool {
     memchr::memchr_iter(b'$', body).any(|at| {
         let next = body.get(at.saturating_add(1)..).unwrap_or_default();
         matches!(next.strip_prefix(b"{").unwrap_or(next), [b'1'..=b'9' | b'@' | b'*', ..])

@@ -317,6 +317,7 @@ impl Parser<'_, '_, '_> {
         if frame.body {
             state.ran = frame.ran;
             if let Some((name, _)) = self.bodies.pop() {
+                self.place(&name, (frame.start, self.pos));
                 let words = if frame.commands == 1 { frame.last } else { Vec::new() };
                 let worth = frame.commands > 1 && self.listed > frame.listed;
                 let body = if worth { (frame.start, self.pos) } else { (0, 0) };
@@ -356,7 +357,7 @@ impl Parser<'_, '_, '_> {
         let from = from.saturating_add(inner.as_ptr().addr().wrapping_sub(tail.as_ptr().addr()));
         let body = self.src.get(start..end).unwrap_or_default();
         let cost = body.len().saturating_add(inner.len());
-        if self.sink.depth.saturating_add(1) >= self.embedded {
+        if self.sink.depth.saturating_add(1) >= self.limits.embedded {
             return;
         }
         let Some(left) = self.bodies_left.checked_sub(cost) else {
@@ -586,6 +587,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn case_head(&mut self, state: &mut State) {
+        let start = self.pos.saturating_sub(4);
         let (words, flat) = (self.words.len(), self.flat.len());
         self.blanks();
         if !matches!(self.peek(), b'\n' | b';' | b'|' | b'&' | b'(' | b')' | b'<' | b'>')
@@ -599,6 +601,7 @@ impl Parser<'_, '_, '_> {
         if self.is_word(b"in") {
             self.skip(2);
         }
+        self.compared((start, self.pos));
         if let Some(frame) = state.frames.last_mut().filter(|frame| frame.kind == Kind::Case) {
             frame.pattern = true;
         }
@@ -610,6 +613,7 @@ impl Parser<'_, '_, '_> {
         if memchr::memmem::find(near, b"]]").is_none() {
             return false;
         }
+        let start = self.pos;
         self.skip(2);
         let (words, flat) = (self.words.len(), self.flat.len());
         loop {
@@ -627,6 +631,7 @@ impl Parser<'_, '_, '_> {
             self.words.truncate(words);
             self.flat.truncate(flat);
         }
+        self.compared((start, self.pos));
         true
     }
 }

@@ -1,5 +1,6 @@
 //! Shells: commands with their words as the shell would read them.
 
+mod compare;
 mod docker;
 mod drop;
 mod expand;
@@ -7,11 +8,13 @@ mod fetch;
 mod files;
 mod filter;
 mod flat;
+mod follow;
 mod func;
 mod list;
 mod power;
 mod run;
 mod special;
+mod unpack;
 mod value;
 mod word;
 mod wrap;
@@ -21,7 +24,7 @@ use std::collections::BTreeMap;
 use super::Lexed;
 use crate::options::Limits;
 use crate::sink::{Sink, Unread};
-use crate::view::How;
+use crate::view::{How, View};
 use flat::Flat;
 use func::Func;
 
@@ -57,6 +60,7 @@ fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &L
             parser.list(list::Stop::End, list::Capture::No);
             parser.pipe = before;
         }
+        parser.traps();
         let (late, stopped) = (parser.late, parser.stopped);
         known = parser.known;
         if late && round < ROUNDS {
@@ -65,7 +69,7 @@ fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &L
             sink.embedded.truncate(before.1);
             sink.named_as.truncate(before.2);
             known.vars.clear();
-            known.drops.clear();
+            known.forget_files();
             *out = Lexed::default();
             continue;
         }
@@ -127,6 +131,28 @@ struct Known {
     refs: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Files that hold what another host sent, and whether something compared them with a digest or a key.
     drops: BTreeMap<Vec<u8>, drop::Checked>,
+    /// Names and files that hold digests of some of them.
+    digests: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
+    /// The folder that the shell is in, where that is known.
+    folder: Vec<u8>,
+    /// How often what is known of files changed.
+    version: u32,
+    /// Bodies of functions.
+    places: BTreeMap<Vec<u8>, follow::Place>,
+    traps: Vec<View>,
+    /// How many texts were read besides the first.
+    texts: u32,
+}
+
+impl Known {
+    /// Forgets what a first reading told of files.
+    fn forget_files(&mut self) {
+        self.drops.clear();
+        self.digests.clear();
+        self.folder.clear();
+        self.places.clear();
+        self.traps.clear();
+    }
 }
 
 /// Where the commands of a pipeline get their input.
@@ -168,8 +194,19 @@ struct Parser<'a, 's, 'r> {
     bodies: Vec<(Vec<u8>, u32)>,
     depth: usize,
     limit: usize,
-    /// How deep code may stand in code.
-    embedded: usize,
+    limits: Limits,
+    /// Which text this is: 0 is the script itself.
+    text_of: u32,
+    /// The text, kept for the bodies of functions in it.
+    whole: Option<std::rc::Rc<[u8]>>,
+    /// How many functions are read in one another.
+    levels: usize,
+    /// The programs that print what another host sends, of those that ran in code of the command that is read.
+    ran: u128,
+    /// The files whose digests were printed for what reads them next.
+    digested: Vec<Vec<u8>>,
+    /// A command that fails ends the script, where that was asked.
+    errexit: Option<bool>,
     /// The calls whose functions were read with what they are called with.
     calls: std::collections::BTreeSet<Vec<u8>>,
     /// Bytes of functions that may still be read once more.
@@ -214,7 +251,13 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             bodies: Vec::new(),
             depth: 0,
             limit: limits.templates,
-            embedded: limits.embedded,
+            limits: *limits,
+            text_of: 0,
+            whole: None,
+            levels: 0,
+            ran: 0,
+            digested: Vec::new(),
+            errexit: None,
             calls: std::collections::BTreeSet::new(),
             bodies_left: src.len().saturating_mul(4).saturating_add(free),
             listed: 0,

@@ -120,6 +120,7 @@ impl Parser<'_, '_, '_> {
         let sources = self.told_redirects(redirects);
         let mut stage = self.command_words(own);
         stage.sources |= sources;
+        self.digests(own);
         self.simple_from = outer;
         self.words.truncate(words);
         self.redirects.truncate(redirects);
@@ -487,8 +488,7 @@ impl Parser<'_, '_, '_> {
         self.sink.command(&command);
         let args = self.flat.bytes.get(start..end).unwrap_or_default();
         let sent = fetch::source(&self.sink.rules.commands, name, args);
-        self.files_of(name, own, fed & self.remote, sent & self.remote);
-        sent
+        self.files_of(name, own, fed, sent)
     }
 
     /// Goes on behind a wrapper, or with what a function does.
@@ -496,7 +496,12 @@ impl Parser<'_, '_, '_> {
         if own.nested >= NESTED {
             return Stage::default();
         }
-        if let Some(stage) = self.special(name, program, own) {
+        let outer = core::mem::take(&mut self.ran);
+        let special = self.special(name, program, own);
+        let ran = core::mem::replace(&mut self.ran, outer);
+        if let Some(mut stage) = special {
+            // What runs in `sh -c` or `eval` prints where they do.
+            stage.sources |= ran;
             return stage;
         }
         let words = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
@@ -527,6 +532,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn function(&mut self, name: &[u8], own: Words) -> Stage {
+        self.called_here(name, own);
         if let Some((_, count)) = self.bodies.last_mut().filter(|(body, _)| body == name) {
             *count = count.saturating_add(1);
             if *count >= 2 && self.pipe.piped {
@@ -584,7 +590,10 @@ impl Parser<'_, '_, '_> {
         let Some((start, end)) = self.known.funcs.get(name).map(|func| func.body) else { return };
         let body = self.src.get(start..end).unwrap_or_default();
         let call = [&[name.to_vec()], args].concat().join(&0);
-        if body.is_empty() || self.sink.depth.saturating_add(1) >= self.embedded || !self.calls.insert(call) {
+        if body.is_empty()
+            || self.sink.depth.saturating_add(1) >= self.limits.embedded
+            || !self.calls.insert(call)
+        {
             return;
         }
         let Some(left) = self.bodies_left.checked_sub(body.len()) else {

@@ -2,6 +2,7 @@
 
 use super::filter;
 use super::flat::Flat;
+use super::follow::Scope;
 use super::func::Func;
 use super::run::{Lasts, Stage, Words};
 use super::wrap::{self, Runs};
@@ -73,8 +74,15 @@ impl Parser<'_, '_, '_> {
 
     /// Hands a range of the words on as code of another reader.
     fn embed(&mut self, lens: Lens, start: usize, end: usize) {
+        self.embed_in(lens, (start, end), Scope::Own);
+    }
+
+    fn embed_in(&mut self, lens: Lens, (start, end): (usize, usize), scope: Scope) {
         if start < end {
             let view = self.flat.view(start, end);
+            if lens == Lens::Sh {
+                self.follow(&view, scope);
+            }
             self.sink.embed(lens, EmbeddedText::View(view));
         }
     }
@@ -102,6 +110,7 @@ impl Parser<'_, '_, '_> {
         }
         view.put(b"\n", (place, place), How::NONE, 0);
         self.flat.show(code.start, code.end, &mut view);
+        self.follow(&view, Scope::Own);
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
@@ -131,7 +140,11 @@ impl Parser<'_, '_, '_> {
 
     fn embed_flat(&mut self, lens: Lens, text: &Flat) {
         if text.len() > 0 {
-            self.sink.embed(lens, EmbeddedText::View(text.view(0, text.len())));
+            let view = text.view(0, text.len());
+            if lens == Lens::Sh {
+                self.follow(&view, Scope::Own);
+            }
+            self.sink.embed(lens, EmbeddedText::View(view));
         }
     }
 
@@ -164,8 +177,13 @@ impl Parser<'_, '_, '_> {
             b"trap" => {
                 let arg = self.args(own).iter().find(|word| !self.text(**word).starts_with(b"-")).copied();
                 if let Some(arg) = arg {
-                    self.embed(Lens::Sh, arg.start, arg.end);
+                    self.embed_in(Lens::Sh, (arg.start, arg.end), Scope::Shared);
+                    self.trapped(self.flat.view(arg.start, arg.end));
                 }
+            }
+            b"cd" | b"pushd" => {
+                self.goes_to(own);
+                return None;
             }
             b"alias" => self.alias(own),
             b"su" | b"script" | b"runuser" | b"flock" | b"env" | b"ssh" => {
@@ -202,8 +220,10 @@ impl Parser<'_, '_, '_> {
     /// What comes in as text of the script: a here-document, a here-string, or what the stage before printed.
     pub(super) fn given(&mut self, own: Words) -> Option<Flat> {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
-        let input = redirects.iter().rev().find_map(|redirect| redirect.input.clone());
-        let reads = redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
+        // What is opened under another number is no input.
+        let first = |redirect: &&super::run::Redirect| redirect.number == b'0';
+        let input = redirects.iter().rev().filter(first).find_map(|redirect| redirect.input.clone());
+        let reads = redirects.iter().filter(first).any(|redirect| redirect.text.starts_with(b"<"));
         if input.is_some() || reads { input } else { self.input.clone() }
     }
 
@@ -323,7 +343,7 @@ impl Parser<'_, '_, '_> {
         let args: Vec<Piece> = self.args(own).to_vec();
         let args = if program.value && args.is_empty() { vec![program] } else { args };
         if let (Some(first), Some(last)) = (args.first(), args.last()) {
-            self.embed(Lens::Sh, first.start, last.end);
+            self.embed_in(Lens::Sh, (first.start, last.end), Scope::Shared);
         }
         let open = args.iter().any(|word| word.open);
         if open && !program.value && !self.sets_up(own) {

@@ -1,0 +1,211 @@
+//! Code that runs at a place of the script: functions that are called, `sh -c`, `eval`, traps. What it does to files that hold a
+//! download counts for what is read behind it, and the other way round. All else that it does is found where it is read as code.
+
+use std::rc::Rc;
+
+use super::func::takes_arguments;
+use super::run::Words;
+use super::{Known, Parser, list};
+use crate::entry::Lens;
+use crate::lex::Lexed;
+use crate::lex::quote::{self, Exact};
+use crate::sink::Sink;
+use crate::view::{How, View};
+
+/// Longest body of a function that is read anew where it is called.
+const BODY: usize = 64 << 10;
+/// Most levels of functions that call functions.
+const LEVELS: usize = 8;
+/// Most traps of a script.
+const TRAPS: usize = 64;
+
+/// Whether code shares the names of the script that runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Shared,
+    Own,
+}
+
+/// The body of a function.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// The text that it stands in, where in it, and which of the texts that are read this is.
+    text: Rc<[u8]>,
+    at: (usize, usize),
+    text_of: u32,
+    /// What was known of files when it was read.
+    version: u32,
+}
+
+/// Says whether a text may hold what fetches something.
+fn may_fetch(text: &[u8]) -> bool {
+    let words: [&[u8]; 13] = [
+        b"curl",
+        b"wget",
+        b"http",
+        b"fetch",
+        b"ftp",
+        b"scp",
+        b"rsync",
+        b"/dev/tcp",
+        b"nc",
+        b"axel",
+        b"aria2c",
+        b"gsutil",
+        b"aws",
+    ];
+    words.iter().any(|word| memchr::memmem::find(text, word).is_some())
+}
+
+impl Parser<'_, '_, '_> {
+    /// Reads code at the place where it runs.
+    pub(super) fn follow(&mut self, view: &View, scope: Scope) {
+        self.followed(view, scope, (self.sink.depth.saturating_add(1), self.levels));
+    }
+
+    fn followed(&mut self, view: &View, scope: Scope, (depth, levels): (usize, usize)) {
+        let text = view.bytes.as_slice();
+        let idle = self.known.drops.is_empty() && !may_fetch(text);
+        if text.is_empty()
+            || idle
+            || depth >= self.limits.embedded
+            || self.depth.saturating_add(4) >= self.limit
+        {
+            return;
+        }
+        let Some(left) = self.bodies_left.checked_sub(text.len()) else {
+            self.stopped.get_or_insert(self.pos);
+            return;
+        };
+        let limits = self.limits;
+        let mut sink = Sink::new(self.sink.rules, Some(Lens::Sh), self.sink.path, &[]);
+        (sink.depth, sink.role) = (depth, self.sink.role);
+        let mut out = Lexed::default();
+        let mut inner = Parser::new(text, &mut sink, &limits, &mut out);
+        inner.known = match scope {
+            Scope::Shared => core::mem::take(&mut self.known),
+            Scope::Own => self.known.files(),
+        };
+        inner.known.texts = inner.known.texts.saturating_add(1);
+        let outer = core::mem::replace(&mut inner.text_of, inner.known.texts);
+        debug_assert!(outer == 0, "a parser that is new reads the first text");
+        (inner.bodies_left, inner.levels) = (left, levels);
+        inner.depth = self.depth.saturating_add(4);
+        inner.calls = core::mem::take(&mut self.calls);
+        inner.bodies = self.bodies.iter().rev().take(LEVELS).rev().cloned().collect();
+        let (ran, _) = inner.list(list::Stop::End, list::Capture::No);
+        let ran = ran & inner.remote;
+        (self.bodies_left, self.calls) = (inner.bodies_left, core::mem::take(&mut inner.calls));
+        self.ran |= ran;
+        let (known, stopped) = (core::mem::take(&mut inner.known), inner.stopped);
+        match scope {
+            Scope::Shared => self.known = known,
+            Scope::Own => self.known.take_files(known),
+        }
+        if stopped.is_some() {
+            self.stopped.get_or_insert(self.pos);
+        }
+        for name in ["sh-drop-run", "sh-drop-run-checked"] {
+            let rules = self.sink.rules;
+            for found in sink.hits.iter().filter(|hit| rules.shape(name).contains(&hit.matcher)) {
+                let (start, end, _) = view.map.back(found.start as usize, found.end as usize);
+                self.sink.shape(name, (start, end), How::NONE);
+            }
+        }
+    }
+
+    /// Keeps where the body of a function stands.
+    pub(super) fn place(&mut self, name: &[u8], (start, end): (usize, usize)) {
+        let body = self.src.get(start..end).unwrap_or_default();
+        let body = body.strip_suffix(b"}").unwrap_or(body);
+        if body.len() > BODY {
+            return;
+        }
+        let text = Rc::clone(self.whole.get_or_insert_with(|| Rc::from(self.src)));
+        let at = (start, start.saturating_add(body.len()));
+        let place = Place { text, at, text_of: self.text_of, version: self.known.version };
+        self.known.places.insert(name.to_vec(), place);
+    }
+
+    /// Reads the body of a function where it is called, if that may say more than where it stands.
+    pub(super) fn called_here(&mut self, name: &[u8], own: Words) {
+        if self.known.drops.is_empty() {
+            return;
+        }
+        let Some(place) = self.known.places.get(name) else { return };
+        let body = place.text.get(place.at.0..place.at.1).unwrap_or_default();
+        let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let args: Vec<Vec<u8>> = args.iter().take(64).map(|word| self.text(*word).to_vec()).collect();
+        let given = !args.is_empty() && takes_arguments(body);
+        let fresh = place.version == self.known.version && !given;
+        if fresh || self.levels >= LEVELS || self.bodies.iter().any(|(body, _)| body == name) {
+            return;
+        }
+        let version = self.known.version.to_le_bytes().to_vec();
+        let call = [&[b"\0".to_vec(), version, name.to_vec()][..], &args].concat().join(&0);
+        let place = place.clone();
+        let body = place.text.get(place.at.0..place.at.1).unwrap_or_default();
+        if !self.calls.insert(call) {
+            return;
+        }
+        if self.bodies_left < body.len() {
+            self.stopped.get_or_insert(self.pos);
+            return;
+        }
+        let mut view = View::default();
+        if given {
+            view.put(b"set --", own.span, How::NONE, 0);
+            for text in &args {
+                view.put(b" ", own.span, How::NONE, 0);
+                let mut word = View::default();
+                word.put(text, own.span, How::NONE, 0);
+                let exact = if text.contains(&b'$') { Exact::No } else { Exact::Yes };
+                quote::word(&word, exact, own.span.0, &mut view);
+            }
+            view.put(b"\n", own.span, How::NONE, 0);
+        }
+        if place.text_of == self.text_of {
+            view.copy(body, place.at.0, How::NONE, 0);
+        } else {
+            view.put(body, own.span, How::NONE, 0);
+        }
+        let kept = self.known.vars.get(&b"@"[..]).cloned();
+        self.bodies.push((name.to_vec(), 0));
+        self.followed(&view, Scope::Shared, (self.sink.depth, self.levels.saturating_add(1)));
+        self.bodies.pop();
+        match kept {
+            Some(kept) => drop(self.known.vars.insert(b"@".to_vec(), kept)),
+            None => drop(self.known.vars.remove(&b"@"[..])),
+        }
+    }
+
+    /// Keeps what a trap runs: it may run behind all that is below it.
+    pub(super) fn trapped(&mut self, view: View) {
+        if self.known.traps.len() < TRAPS && self.text_of == 0 {
+            self.known.traps.push(view);
+        }
+    }
+
+    /// Reads what traps run once more, at the end.
+    pub(super) fn traps(&mut self) {
+        for view in core::mem::take(&mut self.known.traps) {
+            self.follow(&view, Scope::Shared);
+        }
+    }
+}
+
+impl Known {
+    /// Gives away what is known of files alone.
+    fn files(&mut self) -> Self {
+        let mut files = Self { version: self.version, texts: self.texts, ..Self::default() };
+        files.drops = core::mem::take(&mut self.drops);
+        files.digests = core::mem::take(&mut self.digests);
+        files.folder.clone_from(&self.folder);
+        files
+    }
+
+    fn take_files(&mut self, files: Self) {
+        (self.drops, self.digests) = (files.drops, files.digests);
+        (self.version, self.texts) = (files.version, files.texts);
+    }
+}
