@@ -99,8 +99,13 @@ fn html_is_one_page_that_shows_text_of_a_plugin_as_text() {
 fn a_format_that_is_none_is_told_which_there_are() {
     let home = plugins();
     let said = home.shown(&["check", "--format", "xml", "plugins"]);
-    assert!(said.ends_with("exit 2
-"), "{said}");
+    assert!(
+        said.ends_with(
+            "exit 2
+"
+        ),
+        "{said}"
+    );
     for format in ["table", "json", "sarif", "html"] {
         assert!(said.contains(format), "{said}");
     }

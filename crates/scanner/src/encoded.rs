@@ -397,7 +397,12 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
         }
         let kind = body.get(..comma).unwrap_or_default().to_ascii_lowercase();
         let typed = kind.is_empty() || kind.first() == Some(&b';') || memchr::memchr(b'/', &kind).is_some();
-        let Some(lens) = uri::lens(&kind).filter(|_| typed) else { continue };
+        // A picture is none where code loads it as code.
+        let loaded = typed && is_loaded(text, start);
+        let lens = uri::lens(&kind).filter(|_| typed).or(loaded.then_some(Lens::Js));
+        let Some(lens) = lens.map(|lens| if loaded && lens == Lens::Prose { Lens::Js } else { lens }) else {
+            continue;
+        };
         let body = body.get(comma.saturating_add(1)..).unwrap_or_default();
         let coded = memchr::memmem::find(&kind, b"base64").is_some();
         let bytes = if coded { uri::base64(body) } else { unescaped(body).0 };
@@ -413,7 +418,33 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
             Some(_) => Vec::new(),
             None => guess(&bytes),
         };
+        if lenses.is_empty() {
+            texts(&bytes, (start, at), out);
+        }
         out.push(Decoded { view, lenses, binary });
+    }
+}
+
+/// Says whether what stands right in front of an address loads it as code: `import(`, `new Worker(`, `from`, a script's `src`.
+fn is_loaded(text: &[u8], start: usize) -> bool {
+    let head = text.get(start.saturating_sub(48)..start).unwrap_or_default();
+    let words: [&[u8]; 8] =
+        [b"import", b"Worker", b"importScripts", b"require", b"from", b"<script", b"addModule", b"register"];
+    words.iter().any(|word| memchr::memmem::find(head, word).is_some())
+}
+
+/// The shortest text among other bytes that is read.
+const TEXT: usize = 64;
+
+/// Text between the bytes of a binary kind: code may stand behind the head of a picture.
+fn texts(bytes: &[u8], span: (usize, usize), out: &mut Vec<Decoded>) {
+    for run in bytes.split(|byte| !is_printable(*byte)).filter(|run| run.len() >= TEXT) {
+        let lenses = guess(run);
+        if lenses.len() > 1 {
+            let mut view = View::default();
+            view.put(run, span, How::DECODE, 0);
+            out.push(Decoded { view, lenses, binary: None });
+        }
     }
 }
 
@@ -424,7 +455,7 @@ fn binary(bytes: &[u8]) -> Option<State> {
 }
 
 /// The lenses that a decoded text of no name is read through.
-fn guess(text: &[u8]) -> Vec<Lens> {
+pub(crate) fn guess(text: &[u8]) -> Vec<Lens> {
     if let Some(lens) = names::shebang(text) {
         return vec![lens];
     }

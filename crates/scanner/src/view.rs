@@ -72,7 +72,7 @@ struct Seg {
 }
 
 /// A view's map to the bytes below it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Map {
     segs: Vec<Seg>,
     len: u32,
@@ -171,7 +171,7 @@ impl Map {
 }
 
 /// A text with its map.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct View {
     pub(crate) bytes: Vec<u8>,
     pub(crate) map: Map,

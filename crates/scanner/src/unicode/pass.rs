@@ -396,16 +396,18 @@ impl Walk<'_, '_> {
         if count < 4 {
             self.weave(run, &view);
         } else {
-            self.read(view);
+            self.read(&view);
         }
     }
 
-    /// Hands bytes that spell text to the lens of prose.
-    fn read(&mut self, view: View) {
+    /// Hands bytes that spell text to the lenses that it looks like.
+    fn read(&mut self, view: &View) {
         let count = view.bytes.len();
         let printable = view.bytes.iter().filter(|byte| matches!(byte, b' '..=b'~' | b'\n')).count();
         if count >= 4 && printable.saturating_mul(10) >= count.saturating_mul(9) {
-            self.sink.embed(Lens::Prose, EmbeddedText::View(view));
+            for lens in crate::encoded::guess(&view.bytes) {
+                self.sink.embed(lens, EmbeddedText::View(view.clone()));
+            }
         }
     }
 
@@ -439,8 +441,8 @@ impl Walk<'_, '_> {
         if let Some(first) = woven.first.filter(|_| woven.lone >= 4) {
             self.sink.shape("unicode-variation-run", first, How::NONE);
         }
-        self.read(woven.tags);
-        self.read(woven.selectors);
+        self.read(&woven.tags);
+        self.read(&woven.selectors);
     }
 }
 

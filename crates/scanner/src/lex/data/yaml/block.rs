@@ -134,7 +134,8 @@ impl Reader<'_, '_, '_> {
         let blanks = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let at = self.at.saturating_add(blanks);
         if self.src.get(at).is_some_and(|byte| !matches!(byte, b'\n' | b'\r' | b'{' | b'[')) {
-            self.anchors.insert(name, at);
+            let parent = self.parent();
+            self.anchors.insert(name, (at, parent));
         }
     }
 
@@ -162,7 +163,8 @@ impl Reader<'_, '_, '_> {
             }
             Some(b'|' | b'>') if self.is_block_scalar() => {
                 self.place(column);
-                let scalar = self.block_scalar();
+                let parent = self.parent();
+                let scalar = self.block_scalar(parent);
                 self.tree.scalar(scalar);
                 return Next::Line;
             }

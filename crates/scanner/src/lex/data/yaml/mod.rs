@@ -26,8 +26,8 @@ pub(super) struct Reader<'y, 't, 'r> {
     blocks: Vec<Block>,
     /// Levels of the tree below the document.
     base: usize,
-    /// Where the scalar of each anchor begins.
-    anchors: BTreeMap<&'t [u8], usize>,
+    /// Where the scalar of each anchor begins, and the column that its lines are right of.
+    anchors: BTreeMap<&'t [u8], (usize, Option<usize>)>,
     /// Bytes that aliases may still give.
     budget: usize,
     /// Set once a flow collection had no end: the rest end with their block.

@@ -153,15 +153,14 @@ impl<'t> Reader<'_, 't, '_> {
         tail.is_empty() || tail.starts_with(b"#")
     }
 
-    /// Reads a literal or folded scalar.
-    pub(super) fn block_scalar(&mut self) -> Scalar {
+    /// Reads a literal or folded scalar below a column.
+    pub(super) fn block_scalar(&mut self, parent: Option<usize>) -> Scalar {
         let start = self.at;
         // In a folded one the end of a line is a blank.
         let line_end: &[u8] = if self.byte() == Some(b'>') { b" " } else { b"\n" };
         let marks = self.rest().get(1..3).unwrap_or_default();
         let given =
             marks.iter().find(|byte| byte.is_ascii_digit()).map(|byte| usize::from(byte.wrapping_sub(b'0')));
-        let parent = self.parent();
         let mut indent = given.map(|given| given.saturating_add(parent.unwrap_or(0)));
         self.skip(1);
         let len = memchr::memchr(b'\n', self.rest()).map_or(self.rest().len(), |at| at.saturating_add(1));
@@ -216,14 +215,14 @@ impl<'t> Reader<'_, 't, '_> {
     /// Reads the scalar that an alias stands for once more, in its own place.
     pub(super) fn alias(&mut self, name: &[u8], start: usize) {
         let end = self.at;
-        let Some(&anchor) = self.anchors.get(name) else {
+        let Some(&(anchor, parent)) = self.anchors.get(name) else {
             self.tree.scalar(Scalar::range(start, end));
             return;
         };
         self.at = anchor;
         let scalar = match self.byte() {
             Some(b'"' | b'\'') => self.quoted(),
-            Some(b'|' | b'>') if self.is_block_scalar() => self.block_scalar(),
+            Some(b'|' | b'>') if self.is_block_scalar() => self.block_scalar(parent),
             _ => self.plain(),
         };
         let used = self.at.saturating_sub(anchor);
