@@ -126,6 +126,43 @@ const OWN: &[Pair] = &[
     ("exec/eval", "function f(eval) { eval('x') } eval('y')", "function f(eval) { eval('x') }"),
 ];
 
+/// What runs text or writes to what all share by way of a class, an accessor, a literal or another file.
+const SHARED: &[Pair] = &[
+    ("exec/function-constructor", "class A extends Function {}", "class A extends Registry {}"),
+    (
+        "exec/function-constructor",
+        "new (class extends Function {})('x')",
+        "new (class extends Functions {})('x')",
+    ),
+    (
+        "exec/function-constructor",
+        "const A = class B extends globalThis.Function {}",
+        "const A = class Function extends Base {}",
+    ),
+    (
+        "global/prototype",
+        "Object.prototype.__defineGetter__('x', f)",
+        "ui.prototype.__defineGetter__('x', f)",
+    ),
+    (
+        "global/prototype",
+        "Object.prototype.__defineSetter__('x', f)",
+        "Object.prototype.__lookupSetter__('x')",
+    ),
+    ("global/prototype", "({}).constructor.prototype.x = 1", "({}).constructor.name"),
+    ("global/prototype", "(([])).constructor.prototype.x = 1", "[].constructor.from(x)"),
+    (
+        "native/process-binding",
+        "export { binding as b } from 'process'",
+        "export { title as binding } from 'process'",
+    ),
+    (
+        "native/process-binding",
+        "export { binding } from 'node:process'",
+        "export { binding } from './process.js'",
+    ),
+];
+
 /// Keys in quotes, and members that a pattern or a loop writes to.
 const WRITTEN: &[Pair] = &[
     ("net/tls-off", "f({ a, \"rejectUnauthorized\" /* b */ : !1 })", "f(a ? \"rejectUnauthorized\" : !1)"),
@@ -143,7 +180,7 @@ const WRITTEN: &[Pair] = &[
 #[test]
 fn what_is_given_otherwise_is_found_and_its_twin_is_no_danger() {
     let mut wrong = Vec::new();
-    for (rule, bad, good) in [LISTED, CHOSEN, HANDED, OWN, WRITTEN].concat() {
+    for (rule, bad, good) in [LISTED, CHOSEN, HANDED, OWN, SHARED, WRITTEN].concat() {
         let found = check(Profile::General, "a.cjs", bad);
         if !found.iter().any(|line| line.contains(rule)) {
             wrong.push(format!("missed {rule}: {bad}: {found:?}"));

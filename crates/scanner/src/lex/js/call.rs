@@ -42,6 +42,8 @@ pub(crate) struct WalkNodes {
     prototype_writers: Vec<Node>,
     evaluators: Vec<Node>,
     shells: Vec<Node>,
+    /// What makes objects, lists and texts.
+    pub(super) literals: [Node; 3],
     globals: [Word; 3],
     weak: [Word; 4],
     call: Word,
@@ -143,6 +145,7 @@ impl WalkNodes {
             ]),
             prototype_writers: all(&["Object.setPrototypeOf", "Reflect.setPrototypeOf"]),
             evaluators: all(&["eval", "Function", "execScript", "setTimeout", "setInterval", "setImmediate"]),
+            literals: [node("Object"), node("Array"), node("String")],
             shells: all(&["@child_process.exec", "@child_process.execSync"]),
             globals: [word("globalThis"), word("window"), word("global")],
             weak: [word("self"), word("top"), word("parent"), word("frames")],

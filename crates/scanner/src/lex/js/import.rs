@@ -4,7 +4,7 @@ use super::bind::Val;
 use super::token::{K, Kw, Tok};
 use super::walk::{Cur, Shape, Walk};
 use crate::names::Word;
-use crate::sink::Own;
+use crate::sink::{Args, FirstArg, Own};
 use crate::view::How;
 
 /// Patterns nested deeper than this bind nothing further; every name in them was seen as code.
@@ -166,11 +166,31 @@ impl Walk<'_, '_, '_, '_> {
         }
         match self.find_from(next) {
             Some(from) => {
-                self.specifier(from.wrapping_add(1), small(at));
+                let module = self.specifier(from.wrapping_add(1), small(at));
+                if self.kind(next) == Some(K::LBrace) && module != 0 {
+                    self.export_names((next.wrapping_add(1), from), Val::node(module));
+                }
                 next = from.wrapping_add(2);
                 next
             }
             None => next,
+        }
+    }
+
+    /// Members of a module that another file is handed: what calls of them do may be done there.
+    fn export_names(&mut self, (start, end): (usize, usize), module: Val) {
+        let mut at = start;
+        while at < end {
+            if matches!(self.kind(at), Some(K::Word | K::Str)) && self.kw(at) != Kw::Type {
+                let member = self.member_val(module, at);
+                self.mention_member(at, at, member);
+                let span = self.span(small(at), small(at));
+                let args = Args { first: FirstArg::Other, constants: Vec::new() };
+                for node in self.nodes_of(member) {
+                    self.sink.call(self.names, node, Own::No, &args, span, How::NONE);
+                }
+            }
+            at = self.skip_to_comma(at, end);
         }
     }
 

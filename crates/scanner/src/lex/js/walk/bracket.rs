@@ -7,7 +7,7 @@ use super::super::escape;
 use super::super::follow::Given;
 use super::super::token::{Brace, CONTROL, ESCAPED, EXPRESSION, K, Kw, Tok};
 use super::{Arg, Cur, Frame, In, Prefix, Shape, Val, Via, Walk, small};
-use crate::sink::FirstArg;
+use crate::sink::{Args, FirstArg};
 use crate::view::How;
 
 impl Walk<'_, '_, '_, '_> {
@@ -45,6 +45,9 @@ impl Walk<'_, '_, '_, '_> {
             Brace::Body => In::Body,
             Brace::Block => In::Block,
         };
+        if kind == In::Class {
+            self.extend();
+        }
         match kind {
             In::Object | In::Group if self.cur.is_none() => {}
             // A line ended the statement before a block.
@@ -55,6 +58,22 @@ impl Walk<'_, '_, '_, '_> {
             self.functions = self.functions.wrapping_add(1);
         }
         self.push(kind, at, None);
+    }
+
+    /// A class that extends what runs text runs text.
+    fn extend(&mut self) {
+        let Some(cur) = self.cur.filter(|cur| cur.val.is_known()) else { return };
+        let before = (cur.first as usize).wrapping_sub(1);
+        if self.kw(before) != Kw::Extends {
+            return;
+        }
+        let args = Args { first: FirstArg::Other, constants: Vec::new() };
+        let span = self.span(cur.first, cur.last);
+        for node in self.bindings.sets.nodes(cur.val.node) {
+            if self.nodes.is_run(node) {
+                self.sink.call(self.names, node, cur.own, &args, span, cur.how);
+            }
+        }
     }
 
     pub(super) fn end_template(&mut self, at: usize) {
@@ -92,6 +111,9 @@ impl Walk<'_, '_, '_, '_> {
 
     pub(super) fn called(&mut self, base: Cur, args: [Arg; 3], texts: u32, last: usize) {
         self.give(&base, &args);
+        if matches!(self.text_at(base.last as usize), b"__defineGetter__" | b"__defineSetter__") {
+            self.written(&base);
+        }
         let callee = Callee { cur: base, args, texts };
         let val = self.call(&callee, small(last));
         self.each(&callee, small(last));

@@ -10,6 +10,9 @@ use crate::names::{Node, ROOT, Word};
 use crate::sink::{FirstArg, Own};
 use crate::view::How;
 
+/// Parentheses around a literal that are looked through.
+const PARENTHESES: u32 = 64;
+
 impl Walk<'_, '_, '_, '_> {
     pub(super) fn word(&mut self, at: usize, tok: Tok) -> usize {
         let kw = self.kw(at);
@@ -144,7 +147,11 @@ impl Walk<'_, '_, '_, '_> {
             self.ask(cur.last as usize, Given::Anything);
         }
         self.leave(&cur);
+        let root = if word == self.nodes.constructor && word != 0 { self.literal_root(&cur) } else { None };
         cur.val = self.member_of(cur.val, word);
+        if let Some(root) = root {
+            cur.val = self.bindings.sets.either(cur.val, Val::node(root));
+        }
         cur.how = cur.how.and(how);
         cur.last = small(last);
         cur.alias = false;
@@ -155,6 +162,22 @@ impl Walk<'_, '_, '_, '_> {
         let shape = self.method(&cur, &name, last);
         (cur.via, cur.shape) = (Via::Direct, shape);
         self.cur = Some(cur);
+    }
+
+    /// Gives what a literal is made by.
+    fn literal_root(&self, cur: &Cur) -> Option<Node> {
+        let [object, array, string] = self.nodes.literals;
+        let mut last = cur.last as usize;
+        for _ in 0..PARENTHESES {
+            match self.kind(last)? {
+                K::RParen => last = last.checked_sub(1)?,
+                K::RBrace if cur.shape == Shape::Pattern => return Some(object),
+                K::RBracket if cur.shape == Shape::Pattern => return Some(array),
+                K::Str | K::Tpl if cur.shape == Shape::Text => return Some(string),
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// A chain goes on: what it was so far is a member that was read.
