@@ -74,6 +74,11 @@ impl<'a> Places<'a> {
         if from == start {
             return start;
         }
+        // A secret that is cut is shown by its head.
+        let next = self.secrets.partition_point(|(_, end)| *end <= from);
+        if let Some((first, _)) = self.secrets.get(next).filter(|(first, end)| *first <= from && *end <= at) {
+            return start.max(*first);
+        }
         let near = self.text.get(from..at).unwrap_or_default();
         let blank = near.iter().position(u8::is_ascii_whitespace);
         let inside = || near.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
