@@ -16,6 +16,8 @@ const SMALL: usize = 64 << 10;
 const LIMIT: usize = 1 << 19;
 /// What a pattern costs a text.
 const PATTERN: usize = 16;
+/// So many bytes of text cost one where a literal is looked for among them.
+const LOOKED: usize = 2;
 const FOLD: u32 = 0x2020_2020;
 const BITS: u32 = 16;
 const WORDS: usize = 1 << (BITS - 5);
@@ -29,6 +31,12 @@ impl Spent {
     pub(super) fn takes(&self, patterns: &[Pattern], hay: &[u8]) -> bool {
         let cost = hay.len().saturating_add(patterns.len().saturating_mul(PATTERN));
         hay.len() <= SMALL && self.0.fetch_add(cost, Ordering::Relaxed) < LIMIT
+    }
+
+    /// Counts a search for so many literals: a text that holds most grams is searched for most of them.
+    fn looked(&self, hay: &[u8], literals: usize) {
+        let cost = (hay.len() / LOOKED).saturating_mul(literals);
+        self.0.fetch_add(cost, Ordering::Relaxed);
     }
 }
 
@@ -77,15 +85,18 @@ pub(super) fn find(
     hints: &[(Vec<u8>, u8)],
     hay: &[u8],
     langs: u8,
+    spent: &Spent,
     out: &mut Vec<RawMatch>,
 ) -> Places {
     let grams = Grams::of(hay);
     let mut windows = Windows::new(patterns);
+    let mut literals = 0_usize;
     for (pattern, index) in patterns.iter().zip(0_u16..) {
         if pattern.slow || pattern.langs & langs == 0 {
             continue;
         }
         for literal in pattern.shape.literals.iter().filter(|literal| grams.may_hold(&literal.bytes)) {
+            literals = literals.saturating_add(1);
             for at in literal::places(&literal.bytes, literal.case, hay) {
                 windows.note(index, Reach::of(pattern), hay, at, literal.before);
             }
@@ -94,20 +105,24 @@ pub(super) fn find(
     windows.verify(patterns, hay, langs, out);
     let lone = patterns.iter().zip(0_u16..).filter(|(pattern, _)| pattern.slow && pattern.langs & langs != 0);
     search_lone(lone, hay, out);
-    hinted(&grams, hints, hay)
+    spent.looked(hay, literals);
+    hinted(&grams, hints, hay, spent)
 }
 
 /// Finds the places of hints alone.
-pub(super) fn places(hints: &[(Vec<u8>, u8)], hay: &[u8]) -> Places {
-    hinted(&Grams::of(hay), hints, hay)
+pub(super) fn places(hints: &[(Vec<u8>, u8)], hay: &[u8], spent: &Spent) -> Places {
+    hinted(&Grams::of(hay), hints, hay, spent)
 }
 
-fn hinted(grams: &Grams, hints: &[(Vec<u8>, u8)], hay: &[u8]) -> Places {
+fn hinted(grams: &Grams, hints: &[(Vec<u8>, u8)], hay: &[u8], spent: &Spent) -> Places {
     let mut found = Places::default();
+    let mut literals = 0_usize;
     for (text, bits) in hints.iter().filter(|(text, _)| grams.may_hold(text)) {
+        literals = literals.saturating_add(1);
         for at in literal::places(text, Case::Folded, hay) {
             found.push(at, *bits);
         }
     }
+    spent.looked(hay, literals);
     found
 }

@@ -75,7 +75,7 @@ impl Hinted {
         out: &mut Vec<super::RawMatch>,
     ) -> Places {
         let mut places = if self.is_small(raw, hay) {
-            few::find(&raw.patterns, &self.hints, hay, langs, out)
+            few::find(&raw.patterns, &self.hints, hay, langs, &self.spent, out)
         } else {
             stage2::find_with(&raw.patterns, self.filter(raw), hay, langs, out)
         };
@@ -95,7 +95,7 @@ impl Hinted {
     /// Finds the places of hints alone.
     pub(crate) fn places(&self, raw: &PatternSet, hay: &[u8]) -> Places {
         let mut places = if self.is_small(raw, hay) {
-            few::places(&self.hints, hay)
+            few::places(&self.hints, hay, &self.spent)
         } else {
             stage2::places(self.filter(raw), hay)
         };
@@ -175,7 +175,7 @@ mod tests {
         for start in 0..text.len() {
             let hay = text.get(start..).unwrap_or_default().as_bytes();
             let (small, swept) =
-                (few::places(&hinted.hints, hay), stage2::places(hinted.filter(&rules.bytes), hay));
+                (few::places(&hinted.hints, hay, &hinted.spent), stage2::places(hinted.filter(&rules.bytes), hay));
             for bit in [CODE, STARTER] {
                 assert_eq!(small.sorted(bit), swept.sorted(bit), "{bit} from {start}");
             }

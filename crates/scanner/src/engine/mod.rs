@@ -296,7 +296,7 @@ impl PatternSet {
             return;
         }
         if self.filter.get().is_none() && self.spent.takes(&self.patterns, hay) {
-            few::find(&self.patterns, &[], hay, langs, out);
+            few::find(&self.patterns, &[], hay, langs, &self.spent, out);
         } else {
             stage2::Stage2::new(&self.patterns, self.filter()).find(hay, langs, out);
         }

@@ -144,7 +144,7 @@ mod tests {
 
         fn few(&self, hay: &[u8]) -> Vec<(u16, usize, usize)> {
             let mut out = Vec::new();
-            few::find(&self.oracle.set.patterns, &[], hay, u8::MAX, &mut out);
+            few::find(&self.oracle.set.patterns, &[], hay, u8::MAX, &few::Spent::default(), &mut out);
             out.sort_unstable();
             out.into_iter().map(|found| (found.pattern, found.start, found.end)).collect()
         }
