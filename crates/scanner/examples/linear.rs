@@ -393,6 +393,14 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
     ("references in scripts of SVG", "a.svg", Within("<svg><script>", "&#97;&lt;", "</script></svg>")),
     ("scripts of SVG", "a.svg", Within("<svg>", "<a:script>b</a:script>", "</svg>")),
     ("hidden letters beside names", "a.js", Repeat("a\u{200B}b ")),
+    ("copies of copies", "a.js", Numbered("const c@@={...c@,...process};")),
+    ("copies in copies", "a.js", Nested("({...", ",...process})")),
+    ("copies into one", "a.js", Nested("Object.assign(a,", ",process)")),
+    ("functions that return", "a.js", Numbered("const f@=()=>process;f@().binding('x');")),
+    ("functions that return one another", "a.js", Numbered("function f@@(){return f@||process}\n")),
+    ("functions that return functions", "a.js", Nested("(function(){return process||", "})()")),
+    ("lists of lists", "a.js", Nested("[process,", "][0]")),
+    ("names of one list", "a.js", Within("", "a=", "[process,eval]")),
     ("pictures as code", "a.js", Repeat("import('data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==');")),
 ];
 

@@ -174,8 +174,10 @@ mod tests {
         let text = "const { execSync } = require('child_process');\nEVAL(x); rejectUnauthorized: false, AllowWrites\n";
         for start in 0..text.len() {
             let hay = text.get(start..).unwrap_or_default().as_bytes();
-            let (small, swept) =
-                (few::places(&hinted.hints, hay, &hinted.spent), stage2::places(hinted.filter(&rules.bytes), hay));
+            let (small, swept) = (
+                few::places(&hinted.hints, hay, &hinted.spent),
+                stage2::places(hinted.filter(&rules.bytes), hay),
+            );
             for bit in [CODE, STARTER] {
                 assert_eq!(small.sorted(bit), swept.sorted(bit), "{bit} from {start}");
             }

@@ -10,6 +10,7 @@ mod again;
 mod cache;
 mod cases;
 mod common;
+mod copies;
 mod data;
 mod disguise;
 mod drops;

@@ -40,6 +40,11 @@ pub(crate) struct WalkNodes {
     writers: Vec<Node>,
     keyed_writers: Vec<Node>,
     prototype_writers: Vec<Node>,
+    /// What makes another object of its first argument.
+    makers: Vec<Node>,
+    pub(super) process: Node,
+    /// Words whose calls copy what they are given.
+    copiers: [Word; 4],
     evaluators: Vec<Node>,
     shells: Vec<Node>,
     /// What makes objects, lists and texts.
@@ -89,6 +94,7 @@ impl WalkNodes {
             &self.writers,
             &self.keyed_writers,
             &self.prototype_writers,
+            &self.makers,
             &self.evaluators,
             &self.shells,
         ];
@@ -144,6 +150,9 @@ impl WalkNodes {
                 "Reflect.deleteProperty",
             ]),
             prototype_writers: all(&["Object.setPrototypeOf", "Reflect.setPrototypeOf"]),
+            makers: all(&["Object.create", "Proxy"]),
+            process: node("process"),
+            copiers: [word("assign"), word("setPrototypeOf"), word("create"), word("Proxy")],
             evaluators: all(&["eval", "Function", "execScript", "setTimeout", "setInterval", "setImmediate"]),
             literals: [node("Object"), node("Array"), node("String")],
             shells: all(&["@child_process.exec", "@child_process.execSync"]),
@@ -182,6 +191,11 @@ impl WalkNodes {
     /// Says whether a node loads or runs what it is called with.
     pub(super) fn is_run(&self, node: Node) -> bool {
         self.is_loader(node) || self.evaluators.contains(&node)
+    }
+
+    /// Says whether a function of that name copies what it is given.
+    pub(super) fn is_copier(&self, word: Word) -> bool {
+        word != 0 && self.copiers.contains(&word)
     }
 
     pub(super) fn is_then(&self, word: Word) -> bool {
@@ -317,7 +331,13 @@ impl Walk<'_, '_, '_, '_> {
         if nodes.prototype_of.contains(&node) && self.is_any(first.val.node, |node| node == nodes.function) {
             return Val::node(nodes.function);
         }
+        if nodes.makers.contains(&node) {
+            return self.handed(first.val);
+        }
         self.writes(node, cur, first, second, last);
+        if nodes.writers.contains(&node) || nodes.prototype_writers.contains(&node) {
+            return self.copies_to_first(cur, args);
+        }
         if nodes.evaluators.contains(&node) {
             self.embed_texts(Lens::Js, texts);
         } else if nodes.shells.contains(&node) {

@@ -274,10 +274,14 @@ impl Marking<'_> {
     fn is_event(&self, toks: &[Tok], brackets: &[Bracket], index: usize, bracket: u32) -> bool {
         let Some(&tok) = toks.get(index) else { return false };
         match tok.kind {
-            K::Word => self.word(toks, index, tok, around(toks, brackets, bracket)),
+            K::Word => self.word(toks, index, tok, self.around(toks, brackets, bracket)),
             K::Plus => !is_next_element(toks, index),
             _ => true,
         }
+    }
+
+    fn around(&self, toks: &[Tok], brackets: &[Bracket], bracket: u32) -> Around {
+        around(self.nodes, toks, brackets, bracket)
     }
 
     /// Says whether a word that the lexer marked is an event where it stands.
@@ -299,10 +303,10 @@ impl Marking<'_> {
             return true;
         }
         let next = toks.get(index.wrapping_add(1)).map(|tok| tok.kind);
-        if follow.holder && matches!(next, Some(K::Dot | K::QDot | K::LBracket)) {
+        if follow.holder && matches!(next, Some(K::Dot | K::QDot | K::LBracket | K::LParen)) {
             return true;
         }
-        let around = around(toks, brackets, bracket);
+        let around = self.around(toks, brackets, bracket);
         follow.vals.iter().take(follow.count).any(|val| self.counts(toks, index, *val, around))
             || (follow.bound && self.binds(toks, brackets, at))
             || (follow.text
@@ -400,9 +404,12 @@ fn is_handed_on(before: Option<&Tok>, around: Around) -> bool {
     let Some(before) = before else { return false };
     match before.kind {
         // An argument may hold an assignment, of which this is one side.
-        K::Assign | K::EitherAssign | K::Either | K::Question | K::Colon | K::Gt | K::At => true,
-        K::LParen | K::Comma => around == Around::Open,
-        K::Word => matches!(Kw::of(before.word()), Kw::Await | Kw::Void | Kw::Yield | Kw::New | Kw::Extends),
+        K::Assign | K::EitherAssign | K::Either | K::Question | K::Colon | K::Gt | K::At | K::Arrow => true,
+        K::LParen | K::Comma | K::Ellipsis => around == Around::Open,
+        K::Word => matches!(
+            Kw::of(before.word()),
+            Kw::Await | Kw::Void | Kw::Yield | Kw::New | Kw::Extends | Kw::Return
+        ),
         _ => false,
     }
 }
@@ -488,7 +495,7 @@ fn is_index(toks: &[Tok], brackets: &[Bracket], bracket: u32) -> bool {
 }
 
 /// Says what becomes of a value in a bracket.
-fn around(toks: &[Tok], brackets: &[Bracket], bracket: u32) -> Around {
+fn around(nodes: &WalkNodes, toks: &[Tok], brackets: &[Bracket], bracket: u32) -> Around {
     let Some(bracket) = brackets.get(bracket as usize) else { return Around::Open };
     let index = bracket.open as usize;
     let Some(tok) = toks.get(index).filter(|tok| tok.aux != NO_MATE) else { return Around::Open };
@@ -498,7 +505,7 @@ fn around(toks: &[Tok], brackets: &[Bracket], bracket: u32) -> Around {
         (K::LParen, Some(before)) => match before.kind {
             K::RParen => !is_function(toks, before.aux as usize),
             K::RBracket | K::Private => true,
-            K::Word => !starts_value(Kw::of(before.word())),
+            K::Word => !starts_value(Kw::of(before.word())) && !nodes.is_copier(before.word()),
             _ => false,
         },
         // Members hold what they are given.

@@ -51,7 +51,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Gives where an entry of a bracket begins and ends.
-    fn entry(&self, open: usize, index: usize) -> Option<(usize, usize)> {
+    pub(super) fn entry(&self, open: usize, index: usize) -> Option<(usize, usize)> {
         let end = self.types.past(open)?.wrapping_sub(1);
         let mut from = open.wrapping_add(1);
         for _ in 0..index {
@@ -180,12 +180,29 @@ impl Walk<'_, '_, '_, '_> {
         let after = from.wrapping_add(1);
         let target =
             if after < to && self.kind(after) == Some(K::Colon) { after.wrapping_add(1) } else { from };
-        let key = |at: usize| matches!(self.kind(at), Some(K::Word | K::Str)).then(|| self.key(at));
-        let wanted = key(from)?;
-        let entries = (0..ELEMENTS).map_while(|index| self.entry(literal, index));
-        let (at, end) = entries.into_iter().find(|(at, _)| key(*at).is_some_and(|key| key == wanted))?;
-        let colon = self.kind(at.wrapping_add(1)) == Some(K::Colon);
-        Some((target, (if colon { at.wrapping_add(2) } else { at }, end)))
+        if !matches!(self.kind(from), Some(K::Word | K::Str)) {
+            return None;
+        }
+        Some((target, self.value_at(literal, &self.key(from))?))
+    }
+
+    /// Gives where the value of a key in an object literal stands.
+    pub(super) fn value_at(&self, literal: usize, wanted: &[u8]) -> Option<(usize, usize)> {
+        let is_key = |at: usize| matches!(self.kind(at), Some(K::Word | K::Str)) && *self.key(at) == *wanted;
+        let end = self.types.past(literal)?.wrapping_sub(1);
+        let mut at = literal.wrapping_add(1);
+        for _ in 0..ELEMENTS {
+            let to = self.entry_end(at, end);
+            if at >= end {
+                return None;
+            }
+            if is_key(at) {
+                let colon = self.kind(at.wrapping_add(1)) == Some(K::Colon);
+                return Some((if colon { at.wrapping_add(2) } else { at }, to));
+            }
+            at = to.wrapping_add(1);
+        }
+        None
     }
 
     /// `for (… of […])` binds to each element.
@@ -243,10 +260,11 @@ impl Walk<'_, '_, '_, '_> {
     pub(super) fn bind_class(&mut self, name: usize) {
         let from = name.wrapping_add(2);
         let to = (from..from.wrapping_add(ELEMENTS)).find(|at| self.kind(*at) == Some(K::LBrace));
-        let val = to.map_or(Val::default(), |to| self.chain(from, to));
-        if let Some(at) =
-            u32::try_from(name).ok().filter(|_| self.is_any(val.node, |node| self.nodes.is_run(node)))
-        {
+        let Some(to) = to else { return };
+        let (chain, plain) = (self.chain(from, to), self.plain(from, to));
+        let val = self.bindings.sets.either(chain, plain);
+        let val = self.handed(val);
+        if let Some(at) = u32::try_from(name).ok().filter(|_| val.is_known()) {
             self.bind(at, val);
         }
     }

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use super::bind::{Holder, Val, name_of};
-use super::token::{K, Kw, Tok};
-use super::walk::{Arg, Cur, Shape, Via, Walk};
+use super::token::{Brace, K, Kw, Tok};
+use super::walk::{Arg, Cur, Prefix, Shape, Via, Walk};
 
 /// Tokens of a class in front of its body.
 const HEAD: usize = 24;
+/// Elements of a list that are looked at.
+const ELEMENTS: usize = 64;
 
 impl<'a> Walk<'a, '_, '_, '_> {
     /// `o.p = value` and `o["p"] = value`.
@@ -45,7 +47,10 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// The members of an object literal that a name is given.
     pub(super) fn hold_literal(&mut self, name: usize, open: usize) {
-        let Some(past) = self.types.past(open).filter(|_| self.kind(open) == Some(K::LBrace)) else { return };
+        let Some(past) = self.types.past(open) else { return };
+        if self.kind(open) == Some(K::LBracket) {
+            return self.hold_elements(name, open);
+        }
         let end = past.wrapping_sub(1);
         let mut at = open.wrapping_add(1);
         while at < end {
@@ -58,6 +63,45 @@ impl<'a> Walk<'a, '_, '_, '_> {
                 self.hold(name, member, val);
             }
             at = entry.wrapping_add(1);
+        }
+    }
+
+    /// The first elements of a list that a name is given.
+    fn hold_elements(&mut self, name: usize, open: usize) {
+        let Some(past) = self.types.past(open) else { return };
+        let (mut from, end) = (open.wrapping_add(1), past.wrapping_sub(1));
+        for index in 0..ELEMENTS {
+            if from >= end {
+                return;
+            }
+            let to = self.entry_end(from, end);
+            let val = self.plain(from, to);
+            if self.is_held(val) {
+                self.hold(name, Cow::Owned(index.to_string().into_bytes()), val);
+            }
+            from = to.wrapping_add(1);
+        }
+    }
+
+    /// Goes on with what stands at a literal's key or place: `{ a: f }.a`, `[f][0]`.
+    pub(super) fn take_literal(&mut self, before: Option<Cur>, member: usize) {
+        let Some(cur) = before.filter(|cur| cur.shape == Shape::Pattern && cur.prefix == Prefix::None) else {
+            return;
+        };
+        let open = cur.first as usize;
+        if self.types.past(open) != Some(cur.last.wrapping_add(1) as usize) {
+            return;
+        }
+        let place = if self.kind(open) == Some(K::LBracket) {
+            let index = core::str::from_utf8(self.text_at(member)).ok().and_then(|text| text.parse().ok());
+            index.filter(|index| *index < ELEMENTS).and_then(|index| self.entry(open, index))
+        } else {
+            let key = self.key(member);
+            self.value_at(open, &key)
+        };
+        if let Some((from, to)) = place {
+            let val = self.value_of(from, to);
+            self.add_val(val);
         }
     }
 
@@ -96,7 +140,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
         self.is_any(val.node, |node| node != function) || val.star != 0
     }
 
-    fn hold(&mut self, holder: usize, member: Cow<'a, [u8]>, val: Val) {
+    pub(super) fn hold(&mut self, holder: usize, member: Cow<'a, [u8]>, val: Val) {
         let tok = self.tok(holder);
         if tok.kind == K::Word && self.is_held(val) {
             let holder = self.holder(holder, tok);
@@ -119,12 +163,19 @@ impl<'a> Walk<'a, '_, '_, '_> {
             return;
         }
         let Some(cur) = before.filter(|cur| cur.shape == Shape::Name) else { return };
-        let at = cur.last as usize;
-        let holder = self.holder(at, self.tok(at));
-        let key = self.key(member);
-        if let Some(val) = self.bindings.held(&holder, &key) {
+        let number = self.kind(member) == Some(K::Num);
+        let key = if number { Cow::Borrowed(self.text_at(member)) } else { self.key(member) };
+        if let Some(val) = self.held_by(cur.last as usize, &key) {
             self.add_val(val);
         }
+    }
+
+    /// Gives what a member of a name holds.
+    pub(super) fn held_by(&self, at: usize, member: &[u8]) -> Option<Val> {
+        if !self.bindings.holds_any() {
+            return None;
+        }
+        self.bindings.held(&self.holder(at, self.tok(at)), member)
     }
 
     /// Binds the parameters of a function that is called where it stands to what it is given.
@@ -135,7 +186,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
             Via::Apply | Via::Bind | Via::Then => return,
         };
         let given = args.iter().skip(skipped);
-        if self.kind(callee.first as usize) != Some(K::LParen)
+        if !matches!(self.kind(callee.first as usize), Some(K::LParen | K::LBrace))
             || !given.clone().any(|arg| self.is_held(arg.val))
         {
             return;
@@ -152,6 +203,14 @@ impl<'a> Walk<'a, '_, '_, '_> {
     fn parameters_of(&self, group: usize) -> Vec<Option<u32>> {
         let small = |at: usize| u32::try_from(at).ok();
         let mut at = group.wrapping_add(1);
+        if self.kind(group) == Some(K::LBrace) {
+            // A function's body, which is called: its parameters stand in front of it.
+            let head = self.tok(group.wrapping_sub(1));
+            if self.tok(group).brace() != Brace::Body || head.kind != K::RParen {
+                return Vec::new();
+            }
+            return self.names_of(head.aux as usize);
+        }
         while self.kind(at) == Some(K::LParen) && !self.types.is_arrow_head(at) {
             at = at.wrapping_add(1);
         }
@@ -168,10 +227,16 @@ impl<'a> Walk<'a, '_, '_, '_> {
         } else if !self.types.is_arrow_head(at) {
             return Vec::new();
         }
-        let Some(past) = self.types.past(at) else { return Vec::new() };
+        self.names_of(at)
+    }
+
+    /// Gives the first parameters of a list, those that are names.
+    fn names_of(&self, open: usize) -> Vec<Option<u32>> {
+        let small = |at: usize| u32::try_from(at).ok();
+        let Some(past) = self.types.past(open) else { return Vec::new() };
         let end = past.wrapping_sub(1);
         let mut found = Vec::new();
-        at = at.wrapping_add(1);
+        let mut at = open.wrapping_add(1);
         while at < end && found.len() < 3 {
             let name = self.kind(at) == Some(K::Word);
             found.push(if name { small(at) } else { None });

@@ -199,7 +199,10 @@ impl Walk<'_, '_, '_, '_> {
         match target.shape {
             Shape::Name => self.bind_name_cur(target, val),
             Shape::Pattern => self.bind_pattern(target.first as usize, val, 0),
-            Shape::Other => self.hold_member(target, val),
+            Shape::Other => {
+                self.inherits(target, val);
+                self.hold_member(target, val);
+            }
             _ => {}
         }
     }

@@ -5,6 +5,7 @@ mod bind;
 mod built;
 mod call;
 mod code;
+mod copy;
 mod escape;
 mod follow;
 mod given;
@@ -50,6 +51,9 @@ const WALKED: &[&str] = &[
     "Reflect.apply",
     "Reflect.construct",
     "Reflect.get",
+    "Object.create",
+    "Proxy",
+    "process",
     "Object.assign",
     "Object.defineProperty",
     "Object.defineProperties",

@@ -116,6 +116,8 @@ impl Walk<'_, '_, '_, '_> {
         }
         let callee = Callee { cur: base, args, texts };
         let val = self.call(&callee, small(last));
+        let returned = self.take_returned(&base);
+        let val = self.bindings.sets.either(val, returned);
         self.each(&callee, small(last));
         self.texts.truncate(texts as usize);
         let shape = match base.shape {
@@ -164,9 +166,9 @@ impl Walk<'_, '_, '_, '_> {
             }
             In::Index => self.close_index(at, &frame),
             In::Array | In::Object => {
-                self.operand(at, Val::default(), Shape::Pattern, How::NONE);
+                self.operand(at, frame.copied, Shape::Pattern, How::NONE);
                 if let Some(cur) = &mut self.cur {
-                    cur.first = frame.open;
+                    (cur.first, cur.alias) = (frame.open, true);
                 }
             }
             In::Body => {
@@ -225,6 +227,7 @@ impl Walk<'_, '_, '_, '_> {
             if at == open.wrapping_add(2) && matches!(self.kind(open.wrapping_add(1)), Some(K::Str | K::Tpl))
             {
                 self.take_held(Some(base), open.wrapping_add(1));
+                self.take_literal(Some(base), open.wrapping_add(1));
             }
         } else {
             let built = self.folded(open.wrapping_add(1), at);
@@ -240,6 +243,10 @@ impl Walk<'_, '_, '_, '_> {
             let numeric = at == open.wrapping_add(2) && self.kind(open.wrapping_add(1)) == Some(K::Num);
             let word = if numeric { 0 } else { self.names.computed };
             self.step(word, How::NONE, at);
+            if numeric {
+                self.take_held(Some(base), open.wrapping_add(1));
+                self.take_literal(Some(base), open.wrapping_add(1));
+            }
         }
     }
 

@@ -116,6 +116,7 @@ impl Walk<'_, '_, '_, '_> {
                 let before = self.cur;
                 self.step(word, how, next);
                 self.take_held(before, next);
+                self.take_literal(before, next);
                 next.wrapping_add(1)
             }
             _ => next,
@@ -273,6 +274,7 @@ impl Walk<'_, '_, '_, '_> {
         };
         let literal = literal.filter(|_| frame.operators == 0 && !frame.function);
         let field = core::mem::take(&mut frame.field).checked_sub(1);
+        let function = frame.function || value.node == self.nodes.function;
         let inside = if frame.function { frame.inside as usize } else { usize::MAX };
         let any = shape.is_some() || frame.operators > 0 || frame.function;
         let targets = frame.targets as usize;
@@ -283,10 +285,17 @@ impl Walk<'_, '_, '_, '_> {
             frame.count = frame.count.wrapping_add(1);
         }
         let calls = frame.kind == In::Call;
+        let is_copy = core::mem::take(&mut frame.copies);
         frame.value = Val::default();
         (frame.joined, frame.function, frame.operators, frame.compared) = (false, false, 0, false);
         if calls && value.text != 0 {
             self.texts.push(value.text.wrapping_sub(1));
+        }
+        if is_copy {
+            let copied = self.copied(value);
+            if let Some(frame) = self.frames.last_mut() {
+                frame.copied = self.bindings.sets.either(frame.copied, copied);
+            }
         }
         let mut fresh = true;
         while self.targets.len() > targets {
@@ -305,6 +314,7 @@ impl Walk<'_, '_, '_, '_> {
             match (literal, target.shape) {
                 (Some(open), Shape::Name) => self.hold_literal(target.last as usize, open),
                 (Some(open), Shape::Pattern) => self.bind_literal(target.first as usize, open, 0),
+                (None, Shape::Name) if function => self.hold_function(target.last as usize),
                 _ => {}
             }
         }

@@ -204,7 +204,7 @@ impl Walk<'_, '_, '_, '_> {
         if self.kind(next) == Some(K::Op) {
             next = next.wrapping_add(1);
         }
-        let tok = self.tok(next);
+        let (name, tok) = (next, self.tok(next));
         if self.kind(next) == Some(K::Word) && self.kw(next) != Kw::Extends {
             self.declare_here(tok);
             if kw == Kw::Class && self.kw(next.wrapping_add(1)) == Kw::Extends {
@@ -216,6 +216,9 @@ impl Walk<'_, '_, '_, '_> {
             next = self.types.angles(next, 0).unwrap_or(next);
         }
         if kw == Kw::Function && self.kind(next) == Some(K::LParen) {
+            if tok.kind == K::Word {
+                self.hold_returned(name, at);
+            }
             self.open_params(next);
             next = self.past_dull(next, self.tok(next));
         }

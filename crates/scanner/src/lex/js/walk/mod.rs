@@ -218,6 +218,9 @@ pub(super) struct Frame {
     texts: u32,
     /// The field of a class that is given a value: its token, plus one.
     field: u32,
+    /// The entry of a literal is spread, or its prototype; what such entries were so far.
+    copies: bool,
+    copied: Val,
     /// What names stand for counts here: the arguments and indices of a name of the tables.
     exact: bool,
 }
@@ -242,6 +245,8 @@ impl Frame {
             count: 0,
             field: 0,
             texts,
+            copies: false,
+            copied: Val { node: 0, star: 0, text: 0 },
             exact: false,
         }
     }
@@ -402,6 +407,10 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         self.end_expression();
     }
 
+    pub(super) const fn is_whole(&self) -> bool {
+        self.whole
+    }
+
     pub(super) const fn is_typed(&self) -> bool {
         self.typed
     }
@@ -480,6 +489,9 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             K::Dot | K::QDot => return self.dot(at),
             K::Ellipsis | K::At => {
                 self.end_operand();
+                if let Some(frame) = self.top().filter(|frame| frame.kind == In::Object && !frame.in_value) {
+                    frame.copies = tok.kind == K::Ellipsis;
+                }
                 // A decorator is a name with members, or what stands in parentheses.
                 let next = self.kind(at.wrapping_add(1));
                 if tok.kind == K::At && matches!(next, Some(K::Word | K::LParen)) {
@@ -631,6 +643,11 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
     pub(super) fn is_own(&self, word: Word, at: usize) -> bool {
         let typed = if self.typed { Flag::On } else { Flag::Off };
         self.declared & bit(word) != 0 && is_own_at(&self.scopes, self.src, self.toks, small(at), typed)
+    }
+
+    /// Says whether a word of the tables may be declared somewhere.
+    pub(super) const fn may_declare(&self, word: Word) -> bool {
+        self.declared & bit(word) != 0
     }
 
     /// Says whether rules look for a node.

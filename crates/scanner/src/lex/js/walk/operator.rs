@@ -80,7 +80,10 @@ impl Walk<'_, '_, '_, '_> {
     pub(super) fn assign(&mut self, at: usize) {
         let target = self.cur.take();
         if let Some(cur) = target {
-            self.written(&cur);
+            // What a pattern is given is no member of what a literal would copy.
+            if cur.shape != Shape::Pattern {
+                self.written(&cur);
+            }
             if cur.shape == Shape::Pattern {
                 self.write_pattern(cur.first as usize, 0);
             }
@@ -139,8 +142,10 @@ impl Walk<'_, '_, '_, '_> {
                 self.cur = None;
             }
             self.end_expression();
+            let proto = self.is_proto_key(at.wrapping_sub(1));
             if let Some(frame) = self.top() {
                 frame.in_value = true;
+                frame.copies = proto;
             }
         } else {
             if self.is_label(&frame) {
@@ -149,6 +154,11 @@ impl Walk<'_, '_, '_, '_> {
             self.end_statement();
         }
         next
+    }
+
+    /// Says whether a token is the key of an object's prototype.
+    fn is_proto_key(&self, at: usize) -> bool {
+        matches!(self.kind(at), Some(K::Word | K::Str)) && &*self.key(at) == b"__proto__"
     }
 
     /// Says whether the name in front of a colon is a label.

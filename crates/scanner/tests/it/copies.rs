@@ -1,0 +1,83 @@
+//! Copies of what a host gives, objects that are made of it, functions that return it.
+
+use plugward_scanner::Profile;
+
+use crate::common::check;
+
+/// How a value comes to stand in a name: `@` is the value, `#` the name.
+const WAYS: &[&str] = &[
+    "const # = {...@}",
+    "var # = {x: 1, ...(@)}",
+    "const # = {__proto__: @}",
+    "const # = {'__proto__': @, x: 1}",
+    "const # = Object.assign({}, @)",
+    "const # = Object.assign({}, {x: 1}, @)",
+    "const # = {}; Object.assign(#, @)",
+    "const # = Object.create(@)",
+    "const # = new Proxy(@, {})",
+    "const # = Object.setPrototypeOf({}, @)",
+    "const # = {}; Object.setPrototypeOf(#, @)",
+    "const # = {}; #.__proto__ = @",
+    "class # extends @ {}",
+    "const {...#} = @",
+    "const # = (() => @)()",
+    "const # = (function () { return @ })()",
+    "const # = (function () { if (a) { return 1 } return @ })()",
+    "const f = () => @; const # = f()",
+    "const f = async () => @; const # = await f()",
+    "function f(a) { return a || @ } const # = f()",
+    "const # = [1, @][1]",
+    "const # = {a: @, b: 1}.a",
+    "const # = {a: @, b: 1}['a']",
+    "const l = [@, 1]; const p = l[0]",
+    "const o = {a: @}; const p = o.a",
+];
+
+/// The value and what it does as `p`; the rule; the same of another value.
+const USES: &[(&str, &str, &str, &str)] = &[
+    ("globalThis.process", "p.binding('fs')", "native/process-binding", "ui.process"),
+    ("require('process')", "p.binding('fs')", "native/process-binding", "require('./process')"),
+    ("globalThis", "p.eval(x)", "exec/eval", "ui"),
+];
+
+#[test]
+fn what_is_copied_or_returned_is_followed() {
+    for way in WAYS {
+        for (value, call, rule, other) in USES {
+            let text = |value: &str| format!("{};\n{call}\n", way.replace('#', "p").replace('@', value));
+            let found = |text: &str| check(Profile::General, "a.cjs", text).join("\n");
+            let danger = format!("danger {rule}");
+            let seen = found(&text(value));
+            assert!(seen.contains(&danger), "{}: {seen}", text(value));
+            assert!(!found(&text(other)).contains(&danger), "{}", text(other));
+        }
+    }
+}
+
+#[test]
+fn the_host_s_name_for_a_copy_is_the_copy() {
+    for way in WAYS {
+        let text = way.replace('#', "process").replace('@', "globalThis.process");
+        let text = format!("{text};\nprocess.binding('fs')\n");
+        let found = check(Profile::General, "a.cjs", &text);
+        assert!(found.iter().any(|line| line.contains("danger native/process-binding")), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_no_copy_is_none() {
+    for text in [
+        "const process = { binding(a) { return a } }; process.binding('fs')",
+        "const p = Object.create(process.env); p.NODE_OPTIONS = '--require x'",
+        "const env = {...process.env}; env.LD_PRELOAD = 'x'",
+        "function A() { var self = this; return self } const a = new A(); a.eval = f; a.eval(x)",
+        "function f() { return () => { return process } } f().binding('fs')",
+        "const f = (process) => process; f(a).binding('fs')",
+        "const l = [process, a]; l[1].binding('fs')",
+        "const o = {a: process, b: c}; o.b.binding('fs')",
+        "const p = Object.keys(process); p.binding('fs')",
+    ] {
+        let found = check(Profile::General, "a.cjs", text);
+        assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
+    }
+}
