@@ -1,7 +1,7 @@
 //! Costs of inputs that were made to be dear, doubled eight times each: `cargo run --release -p plugward-scanner --example linear`.
 //!
 //! `linear [--gate] [--once] [--from BYTES] [--doublings NUMBER] [--only WORD]` prints CPU milliseconds of each size, the least of the runs, and the worst
-//! growth of one doubling. With `--gate` it fails where a doubling costs more than 2.2 times as much. Doublings
+//! growth of one doubling; what looks too dear is measured again at the end. With `--gate` it fails where a doubling costs more than 2.2 times as much. Doublings
 //! below a millisecond are not judged: there the fixed part of a scan and the clock's grain decide. With `--once` each
 //! input is scanned once in its first size and no clock is read: for a program around this one that counts instructions.
 #![expect(
@@ -25,6 +25,8 @@ const DOUBLINGS: u32 = 8;
 const GRAIN: u64 = 1_000_000;
 /// Times that a doubling which looks too dear is measured again, both sizes by turns.
 const ROUNDS: usize = 25;
+/// Times that all of an input is measured again at the end.
+const AGAIN: usize = 3;
 /// Nanoseconds after which a run is long enough for a clock that moves every 4 ms.
 const ENOUGH: u64 = 80_000_000;
 
@@ -399,6 +401,12 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
     ("functions that return", "a.js", Numbered("const f@=()=>process;f@().binding('x');")),
     ("functions that return one another", "a.js", Numbered("function f@@(){return f@||process}\n")),
     ("functions that return functions", "a.js", Nested("(function(){return process||", "})()")),
+    ("functions that are given", "a.js", Numbered("function f@@(p){f@(p)}f@@(process);")),
+    (
+        "functions that are given one another",
+        "a.js",
+        Numbered("const f@=(p)=>p.binding(f@@);f@(f@@,process);"),
+    ),
     ("lists of lists", "a.js", Nested("[process,", "][0]")),
     ("names of one list", "a.js", Within("", "a=", "[process,eval]")),
     ("pictures as code", "a.js", Repeat("import('data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==');")),
@@ -465,9 +473,17 @@ fn costs(path: &str, make: Make, from: usize, doublings: u32) -> Outcome<Vec<u64
 /// How many times as much as the one before; 0 below the grain.
 fn growth(costs: &[u64], at: usize) -> f64 {
     match (at.checked_sub(1).and_then(|before| costs.get(before)), costs.get(at)) {
-        (Some(before), Some(cost)) if *cost >= GRAIN => *cost as f64 / (*before).max(GRAIN / 2) as f64,
+        (Some(before), Some(cost)) if *cost >= GRAIN => *cost as f64 / (*before).max(GRAIN) as f64,
         _ => 0.0,
     }
+}
+
+/// Prints the costs of an input; gives its worst growth.
+fn shown(name: &str, path: &str, costs: &[u64]) -> f64 {
+    let worst = (1..costs.len()).map(|at| growth(costs, at)).fold(0.0, f64::max);
+    let all: Vec<String> = costs.iter().map(|cost| format!("{:8.2}", *cost as f64 / 1e6)).collect();
+    println!("{name:32} {path:12} {} ms, worst x {worst:.2}", all.join(" "));
+    worst
 }
 
 /// Says to the allocator that it keeps what it has: else a page that the kernel hands out anew for each scan costs more
@@ -511,14 +527,24 @@ fn main() -> Outcome<()> {
             continue;
         }
         let costs = costs(path, *make, from, doublings)?;
-        let worst = (1..costs.len()).map(|at| growth(&costs, at)).fold(0.0, f64::max);
-        let shown: Vec<String> = costs.iter().map(|cost| format!("{:8.2}", *cost as f64 / 1e6)).collect();
-        println!("{name:32} {path:12} {} ms, worst x {worst:.2}", shown.join(" "));
         counted += 1;
-        if worst > MOST {
-            dear.push(*name);
+        if shown(name, path, &costs) > MOST {
+            dear.push((*name, *path, *make, costs));
         }
     }
+    // What looks too dear is measured once more when all else was: a minute in which the machine does something else is not its own.
+    for _ in 0..AGAIN {
+        let mut left = Vec::new();
+        for (name, path, make, before) in dear {
+            let now = costs(path, make, from, doublings)?;
+            let least: Vec<u64> = before.iter().zip(&now).map(|(one, other)| *one.min(other)).collect();
+            if shown(name, path, &least) > MOST {
+                left.push((name, path, make, least));
+            }
+        }
+        dear = left;
+    }
+    let dear: Vec<&str> = dear.iter().map(|(name, ..)| *name).collect();
     println!("{counted} inputs from {from} bytes, doubled {doublings} times; over x {MOST}: {}", dear.len());
     if gate && (!dear.is_empty() || counted == 0) {
         return Err(format!("a doubling costs more than x {MOST}: {}", dear.join(", ")).into());

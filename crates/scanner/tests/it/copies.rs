@@ -65,6 +65,32 @@ fn the_host_s_name_for_a_copy_is_the_copy() {
 }
 
 #[test]
+fn what_a_function_of_the_file_is_given_is_followed() {
+    for text in [
+        "function f(a, p) { p.binding('fs') } f(1, process)",
+        "f(globalThis.process); function f(p) { p.binding('fs') }",
+        "const f = function (p) { return p.binding('fs') }; f(process)",
+        "const f = async (p) => { await p.binding('fs') }; on(() => f(process))",
+        "function f(p) { g(p) } function g(q) { q.binding('fs') } f(process)",
+        "Object.getOwnPropertyDescriptor(process, 'binding').value('fs')",
+        "Reflect.getOwnPropertyDescriptor(process, 'binding')['value']('fs')",
+    ] {
+        let found = check(Profile::General, "a.cjs", text);
+        assert!(found.iter().any(|line| line.contains("danger native/process-binding")), "{text}: {found:?}");
+    }
+    for text in [
+        "function f(a, p) { p.binding('fs') } f(process, 1)",
+        "function f(p) { p.binding('fs') } f(ui); g(process)",
+        "Object.getOwnPropertyDescriptor(process, 'binding').get('fs')",
+        "const d = Object.getOwnPropertyDescriptor(process, 'binding'); show(d)",
+        "show(Object.getOwnPropertyDescriptor(globalThis, 'eval'))",
+    ] {
+        let found = check(Profile::General, "a.cjs", text);
+        assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
+    }
+}
+
+#[test]
 fn what_is_no_copy_is_none() {
     for text in [
         "const process = { binding(a) { return a } }; process.binding('fs')",

@@ -9,6 +9,20 @@ use crate::view::How;
 pub(crate) struct KeyPath {
     text: Vec<u8>,
     parts: Vec<Part>,
+    /// Numbers of the first parts' paths, those that were asked for.
+    numbers: Vec<u32>,
+}
+
+/// Paths by number: each is one part behind another, so that a path of many parts costs no more than its last ones.
+#[derive(Debug, Default)]
+pub(crate) struct Paths(BTreeMap<(u32, Box<[u8]>), u32>);
+
+impl Paths {
+    /// Gives the number of a part behind a path.
+    fn of(&mut self, before: u32, part: &[u8]) -> u32 {
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX).saturating_add(1);
+        *self.0.entry((before, Box::from(part))).or_insert(next)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +68,7 @@ impl KeyPath {
         if let Some(part) = self.parts.get(len) {
             self.text.truncate(part.start);
             self.parts.truncate(len);
+            self.numbers.truncate(len);
         }
     }
 
@@ -74,14 +89,14 @@ impl KeyPath {
         self.parts.last().map_or(How::NONE, |part| part.how)
     }
 
-    /// Gives the path as one text, its parts ended by a byte that no key holds unescaped.
-    pub(crate) fn joined(&self) -> Vec<u8> {
-        let mut joined = Vec::with_capacity(self.text.len().saturating_add(self.parts.len()));
-        for index in 0..self.parts.len() {
-            joined.extend_from_slice(self.part(index));
-            joined.push(0);
+    /// Gives the path's number: another path has another.
+    pub(crate) fn number(&mut self, paths: &mut Paths) -> u32 {
+        for index in self.numbers.len()..self.parts.len() {
+            let before = self.numbers.last().copied().unwrap_or(0);
+            let number = paths.of(before, self.part(index));
+            self.numbers.push(number);
         }
-        joined
+        self.numbers.last().copied().unwrap_or(0)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::path::Paths;
 use super::scalar::{Body, Escapes, Scalar, decode};
 use super::tree::{Kind, Tree, Twice};
 use crate::view::How;
@@ -14,16 +15,18 @@ struct Named {
     /// The first parts of the last dotted key, each an open map: the next line may go on with them.
     dots: Vec<Vec<u8>>,
     /// Positions of the tables in lists of tables.
-    lists: BTreeMap<Vec<u8>, u32>,
+    lists: BTreeMap<u32, u32>,
     /// Tables and keys that may stand once.
-    seen: BTreeSet<Vec<u8>>,
+    seen: BTreeSet<u32>,
+    paths: Paths,
 }
 
 /// Reads a text as TOML.
 pub(super) fn read(tree: &mut Tree<'_, '_>) {
     let src = tree.src;
     let twice = core::mem::replace(&mut tree.twice, Twice::Allowed);
-    let mut named = Named { twice, base: 1, dots: Vec::new(), lists: BTreeMap::new(), seen: BTreeSet::new() };
+    let (lists, seen, paths) = (BTreeMap::new(), BTreeSet::new(), Paths::default());
+    let mut named = Named { twice, base: 1, dots: Vec::new(), lists, seen, paths };
     let mut at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     while let Some(&byte) = src.get(at) {
         let line = tree.depth() == named.base.saturating_add(named.dots.len());
@@ -183,7 +186,7 @@ fn header(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
     let how = parts.iter().fold(How::NONE, |sum, part| sum.and(part.how()));
     for (index, part) in parts.into_iter().enumerate() {
         tree.set_key(&part);
-        let path = tree.path.joined();
+        let path = tree.path.number(&mut named.paths);
         if index == last && repeated {
             let next = named.lists.get(&path).map_or(0, |known| known.saturating_add(1));
             named.lists.insert(path, next);
@@ -231,7 +234,7 @@ fn keys(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
             tree.add_key(&part);
         }
     }
-    if named.twice == Twice::Counts && !named.seen.insert(tree.path.joined()) {
+    if named.twice == Twice::Counts && !named.seen.insert(tree.path.number(&mut named.paths)) {
         tree.sink.shape("config-duplicate-key", span, how);
     }
     at.saturating_add(1)

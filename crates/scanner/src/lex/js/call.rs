@@ -45,6 +45,8 @@ pub(crate) struct WalkNodes {
     pub(super) process: Node,
     /// Words whose calls copy what they are given.
     copiers: [Word; 4],
+    /// What describes a member, and holds it as `value`.
+    pub(super) describers: Vec<Node>,
     evaluators: Vec<Node>,
     shells: Vec<Node>,
     /// What makes objects, lists and texts.
@@ -95,6 +97,7 @@ impl WalkNodes {
             &self.keyed_writers,
             &self.prototype_writers,
             &self.makers,
+            &self.describers,
             &self.evaluators,
             &self.shells,
         ];
@@ -152,6 +155,7 @@ impl WalkNodes {
             prototype_writers: all(&["Object.setPrototypeOf", "Reflect.setPrototypeOf"]),
             makers: all(&["Object.create", "Proxy"]),
             process: node("process"),
+            describers: all(&["Object.getOwnPropertyDescriptor", "Reflect.getOwnPropertyDescriptor"]),
             copiers: [word("assign"), word("setPrototypeOf"), word("create"), word("Proxy")],
             evaluators: all(&["eval", "Function", "execScript", "setTimeout", "setInterval", "setImmediate"]),
             literals: [node("Object"), node("Array"), node("String")],
@@ -191,6 +195,12 @@ impl WalkNodes {
     /// Says whether a node loads or runs what it is called with.
     pub(super) fn is_run(&self, node: Node) -> bool {
         self.is_loader(node) || self.evaluators.contains(&node)
+    }
+
+    /// Says whether a node is told by its members: a module, the global object, the process.
+    pub(super) fn is_whole(&self, names: &Names, node: Node) -> bool {
+        node == ROOT
+            || (node != 0 && (node == self.process || names.node(node).is_some_and(|data| data.module)))
     }
 
     /// Says whether a function of that name copies what it is given.
@@ -330,6 +340,10 @@ impl Walk<'_, '_, '_, '_> {
         }
         if nodes.prototype_of.contains(&node) && self.is_any(first.val.node, |node| node == nodes.function) {
             return Val::node(nodes.function);
+        }
+        if nodes.describers.contains(&node) {
+            let word = self.word_of(second);
+            return self.member_of(first.val, word);
         }
         if nodes.makers.contains(&node) {
             return self.handed(first.val);

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use super::bind::Val;
 use super::token::{Brace, DULL, K, Kw};
 use super::walk::{Arg, Cur, Shape, Via, Walk};
-use crate::names::ROOT;
 
 /// Tokens of a function that are looked through for what it returns.
 const RETURNS: usize = 256;
@@ -20,8 +19,7 @@ impl Walk<'_, '_, '_, '_> {
     pub(super) fn copied(&mut self, val: Val) -> Val {
         let mut all = 0;
         for node in self.bindings.sets.nodes(val.node) {
-            let module = self.names.node(node).is_some_and(|data| data.module);
-            if module || node == ROOT || node == self.nodes.process {
+            if self.nodes.is_whole(self.names, node) {
                 all = self.bindings.sets.union(all, node);
             }
         }
@@ -76,8 +74,9 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
-    /// Holds what a function of that name returns.
+    /// Holds what a function of that name returns, and gives it what calls give.
     pub(super) fn hold_returned(&mut self, name: usize, function: usize) {
+        self.take_given(name, function);
         let val = self.returned(function);
         if val.is_known() {
             self.hold(name, Cow::Borrowed(RETURNED), val);

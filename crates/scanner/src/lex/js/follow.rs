@@ -303,7 +303,9 @@ impl Marking<'_> {
             return true;
         }
         let next = toks.get(index.wrapping_add(1)).map(|tok| tok.kind);
-        if follow.holder && matches!(next, Some(K::Dot | K::QDot | K::LBracket | K::LParen)) {
+        if follow.holder
+            && matches!(next, Some(K::Dot | K::QDot | K::LBracket | K::LParen | K::Assign | K::EitherAssign))
+        {
             return true;
         }
         let around = self.around(toks, brackets, bracket);
@@ -367,7 +369,13 @@ impl Marking<'_> {
             Some(K::RParen) if self.is_each(toks, index, val) => true,
             _ => {
                 let told = |node: Node| self.names.node(node).is_some_and(|data| !data.member.is_empty());
-                told(val.node) || told(val.star) || is_handed_on(index.checked_sub(1).and_then(at), around)
+                let before = index.checked_sub(1).and_then(at);
+                told(val.node)
+                    || told(val.star)
+                    || is_handed_on(before, around)
+                    || (before.is_some_and(|tok| matches!(tok.kind, K::LParen | K::Comma))
+                        && val.node != ROOT
+                        && self.nodes.is_whole(self.names, val.node))
             }
         }
     }

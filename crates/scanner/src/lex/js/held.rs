@@ -5,9 +5,12 @@ use std::borrow::Cow;
 use super::bind::{Holder, Val, name_of};
 use super::token::{Brace, K, Kw, Tok};
 use super::walk::{Arg, Cur, Prefix, Shape, Via, Walk};
+use crate::names::ROOT;
 
 /// Tokens of a class in front of its body.
 const HEAD: usize = 24;
+/// What a call gives is held as members that no source can write.
+const GIVEN: [&[u8]; 3] = [b"(0", b"(1", b"(2"];
 /// Elements of a list that are looked at.
 const ELEMENTS: usize = 64;
 
@@ -186,6 +189,9 @@ impl<'a> Walk<'a, '_, '_, '_> {
             Via::Apply | Via::Bind | Via::Then => return,
         };
         let given = args.iter().skip(skipped);
+        if callee.shape == Shape::Name {
+            return self.give_named(callee.last as usize, given.map(|arg| arg.val));
+        }
         if !matches!(self.kind(callee.first as usize), Some(K::LParen | K::LBrace))
             || !given.clone().any(|arg| self.is_held(arg.val))
         {
@@ -199,10 +205,35 @@ impl<'a> Walk<'a, '_, '_, '_> {
         }
     }
 
+    /// Holds what a function of the file's is given by a call, until its parameters are read. The global object is given to
+    /// many functions that read what any object has: where it goes by parameters of a name is not followed.
+    fn give_named(&mut self, name: usize, given: impl Iterator<Item = Val>) {
+        for (val, key) in given.zip(GIVEN) {
+            let val = self.handed(val);
+            if val.is_known() && !self.is_any(val.node, |node| node == ROOT) {
+                self.hold(name, Cow::Borrowed(key), val);
+            }
+        }
+    }
+
+    /// Binds the parameters of a function to what calls of its name give.
+    pub(super) fn take_given(&mut self, name: usize, function: usize) {
+        if !self.bindings.holds_any() {
+            return;
+        }
+        let given = GIVEN.map(|key| self.held_by(name, key));
+        if given.iter().all(Option::is_none) {
+            return;
+        }
+        for (at, val) in self.parameters_at(function).into_iter().zip(given) {
+            if let (Some(at), Some(val)) = (at, val) {
+                self.bind(at, val);
+            }
+        }
+    }
+
     /// Gives the first parameters of a function in parentheses, those that are names.
     fn parameters_of(&self, group: usize) -> Vec<Option<u32>> {
-        let small = |at: usize| u32::try_from(at).ok();
-        let mut at = group.wrapping_add(1);
         if self.kind(group) == Some(K::LBrace) {
             // A function's body, which is called: its parameters stand in front of it.
             let head = self.tok(group.wrapping_sub(1));
@@ -211,6 +242,13 @@ impl<'a> Walk<'a, '_, '_, '_> {
             }
             return self.names_of(head.aux as usize);
         }
+        self.parameters_at(group.wrapping_add(1))
+    }
+
+    /// Gives the first parameters of a function that begins at a token, or in parentheses there.
+    fn parameters_at(&self, function: usize) -> Vec<Option<u32>> {
+        let small = |at: usize| u32::try_from(at).ok();
+        let mut at = function;
         while self.kind(at) == Some(K::LParen) && !self.types.is_arrow_head(at) {
             at = at.wrapping_add(1);
         }

@@ -52,6 +52,8 @@ const WALKED: &[&str] = &[
     "Reflect.construct",
     "Reflect.get",
     "Object.create",
+    "Object.getOwnPropertyDescriptor",
+    "Reflect.getOwnPropertyDescriptor",
     "Proxy",
     "process",
     "Object.assign",

@@ -123,11 +123,16 @@ impl Walk<'_, '_, '_, '_> {
         let shape = match base.shape {
             Shape::ToText => Shape::Joined,
             Shape::ToList => Shape::List,
+            _ if self.describes(&base) => Shape::Described,
             _ if val.node == self.nodes.string => Shape::Joined,
             _ => Shape::Called,
         };
         self.cur =
             Some(Cur { val, last: small(last), prefix: Prefix::None, shape, via: Via::Direct, ..base });
+    }
+
+    fn describes(&self, base: &Cur) -> bool {
+        base.val.node != 0 && self.is_any(base.val.node, |node| self.nodes.describers.contains(&node))
     }
 
     pub(super) fn close(&mut self, at: usize) {

@@ -13,7 +13,7 @@ use crate::view::How;
 /// Parentheses around a literal that are looked through.
 const PARENTHESES: u32 = 64;
 
-impl Walk<'_, '_, '_, '_> {
+impl<'a> Walk<'a, '_, '_, '_> {
     pub(super) fn word(&mut self, at: usize, tok: Tok) -> usize {
         let kw = self.kw(at);
         if matches!(self.top_kind(), In::Object | In::Class)
@@ -147,6 +147,13 @@ impl Walk<'_, '_, '_, '_> {
         if word == self.nodes.constructor && word != 0 && cur.shape == Shape::Name && !cur.val.is_known() {
             self.ask(cur.last as usize, Given::Anything);
         }
+        if cur.shape == Shape::Described {
+            let value = *self.name_at(last) == b"value"[..];
+            let val = if value { cur.val } else { Val::default() };
+            self.cur =
+                Some(Cur { val, last: small(last), how: cur.how.and(how), shape: Shape::Other, ..cur });
+            return;
+        }
         self.leave(&cur);
         let root = if word == self.nodes.constructor && word != 0 { self.literal_root(&cur) } else { None };
         cur.val = self.member_of(cur.val, word);
@@ -156,13 +163,18 @@ impl Walk<'_, '_, '_, '_> {
         cur.how = cur.how.and(how);
         cur.last = small(last);
         cur.alias = false;
-        let name = match self.kind(last) {
-            Some(K::Word) => Cow::Borrowed(self.text_at(last)),
-            _ => Cow::Owned(self.constant_name(last)),
-        };
+        let name = self.name_at(last);
         let shape = self.method(&cur, &name, last);
         (cur.via, cur.shape) = (Via::Direct, shape);
         self.cur = Some(cur);
+    }
+
+    /// Gives the name of a member that ends at a token.
+    fn name_at(&self, last: usize) -> Cow<'a, [u8]> {
+        match self.kind(last) {
+            Some(K::Word) => Cow::Borrowed(self.text_at(last)),
+            _ => Cow::Owned(self.constant_name(last)),
+        }
     }
 
     /// Gives what a literal is made by.
@@ -204,8 +216,11 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Ends the operand that was read: it is one of the values of its expression.
     pub(super) fn end_operand(&mut self) {
-        let Some(cur) = self.cur.take() else { return };
-        if cur.shape != Shape::Called {
+        let Some(mut cur) = self.cur.take() else { return };
+        if cur.shape == Shape::Described {
+            cur.val = Val::default();
+        }
+        if !matches!(cur.shape, Shape::Called | Shape::Described) {
             self.finish_operand(&cur);
             self.look_at_operand(cur.first, cur.last, cur.val.node, cur.how);
         }

@@ -161,6 +161,8 @@ pub(super) enum Shape {
     Joined,
     /// The result of a call.
     Called,
+    /// What describes a member: its `value` is the member.
+    Described,
     /// A list of some kind.
     List,
     /// A method that gives a text, or a list, and is about to be called.
