@@ -215,35 +215,40 @@ impl KeyPattern {
         }
     }
 
-    /// Says whether a path matches. It is read from the end, where most paths differ.
+    /// Says whether a path matches. It is read from the end, where most paths differ; what stands between two `**` is looked for
+    /// only where the rest fits, so that a deep path costs a pattern with one of them no more than a short one.
     pub(crate) fn matches(&self, path: &KeyPath) -> bool {
-        if matches!(self.0.first(), Some(piece @ Piece::Names(_)) if !piece.fits(path.part(0))) {
+        let pieces = self.0.as_slice();
+        let is_many = |piece: &Piece| matches!(piece, Piece::Many);
+        let Some(first) = pieces.iter().position(is_many) else {
+            return pieces.len() == path.len() && fit(pieces, path, 0);
+        };
+        let last = pieces.iter().rposition(is_many).unwrap_or(first);
+        let (head, rest) = pieces.split_at(first);
+        let (middle, tail) = rest.split_at(last.saturating_sub(first));
+        let tail = tail.get(1..).unwrap_or_default();
+        let Some(tail_at) = path.len().checked_sub(tail.len()).filter(|at| *at >= head.len()) else {
+            return false;
+        };
+        if !fit(tail, path, tail_at) || !fit(head, path, 0) {
             return false;
         }
-        let (mut piece, mut part) = (self.0.len(), path.len());
-        // Where the last `**` stood, and how many parts were left when it was met.
-        let mut many: Option<(usize, usize)> = None;
-        while piece > 0 || part > 0 {
-            match piece.checked_sub(1).and_then(|before| Some((before, self.0.get(before)?))) {
-                Some((0, Piece::Many)) => return true,
-                Some((before, Piece::Many)) => {
-                    many = Some((before, part));
-                    piece = before;
-                    continue;
-                }
-                Some((before, wanted)) if part > 0 && wanted.fits(path.part(part.saturating_sub(1))) => {
-                    piece = before;
-                    part = part.saturating_sub(1);
-                    continue;
-                }
-                _ => {}
-            }
-            let Some((at, left @ 1..)) = many else { return false };
-            many = Some((at, left.saturating_sub(1)));
-            (piece, part) = (at, left.saturating_sub(1));
+        let mut at = head.len();
+        // Each run of pieces between two `**` at its first place behind the one before.
+        for run in middle.split(is_many).filter(|run| !run.is_empty()) {
+            let latest = tail_at.checked_sub(run.len());
+            let Some(found) = latest.and_then(|latest| (at..=latest).find(|at| fit(run, path, *at))) else {
+                return false;
+            };
+            at = found.saturating_add(run.len());
         }
         true
     }
+}
+
+/// Says whether pieces fit the parts of a path that begin at a place, one by one.
+fn fit(pieces: &[Piece], path: &KeyPath, at: usize) -> bool {
+    pieces.iter().zip(at..).all(|(piece, at)| piece.fits(path.part(at)))
 }
 
 #[cfg(test)]
@@ -288,6 +293,28 @@ mod tests {
             ("*:b", "b"),
         ] {
             assert!(!KeyPattern::parse(pattern).matches(&path(text)), "{pattern} {text}");
+        }
+    }
+
+    /// What a pattern is, said by trying all.
+    fn plainly(pieces: &[Piece], path: &KeyPath, at: usize) -> bool {
+        match pieces.split_first() {
+            None => at == path.len(),
+            Some((Piece::Many, rest)) => (at..=path.len()).any(|at| plainly(rest, path, at)),
+            Some((piece, rest)) => {
+                at < path.len() && piece.fits(path.part(at)) && plainly(rest, path, at + 1)
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_pattern_matches_what_trying_all_does(
+            pattern in "(a|b|a\\|c|\\*|\\*\\*)(\\.(a|b|a\\|c|\\*|\\*\\*)){0,6}",
+            text in "([abc]/){0,9}",
+        ) {
+            let (pattern, path) = (KeyPattern::parse(&pattern), path(&text));
+            proptest::prop_assert_eq!(pattern.matches(&path), plainly(&pattern.0, &path, 0));
         }
     }
 
