@@ -196,6 +196,7 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
     ("deep json, closed", ".mcp.json", Nested("{\"mcpServers\":[{\"command\":\"sh\",\"a\":", "}]}")),
     ("wide json", "plugin.json", Numbered("{\"k@\":\"v\",\"k@\":1},")),
     ("one key often", "plugin.json", Within("{", "\"command\":\"sh -c x\",", "}")),
+    ("paths that builds write to", "build.rs", Repeat("std::fs::write(f{ \"x\", \"y\", ")),
     ("deep dependencies", "package.json", Repeat("{ \"devDependencies\": { \"a\":let a = 1")),
     ("deep tables", "Cargo.toml", Repeat("return ={")),
     ("keys of one object", "package.json", Numbered("\"k@\":{\"scripts\":{\"install\":\"x\"}},")),

@@ -129,6 +129,9 @@ enum Place {
 
 /// How far names are followed to what they are bound to.
 const HOPS: usize = 4;
+/// Texts that a path may be put together from, and their bytes in all.
+const TEXTS: usize = 64;
+const PATH: usize = 4096;
 
 impl Walk<'_, '_, '_, '_, '_> {
     /// A function that starts a program, passed on.
@@ -268,11 +271,18 @@ impl Walk<'_, '_, '_, '_, '_> {
 
     /// Says where the path that an expression gives leads.
     fn place(&mut self, range: (usize, usize), hops: usize) -> Place {
+        let strings = self.code.strings(range.0, range.1);
+        let toks = strings.iter().filter_map(|at| self.code.tok(*at as usize));
+        let ranges: Vec<_> = toks.take(TEXTS).map(|tok| literal::text(self.code.src, tok)).collect();
+        let bytes: usize = ranges.iter().map(|text| text.end.saturating_sub(text.start)).sum();
+        // What is longer is no path; arguments that are never closed reach to the end of the file.
+        if strings.len() > TEXTS || bytes > PATH {
+            return Place::Elsewhere;
+        }
         let mut texts = Vec::new();
-        for &at in &self.code.strings(range.0, range.1).to_vec() {
-            let Some(tok) = self.code.tok(at as usize) else { continue };
+        for range in ranges {
             let mut view = View::default();
-            literal::decode_into(self.code.src, literal::text(self.code.src, tok), &mut view);
+            literal::decode_into(self.code.src, range, &mut view);
             texts.push(view.bytes);
         }
         let climbs =
