@@ -100,6 +100,8 @@ impl KeyPath {
     }
 }
 
+/// Parts of a path among which what stands between two `**` is looked for.
+const DEEP: usize = 64;
 /// The longest name of a key by which patterns are found.
 const LONGEST: usize = 64;
 
@@ -234,7 +236,8 @@ impl KeyPattern {
             return false;
         }
         let mut at = head.len();
-        // Each run of pieces between two `**` at its first place behind the one before.
+        // Each run of pieces between two `**` at its first place behind the one before. No host reads a path that is deeper.
+        let tail_at = tail_at.min(DEEP);
         for run in middle.split(is_many).filter(|run| !run.is_empty()) {
             let latest = tail_at.checked_sub(run.len());
             let Some(found) = latest.and_then(|latest| (at..=latest).find(|at| fit(run, path, *at))) else {

@@ -1,8 +1,8 @@
 //! Declarations of foreign functions that start programs or load code.
 
-use super::Code;
 use super::literal;
 use super::token::K;
+use super::{Code, STATEMENT};
 use crate::sink::Sink;
 use crate::view::How;
 
@@ -67,7 +67,7 @@ fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
     for at in range.0..range.1 {
         let name_at = at.saturating_add(1);
         let end = |at: usize| {
-            let end = code.statement_end(at, usize::MAX).min(range.1);
+            let end = code.statement_end(at, STATEMENT).min(range.1);
             code.tok(end).map_or(code.src.len(), |tok| tok.end as usize)
         };
         let start = code.tok(at).map_or(0, |tok| tok.start as usize);

@@ -118,6 +118,9 @@ fn name_of(src: &[u8], tok: Tok) -> &[u8] {
     text.strip_prefix(b"r#").unwrap_or(text)
 }
 
+/// Tokens of one statement that are looked at, a bracket with what is in it as one.
+const STATEMENT: usize = 1024;
+
 /// The tokens of a file, with the bracket that closes each.
 struct Code<'s, 't> {
     src: &'s [u8],
@@ -214,7 +217,7 @@ impl<'s, 't> Code<'s, 't> {
     }
 
     /// Gives where the statement ends that a place is in: its semicolon, or the bracket that closes around it. At most so
-    /// many tokens are looked at.
+    /// many tokens are looked at, a bracket with what is in it as one.
     fn statement_end(&self, start: usize, most: usize) -> usize {
         let mut at = start;
         let mut left = most;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::literal;
 use super::token::K;
-use super::{Code, uses::is_prefix};
+use super::{Code, STATEMENT, uses::is_prefix};
 use crate::sink::FirstArg;
 use crate::view::{How, View};
 
@@ -79,7 +79,7 @@ impl<'s> Values<'s> {
                 // `if let Some(name) = value {`: the block is no part of the value.
                 let asks = matches!(before(code, start.saturating_sub(1)), b"if" | b"while");
                 let end = if asks { block(code, value) } else { None };
-                let end = end.unwrap_or_else(|| code.statement_end(value, usize::MAX));
+                let end = end.unwrap_or_else(|| code.statement_end(value, STATEMENT));
                 self.add(name, (value, end));
             }
             None => self.add(name, (0, 0)),

@@ -61,6 +61,8 @@ const FED: usize = 4096;
 
 /// Most wrappers around one program, and most levels of functions.
 const NESTED: usize = 16;
+/// What a redirection costs that is told once more.
+const REDIRECT: usize = 16;
 
 /// The words of a command that are looked at, and where its input comes from.
 #[derive(Debug, Clone, Copy)]
@@ -465,7 +467,11 @@ impl Parser<'_, '_, '_> {
         let table = &self.sink.rules.commands;
         let program = table.program(name);
         self.listed = self.listed.saturating_add(usize::from(program != 0 || name.starts_with(b"$")));
-        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let count = self.redirects.len().saturating_sub(own.redirects);
+        // Each program that one command runs has the command's redirections.
+        let bears = own.nested == 0 || self.spend(count.saturating_mul(REDIRECT));
+        let from = if bears { own.redirects } else { self.redirects.len() };
+        let redirects = self.redirects.get(from..).unwrap_or_default();
         let told: Vec<(Vec<u8>, How)> =
             redirects.iter().map(|redirect| (redirect.text.clone(), redirect.how)).collect();
         let fed = redirects.iter().fold(sources | self.pipe.from, |sum, redirect| sum | redirect.sources);
