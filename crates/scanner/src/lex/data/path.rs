@@ -305,7 +305,7 @@ mod tests {
             None => at == path.len(),
             Some((Piece::Many, rest)) => (at..=path.len()).any(|at| plainly(rest, path, at)),
             Some((piece, rest)) => {
-                at < path.len() && piece.fits(path.part(at)) && plainly(rest, path, at + 1)
+                at < path.len() && piece.fits(path.part(at)) && plainly(rest, path, at.saturating_add(1))
             }
         }
     }

@@ -638,7 +638,7 @@ fn given_names<'a>(src: &'a [u8], toks: &[Tok]) -> Table<'a, u8> {
 fn may_be_text(toks: &[Tok], value: Tok, after: Option<&Tok>) -> bool {
     let assigned = |tok: Option<&Tok>| tok.is_some_and(|tok| matches!(tok.kind, K::Assign | K::EitherAssign));
     match value.kind {
-        K::Str | K::Tpl | K::LParen | K::Bang | K::Lt | K::At | K::Ellipsis => true,
+        K::Num | K::Regex | K::Private | K::TplHead | K::JsxStart => false,
         K::LBrace | K::LBracket => assigned(toks.get((value.aux as usize).wrapping_add(1))),
         K::Word => match Kw::of(value.word()) {
             Kw::Function | Kw::Class => false,
@@ -651,6 +651,7 @@ fn may_be_text(toks: &[Tok], value: Tok, after: Option<&Tok>) -> bool {
             }),
             _ => true,
         },
-        _ => false,
+        // A mark that nothing should stand behind is passed over.
+        _ => true,
     }
 }

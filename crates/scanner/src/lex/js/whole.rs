@@ -186,7 +186,12 @@ mod tests {
         for profile in Profile::ALL {
             let short = findings(path, text.as_bytes(), profile);
             let whole = super::with_everything(|| findings(path, text.as_bytes(), profile));
-            assert!(short == whole, "{path}: {text}\n{short:?}\n{whole:?}");
+            let lacks = |one: &[Finding], other: &[Finding]| {
+                let only = one.iter().filter(|found| !other.contains(found));
+                only.map(|found| format!("{} {:?}", found.rule, found.span)).collect::<Vec<_>>()
+            };
+            let (more, less) = (lacks(&short, &whole), lacks(&whole, &short));
+            assert!(short == whole, "{path}: {text}\nonly short: {more:?}\nonly whole: {less:?}");
         }
     }
 

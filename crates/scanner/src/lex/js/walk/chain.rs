@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::super::call::Callee;
 use super::super::follow::Given;
+use super::super::scan::Flag;
 use super::super::token::{ESCAPED, K, Kw, Tok};
 use super::{Arg, Cur, In, Prefix, Shape, Val, Via, Walk, small};
 use crate::names::{Node, ROOT, Word};
@@ -91,19 +92,23 @@ impl<'a> Walk<'a, '_, '_, '_> {
             return (val, own, how);
         }
         let unsure = alias.is_none_or(|val| val.text != 0);
-        if unsure && kw == Kw::None && self.frames.last().is_some_and(|frame| frame.exact) {
-            self.ask_argument(at);
+        if kw == Kw::None && self.frames.last().is_some_and(|frame| frame.exact) {
+            self.ask_argument(at, if unsure { Flag::On } else { Flag::Off });
         }
         (alias.filter(|val| node == 0 || val.is_known()).unwrap_or(Val::node(node)), own, how)
     }
 
-    /// Asks for a name among the arguments of a name of the tables.
-    fn ask_argument(&mut self, at: usize) {
+    /// Asks for a name among the arguments of a name of the tables. What a timer is given may be a text besides what else it is.
+    fn ask_argument(&mut self, at: usize, unsure: Flag) {
         let base = self.frames.last().and_then(|frame| frame.base);
         let nodes = self.nodes;
-        let any = |node: Node| nodes.prototype_of.contains(&node) || nodes.timers.contains(&node);
-        let any = base.is_some_and(|base| self.is_any(base.val.node, any));
-        self.ask(at, if any { Given::Anything } else { Given::Text });
+        let is_any =
+            |list: &[Node]| base.is_some_and(|base| self.is_any(base.val.node, |node| list.contains(&node)));
+        let timer = is_any(&nodes.timers);
+        if timer || unsure == Flag::On {
+            let any = timer || is_any(&nodes.prototype_of);
+            self.ask(at, if any { Given::Anything } else { Given::Text });
+        }
     }
 
     pub(super) fn dot(&mut self, at: usize) -> usize {

@@ -522,8 +522,11 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
 
     /// Takes an operand. One right after another starts a new statement.
     fn operand(&mut self, at: usize, val: Val, shape: Shape, how: How) {
-        if self.cur.is_some() {
-            self.end_statement();
+        match self.top_kind() {
+            // No statement begins among arguments, and what no comma parts is no further one.
+            In::Call if self.cur.is_some() => self.either(),
+            _ if self.cur.is_some() => self.end_statement(),
+            _ => {}
         }
         let first = if self.prefix == Prefix::None { small(at) } else { self.prefix_at };
         let prefix = core::mem::take(&mut self.prefix);
