@@ -266,6 +266,19 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) -> Plac
     places
 }
 
+/// Runs the rules of kind `bytes` over a value whose escapes are undone. Its places are those of the text around it.
+pub(crate) fn raw_view(view: &View, sink: &mut Sink<'_>) {
+    let (rules, mut found) = (sink.rules, Vec::new());
+    drop(raw_rules(rules, &view.bytes, sink.lens, &mut found));
+    for raw in found {
+        let (start, end, how) = view.map.back(raw.start as usize, raw.end as usize);
+        // What holds no escape itself stands in the text as it is and is found there.
+        if !how.is_plain() {
+            sink.hits.push(hit(raw.matcher, start, end, how));
+        }
+    }
+}
+
 /// Finds where secrets stand in a text.
 pub(crate) fn secrets(rules: &Rules, text: &[u8]) -> Vec<(usize, usize)> {
     let mut hits = Vec::new();

@@ -17,9 +17,18 @@ pub(crate) fn holds(check: Check, matched: &[u8]) -> bool {
 
 fn is_placeholder(matched: &[u8]) -> bool {
     let lower = matched.to_ascii_lowercase();
-    ["example", "xxxx", "placeholder", "your", "dummy", "redacted", "0000000000", "1234567890abcdef"]
-        .iter()
-        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+    let words = [
+        "example",
+        "xxxx",
+        "placeholder",
+        "your",
+        "dummy",
+        "redacted",
+        "0000000000",
+        "123456789",
+        "abcdefghij",
+    ];
+    words.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }
 
 /// A random token of some length has many different bytes.
@@ -35,18 +44,25 @@ fn is_varied(matched: &[u8]) -> bool {
 }
 
 fn is_token(matched: &[u8]) -> bool {
-    // The published sample: the subject 1234567890.
-    let sample = memchr::memmem::find(matched, b"eyJzdWIiOiIxMjM0NTY3ODkwI").is_some();
-    !sample && is_varied(matched)
+    // The published samples: the subject 1234567890, and the one of RFC 7519.
+    let samples = [b"eyJzdWIiOiIxMjM0NTY3ODkwI".as_slice(), b"eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODA"];
+    !samples.iter().any(|sample| memchr::memmem::find(matched, sample).is_some()) && is_varied(matched)
 }
 
 fn is_password(matched: &[u8]) -> bool {
-    let Some(at) = memchr::memmem::find(matched, b"://") else { return false };
-    let rest = matched.get(at.saturating_add(3)..).unwrap_or_default();
+    let Some(at) = memchr::memchr(b':', matched) else { return false };
+    // JSON may write `:\/\/`.
+    let rest = matched.get(at..).unwrap_or_default();
+    let rest = rest.strip_prefix(b"://").or_else(|| rest.strip_prefix(b":\\/\\/")).unwrap_or_default();
     let Some(colon) = memchr::memchr(b':', rest) else { return false };
-    let password = rest.get(colon.saturating_add(1)..).unwrap_or_default();
+    let (user, password) = rest.split_at(colon);
+    let password = password.strip_prefix(b":").unwrap_or(password);
     let password = password.strip_suffix(b"@").unwrap_or(password);
     let lower = password.to_ascii_lowercase();
+    if user == password {
+        // What a fresh database takes: `postgres:postgres`.
+        return false;
+    }
     let plain = ["pass", "password", "passwd", "pwd", "secret", "token", "changeme", "xxx", "***"];
     !plain.iter().any(|word| lower == word.as_bytes())
         && !lower.iter().any(|byte| matches!(byte, b'$' | b'{' | b'<' | b'%' | b'*'))

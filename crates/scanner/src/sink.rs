@@ -233,6 +233,18 @@ impl<'r> Sink<'r> {
         self.named_hits(&data.assign, own, span, how);
     }
 
+    /// A resolved name is taken away. Where the value counts that is written there is none.
+    pub(crate) fn removed(&mut self, names: &Names, node: Node, own: Own, span: (usize, usize), how: How) {
+        let Some(data) = names.node(node) else { return };
+        let rules = self.rules;
+        let any = |matcher: &u16| {
+            let kind = rules.matcher(*matcher).map(|known| &known.kind);
+            matches!(kind, Some(MatcherKind::Name { check: None, .. }))
+        };
+        let left: Vec<u16> = data.assign.iter().copied().filter(any).collect();
+        self.named_hits(&left, own, span, how);
+    }
+
     fn named_hits(&mut self, matchers: &[u16], own: Own, span: (usize, usize), how: How) {
         for &matcher in matchers {
             let kind = self.rules.matcher(matcher).map(|known| &known.kind);
@@ -245,6 +257,12 @@ impl<'r> Sink<'r> {
 
     /// A module that is asked for.
     pub(crate) fn module(&mut self, specifier: Specifier<'_>, span: (usize, usize), how: How) {
+        if let Specifier::Known(text) = specifier
+            && !text.is_ascii()
+            && core::str::from_utf8(text).is_ok_and(crate::unicode::has_zero_width)
+        {
+            self.shape("unicode-zero-width-code", span, how);
+        }
         let sets = modules::sets(specifier, self.path, self.packages);
         let rules = self.rules;
         for &matcher in &rules.modules {

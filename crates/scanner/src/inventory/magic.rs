@@ -18,9 +18,12 @@ const ZIP: &[&str] = &[
     "cbz",
 ];
 const OFFICE: &[&str] = &[
-    "docx", "xlsx", "pptx", "docm", "xlsm", "pptm", "dotx", "odt", "ods", "odp", "odg", "epub", "pages",
-    "key",
+    "docx", "xlsx", "pptx", "docm", "xlsm", "pptm", "dotx", "dotm", "xlsb", "xltx", "xltm", "xlam", "ppsx",
+    "ppsm", "potx", "potm", "ppam", "vsdx", "vsdm", "odt", "ods", "odp", "odg", "odf", "ott", "ots", "otp",
+    "epub", "pages", "numbers", "key",
 ];
+/// Weights of models: a package of files, one of which is a pickle.
+const PICKLED: &[&str] = &["pt", "pth", "ckpt", "bin", "model"];
 
 /// Heads at offset 0.
 const HEADS: &[(&[u8], Magic)] = &[
@@ -31,7 +34,10 @@ const HEADS: &[(&[u8], Magic)] = &[
     (b"\xCE\xFA\xED\xFE", magic(State::Native, &["dylib", "o", "node"])),
     (b"\xCF\xFA\xED\xFE", magic(State::Native, &["dylib", "o", "node"])),
     (b"\xCA\xFE\xBA\xBE", magic(State::Native, &["class", "dylib", "node"])),
-    (b"!<arch>\n", magic(State::Native, &["a", "lib", "deb"])),
+    (b"\xCA\xFE\xBA\xBF", magic(State::Native, &["dylib", "o", "node"])),
+    (b"!<arch>\ndebian-binary", magic(State::Archive, &["deb", "udeb"])),
+    (b"!<arch>\n", magic(State::Native, &["a", "lib"])),
+    (b"\xC6\x1F\xBC\x03\xC1\x03\x19\x1F", magic(State::Bytecode, &["hbc", "bundle"])),
     (b"\x00asm", magic(State::Wasm, &["wasm"])),
     (b"\x1BLua", magic(State::Bytecode, &["luac"])),
     (b"\x1BLJ", magic(State::Bytecode, &["luac"])),
@@ -47,6 +53,11 @@ const HEADS: &[(&[u8], Magic)] = &[
     (b"Cr24", magic(State::Archive, &["crx"])),
     (b"xar!", magic(State::Archive, &["xar", "pkg"])),
     (b"MSCF", magic(State::Archive, &["cab"])),
+    (b"\xED\xAB\xEE\xDB", magic(State::Archive, &["rpm"])),
+    (b"\x04\x22\x4D\x18", magic(State::Archive, &["lz4"])),
+    (b"\x1F\x9D", magic(State::Archive, &["z"])),
+    (b"\x5D\x00\x00\x80\x00\xFF", magic(State::Archive, &["lzma"])),
+    (b"\x93NUMPY", magic(State::UnknownBinary, &["npy"])),
     (b"%PDF-", magic(State::Document, &["pdf"])),
     (b"{\\rtf", magic(State::Document, &["rtf"])),
     (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", magic(State::Document, &["doc", "xls", "ppt", "msi", "msg"])),
@@ -69,8 +80,20 @@ const HEADS: &[(&[u8], Magic)] = &[
 ];
 
 /// Heads so short that text may begin with them: they count only where the bytes are no text.
-const SHORT: &[&[u8]] =
-    &[b"MZ", b"BM", b"BZh", b"true", b"ID3", b"\xFF\xFB", b"\x1F\x8B", b"Cr24", b"xar!", b"MSCF", b"OTTO"];
+const SHORT: &[&[u8]] = &[
+    b"MZ",
+    b"BM",
+    b"BZh",
+    b"true",
+    b"ID3",
+    b"\xFF\xFB",
+    b"\x1F\x8B",
+    b"\x1F\x9D",
+    b"Cr24",
+    b"xar!",
+    b"MSCF",
+    b"OTTO",
+];
 
 /// Finds the kind of a file by its bytes.
 pub(crate) fn find(bytes: &[u8], ending: &str) -> Option<Magic> {
@@ -80,6 +103,9 @@ pub(crate) fn find(bytes: &[u8], ending: &str) -> Option<Magic> {
     if is_v8_cache(bytes) {
         return Some(magic(State::Bytecode, &["jsc", "cache"]));
     }
+    if is_pickle(bytes) {
+        return Some(magic(State::UnknownBinary, &["pkl", "pickle", "joblib", "pt", "ckpt", "bin", "dat"]));
+    }
     if let Some(found) = container(bytes) {
         return Some(found);
     }
@@ -87,19 +113,52 @@ pub(crate) fn find(bytes: &[u8], ending: &str) -> Option<Magic> {
     if SHORT.contains(head) && !found.endings.contains(&ending) && !super::looks_binary(bytes) {
         return None;
     }
-    if *head == b"PK\x03\x04" && OFFICE.contains(&ending) {
-        return Some(magic(State::Document, OFFICE));
+    if *head == b"PK\x03\x04" {
+        return Some(zip(bytes, ending));
     }
     Some(*found)
+}
+
+/// What a package of files is, by its name or else by the name of its first file.
+fn zip(bytes: &[u8], ending: &str) -> Magic {
+    let first = bytes.get(30..bytes.len().min(30 + 160)).unwrap_or_default();
+    let office = first.starts_with(b"[Content_Types].xml") || first.starts_with(b"mimetypeapplication/");
+    let plain = ZIP.contains(&ending);
+    if OFFICE.contains(&ending) || (office && !plain) {
+        return magic(State::Document, OFFICE);
+    }
+    let len = usize::from(*bytes.get(26).unwrap_or(&0));
+    if !plain && first.get(..len).is_some_and(|name| name.ends_with(b"data.pkl")) {
+        return magic(State::UnknownBinary, PICKLED);
+    }
+    magic(State::Archive, ZIP)
+}
+
+/// Gives where a package of files ends by its own account: behind the comment of its last directory record.
+pub(crate) fn zip_end(bytes: &[u8]) -> Option<usize> {
+    const RECORD: usize = 22;
+    let at = memchr::memmem::rfind(bytes, b"PK\x05\x06")?;
+    let comment = bytes.get(at.checked_add(RECORD - 2)?..at.checked_add(RECORD)?)?;
+    let comment = usize::from(u16::from_le_bytes(comment.try_into().ok()?));
+    at.checked_add(RECORD)?.checked_add(comment)
+}
+
+/// A pickle of protocol 2 to 5: what it names is called when it is read.
+fn is_pickle(bytes: &[u8]) -> bool {
+    match bytes {
+        [0x80, 4 | 5, 0x95, ..] => true,
+        [0x80, 2 | 3, first, .., b'.'] => b"}])(cXKJMUq\x8a\x88\x89N".contains(first),
+        _ => false,
+    }
 }
 
 /// Python bytecode: a magic number of 2 bytes, CR LF, flags below 4.
 fn is_pyc(bytes: &[u8]) -> bool {
     match bytes {
+        [0x03, 0xF3, b'\r', b'\n', ..] => true,
         [_, hi, b'\r', b'\n', flags, 0, 0, 0, ..] => {
             (*hi == 0x0C || *hi == 0x0D || *hi == 0x0E) && *flags < 4
         }
-        [0x03, 0xF3, b'\r', b'\n', ..] => true,
         _ => false,
     }
 }
@@ -125,6 +184,13 @@ fn container(bytes: &[u8]) -> Option<Magic> {
     }
     if bytes.get(257..262) == Some(b"ustar") {
         return Some(magic(State::Archive, &["tar"]));
+    }
+    if bytes.get(32_769..32_774) == Some(b"CD001") {
+        return Some(magic(State::Archive, &["iso"]));
+    }
+    // A pickled header in front of an index in JSON.
+    if bytes.starts_with(b"\x04\0\0\0") && bytes.get(16..25) == Some(b"{\"files\":") {
+        return Some(magic(State::Archive, &["asar"]));
     }
     None
 }
@@ -156,6 +222,20 @@ const BINARY_ENDINGS: &[(&str, State)] = &[
     ("asar", State::Archive),
     ("whl", State::Archive),
     ("crx", State::Archive),
+    ("bz2", State::Archive),
+    ("lz4", State::Archive),
+    ("lzma", State::Archive),
+    ("br", State::Archive),
+    ("deb", State::Archive),
+    ("rpm", State::Archive),
+    ("cab", State::Archive),
+    ("iso", State::Archive),
+    ("dmg", State::Archive),
+    ("pyz", State::Archive),
+    ("vsix", State::Archive),
+    ("mcpb", State::Archive),
+    ("dxt", State::Archive),
+    ("egg", State::Archive),
     ("docx", State::Document),
     ("xlsx", State::Document),
     ("pptx", State::Document),

@@ -116,11 +116,15 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
     let binary = found.map(|magic| magic.state).or_else(|| magic::by_ending(&ending));
     let text_encoding = crate::decode::has_wide_encoding(bytes);
     let binary = binary.or_else(|| (!text_encoding && looks_binary(bytes)).then_some(State::UnknownBinary));
-    let code = named.is_some_and(|lens| !matches!(lens, Lens::Prose | Lens::Data)) || unread;
+    let code = named.is_some_and(|lens| !matches!(lens, Lens::Prose | Lens::Data))
+        || unread
+        || RUN_BY_SYSTEMS.contains(&ending.as_str());
     // `a.pdf.js` shows an ending of a document, `pdf.js` is a name.
     let (name, _) = names::parts(path);
     let stem = name.rsplit_once('.').map_or("", |(stem, _)| stem);
     let before = stem.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or("", |(_, before)| before);
+    // Blanks that push the last ending out of sight.
+    let before = before.trim_end();
     let ran = if code { before } else { "" };
     let code = if named.is_some() || unread { Flag::Yes } else { Flag::No };
     let mismatch = mismatch(bytes, (ran, &ending), found, binary, code);
@@ -132,6 +136,18 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
 
 /// Endings of documents that a reader opens without a thought.
 const DOCUMENTS: &[&str] = &["pdf", "docx", "xlsx", "pptx", "odt", "rtf"];
+/// Endings of plain text, below which generators of sites write code (`robots.txt.ts`), but none for a shell or a system.
+const TEXTS: &[&str] = &["txt", "csv", "log"];
+/// Endings of programs that a system starts by a click.
+const RUN_BY_SYSTEMS: &[&str] = &["exe", "com", "scr", "msi", "pif", "jar", "lnk"];
+/// Endings of programs and scripts that a person starts.
+const STARTED: &[&str] = &[
+    "sh", "bash", "zsh", "command", "bat", "cmd", "ps1", "py", "pyw", "rb", "pl", "vbs", "wsf", "hta", "exe",
+    "com", "scr", "msi", "pif", "jar", "lnk",
+];
+/// Endings of text that is neither code nor prose.
+const PLAIN: &[&str] =
+    &["css", "scss", "sass", "less", "xml", "csv", "tsv", "log", "map", "lock", "txt", "properties", "ics"];
 /// Endings of data that no interpreter takes for a script.
 const DATA: &[&str] = &["json", "jsonc", "json5", "toml", "yaml", "yml"];
 
@@ -143,25 +159,30 @@ fn mismatch(
     code: Flag,
 ) -> Option<Mismatch> {
     let all = Mismatch { start: 0, end: bytes.len().min(16) };
+    // `photo.jpg.js`: what is shown of the name is no code.
+    let shown = magic::is_media_ending(before)
+        || DOCUMENTS.contains(&before)
+        || (TEXTS.contains(&before) && STARTED.contains(&ending));
     if let Some(magic) = found {
         if !magic.endings.contains(&ending)
             && (code == Flag::Yes
+                || PLAIN.contains(&ending)
                 || magic.state == State::Media
                 || magic::by_ending(ending).is_some()
                 || magic::is_media_ending(ending))
         {
             return Some(all);
         }
-        if magic.state == State::Media
-            && let Some(end) = magic::media_end(bytes)
-            && end < bytes.len()
-        {
+        let known_end = match magic.state {
+            State::Media => magic::media_end(bytes),
+            _ if bytes.starts_with(b"PK\x03\x04") => magic::zip_end(bytes),
+            _ => None,
+        };
+        if let Some(end) = known_end.filter(|end| *end < bytes.len()) {
             return Some(Mismatch { start: end, end: bytes.len() });
         }
-        return None;
+        return shown.then_some(all);
     }
-    // `photo.jpg.js`: what is shown of the name is no code.
-    let shown = magic::is_media_ending(before) || DOCUMENTS.contains(&before);
     if code == Flag::Yes && shown {
         return Some(all);
     }

@@ -165,6 +165,41 @@ const NO_LENS: &[&str] = &[
     "cmake",
     "bzl",
     "star",
+    "phtml",
+    "php3",
+    "php4",
+    "php5",
+    "phar",
+    "vba",
+    "bas",
+    "cls",
+    "hx",
+    "sol",
+    "cu",
+    "nix",
+    "jsp",
+    "asp",
+    "aspx",
+    "cfm",
+    "f90",
+    "f95",
+    "cljc",
+    "fsx",
+    "csx",
+    "sbt",
+    "vim",
+    "raku",
+    "ps",
+    "ahk",
+    "au3",
+    "wat",
+    "purs",
+    "elm",
+    "gd",
+    "lean",
+    "adb",
+    "ads",
+    "kak",
 ];
 
 /// Gives the last part of a path and its ending, both in lower case.
@@ -183,10 +218,20 @@ pub(crate) fn lens(path: &str) -> Option<Lens> {
     let dotted = ["dockerfile.", "containerfile."].iter().any(|head| name.starts_with(head));
     let dotted = dotted.then_some(Lens::Sh);
     let dotted = dotted.or_else(|| name.starts_with(".env.").then_some(Lens::Data));
-    let settings =
-        [".git/config", ".cargo/config"].iter().any(|tail| path.to_ascii_lowercase().ends_with(tail));
+    let lower = path.to_ascii_lowercase();
+    let settings = lower == "git/config"
+        || [".git/config", "/git/config", ".cargo/config"].iter().any(|tail| lower.ends_with(tail));
     let dotted = dotted.or_else(|| settings.then_some(Lens::Data));
     named.or(dotted).or_else(|| ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, lens)| *lens))
+}
+
+/// Says whether a name is that of a style, a query or a page, which code imports for a builder to take in.
+pub(crate) fn is_asset(path: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "css", "scss", "sass", "less", "styl", "stylus", "pcss", "postcss", "graphql", "gql", "md", "mdx",
+        "markdown", "glsl", "wgsl", "vert", "frag",
+    ];
+    ENDINGS.contains(&parts(path).1.as_str())
 }
 
 /// Says whether a name is that of a programming language without a lens.
@@ -233,10 +278,18 @@ const MANIFESTS: &[&str] = &[
     ".lsp.json",
     "gemini-extension.json",
     "package.json",
+    "package.json5",
+    "manifest.json",
+    "opencode.json",
+    "claude_desktop_config.json",
+    "cline_mcp_settings.json",
+    "mcp_config.json",
     "settings.json",
     "settings.local.json",
     "plugin.toml",
     "plugin.yaml",
+    "plugin.yml",
+    "plugin.json5",
     "pyproject.toml",
     "cargo.toml",
 ];

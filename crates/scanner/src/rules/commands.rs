@@ -55,6 +55,11 @@ impl CommandTable {
         Ok(word)
     }
 
+    /// Says whether a rule names a program.
+    pub(crate) fn knows(&self, name: &[u8]) -> bool {
+        self.words.get(name) != 0
+    }
+
     /// Takes a matcher in.
     pub(super) fn add(
         &mut self,

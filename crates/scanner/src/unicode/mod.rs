@@ -7,7 +7,7 @@ pub(crate) mod spaced;
 mod words;
 
 pub(crate) use normal::{Beside, Normal, beside, is_east_asian, normal};
-pub(crate) use pass::{Kind, escaped, pass};
+pub(crate) use pass::{Kind, escaped, in_value, pass};
 pub(crate) use words::identifier_beside;
 
 /// Says whether a character shows nothing or changes how others show.

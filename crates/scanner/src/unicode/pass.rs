@@ -70,6 +70,36 @@ pub(crate) fn escaped(text: &[u8], sink: &mut Sink<'_>) {
     walk.end_line();
 }
 
+/// Tells the rules of what a value holds once its escapes are undone, each letter at its own place. An escaped character on its
+/// own is an item of a table, and control characters that are written out act on no terminal.
+pub(crate) fn in_value(view: &View, sink: &mut Sink<'_>) {
+    let alone = core::str::from_utf8(&view.bytes).is_ok_and(|text| text.chars().nth(1).is_none());
+    if alone {
+        return;
+    }
+    let before = sink.hits.len();
+    let mut walk = Walk::new(&view.bytes, Kind::Prose, sink);
+    for (at, valid) in super::valid(&view.bytes) {
+        walk.chunk(valid, at);
+        walk.before = ' ';
+    }
+    walk.end_run(view.bytes.len());
+    walk.end_woven();
+    walk.end_compat(view.bytes.len());
+    walk.end_line();
+    words::mixed(&view.bytes, sink);
+    let mut found = sink.hits.split_off(before);
+    let controls = sink.rules.shape("unicode-control");
+    found.retain(|hit| !controls.contains(&hit.matcher));
+    for mut hit in found {
+        let (start, end, how) = view.map.back(hit.start as usize, hit.end as usize);
+        hit.start = u32::try_from(start).unwrap_or(u32::MAX);
+        hit.end = u32::try_from(end).unwrap_or(u32::MAX);
+        hit.how = hit.how.and(how);
+        sink.hits.push(hit);
+    }
+}
+
 /// Reads `\uXXXX`, or two of them that make one character. Gives its length besides.
 fn escape(text: &[u8]) -> Option<(char, usize)> {
     let unit = |at: usize| {
@@ -83,6 +113,11 @@ fn escape(text: &[u8]) -> Option<(char, usize)> {
     }
     let char = char::decode_utf16([first, unit(6)?]).next()?.ok()?;
     Some((char, 12))
+}
+
+/// Letters of Thai, Lao, Myanmar and Khmer.
+const fn is_unspaced(char: char) -> bool {
+    matches!(char, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}')
 }
 
 /// Control bytes but tab, line ends and form feed. NUL is a matter of encodings.
@@ -271,6 +306,10 @@ impl Walk<'_, '_> {
             return;
         }
         if char == '\u{AD}' && self.kind == Kind::Prose {
+            return;
+        }
+        // Scripts without blanks between words mark there where a line may break.
+        if char == '\u{200B}' && is_unspaced(self.before) && is_unspaced(next) {
             return;
         }
         if self.kind == Kind::Code && (self.is_name_in_quotes(span) || self.is_member(span)) {

@@ -480,3 +480,36 @@ fn an_alias_of_a_block_scalar_is_what_the_block_says() {
         assert_eq!(found.iter().any(|row| row.contains("sh/pipe-to-shell")), danger, "{found:?}");
     }
 }
+
+/// A token is the same token where JSON, TOML or YAML writes its letters as escapes.
+#[test]
+fn secrets_behind_escapes_are_found_and_hidden() {
+    let token = concat!("gh", "p_", "tXEjgTxNrAzopg8FCbW632GvdK75MmzxzvNq");
+    let units = |mark: &str, width: usize| {
+        token.bytes().map(|byte| format!("\\{mark}{byte:0width$x}")).collect::<String>()
+    };
+    for (path, text) in [
+        ("a.json", format!("{{\"k\":\"{}\"}}", units("u", 4))),
+        ("a.json", format!("{{\"k\":[\"x {} y\"]}}", token.replacen('g', "\\u0067", 1))),
+        ("a.toml", format!("k = \"{}\"\n", units("u", 4))),
+        ("a.yaml", format!("k: \"{}\"\n", units("u", 4))),
+    ] {
+        for profile in [Profile::General, Profile::StrictPlugin] {
+            let report = report(profile, &[(path, text.as_bytes())]);
+            let hits = found(&report, "secret/github");
+            let [hit] = hits.as_slice() else { panic!("{text}: {:?}", report.findings()) };
+            assert_eq!(hit.severity, Severity::Danger, "{text}");
+            assert!(hit.is_hidden(), "{text}");
+            assert!(hit.how.iter().all(|how| *how == Disguise::Escape), "{text}");
+        }
+    }
+    // What is written openly beside an escape is found once, and openly.
+    let text = format!("{{\"k\":\"{token}\\n\\u0041\"}}");
+    let report_open = report(Profile::General, &[("a.json", text.as_bytes())]);
+    let hits = found(&report_open, "secret/github");
+    assert!(matches!(hits.as_slice(), [hit] if !hit.is_hidden()), "{:?}", report_open.findings());
+    // A placeholder stays one.
+    let text = text.replace(token, &format!("gh\\u0070_{}", "x".repeat(36)));
+    let clean = report(Profile::General, &[("a.json", text.as_bytes())]);
+    assert!(found(&clean, "secret/github").is_empty(), "{:?}", clean.findings());
+}

@@ -48,3 +48,22 @@ fn a_script_whose_first_line_says_so_is_no_disguise() {
     let report = report(Profile::General, files);
     assert!(report.findings().is_empty(), "{:?}", report.findings());
 }
+
+/// What builders take in is no program by its name alone; where it holds one, it is.
+#[test]
+fn styles_and_pages_that_code_imports_are_code_where_they_hold_a_danger() {
+    for name in ["a.css", "b.scss", "c.md", "d.graphql"] {
+        let text = format!("import './{name}';\n");
+        let files: &[(&str, &[u8])] = &[("a.js", text.as_bytes()), (name, b"a { color: red }\n")];
+        let clean = report(Profile::General, files);
+        assert!(!danger(&clean, name, "evasion/code-in-text"), "{name}: {:?}", clean.findings());
+        let files: &[(&str, &[u8])] = &[("a.js", text.as_bytes()), (name, SCRIPT)];
+        let code = report(Profile::General, files);
+        assert!(danger(&code, name, "evasion/code-in-text"), "{name}");
+        assert!(danger(&code, name, "exec/child-process"), "{name}");
+        // What a shell runs is run, whatever builders do with such names.
+        let text = format!("bash ./{name}\n");
+        let files: &[(&str, &[u8])] = &[("a.sh", text.as_bytes()), (name, b"ls\n")];
+        assert!(danger(&report(Profile::General, files), name, "evasion/code-in-text"), "{name}");
+    }
+}

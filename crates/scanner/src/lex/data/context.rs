@@ -19,6 +19,8 @@ impl Context {
     pub(super) const GIT: Self = Self(16);
     /// A manifest, by its name or because the host says so.
     pub(super) const MANIFEST: Self = Self(32);
+    /// A map that is a command: its program is called a path.
+    const COMMAND: Self = Self(64);
 
     const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -54,7 +56,9 @@ impl Context {
         match lower.get() {
             b"hooks" => kept.and(Self::HOOKS),
             b"mcpservers" | b"mcp_servers" | b"mcp-servers" | b"mcp" | b"lspservers" | b"lsp_servers"
-            | b"lsp" | b"languageservers" | b"context_servers" | b"servers" => kept.and(Self::SERVERS),
+            | b"lsp" | b"languageservers" | b"context_servers" | b"servers" | b"mcp_config"
+            | b"mcpconfig" | b"extensions" => kept.and(Self::SERVERS),
+            b"command" if self.has(Self::SERVERS) => kept.and(Self::COMMAND),
             b"scripts"
             | b"tasks"
             | b"initializecommand"
@@ -95,6 +99,7 @@ impl Interest {
             b"command" | b"action" | b"entrypoint" => Self::Command,
             b"cmd" | b"bash" | b"exec" | b"program" if context.has(Context::HOOKS) => Self::Command,
             b"cmd" if context.has(Context::SERVERS) => Self::Command,
+            b"path" if context.has(Context::COMMAND) => Self::Command,
             b"args" | b"argv" | b"arguments" => Self::Args,
             b"run" => Self::Run,
             b"shell" => Self::Shell,

@@ -24,6 +24,7 @@ pub(super) fn of(path: &str, src: &[u8]) -> Format {
             Format::Ini
         }
         "cmake" => Format::Cmake,
+        "" if name == "config" && path.ends_with("git/config") => Format::Ini,
         _ if name == "cmakelists.txt" => Format::Cmake,
         _ if name.starts_with(".env.") => Format::Ini,
         _ => guess(src),

@@ -50,10 +50,10 @@ pub(super) fn judge(line: &Line, depth: usize) -> Launch {
         return launch.and(judge(&inner, depth));
     }
     if let Some(rest) = run_by(&name, args).filter(|_| depth > 0) {
-        // What a package manager starts in its own environment.
+        // What a package manager starts in its own environment, or a container launcher in an image.
         let inner = Line { words: rest.to_vec(), more: false };
         let inner = judge(&inner, depth.saturating_sub(1));
-        launch = launch.and(inner.only(Launch::INLINE.and(Launch::DOWNLOADS)));
+        launch = launch.and(inner.only(Launch::INLINE.and(Launch::DOWNLOADS).and(Launch::UNPINNED)));
     }
     if is_downloader(&name) {
         launch = launch.and(Launch::DOWNLOADS);
@@ -105,10 +105,14 @@ fn split_string(words: &[Vec<u8>]) -> Option<Line> {
 
 /// Gives the command that `uv run` and its like start.
 fn run_by<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> {
-    if !matches!(name, b"uv" | b"poetry" | b"pipenv" | b"hatch" | b"rye" | b"pdm" | b"pixi") {
-        return None;
-    }
-    let mut at = args.iter().position(|arg| arg == b"run")?.saturating_add(1);
+    let word: &[u8] = match name {
+        b"uv" | b"poetry" | b"pipenv" | b"hatch" | b"rye" | b"pdm" | b"pixi" | b"volta" => b"run",
+        b"fnm" | b"asdf" | b"mise" | b"nvm" => b"exec",
+        b"corepack" => return Some(args).filter(|args| !args.is_empty()),
+        b"docker" | b"podman" | b"nerdctl" => return in_image(args),
+        _ => return None,
+    };
+    let mut at = args.iter().position(|arg| arg == word)?.saturating_add(1);
     while let Some(arg) = args.get(at).filter(|arg| arg.starts_with(b"-")) {
         let valued = matches!(
             arg.as_slice(),
@@ -181,6 +185,11 @@ fn is_shell(family: &[u8]) -> bool {
             | b"csh"
             | b"tcsh"
             | b"rbash"
+            | b"nu"
+            | b"xonsh"
+            | b"elvish"
+            | b"osh"
+            | b"ysh"
     )
 }
 
@@ -200,7 +209,8 @@ fn inline_code<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [u8]> {
         }
         // After the file come its own arguments.
         let option = arg.starts_with(b"-") || (family == b"cmd" && arg.starts_with(b"/"));
-        if !option && !takes_value(before) {
+        let package = matches!(family, b"npx" | b"pnpx") && matches!(before, b"-p" | b"--package");
+        if !option && !takes_value(before) && !package {
             return None;
         }
         before = arg;
@@ -311,6 +321,18 @@ const ROOTS: &[&[u8]] = &[
 
 /// Says whether a word is a path below the plugin's root: by a host's variable, or relative.
 fn is_below_root(word: &[u8]) -> bool {
+    // A host's own name for what stands between folders.
+    if memchr::memmem::find(word, b"${/}").is_some() {
+        let mut plain = Vec::with_capacity(word.len());
+        let mut from = 0_usize;
+        for at in memchr::memmem::find_iter(word, b"${/}") {
+            plain.extend_from_slice(word.get(from..at).unwrap_or_default());
+            plain.push(b'/');
+            from = at.saturating_add(4);
+        }
+        plain.extend_from_slice(word.get(from..).unwrap_or_default());
+        return is_below_root(&plain);
+    }
     if word.split(|byte| matches!(byte, b'/' | b'\\')).any(|part| part == b"..") {
         return false;
     }
@@ -335,6 +357,12 @@ fn is_below_root(word: &[u8]) -> bool {
 fn is_unpinned(name: &[u8], args: &[Vec<u8>]) -> bool {
     let package = |skip: &[&[u8]]| first_package(args, skip);
     match name {
+        // What is there already, or nothing.
+        b"npx"
+            if args.iter().any(|arg| matches!(arg.as_slice(), b"--no-install" | b"--no" | b"--offline")) =>
+        {
+            false
+        }
         b"npx" | b"bunx" | b"pnpx" => named(args, &[b"-p", b"--package"], is_exact_npm)
             .unwrap_or_else(|| package(&[]).is_some_and(|package| !is_exact_npm(package))),
         b"npm" | b"pnpm" | b"yarn" | b"bun" => match first_package(args, &[]) {
@@ -355,7 +383,7 @@ fn is_unpinned(name: &[u8], args: &[Vec<u8>]) -> bool {
         },
         b"pipx" => named(args, &[b"--spec"], is_exact_python)
             .unwrap_or_else(|| package(&[b"run"]).is_some_and(|package| !is_exact_python(package))),
-        b"docker" | b"podman" | b"nerdctl" => image(args).is_some_and(|image| !is_exact_image(image)),
+        b"docker" | b"podman" | b"nerdctl" => image(args).is_some_and(|(image, _)| !is_exact_image(image)),
         b"go" => match first_package(args, &[]) {
             Some(b"run") => package(&[b"run"]).is_some_and(|package| {
                 let remote = package
@@ -513,20 +541,25 @@ const ALONE: &[&[u8]] = &[
     b"-itd",
 ];
 
-/// Gives the image that a container launcher runs.
-fn image(args: &[Vec<u8>]) -> Option<&[u8]> {
+/// Gives the image that a container launcher runs, with what stands behind it.
+fn image(args: &[Vec<u8>]) -> Option<(&[u8], &[Vec<u8>])> {
     let at = args.iter().position(|arg| matches!(arg.as_slice(), b"run" | b"create"))?;
     let mut value = false;
-    for arg in args.iter().skip(at.saturating_add(1)) {
+    for (arg, next) in args.iter().zip(1_usize..).skip(at.saturating_add(1)) {
         if core::mem::take(&mut value) {
             continue;
         }
         if !arg.starts_with(b"-") {
-            return Some(arg);
+            return Some((arg, args.get(next..).unwrap_or_default()));
         }
         value = memchr::memchr(b'=', arg).is_none() && !ALONE.contains(&arg.as_slice());
     }
     None
+}
+
+/// Gives the command that a container is told to start instead of its own.
+fn in_image(args: &[Vec<u8>]) -> Option<&[Vec<u8>]> {
+    image(args).map(|(_, rest)| rest).filter(|rest| !rest.is_empty())
 }
 
 fn is_exact_image(image: &[u8]) -> bool {
@@ -556,6 +589,14 @@ pub(super) fn is_plain_http(url: &[u8]) -> bool {
     };
     !(matches!(host, b"localhost" | b"0.0.0.0" | b"host.docker.internal")
         || host.starts_with(b"[::1]")
-        || host.starts_with(b"127.")
+        || is_loopback(host)
         || host.ends_with(b".localhost"))
+}
+
+/// `127.0.0.1`, but not a name that begins like it.
+fn is_loopback(host: &[u8]) -> bool {
+    let number = |part: &[u8]| matches!(part.len(), 1..=3) && part.iter().all(u8::is_ascii_digit);
+    host.starts_with(b"127.")
+        && host.split(|byte| *byte == b'.').count() == 4
+        && host.split(|byte| *byte == b'.').all(number)
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::context::{Context, Facts, Interest};
 use super::path::KeyPath;
 use super::scalar::{Body, Scalar};
+use crate::entry::Lens;
 use crate::lex::Lexed;
-use crate::sink::{Sink, Unread};
+use crate::sink::{Named, Sink, Unread};
 use crate::text::Within;
 use crate::view::How;
 
@@ -68,6 +69,8 @@ pub(super) struct Tree<'t, 'r> {
     /// Set where the text holds what a `data:` URI begins with.
     pub(super) uris: bool,
     wide: bool,
+    /// The manifest of a package, whose entries are code.
+    package: bool,
     /// Bytes that commands may still be put together from.
     pub(super) budget: usize,
 }
@@ -87,7 +90,25 @@ impl<'t, 'r> Tree<'t, 'r> {
         let budget = src.len().saturating_mul(4).saturating_add(64 << 10);
         let path = KeyPath::default();
         let (levels, open, pending) = (vec![root], [1, 0], None);
-        Self { src, sink, out, among, path, levels, open, pending, limit, over: 0, twice, uris, wide, budget }
+        let package = crate::inventory::names::parts(sink.path).0 == "package.json";
+        let over = 0;
+        Self {
+            src,
+            sink,
+            out,
+            among,
+            path,
+            levels,
+            open,
+            pending,
+            limit,
+            over,
+            twice,
+            uris,
+            wide,
+            package,
+            budget,
+        }
     }
 
     /// A key or value.
@@ -242,7 +263,7 @@ impl<'t, 'r> Tree<'t, 'r> {
     pub(super) fn set_key(&mut self, key: &Scalar) {
         let how = key.how();
         let bytes = key.bytes(self.src);
-        if self.wide && !bytes.is_ascii() {
+        if (self.wide || matches!(key.body, Body::View(_))) && !bytes.is_ascii() {
             let words = &self.sink.rules.data;
             crate::unicode::identifier_beside(bytes, key.span, how, words, &|_| false, self.sink);
         }
@@ -278,6 +299,12 @@ impl<'t, 'r> Tree<'t, 'r> {
         let bytes = scalar.bytes(self.src);
         self.sink.key(&self.among, &self.path, bytes, span, how);
         self.text(&scalar);
+        if let Body::View(view) = &scalar.body
+            && !view.bytes.is_ascii()
+        {
+            crate::unicode::in_value(view, self.sink);
+        }
+        self.entry(&scalar);
         super::uri::embed(self, &scalar, how);
         let interest = match (keyed, self.levels.last()) {
             (true, Some(top)) => Interest::of(self.path.last(), top.context),
@@ -288,6 +315,22 @@ impl<'t, 'r> Tree<'t, 'r> {
         if let Some(top) = self.levels.last_mut() {
             self.path.truncate(top.parts);
             top.keyed = false;
+        }
+    }
+
+    /// Files that a package says are its programs or what others load: code, whatever their names say.
+    fn entry(&mut self, scalar: &Scalar) {
+        if !self.package
+            || !matches!(self.path.part(0), b"main" | b"module" | b"browser" | b"bin" | b"exports")
+        {
+            return;
+        }
+        let value = scalar.bytes(self.src);
+        if let Ok(value) = core::str::from_utf8(value)
+            && !value.is_empty()
+            && !value.contains('*')
+        {
+            self.sink.named_as.push(Named { lens: Lens::Js, path: value.to_owned() });
         }
     }
 
@@ -316,6 +359,10 @@ impl<'t, 'r> Tree<'t, 'r> {
                 }
             }
             Body::View(view) => {
+                if !scalar.how().is_plain() {
+                    // What an escape hid is looked at as what stands openly is: a token in `\u0041` say.
+                    crate::file::raw_view(view, self.sink);
+                }
                 self.out.text.begin(Within::Value, 0);
                 let mut at = 0_usize;
                 // Word by word, so that each has its own place.

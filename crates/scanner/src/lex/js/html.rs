@@ -168,6 +168,9 @@ impl<'a> Page<'a> {
     /// Event attributes and script addresses of one tag.
     fn attributes(&self, tag: (usize, usize), sink: &mut Sink<'_>) {
         let src = self.src;
+        let head = src.get(tag.0..tag.1).unwrap_or_default();
+        let head = head.strip_prefix(b"<").unwrap_or(head).get(..6);
+        let script = head.is_some_and(|head| head.eq_ignore_ascii_case(b"script"));
         let animates = self.xml && xml::animates_event(src.get(tag.0..tag.1).unwrap_or_default());
         let mut at = tag.0;
         while let Some(len) = memchr::memchr(b'=', src.get(at..tag.1).unwrap_or_default()) {
@@ -192,6 +195,15 @@ impl<'a> Page<'a> {
             let event = event || (animates && is_change(name));
             let bound = matches!(name.first(), Some(b'@' | b':')) || name.starts_with(b"v-");
             let value = src.get(start..end).unwrap_or_default();
+            if script && name.eq_ignore_ascii_case(b"src") {
+                // A file that a page runs is code, whatever its name says.
+                if let Ok(value) = core::str::from_utf8(value)
+                    && !value.contains(':')
+                    && !value.starts_with("//")
+                {
+                    sink.named.push(value.to_owned());
+                }
+            }
             if name.eq_ignore_ascii_case(b"srcdoc") {
                 sink.embed(Lens::Prose, EmbeddedText::View(referred_from(value, start, 0, &self.named)));
             } else if memchr::memchr(b'&', value).is_some() {

@@ -421,6 +421,11 @@ impl Parser<'_, '_, '_> {
         let name = base_name(&text);
         if !name.is_ascii() && core::str::from_utf8(name).is_ok_and(crate::unicode::has_zero_width) {
             self.sink.shape("unicode-zero-width-code", word.span, How::NONE);
+        } else if !name.is_ascii() {
+            // A program that looks like one that the rules know is another one.
+            let rules = self.sink.rules;
+            let known = |twin: &[u8]| rules.commands.knows(twin);
+            crate::unicode::identifier_beside(name, word.span, How::NONE, &rules.data, &known, self.sink);
         }
         let table = &self.sink.rules.commands;
         if word.glob && text.contains(&b'/') && name.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[')) {

@@ -251,7 +251,13 @@ impl<'a> Walk<'a, '_, '_, '_> {
                 let callee = Callee { cur: *cur, args: [Arg::default(); 3], texts: small(self.texts.len()) };
                 self.call(&callee, cur.last);
             }
-            Prefix::Delete => self.written(cur),
+            Prefix::Delete if cur.shape != Shape::Name && !cur.alias => {
+                let span = self.span(cur.first, cur.last);
+                for node in self.nodes_of(cur.val) {
+                    self.sink.removed(self.names, node, cur.own, span, cur.how);
+                }
+            }
+            Prefix::Delete => {}
             _ => self.mention(cur),
         }
     }
