@@ -485,14 +485,13 @@ fn an_alias_of_a_block_scalar_is_what_the_block_says() {
 #[test]
 fn secrets_behind_escapes_are_found_and_hidden() {
     let token = concat!("gh", "p_", "tXEjgTxNrAzopg8FCbW632GvdK75MmzxzvNq");
-    let units = |mark: &str, width: usize| {
-        token.bytes().map(|byte| format!("\\{mark}{byte:0width$x}")).collect::<String>()
-    };
+    let units: Vec<String> = token.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+    let units = units.concat();
     for (path, text) in [
-        ("a.json", format!("{{\"k\":\"{}\"}}", units("u", 4))),
+        ("a.json", format!("{{\"k\":\"{units}\"}}")),
         ("a.json", format!("{{\"k\":[\"x {} y\"]}}", token.replacen('g', "\\u0067", 1))),
-        ("a.toml", format!("k = \"{}\"\n", units("u", 4))),
-        ("a.yaml", format!("k: \"{}\"\n", units("u", 4))),
+        ("a.toml", format!("k = \"{units}\"\n")),
+        ("a.yaml", format!("k: \"{units}\"\n")),
     ] {
         for profile in [Profile::General, Profile::StrictPlugin] {
             let report = report(profile, &[(path, text.as_bytes())]);

@@ -208,9 +208,29 @@ impl<'a> Walk<'a, '_, '_, '_> {
             return;
         }
         let before = (first as usize).wrapping_sub(1);
-        if self.kind(before) == Some(K::Ellipsis) || matches!(self.kw(before), Kw::In | Kw::Of) {
+        let steps = matches!(self.kw(before), Kw::In | Kw::Of) && !self.asks_for_one(before);
+        if self.kind(before) == Some(K::Ellipsis) || steps {
             let span = self.span(first, last);
             self.sink.shape("js-env-bulk", span, how);
+        }
+    }
+
+    /// `"NAME" in env` and `name in env` outside of a loop's head ask for one name.
+    fn asks_for_one(&self, word: usize) -> bool {
+        let left = word.wrapping_sub(1);
+        let prev = left.wrapping_sub(1);
+        if self.kw(word) != Kw::In {
+            return false;
+        }
+        match self.kind(left) {
+            Some(K::Str | K::Tpl) => true,
+            Some(K::Word) => {
+                let declares = matches!(self.kw(prev), Kw::Const | Kw::Let | Kw::Var);
+                let member = matches!(self.kind(prev), Some(K::Dot | K::QDot));
+                let head = self.kind(prev) == Some(K::LParen) && self.kw(prev.wrapping_sub(1)) == Kw::For;
+                !declares && !member && !head
+            }
+            _ => false,
         }
     }
 
