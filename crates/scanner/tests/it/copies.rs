@@ -74,12 +74,18 @@ fn what_a_function_of_the_file_is_given_is_followed() {
         "function f(p) { g(p) } function g(q) { q.binding('fs') } f(process)",
         "Object.getOwnPropertyDescriptor(process, 'binding').value('fs')",
         "Reflect.getOwnPropertyDescriptor(process, 'binding')['value']('fs')",
+        "const id = x => x; id(process).binding('fs'); id(ui)",
+        "(function (x) { return (x) })(process).binding('fs')",
+        "const f = () => (process); f().binding('fs')",
     ] {
         let found = check(Profile::General, "a.cjs", text);
         assert!(found.iter().any(|line| line.contains("danger native/process-binding")), "{text}: {found:?}");
     }
     for text in [
         "function f(a, p) { p.binding('fs') } f(process, 1)",
+        // What one call gives is not what another gets back.
+        "const id = x => x; id(process); id(ui).binding('fs')",
+        "function n(e) { return e && e.m ? e : { a: e } } n(process); n(ui).binding('fs')",
         "function f(p) { p.binding('fs') } f(ui); g(process)",
         "Object.getOwnPropertyDescriptor(process, 'binding').get('fs')",
         "const d = Object.getOwnPropertyDescriptor(process, 'binding'); show(d)",
@@ -87,6 +93,18 @@ fn what_a_function_of_the_file_is_given_is_followed() {
     ] {
         let found = check(Profile::General, "a.cjs", text);
         assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_file_is_read_whole_however_many_functions_hand_a_thing_on() {
+    for count in [4, 14, 15, 40] {
+        let hops: String =
+            (0..count).map(|at| format!("function f{at}(p) {{ return f{}(p) }}\n", at + 1)).collect();
+        let text = format!("const fs = require('fs');\n{hops}f0(fs);\neval('x')\n");
+        let found = check(Profile::General, "a.cjs", &text);
+        assert!(found.iter().any(|line| line.contains("danger exec/eval")), "{count}: {found:?}");
+        assert!(!found.iter().any(|line| line.contains("coverage/unscanned")), "{count}: {found:?}");
     }
 }
 

@@ -3,16 +3,31 @@
 
 use std::borrow::Cow;
 
-use super::bind::Val;
+use super::bind::{Val, name_of};
 use super::token::{Brace, DULL, K, Kw};
 use super::walk::{Arg, Cur, Shape, Via, Walk};
+use crate::names::ROOT;
 
-/// Tokens of a function that are looked through for what it returns.
+/// Tokens of a function's statements that are looked through for what it returns.
 const RETURNS: usize = 256;
 /// Parentheses around a function that are looked through.
 const AROUND: usize = 8;
 /// What a function returns is held as a member that no source can write.
 const RETURNED: &[u8] = b"()";
+/// The same of a parameter that it returns.
+const RETURNED_GIVEN: [&[u8]; 3] = [b"()0", b"()1", b"()2"];
+/// Members of one name that is returned, and calls among them.
+const MEMBERS: usize = 16;
+/// Rounds after which what goes through functions is no longer followed: each of them takes two.
+pub(super) const HOPS: u32 = 16;
+
+/// What a function returns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Returned {
+    val: Val,
+    /// Which of its first parameters.
+    given: [bool; 3],
+}
 
 impl Walk<'_, '_, '_, '_> {
     /// Gives what of a value a copy of it is as well: what is told by its members.
@@ -37,7 +52,8 @@ impl Walk<'_, '_, '_, '_> {
         Val::node(all)
     }
 
-    /// `Object.assign(o, …)` and the like: the first argument becomes what the others are, and is what the call gives.
+    /// `Object.assign(o, …)` and the like: the first argument, where it is a name, becomes what the next two are, and so is what the
+    /// call gives.
     pub(super) fn copies_to_first(&mut self, cur: &Cur, args: [Arg; 3]) -> Val {
         let [first, second, third] = args.map(|arg| self.copied(arg.val));
         let given = self.bindings.sets.either(second, third);
@@ -77,36 +93,73 @@ impl Walk<'_, '_, '_, '_> {
     /// Holds what a function of that name returns, and gives it what calls give.
     pub(super) fn hold_returned(&mut self, name: usize, function: usize) {
         self.take_given(name, function);
-        let val = self.returned(function);
+        if self.round > HOPS {
+            return;
+        }
+        let Returned { val, given } = self.returned(function);
         if val.is_known() {
             self.hold(name, Cow::Borrowed(RETURNED), val);
         }
+        for (key, given) in RETURNED_GIVEN.iter().zip(given) {
+            if given {
+                self.hold(name, Cow::Borrowed(key), Val::node(ROOT));
+            }
+        }
     }
 
-    /// Gives what a call of the file's own function returns.
-    pub(super) fn take_returned(&mut self, callee: &Cur) -> Val {
-        if matches!(callee.via, Via::Apply | Via::Bind | Via::Then) {
-            return Val::default();
-        }
+    /// Gives what a call of the file's own function returns: what it is of its own, and of what this very call gives.
+    pub(super) fn take_returned(&mut self, callee: &Cur, args: &[Arg; 3]) -> Val {
+        let skipped = match callee.via {
+            Via::Direct => 0,
+            Via::Call => 1,
+            Via::Apply | Via::Bind | Via::Then => return Val::default(),
+        };
         let first = callee.first as usize;
-        if callee.shape == Shape::Name && callee.via == Via::Direct {
-            return self.held_by(callee.last as usize, RETURNED).unwrap_or_default();
+        let Returned { val, given } = if callee.shape == Shape::Name {
+            let name = callee.last as usize;
+            let val = self.held_by(name, RETURNED).unwrap_or_default();
+            Returned { val, given: RETURNED_GIVEN.map(|key| self.held_by(name, key).is_some()) }
+        } else if matches!(self.kind(first), Some(K::LParen | K::LBrace)) {
+            self.returned(first)
+        } else {
+            return Val::default();
+        };
+        let mut all = val;
+        for (arg, _) in args.iter().skip(skipped).zip(given).filter(|(_, given)| *given) {
+            let handed = self.handed(arg.val);
+            all = self.bindings.sets.either(all, handed);
         }
-        match self.kind(first) {
-            Some(K::LParen) => self.returned(first),
-            Some(K::LBrace) => self.returned_in(first),
-            _ => Val::default(),
-        }
+        all
     }
 
-    /// Gives what a function that begins at a token, or in parentheses there, returns.
-    fn returned(&mut self, function: usize) -> Val {
-        let Some(body) = self.body_of(function) else { return Val::default() };
-        if self.kind(body) == Some(K::LBrace) {
-            return self.returned_in(body);
+    /// Gives what a function returns that begins at a token, in parentheses there, or whose body does. It is read once a round.
+    fn returned(&mut self, function: usize) -> Returned {
+        if let Some(known) = self.returns.get(&function) {
+            return *known;
         }
-        let val = self.either_of(body);
-        self.handed(val)
+        let returned = self.read_returned(function);
+        self.returns.insert(function, returned);
+        returned
+    }
+
+    fn read_returned(&mut self, function: usize) -> Returned {
+        let parameters: Vec<Vec<u8>> = self
+            .heads_of(function)
+            .iter()
+            .map(|at| at.map_or_else(Vec::new, |at| name_of(self.src, self.tok(at as usize)).into_owned()))
+            .collect();
+        let mut returned = Returned::default();
+        let body =
+            if self.kind(function) == Some(K::LBrace) { Some(function) } else { self.body_of(function) };
+        match body {
+            Some(body) if self.kind(body) == Some(K::LBrace) => {
+                self.returned_in(body, &parameters, &mut returned);
+            }
+            Some(body) => self.either_of(body, &parameters, &mut returned),
+            None => {}
+        }
+        returned.val = self.handed(returned.val);
+        returned
     }
 
     /// Gives where the body of a function is.
@@ -148,14 +201,13 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Gives what the statements of a body return: names with members, and modules that are asked for.
-    fn returned_in(&mut self, body: usize) -> Val {
+    fn returned_in(&mut self, body: usize, parameters: &[Vec<u8>], returned: &mut Returned) {
         let tok = self.tok(body);
-        let Some(past) = self.types.past(body) else { return Val::default() };
+        let Some(past) = self.types.past(body) else { return };
         if tok.brace() != Brace::Body || (tok.flags & DULL != 0 && !self.is_whole()) {
-            return Val::default();
+            return;
         }
         let end = past.wrapping_sub(1);
-        let mut val = Val::default();
         let mut at = body.wrapping_add(1);
         for _ in 0..RETURNS {
             if at >= end {
@@ -164,12 +216,10 @@ impl Walk<'_, '_, '_, '_> {
             let next = at.wrapping_add(1);
             let inner = self.kind(at) == Some(K::LBrace) && self.tok(at).brace() == Brace::Body;
             if self.kw(at) == Kw::Return && !self.tok(next).newline() {
-                let one = self.either_of(next);
-                val = self.bindings.sets.either(val, one);
+                self.either_of(next, parameters, returned);
             }
             at = if inner { self.types.past(at).unwrap_or(end) } else { next };
         }
-        self.handed(val)
     }
 
     /// Says whether a name that is often a variable's, such as `self`, may be one here.
@@ -178,18 +228,18 @@ impl Walk<'_, '_, '_, '_> {
         self.kind(at) == Some(K::Word) && self.nodes.is_weak_global(word) && self.may_declare(word)
     }
 
-    /// Gives what `a.b || c` is.
-    fn either_of(&mut self, from: usize) -> Val {
-        let mut val = Val::default();
+    /// Gives what `a.b || (c)` is. What is a parameter's is told apart: calls give it.
+    fn either_of(&mut self, from: usize, parameters: &[Vec<u8>], returned: &mut Returned) {
         let mut from = from;
         for _ in 0..AROUND {
-            let mut to = from.wrapping_add(1);
-            loop {
+            let group = self.kind(from) == Some(K::LParen);
+            let mut to = if group { self.types.past(from).unwrap_or(from) } else { from.wrapping_add(1) };
+            for _ in 0..MEMBERS {
                 match (self.kind(to), self.kind(to.wrapping_add(1))) {
                     (Some(K::Dot), Some(K::Word)) => to = to.wrapping_add(2),
                     (Some(K::LParen), Some(K::Str | K::Tpl)) => match self.types.past(to) {
                         Some(past) => to = past,
-                        None => return val,
+                        None => return,
                     },
                     _ => break,
                 }
@@ -202,14 +252,24 @@ impl Walk<'_, '_, '_, '_> {
                 Some(_) => self.tok(to).newline(),
             };
             if ends && !self.may_be_own(from) {
-                let one = self.plain(from, to);
-                val = self.bindings.sets.either(val, one);
+                let (mut first, mut last) = (from, to);
+                while self.kind(first) == Some(K::LParen) && self.types.past(first) == Some(last) {
+                    (first, last) = (first.wrapping_add(1), last.wrapping_sub(1));
+                }
+                let text = self.text_at(first);
+                let parameter =
+                    parameters.iter().position(|name| self.kind(first) == Some(K::Word) && name == text);
+                if let Some(given) = parameter.and_then(|index| returned.given.get_mut(index)) {
+                    *given |= last == first.wrapping_add(1);
+                } else {
+                    let one = self.plain(first, last);
+                    returned.val = self.bindings.sets.either(returned.val, one);
+                }
             }
             if self.kind(to) != Some(K::Either) {
-                return val;
+                return;
             }
             from = to.wrapping_add(1);
         }
-        val
     }
 }

@@ -1,6 +1,7 @@
 //! What members of the file's own objects hold, and what a function that is called where it stands is given.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use super::bind::{Holder, Val, name_of};
 use super::token::{Brace, K, Kw, Tok};
@@ -110,6 +111,10 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// Gives what a name with members, or a module that is asked for, is.
     pub(super) fn plain(&mut self, from: usize, to: usize) -> Val {
+        let (mut from, mut to) = (from, to);
+        while self.kind(from) == Some(K::LParen) && self.types.past(from) == Some(to) {
+            (from, to) = (from.wrapping_add(1), to.wrapping_sub(1));
+        }
         let tok = self.tok(from);
         if tok.kind != K::Word || !matches!(self.kw(from), Kw::None) {
             return Val::default();
@@ -198,7 +203,8 @@ impl<'a> Walk<'a, '_, '_, '_> {
             return;
         }
         let given: Vec<Val> = given.map(|arg| arg.val).collect();
-        for (at, val) in self.parameters_of(callee.first as usize).into_iter().zip(given) {
+        for (at, val) in self.heads_of(callee.first as usize).iter().zip(given) {
+            let at = *at;
             if let Some(at) = at.filter(|_| self.is_held(val)) {
                 self.bind(at, Val { text: 0, ..val });
             }
@@ -208,6 +214,9 @@ impl<'a> Walk<'a, '_, '_, '_> {
     /// Holds what a function of the file's is given by a call, until its parameters are read. The global object is given to
     /// many functions that read what any object has: where it goes by parameters of a name is not followed.
     fn give_named(&mut self, name: usize, given: impl Iterator<Item = Val>) {
+        if self.round > super::copy::HOPS {
+            return;
+        }
         for (val, key) in given.zip(GIVEN) {
             let val = self.handed(val);
             if val.is_known() && !self.is_any(val.node, |node| node == ROOT) {
@@ -225,11 +234,26 @@ impl<'a> Walk<'a, '_, '_, '_> {
         if given.iter().all(Option::is_none) {
             return;
         }
-        for (at, val) in self.parameters_at(function).into_iter().zip(given) {
-            if let (Some(at), Some(val)) = (at, val) {
+        for (at, val) in self.heads_of(function).iter().zip(given) {
+            if let (&Some(at), Some(val)) = (at, val) {
                 self.bind(at, val);
             }
         }
+    }
+
+    /// Gives the first parameters of a function, those that are names. They are read once a round.
+    pub(super) fn heads_of(&mut self, function: usize) -> Rc<[Option<u32>]> {
+        if let Some(known) = self.heads.get(&function) {
+            return Rc::clone(known);
+        }
+        let read = if matches!(self.kind(function), Some(K::LParen | K::LBrace)) {
+            self.parameters_of(function)
+        } else {
+            self.parameters_at(function)
+        };
+        let read: Rc<[Option<u32>]> = Rc::from(read);
+        self.heads.insert(function, Rc::clone(&read));
+        read
     }
 
     /// Gives the first parameters of a function in parentheses, those that are names.
@@ -242,7 +266,8 @@ impl<'a> Walk<'a, '_, '_, '_> {
             }
             return self.names_of(head.aux as usize);
         }
-        self.parameters_at(group.wrapping_add(1))
+        let arrow = self.types.is_arrow_head(group);
+        self.parameters_at(if arrow { group } else { group.wrapping_add(1) })
     }
 
     /// Gives the first parameters of a function that begins at a token, or in parentheses there.

@@ -116,7 +116,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         let callee = Callee { cur: base, args, texts };
         let val = self.call(&callee, small(last));
-        let returned = self.take_returned(&base);
+        let returned = self.take_returned(&base, &args);
         let val = self.bindings.sets.either(val, returned);
         self.each(&callee, small(last));
         self.texts.truncate(texts as usize);

@@ -10,9 +10,12 @@ mod operator;
 mod skip;
 
 use core::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::bind::{Bindings, Val, bit, name_of};
 use super::call::WalkNodes;
+use super::copy::Returned;
 use super::follow::{Asked, Followed, Given, Marking, Why, WordTokens};
 use super::scan::{Dialect, Flag, Scanned};
 use super::scope::{OUTER, Scopes};
@@ -44,7 +47,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
         let mut walk = Walk::new(src, &scanned.toks, dialect, names, nodes, bindings, sink);
         let before_asked = asked.len();
         (walk.asked, walk.firsts, walk.scopes) = (asked, firsts, scopes);
-        walk.declared = declared;
+        (walk.declared, walk.round) = (declared, round);
         walk.run();
         let put_in = walk.put_in.get();
         (bindings, asked, firsts, scopes) = (walk.bindings, walk.asked, walk.firsts, walk.scopes);
@@ -283,6 +286,10 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     declared: u64,
     /// Tokens and bytes that were read in place of names.
     pub(super) put_in: Cell<usize>,
+    pub(super) round: u32,
+    /// By a function's first token: what it returns, and its first parameters.
+    pub(super) returns: BTreeMap<usize, Returned>,
+    pub(super) heads: BTreeMap<usize, Rc<[Option<u32>]>>,
 }
 
 /// Says whether no decorator goes on behind such a token, which takes no operand's place.
@@ -389,6 +396,9 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             scopes: OnceCell::new(),
             declared: 0,
             put_in: Cell::new(0),
+            round: 0,
+            returns: BTreeMap::new(),
+            heads: BTreeMap::new(),
         }
     }
 
