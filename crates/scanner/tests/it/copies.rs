@@ -99,8 +99,8 @@ fn what_a_function_of_the_file_is_given_is_followed() {
 #[test]
 fn a_file_is_read_whole_however_many_functions_hand_a_thing_on() {
     for count in [4, 14, 15, 40] {
-        let hops: String =
-            (0..count).map(|at| format!("function f{at}(p) {{ return f{}(p) }}\n", at + 1)).collect();
+        let hop = |at: usize| format!("function f{at}(p) {{ return f{}(p) }}\n", at + 1);
+        let hops = (0..count).map(hop).collect::<Vec<_>>().concat();
         let text = format!("const fs = require('fs');\n{hops}f0(fs);\neval('x')\n");
         let found = check(Profile::General, "a.cjs", &text);
         assert!(found.iter().any(|line| line.contains("danger exec/eval")), "{count}: {found:?}");
