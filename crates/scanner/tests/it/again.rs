@@ -46,3 +46,25 @@ fn a_later_equals_sign_belongs_to_the_value() {
         assert!(!found.iter().any(|line| line.contains("sh/destructive")), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn redirections_of_many_programs_that_find_runs_have_a_bound_that_is_told() {
+    let finds = |count: usize| format!("find . {}\nrm -rf /\n", "-exec cat {} + <a ".repeat(count));
+    for (count, told) in [(20, 0), (900, 1)] {
+        let found = check(Profile::General, "a.sh", &finds(count));
+        assert_eq!(unscanned("a.sh", &finds(count)), told, "{count}");
+        assert!(found.iter().any(|line| line.contains("sh/destructive")), "{count}: {found:?}");
+    }
+}
+
+#[test]
+fn a_path_of_more_texts_than_are_read_leads_elsewhere() {
+    let write = |count: usize| {
+        let texts = "\"a\", ".repeat(count);
+        format!("fn main() {{ std::fs::write(concat!(env!(\"OUT_DIR\"), {texts}\"b\"), \"\"); }}\n")
+    };
+    for (count, expected) in [(5, false), (60, false), (70, true), (2000, true)] {
+        let found = check(Profile::General, "build.rs", &write(count));
+        assert_eq!(found.iter().any(|line| line.contains("rs/build-write")), expected, "{count}: {found:?}");
+    }
+}

@@ -12,7 +12,7 @@ use crate::names::ROOT;
 const RETURNS: usize = 256;
 /// Parentheses around a function that are looked through.
 const AROUND: usize = 8;
-/// What a function returns is held as a member that no source can write.
+/// What a function returns is held as a member. A source that writes one of that name adds to what it may be, and takes nothing away.
 const RETURNED: &[u8] = b"()";
 /// The same of a parameter that it returns.
 const RETURNED_GIVEN: [&[u8]; 3] = [b"()0", b"()1", b"()2"];

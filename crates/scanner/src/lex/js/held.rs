@@ -10,7 +10,7 @@ use crate::names::ROOT;
 
 /// Tokens of a class in front of its body.
 const HEAD: usize = 24;
-/// What a call gives is held as members that no source can write.
+/// What a call gives is held as members. A source that writes one of those adds to what it may be, and takes nothing away.
 const GIVEN: [&[u8]; 3] = [b"(0", b"(1", b"(2"];
 /// Elements of a list that are looked at.
 const ELEMENTS: usize = 64;
