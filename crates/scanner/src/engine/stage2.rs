@@ -21,7 +21,7 @@ const FOLD: u32 = 0x2020_2020;
 /// The first 3 bytes of a gram. No folded gram is a head: its last byte is not 0.
 const HEAD: u32 = 0x00FF_FFFF;
 /// The shortest head that literals of one pattern are looked for by.
-const HEAD_LEN: usize = 2;
+const HEAD_LEN: usize = 1;
 const BITS: u32 = 15;
 const TABLE: usize = 1 << BITS;
 /// More grams than that ask for bits, of which there are eight times as many.

@@ -4,6 +4,7 @@ use core::cell::Cell;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::reads::{News, Of, Read, Reads, Set, When};
 use super::sets::Sets;
 use super::table::{Table, key_of};
 use super::token::{ESCAPED, Tok};
@@ -44,7 +45,7 @@ struct Bound {
     stale: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bindings<'a> {
     /// Names by number.
     names: Table<'a, u32>,
@@ -53,51 +54,20 @@ pub(super) struct Bindings<'a> {
     pub(super) sets: Sets,
     /// What members of names hold: by name, variable and member.
     held: BTreeMap<Holder<'a>, BTreeMap<Cow<'a, [u8]>, Val>>,
-    /// A member came to hold something else in this round.
-    held_anew: bool,
+    /// Names of which a member holds something.
+    holders: Set,
     /// Where the file declares a word itself: by word, ranges of tokens that do not touch, ends by starts.
     decls: BTreeMap<Word, BTreeMap<u32, u32>>,
     /// One bit a word that is declared somewhere.
     declared: u64,
-    /// A word came to be declared where it was not.
-    declared_anew: bool,
-    /// One bit a key: names that were read in this round where they were not bound.
-    missed: Missed,
-}
-
-/// Words of bits, one bit a key.
-#[derive(Debug)]
-struct Missed(Vec<Cell<u64>>);
-
-impl Default for Missed {
-    fn default() -> Self {
-        Self(vec![Cell::new(0); KEYS])
-    }
-}
-
-const KEYS: usize = 1 << 10;
-
-impl Missed {
-    fn cell(&self, key: u16) -> Option<(&Cell<u64>, u64)> {
-        self.0.get(usize::from(key >> 6)).map(|cell| (cell, 1 << (key & 63)))
-    }
-
-    #[inline]
-    fn note(&self, key: u16) {
-        if let Some((cell, bit)) = self.cell(key) {
-            cell.set(cell.get() | bit);
-        }
-    }
-
-    fn has(&self, key: u16) -> bool {
-        self.cell(key).is_some_and(|(cell, bit)| cell.get() & bit != 0)
-    }
-
-    fn clear(&self) {
-        for cell in &self.0 {
-            cell.set(0);
-        }
-    }
+    /// How many names there were when the round began.
+    known: u32,
+    /// What was read in this round: variables where they were not bound, members, declarations.
+    missed: Set,
+    /// What came to be something else in this round.
+    pub(super) news: News,
+    /// All that was read.
+    pub(super) reads: Reads,
 }
 
 /// A name and which of its variables.
@@ -119,18 +89,64 @@ pub(super) fn name_of(src: &[u8], tok: Tok) -> Cow<'_, [u8]> {
 }
 
 impl<'a> Bindings<'a> {
-    /// Ends a round; says whether the next may find something else: something is other than it was when the round began, and was
-    /// read before it became so. What went to and fro within a round does so in the next as well.
-    pub(super) fn end_round(&mut self) -> bool {
-        let mut changed = core::mem::take(&mut self.declared_anew) | core::mem::take(&mut self.held_anew);
-        for bound in self.bounds.values_mut() {
-            let now = Some((bound.val, bound.twice));
-            changed |= bound.stale && bound.ended != now;
-            bound.ended = now;
-            (bound.read, bound.stale) = (Cell::new(false), false);
+    /// Nothing is bound in a file of so many tokens yet.
+    pub(super) fn of(toks: usize) -> Self {
+        Self {
+            names: Table::default(),
+            bounds: BTreeMap::new(),
+            sets: Sets::default(),
+            held: BTreeMap::new(),
+            holders: Set::of(toks),
+            decls: BTreeMap::new(),
+            declared: 0,
+            known: 0,
+            missed: Set::of(toks),
+            news: News::of(toks),
+            reads: Reads::default(),
         }
+    }
+
+    /// Ends a round: the next may find something else by what is other than it was when the round began, and was read before it
+    /// became so. What went to and fro within a round does so in the next as well.
+    pub(super) fn end_round(&mut self) {
+        for (name, number) in self.names.iter() {
+            let key = key_of(name);
+            let mut any = None;
+            for ((_, variable), bound) in self.bounds.range_mut((*number, 0)..=(*number, u32::MAX)) {
+                let now = Some((bound.val, bound.twice));
+                if bound.ended != now {
+                    let when = if bound.stale { When::Read } else { When::Unread };
+                    self.news.add(Read::variable(Of::Value, key, *variable), when);
+                    any = Some(any.unwrap_or(false) | bound.stale);
+                }
+                bound.ended = now;
+                (bound.read, bound.stale) = (Cell::new(false), false);
+            }
+            // Where no variable of a name was known, the name was read.
+            if let Some(stale) = any.filter(|_| *number >= self.known) {
+                self.news.add(Read::name(Of::Value, key), if stale { When::Read } else { When::Unread });
+            }
+        }
+        self.known = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         self.missed.clear();
-        changed
+    }
+
+    /// Starts a round.
+    pub(super) fn begin_round(&mut self) {
+        self.news.clear();
+        self.reads.forget();
+    }
+
+    /// Notes that something is read.
+    #[inline]
+    fn note(&self, read: Read) {
+        self.missed.add(read);
+        self.reads.note(read);
+    }
+
+    /// Notes that something came to be something else.
+    fn comes(&self, read: Read) {
+        self.news.add(read, if self.missed.has(read) { When::Read } else { When::Unread });
     }
 
     /// Gives all variables that are bound.
@@ -143,19 +159,32 @@ impl<'a> Bindings<'a> {
 
     /// Says that a member of a name holds a value.
     pub(super) fn hold(&mut self, holder: Holder<'a>, member: Cow<'a, [u8]>, val: Val) {
+        let key = key_of(&holder.0);
+        let variable = holder.1;
         let known = self.held.entry(holder).or_default().entry(member).or_default();
         let both = self.sets.either(*known, val);
-        self.held_anew |= both != *known;
-        *known = both;
+        if both != core::mem::replace(known, both) {
+            let name = Read::name(Of::Members, key);
+            self.holders.add(name);
+            self.comes(name);
+            self.comes(Read::variable(Of::Members, key, variable));
+        }
     }
 
-    /// Says whether a member of any name holds something.
-    pub(super) fn holds_any(&self) -> bool {
-        !self.held.is_empty()
+    /// Says whether members of a name may hold something.
+    #[inline]
+    pub(super) fn may_hold(&self, tok: Tok) -> bool {
+        let name = Read::name(Of::Members, tok.key());
+        let holds = self.holders.has(name);
+        if !holds {
+            self.note(name);
+        }
+        holds
     }
 
     /// Gives what a member of a name holds.
     pub(super) fn held(&self, holder: &Holder<'a>, member: &[u8]) -> Option<Val> {
+        self.note(Read::variable(Of::Members, key_of(&holder.0), holder.1));
         self.held.get(holder)?.get(member).copied()
     }
 
@@ -168,7 +197,7 @@ impl<'a> Bindings<'a> {
     pub(super) fn holds(&self, name: &[u8]) -> bool {
         let holds = self.names.get(name).is_some();
         if !holds {
-            self.missed.note(key_of(name));
+            self.note(Read::name(Of::Value, key_of(name)));
         }
         holds
     }
@@ -176,14 +205,16 @@ impl<'a> Bindings<'a> {
     /// Binds a variable at a token. Of known values all count.
     pub(super) fn bind(&mut self, name: Cow<'a, [u8]>, variable: u32, at: u32, val: Val) {
         let known = val.is_known() || val.text != 0;
-        let missed = self.missed.has(key_of(&name));
-        let own_key = key_of(&name);
+        let own = key_of(&name);
+        let read = Read::variable(Of::Value, own, variable);
         let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         let Some(&mut number) = self.names.entry(name, || next) else { return };
+        let unknown = number >= self.known && self.missed.has(Read::name(Of::Value, own));
+        let missed = unknown || self.missed.has(read);
         let key = (number, variable);
         if !known && !self.bounds.contains_key(&key) {
             // Were it bound here already, this would be its second value.
-            self.missed.note(own_key);
+            self.note(read);
             return;
         }
         let fresh = || Bound { val, at, twice: false, ended: None, read: Cell::new(missed), stale: missed };
@@ -207,12 +238,20 @@ impl<'a> Bindings<'a> {
     /// Gives what an identifier is bound to. `variable` says which of its name it is, if the name is bound at all.
     #[inline]
     pub(super) fn get(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> Option<Val> {
-        let bound = self.names.get_at(src, tok).and_then(|number| self.bounds.get(&(*number, variable())));
-        match bound {
-            Some(bound) => bound.read.set(true),
-            None => self.missed.note(tok.key()),
+        let Some(number) = self.names.get_at(src, tok) else {
+            self.note(Read::name(Of::Value, tok.key()));
+            return None;
+        };
+        let variable = variable();
+        let read = Read::variable(Of::Value, tok.key(), variable);
+        if let Some(bound) = self.bounds.get(&(*number, variable)) {
+            bound.read.set(true);
+            self.reads.note(read);
+            Some(bound.val)
+        } else {
+            self.note(read);
+            None
         }
-        bound.map(|bound| bound.val)
     }
 
     /// Says that the file declares a table word itself between two tokens. Ranges that meet become one, so that however many
@@ -232,10 +271,11 @@ impl<'a> Bindings<'a> {
             (start, end) = (start.min(from), end.max(to));
         }
         ranges.insert(start, end);
-        self.declared_anew = true;
+        self.comes(Read::name(Of::Declared, word));
     }
 
     pub(super) fn is_declared(&self, word: Word, at: u32) -> bool {
+        self.note(Read::name(Of::Declared, word));
         let before = || self.decls.get(&word)?.range(..=at).next_back();
         self.declared & bit(word) != 0 && before().is_some_and(|(_, end)| at < *end)
     }
@@ -250,7 +290,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_lies_in_a_range_is_declared(ranges in prop::collection::vec((0_u32..60, 0_u32..60), 0..40)) {
-            let mut bindings = Bindings::default();
+            let mut bindings = Bindings::of(60);
             for (start, end) in &ranges {
                 bindings.declare(3, *start, *end);
             }

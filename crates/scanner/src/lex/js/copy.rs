@@ -134,11 +134,14 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Gives what a function returns that begins at a token, in parentheses there, or whose body does. It is read once a round.
     fn returned(&mut self, function: usize) -> Returned {
-        if let Some(known) = self.returns.get(&function) {
+        if let Some((known, reads)) = self.returns.get(&function) {
+            self.bindings.reads.add(reads);
             return *known;
         }
+        // What it depends on counts for all that ask for it.
+        let before = self.bindings.reads.start();
         let returned = self.read_returned(function);
-        self.returns.insert(function, returned);
+        self.returns.insert(function, (returned, self.bindings.reads.since(before)));
         returned
     }
 

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::bind::{Val, bit, name_of};
 use super::built::iterates;
 use super::call::WalkNodes;
+use super::reads::{News, Of, Read, Reads, When};
 use super::scan::{Bracket, Flag, Scanned};
 use super::table::{GROUPS, Table, group_of};
 use super::text_of;
@@ -133,8 +134,9 @@ impl WordTokens {
         let is_word = |tok: &Tok| tok.kind == K::Word;
         if self.asked == 1 {
             // Most files ask once.
+            let Some(filter) = names.filter() else { return Vec::new() };
             let all = toks.iter().zip(0_u32..);
-            let known = all.filter(|(tok, _)| is_word(tok) && names.may_hold(tok.key()));
+            let known = all.filter(|(tok, _)| filter.has(tok.key()) & is_word(tok));
             return known.map(|(_, index)| index).collect();
         }
         if self.ends.is_empty() {
@@ -191,18 +193,16 @@ impl Nest {
         Self { bracket: NO_MATE, next: 0 }
     }
 
-    /// Gives the bracket around a token.
+    /// Gives the bracket around a token: the last that opens before it, or one around that.
     fn around(&mut self, toks: &[Tok], brackets: &[Bracket], index: usize) -> u32 {
-        loop {
-            self.leave(toks, brackets, index);
-            let Some(own) = brackets.get(self.next as usize).filter(|own| (own.open as usize) < index) else {
-                return self.bracket;
-            };
-            // What is closed before it opens is left here.
-            self.leave(toks, brackets, own.open as usize);
-            self.bracket = self.next;
-            self.next = self.next.wrapping_add(1);
+        let rest = brackets.get(self.next as usize..).unwrap_or_default();
+        let more = rest.partition_point(|own| (own.open as usize) < index);
+        if more > 0 {
+            self.next = self.next.wrapping_add(u32::try_from(more).unwrap_or(NO_MATE));
+            self.bracket = self.next.wrapping_sub(1);
         }
+        self.leave(toks, brackets, index);
+        self.bracket
     }
 
     /// Goes out of the brackets that are closed before a token.
@@ -243,16 +243,18 @@ impl Marking<'_> {
         declared
     }
 
-    /// Goes through the tokens of variables of which there is news. `variable` says which of its name a token is.
+    /// Goes through the tokens of variables of which there is news; gives those that come to count. `variable` says which of its
+    /// name a token is.
     pub(super) fn again(
         &self,
         scanned: &mut Scanned,
         words: &mut WordTokens,
         followed: &mut Followed<'_>,
         variable: impl Fn(&[Tok], usize) -> u32,
-    ) {
+    ) -> Vec<u32> {
         let Scanned { toks, brackets, .. } = scanned;
         let mut nest = Nest::new();
+        let mut live = Vec::new();
         for index in words.of(toks, &followed.news) {
             let index = index as usize;
             let Some(&tok) = toks.get(index) else { break };
@@ -261,13 +263,15 @@ impl Marking<'_> {
             let bracket = nest.around(toks, brackets, index);
             if self.name(toks, brackets, (index, bracket), follow) {
                 wake(toks, brackets, bracket);
-                if let Some(tok) = toks.get_mut(index) {
+                if let Some(tok) = toks.get_mut(index).filter(|tok| tok.flags & LIVE == 0) {
                     tok.flags |= LIVE;
+                    live.push(u32::try_from(index).unwrap_or(u32::MAX));
                 }
             }
         }
         followed.news.clear();
         followed.fresh.clear();
+        live
     }
 
     /// Says whether a token that the lexer noted is an event where it stands.
@@ -591,6 +595,7 @@ impl<'a> Asked<'a> {
         tok: Tok,
         given: Given,
         variable: impl FnOnce() -> u32,
+        news: &News,
     ) {
         let names = self.given.get_or_insert_with(|| given_names(src, toks));
         let known = names.get_at(src, tok);
@@ -598,18 +603,24 @@ impl<'a> Asked<'a> {
             let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
             let name = name_of(src, tok);
             let Some(&mut number) = self.names.entry(name.clone(), || next) else { return };
-            self.variables.entry((number, variable())).or_insert(name);
+            let variable = variable();
+            self.variables.entry((number, variable)).or_insert_with(|| {
+                news.add(Read::variable(Of::Asked, tok.key(), variable), When::Read);
+                news.add(Read::name(Of::Asked, tok.key()), When::Read);
+                name
+            });
         }
     }
 
     /// Says whether a variable was asked for.
-    pub(super) fn holds(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> bool {
-        self.names.get_at(src, tok).is_some_and(|number| self.variables.contains_key(&(*number, variable())))
-    }
-
-    /// Gives how many variables were asked for.
-    pub(super) fn len(&self) -> usize {
-        self.variables.len()
+    pub(super) fn holds(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32, reads: &Reads) -> bool {
+        let Some(number) = self.names.get_at(src, tok) else {
+            reads.note(Read::name(Of::Asked, tok.key()));
+            return false;
+        };
+        let variable = variable();
+        reads.note(Read::variable(Of::Asked, tok.key(), variable));
+        self.variables.contains_key(&(*number, variable))
     }
 
     /// Gives all variables that were asked for.

@@ -167,10 +167,10 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// Goes on with what a member of a name was given.
     pub(super) fn take_held(&mut self, before: Option<Cur>, member: usize) {
-        if !self.bindings.holds_any() {
+        let Some(cur) = before.filter(|cur| cur.shape == Shape::Name) else { return };
+        if !self.bindings.may_hold(self.tok(cur.last as usize)) {
             return;
         }
-        let Some(cur) = before.filter(|cur| cur.shape == Shape::Name) else { return };
         let number = self.kind(member) == Some(K::Num);
         let key = if number { Cow::Borrowed(self.text_at(member)) } else { self.key(member) };
         if let Some(val) = self.held_by(cur.last as usize, &key) {
@@ -180,7 +180,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// Gives what a member of a name holds.
     pub(super) fn held_by(&self, at: usize, member: &[u8]) -> Option<Val> {
-        if !self.bindings.holds_any() {
+        if !self.bindings.may_hold(self.tok(at)) {
             return None;
         }
         self.bindings.held(&self.holder(at, self.tok(at)), member)
@@ -227,7 +227,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// Binds the parameters of a function to what calls of its name give.
     pub(super) fn take_given(&mut self, name: usize, function: usize) {
-        if !self.bindings.holds_any() {
+        if !self.bindings.may_hold(self.tok(name)) {
             return;
         }
         let given = GIVEN.map(|key| self.held_by(name, key));

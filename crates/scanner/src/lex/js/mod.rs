@@ -13,6 +13,7 @@ mod held;
 pub(crate) mod html;
 mod import;
 mod look;
+mod reads;
 mod scan;
 mod scope;
 mod sets;

@@ -39,8 +39,13 @@ impl<'a> Scopes<'a> {
     /// Goes through all tokens of a file.
     pub(super) fn new(src: &'a [u8], toks: &[Tok], typed: Flag) -> Self {
         let mut reader = Reader::new(src, toks, typed);
+        let mut quiet = true;
         for (tok, at) in toks.iter().zip(0_u32..) {
+            if quiet && reader::is_quiet(*tok) {
+                continue;
+            }
             reader.token(at, *tok);
+            quiet = reader.is_quiet();
         }
         // An arrow's body may be the last of the file.
         reader.end_arrows(u32::try_from(toks.len()).unwrap_or(NONE), Tok::END, Flag::Off);

@@ -37,6 +37,19 @@ impl<T> Default for Table<'_, T> {
     }
 }
 
+/// One bit a key.
+#[derive(Clone, Copy)]
+pub(super) struct Filter<'t>(&'t [u64; GROUPS]);
+
+impl Filter<'_> {
+    /// Says whether there may be a name with such a key.
+    #[inline]
+    pub(super) fn has(self, key: u16) -> bool {
+        let (word, bit) = bit_of(key);
+        self.0.get(word).is_some_and(|word| word & bit != 0)
+    }
+}
+
 #[inline]
 const fn mix(head: u64, tail: u64, len: usize) -> u64 {
     (head ^ tail.rotate_left(29) ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -99,6 +112,11 @@ impl<'a, T> Table<'a, T> {
     /// Gives the groups of keys that names are in.
     pub(super) fn groups(&self) -> impl Iterator<Item = usize> {
         self.seen.iter().zip(0_usize..).filter(|(word, _)| **word != 0).map(|(_, group)| group)
+    }
+
+    /// Gives the filter of the names, if there are any.
+    pub(super) fn filter(&self) -> Option<Filter<'_>> {
+        self.seen.first_chunk().map(Filter)
     }
 
     /// Says whether there may be a name with such a key.

@@ -1,8 +1,10 @@
-//! A switch of the tests: all views, and a walk over each token. What it finds is what the short way has to find.
+//! Switches of the tests: all views, and a walk over each token; and each body in each round. What they find is what the short
+//! way has to find.
 
 #[cfg(test)]
 std::thread_local! {
     static ASKED: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
+    static ROUNDS: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
 }
 
 /// Says whether nothing may be left out.
@@ -17,6 +19,18 @@ pub(super) const fn asked() -> bool {
     false
 }
 
+/// Says whether each body is gone through in each round.
+#[cfg(test)]
+pub(super) fn in_each_round() -> bool {
+    ROUNDS.with(core::cell::Cell::get)
+}
+
+/// Says whether each body is gone through in each round.
+#[cfg(not(test))]
+pub(super) const fn in_each_round() -> bool {
+    false
+}
+
 /// Runs something with nothing left out.
 #[cfg(test)]
 pub(crate) fn with_everything<T>(run: impl FnOnce() -> T) -> T {
@@ -26,10 +40,20 @@ pub(crate) fn with_everything<T>(run: impl FnOnce() -> T) -> T {
     value
 }
 
+/// Runs something with each body gone through in each round.
+#[cfg(test)]
+fn with_each_round<T>(run: impl FnOnce() -> T) -> T {
+    ROUNDS.with(|asked| asked.set(true));
+    let value = run();
+    ROUNDS.with(|asked| asked.set(false));
+    value
+}
+
 #[cfg(test)]
 mod tests {
     use plugward_types::{Digest, Finding};
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     use crate::{Content, Entry, Profile, RoleHint, Rules, ScanOptions, scan};
 
@@ -176,6 +200,15 @@ mod tests {
         "#p",
     ];
 
+    /// The same draws each time, so that a run tells of the change and not of the dice. Who sets `PROPTEST_CASES` gets so many others.
+    fn draws(cases: u32, seed: u64) -> ProptestConfig {
+        let asked = ProptestConfig::default();
+        if asked.cases != 256 {
+            return asked;
+        }
+        ProptestConfig { cases, rng_seed: RngSeed::Fixed(seed), ..asked }
+    }
+
     fn findings(path: &str, text: &[u8], profile: Profile) -> Vec<Finding> {
         let content = Content::Bytes { bytes: text, digest: Digest::from_bytes([0; 32]) };
         let entries = [Entry { path, content, role: RoleHint::NONE }];
@@ -196,13 +229,84 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(draws(2000, 1))]
         #[test]
         fn what_is_passed_over_holds_no_finding(
             pieces in prop::collection::vec(prop::sample::select(PIECES), 0..50),
             ending in prop::sample::select(vec!["js", "ts", "tsx"]),
         ) {
             compare(&format!("a.{ending}"), &pieces.concat());
+        }
+    }
+
+    /// A statement over few names, which hand things on to each other.
+    fn statement() -> impl Strategy<Value = String> {
+        let one = || prop::sample::select(vec!["a", "b", "c", "d", "e"]);
+        let function = || prop::sample::select(vec!["f", "g", "h"]);
+        let given = || {
+            prop::sample::select(vec![
+                "require('child_process')",
+                "require('fs')",
+                "eval",
+                "process",
+                "globalThis",
+                "'execSync'",
+                "'x'",
+                "Function",
+                "{exec: eval}",
+                "[eval]",
+                "() => eval",
+                "1",
+            ])
+        };
+        prop_oneof![
+            (one(), one()).prop_map(|(a, b)| format!("{a} = {b};")),
+            (one(), given()).prop_map(|(a, given)| format!("{a} = {given};")),
+            (one(), given()).prop_map(|(a, given)| format!("var {a} = {given};")),
+            (one(), one()).prop_map(|(a, b)| format!("var {a} = {b};")),
+            (one(), one()).prop_map(|(a, b)| format!("{a}.m = {b};")),
+            (one(), one()).prop_map(|(a, b)| format!("{a} = {b}.m;")),
+            (one(), one()).prop_map(|(a, b)| format!("{{ const {a} = {b}; {a}('x') }}")),
+            one().prop_map(|a| format!("{a}('x');")),
+            one().prop_map(|a| format!("{a}.m('x');")),
+            one().prop_map(|a| format!("{a}.exec('x');")),
+            one().prop_map(|a| format!("x[{a}]('y');")),
+            (one(), one()).prop_map(|(a, b)| format!("x[{a} + {b}]('y');")),
+            one().prop_map(|a| format!("require({a});")),
+            one().prop_map(|a| format!("{a}.env.A;")),
+            (one(), function()).prop_map(|(a, f)| format!("{a} = {f}();")),
+            (one(), function()).prop_map(|(a, f)| format!("{f}({a});")),
+            one().prop_map(|a| format!("return {a};")),
+            (one(), one()).prop_map(|(a, b)| format!("if ({a}) {{ {b}('x') }}")),
+            one().prop_map(|a| format!("setTimeout({a}, 1);")),
+        ]
+    }
+
+    /// Functions in functions.
+    fn program() -> impl Strategy<Value = String> {
+        let names = prop::sample::select(vec!["f", "g", "h", "a", "b", "process", "eval"]);
+        let heads = prop::sample::select(vec!["", "a", "a, b", "e", "{a}", "b = eval"]);
+        let leaf = prop::collection::vec(statement(), 0..4).prop_map(|all| all.join(" "));
+        leaf.prop_recursive(3, 24, 5, move |inner| {
+            let function = (names.clone(), heads.clone(), inner.clone(), 0..4_u8);
+            let function = function.prop_map(|(name, head, body, how)| match how {
+                0 => format!("function {name}({head}) {{ {body} }}"),
+                1 => format!("var {name} = ({head}) => {{ {body} }};"),
+                2 => format!("!function ({head}) {{ {body} }}({name});"),
+                _ => format!("c = {{ {name}({head}) {{ {body} }} }};"),
+            });
+            prop::collection::vec(prop_oneof![2 => function, 1 => statement()], 0..6)
+                .prop_map(|all| all.join(" "))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(draws(2000, 2))]
+        #[test]
+        fn bodies_that_are_passed_over_give_the_same_again(text in program()) {
+            let passed = findings("a.js", text.as_bytes(), Profile::StrictPlugin);
+            let gone_through = super::with_each_round(|| findings("a.js", text.as_bytes(), Profile::StrictPlugin));
+            prop_assert_eq!(passed, gone_through);
         }
     }
 

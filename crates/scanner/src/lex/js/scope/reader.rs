@@ -114,9 +114,6 @@ impl<'a, 't> Reader<'a, 't> {
     }
 
     pub(super) fn token(&mut self, at: u32, tok: Tok) {
-        if self.is_quiet(tok) {
-            return;
-        }
         let before = self.before(at);
         let ends = tok.newline() && before.is_some_and(ends_operand) && starts_operand(tok);
         let line = if ends { Flag::On } else { Flag::Off };
@@ -154,24 +151,9 @@ impl<'a, 't> Reader<'a, 't> {
         }
     }
 
-    /// Says whether a token neither opens, closes, declares nor ends anything where it stands.
-    fn is_quiet(&self, tok: Tok) -> bool {
-        let top = self.levels.last().is_none_or(|top| top.kind == Kind::Arrow || top.list != List::None);
-        !top && match tok.kind {
-            K::Word => tok.word() == 0 || keyword(tok) == Kw::None,
-            K::LParen
-            | K::RParen
-            | K::LBracket
-            | K::RBracket
-            | K::LBrace
-            | K::RBrace
-            | K::TplHead
-            | K::TplTail
-            | K::JsxStart
-            | K::JsxEnd
-            | K::Arrow => false,
-            _ => true,
-        }
+    /// Says whether neither a list of declarations nor an arrow's body is open where the reader stands.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.levels.last().is_some_and(|top| top.kind != Kind::Arrow && top.list == List::None)
     }
 
     /// Leaves the brackets down to the one that opened with a token.
@@ -538,5 +520,25 @@ fn starts_operand(tok: Tok) -> bool {
         | K::Bang
         | K::JsxStart => true,
         _ => false,
+    }
+}
+
+/// Says whether a token neither opens, closes nor declares anything.
+#[inline]
+pub(super) fn is_quiet(tok: Tok) -> bool {
+    match tok.kind {
+        K::Word => tok.word() == 0 || keyword(tok) == Kw::None,
+        K::LParen
+        | K::RParen
+        | K::LBracket
+        | K::RBracket
+        | K::LBrace
+        | K::RBrace
+        | K::TplHead
+        | K::TplTail
+        | K::JsxStart
+        | K::JsxEnd
+        | K::Arrow => false,
+        _ => true,
     }
 }

@@ -178,6 +178,11 @@ impl Walk<'_, '_, '_, '_> {
             }
             In::Body => {
                 self.functions = self.functions.wrapping_sub(1);
+                if frame.entered
+                    && let Some(entered) = self.entered.pop()
+                {
+                    self.again.leave(entered, self.sink, &self.bindings.reads, &self.put_in);
+                }
                 self.close_body(at, &frame);
             }
             In::Class => self.close_body(at, &frame),

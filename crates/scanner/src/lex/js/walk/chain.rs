@@ -359,7 +359,8 @@ impl<'a> Walk<'a, '_, '_, '_> {
     /// Says whether the value of a target was asked for.
     fn is_asked(&self, target: &Cur) -> bool {
         let tok = self.tok(target.last as usize);
-        target.shape == Shape::Name && self.asked.holds(self.src, tok, || self.variable(target.last))
+        target.shape == Shape::Name
+            && self.asked.holds(self.src, tok, || self.variable(target.last), &self.bindings.reads)
     }
 
     pub(super) fn end_statement(&mut self) {

@@ -3,6 +3,7 @@
 //! It is no parser of valid programs: it follows member chains, calls, assignments and aliases, and where it cannot
 //! tell what something is, that something is code.
 
+mod again;
 mod bracket;
 mod chain;
 mod keyword;
@@ -17,6 +18,7 @@ use super::bind::{Bindings, Val, bit, name_of};
 use super::call::WalkNodes;
 use super::copy::Returned;
 use super::follow::{Asked, Followed, Given, Marking, Why, WordTokens};
+use super::reads::Read;
 use super::scan::{Dialect, Flag, Scanned};
 use super::scope::{OUTER, Scopes};
 use super::table::Table;
@@ -25,6 +27,7 @@ use super::types::Types;
 use crate::names::{Names, Node, NodeData, ROOT, Word};
 use crate::sink::{FirstArg, Own, Sink, Unread};
 use crate::view::How;
+use again::{Again, Entered};
 
 /// Rounds until aliases that are used before they are bound have settled; what is new after them is reported as not seen.
 const ROUNDS: u32 = 32;
@@ -32,24 +35,24 @@ const ROUNDS: u32 = 32;
 pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &Names, sink: &mut Sink<'_>) {
     let rules = sink.rules;
     let nodes = &rules.nodes;
-    let mut bindings = Bindings::default();
+    let mut bindings = Bindings::of(scanned.toks.len());
     let mut followed = Followed::default();
     let mut asked = Asked::default();
     let (mut firsts, mut scopes) = (OnceCell::new(), OnceCell::new());
-    let before = (sink.hits.len(), sink.embedded.len(), sink.named.len());
+    let mut again = Again::new(sink);
     let marking = Marking { src, names, nodes, types: dialect.types };
     let declared = marking.start(scanned);
     let mut words = WordTokens::default();
     for round in 1.. {
-        sink.hits.truncate(before.0);
-        sink.embedded.truncate(before.1);
-        sink.named.truncate(before.2);
+        again.begin();
+        bindings.begin_round();
         let mut walk = Walk::new(src, &scanned.toks, dialect, names, nodes, bindings, sink);
-        let before_asked = asked.len();
         (walk.asked, walk.firsts, walk.scopes) = (asked, firsts, scopes);
+        core::mem::swap(&mut walk.again, &mut again);
         (walk.declared, walk.round) = (declared, round);
         walk.run();
         let put_in = walk.put_in.get();
+        core::mem::swap(&mut walk.again, &mut again);
         (bindings, asked, firsts, scopes) = (walk.bindings, walk.asked, walk.firsts, walk.scopes);
         for (name, variable, val) in bindings.all() {
             // A function's name is followed where something asks for its constructor.
@@ -67,19 +70,24 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
             followed.add(name.clone(), variable, Why::Asked);
         }
         let fresh = followed.is_fresh();
-        let changed = bindings.end_round() || asked.len() != before_asked;
-        if (!changed && !fresh) || round >= ROUNDS {
+        again.end(sink, put_in);
+        bindings.end_round();
+        let due = again.due(&bindings.news);
+        if (!due && !fresh) || round >= ROUNDS {
             // A name that is new in the last round may lead to others.
-            if fresh || put_in > most_put_in(src) || bindings.sets.is_over() {
+            if fresh || again.total > most_put_in(src) || bindings.sets.is_over() {
                 sink.unread.push(Unread { start: 0, end: src.len() });
             }
             break;
         }
-        if fresh {
+        let live = if fresh {
             marking.again(scanned, &mut words, &mut followed, |toks, at| {
                 variable_at(&scopes, src, toks, small(at), dialect.types)
-            });
-        }
+            })
+        } else {
+            Vec::new()
+        };
+        again.wake(&scanned.toks, &live);
     }
 }
 
@@ -228,6 +236,8 @@ pub(super) struct Frame {
     copied: Val,
     /// What names stand for counts here: the arguments and indices of a name of the tables.
     exact: bool,
+    /// It is a function's body that is gone through.
+    entered: bool,
 }
 
 impl Frame {
@@ -253,6 +263,7 @@ impl Frame {
             copies: false,
             copied: Val { node: 0, star: 0, text: 0 },
             exact: false,
+            entered: false,
         }
     }
 }
@@ -288,8 +299,11 @@ pub(super) struct Walk<'a, 't, 's, 'r> {
     pub(super) put_in: Cell<usize>,
     pub(super) round: u32,
     /// By a function's first token: what it returns, and its first parameters.
-    pub(super) returns: BTreeMap<usize, Returned>,
+    pub(super) returns: BTreeMap<usize, (Returned, Box<[Read]>)>,
     pub(super) heads: BTreeMap<usize, Rc<[Option<u32>]>>,
+    again: Again,
+    /// The bodies that are open.
+    entered: Vec<Entered>,
 }
 
 /// Says whether no decorator goes on behind such a token, which takes no operand's place.
@@ -399,6 +413,8 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             round: 0,
             returns: BTreeMap::new(),
             heads: BTreeMap::new(),
+            again: Again::default(),
+            entered: Vec::new(),
         }
     }
 
@@ -495,7 +511,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             }
             K::LBrace => {
                 self.open_brace(at, tok);
-                return self.past_dull(at, tok);
+                return self.past_body(at, tok).unwrap_or_else(|| self.past_dull(at, tok));
             }
             K::RParen | K::RBracket | K::RBrace => self.close(at),
             K::Dot | K::QDot => return self.dot(at),
@@ -613,13 +629,31 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
         if skips { tok.aux as usize } else { next }
     }
 
+    /// Comes to a function's body: gives its closing bracket where it would give the same as in the round before.
+    fn past_body(&mut self, at: usize, tok: Tok) -> Option<usize> {
+        let frame = self.frames.last_mut().filter(|frame| frame.kind == In::Body)?;
+        let whole = self.whole || super::whole::in_each_round();
+        if tok.flags & DULL != 0 || tok.aux == NO_MATE || whole || self.prefix != Prefix::None {
+            return None;
+        }
+        match self.again.enter(at, self.sink, &self.bindings.reads, &self.put_in) {
+            Ok(entered) => {
+                frame.entered = true;
+                self.entered.push(entered);
+            }
+            Err(again::Passed) => return Some(tok.aux as usize),
+        }
+        None
+    }
+
     /// Asks for the value of an unbound name where it counts.
     pub(super) fn ask(&mut self, at: usize, given: Given) {
         if !self.whole {
             let tok = self.tok(at);
             let (scopes, src, toks) = (&self.scopes, self.src, self.toks);
             let typed = if self.typed { Flag::On } else { Flag::Off };
-            self.asked.ask(src, toks, tok, given, || variable_at(scopes, src, toks, small(at), typed));
+            let variable = || variable_at(scopes, src, toks, small(at), typed);
+            self.asked.ask(src, toks, tok, given, variable, &self.bindings.news);
         }
     }
 
