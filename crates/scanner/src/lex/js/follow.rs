@@ -379,7 +379,7 @@ impl Marking<'_> {
                     || is_handed_on(before, around)
                     || (before.is_some_and(|tok| matches!(tok.kind, K::LParen | K::Comma))
                         && val.node != ROOT
-                        && self.nodes.is_whole(self.names, val.node))
+                        && (self.nodes.is_whole(self.names, val.node) || self.nodes.is_run(val.node)))
             }
         }
     }
