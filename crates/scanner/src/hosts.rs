@@ -31,6 +31,8 @@ const INDEXES: &[&str] = &[
     "maven.google.com",
     "plugins.gradle.org",
     "packagist.org",
+    "conda.anaconda.org",
+    "repo.anaconda.com",
 ];
 
 /// Hosts of vendors of models. Clouds that let everybody put hosts below their name stand here with their model

@@ -159,7 +159,7 @@ fn is_hijack(name: &[u8], value: &[u8]) -> bool {
     if value.is_empty() {
         return false;
     }
-    if name.eq_ignore_ascii_case(b"NODE_OPTIONS") {
+    if name.eq_ignore_ascii_case(b"NODE_OPTIONS") || name.eq_ignore_ascii_case(b"node-options") {
         let mut words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         return !words.all(|word| {
             let option = word.split(|byte| *byte == b'=').next().unwrap_or_default();

@@ -173,13 +173,31 @@ fn leaves(from: &str, specifier: &[u8]) -> bool {
     false
 }
 
-/// Says whether a specifier is one of the names, `node:` dropped, or below one that ends in `/`.
+/// Says whether a specifier is one of the names, `node:` dropped, or below one that ends in `/`; so is a package of a
+/// registry, `npm:name@1/sub`, whatever its version.
 pub(crate) fn is_named(names: &[Text], text: &[u8]) -> bool {
-    let name = text.strip_prefix(b"node:").unwrap_or(text);
-    names.iter().any(|known| {
-        let known = known.as_bytes();
-        known == name || (known.last() == Some(&b'/') && name.starts_with(known))
-    })
+    let matches = |head: &[u8], tail: &[u8]| {
+        names.iter().any(|known| {
+            let known = known.as_bytes();
+            match known.strip_suffix(b"/") {
+                Some(folder) => {
+                    let rest =
+                        if folder == head { tail } else { head.strip_prefix(folder).unwrap_or_default() };
+                    rest.first() == Some(&b'/')
+                }
+                None => known == head && tail.is_empty(),
+            }
+        })
+    };
+    let Some(package) = text.strip_prefix(b"npm:").or_else(|| text.strip_prefix(b"jsr:")) else {
+        return matches(text.strip_prefix(b"node:").unwrap_or(text), b"");
+    };
+    let package = package.strip_prefix(b"/").unwrap_or(package);
+    // The sign of a scope is none of a version.
+    let at = package.iter().skip(1).position(|byte| *byte == b'@').map(|at| at.saturating_add(1));
+    let (name, rest) = package.split_at(at.unwrap_or(package.len()));
+    let tail = memchr::memchr(b'/', rest).and_then(|at| rest.get(at..)).unwrap_or_default();
+    matches(name, tail) || matches(name, b"")
 }
 
 /// Says whether a file's path matches a pattern: the last parts, `*` in a part standing for any bytes.

@@ -73,6 +73,8 @@ fn is_password(matched: &[u8]) -> bool {
 fn is_public_address(matched: &[u8]) -> bool {
     let Some(at) = memchr::memmem::find(matched, b"://") else { return false };
     let host = matched.get(at.saturating_add(3)..).unwrap_or_default();
+    // What stands before an `@` is a name and password.
+    let host = host.rsplit(|byte| *byte == b'@').next().unwrap_or_default();
     is_public_host(host.split(|byte| matches!(byte, b'/' | b':' | b'?' | b'#')).next().unwrap_or_default())
 }
 

@@ -28,6 +28,8 @@ const PICKLED: &[&str] = &["pt", "pth", "ckpt", "bin", "model"];
 /// Heads at offset 0.
 const HEADS: &[(&[u8], Magic)] = &[
     (b"\x7FELF", magic(State::Native, &["so", "o", "node", "elf", "bin"])),
+    (b"BC\xC0\xDE", magic(State::Native, &["bc", "o"])),
+    (b"\xDE\xC0\x17\x0B", magic(State::Native, &["bc", "o"])),
     (b"MZ", magic(State::Native, &["exe", "dll", "sys", "node", "ocx"])),
     (b"\xFE\xED\xFA\xCE", magic(State::Native, &["dylib", "o", "node"])),
     (b"\xFE\xED\xFA\xCF", magic(State::Native, &["dylib", "o", "node"])),
@@ -57,6 +59,9 @@ const HEADS: &[(&[u8], Magic)] = &[
     (b"\x04\x22\x4D\x18", magic(State::Archive, &["lz4"])),
     (b"\x1F\x9D", magic(State::Archive, &["z"])),
     (b"\x5D\x00\x00\x80\x00\xFF", magic(State::Archive, &["lzma"])),
+    (b"hsqs", magic(State::Archive, &["squashfs", "sqsh", "snap"])),
+    (b"070701", magic(State::Archive, &["cpio"])),
+    (b"PAR1", magic(State::UnknownBinary, &["parquet"])),
     (b"\x93NUMPY", magic(State::UnknownBinary, &["npy"])),
     (b"%PDF-", magic(State::Document, &["pdf"])),
     (b"{\\rtf", magic(State::Document, &["rtf"])),
@@ -93,6 +98,9 @@ const SHORT: &[&[u8]] = &[
     b"xar!",
     b"MSCF",
     b"OTTO",
+    b"hsqs",
+    b"070701",
+    b"PAR1",
 ];
 
 /// Finds the kind of a file by its bytes.

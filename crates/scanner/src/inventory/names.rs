@@ -200,6 +200,8 @@ const NO_LENS: &[&str] = &[
     "adb",
     "ads",
     "kak",
+    "nsi",
+    "vala",
 ];
 
 /// Gives the last part of a path and its ending, both in lower case.

@@ -31,7 +31,7 @@ pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, 
         Lens::Js => js::lex(src, sink, limits, out),
         Lens::Data => data::lex(src, sink, limits, out),
         Lens::Prose => prose::lex(src, sink, limits, out),
-        Lens::Py => py::lex(src, sink, out),
+        Lens::Py => py::lex(src, sink, limits, out),
         Lens::Sh => sh::lex(src, sink, limits, out),
         Lens::Rs => rs::lex(src, sink, limits, out),
     }

@@ -274,3 +274,24 @@ fn a_builtin_that_a_file_replaces_for_good_is_the_files_own_below_that() {
         assert!(found.iter().any(|line| line.contains(rule)), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn what_is_open_over_a_limit_is_said_to_be_unread() {
+    let brackets = |count: usize| format!("x = {}{}\n", "[".repeat(count), "]".repeat(count));
+    let holes = |count: usize| format!("x = {}1{}\n", "f'{".repeat(count), "}'".repeat(count));
+    for (text, told) in [
+        (brackets(4_096), false),
+        (brackets(4_097), true),
+        ("(".repeat(6_000), true),
+        (holes(64), false),
+        (holes(65), true),
+        ("f'{1}' [1]\n".repeat(5_000), false),
+    ] {
+        let found = check(Profile::General, "a.py", &text);
+        let said = found.iter().any(|line| line.ends_with("danger coverage/unscanned"));
+        assert_eq!(said, told, "{}", text.len());
+    }
+    // What is behind is read all the same.
+    let found = check(Profile::General, "a.py", &format!("{}import os\nos.system('x')\n", brackets(5_000)));
+    assert!(found.iter().any(|line| line.ends_with("danger py/os-exec")), "{found:?}");
+}

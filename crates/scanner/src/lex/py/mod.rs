@@ -15,7 +15,8 @@ mod walk;
 use super::Lexed;
 use crate::entry::Lens;
 use crate::names::Names;
-use crate::sink::{EmbeddedText, Sink};
+use crate::options::Limits;
+use crate::sink::{EmbeddedText, Sink, Unread};
 use scan::Scanner;
 use token::{FIRST_WORD, KEYWORDS};
 use walk::nodes;
@@ -161,7 +162,7 @@ pub(crate) fn names() -> Names {
 }
 
 /// Reads a text as Python.
-pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     if sink.depth == 0 {
         let (name, ending) = crate::inventory::names::parts(sink.path);
         if ending == "ipynb" {
@@ -176,7 +177,10 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         }
     }
     let names = &sink.rules.py;
-    let scanned = Scanner::new(src, &names.words).run();
+    let scanned = Scanner::new(src, &names.words, limits).run();
+    if let Some(at) = scanned.stopped {
+        sink.unread.push(Unread { start: at, end: src.len() });
+    }
     for &(start, end) in &scanned.unsure {
         if start < end {
             sink.embed(Lens::Py, EmbeddedText::Range(start, end));

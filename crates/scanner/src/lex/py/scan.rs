@@ -4,6 +4,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::token::{ESCAPED, FIRST, K, RAW, Tok, WIDE, pair};
 use crate::names::Words;
+use crate::options::Limits;
 
 /// How often a quote that nothing closes is looked at in one line.
 const TRIES: u32 = 8;
@@ -33,6 +34,8 @@ pub(super) struct Scanned {
     pub(super) comments: Vec<(u32, u32)>,
     /// Text that may be code: nothing closes its quote.
     pub(super) unsure: Vec<(usize, usize)>,
+    /// Where more is open than a limit allows. The rest is tokens all the same.
+    pub(super) stopped: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -42,6 +45,9 @@ pub(super) struct Scanner<'a> {
     words: &'a Words,
     out: Scanned,
     stack: Vec<Open>,
+    /// How many of what is open are holes.
+    holes: usize,
+    limits: &'a Limits,
     first: bool,
     /// The line's end up to which quotes that nothing closes were looked for, and how often.
     unclosed: (usize, u32),
@@ -68,9 +74,9 @@ pub(super) fn normal(name: &[u8]) -> Vec<u8> {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(src: &'a [u8], words: &'a Words) -> Self {
+    pub(super) fn new(src: &'a [u8], words: &'a Words, limits: &'a Limits) -> Self {
         let out = Scanned { toks: Vec::with_capacity(src.len() / 5), ..Scanned::default() };
-        Self { src, pos: 0, words, out, stack: Vec::new(), first: true, unclosed: (0, 0) }
+        Self { src, pos: 0, words, out, stack: Vec::new(), holes: 0, limits, first: true, unclosed: (0, 0) }
     }
 
     pub(super) fn run(mut self) -> Scanned {
@@ -82,6 +88,23 @@ impl<'a> Scanner<'a> {
         }
         self.line();
         self.out
+    }
+
+    /// Notes what is open, and where it is more than a limit allows.
+    fn open(&mut self, open: Open) {
+        self.stack.push(open);
+        self.holes = self.holes.saturating_add(usize::from(matches!(open, Open::Hole(_))));
+        let over = self.stack.len().saturating_sub(self.holes) > self.limits.brackets
+            || self.holes > self.limits.templates;
+        if over && self.out.stopped.is_none() {
+            self.out.stopped = Some(self.pos);
+        }
+    }
+
+    fn close(&mut self) -> Option<Open> {
+        let open = self.stack.pop();
+        self.holes = self.holes.saturating_sub(usize::from(matches!(open, Some(Open::Hole(_)))));
+        open
     }
 
     #[inline]
@@ -195,17 +218,17 @@ impl<'a> Scanner<'a> {
         let start = self.pos;
         let next = self.at(start.saturating_add(1));
         match byte {
-            b'(' | b'[' | b'{' => self.stack.push(Open::Bracket(byte)),
+            b'(' | b'[' | b'{' => self.open(Open::Bracket(byte)),
             b')' | b']' => {
                 if matches!(self.stack.last(), Some(Open::Bracket(_))) {
-                    self.stack.pop();
+                    self.close();
                 }
             }
             b'}' => {
                 while matches!(self.stack.last(), Some(Open::Bracket(b'(' | b'['))) {
-                    self.stack.pop();
+                    self.close();
                 }
-                if let Some(Open::Hole(quote)) = self.stack.pop() {
+                if let Some(Open::Hole(quote)) = self.close() {
                     self.pos = start.saturating_add(1);
                     self.push(K::Op, start, u16::from(byte), 0);
                     self.text(quote, K::Mid, self.pos, 0);
@@ -214,7 +237,7 @@ impl<'a> Scanner<'a> {
             }
             b':' => {
                 if let Some(Open::Hole(quote)) = self.stack.last().copied() {
-                    self.stack.pop();
+                    self.close();
                     self.pos = start.saturating_add(1);
                     self.text(Quote { spec: true, ..quote }, K::Mid, self.pos, 0);
                     return;
@@ -290,9 +313,9 @@ impl<'a> Scanner<'a> {
                     self.pos = open.saturating_add(1);
                     self.push(K::Op, open, u16::from(b'{'), 0);
                     if quote.spec {
-                        self.stack.push(Open::Hole(quote));
+                        self.open(Open::Hole(quote));
                     } else {
-                        self.stack.push(Open::Hole(Quote { spec: false, ..quote }));
+                        self.open(Open::Hole(Quote { spec: false, ..quote }));
                     }
                     return;
                 }
