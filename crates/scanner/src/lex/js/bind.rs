@@ -8,6 +8,7 @@ use super::reads::{News, Of, Read, Reads, Set, When};
 use super::sets::Sets;
 use super::table::{Table, key_of};
 use super::token::{ESCAPED, Tok};
+use super::variables::Variables;
 use crate::names::{Node, Word};
 
 /// What an expression is known to be. Its nodes may be sets of them.
@@ -47,27 +48,30 @@ struct Bound {
 
 #[derive(Debug)]
 pub(super) struct Bindings<'a> {
-    /// Names by number.
-    names: Table<'a, u32>,
-    /// By name and variable.
-    bounds: BTreeMap<(u32, u32), Bound>,
+    names: Table<'a, Name>,
     pub(super) sets: Sets,
-    /// What members of names hold: by name, variable and member.
-    held: BTreeMap<Holder<'a>, BTreeMap<Cow<'a, [u8]>, Val>>,
+    /// What members of names hold.
+    held: Table<'a, Variables<BTreeMap<Cow<'a, [u8]>, Val>>>,
     /// Names of which a member holds something.
     holders: Set,
     /// Where the file declares a word itself: by word, ranges of tokens that do not touch, ends by starts.
     decls: BTreeMap<Word, BTreeMap<u32, u32>>,
     /// One bit a word that is declared somewhere.
     declared: u64,
-    /// How many names there were when the round began.
-    known: u32,
     /// What was read in this round: variables where they were not bound, members, declarations.
     missed: Set,
     /// What came to be something else in this round.
     pub(super) news: News,
     /// All that was read.
     pub(super) reads: Reads,
+}
+
+/// A name and what its variables are bound to.
+#[derive(Debug)]
+struct Name {
+    /// It was not known when the round began.
+    fresh: bool,
+    bounds: Variables<Bound>,
 }
 
 /// A name and which of its variables.
@@ -93,13 +97,11 @@ impl<'a> Bindings<'a> {
     pub(super) fn of(toks: usize) -> Self {
         Self {
             names: Table::default(),
-            bounds: BTreeMap::new(),
             sets: Sets::default(),
-            held: BTreeMap::new(),
+            held: Table::default(),
             holders: Set::of(toks),
             decls: BTreeMap::new(),
             declared: 0,
-            known: 0,
             missed: Set::of(toks),
             news: News::of(toks),
             reads: Reads::default(),
@@ -109,25 +111,24 @@ impl<'a> Bindings<'a> {
     /// Ends a round: the next may find something else by what is other than it was when the round began, and was read before it
     /// became so. What went to and fro within a round does so in the next as well.
     pub(super) fn end_round(&mut self) {
-        for (name, number) in self.names.iter() {
+        for (name, known) in self.names.iter_mut() {
             let key = key_of(name);
             let mut any = None;
-            for ((_, variable), bound) in self.bounds.range_mut((*number, 0)..=(*number, u32::MAX)) {
+            for (variable, bound) in known.bounds.iter_mut() {
                 let now = Some((bound.val, bound.twice));
                 if bound.ended != now {
                     let when = if bound.stale { When::Read } else { When::Unread };
-                    self.news.add(Read::variable(Of::Value, key, *variable), when);
+                    self.news.add(Read::variable(Of::Value, key, variable), when);
                     any = Some(any.unwrap_or(false) | bound.stale);
                 }
                 bound.ended = now;
                 (bound.read, bound.stale) = (Cell::new(false), false);
             }
             // Where no variable of a name was known, the name was read.
-            if let Some(stale) = any.filter(|_| *number >= self.known) {
+            if let Some(stale) = any.filter(|_| core::mem::take(&mut known.fresh)) {
                 self.news.add(Read::name(Of::Value, key), if stale { When::Read } else { When::Unread });
             }
         }
-        self.known = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         self.missed.clear();
     }
 
@@ -151,17 +152,17 @@ impl<'a> Bindings<'a> {
 
     /// Gives all variables that are bound.
     pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, u32, Val)> {
-        self.names.iter().flat_map(|(name, number)| {
-            let own = self.bounds.range((*number, 0)..=(*number, u32::MAX));
-            own.map(move |((_, variable), bound)| (name, *variable, bound.val))
+        self.names.iter().flat_map(|(name, known)| {
+            known.bounds.iter().map(move |(variable, bound)| (name, variable, bound.val))
         })
     }
 
     /// Says that a member of a name holds a value.
     pub(super) fn hold(&mut self, holder: Holder<'a>, member: Cow<'a, [u8]>, val: Val) {
         let key = key_of(&holder.0);
-        let variable = holder.1;
-        let known = self.held.entry(holder).or_default().entry(member).or_default();
+        let (name, variable) = holder;
+        let Some(members) = self.held.entry(name, Variables::default) else { return };
+        let known = members.entry(variable, BTreeMap::new).entry(member).or_default();
         let both = self.sets.either(*known, val);
         if both != core::mem::replace(known, both) {
             let name = Read::name(Of::Members, key);
@@ -185,12 +186,12 @@ impl<'a> Bindings<'a> {
     /// Gives what a member of a name holds.
     pub(super) fn held(&self, holder: &Holder<'a>, member: &[u8]) -> Option<Val> {
         self.note(Read::variable(Of::Members, key_of(&holder.0), holder.1));
-        self.held.get(holder)?.get(member).copied()
+        self.held.get(&holder.0)?.get(holder.1)?.get(member).copied()
     }
 
     /// Gives the variables whose members hold something.
-    pub(super) fn holders(&self) -> impl Iterator<Item = &Holder<'a>> {
-        self.held.keys()
+    pub(super) fn holders(&self) -> impl Iterator<Item = (&Cow<'a, [u8]>, u32)> {
+        self.held.iter().flat_map(|(name, members)| members.iter().map(move |(variable, _)| (name, variable)))
     }
 
     /// Says whether a name is bound anywhere.
@@ -207,18 +208,17 @@ impl<'a> Bindings<'a> {
         let known = val.is_known() || val.text != 0;
         let own = key_of(&name);
         let read = Read::variable(Of::Value, own, variable);
-        let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        let Some(&mut number) = self.names.entry(name, || next) else { return };
-        let unknown = number >= self.known && self.missed.has(Read::name(Of::Value, own));
+        let fresh = || Name { fresh: true, bounds: Variables::default() };
+        let Some(named) = self.names.entry(name, fresh) else { return };
+        let unknown = named.fresh && self.missed.has(Read::name(Of::Value, own));
         let missed = unknown || self.missed.has(read);
-        let key = (number, variable);
-        if !known && !self.bounds.contains_key(&key) {
+        if !known && named.bounds.get(variable).is_none() {
             // Were it bound here already, this would be its second value.
             self.note(read);
             return;
         }
         let fresh = || Bound { val, at, twice: false, ended: None, read: Cell::new(missed), stale: missed };
-        let bound = self.bounds.entry(key).or_insert_with(fresh);
+        let bound = named.bounds.entry(variable, fresh);
         let before = (bound.val, bound.twice);
         if bound.at != at && (val.text != bound.val.text) {
             bound.twice = true;
@@ -238,13 +238,13 @@ impl<'a> Bindings<'a> {
     /// Gives what an identifier is bound to. `variable` says which of its name it is, if the name is bound at all.
     #[inline]
     pub(super) fn get(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> Option<Val> {
-        let Some(number) = self.names.get_at(src, tok) else {
+        let Some(name) = self.names.get_at(src, tok) else {
             self.note(Read::name(Of::Value, tok.key()));
             return None;
         };
         let variable = variable();
         let read = Read::variable(Of::Value, tok.key(), variable);
-        if let Some(bound) = self.bounds.get(&(*number, variable)) {
+        if let Some(bound) = name.bounds.get(variable) {
             bound.read.set(true);
             self.reads.note(read);
             Some(bound.val)

@@ -21,6 +21,7 @@ mod table;
 mod texts;
 mod token;
 mod types;
+mod variables;
 mod walk;
 mod whole;
 mod xml;

@@ -94,6 +94,11 @@ impl<'a, T> Table<'a, T> {
         self.entries.iter().map(|entry| (&entry.name, &entry.value))
     }
 
+    /// Gives all names, what is known of them to be changed.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&Cow<'a, [u8]>, &mut T)> {
+        self.entries.iter_mut().map(|entry| (&entry.name, &mut entry.value))
+    }
+
     /// Gives the same names with other values.
     pub(super) fn map<U>(self, mut change: impl FnMut(T) -> U) -> Table<'a, U> {
         let Self { slots, entries, seen, crowded } = self;

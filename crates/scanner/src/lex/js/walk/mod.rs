@@ -64,7 +64,7 @@ pub(super) fn walk(src: &[u8], scanned: &mut Scanned, dialect: Dialect, names: &
             }
         }
         for (name, variable) in bindings.holders() {
-            followed.add(name.clone(), *variable, Why::Holder);
+            followed.add(name.clone(), variable, Why::Holder);
         }
         for (name, variable) in asked.all() {
             followed.add(name.clone(), variable, Why::Asked);
