@@ -25,14 +25,14 @@ fn mixed_in(valid: &str, base: usize, sink: &mut Sink<'_>) {
         let at = done.saturating_add(super::ascii_len(rest.as_bytes()));
         let tail = valid.get(at..).unwrap_or_default();
         let Some(char) = tail.chars().next() else { break };
-        if !char.is_alphabetic() {
+        if !is_letter(char) {
             done = at.saturating_add(char.len_utf8());
             continue;
         }
         let head = valid.get(done..at).unwrap_or_default();
         let before = head.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
         let start = at.saturating_sub(before);
-        let len = tail.find(|char: char| !char.is_alphabetic()).unwrap_or(tail.len());
+        let len = tail.find(|char: char| !is_letter(char)).unwrap_or(tail.len());
         let end = at.saturating_add(len);
         if is_mixed(valid.get(start..end).unwrap_or_default()) {
             let span = (base.saturating_add(start), base.saturating_add(end));
@@ -40,6 +40,11 @@ fn mixed_in(valid: &str, base: usize, sink: &mut Sink<'_>) {
         }
         done = end;
     }
+}
+
+/// Says whether a character is a letter; the tables are not asked for those of dense scripts.
+pub(super) fn is_letter(char: char) -> bool {
+    super::normal::stays(char) || char.is_alphabetic()
 }
 
 fn is_mixed(word: &str) -> bool {
