@@ -343,6 +343,8 @@ mod tests {
             "a, new b\nvar require('fs')",
             "_=>{if(a?_=1:_ instanceof Function&&(_())){}} readFile(_)",
             "_=>{(?_=instanceof Function&&(_())\"\")}readFile(_",
+            "const k = 'execSync'; function f() { ) require('fs') } x[k]('y')",
+            "function f() { x[k]('y'); ) require('fs'); eval('x') } const k = 'execSync'",
             "function f(e) { e('x') } f(Function)",
             "function f() { function f(e) { e('x') } var a = Function; f(a) }",
             "function f() { a = eval; a = fetch } function g() { a = globalThis } function h() { a.b = a('x') }",

@@ -23,6 +23,8 @@ struct Body {
     put_in: usize,
     /// It would give something else now, or more of its tokens count.
     due: bool,
+    /// The walk left it elsewhere than at its end, by a bracket that closes none.
+    torn: bool,
 }
 
 /// No body: what stands in none is gone through in each round.
@@ -156,7 +158,7 @@ impl Again {
         let known = if self.round > 1 { self.find(open) } else { None };
         if let Some(body) = known.and_then(|known| self.bodies.get_mut(known as usize)) {
             body.met = self.round;
-            if body.walked != 0 && !body.due {
+            if body.walked != 0 && !body.due && !body.torn {
                 return Err(Passed);
             }
         }
@@ -175,6 +177,7 @@ impl Again {
                 reads: Box::default(),
                 put_in: 0,
                 due: false,
+                torn: false,
             });
             body
         });
@@ -190,12 +193,20 @@ impl Again {
         Ok(Entered { body, around, reads })
     }
 
-    /// Leaves a body.
-    pub(super) fn leave(&mut self, entered: Entered, sink: &Sink<'_>, reads: &Reads, put_in: &Cell<usize>) {
+    /// Leaves a body; says where.
+    pub(super) fn leave(
+        &mut self,
+        entered: Entered,
+        at: Left,
+        sink: &Sink<'_>,
+        reads: &Reads,
+        put_in: &Cell<usize>,
+    ) {
         self.note(sink, put_in.get());
         self.owner = entered.around;
         if let Some(body) = self.bodies.get_mut(entered.body as usize) {
             body.reads = reads.end(entered.reads);
+            body.torn |= at == Left::Elsewhere;
         }
     }
 
@@ -264,6 +275,13 @@ impl Again {
             }
         }
     }
+}
+
+/// Where a body is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    AtItsEnd,
+    Elsewhere,
 }
 
 /// A body is passed over.

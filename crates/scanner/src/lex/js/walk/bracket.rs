@@ -6,6 +6,7 @@ use super::super::code::body;
 use super::super::escape;
 use super::super::follow::Given;
 use super::super::token::{Brace, CONTROL, ESCAPED, EXPRESSION, K, Kw, Tok};
+use super::again::Left;
 use super::{Arg, Cur, Frame, In, Prefix, Shape, Val, Via, Walk, small};
 use crate::sink::{Args, FirstArg};
 use crate::view::How;
@@ -181,7 +182,9 @@ impl Walk<'_, '_, '_, '_> {
                 if frame.entered
                     && let Some(entered) = self.entered.pop()
                 {
-                    self.again.leave(entered, self.sink, &self.bindings.reads, &self.put_in);
+                    let end = self.tok(frame.open as usize).aux as usize == at;
+                    let left = if end { Left::AtItsEnd } else { Left::Elsewhere };
+                    self.again.leave(entered, left, self.sink, &self.bindings.reads, &self.put_in);
                 }
                 self.close_body(at, &frame);
             }
