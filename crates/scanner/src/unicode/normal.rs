@@ -15,7 +15,7 @@ pub(crate) enum Beside {
 
 /// Says how the look-alike letters of a run that is not ASCII are read: as Latin where each of its letters is one.
 pub(crate) fn beside(text: &str) -> Beside {
-    let mut letters = text.chars().filter(|char| super::words::is_letter(*char)).peekable();
+    let mut letters = text.chars().filter(|char| words::is_letter(*char)).peekable();
     let some = letters.peek().is_some();
     if some && letters.all(words::is_lookalike) { Beside::Latin } else { Beside::Own }
 }
