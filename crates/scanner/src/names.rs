@@ -15,6 +15,10 @@ pub(crate) type Node = u32;
 pub(crate) const ROOT: Node = 1;
 
 const BUCKETS: usize = 1 << 13;
+/// Words have numbers below this one.
+pub(crate) const WORDS: usize = BUCKETS / 4;
+/// They have fewer bytes than these.
+pub(crate) const LONGEST: usize = 1 << 12;
 
 /// Interned words with a probe that costs one load where the word is unknown.
 #[derive(Debug)]
@@ -60,12 +64,8 @@ fn bucket(prefix: u64, len: usize) -> usize {
 /// Gives a short key of a word, the same for the same word: most that differ have another.
 #[inline]
 pub(crate) fn key(prefix: u64, len: usize) -> u16 {
-    if len >= LONG { LONG_KEY } else { u16::try_from(mixed(prefix, len) >> 48).unwrap_or(0) }
+    u16::try_from(mixed(prefix, len) >> 48).unwrap_or(0)
 }
-
-/// Words of so many bytes share a key.
-const LONG: usize = u16::MAX as usize;
-pub(crate) const LONG_KEY: u16 = 0;
 
 impl Words {
     pub(crate) fn new() -> Self {
@@ -106,10 +106,10 @@ impl Words {
         0
     }
 
-    /// Gives a word's id, made if need be. A full table gives 0, which the rule loader turns into an error.
+    /// Gives a word's id, made if need be. A full table, or a word that is too long, gives 0, which the rule loader turns into an error.
     pub(crate) fn intern(&mut self, word: &[u8]) -> Word {
         let found = self.get(word);
-        if found != 0 || self.heads.len() >= BUCKETS / 4 {
+        if found != 0 || self.heads.len() >= WORDS || word.len() >= LONGEST {
             return found;
         }
         let (Ok(id), Ok(len)) = (Word::try_from(self.heads.len()), u32::try_from(word.len())) else {

@@ -164,7 +164,7 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Adds one word of a command: a constant as it is, anything else as a value.
     fn command_word(&self, from: usize, to: usize, line: &mut View) {
-        let start = self.tok(from).start as usize;
+        let start = self.tok(from).start() as usize;
         if !line.is_empty() {
             line.put(b" ", (start, start), How::NONE, 0);
         }

@@ -84,7 +84,7 @@ pub(super) const fn bit(word: Word) -> u64 {
 
 /// Gives an identifier's name, escapes decoded.
 pub(super) fn name_of(src: &[u8], tok: Tok) -> Cow<'_, [u8]> {
-    let text = src.get(tok.start as usize..tok.end() as usize).unwrap_or_default();
+    let text = src.get(tok.start() as usize..tok.end() as usize).unwrap_or_default();
     if tok.flags & ESCAPED == 0 {
         Cow::Borrowed(text)
     } else {
@@ -174,8 +174,8 @@ impl<'a> Bindings<'a> {
 
     /// Says whether members of a name may hold something.
     #[inline]
-    pub(super) fn may_hold(&self, tok: Tok) -> bool {
-        let name = Read::name(Of::Members, tok.key());
+    pub(super) fn may_hold(&self, src: &[u8], tok: Tok) -> bool {
+        let name = Read::name(Of::Members, tok.key(src));
         let holds = self.holders.has(name);
         if !holds {
             self.note(name);
@@ -239,11 +239,11 @@ impl<'a> Bindings<'a> {
     #[inline]
     pub(super) fn get(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32) -> Option<Val> {
         let Some(name) = self.names.get_at(src, tok) else {
-            self.note(Read::name(Of::Value, tok.key()));
+            self.note(Read::name(Of::Value, tok.key(src)));
             return None;
         };
         let variable = variable();
-        let read = Read::variable(Of::Value, tok.key(), variable);
+        let read = Read::variable(Of::Value, tok.key(src), variable);
         if let Some(bound) = name.bounds.get(variable) {
             bound.read.set(true);
             self.reads.note(read);

@@ -236,7 +236,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     pub(super) fn text_at(&self, at: usize) -> &'a [u8] {
         let tok = self.tok(at);
-        self.src.get(tok.start as usize..tok.end() as usize).unwrap_or_default()
+        self.src.get(tok.start() as usize..tok.end() as usize).unwrap_or_default()
     }
 
     /// Says whether bytes are written out or decoded where they are handed over.

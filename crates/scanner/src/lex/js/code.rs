@@ -32,9 +32,9 @@ pub(super) fn views(
             // A name that is other than it looks may be any.
             let odd = scanned.identifiers.iter().filter_map(|index| scanned.toks.get(*index as usize));
             let before = at.len();
-            at.extend(odd.map(|tok| tok.start));
+            at.extend(odd.map(|tok| tok.start()));
             let keys = scanned.texts.iter().filter(|index| is_hidden_key(&scanned.toks, **index as usize));
-            at.extend(keys.filter_map(|index| scanned.toks.get(*index as usize)).map(|tok| tok.start));
+            at.extend(keys.filter_map(|index| scanned.toks.get(*index as usize)).map(|tok| tok.start()));
             if at.len() > before {
                 at.sort_unstable();
             }
@@ -67,7 +67,7 @@ fn drain(out: &mut Lexed, sink: &mut Sink<'_>) {
 fn code(src: &[u8], toks: &[Tok], view: &mut View) {
     let mut wordy = false;
     for (&tok, index) in toks.iter().zip(0_usize..) {
-        let (start, end) = (tok.start as usize, tok.end() as usize);
+        let (start, end) = (tok.start() as usize, tok.end() as usize);
         let text = super::text_of(src, tok);
         if let Some((name, how)) = key(src, toks, index) {
             view.put(&name, (start, end), how, 0);
@@ -191,7 +191,7 @@ impl<'a> Windows<'a> {
             kind if is_text(kind) => mark(kind).len(),
             K::Regex => 3,
             _ if tok.flags & ESCAPED != 0 => 1,
-            _ => (tok.end().saturating_sub(tok.start)) as usize,
+            _ => (tok.end().saturating_sub(tok.start())) as usize,
         })
     }
 
@@ -225,7 +225,7 @@ impl<'a> Windows<'a> {
         let Some(first) = toks.first() else { return };
         if !self.view.is_empty() {
             // No match goes over it: each window reaches further than any.
-            let at = first.start as usize;
+            let at = first.start() as usize;
             self.view.put(b"\n", (at, at), How::NONE, 0);
         }
         code(self.src, toks, self.view);
@@ -234,7 +234,7 @@ impl<'a> Windows<'a> {
 
 /// Finds the token that holds a place.
 pub(super) fn token_at(toks: &[Tok], place: u32) -> Option<usize> {
-    let index = toks.partition_point(|tok| tok.start <= place).checked_sub(1)?;
+    let index = toks.partition_point(|tok| tok.start() <= place).checked_sub(1)?;
     toks.get(index).filter(|tok| place < tok.end()).map(|_| index)
 }
 
@@ -259,7 +259,7 @@ const fn mark(kind: K) -> &'static [u8] {
 
 /// Gives where a string's body starts and ends, its marks dropped.
 pub(super) fn body(tok: Tok) -> (usize, usize) {
-    let (start, end) = (tok.start as usize, tok.end() as usize);
+    let (start, end) = (tok.start() as usize, tok.end() as usize);
     let close = match tok.kind {
         _ if tok.flags & UNCLOSED != 0 => 0,
         K::TplHead | K::TplMid => 2,
@@ -274,7 +274,7 @@ fn text_of(src: &[u8], tok: Tok, out: &mut Lexed) {
         return;
     }
     let (start, end) =
-        if tok.kind == K::JsxText { (tok.start as usize, tok.end() as usize) } else { body(tok) };
+        if tok.kind == K::JsxText { (tok.start() as usize, tok.end() as usize) } else { body(tok) };
     let bytes = src.get(start..end).unwrap_or_default();
     if bytes.is_empty() {
         return;

@@ -129,18 +129,18 @@ pub(super) struct WordTokens {
 
 impl WordTokens {
     /// Gives the tokens whose keys are those of names in a table, in rising order: few are of another name.
-    fn of<T>(&mut self, toks: &[Tok], names: &Table<'_, T>) -> Vec<u32> {
+    fn of<T>(&mut self, src: &[u8], toks: &[Tok], names: &Table<'_, T>) -> Vec<u32> {
         self.asked = self.asked.saturating_add(1);
         let is_word = |tok: &Tok| tok.kind == K::Word;
         if self.asked == 1 {
             // Most files ask once.
             let Some(filter) = names.filter() else { return Vec::new() };
             let all = toks.iter().zip(0_u32..);
-            let known = all.filter(|(tok, _)| filter.has(tok.key()) & is_word(tok));
+            let known = all.filter(|(tok, _)| is_word(tok) && filter.has(tok.key(src)));
             return known.map(|(_, index)| index).collect();
         }
         if self.ends.is_empty() {
-            self.sort(toks);
+            self.sort(src, toks);
         }
         let mut found = Vec::new();
         for group in names.groups() {
@@ -148,7 +148,7 @@ impl WordTokens {
             let start = group.checked_sub(1).map_or(0, end_of);
             let places = self.list.get(start..end_of(group)).unwrap_or_default();
             let known =
-                |place: &&u32| toks.get(**place as usize).is_some_and(|tok| names.may_hold(tok.key()));
+                |place: &&u32| toks.get(**place as usize).is_some_and(|tok| names.may_hold(tok.key(src)));
             found.extend(places.iter().filter(known));
         }
         found.sort_unstable();
@@ -156,11 +156,11 @@ impl WordTokens {
     }
 
     /// Sorts the words of a file by the groups of their keys.
-    fn sort(&mut self, toks: &[Tok]) {
+    fn sort(&mut self, src: &[u8], toks: &[Tok]) {
         let words = || toks.iter().zip(0_u32..).filter(|(tok, _)| tok.kind == K::Word);
         let mut next = vec![0_u32; GROUPS];
         for (tok, _) in words() {
-            if let Some(count) = next.get_mut(group_of(tok.key())) {
+            if let Some(count) = next.get_mut(group_of(tok.key(src))) {
                 *count = count.wrapping_add(1);
             }
         }
@@ -170,7 +170,7 @@ impl WordTokens {
         }
         self.list = vec![0; sum as usize];
         for (tok, index) in words() {
-            if let Some(at) = next.get_mut(group_of(tok.key())) {
+            if let Some(at) = next.get_mut(group_of(tok.key(src))) {
                 if let Some(place) = self.list.get_mut(*at as usize) {
                     *place = index;
                 }
@@ -208,7 +208,7 @@ impl Nest {
     /// Goes out of the brackets that are closed before a token.
     fn leave(&mut self, toks: &[Tok], brackets: &[Bracket], index: usize) {
         while let Some(own) = brackets.get(self.bracket as usize) {
-            let close = toks.get(own.open as usize).map_or(NO_MATE, |open| open.aux);
+            let close = toks.get(own.open as usize).map_or(NO_MATE, |open| open.mate());
             if close == NO_MATE || close as usize > index {
                 break;
             }
@@ -255,7 +255,7 @@ impl Marking<'_> {
         let Scanned { toks, brackets, .. } = scanned;
         let mut nest = Nest::new();
         let mut live = Vec::new();
-        for index in words.of(toks, &followed.news) {
+        for index in words.of(self.src, toks, &followed.news) {
             let index = index as usize;
             let Some(&tok) = toks.get(index) else { break };
             let of = || variable(toks, index);
@@ -334,10 +334,10 @@ impl Marking<'_> {
         for _ in 0..DEPTH {
             let Some(bracket) = brackets.get(own as usize) else { return false };
             let Some(open) = toks.get(bracket.open as usize) else { return false };
-            if !matches!(open.kind, K::LBrace | K::LBracket) || open.aux == NO_MATE {
+            if !matches!(open.kind, K::LBrace | K::LBracket) || open.mate() == NO_MATE {
                 return false;
             }
-            if self.assigns(toks.get((open.aux as usize).wrapping_add(1)).map(|tok| tok.kind)) {
+            if self.assigns(toks.get((open.mate() as usize).wrapping_add(1)).map(|tok| tok.kind)) {
                 return true;
             }
             own = bracket.parent;
@@ -510,12 +510,12 @@ fn is_index(toks: &[Tok], brackets: &[Bracket], bracket: u32) -> bool {
 fn around(nodes: &WalkNodes, toks: &[Tok], brackets: &[Bracket], bracket: u32) -> Around {
     let Some(bracket) = brackets.get(bracket as usize) else { return Around::Open };
     let index = bracket.open as usize;
-    let Some(tok) = toks.get(index).filter(|tok| tok.aux != NO_MATE) else { return Around::Open };
+    let Some(tok) = toks.get(index).filter(|tok| tok.mate() != NO_MATE) else { return Around::Open };
     let before = index.checked_sub(1).and_then(|before| toks.get(before));
     let inert = match (tok.kind, before) {
         (K::LBracket, _) => true,
         (K::LParen, Some(before)) => match before.kind {
-            K::RParen => !is_function(toks, before.aux as usize),
+            K::RParen => !is_function(toks, before.mate() as usize),
             K::RBracket | K::Private => true,
             K::Word => !starts_value(Kw::of(before.word())) && !nodes.is_copier(before.word()),
             _ => false,
@@ -605,8 +605,8 @@ impl<'a> Asked<'a> {
             let Some(&mut number) = self.names.entry(name.clone(), || next) else { return };
             let variable = variable();
             self.variables.entry((number, variable)).or_insert_with(|| {
-                news.add(Read::variable(Of::Asked, tok.key(), variable), When::Read);
-                news.add(Read::name(Of::Asked, tok.key()), When::Read);
+                news.add(Read::variable(Of::Asked, tok.key(src), variable), When::Read);
+                news.add(Read::name(Of::Asked, tok.key(src)), When::Read);
                 name
             });
         }
@@ -615,11 +615,11 @@ impl<'a> Asked<'a> {
     /// Says whether a variable was asked for.
     pub(super) fn holds(&self, src: &[u8], tok: Tok, variable: impl FnOnce() -> u32, reads: &Reads) -> bool {
         let Some(number) = self.names.get_at(src, tok) else {
-            reads.note(Read::name(Of::Asked, tok.key()));
+            reads.note(Read::name(Of::Asked, tok.key(src)));
             return false;
         };
         let variable = variable();
-        reads.note(Read::variable(Of::Asked, tok.key(), variable));
+        reads.note(Read::variable(Of::Asked, tok.key(src), variable));
         self.variables.contains_key(&(*number, variable))
     }
 
@@ -650,7 +650,7 @@ fn may_be_text(toks: &[Tok], value: Tok, after: Option<&Tok>) -> bool {
     let assigned = |tok: Option<&Tok>| tok.is_some_and(|tok| matches!(tok.kind, K::Assign | K::EitherAssign));
     match value.kind {
         K::Num | K::Regex | K::Private | K::TplHead | K::JsxStart => false,
-        K::LBrace | K::LBracket => assigned(toks.get((value.aux as usize).wrapping_add(1))),
+        K::LBrace | K::LBracket => assigned(toks.get((value.mate() as usize).wrapping_add(1))),
         K::Word => match Kw::of(value.word()) {
             Kw::Function | Kw::Class => false,
             Kw::None => after.is_none_or(|after| {

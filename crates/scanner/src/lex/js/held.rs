@@ -168,7 +168,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
     /// Goes on with what a member of a name was given.
     pub(super) fn take_held(&mut self, before: Option<Cur>, member: usize) {
         let Some(cur) = before.filter(|cur| cur.shape == Shape::Name) else { return };
-        if !self.bindings.may_hold(self.tok(cur.last as usize)) {
+        if !self.bindings.may_hold(self.src, self.tok(cur.last as usize)) {
             return;
         }
         let number = self.kind(member) == Some(K::Num);
@@ -180,7 +180,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// Gives what a member of a name holds.
     pub(super) fn held_by(&self, at: usize, member: &[u8]) -> Option<Val> {
-        if !self.bindings.may_hold(self.tok(at)) {
+        if !self.bindings.may_hold(self.src, self.tok(at)) {
             return None;
         }
         self.bindings.held(&self.holder(at, self.tok(at)), member)
@@ -227,7 +227,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// Binds the parameters of a function to what calls of its name give.
     pub(super) fn take_given(&mut self, name: usize, function: usize) {
-        if !self.bindings.may_hold(self.tok(name)) {
+        if !self.bindings.may_hold(self.src, self.tok(name)) {
             return;
         }
         let given = GIVEN.map(|key| self.held_by(name, key));
@@ -264,7 +264,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
             if self.tok(group).brace() != Brace::Body || head.kind != K::RParen {
                 return Vec::new();
             }
-            return self.names_of(head.aux as usize);
+            return self.names_of(head.mate() as usize);
         }
         let arrow = self.types.is_arrow_head(group);
         self.parameters_at(if arrow { group } else { group.wrapping_add(1) })

@@ -17,7 +17,7 @@ const LINES: usize = 1000;
 pub(super) fn look(src: &[u8], scanned: &Scanned, places: Option<&Places>, sink: &mut Sink<'_>) {
     for &(index, start) in &scanned.gaps {
         if let Some(tok) = scanned.toks.get(index as usize) {
-            gap(src, (start as usize, tok.start as usize), tok, sink);
+            gap(src, (start as usize, tok.start() as usize), tok, sink);
         }
     }
     identifiers(src, scanned, sink);
@@ -50,7 +50,7 @@ fn gap(src: &[u8], range: (usize, usize), tok: &Tok, sink: &mut Sink<'_>) {
     let lines = between.iter().filter(|byte| line_end(byte)).count();
     let blank = between.iter().all(u8::is_ascii_whitespace);
     if tail >= GAP || (blank && lines > LINES) {
-        sink.shape("obf-offscreen", (tok.start as usize, tok.end() as usize), How::NONE);
+        sink.shape("obf-offscreen", (tok.start() as usize, tok.end() as usize), How::NONE);
     }
 }
 
@@ -74,11 +74,11 @@ fn blank_columns(between: &[u8]) -> usize {
 fn unseen_blanks(src: &[u8], scanned: &Scanned, sink: &mut Sink<'_>) {
     let toks = &scanned.toks;
     for at in memchr::memmem::find_iter(src, b"\xEF\xBB\xBF").filter(|at| *at > 0) {
-        let next = toks.partition_point(|tok| (tok.start as usize) <= at);
+        let next = toks.partition_point(|tok| (tok.start() as usize) <= at);
         let before = next.checked_sub(1).and_then(|before| toks.get(before));
         let end = at.saturating_add(3);
         // Between marks it is no more than a blank; between words it makes one of them look like what it is not.
-        let head = toks.get(next).is_some_and(|tok| tok.kind == K::Word && tok.start as usize == end);
+        let head = toks.get(next).is_some_and(|tok| tok.kind == K::Word && tok.start() as usize == end);
         let behind = before.is_some_and(|tok| tok.kind == K::Word && tok.end() as usize <= at);
         if head && behind {
             sink.shape("unicode-zero-width-code", (at, end), How::NONE);
@@ -96,7 +96,7 @@ fn identifiers(src: &[u8], scanned: &Scanned, sink: &mut Sink<'_>) {
             let how = if tok.flags & ESCAPED == 0 { How::NONE } else { How::ESCAPE };
             let words = &sink.rules.js.words;
             let twins = plain.get_or_insert_with(|| all_names(src, &scanned.toks));
-            let span = (tok.start as usize, tok.end() as usize);
+            let span = (tok.start() as usize, tok.end() as usize);
             crate::unicode::identifier_beside(&name, span, how, words, &|twin| twins.contains(twin), sink);
         }
     }
@@ -127,7 +127,7 @@ fn starter(src: &[u8], toks: &[Tok], index: usize, sink: &mut Sink<'_>) {
     };
     // A specifier is judged as one: a type's loads nothing.
     if !matches!((before(2), before(1)), (_, Kw::From | Kw::Import) | (Kw::Import, _)) {
-        sink.shape("js-child-process-value", (tok.start as usize, tok.end() as usize), How::NONE);
+        sink.shape("js-child-process-value", (tok.start() as usize, tok.end() as usize), How::NONE);
     }
 }
 

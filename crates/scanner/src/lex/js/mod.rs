@@ -34,7 +34,7 @@ use crate::names::Names;
 use crate::options::Limits;
 use crate::sink::{EmbeddedText, Sink, Unread};
 use scan::{Dialect, Flag, Scanner};
-use token::{FIRST, KEYWORDS};
+use token::{FIRST, KEYWORDS, MOST};
 
 /// Words that the walker follows although no rule need name them.
 const WALKED: &[&str] = &[
@@ -149,18 +149,26 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
 fn pass(src: &[u8], dialect: Dialect, sink: &mut Sink<'_>, limits: &Limits, out: Option<&mut Lexed>) -> Flag {
     let rules = sink.rules;
     let names = &rules.js;
-    let mut scanned = Scanner::new(src, names, dialect, limits, rules.hinted().least).run();
+    let seen = src.get(..MOST).unwrap_or(src);
+    let mut scanned = Scanner::new(seen, names, dialect, limits, rules.hinted().least).run();
+    if seen.len() < src.len() {
+        scanned.stopped.get_or_insert(seen.len());
+    }
     if let Some(at) = scanned.stopped {
         sink.unread.push(Unread { start: at, end: src.len() });
     }
     second_readings(src, &scanned.unsure, sink);
     let places = sink.places.take().filter(|_| !whole::asked());
-    if let Some(out) = out {
-        code::views(src, &scanned, places.as_ref(), out, sink);
-    }
     look::look(src, &scanned, places.as_ref(), sink);
     sink.places = places;
     walk::walk(src, &mut scanned, dialect, names, sink);
+    // The view of a large file needs the room that its brackets take.
+    (scanned.brackets, scanned.events) = (Vec::new(), Vec::new());
+    if let Some(out) = out {
+        let places = sink.places.take();
+        code::views(src, &scanned, places.as_ref(), out, sink);
+        sink.places = places;
+    }
     if scanned.script_comments { Flag::On } else { Flag::Off }
 }
 
@@ -182,5 +190,5 @@ fn second_readings(src: &[u8], unsure: &[(u32, u32)], sink: &mut Sink<'_>) {
 
 /// Gives a token's bytes.
 fn text_of(src: &[u8], tok: token::Tok) -> &[u8] {
-    src.get(tok.start as usize..tok.end() as usize).unwrap_or_default()
+    src.get(tok.start() as usize..tok.end() as usize).unwrap_or_default()
 }

@@ -158,13 +158,13 @@ impl<'a, T> Table<'a, T> {
     /// Gives what is known of an identifier.
     #[inline]
     pub(super) fn get_at(&self, src: &[u8], tok: Tok) -> Option<&T> {
-        if !self.may_hold(tok.key()) {
+        if !self.may_hold(tok.key(src)) {
             return None;
         }
         if tok.flags & ESCAPED != 0 {
             return self.get(&name_of(src, tok));
         }
-        let (start, end) = (tok.start as usize, tok.end() as usize);
+        let (start, end) = (tok.start() as usize, tok.end() as usize);
         self.value(hash_at(src, start, end), src.get(start..end).unwrap_or_default())
     }
 

@@ -1,6 +1,8 @@
 //! Tokens of JavaScript and TypeScript.
 
-use crate::names::{LONG_KEY, Word};
+use super::bind::name_of;
+use super::table::key_of;
+use crate::names::{LONGEST, WORDS, Word, key, prefix_at};
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,21 @@ pub(super) enum K {
     Op,
 }
 
+impl K {
+    #[inline]
+    const fn is_word(self) -> bool {
+        matches!(self, Self::Word | Self::Private)
+    }
+
+    #[inline]
+    const fn is_bracket(self) -> bool {
+        matches!(
+            self,
+            Self::LParen | Self::RParen | Self::LBracket | Self::RBracket | Self::LBrace | Self::RBrace
+        )
+    }
+}
+
 /// What a brace opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Brace {
@@ -60,96 +77,181 @@ pub(super) enum Brace {
 }
 
 pub(super) const NEWLINE: u8 = 1;
+/// A word or text with escapes.
 pub(super) const ESCAPED: u8 = 2;
+/// The head of `if`, `while`, `for`, `with`; of an opening parenthesis.
+pub(super) const CONTROL: u8 = 2;
+/// A word of the tables.
+const KNOWN: u8 = 4;
+/// A text or template without an end.
 pub(super) const UNCLOSED: u8 = 4;
-/// The head of `if`, `while`, `for`, `with`.
-pub(super) const CONTROL: u8 = 8;
-/// The end of a function or class that is an expression.
-pub(super) const EXPRESSION: u8 = 16;
-
+/// A word that holds its length alone.
+const LONG: u8 = 8;
 /// The opening bracket of a pair that holds no event, as far as is known.
-pub(super) const DULL: u8 = 32;
+pub(super) const DULL: u8 = 8;
+/// The end of a function or class that is an expression; of a closing brace.
+pub(super) const EXPRESSION: u8 = 8;
+/// What a brace opens.
+const BRACE: u8 = 2 | 4;
+/// The two highest bits of the rest.
+const HIGH: u8 = 16 | 32;
 /// A token from which a finding may come: a name of the tables, a module that is asked for, the global object.
 pub(super) const EVENT: u8 = 64;
 /// A token of a name that is followed, where it counts.
 pub(super) const LIVE: u8 = 128;
 
-/// One token in 12 bytes: large files have millions. `aux` is the interned word of a word with its name's key, and the index of
-/// the other bracket of a bracket.
+/// Bits of an offset, an index or a length.
+const WIDE: u32 = 25;
+/// So many bytes of a text are read: no token starts, ends or stands farther.
+pub(super) const MOST: usize = (1 << WIDE) - 1;
+/// Bits of the rest that lie beside the start.
+const LOW: u32 = 32 - WIDE;
+const LOW_MASK: u32 = (1 << LOW) - 1;
+/// Bits of the rest without its two highest.
+const REST: u32 = 16 + LOW;
+/// Bits of an interned word.
+const WORD: u32 = WORDS.ilog2();
+/// A word of the tables has fewer bytes as it stands; only zeros in escapes make it longer.
+pub(super) const MOST_KNOWN: usize = 1 << (REST - WORD);
+const _: () = assert!(LONGEST <= MOST_KNOWN, "a word of the tables fits a token");
+
+/// One token in 8 bytes: large files have millions. What it holds besides its start hangs on its kind:
+/// - a word of the tables its number and its length, another word the key of its name and its length, or, if it is long, its
+///   length alone;
+/// - a bracket the index of the other one, and a brace, in its flags, what it opens;
+/// - all others their length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tok {
-    pub(super) start: u32,
-    /// Of a token of [`LONG`] bytes or more it is the end.
-    pub(super) aux: u32,
-    /// The bytes of the token, or, of a brace, what it opens.
-    len: u16,
+    /// The start, above the lowest bits of the rest.
+    low: u32,
+    high: u16,
     pub(super) kind: K,
     pub(super) flags: u8,
 }
 
-/// A token of so many bytes holds its end in place of the rest: no word of the tables is as long, and no bracket.
-pub(super) const LONG: u16 = u16::MAX;
-
 impl Tok {
-    pub(super) const END: Self = Self { start: 0, aux: 0, len: 0, kind: K::Semi, flags: 0 };
+    pub(super) const END: Self = Self { low: 0, high: 0, kind: K::Semi, flags: 0 };
 
-    pub(super) fn new(kind: K, start: u32, end: u32, aux: u32, flags: u8) -> Self {
-        let len = u16::try_from(end.wrapping_sub(start)).unwrap_or(LONG);
-        match kind {
-            K::LBrace | K::RBrace => Self { start, aux, len: 0, kind, flags },
-            _ if len == LONG => Self { start, aux: end, len, kind, flags },
-            _ => Self { start, aux, len, kind, flags },
+    #[inline]
+    const fn with(kind: K, start: u32, rest: u32, flags: u8) -> Self {
+        let low = start << LOW | rest & LOW_MASK;
+        let high = (rest >> LOW & 0xFFFF) as u16;
+        Self { low, high, kind, flags: flags & !HIGH | ((rest >> REST) << 4) as u8 & HIGH }
+    }
+
+    /// Makes a token that is no word; a bracket has no other one yet.
+    #[inline]
+    pub(super) const fn new(kind: K, start: u32, end: u32, flags: u8) -> Self {
+        let rest = if kind.is_bracket() { NO_MATE } else { end.wrapping_sub(start) };
+        Self::with(kind, start, rest, flags)
+    }
+
+    /// Makes a word: its number in the tables and the key of its name, of which it holds the one or the other. A word of the
+    /// tables is shorter than [`MOST_KNOWN`].
+    #[inline]
+    pub(super) const fn of_word(kind: K, start: u32, end: u32, (word, key): (Word, u16), flags: u8) -> Self {
+        let len = end.wrapping_sub(start);
+        let flags = flags & !(KNOWN | LONG);
+        if word != 0 {
+            let rest = (len >> LOW) << WORD | word as u32;
+            Self::with(kind, start, rest << LOW | len & LOW_MASK, flags | KNOWN)
+        } else if len <= LOW_MASK {
+            Self::with(kind, start, (key as u32) << LOW | len, flags)
+        } else {
+            Self::with(kind, start, len, flags | LONG)
+        }
+    }
+
+    /// The same with more flags.
+    #[inline]
+    pub(super) const fn and(self, flags: u8) -> Self {
+        Self { flags: self.flags | flags, ..self }
+    }
+
+    #[inline]
+    pub(super) const fn start(self) -> u32 {
+        self.low >> LOW
+    }
+
+    #[inline]
+    const fn rest(self) -> u32 {
+        ((self.flags & HIGH) as u32) << REST >> 4 | (self.high as u32) << LOW | self.low & LOW_MASK
+    }
+
+    #[inline]
+    const fn len(self) -> u32 {
+        if self.kind.is_word() && self.flags & LONG == 0 {
+            let short = self.low & LOW_MASK;
+            if self.flags & KNOWN == 0 { short } else { (self.high as u32 >> WORD) << LOW | short }
+        } else if self.kind.is_bracket() {
+            1
+        } else {
+            self.rest()
         }
     }
 
     /// Where the token ends.
     #[inline]
-    pub(super) fn end(self) -> u32 {
-        match self.kind {
-            K::LBrace | K::RBrace => self.start.wrapping_add(1),
-            _ if self.len == LONG => self.aux,
-            _ => self.start.wrapping_add(u32::from(self.len)),
+    pub(super) const fn end(self) -> u32 {
+        self.start().wrapping_add(self.len())
+    }
+
+    /// The index of the other bracket; of a bracket only.
+    #[inline]
+    pub(super) const fn mate(self) -> u32 {
+        if self.kind.is_bracket() { self.rest() } else { NO_MATE }
+    }
+
+    pub(super) const fn set_mate(&mut self, mate: u32) {
+        if self.kind.is_bracket() {
+            *self = Self::with(self.kind, self.start(), mate, self.flags);
         }
     }
 
     /// What a brace opens.
     #[inline]
     pub(super) const fn brace(self) -> Brace {
-        match (self.kind, self.len) {
-            (K::LBrace | K::RBrace, 1) => Brace::Body,
-            (K::LBrace | K::RBrace, 2) => Brace::Class,
-            (K::LBrace | K::RBrace, 3) => Brace::Object,
+        match (self.kind, self.flags & BRACE) {
+            (K::LBrace | K::RBrace, 2) => Brace::Body,
+            (K::LBrace | K::RBrace, 4) => Brace::Class,
+            (K::LBrace | K::RBrace, 6) => Brace::Object,
             _ => Brace::Block,
         }
     }
 
     pub(super) const fn set_brace(&mut self, brace: Brace) {
         if matches!(self.kind, K::LBrace | K::RBrace) {
-            self.len = match brace {
+            let bits = match brace {
                 Brace::Block => 0,
-                Brace::Body => 1,
-                Brace::Class => 2,
-                Brace::Object => 3,
+                Brace::Body => 2,
+                Brace::Class => 4,
+                Brace::Object => 6,
             };
+            self.flags = self.flags & !BRACE | bits;
         }
     }
 
-    /// Packs what is known of a word.
-    #[inline]
-    pub(super) const fn word_aux(word: Word, key: u16) -> u32 {
-        (key as u32) << 16 | word as u32
-    }
-
-    /// The interned word; of a word only.
+    /// The interned word; 0 where there is none.
     #[inline]
     pub(super) const fn word(self) -> Word {
-        if self.len == LONG { 0 } else { (self.aux & 0xFFFF) as Word }
+        let known = self.kind.is_word() && self.flags & KNOWN != 0;
+        if known { self.high & (WORDS as Word).wrapping_sub(1) } else { 0 }
     }
 
     /// The key of the name, escapes decoded; of a word only.
     #[inline]
-    pub(super) const fn key(self) -> u16 {
-        if self.len == LONG { LONG_KEY } else { (self.aux >> 16) as u16 }
+    pub(super) fn key(self, src: &[u8]) -> u16 {
+        if self.flags & (KNOWN | LONG) == 0 { self.high } else { self.key_there(src) }
+    }
+
+    /// The key of a name that the token does not hold.
+    fn key_there(self, src: &[u8]) -> u16 {
+        let (start, end) = (self.start() as usize, self.end() as usize);
+        if self.flags & ESCAPED == 0 {
+            key(prefix_at(src, start, end), end.wrapping_sub(start))
+        } else {
+            key_of(&name_of(src, self))
+        }
     }
 
     #[inline]
@@ -159,7 +261,7 @@ impl Tok {
 }
 
 /// Where an unclosed bracket has no other one.
-pub(super) const NO_MATE: u32 = u32::MAX;
+pub(super) const NO_MATE: u32 = (1 << WIDE) - 1;
 
 /// Words that the lexer and the walker know by number. They are interned first, in this order.
 macro_rules! keywords {

@@ -52,7 +52,7 @@ impl Scanner<'_> {
         let len = memchr::memchr2(b'<', b'{', rest).unwrap_or(rest.len());
         if len > 0 {
             self.at = start.wrapping_add(len);
-            self.push_text(K::JsxText, start, self.at, 0, 0);
+            self.push_text(K::JsxText, start, self.at, 0);
         }
         match self.src.get(self.at) {
             Some(b'{') => {
@@ -84,7 +84,7 @@ impl Scanner<'_> {
                 let rest = self.src.get(body..).unwrap_or_default();
                 let len = memchr::memchr(byte, rest).map_or(rest.len(), |len| len.wrapping_add(1));
                 self.at = body.wrapping_add(len);
-                self.push_text(K::JsxText, start, self.at, 0, 0);
+                self.push_text(K::JsxText, start, self.at, 0);
             }
             b'{' => {
                 self.emit(K::LBrace, 1);
@@ -125,7 +125,7 @@ impl Scanner<'_> {
             self.frames.truncate(self.frames.len().wrapping_sub(1));
         }
         let start = self.at.wrapping_sub(len);
-        self.push(K::JsxEnd, start, self.at, 0, 0);
+        self.push(K::JsxEnd, start, self.at, 0);
         if !matches!(self.top().open, Open::JsxText) {
             (self.operand, self.statement) = (false, false);
         }

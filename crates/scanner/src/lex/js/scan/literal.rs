@@ -1,6 +1,6 @@
 //! Numbers, strings, templates, regex literals and comments.
 
-use super::super::token::{ESCAPED, K, NO_MATE, UNCLOSED};
+use super::super::token::{ESCAPED, K, UNCLOSED};
 use super::{CLASS_DIGIT, CLASS_WORD, Open, Scanner, class, offset};
 
 /// How many bytes of a string are looked at one by one: most are shorter.
@@ -64,7 +64,7 @@ impl Scanner<'_> {
         let tail = rest.iter().skip(len).take_while(|byte| matches!(class(**byte), CLASS_WORD | CLASS_DIGIT));
         len = len.wrapping_add(tail.count()).max(1);
         self.at = start.wrapping_add(len);
-        self.push(K::Num, start, self.at, 0, 0);
+        self.push(K::Num, start, self.at, 0);
         (self.operand, self.statement) = (false, false);
     }
 
@@ -92,7 +92,7 @@ impl Scanner<'_> {
         if flags & UNCLOSED != 0 {
             self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
         }
-        self.push_text(K::Str, start, end, 0, flags);
+        self.push_text(K::Str, start, end, flags);
         (self.operand, self.statement) = (false, false);
     }
 
@@ -115,7 +115,7 @@ impl Scanner<'_> {
                 }
                 (Some(b'$'), Some(b'{')) => {
                     self.at = end.wrapping_add(2);
-                    self.push_text(head, start, self.at, NO_MATE, flags);
+                    self.push_text(head, start, self.at, flags);
                     self.open(Open::Hole);
                     self.holes = self.holes.wrapping_add(1);
                     if self.holes > self.limits.templates {
@@ -135,7 +135,7 @@ impl Scanner<'_> {
             self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
         }
         self.at = end;
-        self.push_text(whole, start, end, NO_MATE, flags);
+        self.push_text(whole, start, end, flags);
         (self.operand, self.statement) = (false, false);
     }
 

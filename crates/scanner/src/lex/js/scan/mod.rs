@@ -278,7 +278,7 @@ impl<'a> Scanner<'a> {
     fn unclosed(&mut self) {
         let first =
             self.frames.iter().find(|frame| matches!(frame.open, Open::JsxText | Open::JsxTag { .. }));
-        let start = first.and_then(|frame| self.out.toks.get(frame.tok as usize)).map(|tok| tok.start);
+        let start = first.and_then(|frame| self.out.toks.get(frame.tok as usize)).map(|tok| tok.start());
         if let Some(start) = start {
             self.out.unsure.push((start.saturating_add(1), offset(self.src.len())));
         }
@@ -303,7 +303,13 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn push(&mut self, kind: K, start: usize, end: usize, aux: u32, flags: u8) {
+    fn push(&mut self, kind: K, start: usize, end: usize, flags: u8) {
+        self.push_tok(Tok::new(kind, offset(start), offset(end), flags), start, end);
+    }
+
+    #[inline]
+    fn push_tok(&mut self, tok: Tok, start: usize, end: usize) {
+        let (kind, flags) = (tok.kind, tok.flags);
         let flags = if self.newline { flags | NEWLINE } else { flags };
         self.newline = false;
         if start.wrapping_sub(self.end) >= GAP {
@@ -313,7 +319,7 @@ impl<'a> Scanner<'a> {
         if flags & EVENT != 0 {
             self.event();
         }
-        self.out.toks.push(Tok::new(kind, offset(start), offset(end), aux, flags));
+        self.out.toks.push(tok.and(flags));
         self.last = kind;
         if kind != K::Word {
             self.last_kw = Kw::None;
@@ -327,7 +333,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes a token with text.
-    fn push_text(&mut self, kind: K, start: usize, end: usize, aux: u32, flags: u8) {
+    fn push_text(&mut self, kind: K, start: usize, end: usize, flags: u8) {
         let mut flags = flags;
         let text = self.src.get(start..end).unwrap_or_default();
         let within = if kind == K::JsxText { Within::Prose } else { Within::String };
@@ -341,7 +347,7 @@ impl<'a> Scanner<'a> {
         if matches!(kind, K::Str | K::Tpl) && self.is_name(start.wrapping_add(1), close, flags) {
             flags |= EVENT;
         }
-        self.push(kind, start, end, aux, flags);
+        self.push(kind, start, end, flags);
     }
 
     /// Says whether a string may be the name of a member that rules look for with any receiver.
@@ -417,13 +423,13 @@ impl<'a> Scanner<'a> {
         let number = offset(close);
         let mut brace = Brace::Block;
         if let Some(tok) = self.out.toks.get_mut(frame.tok as usize) {
-            tok.aux = number;
+            tok.set_mate(number);
             // Until something in it counts.
             tok.flags |= DULL;
             brace = tok.brace();
         }
         if let Some(tok) = self.out.toks.get_mut(close) {
-            tok.aux = frame.tok;
+            tok.set_mate(frame.tok);
             tok.set_brace(brace);
         }
     }
@@ -431,7 +437,7 @@ impl<'a> Scanner<'a> {
     fn emit(&mut self, kind: K, len: usize) {
         let start = self.at;
         self.at = start.wrapping_add(len);
-        self.push(kind, start, self.at, NO_MATE, 0);
+        self.push(kind, start, self.at, 0);
         (self.operand, self.statement) = (true, false);
     }
 }

@@ -144,7 +144,7 @@ impl Scanner<'_> {
             self.number();
             if let Some(tok) = self.out.toks.last_mut() {
                 let start = u32::try_from(start).unwrap_or(u32::MAX);
-                *tok = Tok::new(tok.kind, start, tok.end(), tok.aux, tok.flags);
+                *tok = Tok::new(tok.kind, start, tok.end(), tok.flags);
             }
         } else if self.rest().starts_with(b"...") {
             self.emit(K::Ellipsis, 3);

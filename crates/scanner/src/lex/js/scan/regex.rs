@@ -108,7 +108,7 @@ impl Scanner<'_> {
         let flags = rest.iter().take_while(|byte| matches!(class(**byte), CLASS_WORD | CLASS_DIGIT)).count();
         let start = self.at;
         self.at = end.wrapping_add(flags);
-        self.push(K::Regex, start, self.at, 0, 0);
+        self.push(K::Regex, start, self.at, 0);
         (self.operand, self.statement) = (false, false);
         true
     }

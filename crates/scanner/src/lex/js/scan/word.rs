@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::escape;
-use super::super::token::{ESCAPED, EVENT, K, Kw, LONG, Tok};
+use super::super::token::{ESCAPED, EVENT, K, Kw, MOST_KNOWN, Tok};
 use super::{After, CLASS_BLANK, Flag, Open, Pending, Scanner, class, is_word, offset, wide_blank};
 use crate::names::{STARRED, Word, key, prefix, prefix_at};
 
@@ -48,16 +48,17 @@ impl Scanner<'_> {
             }
         }
         self.at = end.max(self.at.wrapping_add(1));
-        if flags & ESCAPED != 0 && self.at.wrapping_sub(start) >= usize::from(LONG) {
-            // Only zeros in escapes make a name of any use that long.
+        let text = self.src.get(start..self.at).unwrap_or_default();
+        let name = if flags == 0 { Cow::Borrowed(text) } else { Cow::Owned(escape::decode_identifier(text)) };
+        let head = prefix(&name);
+        let word = self.names.words.find(head, &name);
+        if word != 0 && self.at.wrapping_sub(start) >= MOST_KNOWN {
+            // Only zeros in escapes make a name of the tables that long.
             self.out.stopped = Some(start);
             return;
         }
         self.out.identifiers.push(offset(self.out.toks.len()));
-        let text = self.src.get(start..self.at).unwrap_or_default();
-        let name = if flags == 0 { Cow::Borrowed(text) } else { Cow::Owned(escape::decode_identifier(text)) };
-        let head = prefix(&name);
-        self.named(kind, start, (self.names.words.find(head, &name), key(head, name.len())), flags);
+        self.named(kind, start, (word, key(head, name.len())), flags);
     }
 
     #[inline]
@@ -79,7 +80,8 @@ impl Scanner<'_> {
         } else {
             self.keyword(kw);
         }
-        self.push(kind, start, self.at, Tok::word_aux(word, key), flags);
+        let tok = Tok::of_word(kind, offset(start), offset(self.at), (word, key), flags);
+        self.push_tok(tok, start, self.at);
         self.last_kw = kw;
     }
 

@@ -105,7 +105,7 @@ impl<'a, 't> Reader<'a, 't> {
 
     /// Gives where a bracket ends; one that is never closed does not.
     pub(super) fn end_of(&self, open: u32) -> u32 {
-        let mate = self.tok(open).aux;
+        let mate = self.tok(open).mate();
         if mate > open { mate } else { NO_MATE }
     }
 
@@ -145,7 +145,7 @@ impl<'a, 't> Reader<'a, 't> {
                 Brace::Body => self.body(at),
                 Brace::Class | Brace::Object => self.levels.push(Level::new(Kind::Other, at)),
             },
-            K::RParen | K::RBracket | K::RBrace => self.close(tok.aux),
+            K::RParen | K::RBracket | K::RBrace => self.close(tok.mate()),
             K::Arrow => self.arrow(at),
             _ => {}
         }
@@ -328,10 +328,10 @@ impl<'a, 't> Reader<'a, 't> {
     fn head(&mut self, last: u32, end: u32) -> Option<(u32, Flag)> {
         let tok = self.tok(last);
         match tok.kind {
-            K::RParen if tok.aux < last => {
+            K::RParen if tok.mate() < last => {
                 let typed = self.typed == Flag::On
-                    && self.before(tok.aux).is_some_and(|before| before.kind == K::Colon);
-                (!typed).then(|| (tok.aux, self.pattern(tok.aux, Range::Variable(tok.aux, end), 0)))
+                    && self.before(tok.mate()).is_some_and(|before| before.kind == K::Colon);
+                (!typed).then(|| (tok.mate(), self.pattern(tok.mate(), Range::Variable(tok.mate(), end), 0)))
             }
             K::Word => {
                 self.record(last, Range::Variable(last, end));

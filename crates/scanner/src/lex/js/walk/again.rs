@@ -263,7 +263,7 @@ impl Again {
     /// Takes tokens in rising order that did not count before.
     pub(super) fn wake(&mut self, toks: &[Tok], live: &[u32]) {
         for body in &mut self.bodies {
-            let close = toks.get(body.open as usize).map_or(NO_MATE, |open| open.aux);
+            let close = toks.get(body.open as usize).map_or(NO_MATE, |open| open.mate());
             let next = live.partition_point(|at| *at < body.open);
             body.due |= live.get(next).is_some_and(|at| *at < close);
         }

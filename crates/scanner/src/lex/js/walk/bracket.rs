@@ -182,7 +182,7 @@ impl Walk<'_, '_, '_, '_> {
                 if frame.entered
                     && let Some(entered) = self.entered.pop()
                 {
-                    let end = self.tok(frame.open as usize).aux as usize == at;
+                    let end = self.tok(frame.open as usize).mate() as usize == at;
                     let left = if end { Left::AtItsEnd } else { Left::Elsewhere };
                     self.again.leave(entered, left, self.sink, &self.bindings.reads, &self.put_in);
                 }
@@ -296,7 +296,7 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Gives the constant name of an index that ends at a token; nothing where it is none.
     pub(super) fn constant_name(&self, close: usize) -> Vec<u8> {
-        let open = self.tok(close).aux as usize;
+        let open = self.tok(close).mate() as usize;
         if self.kind(close) != Some(K::RBracket) || open >= close {
             return Vec::new();
         }

@@ -206,7 +206,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
     }
 
     pub(in crate::lex::js) fn span(&self, first: u32, last: u32) -> (usize, usize) {
-        (self.tok(first as usize).start as usize, self.tok(last as usize).end() as usize)
+        (self.tok(first as usize).start() as usize, self.tok(last as usize).end() as usize)
     }
 
     pub(super) fn mention(&mut self, cur: &Cur) {

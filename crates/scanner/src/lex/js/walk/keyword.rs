@@ -237,7 +237,7 @@ impl Walk<'_, '_, '_, '_> {
         let (start, end) = if open == NO_MATE {
             (0, u32::MAX)
         } else {
-            (open, self.toks.get(open as usize).map_or(u32::MAX, |tok| tok.aux))
+            (open, self.toks.get(open as usize).map_or(u32::MAX, |tok| tok.mate()))
         };
         self.bindings.declare(word, start, end);
     }

@@ -626,14 +626,14 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
             In::Call => !frame.exact,
             In::Group | In::Index | In::Hole | In::Jsx | In::Control => false,
         };
-        if skips { tok.aux as usize } else { next }
+        if skips { tok.mate() as usize } else { next }
     }
 
     /// Comes to a function's body: gives its closing bracket where it would give the same as in the round before.
     fn past_body(&mut self, at: usize, tok: Tok) -> Option<usize> {
         let frame = self.frames.last_mut().filter(|frame| frame.kind == In::Body)?;
         let whole = self.whole || super::whole::in_each_round();
-        if tok.flags & DULL != 0 || tok.aux == NO_MATE || whole || self.prefix != Prefix::None {
+        if tok.flags & DULL != 0 || tok.mate() == NO_MATE || whole || self.prefix != Prefix::None {
             return None;
         }
         match self.again.enter(at, self.sink, &self.bindings.reads, &self.put_in) {
@@ -641,7 +641,7 @@ impl<'a, 't, 's, 'r> Walk<'a, 't, 's, 'r> {
                 frame.entered = true;
                 self.entered.push(entered);
             }
-            Err(again::Passed) => return Some(tok.aux as usize),
+            Err(again::Passed) => return Some(tok.mate() as usize),
         }
         None
     }

@@ -46,7 +46,7 @@ impl Walk<'_, '_, '_, '_> {
                 K::LParen | K::LBracket | K::LBrace if tok.flags & DULL == 0 => break,
                 K::JsxEnd | K::TplMid | K::TplTail if scan.depth == 0 => break,
                 K::RParen | K::RBracket | K::RBrace => {
-                    let own = self.toks.get(open).is_some_and(|opening| opening.aux as usize == at);
+                    let own = self.toks.get(open).is_some_and(|opening| opening.mate() as usize == at);
                     if own && scan.depth == 0 {
                         // It clears what waits.
                         (scan.from, scan.kept) = (at, scan.declares);
@@ -68,7 +68,7 @@ impl Walk<'_, '_, '_, '_> {
             }
             scan.look(tok, at);
             if matches!(tok.kind, K::LParen | K::LBracket | K::LBrace) {
-                let closing = tok.aux as usize;
+                let closing = tok.mate() as usize;
                 scan.close(tok, self.tok(closing), closing);
                 at = closing;
             }
