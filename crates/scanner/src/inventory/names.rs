@@ -93,6 +93,8 @@ const NAMES: &[(&str, Lens)] = &[
     (".yarnrc", Lens::Data),
     ("cmakelists.txt", Lens::Data),
     ("pipfile", Lens::Data),
+    ("procfile", Lens::Data),
+    (".lintstagedrc", Lens::Data),
     (".gemrc", Lens::Data),
     (".condarc", Lens::Data),
     (".gitconfig", Lens::Data),
@@ -224,6 +226,12 @@ pub(crate) fn lens(path: &str) -> Option<Lens> {
     let settings = lower == "git/config"
         || [".git/config", "/git/config", ".cargo/config"].iter().any(|tail| lower.ends_with(tail));
     let dotted = dotted.or_else(|| settings.then_some(Lens::Data));
+    // What git runs by its name.
+    let hooks = [".husky/", ".githooks/", ".git/hooks/"].iter().any(|folder| {
+        lower.starts_with(folder) || memchr::memmem::find(lower.as_bytes(), folder.as_bytes()).is_some()
+    });
+    let dotted =
+        dotted.or_else(|| (hooks && ending.is_empty() && !name.starts_with('.')).then_some(Lens::Sh));
     named.or(dotted).or_else(|| ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, lens)| *lens))
 }
 

@@ -194,6 +194,18 @@ const HOLDERS: &[(&str, &str)] = &[
     (".gitconfig", "[alias]\n\tx = !§\n"),
     ("SKILL.md", "---\nname: x\nhooks:\n  Stop:\n    - hooks:\n        - command: §\n---\ntext\n"),
     ("binding.gyp", "{'variables': {'x': '<!(§)'}}"),
+    ("Procfile", "web: §\n"),
+    (".lintstagedrc", r#"{"*.js":["ls","§"]}"#),
+    (".lintstagedrc.yaml", "'*.js': §\n"),
+    ("package.json", r#"{"lint-staged":{"*.js":"§"}}"#),
+    ("vercel.json", r#"{"buildCommand":"§"}"#),
+    (".travis.yml", "before_install:\n  - ls\n  - §\n"),
+    ("appspec.yml", "phases:\n  pre_build:\n    commands:\n      - §\n"),
+    ("user-data.yaml", "runcmd:\n  - §\n"),
+    ("play.yml", "- name: x\n  shell: §\n"),
+    (".github/workflows/ci.yml", "jobs: {a: {steps: [{run: ls, shell: 'bash -c \"§\" {0}'}]}}\n"),
+    ("pod.yaml", "spec:\n  containers:\n  - command: [sh, -c]\n    args: ['§']\n"),
+    (".vscode/launch.json", r#"{"configurations":[{"runtimeExecutable":"sh","runtimeArgs":["-c","§"]}]}"#),
 ];
 
 #[test]
@@ -511,4 +523,22 @@ fn secrets_behind_escapes_are_found_and_hidden() {
     let text = text.replace(token, &format!("gh\\u0070_{}", "x".repeat(36)));
     let clean = report(Profile::General, &[("a.json", text.as_bytes())]);
     assert!(found(&clean, "secret/github").is_empty(), "{:?}", clean.findings());
+}
+
+#[test]
+fn what_git_runs_by_its_name_is_a_script() {
+    let found = |path: &str, text: &str, rule: &str| {
+        check(Profile::General, path, text).iter().any(|line| line.contains(rule))
+    };
+    let line = "curl https://docs.example.com/x | sh\n";
+    for path in
+        [".husky/pre-commit", "a/.husky/_/post-merge", ".githooks/pre-push", ".git/hooks/post-checkout"]
+    {
+        assert!(found(path, line, "danger sh/pipe-to-shell"), "{path}");
+    }
+    assert!(found(".husky/pre-commit", "#!/usr/bin/env node\neval(a)\n", "danger exec/eval"));
+    // An ending says what a file is; a text of no folder that git looks into is prose.
+    for path in [".githooks/notes.txt", "hooks/pre-commit"] {
+        assert!(!found(path, line, "danger"), "{path}");
+    }
 }

@@ -64,6 +64,16 @@ pub(super) fn value(
     }
 }
 
+/// What stands at a key `shell` is a line for one, if it is more than its name.
+fn shell_line(tree: &mut Tree<'_, '_>, level: &Level) {
+    if let Some(fact) = level.facts.shell.as_ref() {
+        let text = fact.scalar.bytes(tree.src);
+        if memchr::memchr2(b' ', b'\n', text.trim_ascii()).is_some() {
+            embed(tree, fact, Lens::Sh);
+        }
+    }
+}
+
 /// Hands a value on as code.
 fn embed(tree: &mut Tree<'_, '_>, fact: &Fact, lens: Lens) {
     let len = fact.scalar.bytes(tree.src).len();
@@ -112,6 +122,7 @@ fn expansions(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: How) {
 
 /// Judges a map that is complete.
 pub(super) fn object(tree: &mut Tree<'_, '_>, level: &Level, end: usize) {
+    shell_line(tree, level);
     if level.facts.is_empty() {
         return;
     }
@@ -129,6 +140,13 @@ pub(super) fn object(tree: &mut Tree<'_, '_>, level: &Level, end: usize) {
         }
     }
     for argv in &facts.argv {
+        // The list of a container's command goes on in that of its arguments.
+        if let Some((program, flags)) =
+            argv.split_first().filter(|(_, flags)| !flags.is_empty() && !last.is_empty())
+        {
+            let whole: Vec<&Fact> = flags.iter().chain(last).collect();
+            joined(tree, program, &whole, end);
+        }
         if let Some((program, args)) = argv.split_first() {
             started(tree, level, program, if args.is_empty() { last } else { args }, end);
         }
@@ -162,7 +180,7 @@ fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact]
     if args.is_empty() {
         embed(tree, command, Lens::Sh);
     } else {
-        let view = line(tree.src, command, args);
+        let view = line(tree.src, command, args.iter());
         tree.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
     let context = level.context;
@@ -189,6 +207,20 @@ fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact]
     }
 }
 
+/// A list that is a program with flags, and the list that goes on where it ends.
+fn joined(tree: &mut Tree<'_, '_>, program: &Fact, rest: &[&Fact], end: usize) {
+    let size = rest.iter().fold(program.scalar.bytes(tree.src).len(), |sum, arg| {
+        sum.saturating_add(arg.scalar.bytes(tree.src).len()).saturating_add(4)
+    });
+    let Some(left) = tree.budget.checked_sub(size) else {
+        tree.sink.unread.push(Unread { start: program.span.0, end: end.max(program.span.0) });
+        return;
+    };
+    tree.budget = left;
+    let view = line(tree.src, program, rest.iter().copied());
+    tree.sink.embed(Lens::Sh, EmbeddedText::View(view));
+}
+
 /// The words that a host would start.
 fn words(src: &[u8], command: &Fact, args: &[Fact]) -> Line {
     let text = command.scalar.bytes(src);
@@ -202,7 +234,7 @@ fn words(src: &[u8], command: &Fact, args: &[Fact]) -> Line {
 }
 
 /// A program with its arguments as one line for a shell, each argument one word.
-fn line(src: &[u8], command: &Fact, args: &[Fact]) -> View {
+fn line<'a>(src: &[u8], command: &Fact, args: impl Iterator<Item = &'a Fact>) -> View {
     let mut view = View::default();
     let keys = |fact: &Fact| if fact.scalar.how() == fact.how { How::NONE } else { fact.how };
     let len = command.scalar.bytes(src).len();

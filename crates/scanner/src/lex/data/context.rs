@@ -38,6 +38,8 @@ impl Context {
             ".gitconfig" | "gitconfig" => Self::GIT,
             "config" if path.ends_with("git/config") => Self::GIT,
             _ if matches!(ending.as_str(), "gyp" | "gypi") => Self::GYP,
+            "procfile" => Self::SCRIPTS,
+            _ if name.starts_with(".lintstagedrc") => Self::SCRIPTS,
             _ if name.starts_with("hooks") && ending == "json" => Self::HOOKS,
             _ => Self::default(),
         };
@@ -61,6 +63,7 @@ impl Context {
             b"command" if self.has(Self::SERVERS) => kept.and(Self::COMMAND),
             b"scripts"
             | b"tasks"
+            | b"lint-staged"
             | b"initializecommand"
             | b"oncreatecommand"
             | b"updatecontentcommand"
@@ -96,16 +99,49 @@ impl Interest {
         }
         let lower = Lower::new(key);
         match lower.get() {
-            b"command" | b"action" | b"entrypoint" => Self::Command,
+            b"command" | b"action" | b"entrypoint" | b"runtimeexecutable" => Self::Command,
             b"cmd" | b"bash" | b"exec" | b"program" if context.has(Context::HOOKS) => Self::Command,
             b"cmd" if context.has(Context::SERVERS) => Self::Command,
             b"path" if context.has(Context::COMMAND) => Self::Command,
-            b"args" | b"argv" | b"arguments" => Self::Args,
+            b"args" | b"argv" | b"arguments" | b"runtimeargs" => Self::Args,
             b"run" => Self::Run,
             b"shell" => Self::Shell,
             b"url" | b"serverurl" | b"httpurl" | b"uri" if context.has(Context::SERVERS) => Self::Url,
             b"script"
+            | b"cmd"
             | b"cmds"
+            | b"commands"
+            | b"bash"
+            | b"sh"
+            | b"pwsh"
+            | b"powershell"
+            | b"buildcommand"
+            | b"build_command"
+            | b"build_cmd"
+            | b"installcommand"
+            | b"install_command"
+            | b"startcommand"
+            | b"start_command"
+            | b"predeploycommand"
+            | b"release_command"
+            | b"devcommand"
+            | b"ignorecommand"
+            | b"runcmd"
+            | b"bootcmd"
+            | b"install"
+            | b"before_install"
+            | b"after_install"
+            | b"after_success"
+            | b"after_failure"
+            | b"before_deploy"
+            | b"after_deploy"
+            | b"override-build"
+            | b"override-pull"
+            | b"override-stage"
+            | b"override-prime"
+            | b"pre_build"
+            | b"post_build"
+            | b"pre_commit"
             | b"before_script"
             | b"after_script"
             | b"apikeyhelper"

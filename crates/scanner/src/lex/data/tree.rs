@@ -73,6 +73,8 @@ pub(super) struct Tree<'t, 'r> {
     package: bool,
     /// Bytes that commands may still be put together from.
     pub(super) budget: usize,
+    /// Where the last comment ends.
+    noted: usize,
 }
 
 impl<'t, 'r> Tree<'t, 'r> {
@@ -108,6 +110,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             wide,
             package,
             budget,
+            noted: 0,
         }
     }
 
@@ -172,6 +175,9 @@ impl<'t, 'r> Tree<'t, 'r> {
         let (interest, context) = if top.keyed {
             let key = self.path.last();
             (Interest::of(key, top.context), top.context.below(key))
+        } else if self.levels.len() == 1 {
+            // What a file's name says of its root holds in the map that is all of it.
+            (top.interest, top.context)
         } else {
             (top.interest, top.context.in_list())
         };
@@ -378,7 +384,12 @@ impl<'t, 'r> Tree<'t, 'r> {
 
     /// A comment, without its marks.
     pub(super) fn comment(&mut self, start: usize, end: usize) {
-        self.out.text.begin(Within::Comment, 0);
+        // Comments with nothing between them are one text.
+        let between = self.src.get(self.noted..start).filter(|_| self.noted > 0);
+        if !between.is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace)) {
+            self.out.text.begin(Within::Comment, 0);
+        }
+        self.noted = end;
         let bytes = self.src.get(start..end).unwrap_or_default();
         let mut at = start;
         for line in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {

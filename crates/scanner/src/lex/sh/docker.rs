@@ -7,7 +7,6 @@ use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::options::Limits;
 use crate::sink::{EmbeddedText, Sink, Unread};
-use crate::text::Within;
 use crate::view::How;
 
 /// Longest setting that is kept.
@@ -54,18 +53,19 @@ pub(super) fn dockerfile(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: 
         open: false,
         ranges: Vec::new(),
     };
-    let mut at = 0_usize;
+    let (mut at, mut noted) = (0_usize, 0_usize);
     while at < src.len() {
         let line = file.line(at);
         let first = line.text.bytes.iter().position(|byte| !byte.is_ascii_whitespace());
         at = line.next;
         let Some(first) = first else { continue };
         if line.text.bytes.get(first) == Some(&b'#') {
-            comment(src, line.start, line.end, out);
+            super::note(src, (line.start, line.end), &mut noted, out);
             continue;
         }
         at = file.instruction(&line, first, sink);
     }
+    out.text.end();
     let ranges = core::mem::take(&mut file.ranges);
     super::script(src, &ranges, sink, limits, out);
 }
@@ -82,14 +82,6 @@ fn escape(src: &[u8]) -> u8 {
         }
     }
     b'\\'
-}
-
-fn comment(src: &[u8], start: usize, end: usize, out: &mut Lexed) {
-    let text = src.get(start..end).unwrap_or_default();
-    let marks = text.iter().take_while(|byte| matches!(byte, b'#' | b' ' | b'\t')).count();
-    out.text.begin(Within::Comment, 0);
-    out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), How::NONE);
-    out.text.end();
 }
 
 impl File<'_> {

@@ -4,7 +4,6 @@ use super::flat::Flat;
 use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::sink::{EmbeddedText, Sink};
-use crate::text::Within;
 use crate::view::How;
 
 /// How a file of this lens is read.
@@ -62,14 +61,6 @@ type Names = std::collections::BTreeMap<Vec<u8>, Vec<u8>>;
 const LEVELS: usize = 8;
 /// Longest value that is kept.
 const MAX: usize = 4096;
-
-fn comment(src: &[u8], start: usize, end: usize, out: &mut Lexed) {
-    let text = src.get(start..end).unwrap_or_default();
-    let marks = text.iter().take_while(|byte| matches!(byte, b'#' | b' ' | b'\t')).count();
-    out.text.begin(Within::Comment, 0);
-    out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), How::NONE);
-    out.text.end();
-}
 
 /// What a line outside of recipes sets: its head, the name, the value with its place in the line.
 struct Setting<'a> {
@@ -151,7 +142,7 @@ pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut recipes = Recipe { names: &names, budget, out: Flat::default(), calls: Vec::new() };
     let (name, ending) = crate::inventory::names::parts(sink.path);
     let just = name.ends_with("justfile") || ending == "just";
-    let mut prefix = b'\t';
+    let (mut prefix, mut noted) = (b'\t', 0_usize);
     for (start, end) in lines {
         let line = src.get(start..end).unwrap_or_default();
         let recipe = line.strip_prefix(&[prefix]).or_else(|| line.strip_prefix(b" ").filter(|_| just));
@@ -165,7 +156,7 @@ pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         }
         let text = line.trim_ascii_start();
         if text.starts_with(b"#") {
-            comment(src, end.saturating_sub(text.len()), end, out);
+            super::note(src, (end.saturating_sub(text.len()), end), &mut noted, out);
             continue;
         }
         shell_calls(line, start, &mut recipes.calls);

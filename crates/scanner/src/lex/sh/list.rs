@@ -6,7 +6,6 @@ use super::run::{Stage, Words};
 use super::{Parser, Pipe};
 use crate::entry::Lens;
 use crate::sink::EmbeddedText;
-use crate::text::Within;
 use crate::view::{How, View};
 
 /// What ends a list.
@@ -165,11 +164,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn comment(&mut self) {
         let start = self.pos;
         let len = memchr::memchr(b'\n', self.rest()).unwrap_or_else(|| self.rest().len());
-        let text = self.rest().get(..len).unwrap_or_default();
-        let marks = text.iter().take_while(|byte| matches!(byte, b'#' | b'!' | b' ' | b'\t')).count();
-        self.out.text.begin(Within::Comment, 0);
-        self.out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), How::NONE);
-        self.out.text.end();
+        super::note(self.src, (start, start.saturating_add(len)), &mut self.noted, self.out);
         self.skip(len);
     }
 

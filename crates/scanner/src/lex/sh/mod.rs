@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use super::Lexed;
 use crate::options::Limits;
 use crate::sink::{Sink, Unread};
+use crate::text::Within;
 use crate::view::{How, View};
 use flat::Flat;
 use func::Func;
@@ -33,6 +34,12 @@ const ROUNDS: usize = 2;
 
 /// Reads a text as a shell script, or by the file's name as one that holds shell commands.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+    read(src, sink, limits, out);
+    // The last comment may go on to the end.
+    out.text.end();
+}
+
+fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     // The mark of an encoding in front is no part of the first word.
     let start = if sink.depth == 0 && src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     if sink.depth == 0 {
@@ -224,6 +231,8 @@ struct Parser<'a, 's, 'r> {
     used: std::collections::BTreeSet<Vec<u8>>,
     stopped: Option<usize>,
     joint: word::Joint,
+    /// Where the last comment ends.
+    noted: usize,
 }
 
 impl<'a, 's, 'r> Parser<'a, 's, 'r> {
@@ -269,6 +278,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             used: std::collections::BTreeSet::new(),
             stopped: None,
             joint: word::Joint::No,
+            noted: 0,
         }
     }
 
@@ -324,4 +334,18 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
     fn text(&self, word: Piece) -> &[u8] {
         self.flat.bytes.get(word.start..word.end).unwrap_or_default()
     }
+}
+
+/// Tells the text view a comment of one line. Those with nothing between them are one text.
+fn note(src: &[u8], (start, end): (usize, usize), noted: &mut usize, out: &mut Lexed) {
+    let text = src.get(start..end).unwrap_or_default();
+    let marks = text.iter().take_while(|byte| matches!(byte, b'#' | b'!' | b' ' | b'\t')).count();
+    let between = src.get(*noted..start).filter(|_| *noted > 0);
+    if between.is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace)) {
+        out.text.blank((start, start));
+    } else {
+        out.text.begin(Within::Comment, 0);
+    }
+    out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), How::NONE);
+    *noted = end;
 }
