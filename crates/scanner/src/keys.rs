@@ -56,6 +56,7 @@ fn is_secret_file(value: &[u8]) -> bool {
         "keychain",
         "wallet",
         "environ",
+        "/proc/",
         "gcloud",
     ];
     keys > public || others.iter().any(|word| holds(&lower, word))
@@ -132,17 +133,143 @@ fn is_switch(value: &[u8]) -> bool {
 
 /// Options that tune a runtime and load nothing.
 const TUNING: &[&[u8]] = &[
-    b"--max-old-space-size",
-    b"--max-semi-space-size",
-    b"--no-warnings",
     b"--enable-source-maps",
-    b"--no-deprecation",
-    b"--trace-warnings",
     b"--stack-trace-limit",
     b"--unhandled-rejections",
     b"--throw-deprecation",
+    b"--pending-deprecation",
     b"--dns-result-order",
+    b"--openssl-legacy-provider",
+    b"--experimental-vm-modules",
+    b"--experimental-strip-types",
+    b"--experimental-transform-types",
+    b"--experimental-wasm-modules",
+    b"--experimental-json-modules",
+    b"--experimental-fetch",
+    b"--experimental-global-webcrypto",
+    b"--experimental-webstorage",
+    b"--experimental-sqlite",
+    b"--experimental-require-module",
+    b"--experimental-import-meta-resolve",
+    b"--experimental-specifier-resolution",
+    b"--expose-gc",
+    b"--preserve-symlinks",
+    b"--disable-warning",
+    b"--abort-on-uncaught-exception",
+    b"--use-system-ca",
 ];
+
+/// Heads of such options.
+const TUNING_HEADS: &[&[u8]] = &[b"--max-", b"--no-", b"--trace-", b"--report-", b"--heapsnapshot-"];
+
+/// Says whether a word of `NODE_OPTIONS` only tunes, or is what the variable held before.
+fn is_tuning(word: &[u8]) -> bool {
+    let mut option = word.split(|byte| *byte == b'=').next().unwrap_or_default().to_ascii_lowercase();
+    option.iter_mut().filter(|byte| **byte == b'_').for_each(|byte| *byte = b'-');
+    let before = matches!(word, b"$NODE_OPTIONS" | b"${NODE_OPTIONS}" | b"${NODE_OPTIONS:-}");
+    before
+        || TUNING.contains(&option.as_slice())
+        || TUNING_HEADS.iter().any(|head| option.starts_with(head))
+        || word.iter().all(u8::is_ascii_digit)
+}
+
+fn words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+fn holds_any(value: &[u8], parts: &[&[u8]]) -> bool {
+    parts.iter().any(|part| memchr::memmem::find(value, part).is_some())
+}
+
+/// Says whether a program or file lies beside the plugin's start or where all may write.
+fn is_loose(value: &[u8]) -> bool {
+    let start = value.iter().position(|byte| !matches!(byte, b'|' | b'-' | b' ' | b'"' | b'\''));
+    let path = value.get(start.unwrap_or(value.len())..).unwrap_or_default();
+    [b"./".as_slice(), b"../", b"/tmp/", b"/var/tmp/", b"/dev/shm/", b"$TMPDIR/", b"${TMPDIR}/"]
+        .iter()
+        .any(|head| path.starts_with(head))
+}
+
+/// Says whether options of a Java machine bring in an agent or start a program.
+fn brings_agent(value: &[u8]) -> bool {
+    words(value).any(|word| {
+        holds_any(word, &[b"-javaagent:", b"-agentpath:", b"-Xbootclasspath", b"-XX:OnError="])
+            || holds_any(word, &[b"-agentlib:"]) && !holds_any(word, &[b"-agentlib:jdwp"])
+    })
+}
+
+/// Says whether options of Ruby load a file, or look for libraries in another place.
+fn requires_file(value: &[u8]) -> bool {
+    words(value).any(|word| {
+        let file = word.strip_prefix(b"-r");
+        word.starts_with(b"-I")
+            || file.is_some_and(|file| matches!(file.first(), None | Some(b'.' | b'/' | b'~' | b'$')))
+    })
+}
+
+/// What a variable's name says of values that load nothing; no answer for one that always loads.
+fn by_name(name: &[u8], value: &[u8]) -> Option<bool> {
+    let answer = match name.to_ascii_uppercase().as_slice() {
+        b"NODE_OPTIONS" | b"NODE-OPTIONS" => !words(value).all(is_tuning),
+        b"RUBYOPT" => requires_file(value),
+        b"JAVA_TOOL_OPTIONS" | b"_JAVA_OPTIONS" | b"JDK_JAVA_OPTIONS" => brings_agent(value),
+        b"MAKEFLAGS" | b"GNUMAKEFLAGS" => holds_any(value, &[b"--eval"]),
+        b"GOFLAGS" => holds_any(value, &[b"-toolexec"]),
+        b"ERL_FLAGS" | b"ERL_AFLAGS" | b"ERL_ZFLAGS" => holds_any(value, &[b"-eval ", b"-run "]),
+        b"VIMINIT" | b"GVIMINIT" | b"EXINIT" => holds_any(value, &[b"!", b"system("]),
+        b"PYTHONBREAKPOINT" => [b"os.".as_slice(), b"subprocess.", b"pty.", b"posix.", b"code."]
+            .iter()
+            .any(|head| value.starts_with(head)),
+        b"PYTHONWARNINGS" => holds_any(value, &[b"antigravity"]),
+        b"BUN_OPTIONS" => words(value).any(|word| word == b"-r" || word.starts_with(b"--preload")),
+        b"GIT_EXTERNAL_DIFF"
+        | b"GIT_PROXY_COMMAND"
+        | b"GIT_SSH"
+        | b"GIT_EXEC_PATH"
+        | b"GIT_TEMPLATE_DIR"
+        | b"GIT_PAGER"
+        | b"PAGER"
+        | b"MANPAGER"
+        | b"EDITOR"
+        | b"VISUAL"
+        | b"SUDO_EDITOR"
+        | b"BROWSER"
+        | b"LESSOPEN"
+        | b"LESSCLOSE"
+        | b"GCONV_PATH"
+        | b"OPENSSL_ENGINES"
+        | b"OPENSSL_MODULES"
+        | b"ZDOTDIR"
+        | b"PYTHONHOME"
+        | b"PHPRC"
+        | b"PHP_INI_SCAN_DIR"
+        | b"R_PROFILE_USER"
+        | b"CORECLR_PROFILER_PATH"
+        | b"COR_PROFILER_PATH"
+        | b"NPM_CONFIG_SCRIPT_SHELL" => is_loose(value),
+        _ => return None,
+    };
+    Some(answer)
+}
+
+/// Places of a project's own modules: a variable of its own, or where a container has them.
+const OWN: &[&[u8]] =
+    &[b"CLAUDE_PLUGIN_ROOT", b"workspaceFolder", b"workspaceRoot", b"containerWorkspaceFolder", b"PWD"];
+const CONTAINER: &[&[u8]] = &[b"/app", b"/code", b"/src", b"/workspace", b"/workspaces", b"/usr/src"];
+
+fn is_own(part: &[u8]) -> bool {
+    let braced = part.strip_prefix(b"${").and_then(|rest| {
+        let end = memchr::memchr(b'}', rest)?;
+        Some((rest.get(..end)?, rest.get(end.checked_add(1)?..)?))
+    });
+    let bare = part.strip_prefix(b"$").map(|rest| {
+        let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or_default()
+    });
+    let tail = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"/");
+    braced.or(bare).is_some_and(|(name, rest)| OWN.contains(&name) && tail(rest))
+        || CONTAINER.iter().any(|place| part.strip_prefix(*place).is_some_and(tail))
+}
 
 fn is_hijack(name: &[u8], value: &[u8]) -> bool {
     if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
@@ -159,21 +286,16 @@ fn is_hijack(name: &[u8], value: &[u8]) -> bool {
     if value.is_empty() {
         return false;
     }
-    if name.eq_ignore_ascii_case(b"NODE_OPTIONS") || name.eq_ignore_ascii_case(b"node-options") {
-        let mut words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        return !words.all(|word| {
-            let option = word.split(|byte| *byte == b'=').next().unwrap_or_default();
-            TUNING.contains(&option)
-        });
+    if let Some(answer) = by_name(name, value) {
+        return answer;
     }
     if name.eq_ignore_ascii_case(b"PYTHONPATH") {
-        // The plugin's own modules for its own server are no new place.
+        // The project's own modules are no new place.
         return !value.split(|byte| *byte == b':').all(|part| {
-            let own = part.starts_with(b"${CLAUDE_PLUGIN_ROOT}") || part.starts_with(b"$CLAUDE_PLUGIN_ROOT");
             let same = matches!(part, b"" | b"." | b"$PYTHONPATH" | b"${PYTHONPATH}");
             let relative = part.first().is_some_and(u8::is_ascii_alphanumeric) || part.starts_with(b"./");
             let up = part.split(|byte| *byte == b'/').any(|piece| piece == b"..");
-            (own || same || relative) && !up
+            (is_own(part) || same || relative) && !up
         });
     }
     true
@@ -224,6 +346,14 @@ mod tests {
             ("ENV", "production"),
             ("0", "ENV=production"),
             ("PYTHONPATH", "${CLAUDE_PLUGIN_ROOT}/src:$PYTHONPATH"),
+            ("PYTHONPATH", "/app:${workspaceFolder}/src:$PWD"),
+            ("NODE_OPTIONS", "$NODE_OPTIONS --max_old_space_size 4096 --experimental-vm-modules"),
+            ("JAVA_TOOL_OPTIONS", "-Xmx512m -Dfile.encoding=UTF-8 -agentlib:jdwp=transport=dt_socket"),
+            ("RUBYOPT", "-W0 -rbundler/setup"),
+            ("MAKEFLAGS", "-j4"),
+            ("LESSOPEN", "| /usr/bin/lesspipe %s"),
+            ("EDITOR", "vim"),
+            ("PYTHONBREAKPOINT", "ipdb.set_trace"),
         ] {
             assert!(!is_hijack(name.as_bytes(), value.as_bytes()), "{name}={value}");
         }
@@ -235,6 +365,19 @@ mod tests {
             ("LD_PRELOAD", "./x.so"),
             ("ENV", "/tmp/x"),
             ("12", "LD_PRELOAD=./x.so"),
+            ("PYTHONPATH", "/app/../tmp"),
+            ("PYTHONPATH", "/apps"),
+            ("PYTHONPATH", "${workspaceFolderX}/src"),
+            ("NODE_OPTIONS", "--experimental-loader=./x.mjs"),
+            ("NODE_OPTIONS", "--max-old-space-size=4096 -r ./x.js"),
+            ("JAVA_TOOL_OPTIONS", "-Xmx1g -javaagent:x.jar"),
+            ("RUBYOPT", "-W0 -r./x"),
+            ("RUBYOPT", "-I. -rx"),
+            ("MAKEFLAGS", "--eval=x"),
+            ("LESSOPEN", "|-/tmp/x %s"),
+            ("3", "EDITOR=./x"),
+            ("PYTHONBREAKPOINT", "os.system"),
+            ("DOTNET_STARTUP_HOOKS", "x.dll"),
         ] {
             assert!(is_hijack(name.as_bytes(), value.as_bytes()), "{name}={value}");
         }
