@@ -23,7 +23,7 @@ use regex_automata::util::syntax;
 
 /// A batch for one call of `scan` ends at this many bytes: in one thread little is held at once; more threads get what a plugin
 /// of some size holds, for each call ends with its slowest file.
-const BATCH: usize = 4 << 20;
+const BATCH: usize = 1 << 20;
 const BATCH_OF_THREADS: usize = 64 << 20;
 
 /// A buffer is so much longer than the file that is read.
@@ -43,6 +43,14 @@ enum Told {
     Listed,
 }
 
+/// What a job went over, and what it found.
+#[derive(Default)]
+struct Sum {
+    files: usize,
+    bytes: usize,
+    found: usize,
+}
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
@@ -57,26 +65,23 @@ fn main() -> Outcome<()> {
             other => return Err(format!("{other} is no flag").into()),
         }
     }
-    let mut files = Vec::new();
-    for folder in &args {
-        list(Path::new(folder), &mut files)?;
-    }
-    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    let packages = packages(args.make_contiguous())?;
     let sources = patterns.map(|file| read_patterns(&file)).transpose()?.unwrap_or_default();
-    let (bytes, found) = match task.as_str() {
-        "read" => each(&files, |hay| usize::from(hay.first() == Some(&0)))?,
-        "stage1" => with_engine(&files, &sources, Engine::Stage1)?,
-        "stage2" => with_engine(&files, &sources, Engine::Stage2)?,
+    let sum = match task.as_str() {
+        "read" => each(&packages, |hay| usize::from(hay.first() == Some(&0)))?,
+        "stage1" => with_engine(&packages, &sources, Engine::Stage1)?,
+        "stage2" => with_engine(&packages, &sources, Engine::Stage2)?,
         "many" | "many-bytes" => {
             let alphabet = if task == "many" { Alphabet::Unicode } else { Alphabet::Ascii };
             let regex = build_many(&sources, alphabet)?;
-            each(&files, |hay| regex.find_iter(hay).count())?
+            each(&packages, |hay| regex.find_iter(hay).count())?
         }
-        "rules" => with_rules(&files, jobs, Told::Counted)?,
-        "findings" => with_rules(&files, jobs, Told::Listed)?,
+        "rules" => with_rules(&packages, jobs, Told::Counted)?,
+        "findings" => with_rules(&packages, jobs, Told::Listed)?,
         other => return Err(format!("{other} is no job").into()),
     };
-    println!("{} files, {bytes} bytes, {found} found, {} KiB at most", files.len(), peak()?);
+    let Sum { files, bytes, found } = sum;
+    println!("{files} files, {bytes} bytes, {found} found, {} KiB at most", peak()?);
     Ok(())
 }
 
@@ -87,7 +92,31 @@ fn peak() -> Outcome<String> {
     Ok(line.split_whitespace().next().unwrap_or("?").to_owned())
 }
 
-fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
+/// What lies in the folders, each as one package: the paths of one alone are held at once.
+fn packages(folders: &[String]) -> Outcome<Vec<PathBuf>> {
+    let mut packages = Vec::new();
+    for folder in folders {
+        if Path::new(folder).is_file() {
+            packages.push(PathBuf::from(folder));
+            continue;
+        }
+        for entry in std::fs::read_dir(folder)? {
+            packages.push(entry?.path());
+        }
+    }
+    packages.sort();
+    Ok(packages)
+}
+
+/// Gives the files of a package in the order of their paths.
+fn list(package: &Path) -> Outcome<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    add(package, &mut files)?;
+    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    Ok(files)
+}
+
+fn add(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
     if folder.is_file() {
         files.push(folder.to_owned());
         return Ok(());
@@ -95,7 +124,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            list(&entry.path(), files)?;
+            add(&entry.path(), files)?;
         } else {
             files.push(entry.path());
         }
@@ -109,16 +138,19 @@ fn read_patterns(file: &str) -> Outcome<Vec<String>> {
 }
 
 /// Reads each file into the same buffer and hands it on.
-fn each(files: &[PathBuf], mut look: impl FnMut(&[u8]) -> usize) -> Outcome<(usize, usize)> {
-    let (mut bytes, mut found) = (0, 0);
+fn each(packages: &[PathBuf], mut look: impl FnMut(&[u8]) -> usize) -> Outcome<Sum> {
+    let mut sum = Sum::default();
     let mut hay = Vec::new();
-    for file in files {
-        let len = read(file, &mut hay)?;
-        let hay = hay.get(..len).unwrap_or_default();
-        bytes += hay.len();
-        found += look(hay);
+    for package in packages {
+        for file in list(package)? {
+            let len = read(&file, &mut hay)?;
+            let hay = hay.get(..len).unwrap_or_default();
+            sum.files += 1;
+            sum.bytes += hay.len();
+            sum.found += look(hay);
+        }
     }
-    Ok((bytes, found))
+    Ok(sum)
 }
 
 /// Reads a file into a buffer that only grows, so that nothing is cleared before it is read over; gives its length. One read
@@ -138,10 +170,10 @@ fn read(file: &Path, buffer: &mut Vec<u8>) -> Outcome<usize> {
     }
 }
 
-fn with_engine(files: &[PathBuf], sources: &[String], engine: Engine) -> Outcome<(usize, usize)> {
+fn with_engine(packages: &[PathBuf], sources: &[String], engine: Engine) -> Outcome<Sum> {
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
     let oracle = Oracle::new(&sources)?;
-    each(files, |hay| oracle.count(engine, hay))
+    each(packages, |hay| oracle.count(engine, hay))
 }
 
 /// All patterns as one, read as ripgrep reads them, or with classes and word ends of ASCII alone.
@@ -152,37 +184,52 @@ fn build_many(sources: &[String], alphabet: Alphabet) -> Outcome<Regex> {
 }
 
 /// Reads and scans in batches, so that what is held at once does not grow with the corpus.
-fn with_rules(files: &[PathBuf], jobs: NonZeroUsize, told: Told) -> Outcome<(usize, usize)> {
+fn with_rules(packages: &[PathBuf], jobs: NonZeroUsize, told: Told) -> Outcome<Sum> {
     let mut options = ScanOptions::new(Profile::General);
     options.jobs = jobs;
-    let (mut bytes, mut found) = (0, 0);
-    let mut start = 0;
-    let batch = if jobs.get() > 1 { BATCH_OF_THREADS } else { BATCH };
-    while start < files.len() {
-        let mut size = 0;
-        let mut buffers: Vec<Vec<u8>> = Vec::new();
-        while let Some(file) = files.get(start + buffers.len()).filter(|_| size < batch) {
-            let buffer = std::fs::read(file)?;
-            size += buffer.len();
-            buffers.push(buffer);
+    let most = if jobs.get() > 1 { BATCH_OF_THREADS } else { BATCH };
+    let (mut sum, mut batch) = (Sum::default(), Batch::default());
+    for package in packages {
+        for file in list(package)? {
+            let buffer = std::fs::read(&file)?;
+            batch.bytes += buffer.len();
+            batch.files.push((file, buffer));
+            if batch.bytes >= most {
+                batch.scan(&options, told, &mut sum)?;
+            }
         }
-        let count = buffers.len();
-        let read = files.iter().skip(start).zip(&buffers);
-        let entries: Vec<Entry<'_>> = read
-            .map(|(path, bytes)| Entry {
+    }
+    batch.scan(&options, told, &mut sum)?;
+    Ok(sum)
+}
+
+/// Files that one call of `scan` gets.
+#[derive(Default)]
+struct Batch {
+    files: Vec<(PathBuf, Vec<u8>)>,
+    bytes: usize,
+}
+
+impl Batch {
+    /// Scans what was read and forgets it.
+    fn scan(&mut self, options: &ScanOptions<'_>, told: Told, sum: &mut Sum) -> Outcome<()> {
+        fn entry((path, bytes): &(PathBuf, Vec<u8>)) -> Entry<'_> {
+            Entry {
                 path: path.to_str().unwrap_or_default(),
                 content: Content::Bytes { bytes, digest: Digest::from_bytes([0; 32]) },
                 role: RoleHint::NONE,
-            })
-            .collect();
-        let report = scan(Rules::builtin(), &options, &entries)?;
+            }
+        }
+        let entries: Vec<Entry<'_>> = self.files.iter().map(entry).collect();
+        let report = scan(Rules::builtin(), options, &entries)?;
         for finding in report.findings().iter().filter(|_| told == Told::Listed) {
             let place = (&finding.path, finding.line, finding.column);
             println!("{place:?} {:?} {} {:?} {}", finding.span, finding.rule, finding.how, finding.severity);
         }
-        found += report.findings().len();
-        bytes += size;
-        start += count;
+        sum.files += self.files.len();
+        sum.bytes += self.bytes;
+        sum.found += report.findings().len();
+        *self = Self::default();
+        Ok(())
     }
-    Ok((bytes, found))
 }

@@ -207,6 +207,8 @@ fn text_of(
         // What is no character in its own encoding was not read as what a host makes of it.
         unseen(rules, class, broken, entry.path, &mut hits);
         record.state = State::Partial;
+    } else if has_unread(rules, &hits) {
+        record.state = State::Partial;
     } else if decoded.view.is_some() {
         record.state = State::Decoded;
     } else {
@@ -229,6 +231,12 @@ fn unseen(rules: &Rules, class: &Class, span: (usize, usize), path: &str, hits: 
         sink.shape("coverage-unscanned", span, How::NONE);
         hits.append(&mut sink.hits);
     }
+}
+
+/// Says whether a lexer stopped at a limit.
+fn has_unread(rules: &Rules, hits: &[Hit]) -> bool {
+    let unscanned = rules.shape("coverage-unscanned");
+    hits.iter().any(|hit| unscanned.contains(&hit.matcher))
 }
 
 fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'_>) {

@@ -65,7 +65,8 @@ struct Seg {
     at: u32,
     /// Where it comes from.
     from: (u32, u32),
-    step: u32,
+    /// Bytes below for each byte of the view; 0 where it is no whole number, or a large one.
+    step: u16,
     how: How,
     /// Which piece of text it belongs to.
     tag: u8,
@@ -92,10 +93,11 @@ impl Map {
             return;
         }
         let raw = from.1.saturating_sub(from.0);
-        // Bytes below for each byte of the view; 0 where it is no whole number.
         let step = match raw {
             _ if raw == len => 1,
-            _ if raw.is_multiple_of(len) => raw.checked_div(len).unwrap_or(0),
+            _ if raw.is_multiple_of(len) => {
+                raw.checked_div(len).and_then(|step| u16::try_from(step).ok()).unwrap_or(0)
+            }
             _ => 0,
         };
         if let Some(last) = self.segs.last_mut()
@@ -137,8 +139,9 @@ impl Map {
         if seg.step == 0 {
             return seg.from;
         }
-        let start = seg.from.0.saturating_add(at.saturating_sub(seg.at).saturating_mul(seg.step));
-        (start.min(seg.from.1), start.saturating_add(seg.step).min(seg.from.1))
+        let step = u32::from(seg.step);
+        let start = seg.from.0.saturating_add(at.saturating_sub(seg.at).saturating_mul(step));
+        (start.min(seg.from.1), start.saturating_add(step).min(seg.from.1))
     }
 
     /// Maps a range of the view to the range below that it came from, with what had to be undone on the way.

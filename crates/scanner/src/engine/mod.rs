@@ -6,6 +6,7 @@
 mod anchor;
 mod few;
 pub(crate) mod hint;
+mod lazy;
 mod literal;
 mod naive;
 mod near;
@@ -17,6 +18,7 @@ mod stage1;
 mod stage2;
 mod windows;
 
+use core::ops::RangeInclusive;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -26,6 +28,7 @@ use regex_automata::util::syntax;
 pub(crate) use literal::{Case, Literal, Measure, Shape, derive};
 
 use crate::error::RuleErrorKind;
+use lazy::Lazy;
 use near::Near;
 
 /// One match of one pattern of a set.
@@ -97,6 +100,7 @@ pub(crate) struct Pattern {
     pub(crate) marked: bool,
     pub(crate) lines: Lines,
     regex: OnceLock<Regex>,
+    lazy: OnceLock<Lazy>,
     near: OnceLock<Vec<Near>>,
 }
 
@@ -124,7 +128,7 @@ fn syntax_config() -> syntax::Config {
 }
 
 /// Bytes that the states of one lazy automaton may take.
-const MAX_STATES: usize = 512 << 10;
+const MAX_STATES: usize = 64 << 10;
 
 fn regex_config() -> meta::Config {
     Regex::config().utf8_empty(false).nfa_size_limit(Some(MAX_AUTOMATON)).hybrid_cache_capacity(MAX_STATES)
@@ -189,7 +193,7 @@ impl ShortRegex {
 #[cfg(test)]
 impl Pattern {
     pub(crate) fn compiled(&self) -> Option<&str> {
-        self.regex.get().map(|_| &*self.source)
+        (self.regex.get().is_some() || self.lazy.get().is_some()).then_some(&*self.source)
     }
 }
 
@@ -228,8 +232,8 @@ impl Pattern {
     /// Puts a pattern together; its regex is not compiled yet.
     pub(crate) fn new(matcher: u16, langs: u8, source: Cow<'static, str>, derived: Derived) -> Self {
         let Derived { shape, slow, least, blank, marked, lines } = derived;
-        let (regex, near) = (OnceLock::new(), OnceLock::new());
-        Self { matcher, langs, source, shape, slow, least, blank, marked, lines, regex, near }
+        let (regex, lazy, near) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { matcher, langs, source, shape, slow, least, blank, marked, lines, regex, lazy, near }
     }
 
     /// Gives the compiled regex.
@@ -239,6 +243,18 @@ impl Pattern {
     )]
     pub(crate) fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| compile(&self.source).expect("the loader or a test compiled this pattern"))
+    }
+
+    /// Finds the first match that starts between two places, ends included, and ends before a third one; the haystack around is
+    /// its context.
+    #[expect(
+        clippy::expect_used,
+        reason = "a rule less would be a miss; `scan` turns a panic into scan/internal"
+    )]
+    fn find_at(&self, hay: &[u8], starts: RangeInclusive<usize>, end: usize) -> Option<(usize, usize)> {
+        let build = || Lazy::new(&self.source).expect("the loader or a test compiled this pattern");
+        let found = self.lazy.get_or_init(build).find(&self.source, hay, starts, end);
+        found.expect("no byte ends a search, and states that are dropped are made again")
     }
 
     /// Says whether a text may hold a match, for a pattern that is searched for on its own. Its regex is not compiled for a text

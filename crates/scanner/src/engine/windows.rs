@@ -1,7 +1,6 @@
 //! From places of literals to matches: windows of one pattern, merged, then searched once.
 
 use memchr::memmem::Finder;
-use regex_automata::Input;
 
 use super::literal::overlapping;
 use super::near::{self, Range};
@@ -95,14 +94,9 @@ fn search(pattern: &Pattern, index: u16, mut starts: near::Starts, hay: &[u8], o
         let end = last.saturating_add(max).min(end);
         from = from.max(first);
         while from <= last {
-            let input = Input::new(hay).span(from..end);
-            let Some(found) = pattern.regex().search(&input) else { break };
-            // What starts later belongs to a later window, where its end is not cut off.
-            if found.start() > last {
-                break;
-            }
-            out.push(RawMatch { pattern: index, start: found.start(), end: found.end() });
-            from = found.end();
+            let Some((start, end)) = pattern.find_at(hay, from..=last, end) else { break };
+            out.push(RawMatch { pattern: index, start, end });
+            from = end;
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::escape;
 use super::scan::Scanned;
-use super::token::{ESCAPED, K, Tok, UNCLOSED};
+use super::token::{ESCAPED, K, Tok, UNCLOSED, VIEWED};
 use crate::engine::{Places, hint};
 use crate::file::read_text;
 use crate::lex::Lexed;
@@ -33,8 +33,10 @@ pub(super) fn views(
             let odd = scanned.identifiers.iter().filter_map(|index| scanned.toks.get(*index as usize));
             let before = at.len();
             at.extend(odd.map(|tok| tok.start()));
-            let keys = scanned.texts.iter().filter(|index| is_hidden_key(&scanned.toks, **index as usize));
-            at.extend(keys.filter_map(|index| scanned.toks.get(*index as usize)).map(|tok| tok.start()));
+            if scanned.escaped {
+                let keys = (0..scanned.toks.len()).filter(|index| is_hidden_key(&scanned.toks, *index));
+                at.extend(keys.filter_map(|index| scanned.toks.get(index)).map(|tok| tok.start()));
+            }
             if at.len() > before {
                 at.sort_unstable();
             }
@@ -42,16 +44,9 @@ pub(super) fn views(
         }
         None => code(src, &scanned.toks, &mut out.code),
     }
-    if places.is_some() {
-        for tok in scanned.texts.iter().filter_map(|index| scanned.toks.get(*index as usize)) {
-            text_of(src, *tok, out);
-            drain(out, sink);
-        }
-    } else {
-        for tok in &scanned.toks {
-            text_of(src, *tok, out);
-            drain(out, sink);
-        }
+    for tok in scanned.toks.iter().filter(|tok| places.is_none() || is_viewed(**tok)) {
+        text_of(src, *tok, out);
+        drain(out, sink);
     }
     comments(src, &scanned.comments, out, sink);
     out.text.end();
@@ -93,6 +88,11 @@ fn code(src: &[u8], toks: &[Tok], view: &mut View) {
     }
 }
 
+/// Says whether a rule may match over a text.
+fn is_viewed(tok: Tok) -> bool {
+    tok.flags & VIEWED != 0 && is_text(tok.kind)
+}
+
 /// Says whether a string is the key of an object.
 fn is_key(toks: &[Tok], index: usize) -> bool {
     let kind = |at: usize| toks.get(at).map(|tok| tok.kind);
@@ -102,7 +102,7 @@ fn is_key(toks: &[Tok], index: usize) -> bool {
 }
 
 fn is_hidden_key(toks: &[Tok], index: usize) -> bool {
-    toks.get(index).is_some_and(|tok| tok.flags & ESCAPED != 0) && is_key(toks, index)
+    toks.get(index).is_some_and(|tok| tok.kind == K::Str && tok.flags & ESCAPED != 0) && is_key(toks, index)
 }
 
 /// Gives the name of a key in quotes; shorter ones than any rule looks for stay texts.

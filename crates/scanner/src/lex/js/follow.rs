@@ -364,7 +364,8 @@ impl Marking<'_> {
                 let Some(member) = member else { return true };
                 let word = member.word();
                 let after = at(index.wrapping_add(3)).map(|tok| tok.kind);
-                self.steps(val, word, after) || index.checked_sub(1).and_then(at).is_some_and(is_delete)
+                self.steps(val, word, after)
+                    || index.checked_sub(1).and_then(at).copied().is_some_and(is_delete)
             }
             Some(K::LParen | K::Tpl | K::TplHead | K::LBracket | K::Bang | K::Lt) => true,
             Some(K::Word) if next.is_some_and(|tok| matches!(Kw::of(tok.word()), Kw::As | Kw::Satisfies)) => {
@@ -407,7 +408,7 @@ impl Marking<'_> {
     }
 }
 
-fn is_delete(tok: &Tok) -> bool {
+fn is_delete(tok: Tok) -> bool {
     (tok.kind == K::Word && Kw::of(tok.word()) == Kw::Delete) || tok.kind == K::IncDec
 }
 

@@ -17,7 +17,7 @@ const LINES: usize = 1000;
 pub(super) fn look(src: &[u8], scanned: &Scanned, places: Option<&Places>, sink: &mut Sink<'_>) {
     for &(index, start) in &scanned.gaps {
         if let Some(tok) = scanned.toks.get(index as usize) {
-            gap(src, (start as usize, tok.start() as usize), tok, sink);
+            gap(src, (start as usize, tok.start() as usize), *tok, sink);
         }
     }
     identifiers(src, scanned, sink);
@@ -43,7 +43,7 @@ pub(super) fn look(src: &[u8], scanned: &Scanned, places: Option<&Places>, sink:
 }
 
 /// Code after many blanks in a line, or after many blank lines.
-fn gap(src: &[u8], range: (usize, usize), tok: &Tok, sink: &mut Sink<'_>) {
+fn gap(src: &[u8], range: (usize, usize), tok: Tok, sink: &mut Sink<'_>) {
     let between = src.get(range.0..range.1).unwrap_or_default();
     let line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let tail = blank_columns(between);

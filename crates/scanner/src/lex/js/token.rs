@@ -93,6 +93,8 @@ pub(super) const DULL: u8 = 8;
 pub(super) const EXPRESSION: u8 = 8;
 /// What a brace opens.
 const BRACE: u8 = 2 | 4;
+/// A text over which a rule may match: a long one, one with a blank or with escapes, one that may be other than it looks.
+pub(super) const VIEWED: u8 = 8;
 /// The two highest bits of the rest.
 const HIGH: u8 = 16 | 32;
 /// A token from which a finding may come: a name of the tables, a module that is asked for, the global object.
@@ -111,6 +113,7 @@ const LOW_MASK: u32 = (1 << LOW) - 1;
 const REST: u32 = 16 + LOW;
 /// Bits of an interned word.
 const WORD: u32 = WORDS.ilog2();
+const WORD_MASK: Word = (1 << WORD) - 1;
 /// A word of the tables has fewer bytes as it stands; only zeros in escapes make it longer.
 pub(super) const MOST_KNOWN: usize = 1 << (REST - WORD);
 const _: () = assert!(LONGEST <= MOST_KNOWN, "a word of the tables fits a token");
@@ -136,7 +139,7 @@ impl Tok {
     const fn with(kind: K, start: u32, rest: u32, flags: u8) -> Self {
         let low = start << LOW | rest & LOW_MASK;
         let high = (rest >> LOW & 0xFFFF) as u16;
-        Self { low, high, kind, flags: flags & !HIGH | ((rest >> REST) << 4) as u8 & HIGH }
+        Self { low, high, kind, flags: flags & !HIGH | ((rest >> REST & 3) as u8) << 4 }
     }
 
     /// Makes a token that is no word; a bracket has no other one yet.
@@ -235,7 +238,7 @@ impl Tok {
     #[inline]
     pub(super) const fn word(self) -> Word {
         let known = self.kind.is_word() && self.flags & KNOWN != 0;
-        if known { self.high & (WORDS as Word).wrapping_sub(1) } else { 0 }
+        if known { self.high & WORD_MASK } else { 0 }
     }
 
     /// The key of the name, escapes decoded; of a word only.
@@ -299,5 +302,95 @@ impl Kw {
     pub(super) fn of(word: Word) -> Self {
         let index = usize::from(word).wrapping_sub(usize::from(FIRST));
         ALL.get(index).copied().unwrap_or(Self::None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{
+        Brace, CONTROL, DULL, ESCAPED, EVENT, EXPRESSION, K, KNOWN, LIVE, LONG, MOST, MOST_KNOWN, NEWLINE,
+        NO_MATE, Tok, UNCLOSED, VIEWED,
+    };
+    use crate::names::WORDS;
+
+    const LAST: u32 = (1 << 25) - 1;
+
+    /// A start and an end that lie in a text of at most [`MOST`] bytes.
+    fn place() -> impl Strategy<Value = (u32, u32)> {
+        let near = |most: u32| prop_oneof![0..=most, 0..=most.min(300), most.saturating_sub(3)..=most];
+        near(LAST - 1)
+            .prop_flat_map(move |start| (Just(start), near(LAST - start - 1)))
+            .prop_map(|(start, len)| (start, start + len + 1))
+    }
+
+    fn word() -> impl Strategy<Value = u16> {
+        let most = u16::try_from(WORDS).unwrap_or(u16::MAX) - 1;
+        prop_oneof![Just(0), 1..=most, Just(most)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_token_gives_back_what_it_is_made_of(
+            (start, end) in place(),
+            kind in prop::sample::select(vec![K::Num, K::Str, K::TplHead, K::Regex, K::JsxText, K::Op]),
+            flags in prop::sample::select(vec![0, NEWLINE, ESCAPED, UNCLOSED, VIEWED, EVENT, LIVE]),
+        ) {
+            let tok = Tok::new(kind, start, end, flags);
+            prop_assert_eq!((tok.start(), tok.end(), tok.word(), tok.mate()), (start, end, 0, NO_MATE));
+            prop_assert_eq!(tok.flags & !(16 | 32), flags);
+        }
+
+        #[test]
+        fn a_word_keeps_its_number_or_its_key(
+            (start, end) in place(),
+            word in word(),
+            key in any::<u16>(),
+            flags in prop::sample::select(vec![0, NEWLINE, ESCAPED, EVENT]),
+        ) {
+            let most = u32::try_from(MOST_KNOWN).unwrap_or(0) - 1;
+            let end = if word == 0 { end } else { end.min(start + most) };
+            let tok = Tok::of_word(K::Word, start, end, (word, key), flags);
+            prop_assert_eq!((tok.start(), tok.end(), tok.word()), (start, end, word));
+            prop_assert_eq!(tok.flags & (NEWLINE | ESCAPED | EVENT | LIVE), flags);
+            if tok.flags & (KNOWN | LONG) == 0 {
+                prop_assert_eq!(tok.key(b""), key);
+            }
+        }
+
+        #[test]
+        fn a_bracket_keeps_its_mate_whatever_else_is_set(
+            (start, _) in place(),
+            mate in prop_oneof![0..=LAST, LAST - 2..=LAST],
+            brace in prop::sample::select(vec![Brace::Block, Brace::Body, Brace::Class, Brace::Object]),
+        ) {
+            let mut tok = Tok::new(K::LBrace, start, start + 1, NEWLINE);
+            prop_assert_eq!(tok.mate(), NO_MATE);
+            tok.set_brace(brace);
+            tok.flags |= DULL;
+            tok.set_mate(mate);
+            prop_assert_eq!((tok.start(), tok.end(), tok.mate(), tok.brace()), (start, start + 1, mate, brace));
+            tok.flags &= !DULL;
+            prop_assert_eq!((tok.mate(), tok.brace(), tok.newline()), (mate, brace, true));
+        }
+    }
+
+    #[test]
+    fn marks_of_one_kind_of_token_have_bits_of_their_own() {
+        for marks in [
+            vec![NEWLINE, ESCAPED, KNOWN, LONG, EVENT, LIVE],
+            vec![NEWLINE, ESCAPED, UNCLOSED, VIEWED, EVENT, LIVE],
+            vec![NEWLINE, CONTROL, DULL, EVENT, LIVE],
+            vec![NEWLINE, super::BRACE, DULL, EVENT, LIVE],
+            vec![NEWLINE, super::BRACE, EXPRESSION, EVENT, LIVE],
+        ] {
+            let all = marks.iter().fold(super::HIGH, |all, mark| {
+                assert_eq!(all & mark, 0, "{marks:?}");
+                all | mark
+            });
+            assert!(all != 0, "marks are there");
+        }
+        assert_eq!(MOST, 33_554_431, "one byte less than 32 MiB");
     }
 }

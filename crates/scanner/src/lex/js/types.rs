@@ -29,7 +29,8 @@ impl Types<'_> {
     pub(super) fn past(&self, at: usize) -> Option<usize> {
         let tok = self.toks.get(at)?;
         let open = matches!(tok.kind, K::LParen | K::LBracket | K::LBrace);
-        (open && tok.mate() != NO_MATE && tok.mate() as usize > at).then(|| (tok.mate() as usize).wrapping_add(1))
+        (open && tok.mate() != NO_MATE && tok.mate() as usize > at)
+            .then(|| (tok.mate() as usize).wrapping_add(1))
     }
 
     /// Steps over a type that starts at a token; `None` where none does.
@@ -72,7 +73,8 @@ impl Types<'_> {
     /// Says whether a token is `|` or `&`, which joins types.
     fn is_bar(&self, at: usize) -> bool {
         let tok = self.tok(at);
-        tok.kind == K::Op && matches!(self.src.get(tok.start() as usize..tok.end() as usize), Some(b"|" | b"&"))
+        tok.kind == K::Op
+            && matches!(self.src.get(tok.start() as usize..tok.end() as usize), Some(b"|" | b"&"))
     }
 
     fn primary(&self, start: usize, depth: u32) -> Option<usize> {

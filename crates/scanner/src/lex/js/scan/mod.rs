@@ -6,7 +6,7 @@ mod punct;
 mod regex;
 mod word;
 
-use super::token::{Brace, DULL, ESCAPED, EVENT, K, Kw, NEWLINE, NO_MATE, Tok, UNCLOSED};
+use super::token::{Brace, DULL, ESCAPED, EVENT, K, Kw, NEWLINE, NO_MATE, Tok, UNCLOSED, VIEWED};
 use crate::names::{Names, STARRED, prefix_at};
 use crate::options::Limits;
 use crate::text::{self, Within};
@@ -106,9 +106,8 @@ pub(super) struct Scanned {
     pub(super) stopped: Option<usize>,
     /// Identifiers with escapes or with bytes that are not ASCII.
     pub(super) identifiers: Vec<u32>,
-    /// Texts of strings, templates and JSX over which a rule may match: long ones, those with a blank or with escapes, and those
-    /// that may be other than they look.
-    pub(super) texts: Vec<u32>,
+    /// Some text has escapes.
+    pub(super) escaped: bool,
     /// Tokens after a long gap, with where the gap starts.
     pub(super) gaps: Vec<(u32, u32)>,
     /// A comment of scripts begins somewhere, which is none in a module.
@@ -341,7 +340,8 @@ impl<'a> Scanner<'a> {
         let body = text.len().saturating_sub(marks);
         let long = body >= self.least.1 || (body >= self.least.0 && text::has_marks(text));
         if long || flags & ESCAPED != 0 || text::has_blank(text) || text::is_odd(text, within) {
-            self.out.texts.push(offset(self.out.toks.len()));
+            flags |= VIEWED;
+            self.out.escaped |= flags & ESCAPED != 0;
         }
         let close = if flags & UNCLOSED == 0 { end.wrapping_sub(1) } else { end };
         if matches!(kind, K::Str | K::Tpl) && self.is_name(start.wrapping_add(1), close, flags) {
