@@ -321,12 +321,12 @@ mod tests {
     fn place() -> impl Strategy<Value = (u32, u32)> {
         let near = |most: u32| prop_oneof![0..=most, 0..=most.min(300), most.saturating_sub(3)..=most];
         near(LAST - 1)
-            .prop_flat_map(move |start| (Just(start), near(LAST - start - 1)))
-            .prop_map(|(start, len)| (start, start + len + 1))
+            .prop_flat_map(move |start| (Just(start), near((LAST - 1).saturating_sub(start))))
+            .prop_map(|(start, len)| (start, start.saturating_add(len).saturating_add(1)))
     }
 
     fn word() -> impl Strategy<Value = u16> {
-        let most = u16::try_from(WORDS).unwrap_or(u16::MAX) - 1;
+        let most = u16::try_from(WORDS).unwrap_or(u16::MAX).saturating_sub(1);
         prop_oneof![Just(0), 1..=most, Just(most)]
     }
 
@@ -349,8 +349,8 @@ mod tests {
             key in any::<u16>(),
             flags in prop::sample::select(vec![0, NEWLINE, ESCAPED, EVENT]),
         ) {
-            let most = u32::try_from(MOST_KNOWN).unwrap_or(0) - 1;
-            let end = if word == 0 { end } else { end.min(start + most) };
+            let most = u32::try_from(MOST_KNOWN).unwrap_or(0).saturating_sub(1);
+            let end = if word == 0 { end } else { end.min(start.saturating_add(most)) };
             let tok = Tok::of_word(K::Word, start, end, (word, key), flags);
             prop_assert_eq!((tok.start(), tok.end(), tok.word()), (start, end, word));
             prop_assert_eq!(tok.flags & (NEWLINE | ESCAPED | EVENT | LIVE), flags);
@@ -365,12 +365,12 @@ mod tests {
             mate in prop_oneof![0..=LAST, LAST - 2..=LAST],
             brace in prop::sample::select(vec![Brace::Block, Brace::Body, Brace::Class, Brace::Object]),
         ) {
-            let mut tok = Tok::new(K::LBrace, start, start + 1, NEWLINE);
+            let mut tok = Tok::new(K::LBrace, start, start.saturating_add(1), NEWLINE);
             prop_assert_eq!(tok.mate(), NO_MATE);
             tok.set_brace(brace);
             tok.flags |= DULL;
             tok.set_mate(mate);
-            prop_assert_eq!((tok.start(), tok.end(), tok.mate(), tok.brace()), (start, start + 1, mate, brace));
+            prop_assert_eq!((tok.start(), tok.end(), tok.mate(), tok.brace()), (start, start.saturating_add(1), mate, brace));
             tok.flags &= !DULL;
             prop_assert_eq!((tok.mate(), tok.brace(), tok.newline()), (mate, brace, true));
         }
