@@ -49,6 +49,8 @@ const ENDINGS: &[(&str, Lens)] = &[
     ("gyp", Lens::Data),
     ("gypi", Lens::Data),
     ("ini", Lens::Data),
+    ("service", Lens::Data),
+    ("desktop", Lens::Data),
     ("cfg", Lens::Data),
     ("conf", Lens::Data),
     ("env", Lens::Data),

@@ -31,7 +31,16 @@ pub(super) fn value(
         Interest::Script => {
             let before = tree.path.part(tree.path.len().wrapping_sub(2));
             let lens = if before == b"with" { Lens::Js } else { Lens::Sh };
-            embed(tree, &fact, lens);
+            let text = fact.scalar.bytes(tree.src);
+            // Marks in front of a unit's program say how it is started.
+            let marks =
+                text.iter().take_while(|byte| matches!(byte, b'-' | b'@' | b'+' | b'!' | b':')).count();
+            if marks > 0 && text.get(marks) == Some(&b'/') {
+                let len = text.len();
+                part(tree, &fact.scalar, marks..len, lens, how);
+            } else {
+                embed(tree, &fact, lens);
+            }
         }
         Interest::Url => {
             if launch::is_plain_http(fact.scalar.bytes(tree.src)) {

@@ -20,9 +20,8 @@ pub(super) fn of(path: &str, src: &[u8]) -> Format {
         }
         "toml" => Format::Toml,
         "yaml" | "yml" => Format::Yaml,
-        "ini" | "cfg" | "conf" | "properties" | "npmrc" | "yarnrc" | "gitconfig" | "gitmodules" | "env" => {
-            Format::Ini
-        }
+        "ini" | "cfg" | "conf" | "properties" | "npmrc" | "yarnrc" | "gitconfig" | "gitmodules" | "env"
+        | "service" | "desktop" => Format::Ini,
         "cmake" => Format::Cmake,
         "" if name == "config" && path.ends_with("git/config") => Format::Ini,
         _ if name == "cmakelists.txt" => Format::Cmake,
