@@ -29,6 +29,7 @@ mod negation;
 mod own;
 mod prose;
 mod py;
+mod py_grown;
 mod py_scopes;
 #[cfg(feature = "render")]
 mod render;
@@ -40,6 +41,7 @@ mod sh;
 mod snippet;
 mod spans;
 mod timers;
+mod written;
 
 use plugward_scanner::Rules;
 

@@ -33,6 +33,8 @@ pub(super) enum Form {
     Func,
     /// One of several constants: where they begin, and how many there are.
     Either,
+    /// A folder of its own that the system gave.
+    Temp,
     /// A method that asks a list or a dictionary: where its items begin, and how many there are.
     Asked,
 }
@@ -133,6 +135,8 @@ pub(super) struct Bindings<'a> {
     named: BTreeMap<u32, Bound>,
     /// Members of any object that hold something known.
     members: BTreeMap<Cow<'a, [u8]>, Bound>,
+    /// Names of classes that are bound to a constant.
+    constants: BTreeMap<Cow<'a, [u8]>, Bound>,
     /// Which walk over the file this is: in each, a name that stands for several things is another one of them.
     pub(super) walk: usize,
     /// How many more walks there are for them.
@@ -205,6 +209,46 @@ impl<'a> Bindings<'a> {
             }
             Added::TooMany => self.too_many = true,
         }
+    }
+
+    /// The list that a variable holds has more items.
+    pub(super) fn regrow(&mut self, var: u32, val: Val) {
+        if let Some(bound) = self.vars.get_mut(var as usize).filter(|_| var != NONE)
+            && bound.val.form == Form::List
+            && bound.others.is_empty()
+        {
+            bound.val = val;
+        }
+    }
+
+    /// Binds a name of a class to a constant; two of them are none.
+    pub(super) fn bind_constant(&mut self, name: Cow<'a, [u8]>, at: u32, val: Val) {
+        let fresh = Bound { val, at, ..Bound::default() };
+        let bound = self.constants.entry(name).or_insert(fresh);
+        if bound.at == at {
+            bound.val = val;
+        } else {
+            bound.at = NEVER;
+        }
+    }
+
+    /// A member that is written to is no constant of its class.
+    pub(super) fn unbind_constant(&mut self, name: &[u8]) {
+        if self.constants.is_empty() {
+            return;
+        }
+        if let Some(bound) = self.constants.get_mut(name).filter(|bound| bound.at != NEVER) {
+            bound.at = NEVER;
+            self.changes = self.changes.wrapping_add(1);
+        }
+    }
+
+    /// Gives what a name of a class is bound to, if that is one constant.
+    pub(super) fn constant(&self, name: &[u8]) -> Option<Val> {
+        if self.constants.is_empty() {
+            return None;
+        }
+        self.constants.get(name).filter(|bound| bound.at != NEVER).map(|bound| bound.val)
     }
 
     /// Gives what a variable is bound to.

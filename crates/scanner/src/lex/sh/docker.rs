@@ -131,6 +131,7 @@ impl File<'_> {
             at = behind_options(bytes, behind(bytes, at, word.len()));
             word = first_word(bytes, at).to_ascii_lowercase();
         }
+        let from = at;
         at = behind(bytes, at, word.len());
         match word.as_slice() {
             b"env" | b"arg" => self.settings(&line.text, at, sink),
@@ -148,6 +149,11 @@ impl File<'_> {
                 } else {
                     self.command(line, at, &[], sink);
                 }
+            }
+            b"add" if memchr::memmem::find(bytes, b"://").is_some() => {
+                // It brings a file of another host, which a later command may run.
+                let start = line.text.source(from, from.saturating_add(1)).0;
+                self.ranges.push((start, line.end));
             }
             b"copy" | b"add" => return self.copy(line, at, sink),
             _ => {}

@@ -5,8 +5,8 @@ use super::{Parser, fetch, unpack, value, wrap};
 use crate::view::How;
 
 /// Most files that are followed, and the longest name of one.
-const FILES: usize = 4096;
-const NAME: usize = 512;
+pub(super) const FILES: usize = 4096;
+pub(super) const NAME: usize = 512;
 
 /// Stands among the programs that feed another for a file that holds a download, and for one that was compared with a digest.
 pub(super) const KEPT: u128 = 1 << 127;
@@ -41,7 +41,7 @@ fn runs_file(name: &[u8], args: &[&[u8]]) -> bool {
 }
 
 /// Gives a name in the form in which two of them are compared.
-fn plain(name: &[u8]) -> Vec<u8> {
+pub(super) fn plain(name: &[u8]) -> Vec<u8> {
     let mut rest = name;
     while let Some(tail) = rest.strip_prefix(b"./") {
         rest = tail;
@@ -66,7 +66,7 @@ fn plain(name: &[u8]) -> Vec<u8> {
 }
 
 /// Says whether a mode makes a file one that can be run.
-fn makes_runnable(mode: &[u8]) -> bool {
+pub(super) fn makes_runnable(mode: &[u8]) -> bool {
     let octal = !mode.is_empty() && mode.iter().all(|digit| matches!(digit, b'0'..=b'7'));
     let sets = mode.iter().position(|byte| matches!(byte, b'+' | b'='));
     if octal {
@@ -151,7 +151,7 @@ fn mode_of<'a>(args: &[&'a [u8]]) -> Option<&'a [u8]> {
 }
 
 /// The words that are no options.
-fn operands<'s, 'a>(args: &'s [&'a [u8]]) -> impl Iterator<Item = &'a [u8]> + use<'s, 'a> {
+pub(super) fn operands<'s, 'a>(args: &'s [&'a [u8]]) -> impl Iterator<Item = &'a [u8]> + use<'s, 'a> {
     args.iter().copied().filter(|arg| !arg.starts_with(b"-"))
 }
 
@@ -161,7 +161,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn files_of(&mut self, name: &[u8], own: Words, fed: u128, sent: u128) -> u128 {
         let far = self.remote | KEPT | KEPT_CHECKED;
         let (fed, far_sent) = (fed & far, sent & self.remote);
-        if self.known.drops.is_empty() && fed | far_sent == 0 && !matches!(name, b"scp" | b"rsync") {
+        if self.known.drops.is_empty() && fed | far_sent == 0 && !fetch::copies(name) {
             return sent;
         }
         let args: Vec<Vec<u8>> = self
@@ -199,8 +199,7 @@ impl Parser<'_, '_, '_> {
 
     /// The files that a program puts a download in.
     fn filled(&self, name: &[u8], args: &[&[u8]], own: Words, (fed, sent): (u128, u128)) -> Vec<Vec<u8>> {
-        let copies = matches!(name, b"scp" | b"rsync");
-        let mut files = if sent != 0 || copies { fetch::kept(name, args) } else { Vec::new() };
+        let mut files = if sent != 0 || fetch::copies(name) { fetch::kept(name, args) } else { Vec::new() };
         match name {
             b"tee" if fed != 0 => files.extend(operands(args).map(<[u8]>::to_vec)),
             b"dd" if fed != 0 => {
@@ -244,7 +243,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// A relative name below the folder that the shell is in.
-    fn below_folder(&self, file: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn below_folder(&self, file: &[u8]) -> Option<Vec<u8>> {
         let folder = &self.known.folder;
         let whole = file.starts_with(b"/") || file.starts_with(b"~") || file.starts_with(b"$");
         (!folder.is_empty() && !whole).then(|| [folder.as_slice(), b"/", file].concat())
@@ -307,6 +306,9 @@ impl Parser<'_, '_, '_> {
                 return self.moved(args, own);
             }
             _ => {}
+        }
+        if name == b"git" && fetch::pins(args) {
+            return self.pinned(args, own);
         }
         match compares(name, args) {
             Compares::Itself => return self.checked(own),
@@ -421,7 +423,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// The word that names an interpreter's script.
-    fn code_file<'t>(&self, name: &[u8], args: &[&'t [u8]]) -> Option<&'t [u8]> {
+    pub(super) fn code_file<'t>(&self, name: &[u8], args: &[&'t [u8]]) -> Option<&'t [u8]> {
         let mut words = args.iter().copied();
         while let Some(word) = words.next() {
             match word {
@@ -442,6 +444,18 @@ impl Parser<'_, '_, '_> {
     /// A check counts for the files that its line names, where something heeds it.
     fn checked(&mut self, own: Words) {
         let keys = self.named_files(own);
+        if self.acted_on(own.span, &keys) != Some(false) {
+            self.mark_checked(&keys);
+        }
+    }
+
+    /// `git checkout` of a whole digest: what was cloned to this folder is what that says.
+    fn pinned(&mut self, args: &[&[u8]], own: Words) {
+        let folder = args.iter().skip_while(|arg| **arg != b"-C").nth(1);
+        let folder = folder.map_or_else(|| self.known.folder.clone(), |folder| plain(folder));
+        let folder = unpack::below(&folder);
+        let keys: Vec<Vec<u8>> =
+            self.known.drops.contains_key(&folder).then_some(folder).into_iter().collect();
         if self.acted_on(own.span, &keys) != Some(false) {
             self.mark_checked(&keys);
         }

@@ -4,7 +4,7 @@ use super::flat::Flat;
 use super::list::{Capture, Stop};
 use super::value;
 use super::word::{In, Joint};
-use super::{Parser, Piece};
+use super::{Origin, Parser, Piece};
 use crate::entry::Lens;
 use crate::sink::EmbeddedText;
 use crate::view::How;
@@ -72,7 +72,8 @@ impl Parser<'_, '_, '_> {
         let other = if self.known.refs.is_empty() { None } else { self.known.refs.get(name).cloned() };
         let name = other.as_deref().unwrap_or(name);
         let value = self.value(name, None);
-        self.put_value(name, value, start, How::SHELL, piece, place);
+        let how = self.value_how(name);
+        self.put_value(name, value, start, how, piece, place);
     }
 
     fn put_value(
@@ -202,6 +203,11 @@ impl Parser<'_, '_, '_> {
 
     fn put_output(&mut self, ran: u128, printed: Option<Flat>, start: usize, piece: &mut Piece, place: In) {
         piece.sources |= ran;
+        if let Some(program) = self.located.take().filter(|program| self.spend(program.len())) {
+            piece.origin = Origin::Located;
+            self.put_text(&program.bytes, (start, self.pos), How::NONE, piece, place);
+            return;
+        }
         if let Some(printed) = printed
             && self.spend(printed.len().saturating_add(16))
         {
@@ -221,6 +227,7 @@ impl Parser<'_, '_, '_> {
             (self.words.len(), self.redirects.len(), self.flat.len(), self.marks.len());
         let (pipe, input, joint) = (self.pipe, self.input.take(), self.joint);
         self.pipe = fed;
+        self.located = None;
         if fed.piped && input.as_ref().is_some_and(|input| self.spend(input.len())) {
             self.input.clone_from(&input);
         }

@@ -139,6 +139,124 @@ pub(super) fn is_connection(target: &[u8]) -> bool {
     target.starts_with(b"/dev/tcp/") || target.starts_with(b"/dev/udp/")
 }
 
+/// Programs that copy from another host by themselves.
+pub(super) fn copies(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"ADD"
+            | b"add"
+            | b"scp"
+            | b"rsync"
+            | b"git"
+            | b"gh"
+            | b"hg"
+            | b"svn"
+            | b"aws"
+            | b"gsutil"
+            | b"gcloud"
+    )
+}
+
+/// Says whether `git` is told to take what a whole digest names, or to check a signature.
+pub(super) fn pins(args: &[&[u8]]) -> bool {
+    let verb = |arg: &&[u8]| matches!(*arg, b"checkout" | b"reset" | b"switch");
+    let digest = |arg: &&[u8]| arg.len() >= 40 && arg.iter().all(u8::is_ascii_hexdigit);
+    args.iter().any(|arg| matches!(*arg, b"verify-commit" | b"verify-tag"))
+        || (args.iter().any(verb) && args.iter().any(digest))
+}
+
+/// Options of those that clone that take the next word.
+const CLONE_VALUED: &[&[u8]] = &[
+    b"-b",
+    b"-o",
+    b"-u",
+    b"-c",
+    b"-j",
+    b"-r",
+    b"--branch",
+    b"--origin",
+    b"--depth",
+    b"--upload-pack",
+    b"--reference",
+    b"--config",
+    b"--template",
+    b"--separate-git-dir",
+    b"--jobs",
+    b"--filter",
+    b"--shallow-since",
+    b"--shallow-exclude",
+    b"--server-option",
+    b"--rev",
+    b"--updaterev",
+    b"--revision",
+    b"--username",
+    b"--password",
+];
+
+/// `git clone`, `gh repo clone`, `hg clone`, `svn checkout`: the folder that a repository of another host comes to.
+fn cloned(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
+    let verbs: &[&[u8]] = match name {
+        b"svn" => &[b"checkout", b"co", b"export"],
+        _ => &[b"clone"],
+    };
+    let verb = args.iter().take(16).position(|arg| verbs.contains(arg))?;
+    let (head, tail) = args.split_at_checked(verb)?;
+    let base =
+        head.iter().position(|arg| *arg == b"-C").and_then(|at| head.get(at.saturating_add(1))).copied();
+    let mut operands = Vec::new();
+    let mut words = tail.iter().copied().skip(1);
+    while let Some(word) = words.next() {
+        if CLONE_VALUED.contains(&word) {
+            words.next();
+        } else if word == b"--" && name == b"gh" {
+            break;
+        } else if !word.starts_with(b"-") || word.len() == 1 {
+            operands.push(word);
+        }
+    }
+    let address = operands.first().copied()?;
+    let far = memchr::memmem::find(address, b"://").is_some_and(|at| address.get(..at) != Some(b"file"))
+        || address.starts_with(b"$")
+        || name == b"gh"
+        || memchr::memchr(b':', address)
+            .is_some_and(|at| at > 1 && address.get(..at).is_some_and(|host| !host.contains(&b'/')));
+    let own = remote_name(address.strip_suffix(b"/").unwrap_or(address));
+    let own = own.rsplit(|byte| *byte == b':').next().unwrap_or_default();
+    let own = own.strip_suffix(b".git").unwrap_or(own);
+    let folder = operands.get(1).copied().unwrap_or(own);
+    if !far || folder.is_empty() {
+        return None;
+    }
+    let folder = if matches!(folder, b"." | b"./") { Vec::new() } else { join(base, folder) };
+    // Into the folder that it is in: all that is run from there by a place of its own.
+    Some(if folder.is_empty() { folder } else { super::unpack::below(&folder) })
+}
+
+/// `ADD https://… /to` of a Dockerfile, where no digest of it is named.
+fn added(args: &[&[u8]]) -> Vec<Vec<u8>> {
+    let checked = args.iter().any(|arg| arg.starts_with(b"--checksum="));
+    let far = args.iter().find(|arg| memchr::memmem::find(arg, b"://").is_some());
+    let (Some(from), Some(to), false) = (far, args.last(), checked) else { return Vec::new() };
+    vec![if to.ends_with(b"/") { join(Some(to), remote_name(from)) } else { to.to_vec() }]
+}
+
+/// `aws s3 cp s3://… to` and its like.
+fn bucket(args: &[&[u8]]) -> Vec<Vec<u8>> {
+    let far = |arg: &&[u8]| arg.starts_with(b"s3://") || arg.starts_with(b"gs://");
+    let Some(at) = args.iter().position(far) else { return Vec::new() };
+    let Some(to) = args.get(at.saturating_add(1)).filter(|to| !far(to) && !to.starts_with(b"-")) else {
+        return Vec::new();
+    };
+    let name = args.get(at).map(|from| remote_name(from)).unwrap_or_default();
+    let all = args.iter().any(|arg| matches!(*arg, b"sync" | b"--recursive" | b"-r"));
+    let folder = to.ends_with(b"/") || matches!(*to, b"." | b"..");
+    if all {
+        vec![super::unpack::below(to)]
+    } else {
+        vec![if folder { join(Some(to), name) } else { to.to_vec() }]
+    }
+}
+
 /// Gives the last part of an address, as a download without a name is called.
 fn remote_name(address: &[u8]) -> &[u8] {
     let path = address.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
@@ -158,6 +276,9 @@ fn join(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
 pub(super) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
     match name {
         b"scp" | b"rsync" => return copied(args),
+        b"ADD" | b"add" => return added(args),
+        b"git" | b"gh" | b"hg" | b"svn" => return cloned(name, args).into_iter().collect(),
+        b"aws" | b"gsutil" | b"gcloud" => return bucket(args),
         b"lwp-download" | b"snarf" => {
             let mut operands = args.iter().filter(|arg| !arg.starts_with(b"-"));
             let (address, own) = (operands.next(), operands.next());

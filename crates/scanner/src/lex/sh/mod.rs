@@ -18,6 +18,7 @@ mod unpack;
 mod value;
 mod word;
 mod wrap;
+mod wrote;
 
 use std::collections::BTreeMap;
 
@@ -109,6 +110,15 @@ struct Piece {
     glob: bool,
     /// Which constant a process substitution gives, plus one.
     printed: u32,
+    origin: Origin,
+}
+
+/// Whether a text stands in the script, or is the place of a program as `command -v` and its like print it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Origin {
+    #[default]
+    Written,
+    Located,
 }
 
 /// Whether a word has a `=`. No later one follows a name.
@@ -127,6 +137,7 @@ struct Var {
     sources: u128,
     /// Something in its items is not known, and stands there as it was written.
     open: bool,
+    origin: Origin,
 }
 
 /// What is known of names.
@@ -140,6 +151,8 @@ struct Known {
     drops: BTreeMap<Vec<u8>, drop::Checked>,
     /// Names and files that hold digests of some of them.
     digests: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
+    /// Files that the script itself writes, where what it writes is known.
+    written: BTreeMap<Vec<u8>, Flat>,
     /// The folder that the shell is in, where that is known.
     folder: Vec<u8>,
     /// How often what is known of files changed.
@@ -156,6 +169,7 @@ impl Known {
     fn forget_files(&mut self) {
         self.drops.clear();
         self.digests.clear();
+        self.written.clear();
         self.folder.clear();
         self.places.clear();
         self.traps.clear();
@@ -197,6 +211,8 @@ struct Parser<'a, 's, 'r> {
     input: Option<Flat>,
     /// What process substitutions print, where that is known.
     printed: Vec<Flat>,
+    /// The program whose place was asked for in the substitution that is read.
+    located: Option<Flat>,
     /// Names of the functions whose bodies are read, with how often each called itself.
     bodies: Vec<(Vec<u8>, u32)>,
     depth: usize,
@@ -257,6 +273,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             pipe: Pipe::default(),
             input: None,
             printed: Vec::new(),
+            located: None,
             bodies: Vec::new(),
             depth: 0,
             limit: limits.templates,

@@ -120,7 +120,13 @@ impl Parser<'_, '_, '_> {
         let own =
             Words { first: words, end: self.words.len(), redirects, span: (start, end), nested: 0, wanted };
         let sources = self.told_redirects(redirects);
-        let mut stage = self.command_words(own);
+        let file = self.target(own);
+        let mut stage = self.command_words(Words { wanted: wanted || file.is_some(), ..own });
+        if let Some((file, adds)) = file
+            && let Some(text) = stage.printed.take()
+        {
+            self.write(&file, text, adds, own);
+        }
         stage.sources |= sources;
         self.digests(own);
         self.simple_from = outer;
@@ -398,7 +404,7 @@ impl Parser<'_, '_, '_> {
         }
         let own = Words { first, ..own };
         let Some(program) = self.words.get(first).copied() else { return Stage::default() };
-        let names = self.program_names(program);
+        let names = self.program_names(program, own);
         let last = self.words.get(own.end.saturating_sub(1)).map_or(program.end, |word| word.end);
         let read = self.flat.how(program.start, last.max(program.end));
         let mut stage = Stage { sources, ..Stage::default() };
@@ -415,7 +421,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Gives the names that a program word may stand for: mostly one.
-    fn program_names(&mut self, word: Piece) -> Vec<(Vec<u8>, How)> {
+    fn program_names(&mut self, word: Piece, own: Words) -> Vec<(Vec<u8>, How)> {
         let text = self.text(word).to_vec();
         let how = self.flat.how(word.start, word.end);
         let name = base_name(&text);
@@ -437,8 +443,10 @@ impl Parser<'_, '_, '_> {
                 return names;
             }
         }
-        // The shell that runs the script, or the user's, where it is fed.
-        if self.pipe.from != 0
+        // The shell that runs the script, or the user's, where it is fed or told what to run.
+        let next = self.words.get(own.first.saturating_add(1)..own.end).and_then(<[Piece]>::first);
+        let coded = next.is_some_and(|next| matches!(self.text(*next), [b'-', b'a'..=b'z', ..]));
+        if (self.pipe.from != 0 || coded)
             && matches!(text.as_slice(), b"$SHELL" | b"${SHELL}" | b"$BASH" | b"${BASH}" | b"$0" | b"${0}")
         {
             return vec![(b"sh".to_vec(), how)];
@@ -497,6 +505,7 @@ impl Parser<'_, '_, '_> {
             span: own.span,
         };
         self.sink.command(&command);
+        self.runs_written(name, own);
         let args = self.flat.bytes.get(start..end).unwrap_or_default();
         let sent = fetch::source(&self.sink.rules.commands, name, args);
         self.files_of(name, own, fed, sent)

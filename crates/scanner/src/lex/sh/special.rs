@@ -6,7 +6,7 @@ use super::follow::Scope;
 use super::func::Func;
 use super::run::{Lasts, Stage, Words};
 use super::wrap::{self, Runs};
-use super::{Parser, Piece};
+use super::{Origin, Parser, Piece};
 use crate::entry::Lens;
 use crate::lex::quote::{self, Exact};
 use crate::sink::{EmbeddedText, Named};
@@ -64,11 +64,11 @@ const SETUP: &[&[u8]] = &[
 
 impl Parser<'_, '_, '_> {
     /// Gives the words behind the program.
-    fn args(&self, own: Words) -> &[Piece] {
+    pub(super) fn args(&self, own: Words) -> &[Piece] {
         self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default()
     }
 
-    fn arg_texts(&self, own: Words) -> Vec<Vec<u8>> {
+    pub(super) fn arg_texts(&self, own: Words) -> Vec<Vec<u8>> {
         self.args(own).iter().map(|word| self.text(*word).to_vec()).collect()
     }
 
@@ -138,7 +138,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    fn embed_flat(&mut self, lens: Lens, text: &Flat) {
+    pub(super) fn embed_flat(&mut self, lens: Lens, text: &Flat) {
         if text.len() > 0 {
             let view = text.view(0, text.len());
             if lens == Lens::Sh {
@@ -185,6 +185,10 @@ impl Parser<'_, '_, '_> {
                 self.goes_to(own);
                 return None;
             }
+            b"which" | b"command" | b"type" if own.wanted => {
+                self.locate(name, own);
+                return None;
+            }
             b"alias" => self.alias(own),
             b"su" | b"script" | b"runuser" | b"flock" | b"env" | b"ssh" => {
                 self.option_text(name, own);
@@ -205,6 +209,9 @@ impl Parser<'_, '_, '_> {
             b"set" => self.set(own),
             b"echo" | b"printf" => return Some(self.print(name, own)),
             b"cat" | b"tee" | b"rev" | b"tac" | b"tr" | b"base64" | b"base32" | b"openssl" | b"xxd" => {
+                if name == b"tee" {
+                    self.teed(own);
+                }
                 let printed = if own.wanted { self.filtered(name, own) } else { None };
                 return Some(Stage { printed, ..Stage::default() });
             }
@@ -240,7 +247,8 @@ impl Parser<'_, '_, '_> {
             return Stage::default();
         }
         let stdout = self.redirects.get(own.redirects..).unwrap_or_default();
-        let away = stdout.iter().any(|redirect| redirect.text.starts_with(b">"));
+        let away =
+            stdout.iter().any(|redirect| redirect.text.starts_with(b">")) && self.target(own).is_none();
         let printed = if own.wanted && !away { self.printed_by(name, &words) } else { None };
         Stage { printed, ..Stage::default() }
     }
@@ -760,6 +768,11 @@ impl Parser<'_, '_, '_> {
             before
         });
         self.set_text(&name, joined.as_deref(), word.sources);
+        if word.origin == Origin::Located
+            && let Some(var) = self.known.vars.get_mut(&name)
+        {
+            var.origin = Origin::Located;
+        }
     }
 
     /// Tells the rules an assignment as the command `=`.

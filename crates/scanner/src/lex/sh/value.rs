@@ -1,6 +1,7 @@
 //! What variables hold, and what an expansion makes of it.
 
-use super::{Parser, Var};
+use super::{Origin, Parser, Var};
+use crate::view::How;
 
 /// Longest value that is kept.
 const MAX: usize = 4096;
@@ -13,7 +14,7 @@ impl Parser<'_, '_, '_> {
         }
         let items =
             items.filter(|items| items.iter().map(Vec::len).sum::<usize>() <= MAX && items.len() <= 64);
-        self.known.vars.insert(name, Var { items, sources, open: false });
+        self.known.vars.insert(name, Var { items, sources, open: false, origin: Origin::Written });
     }
 
     /// Binds a name to one text.
@@ -59,6 +60,14 @@ impl Parser<'_, '_, '_> {
     pub(super) fn is_open(&self, name: &[u8]) -> bool {
         let name = if matches!(name, b"*" | [b'1'..=b'9']) { b"@" } else { name };
         self.known.vars.get(name).is_some_and(|var| var.open)
+    }
+
+    /// What had to be undone to read what a name holds: nothing where that is the place of a program.
+    pub(super) fn value_how(&self, name: &[u8]) -> How {
+        match self.known.vars.get(name).map(|var| var.origin) {
+            Some(Origin::Located) => How::NONE,
+            _ => How::SHELL,
+        }
     }
 
     /// Gives the programs whose output a name holds.

@@ -110,7 +110,7 @@ pub(super) fn is_known(name: &[u8]) -> bool {
 
 /// Gives how many words a wrapper takes before the program that it runs; `None` where it runs none.
 pub(super) fn skipped<'w>(name: &[u8], words: &dyn Fn(usize) -> Option<&'w [u8]>) -> Option<usize> {
-    let wrapper = find(name)?;
+    let Some(wrapper) = find(name) else { return runner(name, words) };
     let mut at = 0_usize;
     let mut operands = wrapper.operands;
     while let Some(word) = words(at) {
@@ -135,6 +135,43 @@ pub(super) fn skipped<'w>(name: &[u8], words: &dyn Fn(usize) -> Option<&'w [u8]>
         } else {
             break;
         }
+    }
+    Some(at)
+}
+
+/// Options of runners that take the next word.
+const RUNNER_VALUED: &[&[u8]] = &[
+    b"-p",
+    b"-n",
+    b"-C",
+    b"--python",
+    b"--with",
+    b"--with-requirements",
+    b"--extra",
+    b"--group",
+    b"--directory",
+    b"--project",
+    b"--env-file",
+    b"--name",
+    b"--prefix",
+    b"--cwd",
+    b"--gemfile",
+];
+
+/// `uv run program`, `bundle exec program`: programs that run another in a place of its own.
+fn runner<'w>(name: &[u8], words: &dyn Fn(usize) -> Option<&'w [u8]>) -> Option<usize> {
+    let verb: &[u8] = match name {
+        b"uv" | b"poetry" | b"pipenv" | b"pdm" | b"rye" | b"hatch" | b"conda" | b"mamba" | b"micromamba"
+        | b"pixi" => b"run",
+        b"bundle" | b"direnv" | b"mise" | b"asdf" | b"rbenv" | b"pyenv" => b"exec",
+        _ => return None,
+    };
+    if words(0) != Some(verb) {
+        return None;
+    }
+    let mut at = 1_usize;
+    while let Some(word) = words(at).filter(|word| word.starts_with(b"-")) {
+        at = at.saturating_add(if RUNNER_VALUED.contains(&word) { 2 } else { 1 });
     }
     Some(at)
 }

@@ -18,7 +18,7 @@ impl Walk<'_, '_, '_> {
         let first = match items.iter().find(|item| item.spread == 0) {
             None => FirstArg::None,
             Some(item) => match item.val.form {
-                Form::Text => FirstArg::Literal,
+                Form::Text | Form::Temp => FirstArg::Literal,
                 Form::Joined => FirstArg::Text,
                 _ => FirstArg::Other,
             },

@@ -78,6 +78,12 @@ impl Walk<'_, '_, '_> {
             };
             self.bindings.bind(subject, NAMELESS, self.head.1, val);
         }
+        if let Some(name) = self.augmented.take()
+            && let [only] = values.as_slice()
+            && only.val.form == Form::List
+        {
+            self.bindings.regrow(self.scopes.at(name), only.val);
+        }
         if matches!(self.head.0, Kw::Return | Kw::Yield) {
             self.gives(&values, if comma { Tuple::Yes } else { Tuple::No });
         }
@@ -187,6 +193,7 @@ impl Walk<'_, '_, '_> {
             self.tell_written(&target.target, value);
         }
         if target.target.index != 0 {
+            self.grows_by(&target.target, value);
             return self.bind_item(&target.target, value.val);
         }
         let key = if target.target.target == 0 { target.key } else { target.target.target };
@@ -194,6 +201,7 @@ impl Walk<'_, '_, '_> {
         if !target.target.member {
             self.bind(name, value.val);
         } else if let Some(tok) = self.tok(name) {
+            self.bindings.unbind_constant(&name_of(self.src, tok));
             self.bindings.bind_member(name_of(self.src, tok), value.val);
         }
     }

@@ -4,13 +4,15 @@ use super::Walk;
 use super::frame::{Cur, Item};
 use crate::lex::py::bind::{Form, Val, name_of};
 use crate::lex::py::scope::NAMELESS;
-use crate::lex::py::token::Kw;
+use crate::lex::py::token::{K, Kw};
 use crate::names::{Node, ROOT};
 use crate::sink::{Hit, Own};
 use crate::view::How;
 
 /// Arguments that go to parameters.
 const CALLED: usize = 64;
+/// Tokens of a lambda's parameters that are looked through.
+const LAMBDA: u32 = 64;
 /// Arguments that are looked at for one of several constants.
 const CHOSEN: usize = 8;
 
@@ -44,6 +46,9 @@ impl Walk<'_, '_, '_> {
     fn call_with(&mut self, callee: &Cur, items: &[Item], last: u32) -> Val {
         let val = callee.val;
         self.fill(callee, items);
+        if callee.member {
+            self.grows(callee, items);
+        }
         let span = self.span(callee.first, last);
         match val.form {
             Form::Getter | Form::Caller => return self.taken(callee, items, last),
@@ -133,7 +138,19 @@ impl Walk<'_, '_, '_> {
         if node == nodes.next {
             return self.any_item(first);
         }
+        if node == nodes.enumerate && first.form == Form::List {
+            return self.numbered(first);
+        }
+        if node == nodes.zip && first.form == Form::List {
+            return self.zipped(items);
+        }
         if nodes.splitters.contains(&node) || nodes.keepers.contains(&node) {
+            return first;
+        }
+        if nodes.temps.contains(&node) {
+            return Val::form(Form::Temp, 0, 0);
+        }
+        if nodes.paths.contains(&node) && first.form == Form::Temp {
             return first;
         }
         if nodes.paths.contains(&node) {
@@ -163,8 +180,49 @@ impl Walk<'_, '_, '_> {
         Val::default()
     }
 
+    /// What a lambda is called with where it stands goes to its parameters.
+    fn fill_lambda(&mut self, from: u32, items: &[Item]) {
+        let (mut at, mut open, mut place) = (from, 0_u32, 0_usize);
+        let mut names: Vec<(u32, usize)> = Vec::new();
+        let mut fresh = true;
+        while let Some(tok) = self.tok(at).filter(|_| at < from.saturating_add(LAMBDA)) {
+            match tok.kind {
+                K::Name if fresh && open == 0 => {
+                    names.push((at, place));
+                    fresh = false;
+                }
+                _ if tok.is_op(b'(') || tok.is_op(b'[') || tok.is_op(b'{') => open = open.saturating_add(1),
+                _ if tok.is_op(b')') || tok.is_op(b']') || tok.is_op(b'}') => open = open.saturating_sub(1),
+                _ if tok.is_op(b':') && open == 0 => break,
+                _ if tok.is_op(b',') && open == 0 => {
+                    let mark =
+                        self.is_op(at.saturating_sub(1), b'*') || self.is_op(at.saturating_sub(1), b'/');
+                    place = place.saturating_add(usize::from(!mark));
+                    fresh = true;
+                }
+                _ => {}
+            }
+            at = at.saturating_add(1);
+        }
+        for (name, place) in names {
+            let Some(tok) = self.tok(name) else { continue };
+            let own = name_of(self.src, tok);
+            let keyed = items.iter().find(|item| item.key != 0 && self.key_text(item.key) == *own);
+            let given = keyed.or_else(|| items.get(place).filter(|item| item.key == 0 && item.spread == 0));
+            if let Some(val) = given.map(|item| item.val).filter(|val| val.is_any()) {
+                self.bind(name, val);
+            }
+        }
+    }
+
     /// What a function of the file is called with goes to its parameters.
     fn fill(&mut self, callee: &Cur, items: &[Item]) {
+        if callee.target == 0
+            && self.is_op(callee.first, b'(')
+            && self.kw(callee.first.saturating_add(1)) == Kw::Lambda
+        {
+            return self.fill_lambda(callee.first.saturating_add(2), items);
+        }
         if !items.iter().any(|item| item.val.is_known() && item.spread == 0) {
             return;
         }

@@ -47,10 +47,10 @@ impl Walk<'_, '_, '_> {
             } else {
                 if elem.text && elem.operators > 0 {
                     // The text goes from its first part to this one.
-                    if matches!(elem.val.form, Form::Text | Form::Joined) {
+                    if matches!(elem.val.form, Form::Text | Form::Joined) && elem.val.walk == 0 {
                         elem.val.b = cur.last;
                     } else if elem.val.node == 0 {
-                        elem.val = Val { a: elem.first, b: cur.last, ..elem.val };
+                        elem.val = Val { a: elem.first, b: cur.last, walk: 0, ..elem.val };
                     }
                     elem.val.form = Form::Joined;
                 }

@@ -107,7 +107,12 @@ impl Walk<'_, '_, '_> {
                         self.at = self.at.saturating_add(2);
                     }
                     let word = self.names.words.get(&item);
-                    let node = self.step(module, word);
+                    // What another module imported is its member.
+                    let far = name.iter().any(|byte| *byte != b'.');
+                    let node = match self.step(module, word) {
+                        0 if far => self.nodes.reached(word),
+                        node => node,
+                    };
                     let span = self.span(place, self.at);
                     self.sink.member(self.names, node, Own::No, span, how);
                     self.bind(bound, Val::node(node));

@@ -109,10 +109,21 @@ impl Walk<'_, '_, '_> {
         let behind = name.saturating_add(1);
         let alone = ![b'.', b'[', b'('].iter().any(|op| self.is_op(behind, *op));
         if self.kind_at(name) == Some(K::Name) && alone && self.head.0 == Kw::With {
-            let val = if val.is_known() { val } else { Val::default() };
+            let val = if val.is_known() || val.form == Form::Temp { val } else { self.entered() };
             self.bind(name, val);
             self.at = self.at.saturating_add(2);
         }
+    }
+
+    /// What the file's own context managers give.
+    fn entered(&self) -> Val {
+        let held = self.bindings.member(b"__enter__").or_else(|| self.bindings.member(b"__aenter__"));
+        let val = match held {
+            Some(held) if held.form == Form::Func => self.bindings.get(held.a),
+            Some(held) => held,
+            None => Val::default(),
+        };
+        if val.is_known() { val } else { Val::default() }
     }
 
     /// A statement begins inside brackets that nothing closed.

@@ -34,6 +34,17 @@ impl Walk<'_, '_, '_> {
             val = Val { star: val.star, ..held };
             told = 0;
         }
+        if !val.is_any()
+            && cur.first == cur.last
+            && let Some(held) = self.bindings.constant(name)
+            && self.is_own(cur.first)
+        {
+            val = Val { star: val.star, ..held };
+            if held.form == Form::Text {
+                // It stands elsewhere: what is joined with it does not go on from there.
+                val.walk = 1;
+            }
+        }
         let how = cur.how.and(how);
         if let Some(frame) = self.top() {
             frame.cur.val = val;
@@ -50,6 +61,14 @@ impl Walk<'_, '_, '_> {
             self.sink.member(self.names, told, Own::No, span, how);
             self.sink.member(self.names, val.star, Own::No, span, how);
         }
+    }
+
+    /// Says whether a name is an object's own or that of a class.
+    fn is_own(&self, at: u32) -> bool {
+        self.tok(at).is_some_and(|tok| match crate::lex::py::text_of(self.src, tok) {
+            b"self" | b"cls" => true,
+            name => name.first().is_some_and(u8::is_ascii_uppercase),
+        })
     }
 
     /// What a member of a value is.
@@ -124,11 +143,13 @@ impl Walk<'_, '_, '_> {
                 let span = self.span(base.first, last);
                 self.sink.member(self.names, node, Own::No, span, cur.how);
             }
-        } else if base.val.form == Form::List {
+        } else if base.val.form == Form::List && !(constant && written) {
             cur.val = self.picked(base.val, item, constant.then_some(name.as_slice()));
         } else if base.val.node != 0 {
             let node = self.step(base.val.node, word);
             cur.val = Val::node(node);
+        } else if constant && written {
+            cur.val = Val { star: self.names.star(word), ..Val::default() };
         } else {
             cur.val = Val::default();
         }

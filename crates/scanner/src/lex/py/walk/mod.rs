@@ -60,6 +60,10 @@ struct Walk<'a, 'n, 'r> {
     /// What had to be undone to read the arguments of the call that was told last.
     undone: How,
     budget: usize,
+    /// How many lists that grow may still be kept anew.
+    copies: usize,
+    /// The name that `+=` or `|=` puts more in.
+    augmented: Option<u32>,
 }
 
 impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
@@ -93,6 +97,8 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             params: false,
             undone: How::NONE,
             budget,
+            copies: list::COPIES,
+            augmented: None,
         }
     }
 
@@ -209,6 +215,11 @@ impl<'a, 'n, 'r> Walk<'a, 'n, 'r> {
             && let Some(tok) = self.tok(at)
         {
             self.bindings.bind_member(name_of(self.src, tok), val);
+        } else if own.kind == Kind::Class
+            && matches!(val.form, Form::Text | Form::List | Form::Path | Form::True | Form::False)
+            && let Some(tok) = self.tok(at)
+        {
+            self.bindings.bind_constant(name_of(self.src, tok), at, val);
         }
     }
 }

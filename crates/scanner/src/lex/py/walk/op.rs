@@ -64,6 +64,17 @@ impl Walk<'_, '_, '_> {
         let writes = low == b'=' && !matches!(high, b'=' | b'!' | b'<' | b'>' | 0);
         if writes {
             self.tell_assign();
+            if matches!(high, b'+' | b'|')
+                && self.frames.len() == 1
+                && let Some(frame) = self.frames.last_mut()
+                && frame.elem.target.is_name()
+                && frame.elem.val.form == Form::List
+                && frame.elem.val.b < 64
+            {
+                // What follows comes behind what the name holds.
+                frame.elem.operators = frame.elem.operators.saturating_add(1);
+                self.augmented = frame.elem.target.target.checked_sub(1);
+            }
             return;
         }
         if let Some(frame) = self.top() {

@@ -1,0 +1,164 @@
+//! Files that a script writes itself, and which of them it runs; places of programs that it asks for.
+
+use super::Parser;
+use super::drop::{FILES, NAME, makes_runnable, operands, plain};
+use super::flat::Flat;
+use super::run::Words;
+use super::wrap::{self, Runs};
+use crate::entry::Lens;
+use crate::view::How;
+
+/// Whether what is written comes behind what a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Adds {
+    No,
+    Yes,
+}
+
+/// The lens of a written script: that of who runs it, else of its first line.
+fn lens_of(text: &Flat, own: Option<Lens>) -> Option<Lens> {
+    if own.is_some() || !text.bytes.starts_with(b"#!") {
+        return Some(own.unwrap_or(Lens::Sh));
+    }
+    crate::inventory::names::shebang(&text.bytes)
+}
+
+impl Parser<'_, '_, '_> {
+    /// Gives the file that a command's output goes to.
+    pub(super) fn target(&self, own: Words) -> Option<(Vec<u8>, Adds)> {
+        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        redirects.iter().rev().filter(|redirect| matches!(redirect.number, b'0' | b'1')).find_map(
+            |redirect| {
+                let text = redirect.text.strip_prefix(b">").or_else(|| redirect.text.strip_prefix(b"&>"))?;
+                let (text, adds) = text.strip_prefix(b">").map_or((text, Adds::No), |text| (text, Adds::Yes));
+                let text = text.strip_prefix(b"|").unwrap_or(text);
+                let file = !text.is_empty() && !text.starts_with(b"&") && !text.starts_with(b"/dev/");
+                (file && text.len() <= NAME).then(|| (text.to_vec(), adds))
+            },
+        )
+    }
+
+    /// Keeps what a script writes to a file.
+    pub(super) fn write(&mut self, file: &[u8], text: Flat, adds: Adds, own: Words) {
+        if text.len() == 0 || file.len() > NAME {
+            return;
+        }
+        if self.known.written.len() >= FILES || !self.spend(text.len().saturating_add(file.len())) {
+            self.stopped.get_or_insert(own.span.0);
+            return;
+        }
+        let file = plain(file);
+        let file = self.below_folder(&file).unwrap_or(file);
+        let held = self.known.written.entry(file).or_default();
+        if adds == Adds::No {
+            *held = text;
+        } else {
+            if held.bytes.last().is_some_and(|last| *last != b'\n') {
+                held.unit(b"\n", own.span, How::NONE);
+            }
+            held.add(&text, 0, text.len());
+        }
+    }
+
+    /// `tee file`, fed with a text of the script.
+    pub(super) fn teed(&mut self, own: Words) {
+        let files = self.arg_texts(own);
+        let Some(text) = self.given(own).filter(|_| files.len() <= 16) else { return };
+        let adds =
+            if files.iter().any(|arg| arg == b"-a" || arg == b"--append") { Adds::Yes } else { Adds::No };
+        for file in files.iter().filter(|arg| !arg.starts_with(b"-") && !arg.starts_with(b"/dev/")) {
+            self.write(file, text.clone(), adds, own);
+        }
+    }
+
+    /// Gives a written file once: what it holds is read as code where it is run first.
+    fn written_file(&mut self, file: &[u8]) -> Option<Flat> {
+        if file.len() > NAME {
+            return None;
+        }
+        let file = plain(file);
+        let below = self.below_folder(&file);
+        let whole = below.and_then(|whole| self.known.written.remove(&whole));
+        whole.or_else(|| self.known.written.remove(&file))
+    }
+
+    /// A file that the script wrote is run, read by the shell, or made one that can be run.
+    pub(super) fn runs_written(&mut self, name: &[u8], own: Words) {
+        if self.known.written.is_empty() {
+            return;
+        }
+        let args: Vec<Vec<u8>> = self.arg_texts(own).into_iter().take(64).collect();
+        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
+        match name {
+            b"mv" | b"cp" => {
+                let words: Vec<&[u8]> = operands(&args).collect();
+                if let [from, to] = words.as_slice()
+                    && let Some(text) = self.written_file(from)
+                {
+                    self.write(to, text, Adds::No, own);
+                }
+                return;
+            }
+            _ => {}
+        }
+        let program = self.words.get(own.first).map(|word| self.text(*word).to_vec()).unwrap_or_default();
+        let path = program.contains(&b'/') || program.starts_with(b"$");
+        let mut run: Vec<(Vec<u8>, Option<Lens>)> = Vec::new();
+        if path {
+            run.push((program, None));
+        }
+        match name {
+            b"source" | b"." => {
+                run.extend(operands(&args).take(1).map(|file| (file.to_vec(), Some(Lens::Sh))));
+            }
+            b"chmod" if operands(&args).next().is_some_and(makes_runnable) => {
+                run.extend(operands(&args).skip(1).map(|file| (file.to_vec(), None)));
+            }
+            b"install"
+                if !args.iter().any(|arg| matches!(*arg, b"-m" | b"--mode"))
+                    || args.contains(&&b"755"[..]) =>
+            {
+                run.extend(operands(&args).map(|file| (file.to_vec(), None)));
+            }
+            _ => {
+                let lens = wrap::interpreter(name).and_then(|runs| match runs {
+                    Runs::Shell => Some(Lens::Sh),
+                    Runs::Python => Some(Lens::Py),
+                    Runs::Js => Some(Lens::Js),
+                    Runs::Other => None,
+                });
+                if lens.is_some() {
+                    run.extend(self.code_file(name, &args).map(|file| (file.to_vec(), lens)));
+                    let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+                    let read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
+                    run.extend(read.map(|file| (file.to_vec(), lens)));
+                }
+            }
+        }
+        for (file, own_lens) in run {
+            if let Some(text) = self.written_file(&file)
+                && let Some(lens) = lens_of(&text, own_lens)
+            {
+                self.embed_flat(lens, &text);
+            }
+        }
+    }
+
+    /// `command -v`, `which` and `type -P` print where a program is: what is run is that program.
+    pub(super) fn locate(&mut self, name: &[u8], own: Words) {
+        let args = self.args(own).to_vec();
+        let (options, words): (Vec<_>, Vec<_>) =
+            args.into_iter().partition(|word| self.text(*word).starts_with(b"-"));
+        let asks = options.iter().any(|word| match name {
+            b"command" => matches!(self.text(*word), b"-v" | b"-pv" | b"-vp"),
+            b"type" => matches!(self.text(*word), b"-p" | b"-P"),
+            _ => true,
+        });
+        let [word] = words.as_slice() else { return };
+        let plain =
+            self.text(*word).iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+/".contains(byte));
+        if (asks || name == b"which") && plain && !word.open && self.located.is_none() {
+            self.located = Some(self.flat.cut(word.start, word.end));
+        }
+    }
+}
