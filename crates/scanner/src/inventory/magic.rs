@@ -190,6 +190,13 @@ fn container(bytes: &[u8]) -> Option<Magic> {
             _ => Some(magic(State::Media, &["mp4", "m4a", "m4v", "mov"])),
         };
     }
+    // Compiled Erlang, and Emacs Lisp by a version and three zeros.
+    if bytes.starts_with(b"FOR1") && bytes.get(8..12) == Some(b"BEAM") {
+        return Some(magic(State::Bytecode, &["beam"]));
+    }
+    if bytes.starts_with(b";ELC") && bytes.get(5..8) == Some(b"\0\0\0") {
+        return Some(magic(State::Bytecode, &["elc"]));
+    }
     if bytes.get(257..262) == Some(b"ustar") {
         return Some(magic(State::Archive, &["tar"]));
     }
