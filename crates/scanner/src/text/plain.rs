@@ -64,7 +64,8 @@ fn step(bytes: &[u8], at: usize, marks: Marks) -> Option<usize> {
         // What may be no reference and no tag is a mark of the text.
         b'&' => !next.is_some_and(|next| next == b'#' || next.is_ascii_alphanumeric()),
         b'<' => {
-            !(in_word() && next.is_some_and(|next| matches!(next, b'/' | b'!') || next.is_ascii_alphabetic()))
+            let tag = next.is_some_and(|next| matches!(next, b'/' | b'!') || next.is_ascii_alphabetic());
+            !(tag && (marks == Marks::Everywhere || in_word()))
         }
         mark @ (b'*' | b'`' | b'~') => {
             if marks == Marks::Everywhere {
