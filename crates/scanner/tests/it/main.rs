@@ -41,6 +41,7 @@ mod sh;
 mod snippet;
 mod spans;
 mod timers;
+mod typed;
 mod written;
 
 use plugward_scanner::Rules;

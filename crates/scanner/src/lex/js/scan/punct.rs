@@ -172,6 +172,14 @@ impl Scanner<'_> {
     }
 
     pub(super) fn colon(&mut self) {
+        let frame = self.top();
+        let method = self.dialect.types == Flag::On
+            && frame.ternaries == 0
+            && self.last == K::RParen
+            && matches!(frame.open, Open::Brace { brace: Brace::Object | Brace::Class, .. });
+        if method {
+            self.set_pending(Pending::Function(After::Statement));
+        }
         let statement = self.frames.last_mut().is_some_and(|frame| {
             if frame.ternaries > 0 {
                 frame.ternaries = frame.ternaries.wrapping_sub(1);
@@ -238,14 +246,15 @@ impl Scanner<'_> {
 
     pub(super) fn open_brace(&mut self) {
         let pending = self.top().pending;
-        let (brace, after) = if self.operand && !self.statement && self.last != K::Arrow {
+        let operand = self.operand && !self.ends_head(pending);
+        let (brace, after) = if operand && !self.statement && self.last != K::Arrow {
             (Brace::Object, After::Operator)
         } else if self.last == K::Arrow {
             (Brace::Body, After::Regex)
         } else {
             match pending {
-                Pending::Function(after) if !self.operand => (Brace::Body, after),
-                Pending::Class(after) if !self.operand => (Brace::Class, after),
+                Pending::Function(after) if !operand => (Brace::Body, after),
+                Pending::Class(after) if !operand => (Brace::Class, after),
                 _ => self.plain_brace(),
             }
         };
@@ -258,6 +267,13 @@ impl Scanner<'_> {
         }
         self.open(Open::Brace { brace, after });
         self.statement = matches!(brace, Brace::Block | Brace::Body);
+    }
+
+    /// Says whether a type ends where the scanner stands, behind which a body begins: `f(): void {`, `class A extends B<C> {`.
+    fn ends_head(&self, pending: Pending) -> bool {
+        self.dialect.types == Flag::On
+            && (self.last == K::Gt || self.last_kw == Kw::Void)
+            && !matches!(pending, Pending::None)
     }
 
     /// A brace after an operand or where a statement starts: a method's body in a class or object, else a block.

@@ -101,6 +101,11 @@ impl Scanner<'_> {
 
     /// Moves the state over a word.
     pub(super) fn keyword(&mut self, kw: Kw) {
+        // A function that is only declared has no body in front of a list of declarations; `<const T>` is none.
+        let lists = matches!(kw, Kw::Const | Kw::Let | Kw::Var);
+        if lists && !matches!(self.last, K::Lt | K::Comma) {
+            self.set_pending(Pending::None);
+        }
         // What stands in front of `async` says what stands in front of its function.
         let starts = if self.last_kw == Kw::Async {
             self.statement
