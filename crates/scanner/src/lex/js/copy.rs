@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::bind::{Val, name_of};
 use super::token::{Brace, DULL, K, Kw};
-use super::walk::{Arg, Cur, Shape, Via, Walk};
+use super::walk::{Arg, Cur, Via, Walk};
 use crate::names::ROOT;
 
 /// Tokens of a function's statements that are looked through for what it returns.
@@ -109,22 +109,25 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Gives what a call of the file's own function returns: what it is of its own, and of what this very call gives.
     pub(super) fn take_returned(&mut self, callee: &Cur, args: &[Arg; 3]) -> Val {
-        let skipped = match callee.via {
-            Via::Direct => 0,
+        let named = self.named_callee(callee);
+        let skipped = match named.map_or(callee.via, |(_, via)| via) {
+            Via::Direct | Via::Apply => 0,
             Via::Call => 1,
-            Via::Apply | Via::Bind | Via::Then => return Val::default(),
+            Via::Bind | Via::Then => return Val::default(),
         };
         let first = callee.first as usize;
-        let Returned { val, given } = if callee.shape == Shape::Name {
-            let name = callee.last as usize;
+        let applied = named.is_none() && callee.via == Via::Apply;
+        let Returned { val, given } = if let Some((name, _)) = named {
             let val = self.held_by(name, RETURNED).unwrap_or_default();
             Returned { val, given: RETURNED_GIVEN.map(|key| self.held_by(name, key).is_some()) }
-        } else if matches!(self.kind(first), Some(K::LParen | K::LBrace)) {
+        } else if !applied && matches!(self.kind(first), Some(K::LParen | K::LBrace)) {
             self.returned(first)
         } else {
             return Val::default();
         };
         let mut all = val;
+        let applied = matches!(named, Some((_, Via::Apply)));
+        let args = if applied { self.listed(callee, 1) } else { *args };
         for (arg, _) in args.iter().skip(skipped).zip(given).filter(|(_, given)| *given) {
             let handed = self.handed(arg.val);
             all = self.bindings.sets.either(all, handed);

@@ -312,6 +312,11 @@ impl Marking<'_> {
         {
             return true;
         }
+        // `const { a } = o`.
+        let kind = |at: usize| toks.get(index.wrapping_sub(at)).map(|tok| tok.kind);
+        if follow.holder && kind(1) == Some(K::Assign) && matches!(kind(2), Some(K::RBrace | K::RBracket)) {
+            return true;
+        }
         let around = self.around(toks, brackets, bracket);
         follow.vals.iter().take(follow.count).any(|val| self.counts(toks, index, *val, around))
             || (follow.bound && self.binds(toks, brackets, at))
@@ -378,9 +383,11 @@ impl Marking<'_> {
                 told(val.node)
                     || told(val.star)
                     || is_handed_on(before, around)
-                    || (before.is_some_and(|tok| matches!(tok.kind, K::LParen | K::Comma))
-                        && val.node != ROOT
-                        && (self.nodes.is_whole(self.names, val.node) || self.nodes.is_run(val.node)))
+                    || (before.is_some_and(|tok| match tok.kind {
+                        K::LBracket => true,
+                        K::LParen | K::Comma => val.node != ROOT,
+                        _ => false,
+                    }) && (self.nodes.is_whole(self.names, val.node) || self.nodes.is_run(val.node)))
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What a call is given where its arguments stand in a literal, one of several constants, or one by one.
 
+use std::borrow::Cow;
+
 use super::bind::Val;
 use super::built::iterates;
 use super::call::Callee;
@@ -13,7 +15,7 @@ const DEPTH: u32 = 8;
 /// Elements of a literal that are looked at.
 const ELEMENTS: usize = 64;
 
-impl Walk<'_, '_, '_, '_> {
+impl<'a> Walk<'a, '_, '_, '_> {
     /// Gives the opening parenthesis of a call.
     pub(super) fn arguments_of(&self, cur: &Cur) -> Option<usize> {
         let next = (cur.last as usize).wrapping_add(1);
@@ -71,14 +73,30 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     fn listed_element(&mut self, from: usize, to: usize) -> Arg {
-        let text = |kind: Option<K>| matches!(kind, Some(K::Str | K::Tpl | K::TplHead | K::Ellipsis));
         let val = self.value_of(from, to);
         if val.text != 0 {
             self.texts.push(val.text.wrapping_sub(1));
             return Arg { first: FirstArg::Literal, val };
         }
-        let joined = !val.is_known() && (from..to).any(|at| text(self.kind(at)));
+        let joined = !val.is_known() && self.joins_text(from, to);
         Arg { first: if joined { FirstArg::Text } else { FirstArg::Other }, val }
+    }
+
+    /// Says whether a text is part of an expression, arguments, literals and bodies in it left aside.
+    fn joins_text(&self, from: usize, to: usize) -> bool {
+        let mut at = from;
+        let mut operand = false;
+        while at < to {
+            let inner = match self.kind(at) {
+                Some(K::Str | K::Tpl | K::TplHead | K::Ellipsis) => return true,
+                Some(K::LBrace | K::LBracket) => true,
+                Some(K::LParen) => operand,
+                _ => false,
+            };
+            operand = inner || matches!(self.kind(at), Some(K::Word | K::RParen));
+            at = if inner { self.types.past(at).unwrap_or(to) } else { at.wrapping_add(1) };
+        }
+        false
     }
 
     /// Gives what an element of a literal is: a constant, a name or a member of one.
@@ -177,18 +195,56 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Gives the target of an entry of an object pattern, and the value of that key in a literal.
     fn keyed(&self, literal: usize, from: usize, to: usize) -> Option<(usize, (usize, usize))> {
-        let after = from.wrapping_add(1);
-        let target =
-            if after < to && self.kind(after) == Some(K::Colon) { after.wrapping_add(1) } else { from };
-        if !matches!(self.kind(from), Some(K::Word | K::Str)) {
-            return None;
+        let (key, target) = self.entry_key(from, to)?;
+        Some((target, self.value_at(literal, &key)?))
+    }
+
+    /// Gives the key of an entry of an object, and where its value or target stands: `a`, `a: b`, `["a"]: b`.
+    pub(super) fn entry_key(&self, from: usize, to: usize) -> Option<(Cow<'a, [u8]>, usize)> {
+        let next = from.wrapping_add(1);
+        let (key, after) = match self.kind(from)? {
+            K::Word | K::Str => (self.key(from), next),
+            K::LBracket if self.kind(from.wrapping_add(2)) == Some(K::RBracket) => {
+                let (key, _) = self.constant_between(next, from.wrapping_add(2))?;
+                (Cow::Owned(key), from.wrapping_add(3))
+            }
+            _ => return None,
+        };
+        let colon = after < to && self.kind(after) == Some(K::Colon);
+        Some((key, if colon { after.wrapping_add(1) } else { from }))
+    }
+
+    /// Binds the names of a pattern to what the members of a name hold.
+    pub(super) fn bind_held(&mut self, pattern: usize, name: usize) {
+        if self.kind(name) != Some(K::Word) || !self.bindings.may_hold(self.src, self.tok(name)) {
+            return;
         }
-        Some((target, self.value_at(literal, &self.key(from))?))
+        let list = self.kind(pattern) == Some(K::LBracket);
+        let Some(past) = self.types.past(pattern) else { return };
+        let (mut from, end) = (pattern.wrapping_add(1), past.wrapping_sub(1));
+        for index in 0..ELEMENTS {
+            if from >= end {
+                return;
+            }
+            let to = self.entry_end(from, end);
+            let key = if list {
+                Some((Cow::Owned(index.to_string().into_bytes()), from))
+            } else {
+                self.entry_key(from, to)
+            };
+            if let Some((key, target)) = key
+                && self.kind(target) == Some(K::Word)
+                && let Some(val) = self.held_by(name, &key)
+                && let Ok(at) = u32::try_from(target)
+            {
+                self.bind(at, val);
+            }
+            from = to.wrapping_add(1);
+        }
     }
 
     /// Gives where the value of a key in an object literal stands.
     pub(super) fn value_at(&self, literal: usize, wanted: &[u8]) -> Option<(usize, usize)> {
-        let is_key = |at: usize| matches!(self.kind(at), Some(K::Word | K::Str)) && *self.key(at) == *wanted;
         let end = self.types.past(literal)?.wrapping_sub(1);
         let mut at = literal.wrapping_add(1);
         for _ in 0..ELEMENTS {
@@ -196,9 +252,8 @@ impl Walk<'_, '_, '_, '_> {
             if at >= end {
                 return None;
             }
-            if is_key(at) {
-                let colon = self.kind(at.wrapping_add(1)) == Some(K::Colon);
-                return Some((if colon { at.wrapping_add(2) } else { at }, to));
+            if let Some((_, value)) = self.entry_key(at, to).filter(|(key, _)| **key == *wanted) {
+                return Some((value, to));
             }
             at = to.wrapping_add(1);
         }

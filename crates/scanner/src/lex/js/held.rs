@@ -20,7 +20,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
     pub(super) fn hold_member(&mut self, target: &Cur, val: Val) {
         let (first, last) = (target.first as usize, target.last as usize);
         let member = match (self.kind(first.wrapping_add(1)), self.kind(first.wrapping_add(2))) {
-            (Some(K::Dot), Some(K::Word)) if first.wrapping_add(2) == last => self.key(last),
+            (Some(K::Dot), Some(K::Word | K::Private)) if first.wrapping_add(2) == last => self.key(last),
             (Some(K::LBracket), Some(K::Str | K::Tpl)) if first.wrapping_add(3) == last => {
                 self.key(first.wrapping_add(2))
             }
@@ -59,11 +59,8 @@ impl<'a> Walk<'a, '_, '_, '_> {
         let mut at = open.wrapping_add(1);
         while at < end {
             let entry = self.entry_end(at, end);
-            let colon = self.kind(at.wrapping_add(1)) == Some(K::Colon);
-            let from = if colon { at.wrapping_add(2) } else { at };
-            if matches!(self.kind(at), Some(K::Word | K::Str)) {
+            if let Some((member, from)) = self.entry_key(at, entry) {
                 let val = self.plain(from, entry);
-                let member = self.key(at);
                 self.hold(name, member, val);
             }
             at = entry.wrapping_add(1);
@@ -140,7 +137,11 @@ impl<'a> Walk<'a, '_, '_, '_> {
     /// The name of a member as its token writes it.
     pub(super) fn key(&self, at: usize) -> Cow<'a, [u8]> {
         let tok = self.tok(at);
-        if tok.kind == K::Word { name_of(self.src, tok) } else { Cow::Owned(self.constant(at).0) }
+        if matches!(tok.kind, K::Word | K::Private) {
+            name_of(self.src, tok)
+        } else {
+            Cow::Owned(self.constant(at).0)
+        }
     }
 
     fn is_held(&self, val: Val) -> bool {
@@ -188,15 +189,21 @@ impl<'a> Walk<'a, '_, '_, '_> {
 
     /// Binds the parameters of a function that is called where it stands to what it is given.
     pub(super) fn give(&mut self, callee: &Cur, args: &[Arg; 3]) {
+        if let Some((name, via)) = self.named_callee(callee) {
+            let (skipped, args) = match via {
+                Via::Direct => (0, *args),
+                Via::Call | Via::Bind => (1, *args),
+                Via::Apply => (0, self.listed(callee, 1)),
+                Via::Then => return,
+            };
+            return self.give_named(name, args.iter().skip(skipped).map(|arg| arg.val));
+        }
         let skipped = match callee.via {
             Via::Direct => 0,
             Via::Call => 1,
             Via::Apply | Via::Bind | Via::Then => return,
         };
         let given = args.iter().skip(skipped);
-        if callee.shape == Shape::Name {
-            return self.give_named(callee.last as usize, given.map(|arg| arg.val));
-        }
         if !matches!(self.kind(callee.first as usize), Some(K::LParen | K::LBrace))
             || !given.clone().any(|arg| self.is_held(arg.val))
         {
@@ -209,6 +216,21 @@ impl<'a> Walk<'a, '_, '_, '_> {
                 self.bind(at, Val { text: 0, ..val });
             }
         }
+    }
+
+    /// Gives the name of what is called, and how: `f()`, `f.call()`, `f.apply()`, `f.bind()`.
+    pub(super) fn named_callee(&self, callee: &Cur) -> Option<(usize, Via)> {
+        let last = callee.last as usize;
+        let name = callee.first as usize;
+        if name.wrapping_add(2) == last
+            && matches!(self.kind(name.wrapping_add(1)), Some(K::Dot | K::QDot))
+            && self.kind(name) == Some(K::Word)
+            && self.kw(name) == Kw::None
+        {
+            let via = self.nodes.via(self.tok(last).word());
+            return (via != Via::Direct).then_some((name, via));
+        }
+        (callee.shape == Shape::Name && callee.via == Via::Direct).then_some((last, Via::Direct))
     }
 
     /// Holds what a function of the file's is given by a call, until its parameters are read. The global object is given to
@@ -280,10 +302,16 @@ impl<'a> Walk<'a, '_, '_, '_> {
         if self.kw(at) == Kw::Async {
             at = at.wrapping_add(1);
         }
+        if self.is_typed() && self.kind(at) == Some(K::Lt) {
+            at = self.types.angles(at, 0).unwrap_or(at);
+        }
         if self.kw(at) == Kw::Function {
             at = at.wrapping_add(1);
             while matches!(self.kind(at), Some(K::Op | K::Word)) {
                 at = at.wrapping_add(1);
+            }
+            if self.is_typed() && self.kind(at) == Some(K::Lt) {
+                at = self.types.angles(at, 0).unwrap_or(at);
             }
         } else if self.kind(at.wrapping_add(1)) == Some(K::Arrow) {
             return vec![small(at)];
@@ -300,6 +328,9 @@ impl<'a> Walk<'a, '_, '_, '_> {
         let end = past.wrapping_sub(1);
         let mut found = Vec::new();
         let mut at = open.wrapping_add(1);
+        if self.is_typed() && self.kw(at) == Kw::This {
+            at = self.entry_end(at, end).wrapping_add(1);
+        }
         while at < end && found.len() < 3 {
             let name = self.kind(at) == Some(K::Word);
             found.push(if name { small(at) } else { None });

@@ -23,7 +23,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
         {
             self.end_expression();
             if let Some(frame) = self.top() {
-                frame.in_value = false;
+                (frame.in_value, frame.annotated) = (false, 0);
             }
             return at.wrapping_add(1);
         }
@@ -337,6 +337,9 @@ impl<'a> Walk<'a, '_, '_, '_> {
             let value = Val { text: value.text, ..self.bindings.sets.either(value, string) };
             self.bind_target(&target, value);
             let literal = literal.filter(|open| core::mem::take(&mut fresh) || self.may_read(*open));
+            if let Some(name) = name.filter(|_| target.shape == Shape::Pattern) {
+                self.bind_held(target.first as usize, name.last as usize);
+            }
             match (literal, target.shape) {
                 (Some(open), Shape::Name) => self.hold_literal(target.last as usize, open),
                 (Some(open), Shape::Pattern) => self.bind_literal(target.first as usize, open, 0),
@@ -372,7 +375,7 @@ impl<'a> Walk<'a, '_, '_, '_> {
         if let Some(frame) = self.top() {
             frame.declares = false;
             if frame.kind == In::Class {
-                frame.in_value = false;
+                (frame.in_value, frame.annotated) = (false, 0);
             }
         }
     }

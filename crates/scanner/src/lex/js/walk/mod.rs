@@ -229,8 +229,9 @@ pub(super) struct Frame {
     args: [Arg; 3],
     count: u32,
     texts: u32,
-    /// The field of a class that is given a value: its token, plus one.
+    /// The field of a class that is given a value: its token, plus one. Where its annotation begins, if it has one.
     field: u32,
+    annotated: u32,
     /// The entry of a literal is spread, or its prototype; what such entries were so far.
     copies: bool,
     copied: Val,
@@ -259,6 +260,7 @@ impl Frame {
             args: [Arg { first: FirstArg::None, val: Val { node: 0, star: 0, text: 0 } }; 3],
             count: 0,
             field: 0,
+            annotated: 0,
             texts,
             copies: false,
             copied: Val { node: 0, star: 0, text: 0 },

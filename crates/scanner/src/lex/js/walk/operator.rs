@@ -1,7 +1,7 @@
 //! Operators, separators, assignments and colons.
 
 use super::super::token::{K, Kw};
-use super::{Frame, In, Prefix, Shape, Val, Walk, small};
+use super::{Cur, Frame, In, Prefix, Shape, Val, Walk, small};
 
 impl Walk<'_, '_, '_, '_> {
     pub(super) fn separator(&mut self, kind: K) {
@@ -89,10 +89,10 @@ impl Walk<'_, '_, '_, '_> {
             }
             self.targets.push(cur);
         }
-        let key = target.is_none() && self.kind(at.wrapping_sub(1)) == Some(K::Word);
+        let field = self.field_before(at, target);
         let Some(frame) = self.top() else { return };
-        if key && frame.kind == In::Class {
-            frame.field = small(at);
+        if let Some(field) = field {
+            frame.field = small(field).wrapping_add(1);
         }
         frame.value = Val::default();
         (frame.operators, frame.joined) = (0, false);
@@ -105,6 +105,22 @@ impl Walk<'_, '_, '_, '_> {
         {
             self.declare_here(self.tok(cur.first as usize));
         }
+    }
+
+    /// Gives the field of a class that an equals sign gives a value.
+    fn field_before(&self, at: usize, target: Option<Cur>) -> Option<usize> {
+        let frame = self.frames.last().filter(|frame| frame.kind == In::Class && !frame.in_value)?;
+        let end = if frame.annotated == 0 { at } else { frame.annotated as usize };
+        let mut key = end.checked_sub(1)?;
+        if frame.annotated != 0 && matches!(self.kind(key), Some(K::Bang | K::Question)) {
+            key = key.checked_sub(1)?;
+        }
+        let named = match self.kind(key) {
+            Some(K::Word) => target.is_none(),
+            Some(K::Private) => target.is_some_and(|cur| cur.first as usize == key),
+            _ => false,
+        };
+        named.then_some(key)
     }
 
     pub(super) fn update(&mut self, at: usize, kind: K) {
@@ -135,6 +151,9 @@ impl Walk<'_, '_, '_, '_> {
             return next;
         }
         if self.typed && self.is_type_colon(at, &frame) {
+            if let Some(frame) = self.top().filter(|frame| frame.kind == In::Class) {
+                frame.annotated = small(at);
+            }
             return self.skip_annotation(next);
         }
         if frame.kind == In::Object {
