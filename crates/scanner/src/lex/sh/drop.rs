@@ -40,6 +40,53 @@ fn runs_file(name: &[u8], args: &[&[u8]]) -> bool {
     }
 }
 
+/// Gives the file that says what is run where a folder is built or installed.
+fn built(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
+    let valued = |short: &[u8], long: &[u8]| {
+        let mut words = args.iter().copied();
+        while let Some(word) = words.next() {
+            if word == short || word == long {
+                return words.next();
+            }
+            let glued = word.strip_prefix(long).and_then(|rest| rest.strip_prefix(b"="));
+            if glued.is_some() {
+                return glued;
+            }
+        }
+        None
+    };
+    let verb = args.iter().find(|arg| !arg.starts_with(b"-")).copied().unwrap_or_default();
+    let (folder, file): (Option<&[u8]>, &[u8]) = match name {
+        b"make" | b"gmake" | b"bmake" | b"ninja" => (valued(b"-C", b"--directory"), b"Makefile"),
+        b"npm" | b"pnpm" | b"yarn"
+            if args
+                .iter()
+                .any(|arg| matches!(*arg, b"install" | b"i" | b"ci" | b"run" | b"start" | b"test"))
+                && !args.contains(&&b"--ignore-scripts"[..]) =>
+        {
+            (valued(b"-C", b"--prefix").or_else(|| valued(b"--dir", b"--cwd")), b"package.json")
+        }
+        b"cargo" if matches!(verb, b"install" | b"run" | b"build" | b"test") => {
+            let path = valued(b"--path", b"--path");
+            // Without a path, what is installed is a package of the registry.
+            if verb == b"install" && path.is_none() {
+                return None;
+            }
+            (path, b"build.rs")
+        }
+        b"pip" | b"pip3" if verb == b"install" => {
+            let is = |arg: &&&[u8]| arg.starts_with(b".") || (arg.starts_with(b"/") && !arg.contains(&b':'));
+            (Some(args.iter().find(is).copied()?), b"setup.py")
+        }
+        _ => return None,
+    };
+    let folder = folder.map(|folder| folder.strip_suffix(b"/").unwrap_or(folder));
+    Some(match folder {
+        Some(folder) if folder != b"." && !folder.is_empty() => [folder, b"/", file].concat(),
+        _ => file.to_vec(),
+    })
+}
+
 /// Gives a name in the form in which two of them are compared.
 pub(super) fn plain(name: &[u8]) -> Vec<u8> {
     let mut rest = name;
@@ -382,6 +429,7 @@ impl Parser<'_, '_, '_> {
                 .and_then(|_| many()),
             b"install" if mode_of(args).is_none_or(makes_runnable) => many(),
             _ if runs_file(name, args) => any(),
+            _ if let Some(file) = built(name, args) => self.held(&file),
             _ if wrap::interpreter(name).is_some() => first().or_else(|| {
                 let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
                 let mut read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));

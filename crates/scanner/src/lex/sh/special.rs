@@ -192,11 +192,24 @@ impl Parser<'_, '_, '_> {
             b"alias" => self.alias(own),
             b"su" | b"script" | b"runuser" | b"flock" | b"env" | b"ssh" => {
                 self.option_text(name, own);
+                if name == b"env"
+                    && let Some(sources) = self.split_text(own)
+                {
+                    return Some(Stage { sources, ..Stage::default() });
+                }
                 if matches!(name, b"env" | b"flock" | b"runuser") {
                     return None;
                 }
             }
-            b"find" | b"fd" => self.find(own),
+            b"find" | b"fd" => {
+                let sources = self.find(own);
+                return Some(Stage { sources, ..Stage::default() });
+            }
+            b"parallel" => {
+                self.each(own);
+                return None;
+            }
+            b"ln" | b"cp" | b"hash" => self.renamed(own),
             b"export" | b"declare" | b"typeset" | b"local" | b"readonly" | b"setenv" => {
                 self.declared(name, own);
             }
@@ -586,9 +599,11 @@ impl Parser<'_, '_, '_> {
     }
 
     /// `find … -exec program … \;`.
-    fn find(&mut self, own: Words) {
+    /// Gives the programs that print what `find` prints.
+    fn find(&mut self, own: Words) -> u128 {
         let texts = self.arg_texts(own);
         let mut from = None;
+        let mut sources = 0;
         for (text, at) in texts.iter().zip(own.first.saturating_add(1)..) {
             if matches!(text.as_slice(), b"-exec" | b"-execdir" | b"-ok" | b"-okdir" | b"-x" | b"-X") {
                 from = Some(at.saturating_add(1));
@@ -597,12 +612,63 @@ impl Parser<'_, '_, '_> {
             {
                 let inner =
                     Words { first, end: at, nested: own.nested.saturating_add(1), wanted: false, ..own };
-                self.command_words(inner);
+                sources |= self.command_words(inner).sources;
             }
         }
         if let Some(first) = from.filter(|first| *first < own.end) {
             let inner = Words { first, nested: own.nested.saturating_add(1), wanted: false, ..own };
-            self.command_words(inner);
+            sources |= self.command_words(inner).sources;
+        }
+        sources
+    }
+
+    /// `env -S 'program words'`: gives the program whose output that is.
+    fn split_text(&self, own: Words) -> Option<u128> {
+        let texts = self.arg_texts(own);
+        let at =
+            texts.iter().position(|text| text.starts_with(b"-S") || text.starts_with(b"--split-string"))?;
+        let text = texts.get(at)?;
+        let glued = text.strip_prefix(b"--split-string=").or_else(|| text.strip_prefix(b"-S"));
+        let text = glued
+            .filter(|text| !text.is_empty())
+            .or_else(|| texts.get(at.saturating_add(1)).map(Vec::as_slice))?;
+        let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let program = words.find(|word| !wrap::is_assignment(word) && !word.starts_with(b"-"))?;
+        let table = &self.sink.rules.commands;
+        Some(table.source(table.program(super::run::base_name(program)))).filter(|sources| *sources != 0)
+    }
+
+    /// `parallel ::: command command`.
+    fn each(&mut self, own: Words) {
+        let args: Vec<Piece> = self.args(own).to_vec();
+        let Some(at) = args.iter().position(|word| self.text(*word) == b":::") else { return };
+        let (head, rest) = args.split_at(at);
+        if head.iter().all(|word| self.text(*word).starts_with(b"-")) {
+            for word in rest.iter().skip(1) {
+                self.embed(Lens::Sh, word.start, word.end);
+            }
+        }
+    }
+
+    /// `ln -s /bin/program name`, `cp`, `hash -p`: a known program by a name of the script's own.
+    fn renamed(&mut self, own: Words) {
+        let texts = self.arg_texts(own);
+        let words: Vec<&[u8]> =
+            texts.iter().map(Vec::as_slice).filter(|text| !text.starts_with(b"-")).collect();
+        let [from, to] = words.as_slice() else { return };
+        let folder = from.strip_suffix(super::run::base_name(from)).unwrap_or_default();
+        let (program, name) = (super::run::base_name(from), super::run::base_name(to));
+        let table = &self.sink.rules.commands;
+        let sources = table.source(table.program(program));
+        let known = |name: &[u8]| wrap::is_known(name) || wrap::interpreter(name).is_some();
+        if folder.ends_with(b"bin/")
+            && (sources != 0 || known(program))
+            && !name.is_empty()
+            && table.program(name) == 0
+            && !known(name)
+        {
+            let func = Func { sources, words: vec![program.to_vec()], alias: true, body: (0, 0) };
+            self.define(name.to_vec(), func);
         }
     }
 
