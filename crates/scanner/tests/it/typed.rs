@@ -26,6 +26,9 @@ const BODIES: &[&str] = &[
     "function f(): () => void { @ }",
     "function f(): { a: B<C> } { @ }",
     "const o = <B>{ a: 1 }; function f(): void { @ }",
+    "type A = B<C>\n{ @ }",
+    "let a: void\n{ @ }",
+    "const o = <B>\n{ a: 1 }; @",
 ];
 
 #[test]

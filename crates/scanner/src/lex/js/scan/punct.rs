@@ -269,11 +269,15 @@ impl Scanner<'_> {
         self.statement = matches!(brace, Brace::Block | Brace::Body);
     }
 
-    /// Says whether a type ends where the scanner stands, behind which a body begins: `f(): void {`, `class A extends B<C> {`.
+    /// Says whether a type ends where the scanner stands, behind which a body begins, `f(): void {`, `class A extends B<C> {`, or a
+    /// block on a line of its own.
     fn ends_head(&self, pending: Pending) -> bool {
+        let block = || {
+            self.newline && matches!(self.top().open, Open::Brace { brace: Brace::Block | Brace::Body, .. })
+        };
         self.dialect.types == Flag::On
             && (self.last == K::Gt || self.last_kw == Kw::Void)
-            && !matches!(pending, Pending::None)
+            && (!matches!(pending, Pending::None) || block())
     }
 
     /// A brace after an operand or where a statement starts: a method's body in a class or object, else a block.
