@@ -117,6 +117,9 @@ pub(super) struct Scanned {
 /// How often the lexer may look at a byte without passing it.
 const LOOKS: u32 = 64;
 
+/// A text of so many bytes is large.
+const LARGE: usize = 1 << 20;
+
 /// A gap of so many bytes is looked at.
 pub(super) const GAP: usize = 200;
 
@@ -225,6 +228,9 @@ impl<'a> Scanner<'a> {
             pending: Pending::None,
         };
         let toks = Vec::with_capacity(src.len() / 4);
+        // A long list that grows leaves its last room as a hole behind.
+        let large = if src.len() < LARGE { 0 } else { src.len() / 32 };
+        let brackets = Vec::with_capacity(large);
         Self {
             src,
             at: 0,
@@ -236,7 +242,7 @@ impl<'a> Scanner<'a> {
             frames: vec![base],
             holes: 0,
             bodies: 0,
-            out: Scanned { toks, ..Scanned::default() },
+            out: Scanned { toks, brackets, ..Scanned::default() },
             newline: true,
             operand: true,
             statement: true,
