@@ -372,6 +372,7 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
     ("values of values", "build.rs", Numbered("let c@@ = c@;\n")),
     ("comments of html", "a.html", Repeat("<!-- <script> ")),
     ("attributes of html", "a.html", Repeat("<a b=c d='e' ")),
+    ("tags without a word", "a.html", Within("a", "<b>", " ")),
     ("templates of vue", "a.vue", Repeat("{{ a(")),
     (
         "cells",

@@ -68,6 +68,8 @@ pub(crate) struct TextView {
     piece: usize,
     /// A mark of emphasis or a tag was left out right before the next byte.
     marked: bool,
+    /// No tag before this place stands inside a word.
+    apart: usize,
     /// The last character is of a script that needs no blanks.
     dense: bool,
     scratch: String,
@@ -156,6 +158,7 @@ impl TextView {
     fn raw_by(&mut self, bytes: &[u8], from: usize, how: How, stretch: impl Fn(&[u8], Marks) -> usize) {
         let mut rest = bytes;
         let mut at = from;
+        self.apart = 0;
         while let Some(&first) = rest.first() {
             let count = |is: fn(u8) -> bool| rest.iter().take_while(|byte| is(**byte)).count();
             let used = if is_blank(first) {
@@ -195,9 +198,15 @@ impl TextView {
                 return len;
             }
         } else if first == b'<' {
-            if let Some(len) = self.is_in_word().then(|| inner_tag(rest)).flatten() {
-                self.marked = true;
-                return len;
+            // Tags behind which no word goes on are gone through once.
+            if self.is_in_word() && at >= self.apart {
+                match inner_tag(rest) {
+                    Ok(len) => {
+                        self.marked = true;
+                        return len;
+                    }
+                    Err(len) => self.apart = at.saturating_add(len),
+                }
             }
             if prose && let Some(len) = bare_tag(rest) {
                 if parts_words(rest) {
@@ -495,15 +504,16 @@ impl Place {
     }
 }
 
-/// Gives the length of the tags and comments that stand inside a word.
-fn inner_tag(rest: &[u8]) -> Option<usize> {
+/// Gives the length of the tags and comments that stand inside a word; where none goes on behind them, how far they reach.
+fn inner_tag(rest: &[u8]) -> Result<usize, usize> {
     let mut end = 0_usize;
     loop {
-        end = end.saturating_add(tag_len(rest.get(end..)?)?);
+        let tag = tag_len(rest.get(end..).unwrap_or_default()).ok_or(end)?;
+        end = end.saturating_add(tag);
         match rest.get(end) {
             Some(b'<') => {}
-            Some(byte) if is_wordy(*byte) => return Some(end),
-            _ => return None,
+            Some(byte) if is_wordy(*byte) => return Ok(end),
+            _ => return Err(end),
         }
     }
 }
@@ -515,7 +525,7 @@ fn tag_len(rest: &[u8]) -> Option<usize> {
             memchr::memmem::find(window, b"-->").and_then(|len| len.checked_add(3))?
         }
         [b'<', b'/', next, ..] | [b'<', next, ..] if next.is_ascii_alphabetic() => {
-            if parts_words(window) {
+            if parts_words(window) && bare_tag(window).is_some() {
                 return None;
             }
             memchr::memchr(b'>', window)?.checked_add(1)?
@@ -588,12 +598,13 @@ const INLINES: &[&[u8]] = &[
     b"sup", b"tt", b"u", b"var", b"wbr",
 ];
 
-/// Gives the name of a tag that begins a text.
+/// Gives the name of a tag that begins a text, if it is one of HTML's own elements: those of others have a hyphen.
 fn tag_name(tag: &[u8]) -> &[u8] {
     let name = tag.get(1..).unwrap_or_default();
     let name = name.strip_prefix(b"/").unwrap_or(name);
     let len = name.iter().take(11).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    name.get(..len).unwrap_or_default()
+    let ends = matches!(name.get(len), Some(b'>' | b'/' | b' ' | b'\t' | b'\n' | b'\r' | 0x0C));
+    if ends { name.get(..len).unwrap_or_default() } else { &[] }
 }
 
 /// Says whether a tag is one of an element that parts words.

@@ -160,7 +160,10 @@ fn bounded(source: &str) -> Result<(), RuleErrorKind> {
 fn checked(source: &str, compiled: Compiled) -> Result<(), RuleErrorKind> {
     match compiled {
         Compiled::ByTests => Ok(()),
-        Compiled::ByLoader => compile(source).map(drop),
+        Compiled::ByLoader => {
+            compile(source)?;
+            Lazy::new(source).map(drop).map_err(|error| RuleErrorKind::Parse(format!("{source:?}: {error}")))
+        }
     }
 }
 

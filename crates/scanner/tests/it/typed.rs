@@ -114,3 +114,24 @@ fn what_another_field_or_parameter_is_given_is_not_taken_for_it() {
         assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn a_guess_of_a_body_hides_no_call_in_a_regex() {
+    for (path, text) in [
+        ("a.js", "var x = function let() {} / 1; eval(y) / 1;"),
+        ("a.js", "var x = function* let() {} / 1; eval(y) / 1;"),
+        ("a.ts", "void\n{} / 1; eval(y) / 1"),
+        ("a.ts", "x = a >\n{} / 1; eval(y) / 1"),
+        ("a.ts", "declare function f(): number\nx = a > {} / 1; eval(y) / 1"),
+        ("a.js", "var r = eval, yield = 4;\nfunction f(r) { return yield / 2 } /* / */\nr(y);"),
+    ] {
+        let found = check(Profile::General, path, text);
+        assert!(found.iter().any(|line| line.ends_with("danger exec/eval")), "{text}: {found:?}");
+    }
+    for (path, text) in
+        [("a.js", "var x = function let() {} / 1; f(y) / 1;"), ("a.ts", "void\n{} / 1; f(y) / 1")]
+    {
+        let found = check(Profile::General, path, text);
+        assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
+    }
+}

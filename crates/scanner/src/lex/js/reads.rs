@@ -78,7 +78,10 @@ impl Reads {
 
     /// Says that the same is read once more.
     pub(super) fn add(&self, more: &[Read]) {
-        self.list.borrow_mut().extend_from_slice(more);
+        let mut list = self.list.borrow_mut();
+        if !list.ends_with(more) {
+            list.extend_from_slice(more);
+        }
     }
 }
 

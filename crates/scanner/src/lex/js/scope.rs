@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 
 use super::scan::Flag;
 use super::table::Table;
-use super::token::Tok;
+use super::token::{NO_MATE, Tok};
 use reader::Reader;
 
 /// The variable of the file itself.
@@ -99,7 +99,7 @@ impl<'a> Reader<'a, '_> {
             let next = loose.partition_point(|place| *place < (found.name, found.start));
             loose.get(next).is_some_and(|(name, at)| *name == found.name && *at < found.end)
         };
-        found.retain(|found| found.end > found.start && found.end < PENDING && !is_loose(found));
+        found.retain(|found| found.end > found.start && found.end < NO_MATE && !is_loose(found));
         found.sort_unstable_by_key(|found| (found.name, found.start, Reverse(found.end)));
         found.dedup_by_key(|found| (found.name, found.start, found.end));
         let mut ranges = vec![(0, 0); names.len()];

@@ -198,8 +198,9 @@ impl Scanner<'_> {
     }
 
     pub(super) fn slash(&mut self) {
-        // A type may end with a brace, behind which a line begins with a regex or goes on with a division: both are read.
-        let typed = self.dialect.types == Flag::On && self.newline && self.last == K::RBrace;
+        // A brace of a type, a body or an object may end, behind which a regex begins or a division goes on: both are read.
+        let typed =
+            self.dialect.types == Flag::On && self.last == K::RBrace && (self.newline || self.operand);
         match self.peek(1) {
             b'/' => self.line_comment(),
             b'*' => self.block_comment(),

@@ -101,9 +101,10 @@ impl Scanner<'_> {
 
     /// Moves the state over a word.
     pub(super) fn keyword(&mut self, kw: Kw) {
-        // A function that is only declared has no body in front of a list of declarations; `<const T>` is none.
+        // A function that is only declared has no body in front of a list of declarations; `<const T>` is none, nor is a function's name.
         let lists = matches!(kw, Kw::Const | Kw::Let | Kw::Var);
-        if lists && !matches!(self.last, K::Lt | K::Comma) {
+        let named = self.last_kw == Kw::Function || self.last == K::Op;
+        if lists && !named && !matches!(self.last, K::Lt | K::Comma) {
             self.set_pending(Pending::None);
         }
         // What stands in front of `async` says what stands in front of its function.
