@@ -3,6 +3,7 @@
 //! Pieces are parted by a line feed, which no piece holds.
 
 mod plain;
+pub(crate) mod tags;
 
 use crate::engine::MARKS;
 use crate::unicode::{self, Normal, entity, spaced};
@@ -53,8 +54,6 @@ pub(crate) const FENCED: u8 = 64;
 const AROUND: usize = 1024;
 /// A view of so many bytes is read before more is added to it.
 const MUCH: usize = 256 << 10;
-/// The longest tag that may stand inside a word.
-const MAX_TAG: usize = 64;
 
 /// Builds the text view piece by piece.
 #[derive(Debug, Default)]
@@ -200,7 +199,7 @@ impl TextView {
         } else if first == b'<' {
             // Tags behind which no word goes on are gone through once.
             if self.is_in_word() && at >= self.apart {
-                match inner_tag(rest) {
+                match tags::inside(rest) {
                     Ok(len) => {
                         self.marked = true;
                         return len;
@@ -208,8 +207,8 @@ impl TextView {
                     Err(len) => self.apart = at.saturating_add(len),
                 }
             }
-            if prose && let Some(len) = bare_tag(rest) {
-                if parts_words(rest) {
+            if prose && let Some((len, parts)) = tags::head(rest) {
+                if parts == tags::Parts::Words {
                     self.blank((at, at.saturating_add(len)));
                 }
                 return len;
@@ -502,126 +501,6 @@ impl Place {
             Self::For(range) => range,
         }
     }
-}
-
-/// Gives the length of the tags and comments that stand inside a word; where none goes on behind them, how far they reach.
-fn inner_tag(rest: &[u8]) -> Result<usize, usize> {
-    let mut end = 0_usize;
-    loop {
-        let tag = tag_len(rest.get(end..).unwrap_or_default()).ok_or(end)?;
-        end = end.saturating_add(tag);
-        match rest.get(end) {
-            Some(b'<') => {}
-            Some(byte) if is_wordy(*byte) => return Ok(end),
-            _ => return Err(end),
-        }
-    }
-}
-
-fn tag_len(rest: &[u8]) -> Option<usize> {
-    let window = rest.get(..rest.len().min(MAX_TAG))?;
-    let len = match window {
-        [b'<', b'!', b'-', b'-', ..] => {
-            memchr::memmem::find(window, b"-->").and_then(|len| len.checked_add(3))?
-        }
-        [b'<', b'/', next, ..] | [b'<', next, ..] if next.is_ascii_alphabetic() => {
-            if parts_words(window) && bare_tag(window).is_some() {
-                return None;
-            }
-            memchr::memchr(b'>', window)?.checked_add(1)?
-        }
-        _ => return None,
-    };
-    let clean = !window.get(1..len)?.iter().any(|byte| matches!(byte, b'<' | b'\n' | b'\r'));
-    clean.then_some(len)
-}
-
-/// Elements that stand in lines of their own: a word ends where they begin and end.
-const BLOCKS: &[&[u8]] = &[
-    b"address",
-    b"article",
-    b"aside",
-    b"blockquote",
-    b"body",
-    b"br",
-    b"caption",
-    b"center",
-    b"dd",
-    b"details",
-    b"dialog",
-    b"div",
-    b"dl",
-    b"dt",
-    b"fieldset",
-    b"figcaption",
-    b"figure",
-    b"footer",
-    b"form",
-    b"h1",
-    b"h2",
-    b"h3",
-    b"h4",
-    b"h5",
-    b"h6",
-    b"head",
-    b"header",
-    b"hr",
-    b"html",
-    b"legend",
-    b"li",
-    b"main",
-    b"menu",
-    b"nav",
-    b"ol",
-    b"optgroup",
-    b"option",
-    b"p",
-    b"pre",
-    b"section",
-    b"select",
-    b"summary",
-    b"table",
-    b"tbody",
-    b"td",
-    b"tfoot",
-    b"th",
-    b"thead",
-    b"title",
-    b"tr",
-    b"ul",
-];
-
-/// Elements that stand inside lines and change how words look.
-const INLINES: &[&[u8]] = &[
-    b"a", b"abbr", b"b", b"bdi", b"bdo", b"big", b"cite", b"code", b"del", b"dfn", b"em", b"font", b"i",
-    b"ins", b"kbd", b"label", b"mark", b"q", b"s", b"samp", b"small", b"span", b"strike", b"strong", b"sub",
-    b"sup", b"tt", b"u", b"var", b"wbr",
-];
-
-/// Gives the name of a tag that begins a text, if it is one of HTML's own elements: those of others have a hyphen.
-fn tag_name(tag: &[u8]) -> &[u8] {
-    let name = tag.get(1..).unwrap_or_default();
-    let name = name.strip_prefix(b"/").unwrap_or(name);
-    let len = name.iter().take(11).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    let ends = matches!(name.get(len), Some(b'>' | b'/' | b' ' | b'\t' | b'\n' | b'\r' | 0x0C));
-    if ends { name.get(..len).unwrap_or_default() } else { &[] }
-}
-
-/// Says whether a tag is one of an element that parts words.
-fn parts_words(tag: &[u8]) -> bool {
-    let name = tag_name(tag);
-    BLOCKS.iter().any(|block| name.eq_ignore_ascii_case(block))
-}
-
-/// Gives the length of a tag without attributes.
-fn bare_tag(rest: &[u8]) -> Option<usize> {
-    let name = tag_name(rest);
-    let known = INLINES.iter().chain(BLOCKS).any(|known| name.eq_ignore_ascii_case(known));
-    let slash = usize::from(rest.get(1) == Some(&b'/'));
-    let len = name.len().saturating_add(1).saturating_add(slash);
-    let tail = rest.get(len..).filter(|_| known)?;
-    let gap = tail.iter().take(4).take_while(|byte| matches!(byte, b' ' | b'/')).count();
-    (tail.get(gap) == Some(&b'>')).then(|| len.saturating_add(gap).saturating_add(1))
 }
 
 const fn is_plain_or_underscore(byte: u8) -> bool {

@@ -280,6 +280,8 @@ fn rule_files_are_refused_with_their_place() {
         ("'forbidden'", "'(?:forbidden){200}'", "rules/unbounded"),
         ("'forbidden'", "'[a-z]{3}'", "rules/no-literal"),
         ("'forbidden'", "'forb('", "rules/parse"),
+        // What a regex may do and the automata that search do not.
+        ("'forbidden'", "'(?u:\\b)forbidden'", "rules/parse"),
         ("good = [ { path = \"a.js\", text = \"allowed\" },", "good = [", "rules/too-few-cases"),
         ("langs = [\"js\"]", "langs = [\"jss\"]", "rules/parse"),
     ] {

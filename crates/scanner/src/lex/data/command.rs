@@ -175,17 +175,29 @@ fn runs(tree: &mut Tree<'_, '_>, level: &Level) {
     }
 }
 
-/// A program with its arguments.
-fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact], end: usize) {
-    let size = args.iter().fold(command.scalar.bytes(tree.src).len(), |sum, arg| {
+/// Says whether a line may still be put together. The same arguments with thousands of commands: what is not is said.
+fn affords<'a>(
+    tree: &mut Tree<'_, '_>,
+    command: &Fact,
+    args: impl Iterator<Item = &'a Fact>,
+    end: usize,
+) -> bool {
+    let size = args.fold(command.scalar.bytes(tree.src).len(), |sum, arg| {
         sum.saturating_add(arg.scalar.bytes(tree.src).len()).saturating_add(4)
     });
-    let Some(left) = tree.budget.checked_sub(size) else {
-        // The same arguments with thousands of commands: what is not put together is said.
-        tree.sink.unread.push(Unread { start: command.span.0, end: end.max(command.span.0) });
+    let left = tree.budget.checked_sub(size);
+    match left {
+        Some(left) => tree.budget = left,
+        None => tree.sink.unread.push(Unread { start: command.span.0, end: end.max(command.span.0) }),
+    }
+    left.is_some()
+}
+
+/// A program with its arguments.
+fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact], end: usize) {
+    if !affords(tree, command, args.iter(), end) {
         return;
-    };
-    tree.budget = left;
+    }
     if args.is_empty() {
         embed(tree, command, Lens::Sh);
     } else {
@@ -218,14 +230,9 @@ fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact]
 
 /// A list that is a program with flags, and the list that goes on where it ends.
 fn joined(tree: &mut Tree<'_, '_>, program: &Fact, rest: &[&Fact], end: usize) {
-    let size = rest.iter().fold(program.scalar.bytes(tree.src).len(), |sum, arg| {
-        sum.saturating_add(arg.scalar.bytes(tree.src).len()).saturating_add(4)
-    });
-    let Some(left) = tree.budget.checked_sub(size) else {
-        tree.sink.unread.push(Unread { start: program.span.0, end: end.max(program.span.0) });
+    if !affords(tree, program, rest.iter().copied(), end) {
         return;
-    };
-    tree.budget = left;
+    }
     let view = line(tree.src, program, rest.iter().copied());
     tree.sink.embed(Lens::Sh, EmbeddedText::View(view));
 }

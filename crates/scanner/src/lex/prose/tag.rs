@@ -2,73 +2,10 @@
 
 use super::Prose;
 use crate::entry::Lens;
+use crate::text::tags::{BLOCKS, INLINE};
 
 /// The longest tag whose end is looked for.
 const MAX_TAG: usize = 4096;
-/// Elements that part words.
-const BLOCKS: &[&str] = &[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "br",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "div",
-    "dl",
-    "dt",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "img",
-    "li",
-    "main",
-    "nav",
-    "ol",
-    "option",
-    "p",
-    "picture",
-    "pre",
-    "script",
-    "section",
-    "select",
-    "style",
-    "summary",
-    "svg",
-    "table",
-    "tbody",
-    "td",
-    "template",
-    "tfoot",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-    "video",
-];
-/// Elements of HTML inside lines.
-const INLINE: &[&str] = &[
-    "a", "abbr", "area", "b", "base", "bdi", "bdo", "big", "button", "canvas", "caption", "cite", "code",
-    "col", "colgroup", "data", "del", "dfn", "em", "embed", "fieldset", "font", "i", "iframe", "input",
-    "ins", "kbd", "label", "legend", "link", "map", "mark", "meta", "meter", "noscript", "object",
-    "optgroup", "output", "param", "progress", "q", "rp", "rt", "ruby", "s", "samp", "slot", "small",
-    "source", "span", "strike", "strong", "sub", "sup", "textarea", "time", "title", "track", "tt", "u",
-    "var", "wbr",
-];
 /// Elements that have no end.
 const VOID: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];

@@ -1,0 +1,202 @@
+//! Tags of HTML in a text: which part words, which stand inside of them.
+
+use super::is_wordy;
+
+/// The longest tag that may stand inside a word.
+const MAX_TAG: usize = 64;
+
+/// Elements that stand in lines of their own: a word ends where they begin and end. Sorted.
+pub(crate) const BLOCKS: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "br",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dialog",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "img",
+    "legend",
+    "li",
+    "main",
+    "menu",
+    "nav",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "picture",
+    "pre",
+    "script",
+    "section",
+    "select",
+    "style",
+    "summary",
+    "svg",
+    "table",
+    "tbody",
+    "td",
+    "template",
+    "tfoot",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "ul",
+    "video",
+];
+/// Elements inside lines. Sorted.
+pub(crate) const INLINE: &[&str] = &[
+    "a", "abbr", "area", "b", "base", "bdi", "bdo", "big", "button", "canvas", "cite", "code", "col",
+    "colgroup", "data", "del", "dfn", "em", "embed", "font", "i", "iframe", "input", "ins", "kbd", "label",
+    "link", "map", "mark", "meta", "meter", "noscript", "object", "output", "param", "progress", "q", "rp",
+    "rt", "ruby", "s", "samp", "slot", "small", "source", "span", "strike", "strong", "sub", "sup",
+    "textarea", "time", "track", "tt", "u", "var", "wbr",
+];
+/// No name of an element is longer.
+const MAX_NAME: usize = 10;
+
+/// What a tag does to the words around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parts {
+    Words,
+    Nothing,
+}
+
+/// Gives the name of the tag that begins a text. A name with a hyphen is of nobody's elements here.
+fn name(tag: &[u8]) -> &[u8] {
+    let body = tag.get(1..).unwrap_or_default();
+    let body = body.strip_prefix(b"/").unwrap_or(body);
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.');
+    let len = body.iter().take(MAX_NAME.saturating_add(1)).take_while(|byte| is_name(byte)).count();
+    body.get(..len).unwrap_or_default()
+}
+
+fn is_one_of(names: &[&str], name: &[u8]) -> bool {
+    let mut lower = [0_u8; MAX_NAME];
+    let Some(lower) = lower.get_mut(..name.len()) else { return false };
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    names.binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok()
+}
+
+/// Gives how much of a tag is markup alone, and what it does: all of it where it has no attributes, else, of one that parts words,
+/// its name. What attributes say stays text.
+pub(super) fn head(rest: &[u8]) -> Option<(usize, Parts)> {
+    let name = name(rest);
+    let parts = if is_one_of(BLOCKS, name) { Parts::Words } else { Parts::Nothing };
+    if parts == Parts::Nothing && !is_one_of(INLINE, name) {
+        return None;
+    }
+    let slash = usize::from(rest.get(1) == Some(&b'/'));
+    let len = name.len().saturating_add(1).saturating_add(slash);
+    let tail = rest.get(len..)?;
+    let gap = tail.iter().take(4).take_while(|byte| matches!(byte, b' ' | b'/')).count();
+    if tail.get(gap) == Some(&b'>') {
+        return Some((len.saturating_add(gap).saturating_add(1), parts));
+    }
+    let attributes = tail.first().is_some_and(u8::is_ascii_whitespace);
+    (parts == Parts::Words && attributes).then_some((len, parts))
+}
+
+/// Gives the length of the tags and comments that stand inside a word; where none goes on behind them, how far they reach.
+pub(super) fn inside(rest: &[u8]) -> Result<usize, usize> {
+    let mut end = 0_usize;
+    loop {
+        let tag = joining(rest.get(end..).unwrap_or_default()).ok_or(end)?;
+        end = end.saturating_add(tag);
+        match rest.get(end) {
+            Some(b'<') => {}
+            Some(byte) if is_wordy(*byte) => return Ok(end),
+            _ => return Err(end),
+        }
+    }
+}
+
+/// Gives the length of a comment, or of a tag that does not part words; a style may let any element stand inside a line.
+fn joining(rest: &[u8]) -> Option<usize> {
+    let window = rest.get(..rest.len().min(MAX_TAG))?;
+    let len = match window {
+        [b'<', b'!', b'-', b'-', ..] => {
+            memchr::memmem::find(window, b"-->").and_then(|len| len.checked_add(3))?
+        }
+        [b'<', b'/', next, ..] | [b'<', next, ..] if next.is_ascii_alphabetic() => {
+            let len = memchr::memchr(b'>', window)?.checked_add(1)?;
+            let styled = || {
+                window
+                    .get(..len)
+                    .is_some_and(|tag| tag.windows(5).any(|word| word.eq_ignore_ascii_case(b"style")))
+            };
+            if is_one_of(BLOCKS, name(window)) && !styled() {
+                return None;
+            }
+            len
+        }
+        _ => return None,
+    };
+    let clean = !window.get(1..len)?.iter().any(|byte| matches!(byte, b'<' | b'\n' | b'\r'));
+    clean.then_some(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCKS, INLINE, MAX_NAME, Parts, head, inside};
+
+    #[test]
+    fn names_are_sorted_short_and_in_one_list() {
+        for names in [BLOCKS, INLINE] {
+            assert!(names.is_sorted(), "they are searched by halves");
+            assert!(names.iter().all(|name| name.len() <= MAX_NAME), "{names:?}");
+        }
+        assert!(BLOCKS.iter().all(|name| INLINE.binary_search(name).is_err()), "an element does one thing");
+    }
+
+    #[test]
+    fn a_tag_parts_words_joins_them_or_is_text() {
+        for (text, told) in [
+            ("<br>a", Some((4, Parts::Words))),
+            ("</P >a", Some((5, Parts::Words))),
+            ("<p class=x>a", Some((2, Parts::Words))),
+            ("<b>a", Some((3, Parts::Nothing))),
+            ("<b class=x>a", None),
+            ("<p-x>a", None),
+            ("<T>a", None),
+            ("<p", None),
+        ] {
+            assert_eq!(head(text.as_bytes()), told, "{text}");
+        }
+        for (text, told) in [
+            ("<b></b>a", Ok(7)),
+            ("<!-- x --><i class=x>a", Ok(21)),
+            ("<p-x></p-x>a", Ok(11)),
+            ("<div style='display:inline'>a", Ok(28)),
+            ("<div class='x'>a", Err(0)),
+            ("<b></b><p>a", Err(7)),
+            ("<b><b> a", Err(6)),
+            ("<", Err(0)),
+        ] {
+            assert_eq!(inside(text.as_bytes()), told, "{text}");
+        }
+    }
+}
