@@ -6,13 +6,14 @@ use anyhow::{Context as _, Result, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use etcetera::BaseStrategy as _;
 use plugward_loader::ledger::Timestamp as LedgerTime;
-use plugward_loader::pinstore::{Scope, Timestamp};
-use plugward_loader::sandbox_path::{Jail, Policy};
+use plugward_loader::pinstore::Timestamp;
+use plugward_loader::sandbox_path::{FileKind, Jail, Policy};
 use plugward_loader::scanner::Date;
 use plugward_loader::state_file::Owner;
-use plugward_loader::{Dir, PluginId, Root};
+use plugward_loader::{Dir, PlacePath, PluginKey, Root};
 
 use crate::args::Global;
+use crate::failure::Failure;
 
 /// What the rest of the program may know about where it runs.
 pub(crate) struct Host {
@@ -147,12 +148,70 @@ pub(crate) fn random() -> Result<[u8; 16]> {
     Err(anyhow!("ask the system for random bytes: not on this system"))
 }
 
-/// Opens a folder that a person typed.
-pub(crate) fn root(dir: &Utf8Path) -> Result<Root> {
-    let jail = open(dir)?;
-    let real = real_path(dir)?;
-    let place = Scope::workspace(real.as_str().as_bytes());
-    Ok(Root { label: label(dir, &real), source: source(&real), scope: scope(&real), place, jail })
+/// Opens a directory that the user named. It only selects plugins: what counts for each of them is looked up from the
+/// plugin's own place, as far up as the root of the file system.
+pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
+    let real = real_path(dir).map_err(Failure::Usage)?;
+    let place = PlacePath::new(real.as_str()).map_err(|error| Failure::Usage(anyhow!("open {dir}: {error}")))?;
+    let typed = std::path::absolute(dir).ok().and_then(|path| PlacePath::new(path.to_str()?).ok());
+    root_at(&place, label(dir, &real), typed.filter(|typed| *typed != place))
+}
+
+/// Opens a directory by its real path.
+pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>) -> Result<Root, Failure> {
+    let failed = |error: &dyn std::fmt::Display, code: &str, help: &str| {
+        anyhow!("open {place}: {error} ({code})\n  next: {help}")
+    };
+    let jail = Jail::open_root("/", Policy::standard())
+        .map_err(|error| Failure::Internal(failed(&error, error.code(), error.help())))?;
+    let dir = place.as_str().trim_start_matches('/');
+    let dir = if dir.is_empty() { "." } else { dir };
+    let meta = jail
+        .metadata(dir)
+        .map_err(|error| Failure::Usage(failed(&error, error.code(), error.help())))?;
+    if meta.kind() != FileKind::Folder {
+        return Err(Failure::Usage(anyhow!("open {place}: not a directory\n  next: name a directory, not a file")));
+    }
+    let top = PlacePath::new("/").map_err(|error| Failure::Internal(anyhow!("{error}")))?;
+    let stops = home().into_iter().collect();
+    Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops })
+}
+
+/// The real path of the home directory.
+fn home() -> Option<PlacePath> {
+    let home = env("HOME").map(Utf8PathBuf::from)?;
+    PlacePath::new(real_path(&home).ok()?.as_str()).ok()
+}
+
+/// The working directory's real path.
+pub(crate) fn working_directory() -> Option<PlacePath> {
+    PlacePath::new(real_path(Utf8Path::new(".")).ok()?.as_str()).ok()
+}
+
+/// How a terminal shows a plugin: a recorded id as it is, a place relative to the working directory, else with `~`,
+/// else in full.
+pub(crate) fn display(key: &PluginKey) -> String {
+    let PluginKey::Placed(place) = key else { return key.to_string() };
+    let here = working_directory();
+    match here.as_ref().and_then(|here| place.relative_to(here)) {
+        // A bare name is looked up among the pins, so a path has a slash in it.
+        Some(inside) if inside == "." || inside.contains('/') => inside.to_owned(),
+        Some(inside) => format!("./{inside}"),
+        None => match home().as_ref().and_then(|home| place.relative_to(home)) {
+            Some(".") => "~".to_owned(),
+            Some(inside) => format!("~/{inside}"),
+            None => place.to_string(),
+        },
+    }
+}
+
+/// Replaces a leading `~` by the home directory, for selectors that were copied from a report.
+pub(crate) fn expand(text: &str) -> Utf8PathBuf {
+    let inside = text.strip_prefix("~/").or_else(|| (text == "~").then_some(""));
+    match (inside, env("HOME")) {
+        (Some(inside), Some(home)) => Utf8PathBuf::from(home).join(inside),
+        _ => Utf8PathBuf::from(text),
+    }
 }
 
 /// Opens a folder that a person typed as a jail; it may be a link, since the person named it.
@@ -183,35 +242,6 @@ fn label(typed: &Utf8Path, real: &Utf8Path) -> String {
     let parts: Vec<&str> =
         typed.as_str().split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
-}
-
-/// The last part of the folder's name, made to fit the character rule of ids.
-fn source(real: &Utf8Path) -> String {
-    let mut out = String::new();
-    for character in real.file_name().unwrap_or("root").chars().take(128) {
-        let good = character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
-        let character = if good { character } else { '-' };
-        let first = out.is_empty() && !character.is_ascii_alphanumeric();
-        if first || (character == '.' && out.ends_with('.')) {
-            continue;
-        }
-        out.push(character);
-    }
-    if PluginId::check_part(&out).is_ok() { out } else { "root".to_owned() }
-}
-
-/// The workspace that a folder belongs to: the nearest one upward with `.plugward/`, below the home folder.
-fn scope(real: &Utf8Path) -> Scope {
-    let home = env("HOME").map(Utf8PathBuf::from);
-    for folder in real.ancestors() {
-        if home.as_deref() == Some(folder) || folder.parent().is_none() {
-            break;
-        }
-        if std::fs::symlink_metadata(folder.join(".plugward")).is_ok_and(|meta| meta.is_dir()) {
-            return Scope::workspace(folder.as_str().as_bytes());
-        }
-    }
-    Scope::USER
 }
 
 /// Reads a file that the settings name, up to a limit; a pipe or a device is not waited for.
@@ -247,16 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_fits_the_rule_of_ids() {
-        for (name, expected) in [
-            ("plugins", "plugins"),
-            ("my plugins", "my-plugins"),
-            (".hidden", "hidden"),
-            ("a..b", "a.b"),
-            ("é", "root"),
-        ] {
-            assert_eq!(source(Utf8Path::new("/x").join(name).as_path()), expected, "{name}");
-        }
+    fn a_label_is_never_an_absolute_path() {
         assert_eq!(label(Utf8Path::new("./a//b/"), Utf8Path::new("/r/a/b")), "a/b");
         assert_eq!(label(Utf8Path::new("/r/a"), Utf8Path::new("/r/a")), "a");
         assert_eq!(label(Utf8Path::new("."), Utf8Path::new("/r/a")), ".");

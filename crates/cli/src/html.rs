@@ -1,8 +1,9 @@
 //! The report of a check as one HTML file without outside references, for a screen, a dark one, and paper.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use plugward_loader::{Decision, Finding, PluginReport, Report, Severity};
+use plugward_loader::{Decision, Finding, PinStatus, PluginReport, Report, Severity};
 
 use crate::escape::line;
 
@@ -161,12 +162,17 @@ fn row(out: &mut String, plugin: &PluginReport) {
 /// What is remembered of the plugin beside what is there.
 fn pinned(out: &mut String, plugin: &PluginReport) {
     let none = "none";
-    put(out, format_args!("<h2>Pin: {}</h2>\n<table>\n<tr><th><th>pinned<th>there\n", plugin.pin.state));
-    for (name, was, is) in
-        [("manifest", &plugin.pin.manifest, &plugin.manifest), ("tree", &plugin.pin.tree, &plugin.tree)]
-    {
-        let was = was.as_deref().unwrap_or(none);
-        let is = is.as_deref().unwrap_or(none);
+    put(out, format_args!("<h2>Pin: {}</h2>\n<table>\n<tr><th><th>pinned<th>there\n", plugin.pin.state.as_str()));
+    let dialects: BTreeSet<&str> =
+        plugin.pin.manifest.keys().map(String::as_str).chain(plugin.manifest.keys().copied()).collect();
+    let manifests = dialects.into_iter().map(|dialect| {
+        let (was, is) = (plugin.pin.manifest.get(dialect), plugin.manifest.get(dialect));
+        (format!("{dialect} manifest"), was.map(String::as_str), is.map(String::as_str))
+    });
+    let tree = ("tree".to_owned(), plugin.pin.tree.as_deref(), plugin.tree.as_deref());
+    for (name, was, is) in manifests.chain([tree]) {
+        let was = was.unwrap_or(none);
+        let is = is.unwrap_or(none);
         let class = if was == is { "soft" } else { "ask" };
         put(
             out,
@@ -178,7 +184,7 @@ fn pinned(out: &mut String, plugin: &PluginReport) {
         );
     }
     out.push_str("</table>\n");
-    if plugin.pin.state == "changed" {
+    if plugin.pin.state == PinStatus::Changed {
         put(out, format_args!("<p>What changed: <code>plugward diff {}</code></p>\n", text(&plugin.id)));
     }
 }

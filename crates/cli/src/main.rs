@@ -6,7 +6,6 @@ mod failure;
 mod host;
 mod html;
 mod json;
-mod known;
 mod out;
 mod progress;
 mod sarif;

@@ -14,11 +14,11 @@ pub(crate) fn render(report: &Report) -> String {
     let mut results = Vec::new();
     for plugin in &report.plugins {
         for reason in &plugin.reasons {
-            results.push(refusal(report, plugin, reason, &indexes));
+            results.push(refusal(plugin, reason, &indexes));
         }
         let mut seen = BTreeMap::new();
         for finding in &plugin.findings {
-            results.push(found(report, plugin, finding, &indexes, &mut seen));
+            results.push(found(plugin, finding, &indexes, &mut seen));
         }
     }
     let notices =
@@ -82,12 +82,10 @@ fn rule(id: &str, known: &[Code], reason: Option<&Reason>) -> Value {
     json!({ "id": id, "shortDescription": { "text": id }, "help": { "text": help } })
 }
 
-/// The plugin's folder below the one that was named, and a path in it, as a relative reference.
-fn uri(report: &Report, plugin: &PluginReport, path: Option<&str>) -> String {
-    let root = report.roots.get(plugin.root).map_or("", String::as_str);
-    // Several folders were named: the first part says which.
-    let root = if report.roots.len() > 1 { root } else { "" };
-    let parts = [Some(root), Some(plugin.path.as_str()), path].into_iter().flatten();
+/// A file of a plugin as a relative reference: from the project, so that a code host finds the file, else from the
+/// directory that was named.
+fn uri(plugin: &PluginReport, path: Option<&str>) -> String {
+    let parts = [Some(plugin.path.as_str()), path].into_iter().flatten();
     let parts: Vec<&str> =
         parts.flat_map(|part| part.split('/')).filter(|part| !matches!(*part, "" | ".")).collect();
     let mut out = String::new();
@@ -102,7 +100,6 @@ fn uri(report: &Report, plugin: &PluginReport, path: Option<&str>) -> String {
 }
 
 fn refusal(
-    report: &Report,
     plugin: &PluginReport,
     reason: &Reason,
     indexes: &BTreeMap<&str, usize>,
@@ -116,13 +113,12 @@ fn refusal(
         "ruleIndex": indexes.get(reason.code.as_str()),
         "level": level,
         "message": { "text": format!("{}: {}; next: {}", plugin.id, reason.message, reason.help) },
-        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(report, plugin, None) } } }],
+        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(plugin, None) } } }],
         "properties": { "plugin": plugin.id, "gate": reason.gate.as_str(), "decision": plugin.decision.as_str() },
     })
 }
 
 fn found(
-    report: &Report,
     plugin: &PluginReport,
     finding: &Finding,
     indexes: &BTreeMap<&str, usize>,
@@ -149,7 +145,7 @@ fn found(
         (
             "locations",
             json!([{ "physicalLocation": {
-                "artifactLocation": { "uri": uri(report, plugin, Some(&finding.path)) },
+                "artifactLocation": { "uri": uri(plugin, Some(&finding.path)) },
                 "region": {
                     "startLine": finding.line,
                     "startColumn": finding.column,

@@ -365,11 +365,16 @@ fn signed_by(text: &Text, rows: Vec<Spanned<SignerTable>>) -> Result<Verifiers, 
 
 fn suppression(text: &Text, entry: SuppressTable) -> Result<HostSuppression, Failure> {
     let SuppressTable { plugin, rule, path, digest, reason, expires } = entry;
-    if let Some(plugin) = &plugin
-        && let Err(error) = plugin.get_ref().parse::<plugward_loader::PluginId>()
-    {
-        return Err(wrong(text, plugin.span().start, &error.to_string(), &error.help()));
-    }
+    // A suppression loosens, so it names the key; a name is the plugin's own word.
+    let plugin = match plugin {
+        None => None,
+        Some(plugin) => {
+            let bad = |error: plugward_loader::ParseError| {
+                wrong(text, plugin.span().start, &error.to_string(), &error.help())
+            };
+            Some(plugin.get_ref().parse::<plugward_loader::PluginKey>().map_err(bad)?)
+        }
+    };
     let parsed = |at: &Spanned<String>, error: &plugward_loader::ParseError| {
         wrong(text, at.span().start, &error.to_string(), &error.help())
     };
@@ -391,7 +396,7 @@ fn suppression(text: &Text, entry: SuppressTable) -> Result<HostSuppression, Fai
         reason: reason.into_inner(),
         expires,
     };
-    Ok(HostSuppression { plugin: plugin.map(Spanned::into_inner), entry })
+    Ok(HostSuppression { plugin, entry })
 }
 
 impl TrustWord {

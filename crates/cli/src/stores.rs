@@ -48,7 +48,7 @@ pub(crate) fn to_write(
 /// Opens the pins. A folder that is not there yet is an empty store, and is made with the first pin.
 pub(crate) fn pins(host: &Host, writes: Writes, out: &Out) -> Result<PinStore, Failure> {
     let path = host.config_dir()?;
-    if writes == Writes::LookOnly && !path.exists() {
+    if writes == Writes::LookOnly && is_missing(path)? {
         return Ok(PinStore::empty());
     }
     let dir = host::own_folder(path).map_err(Failure::Store)?;
@@ -62,9 +62,20 @@ pub(crate) fn pins(host: &Host, writes: Writes, out: &Out) -> Result<PinStore, F
     })
 }
 
+/// Whether a directory does not exist. One that cannot be reached is not the same: it can contain pins and denials.
+fn is_missing(path: &Utf8Path) -> Result<bool, Failure> {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(Failure::Store(anyhow!(
+            "reach the config directory {path}: {error}\n  next: fix its permissions, or name another with --config-dir"
+        ))),
+    }
+}
+
 fn approvals(host: &Host) -> Result<ApprovalStore, Failure> {
     let path = host.config_dir()?;
-    if !path.exists() {
+    if is_missing(path)? {
         return Ok(ApprovalStore::empty());
     }
     let dir = host::own_folder(path).map_err(Failure::Store)?;

@@ -3,26 +3,25 @@
 use std::fmt::Write as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use plugward_loader::{Decision, PluginReport, Report, Severity};
+use plugward_loader::{Decision, LockState, PinStatus, PluginReport, Report, Severity};
 
 use crate::escape::line;
+use crate::verbs::shared::quoted;
 use crate::out::{ASK, FAINT, LOAD, REFUSE, STRONG, Show, paint};
 
 /// Findings of one plugin that the table shows; the rest is counted.
 const SHOWN: usize = 5;
 
 /// How much of a report is shown, and how it is called again.
-pub(crate) struct View<'a> {
+pub(crate) struct View {
     /// Columns.
     pub(crate) width: usize,
     /// Whether findings and notices of plugins that load are shown too.
     pub(crate) wordy: bool,
-    /// What to add to a verb so that it finds these plugins, such as ` --in plugins`.
-    pub(crate) again: &'a str,
 }
 
 /// Renders the whole report.
-pub(crate) fn report(report: &Report, view: &View<'_>) -> String {
+pub(crate) fn report(report: &Report, view: &View) -> String {
     let mut out = String::new();
     if !report.plugins.is_empty() {
         out.push_str(&overview(report, view.width));
@@ -103,8 +102,8 @@ pub(crate) fn grid(head: &[&str], rows: &[Vec<String>], width: usize) -> String 
 pub(crate) fn approval(plugin: &PluginReport) -> String {
     let approval = &plugin.approval;
     match (approval.kind, approval.risk) {
-        (Some(kind), Some(risk)) => format!("{} ({kind}, {risk})", approval.state),
-        _ => approval.state.to_owned(),
+        (Some(kind), Some(risk)) => format!("{} ({kind}, {risk})", approval.state.as_str()),
+        _ => approval.state.as_str().to_owned(),
     }
 }
 
@@ -114,18 +113,26 @@ fn why(plugin: &PluginReport) -> String {
     codes.dedup();
     if codes.is_empty() {
         return match plugin.pin.state {
-            "none" if plugin.lock.state == "match" => "as PLUGINS.lock says".to_owned(),
-            "same" => "same as agreed".to_owned(),
-            "enrolled" => "first seen: pinned".to_owned(),
-            "unavailable" => "loads without a pin".to_owned(),
-            other => other.to_owned(),
-        };
+            PinStatus::None if plugin.lock.state == LockState::Match => "matches PLUGINS.lock",
+            PinStatus::Same => "matches its pin",
+            PinStatus::Older => "matches an older pin",
+            PinStatus::Moved => "moved, matches its pin",
+            PinStatus::Migrated => "matches its old pin",
+            PinStatus::Enrolled => "pinned on first use",
+            PinStatus::Unavailable => "loads without a pin",
+            PinStatus::None
+            | PinStatus::ManifestOnly
+            | PinStatus::Changed
+            | PinStatus::Denied
+            | PinStatus::NotChecked => plugin.pin.state.as_str(),
+        }
+        .to_owned();
     }
     codes.join(", ")
 }
 
 /// Everything about one plugin.
-pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, show: Show) -> String {
+pub(crate) fn details(plugin: &PluginReport, view: &View, show: Show) -> String {
     let style = match plugin.decision {
         Decision::Load => LOAD,
         Decision::Ask => ASK,
@@ -136,11 +143,6 @@ pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, show: Show) -> Str
         &mut out,
         format_args!("{} {}", paint(style, plugin.decision.as_str()), paint(STRONG, &line(&plugin.id))),
     );
-    if plugin.path != plugin.name {
-        let path = line(&plugin.path);
-        let gap = gap(&[plugin.decision.as_str(), &line(&plugin.id), "in", &path], view.width);
-        put(&mut out, format_args!("{gap}{}", paint(FAINT, &format!("in {path}"))));
-    }
     out.push('\n');
     for reason in &plugin.reasons {
         out.push_str(&item("", style, &reason.code, &reason.message, view.width));
@@ -158,7 +160,7 @@ pub(crate) fn details(plugin: &PluginReport, view: &View<'_>, show: Show) -> Str
 }
 
 /// The findings of one plugin, danger first.
-pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, show: Show) -> String {
+pub(crate) fn findings(plugin: &PluginReport, view: &View, show: Show) -> String {
     let mut shown: Vec<_> =
         plugin.findings.iter().filter(|f| show == Show::All || f.severity >= Severity::Warning).collect();
     shown.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
@@ -202,7 +204,7 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View<'_>, show: Show) -> St
     }
     let rest = shown.len().saturating_sub(limit);
     if rest > 0 {
-        let text = format!("{rest} more findings: plugward explain {}{}", line(&plugin.id), view.again);
+        let text = format!("{rest} more findings: plugward explain {}", quoted(&plugin.id));
         out.push_str(&wrapped("  ", "  ", &text, view.width));
     }
     out
@@ -331,7 +333,7 @@ pub(crate) fn lines(message: &str, width: usize) -> String {
     out
 }
 
-fn summary(report: &Report, view: &View<'_>) -> String {
+fn summary(report: &Report, view: &View) -> String {
     let sum = &report.summary;
     let plugins = report.plugins.len();
     let mut out = String::new();
@@ -351,10 +353,10 @@ fn summary(report: &Report, view: &View<'_>) -> String {
     );
     if plugins == 0 {
         out.push_str(
-            "next: name a folder that holds plugins; plugward check --help lists what is recognized\n",
+            "next: name a directory that contains plugins; plugward check --help lists what is recognized\n",
         );
     } else if let Some(plugin) = report.plugins.iter().find(|plugin| plugin.decision != Decision::Load) {
-        let text = format!("plugward explain {}{}", line(&plugin.id), view.again);
+        let text = format!("plugward explain {}", quoted(&plugin.id));
         out.push_str(&command("next: ", &text, view.width));
     }
     out

@@ -1,52 +1,40 @@
 //! The main job: roots in, one report out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use plugward_capability::{Outcome, Workflow};
+use plugward_capability::{Outcome as WorkflowOutcome, Workflow};
 use plugward_ledger::Event;
 use plugward_pinstore::Change;
+use plugward_types::{PlacePath, PluginKey};
 
-use crate::discover::{Place, Seen, discover};
-use crate::finish::{Gathered, finish};
-use crate::gates::{Context, Walked, walk};
-use crate::lock::{self, RootLock};
-use crate::mint::{self, Granted, Taken};
-use crate::options::{CheckOptions, NobodyThere, Root, Whole};
+use crate::checked::Checked;
+use crate::discover::{Absent, Place, Seen, discover};
+use crate::examined::{Examined, decide};
+use crate::gates::lock::{self, LockFiles};
+use crate::gates::mint::{self, Granted, Taken};
+use crate::gates::scan::UsedSuppressions;
+use crate::gates::{Context, examine, pin, tree};
+use crate::options::{CheckOptions, Keep, NobodyThere, Person, Whole};
+use crate::outcome::{Notice, Weight};
 use crate::pins::{self, Pending, PinStore, StoreFailed};
-use crate::record::{Races, RecordFailure, Run};
-use crate::report::{Gate, Notice, PluginReport, Reason, Report, Skipped, Weight};
-use crate::rows::missing;
-use crate::scanning::Used;
+use crate::record::{RecordFailure, Run, ledger_name};
+use crate::report::{Decision, Gate, LockReport, LockState, PinStatus, Report, Skipped, Summary, Tool};
+use crate::roots::{Reach, Root, inside, join};
 use crate::stores::{Host, Stores};
 use crate::subject::Subject;
 
-/// What a load gave.
-#[derive(Debug)]
-#[must_use]
-#[non_exhaustive]
-pub struct Loaded {
-    /// The report.
-    pub report: Report,
-    /// What a pin or a lock entry of each plugin would cover, by id.
-    ///
-    /// A plugin whose manifest or tree is refused, or whose id another one has too, has no subject.
-    pub subjects: BTreeMap<String, Subject>,
-    /// What was minted for each plugin that loads, by id.
-    pub granted: Granted,
-    /// The unit of work that it was minted in; the host closes it when its plugins have ended ([`crate::Record::close`]).
-    pub workflow: Option<Workflow>,
-}
+/// The most bytes of plugins that [`load`] keeps if the options say nothing else.
+const KEPT_BYTES: u64 = 512 << 20;
 
-/// As [`load`], for hosts that only want to know: what was minted is dropped, and the unit of work is closed.
+/// Checks the plugins of some roots, for callers that only want to know: what is granted is dropped again.
 ///
 /// # Guarantees
 /// Those of [`load`].
 pub fn check(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Report {
-    let Loaded { mut report, granted, workflow, .. } = load(roots, stores, options, host);
+    let Done { mut report, granted, workflow, .. } = run(roots, stores, options, host);
     drop(granted);
     if let Some(workflow) = workflow
-        && let Err(failure) = stores.record.close(workflow, Outcome::Ok)
+        && let Err(failure) = stores.record.close(workflow, WorkflowOutcome::Ok)
     {
         report.notices.push(failure.notice());
         if report.exit == 0 {
@@ -56,105 +44,359 @@ pub fn check(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: 
     report
 }
 
-/// As [`load`], and gives what a pin or a lock entry of each plugin would cover, by id. Nothing is minted under
-/// [`crate::Writes::LookOnly`].
-pub fn look(
-    roots: &[Root],
-    stores: &mut Stores,
-    options: &CheckOptions,
-    host: &mut Host<'_>,
-) -> (Report, BTreeMap<String, Subject>) {
-    let Loaded { report, subjects, .. } = load(roots, stores, options, host);
-    (report, subjects)
+/// The result of [`look`].
+#[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
+pub struct Looked {
+    /// The report.
+    pub report: Report,
+    /// What a pin or a lock entry of each plugin would cover, by key. A plugin whose manifest or tree is refused has
+    /// none.
+    pub subjects: BTreeMap<PluginKey, Subject>,
 }
 
-/// Finds the plugins below the roots, walks each through the gates, and mints what the host grants to those that load.
+/// Checks the plugins of some roots, and returns what a pin or a lock entry of each would cover. Nothing is granted
+/// under [`crate::Writes::LookOnly`].
+pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Looked {
+    let Done { report, all, .. } = run(roots, stores, options, host);
+    let subjects = all.into_iter().filter_map(|one| Some((one.key, one.subject?))).collect();
+    Looked { report, subjects }
+}
+
+/// Checks the plugins of some roots, and returns those that load together with their checked bytes and capabilities.
 ///
-/// It cannot fail: what cannot be told is a reason of the plugin, and refuses it.
+/// It cannot fail: what could not be checked is a reason of the plugin, and refuses it.
 ///
 /// # Guarantees
-/// One plugin at a time is held in memory. Plugins that a gate refuses are never enrolled; those that load on first
-/// use are enrolled in one commit after all verdicts, each with its record before it. A capability exists only after
-/// its record, and a plugin loads only if the record of its decision was written. The report does not depend on
-/// `jobs` or on the order in which a folder lists its names.
-///
-/// # Source
-/// The loaders of all five documents; ADR-0011 stops at the first error, here all reasons are gathered.
-pub fn load(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Loaded {
+/// Plugins that a gate refuses are never pinned; those that load on first use are pinned in one commit after all
+/// verdicts, each with its record before it. A capability exists only after its record, and a plugin loads only if the
+/// record of its decision was written. The report does not depend on `jobs` or on the order in which a directory lists
+/// its names. Memory holds one plugin at a time and the bytes of those that load.
+pub fn load(roots: &[Root], stores: &mut Stores, options: &mut CheckOptions, host: &mut Host<'_>) -> Checked {
+    if !matches!(options.keep, Keep::Loads { .. }) {
+        options.keep = Keep::Loads { bytes: KEPT_BYTES };
+    }
+    Checked::new(run(roots, stores, options, host))
+}
+
+/// The result of a run.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) report: Report,
+    /// In the order of the report.
+    pub(crate) all: Vec<Examined>,
+    pub(crate) granted: Granted,
+    pub(crate) workflow: Option<Workflow>,
+}
+
+/// Everything that belongs to no single plugin.
+#[derive(Default)]
+struct Gathered {
+    skipped: Vec<Skipped>,
+    notices: Vec<Notice>,
+    seen: Seen,
+    store_failed: bool,
+}
+
+fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Done {
     let mut run = stores.record.begin(options.writes);
-    let (roots, races) = watched(roots, &run);
     let mut gathered = Gathered::default();
     gathered.notices.extend(stores.pins.notices());
     gathered.notices.extend(stores.approvals.notices());
     gathered.notices.extend(stores.revocations.notices());
-    let places = find(&roots, options, host, &mut gathered);
-    let locks: Vec<RootLock> = roots.iter().map(|root| RootLock::read(root, &options.verifiers)).collect();
-    let used = Used::default();
-    let at = Places { roots: &roots, locks: &locks, stores, used: &used };
-    let mut walked = walk_all(&places, &at, options, host, &mut gathered.skipped);
+    let (places, absent) = find(roots, stores, options, host, &mut gathered);
+    let locks = LockFiles::default();
+    let used = UsedSuppressions::default();
+    let around = Around { roots, locks: &locks, stores, used: &used, run: &run };
+    let mut all = around.examine_all(places, absent, options, host, &mut gathered);
     gathered.notices.extend(used.notices(options));
-    duplicates(&mut walked, &roots);
-    let unheard = unheard(&locks, &walked);
-    gathered.notices.extend(unheard.iter().cloned());
-    if let Some(failure) = races.iter().find_map(|races| races.failure()) {
+    around.broken_locks(&all, options, &mut gathered);
+    if let Some(failure) = run.unrecorded_race() {
         run.fail(failure);
     }
-    let (mut granted, failed) = decide(&mut walked, (&roots, &mut stores.pins), options, host, &mut run);
-    let subjects = subjects(&walked, &roots);
-    gathered.failed = match failed {
-        StoreFailed::No
-            if stores.approvals.is_broken() || stores.revocations.has_failed() || !unheard.is_empty() =>
-        {
-            StoreFailed::Yes
-        }
-        failed => failed,
-    };
-    let report = finish(walked, &roots, options, gathered, &mut run);
+    let Decided { mut granted, store_failed } = settle(&mut all, &mut stores.pins, options, host, &mut run);
+    gathered.store_failed |= store_failed == StoreFailed::Yes
+        || stores.approvals.is_broken()
+        || stores.revocations.has_failed();
+    let report = finish(&mut all, roots, options, gathered, &mut run);
     if run.failure().is_some() {
-        // Whatever was minted before the record failed is of no plugin that loads.
+        // What was granted before the record failed belongs to no plugin that loads.
         granted.clear();
     }
     let workflow = match run {
         Run::Open { workflow, .. } => Some(workflow),
         Run::Look | Run::Failed(_) => None,
     };
-    Loaded { report, subjects, granted, workflow }
+    Done { report, all, granted, workflow }
 }
 
-/// The pin gate and the mint, and what of them is written: the capabilities, the record, then the pins. A plugin that
-/// the mint refuses is not enrolled; what was minted for one whose pin could not be made is taken back.
-fn decide(
-    walked: &mut [Walked],
-    (roots, pins): (&[Root], &mut PinStore),
+fn find(
+    roots: &[Root],
+    stores: &Stores,
+    options: &CheckOptions,
+    host: &Host<'_>,
+    gathered: &mut Gathered,
+) -> (Vec<Place>, Vec<Absent>) {
+    let (mut places, mut absent) = (Vec::new(), Vec::new());
+    let mut known = BTreeSet::new();
+    for (number, root) in roots.iter().enumerate() {
+        let found = discover(root, number, stores.pins.pins(), options, host.watch);
+        // Two roots can contain the same directory, which is one plugin.
+        places.extend(found.places.into_iter().filter(|place| known.insert(place.real.clone())));
+        absent.extend(found.absent);
+        gathered.skipped.extend(found.skipped);
+        gathered.notices.extend(found.notices);
+        if found.seen == Seen::NotAll {
+            gathered.seen = Seen::NotAll;
+        }
+    }
+    absent.retain(|absent: &Absent| known.insert(absent.place.clone()));
+    (places, absent)
+}
+
+/// What the examination of each plugin needs besides the plugin.
+struct Around<'a> {
+    roots: &'a [Root],
+    locks: &'a LockFiles,
+    stores: &'a Stores,
+    used: &'a UsedSuppressions,
+    run: &'a Run<'a>,
+}
+
+impl Around<'_> {
+    fn examine_all(
+        &self,
+        places: Vec<Place>,
+        absent: Vec<Absent>,
+        options: &CheckOptions,
+        host: &Host<'_>,
+        gathered: &mut Gathered,
+    ) -> Vec<Examined> {
+        let mut all: Vec<Examined> = Vec::new();
+        let mut visited: BTreeMap<PlacePath, String> = BTreeMap::new();
+        let count = places.len();
+        let mut room = match options.keep {
+            Keep::Loads { bytes } => bytes,
+            Keep::Nothing | Keep::Of(_) => 0,
+        };
+        for (number, place) in places.into_iter().enumerate() {
+            let Some(root) = self.roots.get(place.root) else { continue };
+            host.watch.plugin(&id_of(&place, root), number.saturating_add(1), count);
+            let context = self.context(root, options, host);
+            let (real, id) = (place.real.clone(), id_of(&place, root));
+            match examine(place, &context) {
+                Ok(mut one) => {
+                    one.path = path_of(&one.place, root);
+                    one.id = id;
+                    visited.insert(real, one.name().to_owned());
+                    fit(&mut one, &mut room);
+                    if is_enabled(&one, options) {
+                        all.push(one);
+                    } else {
+                        gathered.skipped.push(Skipped { path: one.id, why: "not enabled".to_owned() });
+                    }
+                }
+                Err(skip) => {
+                    visited.insert(real, String::new());
+                    gathered.skipped.push(skip);
+                }
+            }
+        }
+        for one in absent {
+            self.absent(one, options, host, gathered, &mut all);
+        }
+        for (number, root) in self.roots.iter().enumerate() {
+            for place in lock::unvisited(self.locks, root, &visited, &options.verifiers) {
+                visited.insert(place.clone(), String::new());
+                let one = self.missing(place, number, root);
+                if is_enabled(&one, options) {
+                    all.push(one);
+                }
+            }
+        }
+        name_apart(&mut all, self.roots);
+        all
+    }
+
+    const fn context<'c>(&'c self, root: &'c Root, options: &'c CheckOptions, host: &'c Host<'_>) -> Context<'c> {
+        let Self { locks, stores, used, run, .. } = *self;
+        Context { root, locks, stores, options, watch: host.watch, used, run }
+    }
+
+    /// A pinned place that is no directory any more: gone is a note, anything else in its place is refused.
+    fn absent(
+        &self,
+        absent: Absent,
+        options: &CheckOptions,
+        host: &Host<'_>,
+        gathered: &mut Gathered,
+        all: &mut Vec<Examined>,
+    ) {
+        let Some(root) = self.roots.get(absent.root) else { return };
+        let key = PluginKey::Placed(absent.place.clone());
+        let moved = |one: &Examined| {
+            let observed = one.subject.as_ref().map(|subject| &subject.observed);
+            observed.is_some_and(|observed| observed.predecessor.as_ref() == Some(&key))
+        };
+        if all.iter().any(moved) {
+            return;
+        }
+        let mut one = place_of(absent.place, absent.root, root);
+        if !is_enabled(&one, options) {
+            return;
+        }
+        match absent.error {
+            None => {
+                let name = one.key.name();
+                let message = format!("pinned plugin no longer exists: `{}`\nto delete the pin: plugward forget {name}", one.id);
+                gathered.notices.push(Notice::new("pin/gone", Gate::Pin, message));
+            }
+            Some(error) => {
+                one.settle(Gate::Tree, tree::refused(&error));
+                let context = self.context(root, options, host);
+                let outcome = pin::unread(&one.key, &context);
+                one.settle(Gate::Pin, outcome);
+                all.push(one);
+            }
+        }
+    }
+
+    /// A plugin that a lockfile names and that does not exist.
+    fn missing(&self, place: PlacePath, number: usize, root: &Root) -> Examined {
+        let mut one = place_of(place, number, root);
+        one.lock = LockReport::state(LockState::Missing);
+        let help = plugward_tree_lock::LockCheck::Missing.help();
+        let message = format!("{} names it, and it does not exist", lock::NAME);
+        one.gate(Gate::Lock).add("lock/missing", Weight::Integrity, message, help);
+        one
+    }
+
+    /// The lockfiles that cannot be read and that no plugin's row mentions.
+    fn broken_locks(&self, all: &[Examined], options: &CheckOptions, gathered: &mut Gathered) {
+        for (number, root) in self.roots.iter().enumerate() {
+            let said = all.iter().any(|one| one.place.root == number && one.lock.state == LockState::Malformed);
+            if let Some(notice) = lock::broken(self.locks, root, &options.verifiers).filter(|_| !said) {
+                gathered.notices.push(notice);
+                gathered.store_failed = true;
+            }
+        }
+    }
+}
+
+/// A row for a place that is not a directory.
+fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
+    let dir = root.inside(&real).unwrap_or(".").to_owned();
+    let reach = Reach { top: dir.clone(), project: crate::roots::reach(root, &dir).project };
+    let place = Place { root: number, dir, real: real.clone(), reach, named: None, broken: None };
+    let mut one = Examined::new(place, PluginKey::Placed(real));
+    one.id = id_of(&one.place, root);
+    one.path = path_of(&one.place, root);
+    one
+}
+
+/// How a report calls a place: relative to its project, else to the label of the directory that was checked.
+fn id_of(place: &Place, root: &Root) -> String {
+    let in_project = place.reach.project.as_deref().and_then(|project| inside(&place.dir, project));
+    match in_project {
+        Some(path) if path != "." => path.to_owned(),
+        Some(_) | None => labelled(place, root),
+    }
+}
+
+/// Where a report says that a plugin is: as its id, but `.` if it is the project itself.
+fn path_of(place: &Place, root: &Root) -> String {
+    if place.reach.project.as_deref() == Some(&place.dir) { ".".to_owned() } else { id_of(place, root) }
+}
+
+fn labelled(place: &Place, root: &Root) -> String {
+    let label = if root.label == "." { root.real().name().to_owned() } else { root.label.clone() };
+    match inside(&place.dir, &root.dir) {
+        Some(path) if root.label == "." && path != "." => path.to_owned(),
+        Some(path) => join(&label, path),
+        None => place.real.name().to_owned(),
+    }
+}
+
+/// Two projects can have a plugin at the same path: then both are called by the directory that was checked.
+fn name_apart(all: &mut [Examined], roots: &[Root]) {
+    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    for one in all.iter() {
+        let number = count.entry(one.id.clone()).or_default();
+        *number = number.saturating_add(1);
+    }
+    for one in all.iter_mut().filter(|one| count.get(&one.id).is_some_and(|number| *number > 1)) {
+        if let Some(root) = roots.get(one.place.root) {
+            one.id = labelled(&one.place, root);
+        }
+    }
+}
+
+fn is_enabled(one: &Examined, options: &CheckOptions) -> bool {
+    options.enabled.as_ref().is_none_or(|names| names.iter().any(|name| one.is_called(name)))
+}
+
+/// Drops the bytes of a plugin that does not load, and refuses one whose bytes do not fit.
+fn fit(one: &mut Examined, room: &mut u64) {
+    if one.snapshot.is_none() {
+        return;
+    }
+    if one.passes() {
+        if let Some(rest) = room.checked_sub(one.bytes.saturating_add(one.shared.size())) {
+            *room = rest;
+            return;
+        }
+        let message = "the plugins that load have more bytes together than this host keeps";
+        let help = "raise the limit of kept bytes, or load fewer plugins at once";
+        one.gate(Gate::Tree).add("tree/limit", Weight::Integrity, message, help);
+    }
+    one.snapshot = None;
+    one.shared.drop_bytes();
+}
+
+/// The result of the steps after the gates.
+struct Decided {
+    granted: Granted,
+    store_failed: StoreFailed,
+}
+
+/// Questions, grants, records and pins, in this order. A plugin whose grants are refused is not pinned; what was granted
+/// to one whose pin could not be made is taken back.
+fn settle(
+    all: &mut [Examined],
+    pins: &mut PinStore,
     options: &CheckOptions,
     host: &mut Host<'_>,
     run: &mut Run<'_>,
-) -> (Granted, StoreFailed) {
-    let mut pending = if run.failure().is_some() {
-        // Whatever the answer, it could not be written down.
-        pins::judge(walked, roots, pins, options, &mut NobodyThere)
-    } else {
-        pins::judge(walked, roots, pins, options, host.person)
-    };
-    let none_loads = |walked: &[Walked]| options.whole == Whole::AllOrNothing && any_refused(walked);
+) -> Decided {
+    let mut nobody = NobodyThere;
+    // An answer that could not be recorded is not asked for.
+    let person: &mut dyn Person = if run.failure().is_some() { &mut nobody } else { &mut *host.person };
+    let mut pending: Vec<Pending> = Vec::new();
+    for (at, one) in all.iter_mut().enumerate() {
+        if let Some(change) = pin::settle(one, pins, options, person) {
+            pending.push(Pending { at, change });
+        }
+    }
+    let none_loads =
+        |all: &[Examined]| options.whole == Whole::AllOrNothing && all.iter().any(|one| !one.passes());
     let mut granted = Granted::new();
-    if !none_loads(walked) {
-        granted = mint::grant(walked, run, host.grants);
+    if !none_loads(all) {
+        granted = mint::grant(all, run, host.grants, options);
     }
-    let loads = |at: usize| walked.get(at).is_some_and(|one| one.report.reasons.is_empty());
+    let loads = |at: usize| all.get(at).is_some_and(Examined::passes);
     pending.retain(|pending| pending.is_denial() || loads(pending.at));
-    if none_loads(walked) {
+    if none_loads(all) {
         pending.retain(Pending::is_denial);
     }
-    run.write(&before_the_commit(walked, &pending));
+    run.write(&before_the_commit(all, &pending));
     if run.failure().is_some() {
-        refuse_unrecorded(walked, run);
+        refuse_unrecorded(all, run);
         pending.retain(Pending::is_denial);
     }
-    let failed = pins::commit(walked, pending, pins, options);
-    let exceptions: Vec<Event> = walked
-        .iter()
-        .filter(|one| one.report.reasons.is_empty())
+    let store_failed = pins::commit(all, pending, pins, options);
+    let passing = all.iter().filter(|one| one.passes());
+    let exceptions: Vec<Event> = passing
         .flat_map(|one| one.exceptions.iter())
         .map(|reason| Event::ExceptionUsed {
             setting: "pins.on_store_error".to_owned(),
@@ -162,214 +404,112 @@ fn decide(
         })
         .collect();
     run.write(&exceptions);
-    let which = if none_loads(walked) { Taken::All } else { Taken::OfRefused };
-    mint::take_back(&mut granted, walked, run, which);
-    refuse_unrecorded(walked, run);
-    if walked.iter().any(|one| one.report.pin.state == "enrolled")
+    let which = if none_loads(all) { Taken::All } else { Taken::OfRefused };
+    mint::take_back(&mut granted, all, run, which);
+    refuse_unrecorded(all, run);
+    if let Some(one) = all.iter_mut().find(|one| one.pin.status() == PinStatus::Enrolled)
         && let Err(error) = pins.collect()
     {
-        let message = format!("no room was made among the texts that are kept for diffs: {error}");
-        let notice = Notice { code: error.code().to_owned(), gate: Gate::Pin, message };
-        if let Some(one) = walked.iter_mut().find(|one| one.report.pin.state == "enrolled") {
-            one.report.notices.push(notice);
-        }
+        let message = format!("old texts that are kept for diffs could not be removed: {error}");
+        one.gate(Gate::Pin).note(error.code(), message);
     }
-    (granted, failed)
+    Decided { granted, store_failed }
 }
 
-/// What is written down before the pins are: each enrollment, and each plugin that differs from its pin.
-fn before_the_commit(walked: &[Walked], pending: &[Pending]) -> Vec<Event> {
-    let refused = walked.iter().filter_map(|one| {
-        let old = Some(one.refused.clone()?);
-        let (plugin, digest) = (one.report.id.clone(), one.report.tree.clone().unwrap_or_default());
-        Some(Event::PinRefused { plugin, digest, old })
+/// What is recorded before the pins are written: each new pin, and each plugin that differs from its pin.
+fn before_the_commit(all: &[Examined], pending: &[Pending]) -> Vec<Event> {
+    let refused = all.iter().filter_map(|one| {
+        let old = Some(one.pin.refused()?);
+        let digest = one.tree.map(|tree| tree.to_string()).unwrap_or_default();
+        Some(Event::PinRefused { plugin: ledger_name(&one.key), digest, old })
     });
     let enrolled = pending.iter().filter_map(|pending| match &pending.change {
-        Change::Enroll { id, facts, .. } => {
-            Some(Event::PinEnrolled { plugin: id.to_string(), digest: facts.tree.to_string(), old: None })
-        }
+        Change::Enroll { observed, .. } => Some(Event::PinEnrolled {
+            plugin: ledger_name(&observed.key),
+            digest: observed.facts.tree.to_string(),
+            old: None,
+        }),
         _ => None,
     });
     refused.chain(enrolled).collect()
 }
 
-/// What is not on the record does not load.
-fn refuse_unrecorded(walked: &mut [Walked], run: &Run<'_>) {
-    let Some(failure) = run.failure().map(RecordFailure::reason) else { return };
-    for one in walked.iter_mut().filter(|one| one.report.reasons.is_empty()) {
-        one.report.capabilities.clear();
-        one.report.reasons.push(failure.clone());
+/// What cannot be recorded does not load.
+fn refuse_unrecorded(all: &mut [Examined], run: &Run<'_>) {
+    let Some(failure) = run.failure() else { return };
+    for one in all.iter_mut().filter(|one| one.passes()) {
+        one.capabilities.clear();
+        one.gate(Gate::Mint).reasons.push(failure.reason());
     }
 }
 
-fn any_refused(walked: &[Walked]) -> bool {
-    walked.iter().any(|one| !one.report.reasons.is_empty())
-}
-
-/// The roots with every race in them on the record.
-fn watched(roots: &[Root], run: &Run<'_>) -> (Vec<Root>, Vec<Arc<Races>>) {
-    let mut races = Vec::new();
-    let watch = |root: &Root| {
-        let (jail, seen) = run.watched(&root.jail, &root.label);
-        races.extend(seen);
-        let (label, source) = (root.label.clone(), root.source.clone());
-        Root { label, source, scope: root.scope.clone(), place: root.place.clone(), jail }
-    };
-    let roots = roots.iter().map(watch).collect();
-    (roots, races)
-}
-
-fn find(roots: &[Root], options: &CheckOptions, host: &Host<'_>, gathered: &mut Gathered) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
-    for (number, root) in roots.iter().enumerate() {
-        let found = discover(root, number, options, host.watch);
-        places.extend(found.places);
-        gathered.skipped.extend(found.skipped);
-        gathered.notices.extend(found.notices);
-        if found.seen == Seen::NotAll {
-            gathered.seen = Seen::NotAll;
-        }
-    }
-    places
-}
-
-fn subjects(walked: &[Walked], roots: &[Root]) -> BTreeMap<String, Subject> {
-    let twice = |id: &str| walked.iter().filter(|one| one.report.id == id).count() > 1;
-    walked
-        .iter()
-        .filter(|one| !twice(&one.report.id))
-        .filter_map(|one| {
-            let pin = one.facts.clone()?;
-            let root = roots.get(one.report.root)?;
-            let subject = Subject {
-                id: pin.id,
-                scope: root.scope.clone(),
-                path: one.report.path.clone(),
-                version: one.report.version.clone(),
-                facts: pin.facts,
-                executable: pin.executable,
-                launchers: pin.launchers,
-                codewizard: pin.codewizard,
-                material: pin.material,
-                without_lock: pin.without_lock,
-            };
-            Some((one.report.id.clone(), subject))
-        })
-        .collect()
-}
-
-/// The roots, with the lock of each.
-struct Places<'a> {
-    roots: &'a [Root],
-    locks: &'a [RootLock],
-    stores: &'a Stores,
-    used: &'a Used,
-}
-
-fn walk_all(
-    places: &[Place],
-    at: &Places<'_>,
+/// Renders the report, records the decisions, and sums up.
+fn finish(
+    all: &mut Vec<Examined>,
+    roots: &[Root],
     options: &CheckOptions,
-    host: &Host<'_>,
-    skipped: &mut Vec<Skipped>,
-) -> Vec<Walked> {
-    let mut all = Vec::new();
-    let mut seen: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
-    for (number, place) in places.iter().enumerate() {
-        let (Some(root), Some(lock)) = (at.roots.get(place.root), at.locks.get(place.root)) else {
-            continue;
+    gathered: Gathered,
+    run: &mut Run<'_>,
+) -> Report {
+    if options.whole == Whole::AllOrNothing && all.iter().any(|one| !one.passes()) {
+        let help = "fix or leave out the other plugin, or check without --all-or-nothing";
+        for one in all.iter_mut().filter(|one| one.passes()) {
+            let message = "another plugin of this run does not load";
+            one.gate(Gate::Discover).add("check/all-or-nothing", Weight::Follows, message, help);
+        }
+    }
+    all.sort_by(|a, b| (&a.id, a.place.root, &a.key).cmp(&(&b.id, b.place.root, &b.key)));
+    let Gathered { mut skipped, mut notices, seen, store_failed } = gathered;
+    let mut plugins: Vec<_> = all.iter().map(|one| one.report(options)).collect();
+    run.decisions(options.trust_word(), &plugins);
+    if let Some(failure) = run.failure() {
+        refuse_unrecorded(all, run);
+        for plugin in plugins.iter_mut().filter(|plugin| plugin.decision == Decision::Load) {
+            plugin.capabilities.clear();
+            plugin.reasons.push(failure.reason());
+            plugin.decision = decide(&plugin.reasons);
+        }
+        notices.push(failure.notice());
+    }
+    let mut summary = Summary::default();
+    for plugin in &plugins {
+        let count = match plugin.decision {
+            Decision::Load => &mut summary.load,
+            Decision::Ask => &mut summary.ask,
+            Decision::Refuse => &mut summary.refuse,
         };
-        host.watch.plugin(&place.path, number.saturating_add(1), places.len());
-        let context = Context { root, lock, stores: at.stores, options, watch: host.watch, used: at.used };
-        match walk(place, &context) {
-            Ok(walked) => {
-                for one in walked {
-                    seen.entry(place.root).or_default().insert(one.report.id.clone());
-                    if is_enabled(&one, options) {
-                        all.push(one);
-                    } else {
-                        skipped.push(Skipped { path: one.report.path, why: "not enabled".to_owned() });
-                    }
-                }
-            }
-            Err(skip) => skipped.push(skip),
-        }
+        *count = count.saturating_add(1);
+        summary.files = summary.files.saturating_add(plugin.files);
+        summary.bytes = summary.bytes.saturating_add(plugin.bytes);
     }
-    for (number, lock) in at.locks.iter().enumerate() {
-        let seen = seen.remove(&number).unwrap_or_default();
-        for (id, path) in lock::unvisited(lock, &seen) {
-            // A plugin at that folder with a manifest that does not parse has its own reasons.
-            let there = all.iter().any(|one: &Walked| {
-                let is_unread = one.report.reasons.iter().any(|reason| reason.gate == Gate::Manifest);
-                one.report.root == number && one.report.path == path && is_unread
-            });
-            let asked = options.dialect.is_none_or(|only| id.starts_with(&format!("{}:", only.as_str())));
-            if !there
-                && asked
-                && options.enabled.as_ref().is_none_or(|names| names.iter().any(|name| is_called(&id, name)))
-            {
-                all.push(missing(&id, &path, number));
-            }
-        }
+    skipped.sort();
+    skipped.dedup();
+    notices.sort();
+    notices.dedup();
+    summary.skipped = u64::try_from(skipped.len()).unwrap_or(u64::MAX);
+    let weights = plugins.iter().flat_map(|plugin| plugin.reasons.iter().map(|reason| reason.weight));
+    // What was not looked at was not checked.
+    let unseen = (seen == Seen::NotAll).then_some(Weight::CouldNotTell);
+    let unrecorded = run.failure().map(RecordFailure::weight);
+    let exit = exit(weights.chain(unseen).chain(unrecorded), store_failed.then_some(Weight::Store));
+    Report {
+        version: 2,
+        tool: Tool {
+            name: "plugward",
+            version: env!("CARGO_PKG_VERSION"),
+            rules: options.rules().digest().to_string(),
+        },
+        trust: options.trust_word(),
+        roots: roots.iter().map(|root| root.label.clone()).collect(),
+        plugins,
+        skipped,
+        notices,
+        summary,
+        exit,
     }
-    all
 }
 
-/// The locks that cannot be read and that no plugin speaks of: whom they name, and whether those are there, is not known.
-fn unheard(locks: &[RootLock], walked: &[Walked]) -> Vec<Notice> {
-    let spoken = |number: usize| {
-        let own = |one: &&Walked| one.report.root == number && one.report.lock.state == "malformed";
-        walked.iter().any(|one| own(&one))
-    };
-    let broken = locks.iter().enumerate().filter(|(number, _)| !spoken(*number));
-    broken.filter_map(|(_, lock)| lock.notice()).collect()
-}
-
-/// Whether an id, or the name in it, is this one.
-fn is_called(id: &str, name: &str) -> bool {
-    id == name || id.parse().is_ok_and(|id: plugward_types::PluginId| id.name() == name)
-}
-
-fn is_enabled(walked: &Walked, options: &CheckOptions) -> bool {
-    options
-        .enabled
-        .as_ref()
-        .is_none_or(|names| names.iter().any(|name| *name == walked.report.id || *name == walked.report.name))
-}
-
-/// Two plugins of one id: neither loads, since nobody can tell which was meant.
-///
-/// Their folders are named with their roots where these differ.
-fn duplicates(walked: &mut [Walked], roots: &[Root]) {
-    let mut by_id: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (at, one) in walked.iter().enumerate() {
-        by_id.entry(one.report.id.clone()).or_default().push(at);
-    }
-    for places in by_id.values().filter(|places| places.len() > 1) {
-        let found = || places.iter().filter_map(|at| walked.get(*at)).map(|one| &one.report);
-        let several = found().map(|report| report.root).collect::<BTreeSet<_>>().len() > 1;
-        let name = |report: &PluginReport| match roots.get(report.root) {
-            Some(root) if several && report.path == "." => root.label.clone(),
-            Some(root) if several => format!("{}/{}", root.label, report.path),
-            _ => report.path.clone(),
-        };
-        let paths: Vec<String> = found().map(name).collect();
-        for at in places {
-            let Some(one) = walked.get_mut(*at) else { continue };
-            one.report.reasons.insert(
-                0,
-                Reason {
-                    code: "discover/duplicate-name".to_owned(),
-                    gate: Gate::Discover,
-                    message: format!(
-                        "{} folders hold a plugin of this id: {}",
-                        paths.len(),
-                        paths.join(", ")
-                    ),
-                    help: "give one of them another name, or name the one folder that is meant".to_owned(),
-                    weight: Weight::Integrity,
-                },
-            );
-        }
-    }
+/// Of several codes the first of 7, 4, 6, 5, 1, 3; 0 if nothing is against anything.
+fn exit(weights: impl Iterator<Item = Weight>, store: Option<Weight>) -> u8 {
+    weights.chain(store).min().map_or(0, Weight::exit)
 }

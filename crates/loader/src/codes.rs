@@ -18,10 +18,6 @@ pub struct Code {
 /// Codes that the loader itself gives.
 pub const CODES: &[(&str, &str)] = &[
     (
-        "discover/duplicate-name",
-        "two plugins have one id; give one of them another name, or name the one folder that is meant",
-    ),
-    (
         "discover/too-many",
         "the folder holds more than is looked at; name the folders of the plugins themselves",
     ),
@@ -35,8 +31,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("scan/error", "the scan could not be done, which is no yes"),
     ("scan/partial", "a file is over a limit of the scan; look at it yourself, or take it out"),
     (
-        "pin/renamed",
-        "the marketplace gave a pinned plugin a new name; its pin is not carried over: look at it, forget the old one",
+        "surface/excluded",
+        "the plugin runs or reads files in an excluded directory, which neither pin nor scan covers; do not exclude it",
     ),
     ("tree/root-link", "the plugin's folder is a link; name the folder that it leads to"),
     (

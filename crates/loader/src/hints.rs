@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_scanner::{Role, RoleHint};
 
+use crate::view::{View, manifests};
+
 /// Paths by use.
 #[derive(Default)]
 pub(crate) struct Hints<'a> {
@@ -14,14 +16,14 @@ pub(crate) struct Hints<'a> {
 }
 
 impl<'a> Hints<'a> {
-    pub(crate) fn of(manifest: Option<&'a Manifest>) -> Self {
+    pub(crate) fn of(views: &'a [View]) -> Self {
         let mut hints = Self::default();
-        for item in manifest.into_iter().flat_map(Manifest::surface) {
+        for item in manifests(views).flat_map(Manifest::surface) {
             if item.kind() == SurfaceKind::Prompt {
                 hints.prompts.extend(item.files().iter().map(String::as_str));
             }
         }
-        hints.manifests.extend(manifest.into_iter().flat_map(Manifest::files).map(String::as_str));
+        hints.manifests.extend(manifests(views).flat_map(Manifest::files).map(String::as_str));
         hints
     }
 

@@ -1,30 +1,30 @@
 #![doc = include_str!("../README.md")]
 
-mod approvals;
 mod check;
+mod checked;
 pub mod codes;
 mod discover;
-mod facts;
-mod finish;
+mod examined;
 mod gates;
 mod hash;
 mod hints;
-mod lock;
+mod key;
+mod markets;
 mod material;
-mod mint;
 mod options;
+mod outcome;
 mod pins;
-mod policy;
 mod record;
 mod report;
-mod rows;
+mod roots;
 mod scan_records;
-mod scanning;
 mod scrub;
+mod seal;
 mod secrets;
 mod shared;
 mod stores;
 mod subject;
+mod survey;
 mod text;
 mod trees;
 mod verifiers;
@@ -42,26 +42,32 @@ pub use plugward_scanner as scanner;
 pub use plugward_state_file as state_file;
 pub use plugward_tree_lock as tree_lock;
 pub use plugward_types::{
-    Digest, Finding, ParseError, PluginId, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
+    CalledName, Digest, Finding, HostName, InstalledId, ParseError, PlacePath, PluginId, PluginKey, RuleId, Severity,
+    Span, SurfaceDigest, TreeDigest,
 };
 
-pub use approvals::ApprovalStore;
-pub use check::{Loaded, check, load, look};
+pub use check::{Looked, check, load, look};
+pub use checked::{CheckError, Checked, Checker, Loaded, Outcome};
+pub use gates::approval::ApprovalStore;
+pub use gates::mint::{DeclaredModules, Grants, NoGrants};
+pub use gates::policy::RevocationStore;
 pub use hash::sha256;
-pub use material::{Material, SharedText, entry_parts, identity_of};
-pub use mint::{DeclaredModules, Granted, Grants, NoGrants};
+pub use material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use options::{
-    Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, Root, Trust, Unwatched,
-    Watch, Whole, Writes,
+    Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, Trust, Unwatched, Watch, Whole,
+    Writes,
 };
+pub use outcome::{Notice, Reason, Weight};
 pub use pins::{PinStore, StoreFailure};
-pub use policy::RevocationStore;
-pub use record::{Record, RecordFailure, RecordOptions};
+pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
-    ApprovalReport, CapabilityReport, Decision, Gate, LockReport, Notice, PinState, PluginReport, Reason,
-    Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool, Weight,
+    ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport, PinStatus,
+    PluginKind, PluginReport, Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool,
 };
+pub use roots::{Root, project_of};
 pub use scan_records::{Remembered, ScanPack, ScanRecords};
+pub use seal::{SealError, Sealed};
 pub use stores::{Host, Stores};
 pub use subject::Subject;
+pub use survey::{Surveyed, survey};
 pub use verifiers::{SignerRow, SignersError, Verifiers};

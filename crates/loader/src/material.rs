@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::json::{Limits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
-use plugward_pinstore::{Baselines, Class, Classify, EntryKind, NewBaseline};
-use plugward_tree_lock::Snapshot;
+use plugward_pinstore::{BaselineError, Baselines, Class, Classify, EntryKind, Facts, NewBaseline};
+use plugward_tree_lock::{Excludes, Snapshot};
 
 use crate::shared::{Content, SharedRoots};
+use crate::view::{View, manifests, surface_text};
 
 /// Endings of files that something runs or imports.
 const CODE: [&str; 26] = [
@@ -15,104 +16,141 @@ const CODE: [&str; 26] = [
     "pl", "php", "lua", "rs", "go", "ps1", "bat", "cmd", "wasm", "so", "node",
 ];
 
-/// What of one plugin was read, kept for a diff.
+/// The bytes of one plugin, kept for a diff.
 ///
 /// # Guarantees
-/// The bytes are those of the digests of the [`crate::Subject`] that holds it.
-#[derive(Debug, Clone)]
+/// The bytes are those of the digests of the [`crate::Subject`] that contains it.
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Material {
     /// The text whose digest is the tree digest.
     pub preimage: String,
     /// The text whose digest is the surface digest.
     pub surface: String,
-    /// The folders and files that it shares, by their names in the pin.
+    /// The directories and files that it shares, by their names in the pin.
     pub shared: BTreeMap<String, SharedText>,
     /// The canonical text of the marketplace entry that was merged in, whose SHA-256 the pin keeps.
     pub entry: Option<String>,
-    /// The path of the manifest file, whose SHA-256 the pin keeps.
-    pub main: Option<&'static str>,
-    files: BTreeMap<String, Vec<u8>>,
+    /// The path of the first manifest file whose SHA-256 the pin keeps, with its dialect.
+    pub main: Option<MainFile>,
+    snapshot: Snapshot,
+    contents: SharedRoots,
     prompts: BTreeSet<String>,
     run: BTreeSet<String>,
 }
 
-/// A folder or file outside of a plugin that is digested with it.
+/// The main manifest file of a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a dialect and its file")]
+pub struct MainFile {
+    /// The dialect.
+    pub dialect: &'static str,
+    /// The path.
+    pub path: &'static str,
+}
+
+/// A directory or file outside of a plugin that is digested with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SharedText {
-    /// The folder that the list is of, by its path from the plugin.
+    /// The directory that the list is of, by its path from the plugin.
     pub folder: String,
     /// The text whose digest the pin keeps.
     pub preimage: String,
 }
 
 impl Material {
-    pub(crate) fn of(snapshot: &Snapshot, manifest: &Manifest, preimage: String) -> Self {
-        let mut material = Self {
-            preimage,
-            surface: manifest.surface_text(),
-            shared: BTreeMap::new(),
-            entry: manifest.entry_text().map(str::to_owned),
-            main: manifest.main_file(),
-            files: BTreeMap::new(),
-            prompts: BTreeSet::new(),
-            run: BTreeSet::new(),
-        };
-        for item in manifest.surface() {
-            let into =
-                if item.kind() == SurfaceKind::Prompt { &mut material.prompts } else { &mut material.run };
+    pub(crate) fn new(snapshot: Snapshot, contents: SharedRoots, views: &[View], facts: &Facts) -> Self {
+        let (mut prompts, mut run) = (BTreeSet::new(), BTreeSet::new());
+        for item in manifests(views).flat_map(Manifest::surface) {
+            let into = if item.kind() == SurfaceKind::Prompt { &mut prompts } else { &mut run };
             into.extend(item.files().iter().cloned());
         }
-        for entry in snapshot.entries() {
-            material.files.insert(entry.path().to_owned(), entry.bytes().to_vec());
-        }
-        material
-    }
-
-    /// Adds what is shared: the lists, and the bytes under their paths from the plugin.
-    pub(crate) fn share(&mut self, shared: &SharedRoots) {
-        for (name, root) in &shared.roots {
-            let (folder, preimage) = match &root.content {
-                Content::Folder(snapshot) => (name.as_str(), snapshot.preimage()),
-                Content::File { preimage, .. } => {
-                    (name.rsplit_once('/').map_or(".", |(folder, _)| folder), preimage.as_str())
-                }
-            };
-            match &root.content {
-                Content::Folder(snapshot) => self.files.extend(
-                    snapshot
-                        .entries()
-                        .map(|entry| (format!("{folder}/{}", entry.path()), entry.bytes().to_vec())),
-                ),
-                Content::File { bytes, .. } => {
-                    self.files.insert(name.clone(), bytes.clone());
-                }
-            }
-            let text = SharedText { folder: folder.to_owned(), preimage: preimage.to_owned() };
-            self.shared.insert(name.clone(), text);
+        let main = manifests(views).find_map(|manifest| {
+            Some(MainFile { dialect: manifest.dialect().as_str(), path: manifest.main_file()? })
+        });
+        Self {
+            preimage: preimage(&snapshot, facts),
+            surface: surface_text(views),
+            shared: contents.contents().map(|(name, content)| (name.to_owned(), shared_text(name, content))).collect(),
+            entry: entry_text(views),
+            main,
+            snapshot,
+            contents,
+            prompts,
+            run,
         }
     }
 
-    /// Gives a file's bytes, or a link's text; below a shared folder by that folder's path and its own.
+    /// Returns a file's bytes, or a symlink's text; of a shared directory by its path from the plugin.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<&[u8]> {
-        self.files.get(path).map(Vec::as_slice)
+        match self.snapshot.get(path) {
+            Some(entry) => Some(entry.bytes()),
+            None => self.contents.bytes(path),
+        }
     }
 
-    /// Keeps the texts, so that a later diff can show what changed.
+    /// Stores the texts, so that a later diff can show what changed.
     ///
     /// # Errors
-    /// What the baselines say: nothing that was pinned depends on it.
-    pub fn keep(&self, baselines: &Baselines) -> Result<(), plugward_pinstore::BaselineError> {
-        let entry = self.entry.iter().map(String::as_bytes);
-        let files: Vec<&[u8]> = self.files.values().map(Vec::as_slice).chain(entry).collect();
-        let trees = core::iter::once(&self.preimage).chain(self.shared.values().map(|text| &text.preimage));
-        let trees: Vec<&str> = trees.map(String::as_str).collect();
-        baselines
-            .put(&NewBaseline { trees: &trees, surface: Some(&self.surface), files: &files })
-            .map(|_report| ())
+    /// The error of the baselines; no pin depends on them.
+    pub fn keep(&self, baselines: &Baselines) -> Result<(), BaselineError> {
+        put(baselines, &self.preimage, &self.surface, self.entry.as_deref(), &self.snapshot, &self.contents)
     }
+}
+
+/// Stores the texts of a plugin that is about to be pinned. A baseline without a pin is the first to be removed.
+pub(crate) fn keep(
+    baselines: &Baselines,
+    snapshot: &Snapshot,
+    shared: &SharedRoots,
+    views: &[View],
+    facts: &Facts,
+) -> Result<(), BaselineError> {
+    let entry = entry_text(views);
+    put(baselines, &preimage(snapshot, facts), &surface_text(views), entry.as_deref(), snapshot, shared)
+}
+
+fn put(
+    baselines: &Baselines,
+    preimage: &str,
+    surface: &str,
+    entry: Option<&str>,
+    snapshot: &Snapshot,
+    shared: &SharedRoots,
+) -> Result<(), BaselineError> {
+    let texts: Vec<SharedText> = shared.contents().map(|(name, content)| shared_text(name, content)).collect();
+    let trees: Vec<&str> =
+        core::iter::once(preimage).chain(texts.iter().map(|text| text.preimage.as_str())).collect();
+    let mut files: Vec<&[u8]> = snapshot.entries().map(plugward_tree_lock::Entry::bytes).collect();
+    for (_, content) in shared.contents() {
+        match content {
+            Content::Directory(snapshot) => files.extend(snapshot.entries().map(plugward_tree_lock::Entry::bytes)),
+            Content::File { bytes, .. } => files.push(bytes),
+        }
+    }
+    files.extend(entry.map(str::as_bytes));
+    baselines.put(&NewBaseline { trees: &trees, surface: Some(surface), files: &files }).map(|_report| ())
+}
+
+fn preimage(snapshot: &Snapshot, facts: &Facts) -> String {
+    let list = Excludes::new(facts.exclude.iter().map(String::as_str)).unwrap_or_default();
+    crate::trees::preimage(snapshot, &list)
+}
+
+fn entry_text(views: &[View]) -> Option<String> {
+    manifests(views).find_map(|manifest| manifest.entry_text()).map(str::to_owned)
+}
+
+fn shared_text(name: &str, content: &Content) -> SharedText {
+    let (folder, preimage) = match content {
+        Content::Directory(snapshot) => (name, snapshot.preimage()),
+        Content::File { preimage, .. } => {
+            (name.rsplit_once('/').map_or(".", |(folder, _)| folder), preimage.as_str())
+        }
+    };
+    SharedText { folder: folder.to_owned(), preimage: preimage.to_owned() }
 }
 
 /// What a manifest says of who the plugin is, by key, as far as its text can be read.

@@ -4,10 +4,10 @@ use core::num::NonZeroUsize;
 use std::sync::Arc;
 
 use plugward_manifest::Dialect;
-use plugward_pinstore::{Risk, Scope, StoreErrorRule, Timestamp};
-use plugward_sandbox_path::Jail;
+use plugward_pinstore::{Risk, StoreErrorRule, Timestamp};
 use plugward_scanner::{Date, Profile, Suppression};
 use plugward_tree_lock::{Excludes, Limits};
+use plugward_types::PluginKey;
 
 use crate::report::PluginReport;
 use crate::scan_records::ScanPack;
@@ -35,14 +35,19 @@ pub enum Writes {
     LookOnly,
 }
 
-/// Whether the bytes of a plugin are kept after its gates.
+/// Which bytes are kept after a plugin's gates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "nothing or one plugin")]
+#[expect(clippy::exhaustive_enums, reason = "nothing, one plugin, or what loads")]
 pub enum Keep {
     /// Each plugin's bytes are dropped when its gates are done.
     Nothing,
-    /// The bytes of the plugin of this id or name stay in its subject, for a diff.
-    Of(String),
+    /// The bytes of the plugin with this key stay in its subject, for a diff.
+    Of(PluginKey),
+    /// The bytes of every plugin that loads are handed to the host.
+    Loads {
+        /// The most bytes of all plugins together; those that do not fit are refused with `tree/limit`.
+        bytes: u64,
+    },
 }
 
 /// Whether a plugin needs a person's approval after an audit: the setting `plugins.approval`.
@@ -59,27 +64,10 @@ pub enum ApprovalRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an entry of the host's settings")]
 pub struct HostSuppression {
-    /// The one plugin that it is for, by id; every plugin where absent.
-    pub plugin: Option<String>,
+    /// The one plugin that it is for, by key; every plugin if absent.
+    pub plugin: Option<PluginKey>,
     /// Rule, file, content and reason.
     pub entry: Suppression,
-}
-
-/// A folder to look for plugins in.
-#[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "made by every caller")]
-pub struct Root {
-    /// What the report calls it; not an absolute path.
-    pub label: String,
-    /// The source in the ids of plugins that no marketplace names.
-    pub source: String,
-    /// Whose pins count.
-    pub scope: Scope,
-    /// The folder itself ([`Scope::workspace`] of its real path), under which an accepted lock file is remembered: two
-    /// folders of one scope do not take each other's place.
-    pub place: Scope,
-    /// The open folder.
-    pub jail: Jail,
 }
 
 /// Everything that a check needs to know. It has no default: a host chooses.
@@ -98,7 +86,7 @@ pub struct CheckOptions {
     pub keep: Keep,
     /// One dialect only.
     pub dialect: Option<Dialect>,
-    /// Names or ids; absent means all.
+    /// Names or keys of the plugins to check; absent means all.
     pub enabled: Option<Vec<String>>,
     /// What no tree digest covers.
     pub excludes: Excludes,
@@ -137,6 +125,38 @@ pub struct CheckOptions {
 }
 
 impl CheckOptions {
+    /// Starts with options under which nothing new loads: `prompt` with no one to ask, store errors refuse, standard
+    /// limits, every dialect, one thread, the built-in rules. `now` and `by` are written into pins.
+    #[must_use]
+    pub fn new(now: Timestamp, by: impl Into<String>) -> Self {
+        Self {
+            trust: Trust::Prompt,
+            on_store_error: StoreErrorRule::Refuse,
+            whole: Whole::EachAlone,
+            writes: Writes::Commit,
+            keep: Keep::Nothing,
+            dialect: None,
+            enabled: None,
+            excludes: Excludes::none(),
+            tree: Limits::standard(),
+            scan: plugward_scanner::Limits::DEFAULT,
+            jobs: NonZeroUsize::MIN,
+            records: None,
+            profile: None,
+            packages: Vec::new(),
+            rules: None,
+            suppressions: Vec::new(),
+            today: None,
+            approval: ApprovalRule::Off,
+            max_risk: Risk::Medium,
+            shared: Vec::new(),
+            verifiers: Verifiers::none(),
+            host_version: None,
+            now,
+            by: by.into(),
+        }
+    }
+
     /// Gives the rules that are in force.
     #[must_use]
     pub fn rules(&self) -> &plugward_scanner::Rules {

@@ -1,114 +1,154 @@
-//! Shared roots: what a plugin imports from outside its folder, digested and scanned like the plugin itself.
+//! Shared directories: what a plugin imports from outside its own, digested and scanned like the plugin itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::{Coverage, Manifest, SurfaceKind};
-use plugward_sandbox_path::{Answer, FileKind};
+use plugward_manifest::{Coverage, SurfaceItem, SurfaceKind};
+use plugward_sandbox_path::{Answer, FileKind, Jail};
 use plugward_tree_lock::{EntryKind, Excludes, ExecBits, ReadOptions, Snapshot, Step, TreeCheck, TreeList};
 use plugward_types::{Digest, TreeDigest};
 
+use crate::discover::Place;
 use crate::gates::Context;
 use crate::options::Trust;
-use crate::report::{Gate, Notice, PluginReport, Reason, Weight};
+use crate::outcome::{GateOutcome, Weight};
+use crate::report::Gate;
+use crate::roots::inside;
+use crate::view::{View, manifests};
 
-/// Endings that an import without its own ending may mean, as hosts look for them.
+/// Endings that an import without its own ending can mean, as hosts look for them.
 const TRIED: [&str; 8] = ["", ".ts", ".js", ".mts", ".mjs", ".json", "/index.ts", "/index.js"];
 
-/// What was read of one shared root.
+/// What was read of one shared directory or file.
+#[derive(Debug)]
 pub(crate) enum Content {
-    Folder(Snapshot),
-    /// A single file is digested as a tree that has it alone.
-    File {
-        bytes: Vec<u8>,
-        digest: Digest,
-        preimage: String,
-    },
+    Directory(Snapshot),
+    /// A single file is digested as a tree that contains it alone.
+    File { bytes: Vec<u8>, digest: Digest, preimage: String },
 }
 
-/// One shared root, by the name that pins and locks keep: relative to the plugin's folder.
-pub(crate) struct SharedRoot {
-    pub(crate) tree: TreeDigest,
-    pub(crate) content: Content,
-}
-
-/// All shared roots of one plugin.
-#[derive(Default)]
+/// The shared directories and files of one plugin, by the name that pins and lockfiles keep: relative to the plugin.
+#[derive(Debug, Default)]
 pub(crate) struct SharedRoots {
-    pub(crate) roots: BTreeMap<String, SharedRoot>,
-    /// Imports that no root covers, each with why.
+    trees: BTreeMap<String, TreeDigest>,
+    contents: BTreeMap<String, Content>,
+    /// Imports that no root covers, each with the cause.
     missing: BTreeMap<String, String>,
-    reasons: Vec<Reason>,
+    problems: Vec<Problem>,
+}
+
+/// Why a shared directory cannot be digested.
+#[derive(Debug)]
+struct Problem {
+    code: String,
+    weight: Weight,
+    message: String,
+    help: String,
 }
 
 impl SharedRoots {
-    /// The digests, as a pin keeps them.
+    /// Returns the digests, as a pin keeps them.
     pub(crate) fn digests(&self) -> BTreeMap<String, TreeDigest> {
-        self.roots.iter().map(|(name, root)| (name.clone(), root.tree)).collect()
+        self.trees.clone()
     }
 
-    /// The names for the manifest's reader, so that it labels what is digested as covered.
-    pub(crate) fn covers(&self, manifest: &Manifest) -> Vec<String> {
-        let mut names: Vec<String> = self.roots.keys().cloned().collect();
-        // A single file is known by its name on disk, and imported by another one.
-        names.extend(
-            imports(manifest).filter(|target| !self.missing.contains_key(*target)).map(str::to_owned),
-        );
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, &Content)> {
+        self.contents.iter().map(|(name, content)| (name.as_str(), content))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
+    /// Returns the bytes of all shared files.
+    pub(crate) fn size(&self) -> u64 {
+        let of = |content: &Content| match content {
+            Content::Directory(snapshot) => snapshot.total_bytes(),
+            Content::File { bytes, .. } => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+        };
+        self.contents.values().fold(0, |sum, content| sum.saturating_add(of(content)))
+    }
+
+    /// Drops the bytes; the digests stay for the report.
+    pub(crate) fn drop_bytes(&mut self) {
+        self.contents.clear();
+    }
+
+    /// Returns the same digests without bytes.
+    pub(crate) fn digests_only(&self) -> Self {
+        Self { trees: self.trees.clone(), ..Self::default() }
+    }
+
+    /// Returns the bytes of a shared file by its path from the plugin, such as `../shared/a.js`.
+    pub(crate) fn bytes(&self, path: &str) -> Option<&[u8]> {
+        self.contents.iter().find_map(|(name, content)| match content {
+            Content::Directory(snapshot) => {
+                let inner = path.strip_prefix(name.as_str())?.strip_prefix('/')?;
+                snapshot.file(inner).map(plugward_tree_lock::Entry::bytes)
+            }
+            Content::File { bytes, .. } => (path == name).then_some(bytes.as_slice()),
+        })
+    }
+
+    /// The names for the manifest's reader, so that imports from digested directories count as covered.
+    pub(crate) fn covers(&self, views: &[View]) -> Vec<String> {
+        let mut names: Vec<String> = self.trees.keys().cloned().collect();
+        // A single file is known by its name on disk, and can be imported without its ending.
+        names.extend(imports(views).filter(|target| !self.missing.contains_key(*target)).map(str::to_owned));
         names
     }
 
-    /// What the gate says: a root that cannot be digested refuses; one that is not there refuses where nothing is
-    /// enrolled, and is told otherwise.
-    pub(crate) fn say(&self, report: &mut PluginReport, trust: Trust) {
-        report.reasons.extend(self.reasons.iter().cloned());
-        report.shared = self.roots.iter().map(|(name, root)| (name.clone(), root.tree.to_string())).collect();
+    /// The part of the tree gate: a directory that cannot be digested refuses; one that does not exist refuses only if
+    /// nothing is pinned by this run.
+    pub(crate) fn outcome(&self, trust: Trust) -> GateOutcome {
+        let mut outcome = GateOutcome::passed(Gate::Tree);
+        for Problem { code, weight, message, help } in &self.problems {
+            outcome.add(code.clone(), *weight, message.clone(), help.clone());
+        }
         for (target, why) in &self.missing {
             let message = format!("{target} is imported and not digested: {why}");
             if trust == Trust::Locked {
-                report.reasons.push(Reason {
-                    code: "tree/shared-missing".to_owned(),
-                    gate: Gate::Tree,
-                    message,
-                    help: "check the folder that holds the plugin and what it shares".to_owned(),
-                    weight: Weight::Integrity,
-                });
+                let help = "the import must lead to a directory of the same project";
+                outcome.add("tree/shared-missing", Weight::Integrity, message, help);
             } else {
-                let code = "tree/shared-missing".to_owned();
-                report.notices.push(Notice { code, gate: Gate::Tree, message });
+                outcome.note("tree/shared-missing", message);
             }
         }
+        outcome
     }
 }
 
-/// The imports of a manifest that leave the folder.
-fn imports(manifest: &Manifest) -> impl Iterator<Item = &str> {
-    manifest
-        .surface()
-        .iter()
+/// The imports that leave the directory.
+fn imports(views: &[View]) -> impl Iterator<Item = &str> {
+    manifests(views)
+        .flat_map(|manifest| manifest.surface())
         .filter(|item| item.kind() == SurfaceKind::Shared && item.coverage() == Coverage::Unresolved)
-        .map(plugward_manifest::SurfaceItem::name)
+        .map(SurfaceItem::name)
         .filter(|name| name.starts_with("../"))
 }
 
 /// Reads what a plugin shares: what it imports, what the settings name, and what its pin and its lock entry have.
-pub(crate) fn read(path: &str, manifest: &Manifest, known: &[String], context: &Context<'_>) -> SharedRoots {
-    let mut found = SharedRoots::default();
-    for target in imports(manifest) {
+pub(crate) fn read<'a>(
+    place: &Place,
+    views: &[View],
+    known: impl Iterator<Item = &'a String>,
+    context: &'a Context<'_>,
+) -> SharedRoots {
+    let mut reader = Reader { place, context, jail: None, found: SharedRoots::default() };
+    for target in imports(views) {
         match root_of(target) {
-            Some(name) => one(path, target, &name, &mut found, context),
-            None => {
-                found.missing.insert(target.to_owned(), "it names no folder or file".to_owned());
-            }
+            Some(name) => reader.one(target, &name),
+            None => reader.missing(target, "it names no directory or file"),
         }
     }
     let named: BTreeSet<&String> = context.options.shared.iter().chain(known).collect();
     for name in named {
-        if root_of(name).as_ref() == Some(name) && !found.roots.contains_key(name) {
-            one(path, name, name, &mut found, context);
-            // Nothing imports it, so that it need not be there.
-            found.missing.remove(name);
+        if root_of(name).as_ref() == Some(name) && !reader.found.trees.contains_key(name) {
+            reader.one(name, name);
+            // Nothing imports it, so it need not exist.
+            reader.found.missing.remove(name);
         }
     }
-    found
+    reader.found
 }
 
 /// The root of an import: all its `..`, and the first name behind them.
@@ -119,9 +159,9 @@ fn root_of(target: &str) -> Option<String> {
     (ups > 0).then(|| format!("{}{first}", "../".repeat(ups)))
 }
 
-/// Where a name leads from a plugin's folder, below the root; none where it leaves it.
-fn below(path: &str, name: &str) -> Option<String> {
-    let mut at: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+/// Where a name leads from a plugin's directory, inside its reach; `None` if it leaves that.
+fn below(dir: &str, name: &str) -> Option<String> {
+    let mut at: Vec<&str> = dir.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     for part in name.split('/') {
         if part == ".." {
             at.pop()?;
@@ -132,105 +172,120 @@ fn below(path: &str, name: &str) -> Option<String> {
     Some(at.join("/"))
 }
 
-fn one(path: &str, target: &str, name: &str, found: &mut SharedRoots, context: &Context<'_>) {
-    let missing = |found: &mut SharedRoots, why: &str| {
-        found.missing.insert(target.to_owned(), why.to_owned());
-    };
-    let Some(at) = below(path, name) else {
-        return missing(found, "it is outside of the folder that is checked");
-    };
-    let jail = &context.root.jail;
-    let stem = at.strip_suffix(".js").unwrap_or(&at);
-    let tried = TRIED.iter().flat_map(|end| [format!("{at}{end}"), format!("{stem}{end}")]);
-    for candidate in tried {
-        let kind = match jail.metadata(candidate.as_str()) {
-            Ok(meta) => meta.kind(),
-            Err(error) if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" => {
-                continue;
-            }
-            Err(error) => return missing(found, &error.to_string()),
+struct Reader<'a> {
+    place: &'a Place,
+    context: &'a Context<'a>,
+    /// The reach of the plugin, opened when something is looked up in it.
+    jail: Option<Jail>,
+    found: SharedRoots,
+}
+
+impl Reader<'_> {
+    fn missing(&mut self, target: &str, why: &str) {
+        self.found.missing.insert(target.to_owned(), why.to_owned());
+    }
+
+    fn problem(&mut self, name: &str, code: &str, weight: Weight, message: &str, help: String) {
+        let message = format!("shared {name}: {message}");
+        self.found.problems.push(Problem { code: code.to_owned(), weight, message, help });
+    }
+
+    /// Opens the part of the tree that counts for the plugin.
+    fn jail(&mut self) -> Option<Jail> {
+        if self.jail.is_none() {
+            let root = &self.context.root.jail;
+            let top = self.place.reach.top.as_str();
+            let jail = if top == "." { Ok(root.clone()) } else { root.subjail(top) };
+            self.jail = jail.ok().map(|jail| self.context.run.watched(&jail, &self.context.root.label));
+        }
+        self.jail.clone()
+    }
+
+    fn one(&mut self, target: &str, name: &str) {
+        let own = inside(&self.place.dir, &self.place.reach.top).unwrap_or(".").to_owned();
+        let (Some(at), Some(jail)) = (below(&own, name), self.jail()) else {
+            return self.missing(target, "it is outside of the plugin's project");
         };
-        match kind {
-            FileKind::Folder if candidate == at => {
-                if !found.roots.contains_key(name) {
-                    folder(&at, name, found, context);
+        let stem = at.strip_suffix(".js").unwrap_or(&at);
+        let tried = TRIED.iter().flat_map(|end| [format!("{at}{end}"), format!("{stem}{end}")]);
+        for candidate in tried {
+            let kind = match jail.metadata(candidate.as_str()) {
+                Ok(meta) => meta.kind(),
+                Err(error) if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" => {
+                    continue;
                 }
-                return;
+                Err(error) => return self.missing(target, &error.to_string()),
+            };
+            match kind {
+                FileKind::Folder if candidate == at => {
+                    if !self.found.trees.contains_key(name) {
+                        self.directory(&jail, &at, name);
+                    }
+                    return;
+                }
+                FileKind::File => {
+                    // The name on disk, relative to the plugin.
+                    let ending = candidate.strip_prefix(stem).unwrap_or_default();
+                    let base = name.strip_suffix(".js").unwrap_or(name);
+                    return self.file(&jail, &candidate, &format!("{base}{ending}"), target);
+                }
+                FileKind::Folder => {}
+                _ => return self.missing(target, "it is a symlink or a special file"),
             }
-            FileKind::File => {
-                // The name on disk, from the plugin's folder.
-                let ending = candidate.strip_prefix(stem).unwrap_or_default();
-                let base = name.strip_suffix(".js").unwrap_or(name);
-                return file(&candidate, &format!("{base}{ending}"), target, found, context);
+        }
+        self.missing(target, "it does not exist");
+    }
+
+    fn directory(&mut self, jail: &Jail, at: &str, name: &str) {
+        let options = self.context.options;
+        let jail = match jail.subjail(at) {
+            Ok(jail) => jail,
+            Err(error) => {
+                let help = error.help().to_owned();
+                return self.problem(name, error.code(), Weight::CouldNotTell, &error.to_string(), help);
             }
-            FileKind::Folder => {}
-            _ => return missing(found, "it is a link or no file"),
+        };
+        let tick = |step: Step| self.context.watch.reading(step.files, step.bytes);
+        let how = ReadOptions {
+            limits: &options.tree,
+            exclude: &Excludes::none(),
+            exec: ExecBits::Modes,
+            jobs: options.jobs,
+            progress: &tick,
+        };
+        match Snapshot::read_with(&jail, &how) {
+            Ok(TreeCheck::Read(snapshot)) => {
+                self.found.trees.insert(name.to_owned(), *snapshot.digest());
+                self.found.contents.insert(name.to_owned(), Content::Directory(snapshot));
+            }
+            Ok(TreeCheck::Refused(refusal)) => {
+                for problem in refusal.problems() {
+                    let help = problem.help();
+                    self.problem(name, problem.code(), Weight::Integrity, &problem.to_string(), help);
+                }
+            }
+            Err(error) => {
+                let message = crate::text::chain(&error);
+                self.problem(name, error.code(), Weight::CouldNotTell, &message, error.help());
+            }
         }
     }
-    missing(found, "it is not there");
-}
 
-fn folder(at: &str, name: &str, found: &mut SharedRoots, context: &Context<'_>) {
-    let options = context.options;
-    let refused = |code: &str, message: String, help: String, weight| Reason {
-        code: code.to_owned(),
-        gate: Gate::Tree,
-        message: format!("shared {name}: {message}"),
-        help,
-        weight,
-    };
-    let jail = match context.root.jail.subjail(at) {
-        Ok(jail) => jail,
-        Err(error) => {
-            let why = refused(error.code(), error.to_string(), error.help().to_owned(), Weight::CouldNotTell);
-            return found.reasons.push(why);
-        }
-    };
-    let tick = |step: Step| context.watch.reading(step.files, step.bytes);
-    let how = ReadOptions {
-        limits: &options.tree,
-        exclude: &Excludes::none(),
-        exec: ExecBits::Modes,
-        jobs: options.jobs,
-        progress: &tick,
-    };
-    match Snapshot::read_with(&jail, &how) {
-        Ok(TreeCheck::Read(snapshot)) => {
-            let root = SharedRoot { tree: *snapshot.digest(), content: Content::Folder(snapshot) };
-            found.roots.insert(name.to_owned(), root);
-        }
-        Ok(TreeCheck::Refused(refusal)) => {
-            found.reasons.extend(refusal.problems().iter().map(|problem| {
-                refused(problem.code(), problem.to_string(), problem.help(), Weight::Integrity)
-            }));
-        }
-        Err(error) => {
-            let message = crate::text::chain(&error);
-            found.reasons.push(refused(error.code(), message, error.help(), Weight::CouldNotTell));
-        }
-    }
-}
-
-fn file(at: &str, name: &str, target: &str, found: &mut SharedRoots, context: &Context<'_>) {
-    let limit = context.options.tree.file_bytes;
-    let bytes = match context.root.jail.read(at, limit) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            found.missing.insert(target.to_owned(), error.to_string());
-            return;
-        }
-    };
-    let digest = crate::hash::sha256(&bytes);
-    let own_name = at.rsplit('/').next().unwrap_or(at);
-    let preimage =
-        format!("plugtree-v1\n{} {} {} {own_name}\n", EntryKind::File.letter(), digest.hex(), bytes.len());
-    match TreeList::parse(&preimage) {
-        Ok(list) => {
-            let file = Content::File { bytes, digest, preimage };
-            found.roots.insert(name.to_owned(), SharedRoot { tree: *list.digest(), content: file });
-        }
-        Err(error) => {
-            found.missing.insert(target.to_owned(), error.to_string());
+    fn file(&mut self, jail: &Jail, at: &str, name: &str, target: &str) {
+        let bytes = match jail.read(at, self.context.options.tree.file_bytes) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.missing(target, &error.to_string()),
+        };
+        let digest = crate::hash::sha256(&bytes);
+        let own_name = at.rsplit('/').next().unwrap_or(at);
+        let preimage =
+            format!("plugtree-v1\n{} {} {} {own_name}\n", EntryKind::File.letter(), digest.hex(), bytes.len());
+        match TreeList::parse(&preimage) {
+            Ok(list) => {
+                self.found.trees.insert(name.to_owned(), *list.digest());
+                self.found.contents.insert(name.to_owned(), Content::File { bytes, digest, preimage });
+            }
+            Err(error) => self.missing(target, &error.to_string()),
         }
     }
 }

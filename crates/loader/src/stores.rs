@@ -1,10 +1,10 @@
 //! What a host remembers, and what it may be asked.
 
-use crate::approvals::ApprovalStore;
-use crate::mint::Grants;
+use crate::gates::approval::ApprovalStore;
+use crate::gates::mint::Grants;
+use crate::gates::policy::RevocationStore;
 use crate::options::{Person, Watch};
 use crate::pins::PinStore;
-use crate::policy::RevocationStore;
 use crate::record::Record;
 
 /// What this machine remembers. It has no default: a host opens each part, or says that it has none.

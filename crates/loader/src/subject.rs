@@ -3,59 +3,64 @@
 use std::collections::BTreeSet;
 
 use crate::material::Material;
-use plugward_pinstore::{Facts, Scope};
+use plugward_pinstore::{Facts, Observed};
 use plugward_tree_lock::{CodewizardDigest, Excludes, LockEntry};
-use plugward_types::{PluginId, TreeDigest};
+use plugward_types::{PluginKey, TreeDigest};
 
 /// What a pin or a lock entry of one plugin would cover.
 ///
 /// # Guarantees
-/// The digests are of the bytes that were read by the call that gave it, not of what the folder becomes.
-#[derive(Debug, Clone)]
+/// The digests are of the bytes that the call read that returned this value, not of what the directory becomes.
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Subject {
-    /// The id.
-    pub id: PluginId,
-    /// Whose pins count.
-    pub scope: Scope,
-    /// The folder, relative to its root.
-    pub path: String,
-    /// The plugin's own version.
-    pub version: Option<String>,
-    /// What a pin covers.
-    pub facts: Facts,
-    /// Entries with the owner's execute bit.
+    /// What a pin covers, and the identity of the directory.
+    pub observed: Observed,
+    /// Files with the owner's execute bit.
     pub executable: BTreeSet<String>,
     /// References to code that no digest covers.
     pub launchers: BTreeSet<String>,
-    /// The digest of the older scheme, where a lock of that scheme is there.
+    /// The digest of the older scheme, if a lockfile of that scheme covers the plugin.
     pub codewizard: Option<CodewizardDigest>,
-    /// The bytes, where they were asked for.
+    /// The bytes, if they were asked for.
     pub material: Option<Material>,
     pub(crate) without_lock: Option<TreeDigest>,
 }
 
 impl Subject {
-    /// Makes the entry for PLUGINS.lock.
-    ///
-    /// # Source
-    /// ADR-0011's lock names plugin and digest alone; what explains a change stands beside them here.
+    /// Returns the plugin's key.
     #[must_use]
-    pub fn lock_entry(&self) -> LockEntry {
-        let listed = Excludes::new(self.facts.exclude.iter().map(String::as_str)).unwrap_or_default();
-        // A lock that stands in the tree which it names cannot cover itself.
+    pub const fn key(&self) -> &PluginKey {
+        &self.observed.key
+    }
+
+    /// Returns what a pin covers.
+    #[must_use]
+    pub const fn facts(&self) -> &Facts {
+        &self.observed.facts
+    }
+
+    /// Returns the entry for a PLUGINS.lock in the plugin's own directory (`path` is `.`) or above it.
+    #[must_use]
+    pub fn lock_entry(&self, path: &str) -> LockEntry {
+        let facts = self.facts();
+        let listed = Excludes::new(facts.exclude.iter().map(String::as_str)).unwrap_or_default();
+        // A lockfile in the tree that it names cannot cover itself.
         let (tree, exclude) = match self.without_lock {
-            Some(tree) => (tree, crate::trees::with_lock_files(&listed)),
-            None => (self.facts.tree, listed),
+            Some(tree) if path == "." => (tree, crate::trees::with_lock_files(&listed)),
+            Some(_) | None => (facts.tree, listed),
         };
-        let mut entry = LockEntry::new(self.path.clone(), tree);
-        entry.version.clone_from(&self.version);
-        entry.manifest = self.facts.manifest;
-        entry.entry = self.facts.entry;
+        let mut entry = LockEntry::new(tree);
+        entry.dialects = facts.manifest.keys().cloned().collect();
+        let called = self.observed.called.iter().map(|name| name.dialect().to_owned());
+        entry.dialects.extend(called);
+        entry.version.clone_from(&self.observed.version);
+        entry.manifest.clone_from(&facts.manifest);
+        entry.entry = facts.entry;
         entry.exclude = exclude;
         entry.executable.clone_from(&self.executable);
-        entry.shared.clone_from(&self.facts.shared);
-        entry.surface = self.facts.surface;
+        entry.shared.clone_from(&facts.shared);
+        entry.surface = facts.surface;
         entry.launchers.clone_from(&self.launchers);
         entry
     }

@@ -4,9 +4,11 @@ use core::fmt;
 use std::sync::Arc;
 
 use plugward_tree_lock::{Claim, LockFile, Need, Snapshot, Subject, Verifier, VerifiersCheck, verify_all};
-use plugward_types::{PluginId, TreeDigest};
+use plugward_types::{PluginKey, TreeDigest};
 
-use crate::report::{Gate, PluginReport, Reason, Weight};
+use crate::examined::Examined;
+use crate::gates::lock::LockResult;
+use crate::outcome::Weight;
 
 /// A row of the setting `lock.signers`, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,13 +106,13 @@ impl Verifiers {
     }
 
     #[cfg(feature = "minisign")]
-    fn must_be_signed(&self, id: &PluginId) -> bool {
-        self.signers.iter().any(|signer| signer.is_for(id))
+    fn must_be_signed(&self, names: &[String]) -> bool {
+        self.signers.iter().any(|signer| signer.is_for(names))
     }
 
     #[cfg(not(feature = "minisign"))]
     #[expect(clippy::unused_self, reason = "without the feature nobody signs")]
-    const fn must_be_signed(&self, _id: &PluginId) -> bool {
+    const fn must_be_signed(&self, _names: &[String]) -> bool {
         false
     }
 
@@ -139,74 +141,80 @@ impl Verifiers {
     }
 }
 
+/// Returns the texts that a pattern in the settings or a revocation list can match: the key, the names that the
+/// manifests state, and these with the marketplace whose entry names the directory.
+pub(crate) fn names(one: &Examined) -> Vec<String> {
+    let mut names: Vec<String> = one.called.iter().map(|name| name.as_str().to_owned()).collect();
+    if let Some(named) = &one.place.named {
+        let market = &named.market;
+        names.extend(one.called.iter().map(|name| format!("{name}@{market}")));
+        names.extend(one.dialects.iter().map(|dialect| format!("{}:{}@{market}", dialect.as_str(), named.entry.name())));
+    }
+    if let PluginKey::Installed { .. } = &one.key {
+        names.push(one.key.to_string());
+    }
+    names
+}
+
 /// One plugin for its verifiers.
 pub(crate) struct Asked<'a> {
-    pub(crate) id: &'a PluginId,
+    pub(crate) names: &'a [String],
+    /// The plugin's directory, relative to the lockfile.
+    pub(crate) path: &'a str,
     pub(crate) digest: &'a TreeDigest,
     pub(crate) files: &'a Snapshot,
     pub(crate) lock: Option<&'a LockFile>,
-    /// The verifier of the lock's signature, where there is a lock of ours.
+    /// The verifier of the lockfile's signature, if there is a lockfile.
     pub(crate) signature: Option<&'a Arc<dyn Verifier>>,
 }
 
-/// Asks every verifier of one plugin. Gives the signer, where a signature held.
-pub(crate) fn ask(report: &mut PluginReport, verifiers: &Verifiers, asked: &Asked<'_>) -> Option<String> {
-    if asked.signature.is_none() && verifiers.must_be_signed(asked.id) {
-        push(
-            report,
+/// Asks every verifier about one plugin, as part of the lock gate.
+pub(crate) fn ask(result: &mut LockResult, verifiers: &Verifiers, asked: &Asked<'_>) {
+    if asked.signature.is_none() && verifiers.must_be_signed(asked.names) {
+        result.outcome.add(
             "lock/signature-missing",
-            "lock.signers asks for a signature, and there is no PLUGINS.lock that could be signed".to_owned(),
-            "bring PLUGINS.lock and PLUGINS.lock.minisig back, or take the id out of lock.signers",
             Weight::Integrity,
+            "lock.signers requires a signature, and there is no PLUGINS.lock that could be signed",
+            "restore PLUGINS.lock and PLUGINS.lock.minisig, or remove the plugin from lock.signers",
         );
     }
     let mut list: Vec<(Need, &dyn Verifier)> =
         verifiers.own.iter().map(|(need, verifier)| (*need, &**verifier)).collect();
     list.extend(asked.signature.map(|verifier| (Need::Optional, &**verifier)));
     if list.is_empty() {
-        return None;
+        return;
     }
-    let exclude = asked.lock.map(|lock| lock.exclude_of(asked.id)).unwrap_or_default();
+    let exclude = asked.lock.map(|lock| lock.exclude_of(asked.path)).unwrap_or_default();
     let preimage = crate::trees::preimage(asked.files, &exclude);
     let subject = Subject {
-        id: asked.id,
+        names: asked.names,
+        path: asked.path,
         digest: asked.digest,
         preimage: &preimage,
         files: asked.files,
         lock: asked.lock,
     };
     match verify_all(&list, &subject) {
-        Ok(VerifiersCheck::Hold(claims)) => claims.into_iter().find_map(|(_, claim)| match claim {
-            Claim::Signed { signer, comment, .. } => {
-                report.lock.signer = Some(signer.to_string());
-                report.lock.comment = comment;
-                Some(signer.to_string())
+        Ok(VerifiersCheck::Hold(claims)) => {
+            for (_, claim) in claims {
+                if let Claim::Signed { signer, comment, .. } = claim {
+                    result.report.signer = Some(signer.to_string());
+                    result.report.comment = comment;
+                    break;
+                }
             }
-            Claim::Integrity => None,
-        }),
+        }
         Ok(VerifiersCheck::Refused(refusals)) => {
             for (name, refusal) in refusals {
                 // The lock gate has said it already.
-                if !report.reasons.iter().any(|reason| reason.code == refusal.code()) {
+                if !result.outcome.reasons.iter().any(|reason| reason.code == refusal.code()) {
                     let text = format!("{name}: {refusal}");
-                    push(report, refusal.code(), text, refusal.help(), Weight::Integrity);
+                    result.outcome.add(refusal.code(), Weight::Integrity, text, refusal.help());
                 }
             }
-            None
         }
         Err(error) => {
-            push(report, error.code(), error.to_string(), &error.help(), Weight::CouldNotTell);
-            None
+            result.outcome.add(error.code(), Weight::CouldNotTell, error.to_string(), error.help());
         }
     }
-}
-
-fn push(report: &mut PluginReport, code: &str, message: String, help: &str, weight: Weight) {
-    report.reasons.push(Reason {
-        code: code.to_owned(),
-        gate: Gate::Lock,
-        message,
-        help: help.to_owned(),
-        weight,
-    });
 }

@@ -1,21 +1,24 @@
-//! A snapshot as the manifest's and the scanner's crates want to see it.
+//! A snapshot in the form in which the manifest's and the scanner's crates read it.
 
-use plugward_manifest::{FileView, Files};
+use std::collections::BTreeSet;
+
+use plugward_manifest::{Dialect, FileView, Files, Manifest};
 use plugward_scanner::{Content, Entry, RoleHint};
 use plugward_tree_lock::{EntryKind, Place, Snapshot};
+use plugward_types::SurfaceDigest;
 
-/// Most paths that links to folders may add.
+/// Most paths that symlinks to directories can add.
 const THROUGH_LINKS: usize = 20_000;
 
-/// The files of a snapshot, links followed inside it.
+/// The files of a snapshot, symlinks followed inside it.
 pub(crate) struct TreeFiles<'a> {
     snapshot: &'a Snapshot,
-    /// Every path, sorted, with those below links to folders.
+    /// Every path, sorted, with those inside symlinked directories.
     paths: Vec<String>,
 }
 
 impl<'a> TreeFiles<'a> {
-    /// Lists a snapshot; a link to a folder is looked through once, as a host does that opens it by name.
+    /// Lists a snapshot; a symlink to a directory is looked through once, as a host does that opens it by name.
     pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
         let mut paths: Vec<String> = snapshot.entries().map(|entry| entry.path().to_owned()).collect();
         let mut more = Vec::new();
@@ -34,9 +37,9 @@ impl<'a> TreeFiles<'a> {
     }
 }
 
-/// The part of a path below a folder.
-fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
-    path.strip_prefix(folder)?.strip_prefix('/')
+/// The part of a path inside a directory.
+fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+    path.strip_prefix(directory)?.strip_prefix('/')
 }
 
 impl Files for TreeFiles<'_> {
@@ -53,7 +56,7 @@ impl Files for TreeFiles<'_> {
     }
 }
 
-/// Each entry of a snapshot for the scanner, with what the surface says of its use.
+/// Returns each entry of a snapshot for the scanner, with what the surface says of its use.
 pub(crate) fn entries<'a>(snapshot: &'a Snapshot, hint: &dyn Fn(&str) -> RoleHint) -> Vec<Entry<'a>> {
     snapshot
         .entries()
@@ -68,4 +71,40 @@ pub(crate) fn entries<'a>(snapshot: &'a Snapshot, hint: &dyn Fn(&str) -> RoleHin
             role: hint(entry.path()),
         })
         .collect()
+}
+
+/// One dialect of a plugin directory.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    pub(crate) dialect: Dialect,
+    /// `None` if the manifest of this dialect was refused.
+    pub(crate) manifest: Option<Manifest>,
+}
+
+/// Returns the manifests that were read.
+pub(crate) fn manifests(views: &[View]) -> impl Iterator<Item = &Manifest> {
+    views.iter().filter_map(|view| view.manifest.as_ref())
+}
+
+/// Returns what all dialects of a plugin can run, one item a line; a line that several have is written once.
+pub(crate) fn surface_text(views: &[View]) -> String {
+    let mut texts = manifests(views).map(Manifest::surface_text);
+    let Some(first) = texts.next() else { return String::new() };
+    let rest: Vec<String> = texts.collect();
+    if rest.is_empty() {
+        return first;
+    }
+    let (head, body) = first.split_once('\n').unwrap_or((&first, ""));
+    let others = rest.iter().flat_map(|text| text.lines().skip(1));
+    let lines: BTreeSet<&str> = body.lines().chain(others).collect();
+    let mut out = format!("{head}\n");
+    for line in lines {
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+pub(crate) fn surface_digest(views: &[View]) -> SurfaceDigest {
+    SurfaceDigest::from_bytes(*crate::hash::sha256(surface_text(views).as_bytes()).as_bytes())
 }

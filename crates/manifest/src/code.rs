@@ -93,6 +93,7 @@ codes! {
     HooksDeclaredTwice, "surface/hooks-declared-twice", "remove the `hooks` key: the standard file is read without it";
     LauncherFloating, "surface/launcher-floating", "name an exact version or digest of what is fetched";
     SurfaceMissingFile, "surface/missing-file", "add the file, or remove what names it";
+    SurfaceMissingProgram, "surface/missing-program", "add the file to the plugin, or remove what starts it";
     UnknownEvent, "surface/unknown-event", "use an event that the host knows";
     UnknownHandler, "surface/unknown-handler", "use a handler type that the host knows";
     UnquotedRoot, "surface/unquoted-root", "put the word with the root variable in double quotes";

@@ -154,7 +154,6 @@ impl Ctx<'_> {
 
     /// Finishes an item that starts a file of the tree.
     pub(crate) fn run_file(&mut self, mut item: SurfaceItem, path: &str) {
-        let place = item.place.clone();
         item.run = vec![path.to_owned()];
         item.files = vec![path.to_owned()];
         item.why.clear();
@@ -164,7 +163,7 @@ impl Ctx<'_> {
                 item.coverage = item.coverage.worst(Coverage::ScriptInterpreterUncovered);
             }
             Some(_) => {}
-            None => self.missing_file(&place, path),
+            None => self.missing_program(&mut item, path),
         }
         self.add(item);
     }

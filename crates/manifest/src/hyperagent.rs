@@ -243,8 +243,9 @@ fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     item.run = vec![file.to_owned()];
     meta.entry_file = Some(file.to_owned());
     if ctx.files.get(file).is_none() {
-        let place = Ctx::whole(FILE);
-        ctx.missing_file(&place, file);
+        item.place = Ctx::whole(FILE);
+        ctx.missing_program(&mut item, file);
+        item.place = Ctx::whole(file);
     }
     ctx.add(item);
     shared(ctx, file);

@@ -6,6 +6,7 @@ use plugward_types::Span;
 
 use crate::at::At;
 use crate::code::Code;
+use crate::coverage::Coverage;
 use crate::dialect::Dialect;
 use crate::error::{ManifestError, ManifestErrors, Notice, Place, Weight};
 use crate::files::Files;
@@ -232,6 +233,13 @@ impl<'c> Ctx<'c> {
     pub(crate) fn missing_file(&mut self, place: &Place, path: &str) {
         let message = format!("`{}` is named and not in the tree", escape(path, 256));
         self.say_at(place.clone(), Code::SurfaceMissingFile, Weight::Warning, message);
+    }
+
+    /// Marks an item whose program is named and does not exist: no pin covers what would run in its place.
+    pub(crate) fn missing_program(&mut self, item: &mut SurfaceItem, path: &str) {
+        let message = format!("`{}` would be started, and is not in the tree", escape(path, 256));
+        self.say_at(item.place.clone(), Code::SurfaceMissingProgram, Weight::Warning, message);
+        item.coverage = item.coverage.worst(Coverage::Unresolved);
     }
 
     /// Adds an item of the surface; a plugin that declares too many is refused, so that memory stays bounded.

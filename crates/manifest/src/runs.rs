@@ -69,7 +69,7 @@ impl Ctx<'_> {
         }
         for part in view.parts() {
             if let Some(path) = part.started().filter(|path| !self.has(path)) {
-                self.missing_file(&item.place, path);
+                self.missing_program(&mut item, path);
             }
         }
         self.check_variables(&item);

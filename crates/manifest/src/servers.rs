@@ -97,7 +97,7 @@ impl Ctx<'_> {
         item.why = format!("the archive {}", escape(path, 256));
         item.files = vec![path.to_owned()];
         if !self.has(path) {
-            self.missing_file(place, path);
+            self.missing_program(&mut item, path);
         }
         self.add(item);
     }

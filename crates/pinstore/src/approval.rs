@@ -2,40 +2,43 @@
 
 use std::collections::BTreeMap;
 
-use plugward_types::{Digest, PluginId, TreeDigest};
+use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
 
-use crate::doc::{self, FromText as _, Lines, Node};
+use crate::doc::{self, Lines, Node};
 use crate::error::{FormatError, FormatErrorKind};
-use crate::scope::Scope;
+use crate::old_formats::is_scope;
+use crate::render::{line, map, quoted, text};
 use crate::time::Timestamp;
 
-pub(crate) const VERSION: i64 = 1;
+const HEAD: &str = "\
+# The approvals of audited plugins. plugward writes this file as a whole, without comments. You can delete an entry:
+# the plugin then needs a new approval.
+";
+
+const VERSION: i64 = 2;
 pub(crate) const MAX_APPROVALS: usize = 20_000;
 
-/// A person's decision on bytes that were audited.
-///
-/// # Source
-/// HyperAgent's approval record, whose hash was of other bytes than the audit's (SPEC 3.3).
+/// The user's decision on audited bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Approval {
     /// The tree that was audited.
     pub tree: TreeDigest,
-    /// The folders outside that were audited with it.
+    /// The shared directories that were audited with it.
     pub shared: BTreeMap<String, TreeDigest>,
-    /// The audit's record.
+    /// The digest of the audit.
     pub audit: Digest,
-    /// Who looked: a model and the rules, or the rules alone.
+    /// The kind of the audit.
     pub kind: AuditKind,
     /// The risk that the audit found.
     pub risk: Risk,
-    /// What the audit advised.
+    /// The advice of the audit.
     pub verdict: Verdict,
-    /// The scanner's rule set of that day.
+    /// The scanner's rule set at that time.
     pub rules: Digest,
-    /// Who approved, where the host knew.
+    /// The user, if the host knew.
     pub by: Option<String>,
-    /// When, as the host said.
+    /// When, as stated by the host.
     pub at: Timestamp,
 }
 
@@ -44,13 +47,13 @@ macro_rules! words {
      $($derive:ident)*) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq $(, $derive)*)]
-        #[expect(clippy::exhaustive_enums, reason = "a new word must stop every host from building")]
+        #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
         pub enum $name { $($(#[$one])* $variant),* }
 
         impl $name {
             pub(crate) const EXPECTED: &'static str = $expected;
 
-            /// Gives the word in the file.
+            /// Returns the word in the file.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
@@ -64,84 +67,144 @@ macro_rules! words {
 }
 
 words! {
-    /// Who looked.
+    /// The kind of an audit.
     AuditKind {
-        /// A model and the rules.
+        /// The language model and the rules.
         Deep = "deep",
-        /// The rules alone.
+        /// The rules only.
         Static = "static",
     } "`deep` or `static`"
 }
 
 words! {
-    /// How much is at stake.
+    /// The risk of a plugin.
     ///
     /// # Guarantees
     /// The order is `Low < Medium < High < Critical`.
     Risk {
-        /// Little.
+        /// Low.
         Low = "LOW",
-        /// Some.
+        /// Medium.
         Medium = "MEDIUM",
-        /// Much.
+        /// High.
         High = "HIGH",
-        /// All.
+        /// Critical.
         Critical = "CRITICAL",
     } "`LOW`, `MEDIUM`, `HIGH` or `CRITICAL`" PartialOrd Ord
 }
 
 words! {
-    /// What an audit advises. A rejected audit can be kept in no approval.
+    /// The advice of an audit. An approval never has a rejecting audit.
     Verdict {
-        /// To approve.
+        /// Approve.
         Approve = "approve",
-        /// To approve, with conditions that the audit names.
+        /// Approve under the conditions in the audit.
         ApproveWithConditions = "approve-with-conditions",
-        /// Not to approve.
+        /// Do not approve.
         Reject = "reject",
     } "`approve` or `approve-with-conditions`"
 }
 
-pub(crate) type Shelves = BTreeMap<Scope, BTreeMap<PluginId, Approval>>;
+/// The contents of an approvals file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Given {
+    pub(crate) by_key: BTreeMap<PluginKey, Approval>,
+    /// The approvals of a version-1 file, which stored no place. One id could be in several scopes.
+    pub(crate) pending: BTreeMap<PluginId, Vec<Approval>>,
+    /// Whether the bytes had version 1.
+    pub(crate) is_version_one: bool,
+}
+
+impl Given {
+    pub(crate) fn count(&self) -> usize {
+        self.by_key.len().saturating_add(self.pending.values().map(Vec::len).sum())
+    }
+}
 
 /// Reads an approvals file.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Shelves, FormatError> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Given, FormatError> {
     let text = doc::text_of(bytes)?;
     let lines = Lines::of(text);
     let table = doc::parse(text, &lines)?;
     let root = Node::root(&table, &lines);
-    match root.integer("version")? {
-        Some(VERSION) => {}
-        Some(found) if found > VERSION => {
-            return Err(FormatError::anywhere(FormatErrorKind::Version { found }));
-        }
-        Some(_) => return Err(root.wrong(&(0..0), "version", "1")),
-        None => return Err(root.missing("version")),
+    let version = root.integer("version")?.ok_or_else(|| root.missing("version"))?;
+    if version > VERSION {
+        return Err(FormatError::anywhere(FormatErrorKind::Version { found: version }));
     }
     if !text.ends_with('\n') {
         return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing: "the end of its last line" }));
     }
-    let mut found = Shelves::new();
-    let mut count = 0_usize;
-    let Some(approvals) = root.table("approvals")? else { return Ok(found) };
-    for (scope, node) in approvals.tables()? {
-        let Some(scope) = Scope::from_text(scope) else {
-            return Err(node.missing("a scope: `user`, or `workspace:` and 16 hex digits"));
-        };
-        let mut shelf = BTreeMap::new();
-        for (id, node) in node.tables()? {
-            let Some(id) = PluginId::from_text(id) else {
-                return Err(node.missing("a plugin id: dialect:name@source"));
-            };
-            shelf.insert(id, read(&node)?);
-        }
-        count = count.saturating_add(shelf.len());
-        found.insert(scope, shelf);
-    }
-    if count > MAX_APPROVALS {
+    let found = match version {
+        VERSION => parse_current(&root)?,
+        1 => parse_v1(&root)?,
+        _ => return Err(root.wrong(&(0..0), "version", "1 or 2")),
+    };
+    if found.count() > MAX_APPROVALS {
         return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: MAX_APPROVALS }));
     }
     Ok(found)
+}
+
+fn parse_current(root: &Node<'_, '_>) -> Result<Given, FormatError> {
+    root.only(&["version", "approvals", "v1"])?;
+    let mut found = Given::default();
+    for (text, node) in root.table("approvals")?.map_or_else(|| Ok(Vec::new()), |table| table.tables())? {
+        node.only(KEYS)?;
+        found.by_key.insert(node.name_as(text)?, read(&node)?);
+    }
+    if let Some(pending) = root.table("v1")? {
+        for (text, span) in pending.names() {
+            let id = pending.key_as::<PluginId>(text, &span)?;
+            for node in pending.list(text)? {
+                node.only(KEYS)?;
+                found.pending.entry(id.clone()).or_default().push(read(&node)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn parse_v1(root: &Node<'_, '_>) -> Result<Given, FormatError> {
+    let mut found = Given { is_version_one: true, ..Given::default() };
+    for (scope, node) in root.table("approvals")?.map_or_else(|| Ok(Vec::new()), |table| table.tables())? {
+        if !is_scope(scope) {
+            return Err(node.missing("a scope: `user`, or `workspace:` and 16 hex digits"));
+        }
+        for (text, node) in node.tables()? {
+            found.pending.entry(node.name_as(text)?).or_default().push(read(&node)?);
+        }
+    }
+    Ok(found)
+}
+
+const KEYS: &[&str] = &["tree", "shared", "audit", "kind", "risk", "verdict", "rules", "by", "at"];
+
+/// Renders a whole file.
+pub(crate) fn render(given: &Given) -> String {
+    let mut out = format!("{HEAD}version = {VERSION}\n");
+    for (key, approval) in &given.by_key {
+        out.push_str(&format!("\n[approvals.{}]\n", quoted(&key.to_string())));
+        write(&mut out, approval);
+    }
+    for (id, approvals) in &given.pending {
+        for approval in approvals {
+            out.push_str(&format!("\n[[v1.{}]]\n", quoted(id.as_str())));
+            write(&mut out, approval);
+        }
+    }
+    out
+}
+
+fn write(out: &mut String, approval: &Approval) {
+    text(out, "tree", Some(&approval.tree));
+    map(out, "shared", &approval.shared);
+    text(out, "audit", Some(&approval.audit));
+    line(out, "kind", quoted(approval.kind.as_str()));
+    line(out, "risk", quoted(approval.risk.as_str()));
+    line(out, "verdict", quoted(approval.verdict.as_str()));
+    text(out, "rules", Some(&approval.rules));
+    text(out, "by", approval.by.as_ref());
+    line(out, "at", approval.at);
 }
 
 fn read(node: &Node<'_, '_>) -> Result<Approval, FormatError> {

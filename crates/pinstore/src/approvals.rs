@@ -1,97 +1,93 @@
-//! Who agreed to what, after which audit.
+//! The approvals of this machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use plugward_state_file::{Hold, LastGood, Notice, Owner, StateError, StateFile};
-use plugward_types::{Digest, PluginId, TreeDigest};
-use toml_edit::{DocumentMut, InlineTable, TableLike, Value};
+use plugward_state_file::{Content, Hold, LastGood, Notice, Owner, StateError, StateFile};
+use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
 
-use crate::approval::{self, Approval, AuditKind, MAX_APPROVALS, Risk, Shelves, VERSION, Verdict};
-use crate::edit::{Clash, finish, fresh, order, set_or_remove, shelf, table, time};
+use crate::approval::{self, Approval, AuditKind, Given, MAX_APPROVALS, Risk, Verdict};
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
-use crate::scope::Scope;
+use crate::pins::keep_copy;
 use crate::time::Timestamp;
 
 const NAME: &str = "plugins.approvals.toml";
 const CAP: u64 = 8 << 20;
 const WAIT: Duration = Duration::from_secs(5);
-const HEAD: &str = "# Who agreed to which bytes, after which audit; written by plugward. An approval that is removed by hand\n\
-                    # is asked for again.\n";
 
-/// The bytes that an approval is about.
+/// The bytes of an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a new fact must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new fact")]
 pub struct ApprovedBytes {
     /// The tree.
     pub tree: TreeDigest,
-    /// The folders outside that it imports.
+    /// The shared directories.
     pub shared: BTreeMap<String, TreeDigest>,
 }
 
-/// An audit that is to become an approval.
+/// An audit that the user approves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a new fact must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new fact")]
 pub struct ApprovalDraft {
-    /// The bytes that were audited.
+    /// The audited bytes.
     pub audited: ApprovedBytes,
-    /// The audit's record.
+    /// The digest of the audit.
     pub audit: Digest,
-    /// Who looked.
+    /// The kind of the audit.
     pub kind: AuditKind,
-    /// The risk that was found.
+    /// The risk that the audit found.
     pub risk: Risk,
-    /// What was advised.
+    /// The advice of the audit.
     pub verdict: Verdict,
     /// The scanner's rule set.
     pub rules: Digest,
-    /// Who approves, where the host knows.
+    /// The user, if the host knows.
     pub by: Option<String>,
 }
 
-/// Whether bytes were agreed to.
+/// Whether bytes were approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum ApprovalCheck {
-    /// Nobody has agreed: `approval/none`, exit 3.
+    /// No approval exists: `approval/none`, exit 3.
     None,
-    /// Somebody has, to other bytes: `approval/stale`, exit 3.
+    /// Other bytes were approved: `approval/stale`, exit 3.
     Stale {
-        /// What was agreed to.
+        /// The approved bytes.
         approved: ApprovedBytes,
-        /// What is there.
+        /// The bytes on disk.
         actual: ApprovedBytes,
     },
-    /// Somebody has, and the risk is above the threshold: `approval/risk`, exit 5.
+    /// The bytes were approved, but their risk is above the threshold: `approval/risk`, exit 5.
     Risk {
-        /// What the audit found.
+        /// The risk that the audit found.
         risk: Risk,
         /// The threshold of this run.
         max: Risk,
     },
-    /// Somebody has.
+    /// The bytes were approved.
     Given {
-        /// After which audit, and who.
+        /// The approval.
         approval: Box<Approval>,
-        /// Whether the scanner has other rules since: notice `approval/rules-changed`.
+        /// Whether the scanner has other rules now: notice `approval/rules-changed`.
         rules: RulesChanged,
     },
 }
 
 /// Whether the scanner's rules are those of the approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "they are or they are not")]
+#[expect(clippy::exhaustive_enums, reason = "the rules are the same or not")]
 pub enum RulesChanged {
-    /// They are.
+    /// They are the same.
     Same,
-    /// They are not.
+    /// They are different.
     Changed,
 }
 
 impl ApprovalCheck {
-    /// Gives the stable code of the refusal, the question or the notice that goes with the answer.
+    /// Returns the stable code of the refusal, question or notice for this answer.
     #[must_use]
     pub const fn code(&self) -> Option<&'static str> {
         match self {
@@ -104,19 +100,18 @@ impl ApprovalCheck {
     }
 }
 
-/// What came of an `approve`.
+/// The outcome of [`Approvals::approve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum ApproveOutcome {
-    /// It is stored.
+    /// The approval is stored.
     Stored,
-    /// The audit is not of the bytes that are there, or not the audit or the bytes that were shown:
-    /// `approval/not-audited`.
+    /// The audit is of other bytes, or another audit or other bytes were shown: `approval/not-audited`.
     NotAudited,
     /// The risk is above the threshold: `approval/risk`.
     Risk {
-        /// What the audit found.
+        /// The risk that the audit found.
         risk: Risk,
         /// The threshold of this run.
         max: Risk,
@@ -126,7 +121,7 @@ pub enum ApproveOutcome {
 }
 
 impl ApproveOutcome {
-    /// Gives the stable code of an outcome that is not what was asked for.
+    /// Returns the stable code of an outcome that differs from the requested one.
     #[must_use]
     pub const fn code(&self) -> Option<&'static str> {
         match self {
@@ -138,85 +133,96 @@ impl ApproveOutcome {
     }
 }
 
-/// What came of an `unapprove`.
+/// The outcome of [`Approvals::unapprove`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "there was one or there was none")]
+#[expect(clippy::exhaustive_enums, reason = "there was an approval or not")]
 pub enum UnapproveOutcome {
-    /// There was an approval, and it is gone.
+    /// The approval was deleted.
     Removed,
-    /// There was none.
+    /// There was no approval.
     Absent,
 }
 
 /// The approvals of this machine, as they were read.
 ///
 /// # Guarantees
-/// A check changes nothing, and knows no session: threshold and bytes are compared each time. Nothing approves itself.
-///
-/// # Source
-/// HyperAgent checks neither threshold nor danger of what was approved before (SPEC 3.4).
+/// A check changes nothing. It compares threshold and bytes each time, also within one session. No plugin approves
+/// itself.
 #[derive(Debug, Clone)]
 pub struct Approvals {
     file: StateFile,
-    shelves: Shelves,
+    given: Given,
     notices: Vec<Notice>,
     wait: Duration,
 }
 
 impl Approvals {
-    /// Names the approvals file below the user's config folder.
+    /// Returns the approvals file in the user's configuration directory.
     ///
     /// # Errors
-    /// `state/io` where the folder handle cannot be had a second time.
+    /// `state/io` if the directory handle cannot be cloned.
     pub fn file(dir: &Dir, owner: Owner) -> Result<StateFile, StateError> {
         StateFile::at(dir, NAME, CAP, owner, LastGood::No)
     }
 
-    /// Reads the approvals. No file is none given.
+    /// Reads the approvals. A missing file has none.
     ///
     /// # Errors
-    /// `approval/store` where the file is there and cannot be used: then no approval holds, and it is not as if none
-    /// had been given. `approval/store-version` where a newer program wrote it.
+    /// `approval/store` if the file exists and cannot be used: no approval applies then, but the file is not treated
+    /// as empty. `approval/store-version` if a newer plugward wrote it.
     pub fn open(file: &StateFile) -> Result<Self, StoreError> {
-        let (shelves, _, notices) = load(file, file.read())?;
-        Ok(Self { file: file.clone(), shelves, notices, wait: WAIT })
+        let Loaded { given, notices, .. } = load(file, file.read())?;
+        Ok(Self { file: file.clone(), given, notices, wait: WAIT })
     }
 
-    /// Sets how long a change waits for the hold; 5 s where it is not set.
+    /// Sets how long a change waits for the file lock; the default is 5 s.
     #[must_use]
     pub fn with_wait(self, wait: Duration) -> Self {
         Self { wait, ..self }
     }
 
-    /// Gives what a person should be told of the file.
+    /// Returns the notices about the file.
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// Gives one approval.
+    /// Returns the approval of a key.
     #[must_use]
-    pub fn get(&self, scope: &Scope, id: &PluginId) -> Option<&Approval> {
-        self.shelves.get(scope)?.get(id)
+    pub fn get(&self, key: &PluginKey) -> Option<&Approval> {
+        self.given.by_key.get(key)
     }
 
-    /// Gives all approvals, by scope and id.
-    pub fn iter(&self) -> impl Iterator<Item = (&Scope, &PluginId, &Approval)> {
-        self.shelves.iter().flat_map(|(scope, shelf)| shelf.iter().map(move |(id, one)| (scope, id, one)))
+    /// Returns all approvals, by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&PluginKey, &Approval)> {
+        self.given.by_key.iter()
     }
 
-    /// Compares the bytes that are there, and today's threshold and rules, with the approval.
+    /// Returns the approvals of a version-1 file, by id. An id can occur several times.
+    pub fn pending(&self) -> impl Iterator<Item = (&PluginId, &Approval)> {
+        self.given.pending.iter().flat_map(|(id, all)| all.iter().map(move |one| (id, one)))
+    }
+
+    /// Compares the bytes on disk and the current threshold and rules with the approval.
+    ///
+    /// A key without an approval is compared with the approvals of a version-1 file that have one of its names.
     pub fn check(
         &self,
-        scope: &Scope,
-        id: &PluginId,
+        key: &PluginKey,
+        called: &BTreeSet<CalledName>,
         actual: &ApprovedBytes,
         max: Risk,
         rules: &Digest,
     ) -> ApprovalCheck {
-        let Some(approval) = self.get(scope, id) else { return ApprovalCheck::None };
-        if approval.tree != actual.tree || approval.shared != actual.shared {
+        let is_of_these = |one: &Approval| one.tree == actual.tree && one.shared == actual.shared;
+        let pending = || {
+            let mut found = self.pending().filter(|(id, _)| is_called(called, id)).map(|(_, one)| one);
+            let first = found.next()?;
+            if is_of_these(first) { Some(first) } else { found.find(|one| is_of_these(one)).or(Some(first)) }
+        };
+        let Some(approval) = self.get(key).or_else(pending) else { return ApprovalCheck::None };
+        if !is_of_these(approval) {
             let approved = ApprovedBytes { tree: approval.tree, shared: approval.shared.clone() };
             return ApprovalCheck::Stale { approved, actual: actual.clone() };
         }
@@ -227,20 +233,19 @@ impl Approvals {
         ApprovalCheck::Given { approval: Box::new(approval.clone()), rules }
     }
 
-    /// Stores an approval of the bytes that were shown, after the audit that was shown.
-    ///
-    /// # Errors
-    /// `approval/not-saved` where the file is held, full, read-only or not ours; `approval/store` where it was
-    /// damaged since.
+    /// Stores an approval of the bytes and the audit that were shown.
     ///
     /// # Guarantees
-    /// After `Ok(Stored)`: the bytes in hand, the audited ones and the shown ones are the same, the audit is the shown
-    /// one, its risk is not above `max` (equal is allowed), it does not reject, and the approval is on the disk.
-    #[expect(clippy::too_many_arguments, reason = "what was shown must be said by whoever showed it")]
+    /// After `Ok(Stored)`, the bytes in hand, the audited and the shown ones are the same, the audit is the shown one,
+    /// its risk is not above `max`, it does not reject, and the approval is synced to the disk.
+    ///
+    /// # Errors
+    /// `approval/not-saved` if the file is locked, full, read-only or not the user's; `approval/store` if it was
+    /// damaged since.
+    #[expect(clippy::too_many_arguments, reason = "the caller must state what was shown")]
     pub fn approve(
         &mut self,
-        scope: &Scope,
-        id: &PluginId,
+        key: &PluginKey,
         draft: &ApprovalDraft,
         in_hand: &ApprovedBytes,
         shown_tree: &TreeDigest,
@@ -248,9 +253,9 @@ impl Approvals {
         max: Risk,
         now: Timestamp,
     ) -> Result<ApproveOutcome, StoreError> {
-        let of_these =
+        let is_of_these =
             draft.audited == *in_hand && in_hand.tree == *shown_tree && draft.audit == *shown_audit;
-        if !of_these {
+        if !is_of_these {
             return Ok(ApproveOutcome::NotAudited);
         }
         if draft.verdict == Verdict::Reject {
@@ -270,129 +275,104 @@ impl Approvals {
             by: draft.by.clone(),
             at: now,
         };
-        self.change(|shelves| {
-            shelves.entry(scope.clone()).or_default().insert(id.clone(), approval);
+        self.change(|given| {
+            given.by_key.insert(key.clone(), approval);
         })?;
         Ok(ApproveOutcome::Stored)
     }
 
-    /// Takes an approval back. A plugin that runs stays for its session; the next check sees it.
+    /// Deletes the approval of a key, and those of a version-1 file that have one of its names.
+    ///
+    /// A running plugin continues until its session ends; the next check sees the change.
     ///
     /// # Errors
     /// As [`Approvals::approve`].
-    pub fn unapprove(&mut self, scope: &Scope, id: &PluginId) -> Result<UnapproveOutcome, StoreError> {
-        let mut found = UnapproveOutcome::Absent;
-        self.change(|shelves| {
-            if shelves.get_mut(scope).and_then(|shelf| shelf.remove(id)).is_some() {
-                found = UnapproveOutcome::Removed;
+    pub fn unapprove(
+        &mut self,
+        key: &PluginKey,
+        called: &BTreeSet<CalledName>,
+    ) -> Result<UnapproveOutcome, StoreError> {
+        let mut outcome = UnapproveOutcome::Absent;
+        self.change(|given| {
+            let before = given.count();
+            given.by_key.remove(key);
+            // Otherwise an old approval of the same bytes would apply from now on.
+            given.pending.retain(|id, _| !is_called(called, id));
+            if given.count() < before {
+                outcome = UnapproveOutcome::Removed;
             }
         })?;
-        Ok(found)
+        Ok(outcome)
     }
 
     fn failed(&self, kind: StoreErrorKind) -> StoreError {
         StoreError::new(Store::Approvals, self.file.name(), kind)
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut Shelves)) -> Result<(), StoreError> {
+    fn change(&mut self, change: impl FnOnce(&mut Given)) -> Result<(), StoreError> {
         let file = self.file.clone();
         let hold = file.hold(self.wait).map_err(|error| self.failed(StoreErrorKind::NotSaved(error)))?;
-        let (old, text, _) = load(&file, hold.read())?;
-        let mut new = old.clone();
+        let loaded = load(&file, hold.read())?;
+        let mut new = loaded.given.clone();
         change(&mut new);
-        new.retain(|_, shelf| !shelf.is_empty());
-        if new != old {
-            self.write(&hold, &text, &old, &new)?;
+        if new != loaded.given {
+            new.is_version_one = false;
+            self.write(&hold, &loaded, &new)?;
         }
-        self.shelves = new;
+        self.given = new;
         self.notices.clear();
         Ok(())
     }
 
-    fn write(&self, hold: &Hold<'_>, text: &str, old: &Shelves, new: &Shelves) -> Result<(), StoreError> {
-        if new.values().map(BTreeMap::len).sum::<usize>() > MAX_APPROVALS {
+    fn write(&self, hold: &Hold<'_>, old: &Loaded, new: &Given) -> Result<(), StoreError> {
+        if new.count() > MAX_APPROVALS {
             return Err(self.failed(StoreErrorKind::TooMany { most: MAX_APPROVALS }));
         }
         let unwritable = |why| self.failed(StoreErrorKind::Unwritable { why });
-        let text = render(text, old, new).map_err(unwritable)?;
-        let mut written = approval::parse(text.as_bytes()).map_err(|error| unwritable(error.to_string()))?;
-        written.retain(|_, shelf| !shelf.is_empty());
+        let text = approval::render(new);
+        let written = approval::parse(text.as_bytes()).map_err(|error| unwritable(error.to_string()))?;
         if written != *new {
-            return Err(unwritable("what was to be written does not read back as it was meant".to_owned()));
+            return Err(unwritable("it reads back as something else".to_owned()));
         }
-        hold.replace(text.as_bytes()).map_err(|error| self.failed(StoreErrorKind::NotSaved(error)))
+        let not_saved = |error| self.failed(StoreErrorKind::NotSaved(error));
+        if old.given.is_version_one {
+            keep_copy(hold, self.file.name(), "v1", &old.bytes).map_err(not_saved)?;
+        }
+        hold.replace(text.as_bytes()).map_err(not_saved)
     }
 }
 
-/// Reads an approvals file's bytes, without a file, and counts its approvals: for tools that look at one.
-///
-/// # Errors
-/// `store/format` with place, what was expected and what to do.
-pub fn parse_approvals(bytes: &[u8]) -> Result<usize, FormatError> {
-    approval::parse(bytes).map(|shelves| shelves.values().map(BTreeMap::len).sum())
+fn is_called(called: &BTreeSet<CalledName>, id: &PluginId) -> bool {
+    called.iter().any(|one| one.dialect() == id.dialect() && one.name() == id.name())
 }
 
-type Read = Result<Option<plugward_state_file::Content>, StateError>;
+/// Parses the bytes of an approvals file and returns the number of its approvals, including the pending ones.
+///
+/// # Errors
+/// `store/format` with the place, the expected value and help.
+pub fn parse_approvals(bytes: &[u8]) -> Result<usize, FormatError> {
+    approval::parse(bytes).map(|given| given.count())
+}
 
-fn load(file: &StateFile, read: Read) -> Result<(Shelves, String, Vec<Notice>), StoreError> {
+/// The file as it was read.
+struct Loaded {
+    given: Given,
+    bytes: Vec<u8>,
+    notices: Vec<Notice>,
+}
+
+fn load(file: &StateFile, read: Result<Option<Content>, StateError>) -> Result<Loaded, StoreError> {
     let failed = |kind| StoreError::new(Store::Approvals, file.name(), kind);
     let unusable = |main| failed(StoreErrorKind::Unusable { main, last_good: StoreFault::NotKept });
     let content = match read {
         Ok(Some(content)) => content,
-        Ok(None) => return Ok((Shelves::new(), String::new(), Vec::new())),
+        Ok(None) => return Ok(Loaded { given: Given::default(), bytes: Vec::new(), notices: Vec::new() }),
         Err(error) => return Err(unusable(StoreFault::Unreadable(error))),
     };
-    let shelves = approval::parse(content.bytes()).map_err(|error| match *error.kind() {
+    let given = approval::parse(content.bytes()).map_err(|error| match *error.kind() {
         FormatErrorKind::Version { found } => failed(StoreErrorKind::Version { found }),
         _ => unusable(StoreFault::Damaged(error)),
     })?;
     let notices = content.notices().to_vec();
-    // What parsed is UTF-8.
-    Ok((shelves, String::from_utf8(content.into_bytes()).unwrap_or_default(), notices))
-}
-
-fn render(text: &str, old: &Shelves, new: &Shelves) -> Result<String, Clash> {
-    const KEY: &str = "approvals";
-    let mut doc = if text.is_empty() {
-        fresh(HEAD, VERSION)
-    } else {
-        text.parse::<DocumentMut>().map_err(|error| error.message().to_owned())?
-    };
-    let root = doc.as_table_mut();
-    let none = BTreeMap::new();
-    let scopes: std::collections::BTreeSet<&Scope> = old.keys().chain(new.keys()).collect();
-    for scope in scopes {
-        let (old, new) = (old.get(scope).unwrap_or(&none), new.get(scope).unwrap_or(&none));
-        if old == new {
-            continue;
-        }
-        let scope = shelf(shelf(root, KEY)?, scope.as_str())?;
-        for gone in old.keys().filter(|id| !new.contains_key(*id)) {
-            scope.remove(gone.as_str());
-        }
-        for (id, approval) in new.iter().filter(|(id, approval)| old.get(*id) != Some(*approval)) {
-            write(table(scope, id.as_str())?, approval);
-        }
-    }
-    order(root, &[KEY], KEY);
-    Ok(finish(&doc))
-}
-
-fn write(table: &mut dyn TableLike, approval: &Approval) {
-    let shared: InlineTable =
-        approval.shared.iter().map(|(name, tree)| (name.as_str(), Value::from(tree.to_string()))).collect();
-    let values = [
-        ("tree", Some(approval.tree.to_string().into())),
-        ("shared", (!shared.is_empty()).then_some(Value::InlineTable(shared))),
-        ("audit", Some(approval.audit.to_string().into())),
-        ("kind", Some(approval.kind.as_str().into())),
-        ("risk", Some(approval.risk.as_str().into())),
-        ("verdict", Some(approval.verdict.as_str().into())),
-        ("rules", Some(approval.rules.to_string().into())),
-        ("by", approval.by.as_deref().map(Value::from)),
-        ("at", time(approval.at)),
-    ];
-    for (key, value) in values {
-        set_or_remove(table, key, value);
-    }
+    Ok(Loaded { given, bytes: content.into_bytes(), notices })
 }

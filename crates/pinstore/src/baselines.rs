@@ -1,4 +1,4 @@
-//! The text of what was trusted, so that a diff works offline.
+//! The texts of trusted plugins, so that a diff works offline.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -13,23 +13,20 @@ use crate::hash::sha256;
 use crate::preimage;
 
 const WAIT: Duration = Duration::from_secs(5);
-/// The largest text that is kept.
+/// The size limit of a text.
 const MAX_OBJECT: usize = 256 << 10;
 /// The largest list of a tree: 20,000 entries of the longest path.
 const MAX_LIST: u64 = 96 << 20;
-/// The most bytes that are kept in all.
+/// The size limit of all texts.
 const CAP: u64 = 256 << 20;
 const TEMP: &str = ".new.tmp";
 
-/// The kept texts of what was trusted, by their digests, below the user's state folder.
+/// The stored texts of trusted plugins, by digest, in the user's state directory.
 ///
-/// They explain a change and never decide: what is missing makes a diff coarser.
+/// They explain a change and never decide about it. If a text is missing, a diff has less detail.
 ///
 /// # Guarantees
-/// What is given out has the digest that was asked for.
-///
-/// # Source
-/// direnv/direnv#1259 asks for a diff to the text that was allowed last.
+/// A returned text has the requested digest.
 #[derive(Debug)]
 pub struct Baselines {
     trees: Dir,
@@ -39,7 +36,7 @@ pub struct Baselines {
     owner: Owner,
 }
 
-/// A text that was not kept, not read, or not removed.
+/// A text that could not be stored, read or deleted.
 #[derive(Debug, Clone, Error)]
 #[error("use baselines: {doing}")]
 pub struct BaselineError {
@@ -49,34 +46,34 @@ pub struct BaselineError {
 }
 
 impl BaselineError {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.source.code()
     }
 
-    /// Says what a person types or does next.
+    /// Returns what the user can do.
     #[must_use]
     pub fn help(&self) -> String {
         self.source.help()
     }
 }
 
-/// What there is under a digest.
+/// The result of looking up a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum Kept<T> {
     /// The text.
     Found(T),
-    /// It was never kept, or has gone to make room.
+    /// It was never stored, or was deleted to free space.
     Absent,
-    /// It had another digest, and was dropped: notice `baseline/damaged`.
+    /// It had another digest and was deleted: notice `baseline/damaged`.
     Damaged,
 }
 
 impl<T> Kept<T> {
-    /// Gives the text, where there is one.
+    /// Returns the text, if there is one.
     pub fn found(self) -> Option<T> {
         match self {
             Self::Found(text) => Some(text),
@@ -85,51 +82,51 @@ impl<T> Kept<T> {
     }
 }
 
-/// What is to be kept of one plugin, before its pin is written.
+/// The texts of one plugin to store before its pin is written.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a new text must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new text")]
 pub struct NewBaseline<'a> {
-    /// The lists of its tree and of the folders outside that it imports.
+    /// The lists of its tree and of its shared directories.
     pub trees: &'a [&'a str],
     /// The text of its surface.
     pub surface: Option<&'a str>,
-    /// The files' bytes; those that are no text, or larger than 256 KiB, are left out.
+    /// The contents of its files. Binary files and files larger than 256 KiB are not stored.
     pub files: &'a [&'a [u8]],
 }
 
-/// What was kept of one plugin.
+/// The result of storing the texts of one plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PutReport {
-    /// Texts that were written.
+    /// The number of written texts.
     pub written: usize,
-    /// Texts that were there.
+    /// The number of texts that existed.
     pub there: usize,
-    /// Files that are known by their line in the tree's list alone.
+    /// The number of files that were not stored, and are known only by their line in the list of the tree.
     pub by_line: usize,
 }
 
-/// What is in use, so that it goes last.
+/// The digests in use, whose texts are deleted last.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::exhaustive_structs, reason = "a new kind of reference must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new kind of reference")]
 pub struct InUse {
-    /// The trees of all pins and approvals, with their shared and previous ones.
+    /// The trees of all pins and approvals, including shared directories.
     pub trees: BTreeSet<TreeDigest>,
     /// The surfaces of all pins.
     pub surfaces: BTreeSet<SurfaceDigest>,
-    /// Texts that stand in no tree: the marketplace entries of all pins.
+    /// The texts outside all trees: the marketplace entries of all pins.
     pub objects: BTreeSet<Digest>,
 }
 
-/// What went to make room.
+/// The result of freeing space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Collected {
-    /// The bytes that were there.
+    /// The number of bytes before.
     pub before: u64,
-    /// The bytes that are there.
+    /// The number of bytes after.
     pub after: u64,
-    /// The texts that have gone.
+    /// The number of deleted texts.
     pub removed: usize,
 }
 
@@ -142,12 +139,12 @@ fn state(doing: &'static str) -> impl Fn(StateError) -> BaselineError {
 }
 
 impl Baselines {
-    /// Opens the folders, and makes those that are missing, for us alone.
+    /// Opens the directories, and creates missing ones with owner-only permissions.
     ///
     /// # Errors
     /// Those of [`make_folder`].
     pub fn open(state_folder: &Dir, owner: Owner) -> Result<Self, BaselineError> {
-        let failed = state("make the folders");
+        let failed = state("create the directories");
         let open = |name: &str| make_folder(state_folder, name).map_err(&failed);
         let top = open("baselines")?;
         let hold = StateFile::at(&top, "baselines", 0, owner, LastGood::No).map_err(&failed)?;
@@ -160,13 +157,13 @@ impl Baselines {
         })
     }
 
-    /// Keeps the texts of one plugin; called before its pin is written.
+    /// Stores the texts of one plugin. Call it before the pin is written.
     ///
     /// # Errors
-    /// Those of the state file: `state/held`, `state/full`, `state/read-only` and so on. A pin may be written all the
-    /// same: its diff will be coarser.
+    /// Those of the state file: `state/held`, `state/full`, `state/read-only` and so on. The pin can be written
+    /// nevertheless: its diff has less detail.
     pub fn put(&self, new: &NewBaseline<'_>) -> Result<PutReport, BaselineError> {
-        let _hold = self.hold.hold(WAIT).map_err(state("hold"))?;
+        let _hold = self.hold.hold(WAIT).map_err(state("lock"))?;
         let mut report = PutReport::default();
         let mut put = |dir: &Dir, name: &str, bytes: &[u8]| -> Result<(), BaselineError> {
             if self.is_whole(dir, name, bytes) {
@@ -187,29 +184,29 @@ impl Baselines {
             }
             let hex = sha256(bytes).hex();
             let (shard, name) = hex.split_at_checked(2).unwrap_or_default();
-            let dir = make_folder(&self.objects, shard).map_err(state("make the folders"))?;
+            let dir = make_folder(&self.objects, shard).map_err(state("create the directories"))?;
             put(&dir, name, bytes)?;
         }
         if let Some(surface) = new.surface {
             put(&self.surfaces, &sha256(surface.as_bytes()).hex(), surface.as_bytes())?;
         }
-        // The lists come last: where there is one, its files were kept.
+        // The lists come last: if a list exists, its files were stored.
         for list in new.trees {
             put(&self.trees, &preimage::digest(list).hex(), list.as_bytes())?;
         }
         Ok(PutReport { by_line, ..report })
     }
 
-    /// Gives the list of a tree.
+    /// Returns the list of a tree.
     ///
     /// # Errors
-    /// Those of reading a state file. A text that cannot be had is no reason to refuse a plugin.
+    /// Those of reading a state file. An unreadable text is not a reason to refuse a plugin.
     pub fn tree(&self, digest: &TreeDigest) -> Result<Kept<String>, BaselineError> {
         let wanted = Digest::from_bytes(*digest.as_bytes());
         self.text(&self.trees, &digest.hex(), &wanted, MAX_LIST)
     }
 
-    /// Gives the text of a surface.
+    /// Returns the text of a surface.
     ///
     /// # Errors
     /// As [`Baselines::tree`].
@@ -218,7 +215,7 @@ impl Baselines {
         self.text(&self.surfaces, &digest.hex(), &wanted, MAX_LIST)
     }
 
-    /// Gives the text of a file.
+    /// Returns the text of a file.
     ///
     /// # Errors
     /// As [`Baselines::tree`].
@@ -228,7 +225,7 @@ impl Baselines {
         match self.objects.open_dir(shard) {
             Ok(dir) => self.text(&dir, name, digest, u64::try_from(MAX_OBJECT).unwrap_or(u64::MAX)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Kept::Absent),
-            Err(error) => Err(io("open a folder")(error)),
+            Err(error) => Err(io("open a directory")(error)),
         }
     }
 
@@ -238,7 +235,7 @@ impl Baselines {
         let content = match file.read() {
             Ok(Some(content)) => content,
             Ok(None) => return Ok(Kept::Absent),
-            // Too large to be what was kept: damaged as well.
+            // Larger than any stored text, so it is damaged.
             Err(error) if error.code() == "state/too-large" => return drop_text(dir, name),
             Err(error) => return Err(failed(error)),
         };
@@ -254,12 +251,12 @@ impl Baselines {
     fn is_whole(&self, dir: &Dir, name: &str, bytes: &[u8]) -> bool {
         let cap = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let file = StateFile::at(dir, name, cap, self.owner, LastGood::No);
-        // What cannot be read is written anew.
+        // An unreadable text is written again.
         file.is_ok_and(|file| matches!(file.read(), Ok(Some(content)) if content.bytes() == bytes))
     }
 
-    /// Makes room where more than 256 MiB are kept: first what is in no use, the oldest first; then the largest files'
-    /// texts. The lists of trees in use stay.
+    /// Frees space if the texts have more than 256 MiB: deletes unused texts, oldest first, then the largest texts of
+    /// files. The lists of trees in use are never deleted.
     ///
     /// # Errors
     /// Those of the state file.
@@ -267,16 +264,16 @@ impl Baselines {
         self.collect_to(in_use, CAP)
     }
 
-    /// Makes room as [`Baselines::collect`], down to another number of bytes.
+    /// Frees space as [`Baselines::collect`], down to another number of bytes.
     ///
     /// # Errors
     /// Those of the state file.
     pub fn collect_to(&self, in_use: &InUse, cap: u64) -> Result<Collected, BaselineError> {
-        let _hold = self.hold.hold(WAIT).map_err(state("hold"))?;
+        let _hold = self.hold.hold(WAIT).map_err(state("lock"))?;
         let mut found = self.list(in_use)?;
         let before: u64 = found.iter().map(|text| text.size).sum();
         let mut report = Collected { before, after: before, removed: 0 };
-        // Not in use by age, then in use by size; lists of trees in use are not up for it at all.
+        // Unused texts by age, then used ones by size. Lists of trees in use are never deleted.
         found.retain(|text| !(text.used && text.shelf == Shelf::Trees));
         found.sort_by(|a, b| {
             let key = |text: &Text| if text.used { u64::MAX.saturating_sub(text.size) } else { text.age };
@@ -287,7 +284,7 @@ impl Baselines {
                 break;
             }
             let dir = match &text.shelf {
-                Shelf::Objects(shard) => &self.objects.open_dir(shard).map_err(io("open a folder"))?,
+                Shelf::Objects(shard) => &self.objects.open_dir(shard).map_err(io("open a directory"))?,
                 Shelf::Surfaces => &self.surfaces,
                 Shelf::Trees => &self.trees,
             };
@@ -317,13 +314,13 @@ impl Baselines {
             let used = surfaces.contains(&name);
             found.push(Text { used, shelf: Shelf::Surfaces, age, size, name });
         }
-        for entry in self.objects.entries().map_err(io("list a folder"))? {
-            let entry = entry.map_err(io("list a folder"))?;
+        for entry in self.objects.entries().map_err(io("list a directory"))? {
+            let entry = entry.map_err(io("list a directory"))?;
             let Ok(shard) = entry.file_name().into_string() else { continue };
-            if !entry.file_type().map_err(io("list a folder"))?.is_dir() {
+            if !entry.file_type().map_err(io("list a directory"))?.is_dir() {
                 continue;
             }
-            for (name, age, size) in texts_in(&entry.open_dir().map_err(io("open a folder"))?)? {
+            for (name, age, size) in texts_in(&entry.open_dir().map_err(io("open a directory"))?)? {
                 let used = objects_in_use.contains(&format!("{shard}{name}"));
                 found.push(Text { used, shelf: Shelf::Objects(shard.clone()), age, size, name });
             }
@@ -332,7 +329,7 @@ impl Baselines {
     }
 }
 
-/// One kept text, as the folder has it.
+/// One stored text.
 #[derive(Debug)]
 struct Text {
     used: bool,
@@ -342,7 +339,7 @@ struct Text {
     name: String,
 }
 
-/// Where a text is kept.
+/// The directory of a text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Shelf {
     Trees,
@@ -350,9 +347,9 @@ enum Shelf {
     Objects(String),
 }
 
-/// Gives name, time of writing and size of each file of a folder.
+/// Returns name, modification time and size of each file in a directory.
 fn texts_in(dir: &Dir) -> Result<Vec<(String, u64, u64)>, BaselineError> {
-    let failed = io("list a folder");
+    let failed = io("list a directory");
     let mut found = Vec::new();
     for entry in dir.entries().map_err(&failed)? {
         let entry: DirEntry = entry.map_err(&failed)?;
@@ -373,11 +370,12 @@ fn drop_text<T>(dir: &Dir, name: &str) -> Result<Kept<T>, BaselineError> {
     match dir.remove_file(name) {
         Ok(()) => Ok(Kept::Damaged),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Kept::Damaged),
-        Err(error) => Err(io("drop a damaged text")(error)),
+        Err(error) => Err(io("delete a damaged text")(error)),
     }
 }
 
-/// Writes a text under the hold. It is not synced: one that a power cut tore has another digest, and is dropped.
+/// Writes a text under the file lock. It is not synced: a text that a power failure truncated has another digest, and is
+/// deleted.
 fn write(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), BaselineError> {
     let failed = io("write a text");
     match dir.remove_file(TEMP) {
@@ -392,7 +390,7 @@ fn write(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), BaselineError> {
         .and_then(|mut file| file.write_all(bytes))
         .and_then(|()| dir.rename(TEMP, dir, name));
     if done.is_err() && dir.exists(TEMP) {
-        // Room is what may be missing: what was begun goes, and the first failure is the one to tell.
+        // The disk can be full: the partial file is deleted, and the first failure is reported.
         dir.remove_file(TEMP).map_err(&failed)?;
     }
     done.map_err(failed)

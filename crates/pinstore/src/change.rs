@@ -1,146 +1,154 @@
-//! What is to be remembered, and what came of it.
+//! Changes to the pins, and their outcomes.
 
-use plugward_types::{Digest, PluginId, TreeDigest};
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::{PinCheck, check};
-use crate::facts::{Facts, Via};
+use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
+
+use crate::check::{DeniedBy, PinCheck, check, check_without_own, differing, differing_pending, position};
+use crate::facts::{Facts, FolderId, Observed, Via};
 use crate::model::Model;
-use crate::pin::{McpPin, Pin, PinState};
+use crate::pin::{Agreed, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
 use crate::revoked::Revoked;
-use crate::scope::Scope;
 use crate::shown::{Shown, Unshown};
 use crate::time::Timestamp;
 
-/// One thing to be remembered.
+/// One change to the pins.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_enums, reason = "made by the host; a new change breaks nobody who makes one")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "created by the host; a new change does not affect existing ones"
+)]
 pub enum Change {
-    /// Makes the first pin, if there is none.
+    /// Creates the first pin, or carries a pin over from the predecessor or from a version-2 file.
+    ///
+    /// Several states of one installed plugin can be enrolled in one commit. After that commit, another state of it is
+    /// a conflict.
     Enroll {
-        /// Whose.
-        scope: Scope,
-        /// Which plugin.
-        id: PluginId,
-        /// What was seen.
-        facts: Facts,
-        /// How it came to be.
+        /// The plugin.
+        observed: Observed,
+        /// How it was agreed to. A carried-over pin keeps its own way.
         via: Via,
-        /// Who, where the host knows.
+        /// The user, if the host knows.
         by: Option<String>,
     },
-    /// Replaces a pin, if it still is what was shown.
+    /// Updates the directory and the names in a pin, if the plugin is as agreed.
+    Refresh {
+        /// The plugin.
+        observed: Observed,
+    },
+    /// Agrees to another state, if pin and plugin still are what was shown.
     Accept {
-        /// Whose.
-        scope: Scope,
-        /// Which plugin.
-        id: PluginId,
-        /// What is there, digested again.
-        facts: Facts,
-        /// What the person saw and named.
+        /// The plugin, digested again.
+        observed: Observed,
+        /// The digests that the user saw and named.
         shown: Shown,
-        /// The tree that was pinned when the person looked.
+        /// The tree that was agreed to last when the user looked.
         expected: Option<TreeDigest>,
-        /// Who, where the host knows.
+        /// The user, if the host knows.
         by: Option<String>,
     },
-    /// Drops a pin, and an old pin of the same name; a denial stays.
+    /// Deletes a pin, and version-1 pins of its names. A denial is not deleted.
     Forget {
-        /// Whose.
-        scope: Scope,
-        /// Which plugin.
+        /// The plugin.
+        key: PluginKey,
+    },
+    /// Deletes the pending pins of a version-2 id. A denial is not deleted.
+    ForgetPending {
+        /// The id in the version-2 file.
         id: PluginId,
     },
-    /// Drops every pin and every accepted lock; denials and revocations stay.
+    /// Deletes all pins and accepted lockfiles. Denials and revocations are not deleted.
     ForgetAll,
-    /// Denies a plugin, whatever its bytes. Its pin is kept for the day when it is allowed again.
+    /// Denies a plugin, whatever its contents. Its pin applies again if the plugin is allowed later.
     Deny {
-        /// Whose.
-        scope: Scope,
-        /// Which plugin.
-        id: PluginId,
-        /// The tree that is there, where it was looked at: the same bytes are then denied under any other id too.
+        /// The plugin.
+        key: PluginKey,
+        /// The identity of its directory, if known.
+        folder: Option<FolderId>,
+        /// The names in its manifests.
+        called: BTreeSet<CalledName>,
+        /// The tree on disk, if it was read. Equal trees are then denied under every key.
         seen: Option<TreeDigest>,
-        /// Who, where the host knows.
+        /// The user, if the host knows.
         by: Option<String>,
     },
-    /// Drops a denial; enrolls nothing.
+    /// Deletes a denial. It enrolls nothing.
     Allow {
-        /// Whose.
-        scope: Scope,
-        /// Which plugin.
+        /// The plugin.
+        key: PluginKey,
+    },
+    /// Deletes the pending denials of a version-2 id.
+    AllowPending {
+        /// The id in the version-2 file.
         id: PluginId,
     },
-    /// Adds to the revocation list.
+    /// Adds an entry to the user's revocation list.
     Revoke(Revoked),
-    /// Lets the plugins that a lock file names be enrolled without a question, until that file changes.
+    /// Enrolls the plugins of a lockfile without a question while the lockfile has these contents.
     AcceptLock {
-        /// The folder that holds it, as a scope of its own.
-        scope: Scope,
-        /// SHA-256 of the lock file.
+        /// SHA-256 of the lockfile.
         lock: Digest,
     },
-    /// Pins what an MCP server of a pinned plugin offers, if it still is what was shown.
+    /// Pins what an MCP server of a pinned plugin offers, if the pin still is what was shown.
     McpPin {
-        /// Whose.
-        scope: Scope,
-        /// Which plugin.
-        id: PluginId,
-        /// Which server.
+        /// The plugin.
+        key: PluginKey,
+        /// The server.
         server: String,
         /// What it offers.
         pin: McpPin,
-        /// The set that was pinned when the person looked.
+        /// The set that was pinned when the user looked.
         expected: Option<Digest>,
     },
 }
 
-/// What came of one change. Each is decided by itself: one that is refused holds no other back.
+/// The outcome of one change. A change that cannot be made does not affect the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum Outcome {
-    /// It was made.
+    /// The change was made.
     Done,
-    /// It was so already.
+    /// There was nothing to change.
     Already,
-    /// There is nothing of that name to change.
+    /// There is no pin to change.
     Absent,
-    /// The pins say something else: another process was first, or the plugin is denied.
+    /// The pins disagree: another process was first, or the plugin is denied.
     Conflict(PinCheck),
-    /// The plugin is not what the person was shown.
+    /// The plugin is not what was shown.
     NotShown {
-        /// What was shown.
+        /// The tree that was shown.
         shown: TreeDigest,
-        /// What is there.
+        /// The tree on disk.
         actual: TreeDigest,
     },
-    /// Something that no tree has is not what the person was shown.
+    /// A shared directory or the marketplace entry is not what was shown.
     NotShownBeside(Unshown),
-    /// The pin is not what it was when the person looked.
+    /// The pin is not what was shown.
     Raced {
-        /// The tree that is pinned by this time.
+        /// The tree that was agreed to last.
         current: Option<TreeDigest>,
     },
-    /// The MCP pin is not what it was when the person looked.
+    /// The MCP pin is not what was shown.
     McpRaced {
-        /// The set that is pinned by this time.
+        /// The pinned set.
         current: Option<Digest>,
     },
-    /// The revocation gives nothing to match, or versions without a plugin.
+    /// The revocation has nothing to match, an invalid id, or versions without an id.
     Malformed(crate::FormatError),
 }
 
 impl Outcome {
-    /// Gives the stable code of an outcome that is not what was asked for.
+    /// Returns the stable code of an outcome that differs from the requested one.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Done | Self::Already | Self::Conflict(PinCheck::Same { .. }) => None,
-            Self::Absent | Self::Conflict(PinCheck::Unpinned | PinCheck::ManifestOnly { .. }) => {
-                Some("pin/none")
-            }
-            Self::Conflict(PinCheck::Changed(changed)) => Some(changed.code()),
-            Self::Conflict(PinCheck::Denied { .. }) => Some("policy/denied"),
+            Self::Done | Self::Already => None,
+            Self::Absent | Self::Conflict(PinCheck::Unpinned | PinCheck::ManifestOnly) => Some("pin/none"),
+            Self::Conflict(check) => match check {
+                PinCheck::Changed(_) | PinCheck::Denied { .. } => check.code(),
+                _ => None,
+            },
             Self::NotShown { .. } | Self::NotShownBeside(_) => Some("pin/not-shown"),
             Self::Raced { .. } | Self::McpRaced { .. } => Some("pin/raced"),
             Self::Malformed(error) => Some(error.code()),
@@ -148,175 +156,366 @@ impl Outcome {
     }
 }
 
-/// Makes one change, under the hold, on what the file says at that moment.
-pub(crate) fn apply(model: &mut Model, change: Change, now: Timestamp) -> Outcome {
-    match change {
-        Change::Enroll { scope, id, facts, via, by } => enroll(model, scope, id, facts, fresh(via, now, by)),
-        Change::Accept { scope, id, facts, shown, expected, by } => {
-            if facts.tree != shown.tree {
-                return Outcome::NotShown { shown: shown.tree, actual: facts.tree };
+/// Makes the changes of one commit, under the file lock, on the current contents of the file.
+pub(crate) fn apply(model: &mut Model, changes: Vec<Change>, now: Timestamp) -> Vec<Outcome> {
+    let mut batch =
+        Batch { model, now, created: BTreeSet::new(), refreshed: BTreeSet::new(), carried: Vec::new() };
+    let outcomes = changes.into_iter().map(|change| batch.apply(change)).collect();
+    let carried = batch.carried;
+    model.retain_pending(|id, pin| !carried.iter().any(|(other, one)| other == id && one == pin));
+    outcomes
+}
+
+/// One commit while its changes are made.
+struct Batch<'m> {
+    model: &'m mut Model,
+    now: Timestamp,
+    /// The keys whose pins this commit created. A first check enrolls every recorded directory of such a key.
+    created: BTreeSet<PluginKey>,
+    /// The keys whose names this commit replaced. Two directories of one key add up.
+    refreshed: BTreeSet<PluginKey>,
+    /// The pending pins that were carried over. They are deleted last, because version 2 had one pin for all copies
+    /// of a plugin, and this commit can enroll several of them.
+    carried: Vec<(PluginId, PendingPin)>,
+}
+
+impl Batch<'_> {
+    fn apply(&mut self, change: Change) -> Outcome {
+        match change {
+            Change::Enroll { observed, via, by } => self.enroll(observed, via, by),
+            Change::Refresh { observed } => self.refresh(observed),
+            Change::Accept { observed, shown, expected, by } => self.accept(observed, &shown, expected, by),
+            Change::Forget { key } => self.forget(&key),
+            Change::ForgetPending { id } => self.forget_pending(&id),
+            Change::ForgetAll => self.forget_all(),
+            Change::Deny { key, folder, called, seen, by } => {
+                let denial = Denial { at: self.now, by, tree: seen };
+                self.deny(key, folder, called, denial)
             }
-            accept(model, scope, id, (facts, &shown), expected, fresh(Via::Accept, now, by))
-        }
-        Change::Forget { scope, id } => forget(model, &scope, &id),
-        Change::ForgetAll => forget_all(model),
-        Change::Deny { scope, id, seen, by } => {
-            deny(model, scope, id, Pin { denied: seen, ..fresh(Via::Prompt, now, by) })
-        }
-        Change::Allow { scope, id } => allow(model, &scope, &id),
-        Change::Revoke(entry) => match entry.check() {
-            Err(error) => Outcome::Malformed(error),
-            Ok(()) if model.revoked.contains(&entry) => Outcome::Already,
-            Ok(()) => {
-                model.revoked.push(entry);
+            Change::Allow { key } => self.allow(&key),
+            Change::AllowPending { id } => self.allow_pending(&id),
+            Change::Revoke(entry) => match entry.check() {
+                Err(error) => Outcome::Malformed(error),
+                Ok(()) if self.model.revoked.contains(&entry) => Outcome::Already,
+                Ok(()) => {
+                    self.model.revoked.push(entry);
+                    Outcome::Done
+                }
+            },
+            Change::AcceptLock { lock } if self.model.locks.contains_key(&lock) => Outcome::Already,
+            Change::AcceptLock { lock } => {
+                self.model.locks.insert(lock, self.now);
                 Outcome::Done
             }
-        },
-        Change::AcceptLock { scope, lock } => match model.locks.insert(scope, lock) {
-            Some(old) if old == lock => Outcome::Already,
-            _ => Outcome::Done,
-        },
-        Change::McpPin { scope, id, server, pin, expected } => {
-            mcp_pin(model, &scope, &id, server, pin, expected)
+            Change::McpPin { key, server, pin, expected } => self.mcp_pin(&key, server, pin, expected),
         }
     }
-}
 
-fn fresh(via: Via, at: Timestamp, by: Option<String>) -> Pin {
-    Pin {
-        state: PinState::Trusted,
-        facts: None,
-        via,
-        at,
-        by,
-        previous: None,
-        denied: None,
-        mcp: std::collections::BTreeMap::new(),
-        line: 0,
-    }
-}
-
-fn enroll(model: &mut Model, scope: Scope, id: PluginId, facts: Facts, pin: Pin) -> Outcome {
-    match check(model, &scope, &id, &facts) {
-        PinCheck::Same { .. } => Outcome::Already,
-        conflict @ (PinCheck::Changed(_) | PinCheck::Denied { .. }) => Outcome::Conflict(conflict),
-        PinCheck::Unpinned | PinCheck::ManifestOnly { .. } => {
-            model.pins.entry(scope).or_default().insert(id, Pin { facts: Some(facts), ..pin });
-            Outcome::Done
+    fn enroll(&mut self, observed: Observed, via: Via, by: Option<String>) -> Outcome {
+        let agreed = Agreed {
+            facts: observed.facts.clone(),
+            version: observed.version.clone(),
+            via,
+            at: self.now,
+            by,
+        };
+        match check(self.model, &observed) {
+            PinCheck::Same { .. } => Outcome::Already,
+            PinCheck::Moved { from } => {
+                let Some(mut pin) = self.model.pins.remove(&from) else { return Outcome::Absent };
+                if most_agreed(&observed.key) == 1 {
+                    let index = position(&pin, &observed.facts).unwrap_or_default();
+                    pin.agreed = pin.agreed.into_iter().skip(index).take(1).collect();
+                }
+                (pin.folder, pin.called) = (folder_of(&observed), observed.called);
+                self.model.pins.insert(observed.key, pin);
+                Outcome::Done
+            }
+            PinCheck::Migrated { ids } => self.carry(&ids, observed, agreed),
+            PinCheck::Unpinned | PinCheck::ManifestOnly => {
+                let pin = fresh(&observed, vec![agreed]);
+                self.forget_names(&observed.called);
+                self.created.insert(observed.key.clone());
+                self.model.pins.insert(observed.key, pin);
+                Outcome::Done
+            }
+            changed @ PinCheck::Changed(_) => {
+                self.enroll_further(observed, agreed).unwrap_or(Outcome::Conflict(changed))
+            }
+            denied @ PinCheck::Denied { .. } => Outcome::Conflict(denied),
         }
     }
-}
 
-fn accept(
-    model: &mut Model,
-    scope: Scope,
-    id: PluginId,
-    (facts, shown): (Facts, &Shown),
-    expected: Option<TreeDigest>,
-    mut pin: Pin,
-) -> Outcome {
-    if let denied @ PinCheck::Denied { .. } = check(model, &scope, &id, &facts) {
-        return Outcome::Conflict(denied);
+    /// Adds a further state to a pin that this commit created, if the state alone could have been enrolled.
+    fn enroll_further(&mut self, observed: Observed, agreed: Agreed) -> Option<Outcome> {
+        let own = check_without_own(self.model, &observed);
+        let is_new = matches!(own, PinCheck::Unpinned | PinCheck::ManifestOnly | PinCheck::Migrated { .. });
+        if !is_new || !self.created.contains(&observed.key) {
+            return None;
+        }
+        let pin = self.model.pins.get_mut(&observed.key)?;
+        // A state that fell out again would be refused in the next check.
+        if pin.agreed.len() >= most_agreed(&observed.key) {
+            return None;
+        }
+        if let PinCheck::Migrated { ids } = own {
+            return Some(self.carry(&ids, observed, agreed));
+        }
+        pin.agreed.push(agreed);
+        pin.called.extend(observed.called);
+        Some(Outcome::Done)
     }
-    if let Some(old) = model.pin(&scope, &id) {
-        let current = old.facts.as_ref().map(|facts| facts.tree);
+
+    /// Turns the matching pending pins into one agreed state, with the origin of the first.
+    fn carry(&mut self, ids: &[PluginId], observed: Observed, new: Agreed) -> Outcome {
+        let mut matching = Vec::new();
+        for id in ids {
+            for pin in self.model.pending.get(id).into_iter().flatten() {
+                if differing_pending(id, pin, &observed.facts).is_empty() {
+                    matching.push((id.clone(), pin.clone()));
+                }
+            }
+        }
+        let Some((_, first)) = matching.first() else { return Outcome::Absent };
+        let agreed = Agreed { via: first.via, at: first.at, by: first.by.clone(), ..new };
+        let blank = fresh(&observed, Vec::new());
+        self.forget_names(&observed.called);
+        self.created.insert(observed.key.clone());
+        let pin = self.model.pins.entry(observed.key).or_insert(blank);
+        pin.agreed.push(agreed);
+        pin.called.extend(observed.called);
+        merge_mcp(pin, matching.iter().map(|(_, pending)| pending));
+        self.carried.extend(matching);
+        Outcome::Done
+    }
+
+    fn refresh(&mut self, observed: Observed) -> Outcome {
+        if !matches!(check(self.model, &observed), PinCheck::Same { .. }) {
+            return Outcome::Already;
+        }
+        let is_first = self.refreshed.insert(observed.key.clone());
+        let Some(pin) = self.model.pins.get_mut(&observed.key) else { return Outcome::Already };
+        let before = pin.clone();
+        pin.folder = folder_of(&observed).or(pin.folder);
+        if is_first {
+            pin.called = observed.called;
+        } else {
+            pin.called.extend(observed.called);
+        }
+        if *pin == before { Outcome::Already } else { Outcome::Done }
+    }
+
+    fn accept(
+        &mut self,
+        observed: Observed,
+        shown: &Shown,
+        expected: Option<TreeDigest>,
+        by: Option<String>,
+    ) -> Outcome {
+        let facts = &observed.facts;
+        if facts.tree != shown.tree {
+            return Outcome::NotShown { shown: shown.tree, actual: facts.tree };
+        }
+        if let denied @ PinCheck::Denied { .. } = check(self.model, &observed) {
+            return Outcome::Conflict(denied);
+        }
+        let own = self.model.pins.contains_key(&observed.key);
+        let base = if own { Some(&observed.key) } else { observed.predecessor.as_ref() };
+        let old = base.and_then(|key| self.model.pins.get_key_value(key));
+        let pinned: Option<&Facts> = old.and_then(|(_, pin)| pin.latest()).map(|agreed| &agreed.facts);
+        let current = pinned.map(|pinned| pinned.tree);
         if current != expected {
             return Outcome::Raced { current };
         }
-        if old.facts.as_ref() == Some(&facts) {
+        if own && pinned == Some(facts) {
             return Outcome::Already;
         }
-        if let Some(unshown) = shown.against(&facts, old.facts.as_ref()) {
+        if let Some(unshown) = shown.against(facts, pinned) {
             return Outcome::NotShownBeside(unshown);
         }
-        pin.previous = current;
-        pin.mcp.clone_from(&old.mcp);
-    } else if expected.is_some() {
-        return Outcome::Raced { current: None };
-    } else if let Some(unshown) = shown.against(&facts, None) {
-        return Outcome::NotShownBeside(unshown);
+        let agreed = Agreed {
+            facts: facts.clone(),
+            version: observed.version.clone(),
+            via: Via::Accept,
+            at: self.now,
+            by,
+        };
+        let base = old.map(|(key, _)| key.clone());
+        let removed = base.and_then(|key| self.model.pins.remove(&key));
+        self.replace(observed, agreed, removed);
+        Outcome::Done
     }
-    // A person has looked: the old pin, which covered the manifest alone, has done its work.
-    model.v1.remove(id.name());
-    model.pins.entry(scope).or_default().insert(id, Pin { facts: Some(facts), ..pin });
-    Outcome::Done
-}
 
-fn forget(model: &mut Model, scope: &Scope, id: &PluginId) -> Outcome {
-    if let Some(Pin { state: PinState::Denied, at, line, .. }) = model.pin(scope, id) {
-        return Outcome::Conflict(PinCheck::Denied { since: *at, line: *line });
+    /// Stores an accepted state over the pin that the plugin had, if any.
+    fn replace(&mut self, observed: Observed, agreed: Agreed, old: Option<Pin>) {
+        let pending = self.take_pending(&observed.called);
+        self.forget_names(&observed.called);
+        let mut pin = old.unwrap_or_else(|| fresh(&observed, Vec::new()));
+        merge_mcp(&mut pin, &pending);
+        // Accepted again, an older state becomes the latest one.
+        pin.agreed.retain(|one| !differing(&one.facts, &agreed.facts).is_empty());
+        pin.agreed.push(agreed);
+        let excess = pin.agreed.len().saturating_sub(most_agreed(&observed.key));
+        pin.agreed.drain(..excess);
+        pin.folder = folder_of(&observed).or(pin.folder);
+        match observed.key {
+            PluginKey::Installed { .. } => pin.called.extend(observed.called),
+            PluginKey::Placed(_) => pin.called = observed.called,
+        }
+        self.model.pins.insert(observed.key, pin);
     }
-    let pin = model.pins.get_mut(scope).and_then(|shelf| shelf.remove(id)).is_some();
-    let name = model.v1.remove(id.name()).is_some();
-    if pin || name { Outcome::Done } else { Outcome::Absent }
-}
 
-fn forget_all(model: &mut Model) -> Outcome {
-    let before = model.clone();
-    for shelf in model.pins.values_mut() {
-        shelf.retain(|_, pin| pin.state == PinState::Denied);
-        for pin in shelf.values_mut() {
-            // What is left is the denial alone: allowed again, the plugin is as one never seen.
-            pin.denied = pin.denied.or(pin.facts.as_ref().map(|facts| facts.tree));
-            (pin.facts, pin.previous) = (None, None);
+    /// Removes the trusted pending pins of the names. A denial needs `allow`.
+    fn take_pending(&mut self, called: &BTreeSet<CalledName>) -> Vec<PendingPin> {
+        let is_taken = |pin: &PendingPin| pin.state == PinState::Trusted;
+        let taken: Vec<(PluginId, PendingPin)> = self
+            .model
+            .pending_of(called)
+            .filter(|(_, pin)| is_taken(pin))
+            .map(|(id, pin)| (id.clone(), pin.clone()))
+            .collect();
+        self.model.retain_pending(|id, pin| !(is_taken(pin) && taken.iter().any(|(other, _)| other == id)));
+        taken.into_iter().map(|(_, pin)| pin).collect()
+    }
+
+    fn forget_names(&mut self, called: &BTreeSet<CalledName>) {
+        for name in called {
+            self.model.v1.remove(name.name());
+        }
+    }
+
+    fn forget(&mut self, key: &PluginKey) -> Outcome {
+        let pin = self.model.pins.get(key);
+        if let Some(Pin { denied: Some(denial), .. }) = pin {
+            return Outcome::Conflict(PinCheck::Denied { since: denial.at, by: DeniedBy::Key });
+        }
+        let called = pin.map(|pin| pin.called.clone()).unwrap_or_default();
+        self.forget_names(&called);
+        let is_named = self.model.v1.remove(key.name()).is_some();
+        let is_pinned = self.model.pins.remove(key).is_some();
+        if is_pinned || is_named { Outcome::Done } else { Outcome::Absent }
+    }
+
+    fn forget_pending(&mut self, id: &PluginId) -> Outcome {
+        let Some(found) = self.model.pending.get(id) else { return Outcome::Absent };
+        if let Some(denied) = found.iter().find(|pin| pin.state == PinState::Denied) {
+            let by = DeniedBy::Pending(id.clone());
+            return Outcome::Conflict(PinCheck::Denied { since: denied.at, by });
+        }
+        self.model.pending.remove(id);
+        Outcome::Done
+    }
+
+    fn forget_all(&mut self) -> Outcome {
+        let before = self.model.clone();
+        self.model.pins.retain(|_, pin| pin.state == PinState::Denied);
+        for pin in self.model.pins.values_mut() {
+            // Only the denial remains: if the plugin is allowed later, it is new.
+            let latest = pin.latest().map(|agreed| agreed.facts.tree);
+            if let Some(denial) = &mut pin.denied {
+                denial.tree = denial.tree.or(latest);
+            }
+            pin.agreed.clear();
             pin.mcp.clear();
         }
-    }
-    model.v1.clear();
-    model.locks.clear();
-    if *model == before { Outcome::Already } else { Outcome::Done }
-}
-
-fn deny(model: &mut Model, scope: Scope, id: PluginId, pin: Pin) -> Outcome {
-    let old = model.pin(&scope, &id);
-    if old.is_some_and(|old| old.state == PinState::Denied) {
-        return Outcome::Already;
-    }
-    let denied = match old {
-        Some(old) => {
-            Pin { state: PinState::Denied, at: pin.at, by: pin.by, denied: pin.denied, ..old.clone() }
+        self.model.retain_pending(|_, pin| pin.state == PinState::Denied);
+        for pin in self.model.pending.values_mut().flatten() {
+            pin.denied = pin.denied.or(pin.tree);
+            (pin.tree, pin.manifest, pin.entry, pin.signer) = (None, None, None, None);
+            pin.exclude.clear();
+            pin.shared.clear();
+            pin.mcp.clear();
         }
-        None => Pin { state: PinState::Denied, ..pin },
-    };
-    model.pins.entry(scope).or_default().insert(id, denied);
-    Outcome::Done
-}
+        self.model.v1.clear();
+        self.model.locks.clear();
+        if *self.model == before { Outcome::Already } else { Outcome::Done }
+    }
 
-fn allow(model: &mut Model, scope: &Scope, id: &PluginId) -> Outcome {
-    let Some(shelf) = model.pins.get_mut(scope) else { return Outcome::Absent };
-    match shelf.get_mut(id) {
-        None => Outcome::Absent,
-        Some(pin) if pin.state == PinState::Trusted => Outcome::Already,
-        // The pin from before the denial holds again, so that bytes which changed meanwhile are still refused.
-        Some(pin) if pin.facts.is_some() => {
+    fn deny(
+        &mut self,
+        key: PluginKey,
+        folder: Option<FolderId>,
+        called: BTreeSet<CalledName>,
+        denial: Denial,
+    ) -> Outcome {
+        let folder = folder.filter(|_| key.placed().is_some());
+        let blank = Pin {
+            state: PinState::Denied,
+            called: BTreeSet::new(),
+            folder: None,
+            agreed: Vec::new(),
+            denied: None,
+            mcp: BTreeMap::new(),
+        };
+        let pin = self.model.pins.entry(key).or_insert(blank);
+        if pin.denied.is_some() {
+            return Outcome::Already;
+        }
+        (pin.state, pin.denied) = (PinState::Denied, Some(denial));
+        pin.folder = folder.or(pin.folder);
+        pin.called.extend(called);
+        Outcome::Done
+    }
+
+    fn allow(&mut self, key: &PluginKey) -> Outcome {
+        let Some(pin) = self.model.pins.get_mut(key) else { return Outcome::Absent };
+        if pin.denied.is_none() {
+            return Outcome::Already;
+        }
+        // The pin from before the denial applies again, so contents that changed meanwhile are refused.
+        (pin.state, pin.denied) = (PinState::Trusted, None);
+        if pin.agreed.is_empty() {
+            self.model.pins.remove(key);
+        }
+        Outcome::Done
+    }
+
+    fn allow_pending(&mut self, id: &PluginId) -> Outcome {
+        let Some(found) = self.model.pending.get_mut(id) else { return Outcome::Absent };
+        if found.iter().all(|pin| pin.state == PinState::Trusted) {
+            return Outcome::Already;
+        }
+        found.retain(|pin| pin.tree.is_some());
+        for pin in found.iter_mut() {
             (pin.state, pin.denied) = (PinState::Trusted, None);
-            Outcome::Done
         }
-        Some(_) => {
-            shelf.remove(id);
-            Outcome::Done
+        self.model.retain_pending(|_, _| true);
+        Outcome::Done
+    }
+
+    fn mcp_pin(&mut self, key: &PluginKey, server: String, pin: McpPin, expected: Option<Digest>) -> Outcome {
+        let Some(owner) = self.model.pins.get_mut(key) else { return Outcome::Absent };
+        let old = owner.mcp.get(&server);
+        let current = old.map(|old| old.set);
+        if old == Some(&pin) {
+            return Outcome::Already;
         }
+        if current != expected {
+            return Outcome::McpRaced { current };
+        }
+        owner.mcp.insert(server, pin);
+        Outcome::Done
     }
 }
 
-fn mcp_pin(
-    model: &mut Model,
-    scope: &Scope,
-    id: &PluginId,
-    server: String,
-    pin: McpPin,
-    expected: Option<Digest>,
-) -> Outcome {
-    let found = model.pins.get_mut(scope).and_then(|shelf| shelf.get_mut(id));
-    let Some(owner) = found else { return Outcome::Absent };
-    let old = owner.mcp.get(&server);
-    let current = old.map(|old| old.set);
-    if old == Some(&pin) {
-        return Outcome::Already;
+fn fresh(observed: &Observed, agreed: Vec<Agreed>) -> Pin {
+    Pin {
+        state: PinState::Trusted,
+        called: observed.called.clone(),
+        folder: folder_of(observed),
+        agreed,
+        denied: None,
+        mcp: BTreeMap::new(),
     }
-    if current != expected {
-        return Outcome::McpRaced { current };
+}
+
+/// An installed plugin can have several directories, so none of them identifies it.
+fn folder_of(observed: &Observed) -> Option<FolderId> {
+    observed.folder.filter(|_| observed.key.placed().is_some())
+}
+
+fn merge_mcp<'p>(pin: &mut Pin, pending: impl IntoIterator<Item = &'p PendingPin>) {
+    for (server, mcp) in pending.into_iter().flat_map(|pending| &pending.mcp) {
+        pin.mcp.entry(server.clone()).or_insert_with(|| mcp.clone());
     }
-    owner.mcp.insert(server, pin);
-    Outcome::Done
 }

@@ -1,108 +1,148 @@
-//! Is it what was pinned?
+//! The comparison of a plugin with its pin.
 
-use plugward_types::{Digest, PluginId, SurfaceDigest};
+use std::collections::BTreeSet;
 
-use crate::facts::Facts;
+use plugward_types::{CalledName, Digest, PluginId, PluginKey, SurfaceDigest, TreeDigest};
+
+use crate::facts::{Facts, Observed};
 use crate::model::Model;
-use crate::pin::{Pin, PinState};
-use crate::scope::Scope;
+use crate::pin::{Agreed, PendingPin, Pin, PinState};
 use crate::time::Timestamp;
 
-/// What the pins say of one plugin.
-///
-/// # Source
-/// ADR-003's decision table; pinstore page, 2.6.
+/// The result of comparing one plugin with the pins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum PinCheck {
-    /// What was pinned.
+    /// The plugin is as agreed.
     Same {
-        /// Set where only the surface differs: this program sees more or less of it than the one that pinned it.
+        /// Whether this is what was agreed to last: notice `pin/older` if not.
+        age: AgreedAge,
+        /// Set if only the surface differs, because this release sees more or less of it.
         surface: Option<SurfaceNew>,
     },
-    /// An old pin covers the manifest alone, and that is the same.
-    ManifestOnly {
-        /// The line of the old pin.
-        line: usize,
+    /// The plugin was moved, and its contents match its old pin: notice `pin/moved`.
+    Moved {
+        /// The old key.
+        from: PluginKey,
     },
-    /// Nothing is pinned.
+    /// Pins of a version-2 file have these names and this tree: notice `pin/migrated`.
+    Migrated {
+        /// The ids of these pins, in order.
+        ids: Vec<PluginId>,
+    },
+    /// A version-1 pin of this name has the same manifest, which is all that it covers.
+    ManifestOnly,
+    /// No pin exists.
     Unpinned,
-    /// Not what was pinned.
+    /// The plugin is not as agreed.
     Changed(Box<Changed>),
-    /// A person said never.
+    /// The user denied the plugin.
     Denied {
-        /// When, as the host said then.
+        /// When.
         since: Timestamp,
-        /// The line of the denial.
-        line: usize,
+        /// The denial that applies.
+        by: DeniedBy,
     },
 }
 
+/// Whether a plugin is what was agreed to last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a tree is the latest one or not")]
+pub enum AgreedAge {
+    /// It is.
+    Latest,
+    /// It was agreed to before another tree.
+    Older,
+}
+
+/// The denial that applies to a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new kind of denial")]
+pub enum DeniedBy {
+    /// The key is denied.
+    Key,
+    /// The key that the plugin had before is denied.
+    Predecessor(PluginKey),
+    /// A version-2 file denies this id, which has a name of the plugin.
+    Pending(PluginId),
+}
+
 impl PinCheck {
-    /// Gives the stable code of the refusal, the question or the notice that goes with the answer.
+    /// Returns the stable code of the refusal, question or notice for this answer.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Same { surface: None } => None,
-            Self::Same { surface: Some(_) } => Some("pin/surface-new"),
-            Self::ManifestOnly { .. } | Self::Unpinned => Some("pin/new"),
+            Self::Same { age: AgreedAge::Older, .. } => Some("pin/older"),
+            Self::Same { surface: Some(_), .. } => Some("pin/surface-new"),
+            Self::Same { age: AgreedAge::Latest, surface: None } => None,
+            Self::Moved { .. } => Some("pin/moved"),
+            Self::Migrated { .. } => Some("pin/migrated"),
+            Self::ManifestOnly | Self::Unpinned => Some("pin/new"),
             Self::Changed(changed) => Some(changed.code()),
             Self::Denied { .. } => Some("policy/denied"),
         }
     }
 }
 
-/// What differs from the pin.
+/// The difference between a plugin and its pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changed {
-    /// What was pinned.
+    /// The old key of a moved plugin, if its old pin was compared.
+    pub from: Option<PluginKey>,
+    /// The pinned state.
     pub pinned: Pinned,
-    /// What is there.
+    /// The pinned version.
+    pub version: Option<String>,
+    /// The names of the plugin when it was pinned.
+    pub called: BTreeSet<CalledName>,
+    /// When the pinned state was agreed to; unknown for version-1 pins.
+    pub since: Option<Timestamp>,
+    /// The state on disk.
     pub actual: Facts,
-    /// All that differs, in the order of [`What`]; never empty.
-    pub what: Vec<What>,
-    /// The line of the pin in the file.
-    pub line: usize,
+    /// All parts that differ, in the order of [`ChangedPart`]; never empty.
+    pub parts: Vec<ChangedPart>,
 }
 
 impl Changed {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        if self.what.contains(&What::Signer) { "pin/signer-changed" } else { "pin/changed" }
+        if self.parts.contains(&ChangedPart::Signer) { "pin/signer-changed" } else { "pin/changed" }
     }
 }
 
-/// What was pinned.
+/// The pinned state of a changed plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "there are two formats")]
+#[expect(clippy::exhaustive_enums, reason = "there are three formats")]
 pub enum Pinned {
-    /// By a pin of version 2.
+    /// What was agreed to last.
     Tree(Box<Facts>),
-    /// By a pin of version 1: the manifest alone.
+    /// The manifest digest of a version-1 pin.
     Manifest(Digest),
+    /// The trees of the version-2 pins that have a name of the plugin.
+    Pending(Vec<TreeDigest>),
 }
 
-/// What of a plugin differs.
+/// The part of a plugin that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "a new fact must stop every host from building")]
-pub enum What {
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new fact")]
+pub enum ChangedPart {
     /// Another signer.
     Signer,
     /// Another manifest file.
     Manifest,
     /// Another tree.
     Tree,
-    /// Another folder outside that it imports.
+    /// Another shared directory.
     Shared,
     /// Another marketplace entry.
     Entry,
 }
 
-impl What {
-    /// Gives the word for a report.
+impl ChangedPart {
+    /// Returns the word for a report.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -115,62 +155,149 @@ impl What {
     }
 }
 
-/// The same bytes, and another view of what they run: notice `pin/surface-new`.
+/// The surface digests of equal contents that two releases of plugward see differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SurfaceNew {
-    /// As pinned.
+    /// The pinned digest.
     pub pinned: Option<SurfaceDigest>,
-    /// As seen.
+    /// The digest of this run.
     pub actual: Option<SurfaceDigest>,
 }
 
-pub(crate) fn check(model: &Model, scope: &Scope, id: &PluginId, facts: &Facts) -> PinCheck {
-    // A never of the user's own holds in every workspace; a pin of the user's does not.
-    if let Some(Pin { state: PinState::Denied, at, line, .. }) = model.pin(&Scope::USER, id) {
-        return PinCheck::Denied { since: *at, line: *line };
-    }
-    let Some(pin) = model.pin(scope, id) else { return check_v1(model, id, facts) };
-    let Pin { state, facts: pinned, at, line, .. } = pin;
-    let Some(pinned) = pinned else { return PinCheck::Denied { since: *at, line: *line } };
-    match state {
-        PinState::Denied => PinCheck::Denied { since: *at, line: *line },
-        PinState::Trusted => compare(pinned, facts, *line),
+pub(crate) fn check(model: &Model, observed: &Observed) -> PinCheck {
+    match model.pins.get(&observed.key) {
+        Some(pin) => check_own(pin, observed),
+        None => check_without_own(model, observed),
     }
 }
 
-fn compare(pinned: &Facts, actual: &Facts, line: usize) -> PinCheck {
-    // A signature that comes or goes over the same bytes is the lock's matter; another signer is not.
-    let signer = match (&pinned.signer, &actual.signer) {
-        (Some(pinned), Some(actual)) => pinned != actual,
-        _ => false,
+fn check_own(pin: &Pin, observed: &Observed) -> PinCheck {
+    if let Some(denial) = &pin.denied {
+        return PinCheck::Denied { since: denial.at, by: DeniedBy::Key };
+    }
+    // No file can have a trusted pin without agreed trees.
+    let Some(latest) = pin.latest() else { return PinCheck::Unpinned };
+    let Some(index) = position(pin, &observed.facts) else {
+        return changed(None, pin, latest, &observed.facts);
     };
-    // What is left out stands in the digest's preimage, and needs no look of its own.
-    let tree = pinned.tree != actual.tree;
-    let differs = [
-        (What::Signer, signer),
-        (What::Manifest, pinned.manifest != actual.manifest),
-        (What::Tree, tree),
-        (What::Shared, pinned.shared != actual.shared),
-        (What::Entry, pinned.entry != actual.entry),
-    ];
-    let what: Vec<What> = differs.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect();
-    if !what.is_empty() {
-        let pinned = Pinned::Tree(Box::new(pinned.clone()));
-        return PinCheck::Changed(Box::new(Changed { pinned, actual: actual.clone(), what, line }));
-    }
-    let surface = (pinned.surface != actual.surface)
-        .then_some(SurfaceNew { pinned: pinned.surface, actual: actual.surface });
-    PinCheck::Same { surface }
+    let is_latest = index.saturating_add(1) == pin.agreed.len();
+    let age = if is_latest { AgreedAge::Latest } else { AgreedAge::Older };
+    let pinned = pin.agreed.get(index).and_then(|agreed| agreed.facts.surface);
+    let actual = observed.facts.surface;
+    PinCheck::Same { age, surface: (pinned != actual).then_some(SurfaceNew { pinned, actual }) }
 }
 
-/// A name matches in any scope and dialect: version 1 knew neither.
-fn check_v1(model: &Model, id: &PluginId, facts: &Facts) -> PinCheck {
-    let Some(old) = model.v1.get(id.name()) else { return PinCheck::Unpinned };
-    let line = old.line;
-    if facts.manifest == Some(old.manifest) {
-        return PinCheck::ManifestOnly { line };
+/// Returns the index of the newest agreed state that equals the facts.
+pub(crate) fn position(pin: &Pin, facts: &Facts) -> Option<usize> {
+    pin.agreed.iter().rposition(|agreed| differing(&agreed.facts, facts).is_empty())
+}
+
+fn changed(from: Option<PluginKey>, pin: &Pin, latest: &Agreed, actual: &Facts) -> PinCheck {
+    PinCheck::Changed(Box::new(Changed {
+        from,
+        pinned: Pinned::Tree(Box::new(latest.facts.clone())),
+        version: latest.version.clone(),
+        called: pin.called.clone(),
+        since: Some(latest.at),
+        actual: actual.clone(),
+        parts: differing(&latest.facts, actual),
+    }))
+}
+
+/// Checks a plugin as if its key had no pin.
+pub(crate) fn check_without_own(model: &Model, observed: &Observed) -> PinCheck {
+    check_predecessor(model, observed)
+        .or_else(|| check_pending(model, observed))
+        .or_else(|| check_names(model, observed))
+        .unwrap_or(PinCheck::Unpinned)
+}
+
+fn check_predecessor(model: &Model, observed: &Observed) -> Option<PinCheck> {
+    let from = observed.predecessor.as_ref()?;
+    let pin = model.pins.get(from)?;
+    if let Some(denial) = &pin.denied {
+        return Some(PinCheck::Denied { since: denial.at, by: DeniedBy::Predecessor(from.clone()) });
     }
-    let pinned = Pinned::Manifest(old.manifest);
-    PinCheck::Changed(Box::new(Changed { pinned, actual: facts.clone(), what: vec![What::Manifest], line }))
+    let latest = pin.latest()?;
+    Some(match position(pin, &observed.facts) {
+        Some(_) => PinCheck::Moved { from: from.clone() },
+        None => changed(Some(from.clone()), pin, latest, &observed.facts),
+    })
+}
+
+fn check_pending(model: &Model, observed: &Observed) -> Option<PinCheck> {
+    let found: Vec<(&PluginId, &PendingPin)> = model.pending_of(&observed.called).collect();
+    let denied = found.iter().find(|(_, pin)| pin.state == PinState::Denied);
+    if let Some((id, pin)) = denied {
+        return Some(PinCheck::Denied { since: pin.at, by: DeniedBy::Pending((*id).clone()) });
+    }
+    let parts = |(id, pin): &(&PluginId, &PendingPin)| differing_pending(id, pin, &observed.facts);
+    let mut ids: Vec<PluginId> =
+        found.iter().filter(|pair| parts(pair).is_empty()).map(|(id, _)| (*id).clone()).collect();
+    ids.dedup();
+    if !ids.is_empty() {
+        return Some(PinCheck::Migrated { ids });
+    }
+    // The nearest one explains the most.
+    let (_, nearest) = found.iter().min_by_key(|pair| parts(pair).len())?;
+    let names = found.iter().filter_map(|(id, _)| CalledName::new(id.dialect(), id.name()).ok());
+    Some(PinCheck::Changed(Box::new(Changed {
+        from: None,
+        pinned: Pinned::Pending(found.iter().filter_map(|(_, pin)| pin.tree).collect()),
+        version: None,
+        called: names.collect(),
+        since: Some(nearest.at),
+        actual: observed.facts.clone(),
+        parts: found.iter().map(parts).min_by_key(Vec::len)?,
+    })))
+}
+
+/// Version 1 knew names only, so a name matches in every place and dialect.
+fn check_names(model: &Model, observed: &Observed) -> Option<PinCheck> {
+    let pinned: Vec<Digest> =
+        observed.called.iter().filter_map(|called| model.v1.get(called.name()).copied()).collect();
+    if observed.facts.manifest.values().any(|manifest| pinned.contains(manifest)) {
+        return Some(PinCheck::ManifestOnly);
+    }
+    Some(PinCheck::Changed(Box::new(Changed {
+        from: None,
+        pinned: Pinned::Manifest(*pinned.first()?),
+        version: None,
+        called: observed.called.clone(),
+        since: None,
+        actual: observed.facts.clone(),
+        parts: vec![ChangedPart::Manifest],
+    })))
+}
+
+/// Returns the parts that differ. The excluded names are in the tree digest's preimage, and the surface only explains.
+pub(crate) fn differing(pinned: &Facts, actual: &Facts) -> Vec<ChangedPart> {
+    list([
+        (ChangedPart::Signer, is_other_signer(pinned.signer.as_ref(), actual.signer.as_ref())),
+        (ChangedPart::Manifest, pinned.manifest != actual.manifest),
+        (ChangedPart::Tree, pinned.tree != actual.tree),
+        (ChangedPart::Shared, pinned.shared != actual.shared),
+        (ChangedPart::Entry, pinned.entry != actual.entry),
+    ])
+}
+
+/// As [`differing`]; a version-2 pin knows the manifest of its own dialect only.
+pub(crate) fn differing_pending(id: &PluginId, pinned: &PendingPin, actual: &Facts) -> Vec<ChangedPart> {
+    list([
+        (ChangedPart::Signer, is_other_signer(pinned.signer.as_ref(), actual.signer.as_ref())),
+        (ChangedPart::Manifest, pinned.manifest.as_ref() != actual.manifest.get(id.dialect())),
+        (ChangedPart::Tree, pinned.tree != Some(actual.tree)),
+        (ChangedPart::Shared, pinned.shared != actual.shared),
+        (ChangedPart::Entry, pinned.entry != actual.entry),
+    ])
+}
+
+/// The lockfile decides about a signature that appears or disappears. Another signer is a change.
+fn is_other_signer(pinned: Option<&String>, actual: Option<&String>) -> bool {
+    pinned.is_some() && actual.is_some() && pinned != actual
+}
+
+fn list(parts: [(ChangedPart, bool); 5]) -> Vec<ChangedPart> {
+    parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
 }

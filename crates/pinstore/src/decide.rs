@@ -1,112 +1,122 @@
-//! What a host makes of the answers, under each trust mode.
+//! The decision on a check, under each trust mode.
 
 use crate::check::{Changed, PinCheck};
 use crate::facts::Via;
 
 /// How much is trusted without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new mode must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new mode")]
 pub enum TrustMode {
-    /// Trust on first use, loudly (ADR-003).
+    /// Trust on first use, with a notice.
     Tofu,
-    /// Ask a person.
+    /// Ask the user.
     Prompt,
-    /// Nothing is enrolled; missing or different means no.
+    /// Enroll nothing; a missing or different pin is refused.
     Locked,
 }
 
-/// What PLUGINS.lock said of the plugin.
+/// What PLUGINS.lock states about the plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum LockSays {
-    /// There is no lock, or it was not asked.
+    /// There is no lockfile, or it was not read.
     Nothing,
-    /// The tree is the lock's.
+    /// The tree is the one in the lockfile.
     Matched,
-    /// The tree is the lock's, and a person accepted that lock file.
+    /// The tree is the one in the lockfile, and the user accepted that lockfile.
     Accepted,
 }
 
-/// What the pin gate answers.
+/// Whether the pin of another key agrees to the same tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
+pub enum SameElsewhere {
+    /// None does.
+    None,
+    /// One does, and nobody was asked about it.
+    Tofu,
+    /// One does, because the user or an accepted lockfile agreed.
+    Agreed,
+}
+
+/// The decision of the pin gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum PinDecision {
-    /// The gate is open.
+    /// The plugin passes.
     Load,
-    /// The gate is open once the plugin is enrolled; said loudly (`pin/new`).
+    /// The plugin passes, and its pin moves to the new key. [`TrustMode::Locked`] does not write the move.
+    Carry,
+    /// The plugin passes once it is enrolled, with the notice `pin/new`.
     Enroll(Via),
-    /// A person decides; without a terminal nobody does.
+    /// The user decides.
     Ask,
-    /// No, with the code.
+    /// The plugin is refused with this code.
     Refuse(&'static str),
 }
 
 /// Decides on a check.
 ///
 /// # Guarantees
-/// `Changed` and `Denied` are refused in every mode; `Locked` enrolls nothing.
-///
-/// # Source
-/// ADR-003's decision table; pinstore page, 2.4 and 2.6.
-pub fn decide(check: &PinCheck, trust: TrustMode, lock: LockSays) -> PinDecision {
+/// `Changed` and `Denied` are refused in every mode. `Locked` enrolls nothing.
+pub fn decide(check: &PinCheck, trust: TrustMode, lock: LockSays, elsewhere: SameElsewhere) -> PinDecision {
     match check {
         PinCheck::Same { .. } => PinDecision::Load,
+        PinCheck::Moved { .. } | PinCheck::Migrated { .. } => PinDecision::Carry,
         PinCheck::Changed(changed) => PinDecision::Refuse(Changed::code(changed)),
         PinCheck::Denied { .. } => PinDecision::Refuse("policy/denied"),
-        PinCheck::Unpinned | PinCheck::ManifestOnly { .. } => match (trust, lock) {
-            (TrustMode::Locked, LockSays::Matched | LockSays::Accepted) => PinDecision::Load,
-            (TrustMode::Locked, LockSays::Nothing) => PinDecision::Refuse("pin/new"),
-            (TrustMode::Tofu | TrustMode::Prompt, LockSays::Accepted) => PinDecision::Enroll(Via::Lock),
-            (TrustMode::Tofu, LockSays::Nothing | LockSays::Matched) => PinDecision::Enroll(Via::Tofu),
-            (TrustMode::Prompt, LockSays::Nothing | LockSays::Matched) => PinDecision::Ask,
+        PinCheck::Unpinned | PinCheck::ManifestOnly => match (trust, lock, elsewhere) {
+            (TrustMode::Locked, LockSays::Matched | LockSays::Accepted, _) => PinDecision::Load,
+            (TrustMode::Locked, LockSays::Nothing, _) => PinDecision::Refuse("pin/new"),
+            (TrustMode::Tofu | TrustMode::Prompt, LockSays::Accepted, _) => PinDecision::Enroll(Via::Lock),
+            (TrustMode::Tofu | TrustMode::Prompt, _, SameElsewhere::Agreed) => PinDecision::Enroll(Via::Same),
+            (TrustMode::Tofu, _, SameElsewhere::None | SameElsewhere::Tofu) => PinDecision::Enroll(Via::Tofu),
+            (TrustMode::Prompt, _, SameElsewhere::None | SameElsewhere::Tofu) => PinDecision::Ask,
         },
     }
 }
 
-/// What becomes of plugins when the pins cannot be read or written: the setting `pins.on_store_error`.
+/// The treatment of plugins when the pins cannot be read or written: the setting `pins.on_store_error`.
 ///
-/// It has no default and comes from no `bool`: a host must choose.
-///
-/// # Source
-/// ADR-003: a failure of the pin store downgrades to loading without pins.
+/// It has no default, because a host must choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new rule must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new rule")]
 pub enum StoreErrorRule {
-    /// Plugins load without pins, loudly; the exit code is 7 all the same.
+    /// Plugins load without pins, with a warning. The exit code is 7 nevertheless.
     Warn,
     /// Plugins are refused.
     Refuse,
 }
 
-/// Whether a person can see and answer.
+/// Whether a user can see and answer questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "there is one or there is none")]
+#[expect(clippy::exhaustive_enums, reason = "a terminal is present or absent")]
 pub enum Terminal {
-    /// There is one.
+    /// A terminal is present.
     Present,
-    /// There is none.
+    /// No terminal is present.
     Absent,
 }
 
-/// What becomes of one plugin whose pin is not known, or could not be saved.
+/// The decision on a plugin whose pin is unknown or could not be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum StoreDecision {
-    /// The gate is open without a pin; said loudly, and recorded as an exception that was used.
+    /// The plugin passes without a pin. The host warns and records a used exception.
     LoadUnpinned(&'static str),
-    /// A person decides, and nothing is remembered.
+    /// The user decides, and nothing is stored.
     Ask(&'static str),
-    /// No, with the code.
+    /// The plugin is refused with this code.
     Refuse(&'static str),
 }
 
-/// The exit code of a run in which the store failed, whatever became of the plugins.
+/// The exit code of a run in which the store failed, whether or not plugins loaded.
 pub const STORE_ERROR_EXIT: u8 = 7;
 
 impl StoreErrorRule {
-    /// Gives the command line's rule where the setting is absent.
+    /// Returns the command line's default for the setting.
     #[must_use]
     pub const fn for_command_line(trust: TrustMode, terminal: Terminal) -> Self {
         match (trust, terminal) {
@@ -115,7 +125,7 @@ impl StoreErrorRule {
         }
     }
 
-    /// Decides on a plugin when the store could not be opened. `code` is the error's.
+    /// Decides on a plugin when the store could not be opened. `code` is the code of the error.
     pub const fn on_unusable(self, trust: TrustMode, code: &'static str) -> StoreDecision {
         match (self, trust) {
             (Self::Warn, TrustMode::Tofu) => StoreDecision::LoadUnpinned(code),
@@ -124,7 +134,7 @@ impl StoreErrorRule {
         }
     }
 
-    /// Decides on a plugin that was to be enrolled, when the commit failed. Pins that were read are not asked about.
+    /// Decides on a plugin whose enrollment failed. Plugins that match a pin are not affected.
     pub const fn on_unsaved(self, trust: TrustMode, code: &'static str) -> StoreDecision {
         match (self, trust) {
             (Self::Warn, TrustMode::Tofu | TrustMode::Prompt) => StoreDecision::LoadUnpinned(code),

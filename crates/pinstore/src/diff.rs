@@ -1,29 +1,29 @@
-//! What changed since it was trusted, worst first.
+//! The difference between a trusted plugin and its present state, worst changes first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, PluginId};
+use plugward_types::Digest;
 
 use crate::facts::Facts;
 use crate::hunks::{Hunks, hunks};
 use crate::preimage::{EntryKind, TreeEntry, entries};
 use crate::shown::Shown;
 
-/// What a change touches, the worst first.
+/// The part of a plugin that a change affects, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "a new class must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new class")]
 pub enum Class {
-    /// Launchers, remotes, new programs or network addresses.
+    /// Launchers, remote servers, new programs or network addresses.
     Reach,
-    /// What runs, and when.
+    /// The execution surface.
     Surface,
-    /// Files that are run or imported.
+    /// Files that are executed or imported.
     Code,
-    /// Text that enters a model.
+    /// Text that reaches a prompt.
     Prompt,
-    /// Source, signer, version, name.
+    /// Signer, version, name.
     Identity,
-    /// All else.
+    /// Everything else.
     Other,
 }
 
@@ -32,7 +32,7 @@ impl Class {
     pub const ALL: [Self; 6] =
         [Self::Reach, Self::Surface, Self::Code, Self::Prompt, Self::Identity, Self::Other];
 
-    /// Gives the word for a report.
+    /// Returns the word for a report.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -46,75 +46,75 @@ impl Class {
     }
 }
 
-/// Says what files and surface lines are; the loader knows, since it read the manifest.
+/// Classifies files and surface lines. The loader implements it, because it has read the manifest.
 pub trait Classify {
-    /// Says what a file is.
+    /// Returns the class of a file.
     fn file(&self, path: &str, kind: EntryKind) -> Class;
-    /// Says whether a line of the surface is reach or plain surface.
+    /// Returns the class of a surface line: reach or surface.
     fn surface_line(&self, line: &str) -> Class;
 }
 
-/// What was trusted, as far as it was kept.
+/// The trusted state, as far as it was stored.
 #[derive(Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a new text must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new text")]
 #[expect(missing_debug_implementations, reason = "it borrows a function")]
 pub struct Baseline<'a> {
-    /// What the pin says.
+    /// The pinned facts.
     pub facts: &'a Facts,
-    /// The list of the tree, where it was kept.
+    /// The list of the tree, if it was stored.
     pub preimage: Option<&'a str>,
-    /// The text of the surface, where it was kept.
+    /// The text of the surface, if it was stored.
     pub surface: Option<&'a str>,
-    /// The lists of the folders outside that it imports, as far as they were kept: (path from the plugin, list).
+    /// The stored lists of its shared directories: (path relative to the plugin, list).
     pub shared: &'a [(String, String)],
-    /// Source, version, name and so on, as far as they are known.
+    /// Version, name and so on, as far as they are known.
     pub identity: &'a BTreeMap<String, String>,
-    /// Gives a kept file's text by its digest.
+    /// Returns the stored text of a file by its digest.
     pub text: &'a dyn Fn(&Digest) -> Option<String>,
 }
 
-/// What is there.
+/// The present state.
 #[derive(Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a new text must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new text")]
 #[expect(missing_debug_implementations, reason = "it borrows a function")]
 pub struct Side<'a> {
-    /// The plugin.
-    pub id: &'a PluginId,
-    /// What was seen.
+    /// The text that selects the plugin on the command line.
+    pub selector: &'a str,
+    /// The observed facts.
     pub facts: &'a Facts,
     /// The list of the tree.
     pub preimage: &'a str,
     /// The text of the surface.
     pub surface: &'a str,
-    /// The lists of the folders outside that it imports, of those that the old side has or that are new.
+    /// The lists of its shared directories, except those whose old lists were not stored.
     pub shared: &'a [(String, String)],
-    /// Source, version, name and so on.
+    /// Version, name and so on.
     pub identity: &'a BTreeMap<String, String>,
-    /// Gives a file's bytes by its path; below a shared folder by that folder's path and its own.
+    /// Returns the contents of a file by its path. Files in shared directories have the directory's path as a prefix.
     pub bytes: &'a dyn Fn(&str) -> Option<Vec<u8>>,
 }
 
-/// What changed, worst first. It prints nothing; foreign text in it has to be escaped by whoever does.
+/// All changes, worst first. The texts of plugins in it are not escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diff {
-    /// Every class in which something changed, in order.
+    /// The classes with changes, in order.
     pub sections: Vec<Section>,
-    /// How much of the old side was kept.
+    /// How much of the old state was stored.
     pub old: OldSide,
-    /// The exact line that accepts what this diff shows.
+    /// The command that accepts exactly what this diff shows.
     pub accept: String,
 }
 
-/// How much of the old side was kept.
+/// How much of the old state was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum OldSide {
-    /// Nothing was ever trusted.
+    /// The plugin was never trusted.
     Nothing,
-    /// Digests alone: what differs is known by digest, and no file by name.
+    /// Digests only: no file is known by name.
     DigestsOnly,
-    /// The list of the tree, and as many texts as were kept.
+    /// The list of the tree, and the stored texts.
     Listed,
 }
 
@@ -124,40 +124,40 @@ pub enum OldSide {
 pub struct Section {
     /// The class.
     pub class: Class,
-    /// Lines that went (`-`) or came (`+`), of the surface or of the identity.
+    /// Removed and added lines of the surface or of the identity.
     pub lines: Vec<LineChange>,
     /// Files, by path.
     pub files: Vec<FileChange>,
 }
 
-/// One line that went or came.
+/// One removed or added line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "a line goes or comes")]
+#[expect(clippy::exhaustive_enums, reason = "a line is removed or added")]
 pub enum LineChange {
-    /// It went.
+    /// It was removed.
     Gone(String),
-    /// It came.
+    /// It was added.
     Came(String),
 }
 
-/// One file that is not what it was.
+/// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileChange {
     /// Its path in the plugin.
     pub path: String,
-    /// What it was, if it was there.
+    /// Its old entry, if it existed.
     pub old: Option<TreeEntry>,
-    /// What it is, if it is there.
+    /// Its new entry, if it exists.
     pub new: Option<TreeEntry>,
-    /// Its path before, where the same bytes stood under another name that is gone.
+    /// Its old path, if it was renamed.
     pub from: Option<String>,
-    /// Its text, line by line.
+    /// Its changed lines.
     pub hunks: Hunks,
 }
 
 impl FileChange {
-    /// Says whether the execute bit came (`Some(true)`) or went, on a file that is one on both sides.
+    /// Returns whether the file became executable (`Some(true)`) or stopped being so; `None` if neither.
     #[must_use]
     pub fn executable(&self) -> Option<bool> {
         match (self.old.as_ref()?.kind, self.new.as_ref()?.kind) {
@@ -167,7 +167,7 @@ impl FileChange {
         }
     }
 
-    /// Says in one word what happened: the worst of it, where there is more.
+    /// Returns the worst change in one word.
     #[must_use]
     pub fn what(&self) -> &'static str {
         match (&self.old, &self.new) {
@@ -188,13 +188,13 @@ impl FileChange {
     }
 }
 
-/// Compares what was trusted with what is there.
+/// Compares the trusted state with the present one.
 ///
-/// `out_of_time` is asked before each file's text is compared: from its first yes on, files are counted by digest alone.
+/// `out_of_time` is called before each file's text is compared. Once it returns `true`, no more texts are compared.
 ///
 /// # Guarantees
-/// The order is that of [`Class`], then of bytes; it does not depend on anything else. Every file whose entry differs is
-/// named. At most 2,000 lines of each side of a file are compared; the rest is counted.
+/// The changes are sorted by [`Class`], then by bytes. Every file whose entry differs is listed. At most 2,000 lines of
+/// each side of a file are compared; the others are counted.
 #[must_use]
 pub fn diff(
     old: Option<&Baseline<'_>>,
@@ -217,7 +217,7 @@ pub fn diff(
     if let Some(old) = old {
         identity(&mut sections, old, new);
     }
-    let accept = Shown::wanted(new.facts, old.map(|old| old.facts)).accept_line(new.id);
+    let accept = Shown::wanted(new.facts, old.map(|old| old.facts)).accept_line(new.selector);
     Diff { sections: sections.done(), old: old_side, accept }
 }
 
@@ -245,7 +245,7 @@ impl Sections {
 }
 
 fn surface(sections: &mut Sections, old: Option<&str>, new: &str, side: OldSide, classify: &dyn Classify) {
-    // Without the old text, all lines would look new: only where nothing was trusted that is the truth.
+    // Without the old text, all lines would look new. That is true only if nothing was trusted.
     if old.is_none() && side != OldSide::Nothing {
         return;
     }
@@ -276,13 +276,13 @@ fn files(
         .map(|change| {
             let was = change.old.as_ref().map(|entry| (change.from.as_ref().unwrap_or(&change.path), entry));
             let is = change.new.as_ref().map(|entry| (&change.path, entry));
-            // The worse of what it was and what it is.
+            // The worse class of the old and the new entry.
             let classes =
                 [was, is].into_iter().flatten().map(|(path, entry)| classify.file(path, entry.kind));
             (classes.min().unwrap_or(Class::Other), change)
         })
         .collect();
-    // The worst first, so that time runs out over what matters least.
+    // Worst first, so that the least important texts are skipped when time runs out.
     changes.sort_by(|a, b| (a.0, &a.1.path).cmp(&(b.0, &b.1.path)));
     for (class, mut change) in changes {
         let same = change.old.as_ref().map(|old| old.digest) == change.new.as_ref().map(|new| new.digest);
@@ -306,7 +306,7 @@ fn files(
     }
 }
 
-/// The entries of a plugin by path, and below them those of the folders outside that it imports.
+/// Returns the entries of a plugin and of its shared directories, by path.
 fn with_shared(own: BTreeMap<&str, TreeEntry>, shared: &[(String, String)]) -> BTreeMap<String, TreeEntry> {
     let mut all: BTreeMap<String, TreeEntry> =
         own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
@@ -317,10 +317,10 @@ fn with_shared(own: BTreeMap<&str, TreeEntry>, shared: &[(String, String)]) -> B
     all
 }
 
-/// Every path whose entry differs; one that went and one that came with the same bytes are one file, renamed.
+/// Returns all changed files. A removed and an added file with the same contents are one renamed file.
 fn differing(listed: &BTreeMap<String, TreeEntry>, present: &BTreeMap<String, TreeEntry>) -> Vec<FileChange> {
     let mut gone: BTreeMap<Digest, std::collections::VecDeque<&String>> = BTreeMap::new();
-    // Empty files are all alike: that one went and another came says nothing.
+    // All empty files are equal, so they do not show a rename.
     for (path, entry) in listed.iter().filter(|(path, entry)| entry.size > 0 && !present.contains_key(*path))
     {
         if entry.kind != EntryKind::Link {
@@ -367,7 +367,7 @@ fn identity(sections: &mut Sections, old: &Baseline<'_>, new: &Side<'_>) {
     let keys: BTreeSet<&String> = old.identity.keys().chain(new.identity.keys()).collect();
     for key in keys {
         let (before, after) = (old.identity.get(key), new.identity.get(key));
-        // What was not kept is no change.
+        // A value that was not stored is not a change.
         if before.is_some() || !old.identity.is_empty() {
             change(Class::Identity, key, before.cloned(), after.cloned());
         }
@@ -383,6 +383,10 @@ fn identity(sections: &mut Sections, old: &Baseline<'_>, new: &Side<'_>) {
     }
     if old.preimage.is_none() {
         change(Class::Other, "tree", Some(before.tree.to_string()), Some(after.tree.to_string()));
-        change(Class::Other, "manifest", text(&before.manifest), text(&after.manifest));
+        let dialects: BTreeSet<&String> = before.manifest.keys().chain(after.manifest.keys()).collect();
+        for dialect in dialects {
+            let text = |facts: &Facts| facts.manifest.get(dialect).map(ToString::to_string);
+            change(Class::Other, &format!("{dialect} manifest"), text(before), text(after));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading stored TOML: each value with its place, each defect with what was expected.
+//! Reading stored TOML: errors name the place, the key and the expected value.
 
 use core::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::error::{FormatError, FormatErrorKind};
 
 const MAX_KEY: usize = 120;
 
-/// A name, its text, and where the name stands.
+/// A key, its text, and the position of the key.
 pub(crate) type Named<'t> = (&'t str, &'t str, Range<usize>);
 
-/// Finds line and column of a byte offset.
+/// Converts byte offsets to lines and columns.
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     text: &'a str,
@@ -38,7 +38,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Takes bytes as text that ends with a line.
+/// Checks that bytes are UTF-8 text.
 pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, FormatError> {
     if bytes.is_empty() {
         return Err(FormatError::anywhere(FormatErrorKind::Empty));
@@ -85,6 +85,8 @@ from_text! {
     plugward_types::TreeDigest, "`pt1:` and 64 lower-case hex digits";
     plugward_types::SurfaceDigest, "`sf1:` and 64 lower-case hex digits";
     plugward_types::PluginId, "a plugin id: dialect:name@source";
+    plugward_types::PluginKey, "a plugin key: host:name, host:name@market or path:/directory";
+    plugward_types::CalledName, "a plugin name: dialect:name";
 }
 
 impl FromText for String {
@@ -101,14 +103,14 @@ impl FromText for crate::Timestamp {
     }
 }
 
-impl FromText for crate::Scope {
-    const EXPECTED: &'static str = "`user`, or `workspace:` and 16 lower-case hex digits";
+impl FromText for crate::FolderId {
+    const EXPECTED: &'static str = Self::EXPECTED;
     fn from_text(text: &str) -> Option<Self> {
         text.parse().ok()
     }
 }
 
-/// One table of a document, with where it stands.
+/// One table of a document, with its position.
 #[derive(Debug, Clone)]
 pub(crate) struct Node<'t, 'i> {
     lines: &'t Lines<'i>,
@@ -122,18 +124,13 @@ impl<'t, 'i> Node<'t, 'i> {
         Self { lines, table, path: String::new(), start: 0 }
     }
 
-    /// The line of this table's key, from 1.
-    pub(crate) fn line(&self) -> usize {
-        self.lines.line(self.start)
-    }
-
     fn key(&self, key: &str) -> String {
         let mut path = String::with_capacity(self.path.len().saturating_add(key.len()).saturating_add(1));
         path.push_str(&self.path);
         if !path.is_empty() {
             path.push('.');
         }
-        // Each table's path is made, and nearly all keys are plain.
+        // The path of every table is built, and nearly all keys are plain.
         if key.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'\'')) {
             path.push_str(key);
         } else {
@@ -146,19 +143,58 @@ impl<'t, 'i> Node<'t, 'i> {
         path
     }
 
-    /// Makes an error about one key of this table.
+    /// Returns an error about one key of this table.
     pub(crate) fn wrong(&self, span: &Range<usize>, key: &str, expected: &'static str) -> FormatError {
         let kind = FormatErrorKind::Expected { key: self.key(key), expected };
         FormatError::at(self.lines.place(span.start), kind)
     }
 
-    /// Makes the error for a key that must be there.
+    /// Returns the error for a required key.
     pub(crate) fn missing(&self, key: &str) -> FormatError {
         let kind = FormatErrorKind::Missing { key: self.key(key) };
         FormatError::at(self.lines.place(self.start), kind)
     }
 
-    /// Reads one value, if it is there.
+    /// Returns the error for a key that is not part of the format.
+    pub(crate) fn unknown(&self, key: &str) -> FormatError {
+        let span = self.table.get_key_value(key).map_or(0..0, |(key, _)| key.span());
+        FormatError::at(self.lines.place(span.start), FormatErrorKind::Unknown { key: self.key(key) })
+    }
+
+    /// Returns the error for a wrong check value.
+    pub(crate) fn mismatch(&self) -> FormatError {
+        FormatError::at(self.lines.place(self.start), FormatErrorKind::Check { key: self.path.clone() })
+    }
+
+    /// Checks that the table has no other keys than these.
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), FormatError> {
+        let other = self.table.keys().find(|key| !known.contains(&key.get_ref().as_ref()));
+        other.map_or(Ok(()), |key| Err(self.unknown(key.get_ref())))
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Reads the name of this table.
+    pub(crate) fn name_as<T: FromText>(&self, name: &str) -> Result<T, FormatError> {
+        T::from_text(name).ok_or_else(|| {
+            let kind = FormatErrorKind::Expected { key: self.path.clone(), expected: T::EXPECTED };
+            FormatError::at(self.lines.place(self.start), kind)
+        })
+    }
+
+    /// Reads the name of an entry of this table.
+    pub(crate) fn key_as<T: FromText>(&self, name: &str, span: &Range<usize>) -> Result<T, FormatError> {
+        T::from_text(name).ok_or_else(|| self.wrong(span, name, T::EXPECTED))
+    }
+
+    /// Returns the names of all entries, with their positions.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&'t str, Range<usize>)> {
+        self.table.keys().map(|key| (key.get_ref().as_ref(), key.span()))
+    }
+
+    /// Reads one value, if it is present.
     pub(crate) fn read<T>(
         &self,
         key: &str,
@@ -203,6 +239,44 @@ impl<'t, 'i> Node<'t, 'i> {
         })
     }
 
+    pub(crate) fn must_time(&self, key: &str) -> Result<crate::Timestamp, FormatError> {
+        self.time(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// Reads one word of a fixed list.
+    pub(crate) fn word<T>(
+        &self,
+        key: &str,
+        expected: &'static str,
+        of_word: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, FormatError> {
+        self.read(key, expected, |value| of_word(value.as_str()?))?.ok_or_else(|| self.missing(key))
+    }
+
+    /// Reads an array of strings as a set.
+    pub(crate) fn set<T: FromText + Ord>(
+        &self,
+        key: &str,
+    ) -> Result<std::collections::BTreeSet<T>, FormatError> {
+        let found = self.read(key, T::EXPECTED, |value| {
+            value.as_array()?.iter().map(|item| T::from_text(item.get_ref().as_str()?)).collect()
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Reads a table of times.
+    pub(crate) fn times<K: FromText + Ord>(
+        &self,
+        key: &str,
+    ) -> Result<std::collections::BTreeMap<K, crate::Timestamp>, FormatError> {
+        let mut found = std::collections::BTreeMap::new();
+        let Some(node) = self.table(key)? else { return Ok(found) };
+        for (name, span) in node.names() {
+            found.insert(node.key_as(name, &span)?, node.must_time(name)?);
+        }
+        Ok(found)
+    }
+
     pub(crate) fn words(&self, key: &str) -> Result<Vec<String>, FormatError> {
         let found = self.read(key, "an array of strings", |value| {
             value.as_array()?.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect()
@@ -220,7 +294,7 @@ impl<'t, 'i> Node<'t, 'i> {
         }
     }
 
-    /// Reads every entry of this table as a table of its own.
+    /// Reads every entry of this table as a table.
     pub(crate) fn tables(&self) -> Result<Vec<(&'t str, Node<'t, 'i>)>, FormatError> {
         let mut found = Vec::with_capacity(self.table.len());
         for (key, value) in self.table {
@@ -264,7 +338,7 @@ impl<'t, 'i> Node<'t, 'i> {
         Ok(found)
     }
 
-    /// Gives every entry whose value is a string, with its line; anything else is wrong.
+    /// Returns all entries, which must be strings.
     pub(crate) fn strings(&self, expected: &'static str) -> Result<Vec<Named<'t>>, FormatError> {
         let mut found = Vec::with_capacity(self.table.len());
         for (key, value) in self.table {
@@ -273,9 +347,5 @@ impl<'t, 'i> Node<'t, 'i> {
             found.push((name, text, key.span()));
         }
         Ok(found)
-    }
-
-    pub(crate) fn line_of(&self, span: &Range<usize>) -> usize {
-        self.lines.line(span.start)
     }
 }

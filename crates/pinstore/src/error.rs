@@ -1,14 +1,14 @@
-//! Why a store was not read or not written.
+//! The errors of the stores.
 
 use core::fmt;
 
 use plugward_state_file::StateError;
 use thiserror::Error;
 
-/// A stored file that does not say what its format allows.
+/// A stored file that breaks its format.
 ///
 /// # Guarantees
-/// Keys are kept with everything but printable ASCII escaped, and cut off at 120 characters; no value is kept.
+/// Messages contain keys with everything but printable ASCII escaped, cut off at 120 characters, and no values.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}{kind}", At(*place))]
 pub struct FormatError {
@@ -16,7 +16,7 @@ pub struct FormatError {
     kind: FormatErrorKind,
 }
 
-/// Writes `line 3, column 9: ` in front.
+/// Writes the prefix `line 3, column 9: `.
 struct At(Option<(usize, usize)>);
 
 impl fmt::Display for At {
@@ -37,38 +37,40 @@ impl FormatError {
         Self { place: None, kind }
     }
 
-    /// Gives line and column, from 1, the column in characters; none where the file as a whole is meant.
+    /// Returns line and column, from 1, the column in characters; `None` if the error is about the whole file.
     #[must_use]
     pub const fn place(&self) -> Option<(usize, usize)> {
         self.place
     }
 
-    /// Says what is wrong.
+    /// Returns the cause.
     #[must_use]
     pub const fn kind(&self) -> &FormatErrorKind {
         &self.kind
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "store/format"
     }
 
-    /// Says what a person does next.
+    /// Returns what the user can do.
     #[must_use]
     pub fn help(&self) -> String {
         match &self.kind {
             FormatErrorKind::Expected { key, expected } => format!("write {key} as {expected}"),
             FormatErrorKind::Missing { key } => format!("add {key}, or remove the whole entry"),
             FormatErrorKind::Version { .. } => "use the newer plugward that wrote the file".to_owned(),
-            FormatErrorKind::TooMany { .. } => "remove entries that are not needed any more".to_owned(),
-            _ => "mend the line, or move the file away so that the last good copy is taken".to_owned(),
+            FormatErrorKind::Unknown { key } => format!("remove {key}"),
+            FormatErrorKind::Check { key } => format!("restore {key}, or delete the whole entry"),
+            FormatErrorKind::TooMany { .. } => "delete entries that are not needed any more".to_owned(),
+            _ => "repair the line, or move the file away so that the backup is used".to_owned(),
         }
     }
 }
 
-/// What is wrong with a stored file.
+/// The fault of a stored file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormatErrorKind {
@@ -78,65 +80,80 @@ pub enum FormatErrorKind {
     /// It is not TOML.
     #[error("{message}")]
     Syntax {
-        /// What the parser says; it quotes nothing of the file.
+        /// The message of the parser; it does not quote the file.
         message: String,
     },
     /// It has no bytes at all.
     #[error("the file is empty")]
     Empty,
-    /// It ends too early: without its last table, or within its last line.
+    /// It ends before its last table or within its last line.
     #[error("the file is cut off: {missing}")]
     CutOff {
-        /// What is not there.
+        /// The missing part.
         missing: &'static str,
     },
-    /// A value is not what it must be.
+    /// A value is invalid.
     #[error("{key}: expected {expected}")]
     Expected {
         /// The key, from the top.
         key: String,
-        /// What it must be.
+        /// The valid values.
         expected: &'static str,
     },
-    /// A value that must be there is not.
+    /// A required value is missing.
     #[error("{key} is missing")]
     Missing {
         /// The key, from the top.
         key: String,
     },
+    /// A key that is not part of the format.
+    #[error("{key}: unknown key")]
+    Unknown {
+        /// The key, from the top.
+        key: String,
+    },
+    /// The check value of an entry does not match the entry.
+    #[error("{key}: the check value does not match: the entry was edited or is damaged")]
+    Check {
+        /// The entry.
+        key: String,
+    },
+    /// The file has entries that its end does not count.
+    #[error("there are more entries than `[end]` counts")]
+    Uncounted,
     /// A newer plugward wrote it.
     #[error("version {found} is newer than this program reads")]
     Version {
-        /// The version that the file gives.
+        /// The version in the file.
         found: i64,
     },
-    /// More entries than are taken.
+    /// More entries than the limit.
     #[error("more than {most} entries")]
     TooMany {
-        /// The most that are taken.
+        /// The limit.
         most: usize,
     },
-    /// More bytes than are read.
+    /// More bytes than the limit.
     #[error("more than {cap} bytes")]
     TooLarge {
-        /// The most that are read.
+        /// The limit.
         cap: usize,
     },
 }
 
-/// What is wrong with one copy of a store.
+/// The fault of one copy of a store.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum StoreFault {
-    /// It is not there.
+    /// It does not exist.
     Missing,
-    /// This store keeps no copy.
+    /// This store has no backup.
     NotKept,
-    /// It was read and is no store.
+    /// It was read and is invalid.
     Damaged(FormatError),
-    /// It is of version 1, while a copy of version 2 is there: an old program wrote over it.
-    VersionOne,
-    /// It was not read.
+    /// It has an older version than its backup: an older program replaced it.
+    OlderVersion,
+    /// It could not be read.
     Unreadable(StateError),
 }
 
@@ -144,37 +161,34 @@ impl fmt::Display for StoreFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("missing"),
-            Self::NotKept => f.write_str("not kept"),
+            Self::NotKept => f.write_str("not stored"),
             Self::Damaged(error) => write!(f, "damaged ({error})"),
-            Self::VersionOne => f.write_str("written over by a program that knows version 1 only"),
-            Self::Unreadable(error) => write!(f, "not read ({})", error.kind()),
+            Self::OlderVersion => f.write_str("replaced by an older program"),
+            Self::Unreadable(error) => write!(f, "unreadable ({})", error.kind()),
         }
     }
 }
 
 impl StoreFault {
-    /// What is said of the last good copy beside the file: nothing where none is kept.
+    /// Returns the part of a message about the backup, empty if the store has none.
     fn as_last(&self) -> String {
         match self {
             Self::NotKept => String::new(),
-            other => format!(", its last good copy is {other}"),
+            other => format!(", its backup is {other}"),
         }
     }
 }
 
-/// Which store an error is about.
+/// The store of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
     Pins,
     Approvals,
 }
 
-/// A store that was not read, or a change that was not saved.
+/// A store that could not be read, or a change that could not be saved.
 ///
-/// It is neither a yes nor a no: [`StoreErrorRule`](crate::StoreErrorRule) says what the host makes of it.
-///
-/// # Source
-/// ADR-003: a pin store that fails is logged, and loading goes on without pins.
+/// It is not a verdict: [`StoreErrorRule`](crate::StoreErrorRule) decides about the plugins.
 #[derive(Debug, Clone)]
 pub struct StoreError {
     store: Store,
@@ -190,7 +204,7 @@ impl fmt::Display for StoreError {
 
 impl core::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        // The kind stands in our own text; what is below it does not.
+        // The text of the kind is part of the own text; the text of its source is not.
         match &*self.kind {
             StoreErrorKind::NotSaved(error) => Some(error),
             _ => None,
@@ -203,19 +217,19 @@ impl StoreError {
         Self { store, file: file.to_owned(), kind: Box::new(kind) }
     }
 
-    /// Names the file, below the folder that was handed in.
+    /// Returns the name of the file.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Says what went wrong.
+    /// Returns the cause.
     #[must_use]
     pub fn kind(&self) -> &StoreErrorKind {
         &self.kind
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match (self.store, &*self.kind) {
@@ -228,12 +242,11 @@ impl StoreError {
         }
     }
 
-    /// Says what a person types or does next.
+    /// Returns what the user can do.
     #[must_use]
     pub fn help(&self) -> String {
         let file = &self.file;
         match (&*self.kind, self.store) {
-            // What is whole and not taken is best mended in place.
             (StoreErrorKind::Unusable { main: StoreFault::Unreadable(error), .. }, Store::Pins) => {
                 format!("{}; or start over: plugward forget --all", error.help())
             }
@@ -241,54 +254,54 @@ impl StoreError {
                 format!("{}; or move it away and approve again", error.help())
             }
             (StoreErrorKind::Unusable { .. }, Store::Pins) => {
-                format!("mend {file} or {file}.last-good, or start over: plugward forget --all")
+                format!("repair {file} or {file}.last-good, or start over: plugward forget --all")
             }
             (StoreErrorKind::Unusable { .. }, Store::Approvals) => {
-                format!("mend {file}, or move it away and approve again")
+                format!("repair {file}, or move it away and approve again")
             }
             (StoreErrorKind::Version { .. }, _) => format!("use the newer plugward that wrote {file}"),
             (StoreErrorKind::NotSaved(error), _) => error.help(),
             (StoreErrorKind::TooMany { .. }, _) => {
-                "forget plugins that are gone: plugward forget ID".to_owned()
+                "delete pins of plugins that no longer exist: plugward forget PLUGIN".to_owned()
             }
             (StoreErrorKind::Unwritable { .. }, _) => {
-                format!("mend {file} by hand at the place that is named")
+                format!("report this as a bug of plugward; {file} was not changed")
             }
         }
     }
 }
 
-/// What went wrong with a store.
+/// The cause of a store error.
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// No copy of it can be used.
+    /// Neither the file nor its backup can be used.
     #[error("the file is {main}{}", last_good.as_last())]
     Unusable {
-        /// What is wrong with the file.
+        /// The fault of the file.
         main: StoreFault,
-        /// What is wrong with the last good copy.
+        /// The fault of the backup.
         last_good: StoreFault,
     },
-    /// A newer plugward wrote it; it is neither written nor recovered.
+    /// A newer plugward wrote it; it is neither replaced nor recovered.
     #[error("version {found} is newer than this program reads")]
     Version {
-        /// The version that the file gives.
+        /// The version in the file.
         found: i64,
     },
-    /// The store was read, and the change was not saved.
+    /// The store was read, but the change could not be saved.
     #[error("the change was not saved")]
     NotSaved(#[source] StateError),
-    /// The change would make more entries than are read back.
+    /// The change would create more entries than the limit.
     #[error("more than {most} entries")]
     TooMany {
-        /// The most that are taken.
+        /// The limit.
         most: usize,
     },
-    /// The change cannot be put into the file as it stands; nothing was written.
-    #[error("the change does not fit the file as it was edited ({why})")]
+    /// The new contents would not read back as intended; nothing was written.
+    #[error("the new contents do not read back ({why})")]
     Unwritable {
-        /// What is in the way.
+        /// The difference.
         why: String,
     },
 }

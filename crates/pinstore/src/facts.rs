@@ -1,41 +1,41 @@
-//! What was seen of a plugin, and how a pin came to be.
+//! What was observed of a plugin, and how a pin was created.
 
 use core::fmt;
-use std::collections::BTreeMap;
+use core::str::FromStr;
+use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, SurfaceDigest, TreeDigest};
+use plugward_types::{CalledName, Digest, PluginKey, SurfaceDigest, TreeDigest};
 
-/// What was seen of a plugin in this run, digested by the caller.
-///
-/// # Source
-/// ADR-003 has the manifest's digest alone; hook scripts and programs were not covered.
+use crate::error::{FormatError, FormatErrorKind};
+
+/// The digests of a plugin, computed by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a new fact must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new fact")]
 pub struct Facts {
-    /// SHA-256 of the manifest file; none where the dialect has no such file.
-    pub manifest: Option<Digest>,
-    /// SHA-256 of the marketplace entry, where one was merged in.
-    pub entry: Option<Digest>,
-    /// Digest of the whole folder, less `exclude`.
+    /// The digest of the whole directory, without `exclude`.
     pub tree: TreeDigest,
-    /// The names at the folder's root that the digest leaves out.
+    /// SHA-256 of each manifest file, by dialect. A dialect without a manifest file is missing.
+    pub manifest: BTreeMap<String, Digest>,
+    /// SHA-256 of the marketplace entry, if one was merged in.
+    pub entry: Option<Digest>,
+    /// The names at the top of the directory that the tree digest leaves out.
     pub exclude: Vec<String>,
-    /// Digests of folders outside that the plugin imports, by relative name.
+    /// The digests of directories outside the plugin that it imports, by relative path.
     pub shared: BTreeMap<String, TreeDigest>,
-    /// Digest of what can run or enter a prompt.
+    /// The digest of the execution surface.
     pub surface: Option<SurfaceDigest>,
-    /// The key id of who signed, where somebody did.
+    /// The key id of the signer, if the plugin is signed.
     pub signer: Option<String>,
 }
 
 impl Facts {
-    /// Starts with the tree; everything else is added by field.
+    /// Creates facts that have a tree only.
     #[must_use]
     pub const fn of_tree(tree: TreeDigest) -> Self {
         Self {
-            manifest: None,
-            entry: None,
             tree,
+            manifest: BTreeMap::new(),
+            entry: None,
             exclude: Vec::new(),
             shared: BTreeMap::new(),
             surface: None,
@@ -44,24 +44,28 @@ impl Facts {
     }
 }
 
-/// How a pin came to be.
+/// How a tree came to be agreed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "a new way must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new way")]
 pub enum Via {
     /// Trust on first use.
     Tofu,
-    /// A person was asked.
+    /// The user answered a question.
     Prompt,
-    /// A person named the digest.
+    /// The user named the digest.
     Accept,
-    /// PLUGINS.lock named the tree, and a person had accepted that lock.
+    /// An accepted PLUGINS.lock names the tree.
     Lock,
+    /// The user or an accepted lockfile had agreed to the same tree under another key.
+    Same,
+    /// The plugin was moved.
+    Moved,
 }
 
 impl Via {
-    pub(crate) const ALL: [Self; 4] = [Self::Tofu, Self::Prompt, Self::Accept, Self::Lock];
+    pub(crate) const EXPECTED: &'static str = "`tofu`, `prompt`, `accept`, `lock`, `same` or `moved`";
 
-    /// Gives the word in the file.
+    /// Returns the word in the file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -69,7 +73,14 @@ impl Via {
             Self::Prompt => "prompt",
             Self::Accept => "accept",
             Self::Lock => "lock",
+            Self::Same => "same",
+            Self::Moved => "moved",
         }
+    }
+
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        let all = [Self::Tofu, Self::Prompt, Self::Accept, Self::Lock, Self::Same, Self::Moved];
+        all.into_iter().find(|via| via.as_str() == word)
     }
 }
 
@@ -77,4 +88,72 @@ impl fmt::Display for Via {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
+}
+
+/// The identity of a directory: its inode and its birth time, written `<inode>:<nanoseconds>`.
+///
+/// A move preserves both. The birth time is required because file systems reuse inodes at once.
+///
+/// # Examples
+/// ```
+/// use plugward_pinstore::FolderId;
+///
+/// let folder: FolderId = "11010178:1795420491771626904".parse()?;
+/// assert_eq!(folder, FolderId::new(11_010_178, 1_795_420_491_771_626_904));
+/// # Ok::<(), plugward_pinstore::FormatError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FolderId {
+    inode: u64,
+    birth_nanoseconds: u64,
+}
+
+impl FolderId {
+    pub(crate) const EXPECTED: &'static str = "an inode and a birth time in nanoseconds: `1:2`";
+
+    /// Creates an identity from its parts.
+    #[must_use]
+    pub const fn new(inode: u64, birth_nanoseconds: u64) -> Self {
+        Self { inode, birth_nanoseconds }
+    }
+}
+
+impl fmt::Display for FolderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.inode, self.birth_nanoseconds)
+    }
+}
+
+impl FromStr for FolderId {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Self, FormatError> {
+        let read = || {
+            let (inode, birth) = text.split_once(':')?;
+            Some(Self::new(inode.parse().ok()?, birth.parse().ok()?))
+        };
+        // Signs and leading zeros parse as numbers, but each identity has one text.
+        read().filter(|folder| folder.to_string() == text).ok_or_else(|| {
+            let kind = FormatErrorKind::Expected { key: "folder".to_owned(), expected: Self::EXPECTED };
+            FormatError::anywhere(kind)
+        })
+    }
+}
+
+/// What was observed of one plugin in this run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new observation")]
+pub struct Observed {
+    /// The key.
+    pub key: PluginKey,
+    /// The identity of the directory, if the file system stores birth times. Stored for placed plugins only.
+    pub folder: Option<FolderId>,
+    /// The names in the plugin's manifests. They never match a pin of version 3.
+    pub called: BTreeSet<CalledName>,
+    /// The version in the manifest or in the host's record.
+    pub version: Option<String>,
+    /// The digests.
+    pub facts: Facts,
+    /// The pin that this directory had at another place or under another id. The caller finds it.
+    pub predecessor: Option<PluginKey>,
 }

@@ -1,37 +1,37 @@
-//! Two texts, line by line.
+//! Comparison of two texts, line by line.
 
 use std::collections::BTreeMap;
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
 const CONTEXT: usize = 3;
-/// The most lines of each side that are compared, what both begin and end with aside.
+/// The most compared lines of each side, apart from common lines at the start and the end.
 const MAX_LINES: usize = 2000;
 
-/// How a file's text changed.
+/// The changes in a file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum Hunks {
-    /// It did not.
+    /// None.
     Same,
-    /// Line by line.
+    /// Changed lines.
     Text {
-        /// The places that changed, with three lines around each.
+        /// The changed places, with three lines of context.
         hunks: Vec<Hunk>,
-        /// Changed lines of the old text that are not shown.
+        /// The number of removed lines that are not shown.
         more_gone: usize,
-        /// Changed lines of the new text that are not shown.
+        /// The number of added lines that are not shown.
         more_came: usize,
     },
-    /// One of the sides is no text.
+    /// One of the sides is not text.
     NotText,
-    /// The old text was not kept.
+    /// The old text was not stored.
     NotKept,
-    /// The time was over before this file's turn.
+    /// The time limit was reached before this file.
     OutOfTime,
 }
 
-/// One place that changed.
+/// One changed place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hunk {
@@ -39,31 +39,31 @@ pub struct Hunk {
     pub old_line: usize,
     /// The first line in the new text, from 1.
     pub new_line: usize,
-    /// The lines, without their ends.
+    /// The lines, without line ends.
     pub lines: Vec<HunkLine>,
 }
 
-/// One line of a place that changed.
+/// One line of a changed place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a line stays, goes or comes")]
+#[expect(clippy::exhaustive_enums, reason = "a line is unchanged, removed or added")]
 pub enum HunkLine {
-    /// It stayed.
+    /// It is unchanged.
     Context(String),
-    /// It went.
+    /// It was removed.
     Gone(String),
-    /// It came.
+    /// It was added.
     Came(String),
 }
 
 pub(crate) fn hunks(old: Option<&[u8]>, new: Option<&[u8]>) -> Hunks {
     let text = |bytes| core::str::from_utf8(bytes).ok().filter(|text: &&str| !text.contains('\0'));
-    // What is no text was not kept either, and that it is none says more.
+    // Binary contents are never stored, and "not text" explains more than "not stored".
     if new.is_some_and(|new| text(new).is_none()) {
         return Hunks::NotText;
     }
     let (Some(old), Some(new)) = (old, new) else { return Hunks::NotKept };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return Hunks::NotText };
-    // With their ends, so that a last line without one differs from one that has it.
+    // With line ends, so that a last line without one differs from one with it.
     let (old, new): (Vec<&str>, Vec<&str>) =
         (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
@@ -76,7 +76,7 @@ pub(crate) fn hunks(old: Option<&[u8]>, new: Option<&[u8]>) -> Hunks {
     };
     let ((old_end, more_gone), (new_end, more_came)) = (window(old.len()), window(new.len()));
     let from = head.saturating_sub(CONTEXT);
-    // The lines after the last change belong to it only where nothing was left out between.
+    // The lines after the last change are its context only if no changed lines are left out before them.
     let after = if more_gone == 0 && more_came == 0 { CONTEXT.min(tail) } else { 0 };
     let part = |lines: &[&'_ str], end: usize| -> Vec<String> {
         lines
@@ -90,7 +90,7 @@ pub(crate) fn hunks(old: Option<&[u8]>, new: Option<&[u8]>) -> Hunks {
     Hunks::Text { hunks: compare(&old, &new, from), more_gone, more_came }
 }
 
-/// Compares by number: each line is compared as text once.
+/// Compares numbers instead of lines, so that equal lines are compared as text once.
 fn compare(old: &[String], new: &[String], from: usize) -> Vec<Hunk> {
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     let mut number = |line| {

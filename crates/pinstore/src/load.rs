@@ -1,31 +1,28 @@
-//! Which copy of the pins is believed.
+//! The choice between the pins file and its backup.
 
 use plugward_state_file::{Content, Notice, StateError};
 
 use crate::error::{FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
-use crate::model::{Format, Model};
+use crate::model::{Counts, Format, Model};
 
-/// What was found when the pins were opened. A store that cannot be used is an error instead.
-///
-/// # Source
-/// ADR-003 has one file and no copy; pinstore page, 2.6.
+/// The result of opening the pins. A store that cannot be used is an error instead.
 #[derive(Debug, Clone)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum StoreCheck {
-    /// There are no pins yet: first use.
+    /// No pins exist yet.
     Empty,
-    /// The file is good.
+    /// The file is valid.
     Ready,
-    /// The last good copy was taken (`pin/recovered`); the next commit mends the file.
+    /// The backup was used (`pin/recovered`). The next commit repairs the file.
     Recovered {
-        /// What is wrong with the file.
+        /// The fault of the file.
         fault: StoreFault,
     },
 }
 
 impl StoreCheck {
-    /// Gives the stable code of the notice that goes with the answer.
+    /// Returns the stable code of the notice for this answer.
     #[must_use]
     pub const fn code(&self) -> Option<&'static str> {
         match self {
@@ -35,23 +32,23 @@ impl StoreCheck {
     }
 }
 
-/// What a person should be told of the pins file; never a reason to stop.
+/// A notice about the pins file. It never stops a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreNotice {
-    /// The number of pins is not the one at the end of the file: `pin/hand-edited`.
+    /// Entries were deleted by hand: `pin/hand-edited`.
     HandEdited {
-        /// The number at the end of the file.
+        /// The number of entries that were written.
         said: u64,
-        /// The number of pins in it.
+        /// The number of entries in the file.
         counted: u64,
     },
-    /// The group may write the file or its folder: `state/group-writable`.
+    /// The group can write the file or its directory: `state/group-writable`.
     File(Notice),
 }
 
 impl StoreNotice {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -60,23 +57,23 @@ impl StoreNotice {
         }
     }
 
-    /// Says what a person should know or type.
+    /// Returns what the user should know or type.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::HandEdited { said, counted } => {
-                format!("{counted} pins are there and {said} were written; to drop a pin: plugward forget ID")
-            }
+            Self::HandEdited { said, counted } => format!(
+                "{counted} of {said} entries are left in the file; to delete a pin: plugward forget PLUGIN"
+            ),
             Self::File(notice) => notice.help(),
         }
     }
 }
 
-/// One copy that is believed, and why.
+/// The copy that is used.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) model: Model,
-    pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
     pub(crate) check: StoreCheck,
     pub(crate) notices: Vec<StoreNotice>,
 }
@@ -88,7 +85,7 @@ enum Copy {
     Bad(StoreFault),
 }
 
-/// Whether bytes are all of a pins file, of this version or of a newer one.
+/// Returns `true` if the bytes are a whole pins file, of this version or a newer one.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     match Model::parse(bytes) {
         Ok(_) => true,
@@ -111,24 +108,26 @@ fn judge(read: Read) -> Result<Copy, i64> {
     }
 }
 
-/// Chooses between the file and its last good copy.
+/// Chooses between the file and its backup.
 pub(crate) fn load(file: &str, main: Read, last_good: impl FnOnce() -> Read) -> Result<Loaded, StoreError> {
     let newer = |found| StoreError::new(Store::Pins, file, StoreErrorKind::Version { found });
+    let unusable =
+        |main, last_good| StoreError::new(Store::Pins, file, StoreErrorKind::Unusable { main, last_good });
     let fault = match judge(main).map_err(newer)? {
-        Copy::Good { model, content } if model.format == Format::Two => {
+        Copy::Good { model, content } if model.format == Format::Three => {
             return Ok(loaded(*model, content, StoreCheck::Ready));
         }
         Copy::Good { model, content } => {
-            // A program that knows version 1 alone may have made the file anew: its pins must not hide ours.
+            // An older program can have created the file anew: its pins must not hide the newer ones in the backup.
             return match judge(last_good()).map_err(newer)? {
-                Copy::Good { model, content } => {
-                    Ok(loaded(*model, content, StoreCheck::Recovered { fault: StoreFault::VersionOne }))
+                Copy::Good { model: backup, content } if backup.format > model.format => {
+                    Ok(loaded(*backup, content, StoreCheck::Recovered { fault: StoreFault::OlderVersion }))
                 }
-                Copy::Bad(StoreFault::Missing) => Ok(loaded(*model, content, StoreCheck::Ready)),
-                Copy::Bad(last_good) => {
-                    let kind = StoreErrorKind::Unusable { main: StoreFault::VersionOne, last_good };
-                    Err(StoreError::new(Store::Pins, file, kind))
+                // Programs that write version 1 write no backup, so a damaged one hides newer pins.
+                Copy::Bad(fault) if !matches!(fault, StoreFault::Missing) && model.format == Format::One => {
+                    Err(unusable(StoreFault::OlderVersion, fault))
                 }
+                Copy::Good { .. } | Copy::Bad(_) => Ok(loaded(*model, content, StoreCheck::Ready)),
             };
         }
         Copy::Bad(fault) => fault,
@@ -137,24 +136,24 @@ pub(crate) fn load(file: &str, main: Read, last_good: impl FnOnce() -> Read) -> 
         Copy::Good { model, content } => Ok(loaded(*model, content, StoreCheck::Recovered { fault })),
         Copy::Bad(StoreFault::Missing) if matches!(fault, StoreFault::Missing) => Ok(Loaded {
             model: Model::default(),
-            text: String::new(),
+            bytes: Vec::new(),
             check: StoreCheck::Empty,
             notices: Vec::new(),
         }),
-        Copy::Bad(last_good) => {
-            let kind = StoreErrorKind::Unusable { main: fault, last_good };
-            Err(StoreError::new(Store::Pins, file, kind))
-        }
+        Copy::Bad(last_good) => Err(unusable(fault, last_good)),
     }
 }
 
 fn loaded(model: Model, content: Content, check: StoreCheck) -> Loaded {
     let mut notices: Vec<StoreNotice> = content.notices().iter().cloned().map(StoreNotice::File).collect();
-    let counted = model.count();
-    if model.format == Format::Two && counted != model.said {
-        notices.push(StoreNotice::HandEdited { said: model.said, counted });
+    let counted = match model.format {
+        Format::One => model.stated,
+        // Version 2 counts its pins only.
+        Format::Two => Counts { pending: model.counts().pending, ..model.stated },
+        Format::Three => model.counts(),
+    };
+    if counted != model.stated {
+        notices.push(StoreNotice::HandEdited { said: model.stated.all(), counted: counted.all() });
     }
-    // What parsed is UTF-8.
-    let text = String::from_utf8(content.into_bytes()).unwrap_or_default();
-    Loaded { model, text, check, notices }
+    Loaded { model, bytes: content.into_bytes(), check, notices }
 }

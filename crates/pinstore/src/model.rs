@@ -1,189 +1,256 @@
-//! What a pins file says.
+//! The contents of a pins file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, PluginId};
+use plugward_types::{CalledName, Digest, PluginId, PluginKey};
 
-use crate::doc::{self, FromText as _, Lines, Node};
+use crate::doc::{self, Lines, Node};
 use crate::error::{FormatError, FormatErrorKind};
 use crate::facts::{Facts, Via};
-use crate::pin::{McpPin, Pin, PinState};
-use crate::quick;
+use crate::old_formats;
+use crate::pin::{Agreed, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
+use crate::render::{self, Block};
 use crate::revoked::Revoked;
-use crate::scope::Scope;
+use crate::time::Timestamp;
 
-pub(crate) const VERSION: i64 = 2;
-pub(crate) const MAX_PINS: usize = 20_000;
+pub(crate) const VERSION: i64 = 3;
+pub(crate) const MAX_ENTRIES: usize = 20_000;
 
-/// Which format the bytes had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The format of the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Format {
     One,
-    #[default]
     Two,
+    #[default]
+    Three,
 }
 
-/// A pin of version 1: the manifest alone, by the plugin's name.
-#[derive(Debug, Clone)]
-pub(crate) struct NamePin {
-    pub(crate) manifest: Digest,
-    pub(crate) line: usize,
+/// The number of entries of each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counts {
+    pub(crate) pins: u64,
+    pub(crate) locks: u64,
+    pub(crate) revoked: u64,
+    pub(crate) pending: u64,
+    pub(crate) names: u64,
 }
 
-impl PartialEq for NamePin {
-    fn eq(&self, other: &Self) -> bool {
-        self.manifest == other.manifest
+impl Counts {
+    pub(crate) const fn all(self) -> u64 {
+        let pins = self.pins.saturating_add(self.pending).saturating_add(self.names);
+        pins.saturating_add(self.locks).saturating_add(self.revoked)
+    }
+
+    const fn has_more_than(self, other: Self) -> bool {
+        self.pins > other.pins
+            || self.locks > other.locks
+            || self.revoked > other.revoked
+            || self.pending > other.pending
+            || self.names > other.names
     }
 }
 
-pub(crate) type Shelf = BTreeMap<PluginId, Pin>;
-
-/// What a pins file says.
+/// The contents of a pins file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Model {
     pub(crate) format: Format,
     pub(crate) serial: u64,
-    pub(crate) pins: BTreeMap<Scope, Shelf>,
-    pub(crate) locks: BTreeMap<Scope, Digest>,
+    pub(crate) pins: BTreeMap<PluginKey, Pin>,
+    pub(crate) locks: BTreeMap<Digest, Timestamp>,
     pub(crate) revoked: Vec<Revoked>,
-    pub(crate) v1: BTreeMap<String, NamePin>,
-    /// The number of pins that `[end]` gives.
-    pub(crate) said: u64,
+    /// The pins of a version-2 file. One id could be in several scopes.
+    pub(crate) pending: BTreeMap<PluginId, Vec<PendingPin>>,
+    /// The manifest digests of a version-1 file, by name.
+    pub(crate) v1: BTreeMap<String, Digest>,
+    /// The counts at the end of the file.
+    pub(crate) stated: Counts,
 }
 
 impl Model {
-    pub(crate) fn pin(&self, scope: &Scope, id: &PluginId) -> Option<&Pin> {
-        self.pins.get(scope)?.get(id)
-    }
-
-    pub(crate) fn count(&self) -> u64 {
-        let pins: usize = self.pins.values().map(BTreeMap::len).sum();
-        u64::try_from(pins).unwrap_or(u64::MAX)
-    }
-
-    /// Reads a file of version 1 or 2.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
-        let text = doc::text_of(bytes)?;
-        match quick::parse(text) {
-            Some(model) => Ok(model),
-            None => Self::parse_long(text),
+    pub(crate) fn counts(&self) -> Counts {
+        let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+        Counts {
+            pins: count(self.pins.len()),
+            locks: count(self.locks.len()),
+            revoked: count(self.revoked.len()),
+            pending: count(self.pending.values().map(Vec::len).sum()),
+            names: count(self.v1.len()),
         }
     }
 
-    /// Reads any TOML, and says what is wrong with it and where.
-    pub(crate) fn parse_long(text: &str) -> Result<Self, FormatError> {
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.counts().all() > u64::try_from(MAX_ENTRIES).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the pending pins that have one of the names, by id.
+    pub(crate) fn pending_of<'m>(
+        &'m self,
+        called: &BTreeSet<CalledName>,
+    ) -> impl Iterator<Item = (&'m PluginId, &'m PendingPin)> {
+        let is_called =
+            |id: &PluginId| called.iter().any(|one| one.dialect() == id.dialect() && one.name() == id.name());
+        let found = self.pending.iter().filter(move |(id, _)| is_called(id));
+        found.flat_map(|(id, pins)| pins.iter().map(move |pin| (id, pin)))
+    }
+
+    pub(crate) fn retain_pending(&mut self, mut is_kept: impl FnMut(&PluginId, &PendingPin) -> bool) {
+        self.pending.retain(|id, pins| {
+            pins.retain(|pin| is_kept(id, pin));
+            !pins.is_empty()
+        });
+    }
+
+    /// Reads a file of any version up to this one.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
+        let text = doc::text_of(bytes)?;
         let lines = Lines::of(text);
         let table = doc::parse(text, &lines)?;
         let root = Node::root(&table, &lines);
-        match root.integer("version")? {
-            Some(VERSION) => {}
+        let version = root.integer("version")?;
+        if version.is_some() && !text.ends_with('\n') {
+            // A number in the last line can be cut off and still be a number.
+            let missing = "the end of its last line";
+            return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing }));
+        }
+        let model = match version {
+            Some(VERSION) => parse_current(&root)?,
+            Some(old_formats::VERSION_TWO) => old_formats::parse_v2(&root)?,
             Some(found) if found > VERSION => {
                 return Err(FormatError::anywhere(FormatErrorKind::Version { found }));
             }
-            Some(_) => return Err(root.wrong(&(0..0), "version", "2 (version 1 has no such key)")),
-            None => return Self::parse_v1(&root),
-        }
-        // Within its last line a number can be cut off and still be a number.
-        if !text.ends_with('\n') {
-            return Err(FormatError::anywhere(FormatErrorKind::CutOff {
-                missing: "the end of its last line",
-            }));
-        }
-        let Some(end) = root.table("end")? else {
-            return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing: "the table [end]" }));
+            Some(_) => return Err(root.wrong(&(0..0), "version", "2 or 3 (version 1 has no such key)")),
+            None => old_formats::parse_v1(&root)?,
         };
-        let mut model = Self { said: end.count("pins")?, serial: end.count("serial")?, ..Self::default() };
-        model.locks = root.map("locks")?;
-        for entry in root.list("revoked")? {
-            model.revoked.push(Revoked::read(&entry)?);
-        }
-        if let Some(old) = root.table("v1")? {
-            model.v1 = name_pins(&old)?;
-        }
-        if let Some(pins) = root.table("pins")? {
-            for (scope, node) in pins.tables()? {
-                let Some(scope) = Scope::from_text(scope) else {
-                    return Err(node.missing("a scope: `user`, or `workspace:` and 16 hex digits"));
-                };
-                model.pins.insert(scope, shelf(&node)?);
-            }
-        }
-        if model.count() > u64::try_from(MAX_PINS).unwrap_or(u64::MAX) {
-            return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: MAX_PINS }));
+        if model.is_too_large() {
+            return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: MAX_ENTRIES }));
         }
         Ok(model)
     }
-
-    fn parse_v1(root: &Node<'_, '_>) -> Result<Self, FormatError> {
-        let Some(pins) = root.table("pins")? else { return Err(root.missing("version")) };
-        Ok(Self { format: Format::One, v1: name_pins(&pins)?, ..Self::default() })
-    }
 }
 
-fn name_pins(node: &Node<'_, '_>) -> Result<BTreeMap<String, NamePin>, FormatError> {
-    const EXPECTED: &str = "64 lower-case hex digits";
-    let mut found = BTreeMap::new();
-    for (name, hex, span) in node.strings(EXPECTED)? {
-        let manifest = Digest::from_text(&format!("{}{hex}", Digest::PREFIX))
-            .ok_or_else(|| node.wrong(&span, name, EXPECTED))?;
-        found.insert(name.to_owned(), NamePin { manifest, line: node.line_of(&span) });
+fn parse_current(root: &Node<'_, '_>) -> Result<Model, FormatError> {
+    // In this version an unknown key is a misspelled one: a damaged header must not hide a pin.
+    root.only(&["version", "locks", "revoked", "pins", "v2", "v1", "end"])?;
+    let mut model = Model { locks: root.times("locks")?, ..parse_end(root)? };
+    for node in root.list("revoked")? {
+        node.only(render::REVOKED_KEYS)?;
+        let entry = Revoked::read(&node)?;
+        verify(&node, &render::revoked(&entry))?;
+        model.revoked.push(entry);
     }
-    if found.len() > MAX_PINS {
-        return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: MAX_PINS }));
+    if let Some(pins) = root.table("pins")? {
+        let mut found = Vec::new();
+        for (text, node) in pins.tables()? {
+            let key = node.name_as::<PluginKey>(text)?;
+            let pin = parse_pin(&node, &key)?;
+            verify(&node, &render::pin(&key, &pin))?;
+            found.push((key, pin));
+        }
+        // Comparing keys is expensive. The table is sorted, so this compares neighbors only.
+        model.pins = found.into_iter().collect();
     }
-    Ok(found)
+    if let Some(pending) = root.table("v2")? {
+        for (text, id_span) in pending.names() {
+            let id = pending.key_as::<PluginId>(text, &id_span)?;
+            for node in pending.list(text)? {
+                node.only(render::PENDING_KEYS)?;
+                let pin = old_formats::pin(&node)?;
+                verify(&node, &render::pending(&id, &pin))?;
+                model.pending.entry(id.clone()).or_default().push(pin);
+            }
+        }
+    }
+    if let Some(names) = root.table("v1")? {
+        for (name, node) in names.tables()? {
+            node.only(&["manifest", "check"])?;
+            let manifest = node.must("manifest")?;
+            verify(&node, &render::name(name, &manifest))?;
+            model.v1.insert(name.to_owned(), manifest);
+        }
+    }
+    if model.counts().has_more_than(model.stated) {
+        return Err(FormatError::anywhere(FormatErrorKind::Uncounted));
+    }
+    Ok(model)
 }
 
-fn shelf(scope: &Node<'_, '_>) -> Result<Shelf, FormatError> {
-    let mut found = BTreeMap::new();
-    for (text, node) in scope.tables()? {
-        let Some(id) = PluginId::from_text(text) else {
-            return Err(node.missing("a plugin id: dialect:name@source"));
-        };
-        found.insert(id, pin(&node)?);
-    }
-    Ok(found)
+/// Reads the last table, whose absence shows a file that was cut off.
+fn parse_end(root: &Node<'_, '_>) -> Result<Model, FormatError> {
+    let Some(end) = root.table("end")? else {
+        return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing: "the table [end]" }));
+    };
+    end.only(&["pins", "locks", "revoked", "v2", "v1", "serial", "check"])?;
+    let stated = Counts {
+        pins: end.count("pins")?,
+        locks: end.count("locks")?,
+        revoked: end.count("revoked")?,
+        pending: end.count("v2")?,
+        names: end.count("v1")?,
+    };
+    let serial = end.count("serial")?;
+    verify(&end, &render::end(stated, serial))?;
+    Ok(Model { serial, stated, ..Model::default() })
 }
 
-fn pin(node: &Node<'_, '_>) -> Result<Pin, FormatError> {
-    let word = node.read("state", "`trusted` or `denied`", |value| {
-        let text = value.as_str()?;
-        PinState::ALL.into_iter().find(|state| state.as_str() == text)
-    })?;
-    let state = word.ok_or_else(|| node.missing("state"))?;
-    let via = node.read("via", "`tofu`, `prompt`, `accept` or `lock`", |value| {
-        let text = value.as_str()?;
-        Via::ALL.into_iter().find(|via| via.as_str() == text)
-    })?;
-    let facts = match (node.text("tree")?, state) {
-        (Some(tree), _) => Some(Facts {
-            manifest: node.text("manifest")?,
+/// Compares the check value of an entry with that of its canonical text.
+fn verify(node: &Node<'_, '_>, block: &Block) -> Result<(), FormatError> {
+    let stated: String = node.must("check")?;
+    if stated == block.check() { Ok(()) } else { Err(node.mismatch()) }
+}
+
+fn parse_pin(node: &Node<'_, '_>, key: &PluginKey) -> Result<Pin, FormatError> {
+    node.only(&["state", "called", "folder", "denied", "agreed", "mcp", "check"])?;
+    let state = node.word("state", PinState::EXPECTED, PinState::of_word)?;
+    let denied = match node.table("denied")? {
+        None => None,
+        Some(node) => {
+            node.only(&["at", "by", "tree"])?;
+            Some(Denial { at: node.must_time("at")?, by: node.text("by")?, tree: node.text("tree")? })
+        }
+    };
+    let mut agreed = Vec::new();
+    for node in node.list("agreed")? {
+        agreed.push(parse_agreed(&node)?);
+    }
+    match state {
+        PinState::Denied if denied.is_none() => return Err(node.missing("denied")),
+        PinState::Trusted if agreed.is_empty() => return Err(node.missing("agreed")),
+        PinState::Trusted if denied.is_some() => return Err(node.unknown("denied")),
+        PinState::Denied | PinState::Trusted => {}
+    }
+    if agreed.len() > most_agreed(key) {
+        return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: most_agreed(key) }));
+    }
+    let called = node.set("called")?;
+    Ok(Pin { state, called, folder: node.text("folder")?, agreed, denied, mcp: parse_mcp(node)? })
+}
+
+fn parse_agreed(node: &Node<'_, '_>) -> Result<Agreed, FormatError> {
+    node.only(render::AGREED_KEYS)?;
+    Ok(Agreed {
+        facts: Facts {
+            tree: node.must("tree")?,
+            manifest: node.map("manifest")?,
             entry: node.text("entry")?,
-            tree,
             exclude: node.words("exclude")?,
             shared: node.map("shared")?,
             surface: node.text("surface")?,
             signer: node.text("signer")?,
-        }),
-        (None, PinState::Denied) => None,
-        (None, PinState::Trusted) => return Err(node.missing("tree")),
-    };
-    let mut mcp = BTreeMap::new();
-    if let Some(servers) = node.table("mcp")? {
-        for (server, node) in servers.tables()? {
-            let pin = McpPin { set: node.must("set")?, key: node.must("key")?, items: node.map("items")? };
-            mcp.insert(server.to_owned(), pin);
-        }
-    }
-    Ok(Pin {
-        state,
-        facts,
-        via: via.ok_or_else(|| node.missing("via"))?,
-        at: node.time("at")?.ok_or_else(|| node.missing("at"))?,
+        },
+        version: node.text("version")?,
+        via: node.word("via", Via::EXPECTED, Via::of_word)?,
+        at: node.must_time("at")?,
         by: node.text("by")?,
-        previous: node.text("previous")?,
-        denied: node.text("denied")?,
-        mcp,
-        line: node.line(),
     })
+}
+
+pub(crate) fn parse_mcp(node: &Node<'_, '_>) -> Result<BTreeMap<String, McpPin>, FormatError> {
+    let mut found = BTreeMap::new();
+    let Some(servers) = node.table("mcp")? else { return Ok(found) };
+    for (server, node) in servers.tables()? {
+        node.only(&["set", "key", "items"])?;
+        let pin = McpPin { set: node.must("set")?, key: node.must("key")?, items: node.map("items")? };
+        found.insert(server.to_owned(), pin);
+    }
+    Ok(found)
 }

@@ -1,63 +1,91 @@
 //! One pin.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, TreeDigest};
+use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
 
-use crate::facts::{Facts, Via};
+use crate::facts::{Facts, FolderId, Via};
 use crate::time::Timestamp;
 
-/// What is remembered of one plugin in one scope.
-///
-/// # Source
-/// ADR-003; pinstore page, 2.6.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Pin {
-    /// Trusted or denied.
-    pub state: PinState,
-    /// What was trusted; none in a denial of a plugin that was never pinned.
-    pub facts: Option<Facts>,
-    /// How it came to be.
-    pub via: Via,
-    /// When, as the caller said.
-    pub at: Timestamp,
-    /// Who, as the caller said.
-    pub by: Option<String>,
-    /// The tree that an `accept` replaced.
-    pub previous: Option<TreeDigest>,
-    /// The tree that was there when a person said never, where it was seen. It was never trusted.
-    pub denied: Option<TreeDigest>,
-    /// What the plugin's MCP servers offered, by server name.
-    pub mcp: BTreeMap<String, McpPin>,
-    /// The line of the pin in the file, from 1.
-    pub line: usize,
-}
+/// The most agreed trees of an installed plugin: two versions at a time are normal.
+const MAX_AGREED: usize = 16;
 
-impl PartialEq for Pin {
-    /// The line is where a pin stands, not what it is.
-    fn eq(&self, other: &Self) -> bool {
-        let key = |pin: &Self| (pin.state, pin.via, pin.at, pin.previous, pin.denied);
-        key(self) == key(other) && self.facts == other.facts && self.by == other.by && self.mcp == other.mcp
+/// Returns the most trees that a pin of this key can have.
+pub(crate) const fn most_agreed(key: &PluginKey) -> usize {
+    match key {
+        PluginKey::Installed { .. } => MAX_AGREED,
+        PluginKey::Placed(_) => 1,
     }
 }
 
-impl Eq for Pin {}
+/// The record of one plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pin {
+    /// Whether the plugin is trusted or denied.
+    pub state: PinState,
+    /// The names that the plugin had in its manifests. They select a pin and never match one.
+    pub called: BTreeSet<CalledName>,
+    /// The identity of the directory of a placed plugin.
+    pub folder: Option<FolderId>,
+    /// The agreed trees, oldest first: at most 16 of an installed plugin, one of a placed one. Empty only in a denial.
+    pub agreed: Vec<Agreed>,
+    /// The denial, present exactly if the state is [`PinState::Denied`].
+    pub denied: Option<Denial>,
+    /// What the plugin's MCP servers offered, by server name.
+    pub mcp: BTreeMap<String, McpPin>,
+}
+
+impl Pin {
+    /// Returns what was agreed to last.
+    #[must_use]
+    pub fn latest(&self) -> Option<&Agreed> {
+        self.agreed.last()
+    }
+}
+
+/// A state of a plugin that was agreed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Agreed {
+    /// The digests.
+    pub facts: Facts,
+    /// The version that the plugin stated.
+    pub version: Option<String>,
+    /// How it came to be agreed to.
+    pub via: Via,
+    /// When, as stated by the caller.
+    pub at: Timestamp,
+    /// The user, as stated by the caller.
+    pub by: Option<String>,
+}
+
+/// The denial of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Denial {
+    /// When, as stated by the caller.
+    pub at: Timestamp,
+    /// The user, as stated by the caller.
+    pub by: Option<String>,
+    /// The tree that was on disk. It was never trusted.
+    pub tree: Option<TreeDigest>,
+}
 
 /// Whether a plugin is trusted or denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new state must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new state")]
 pub enum PinState {
-    /// The bytes of the pin were agreed to.
+    /// The agreed trees load.
     Trusted,
-    /// The plugin is denied, whatever its bytes.
+    /// The plugin is denied, whatever its contents.
     Denied,
 }
 
 impl PinState {
-    pub(crate) const ALL: [Self; 2] = [Self::Trusted, Self::Denied];
+    pub(crate) const EXPECTED: &'static str = "`trusted` or `denied`";
 
-    /// Gives the word in the file.
+    /// Returns the word in the file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -65,19 +93,50 @@ impl PinState {
             Self::Denied => "denied",
         }
     }
+
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        [Self::Trusted, Self::Denied].into_iter().find(|state| state.as_str() == word)
+    }
 }
 
-/// What an MCP server offered when it was pinned; made by the launcher, opaque here.
-///
-/// # Source
-/// HyperAgent compares the names of tools alone (SPEC 3.5); launch page, 3.5.
+/// What an MCP server offered when it was pinned. The launcher computes it; it is opaque here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "three digests; a fourth must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a fourth digest")]
 pub struct McpPin {
-    /// Digest over all items.
+    /// The digest over all items.
     pub set: Digest,
-    /// Digest of what started the server.
+    /// The digest of the command that started the server.
     pub key: Digest,
-    /// Digest of each item, by `kind name`.
+    /// The digest of each item, by `kind name`.
     pub items: BTreeMap<String, Digest>,
+}
+
+/// A pin of a version-2 file, which stored no place: pending until a plugin of its name is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PendingPin {
+    /// Whether the plugin is trusted or denied.
+    pub state: PinState,
+    /// The pinned tree; `None` only in a denial.
+    pub tree: Option<TreeDigest>,
+    /// SHA-256 of the manifest file.
+    pub manifest: Option<Digest>,
+    /// The names that the tree digest leaves out.
+    pub exclude: Vec<String>,
+    /// The digests of the shared directories, by relative path.
+    pub shared: BTreeMap<String, TreeDigest>,
+    /// SHA-256 of the marketplace entry.
+    pub entry: Option<Digest>,
+    /// The key id of the signer.
+    pub signer: Option<String>,
+    /// How the pin was created.
+    pub via: Via,
+    /// When it was created or denied.
+    pub at: Timestamp,
+    /// The user.
+    pub by: Option<String>,
+    /// The tree that was on disk at a denial.
+    pub denied: Option<TreeDigest>,
+    /// What the plugin's MCP servers offered, by server name.
+    pub mcp: BTreeMap<String, McpPin>,
 }

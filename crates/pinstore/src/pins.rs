@@ -4,35 +4,30 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 use plugward_state_file::{Hold, LastGood, Owner, StateError, StateFile};
-use plugward_types::{Digest, PluginId};
+use plugward_types::{Digest, PluginId, PluginKey};
 
 use crate::change::{Change, Outcome, apply};
 use crate::check::{PinCheck, check};
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
-use crate::facts::Facts;
+use crate::facts::{FolderId, Observed};
 use crate::hash::{hex, sha256};
 use crate::load::{Loaded, StoreCheck, StoreNotice, is_whole, load};
-use crate::model::{Format, MAX_PINS, Model};
-use crate::pin::Pin;
+use crate::model::{Format, MAX_ENTRIES, Model};
+use crate::pin::{PendingPin, Pin};
+use crate::render::render;
 use crate::revoked::Revoked;
-use crate::scope::Scope;
-use crate::splice::splice;
 use crate::time::Timestamp;
-use crate::write::render;
 
 const NAME: &str = "plugins.pins.toml";
 const CAP: u64 = 8 << 20;
 const WAIT: Duration = Duration::from_secs(5);
-/// How many damaged files are kept.
+/// The number of damaged files that are kept.
 const KEEP_DAMAGED: usize = 3;
 
 /// The pins of this machine, as they were read.
 ///
 /// # Guarantees
 /// A check changes nothing. A refusal never changes a pin.
-///
-/// # Source
-/// ADR-003; pinstore page, 2.6.
 #[derive(Debug, Clone)]
 pub struct Pins {
     file: StateFile,
@@ -41,14 +36,14 @@ pub struct Pins {
     wait: Duration,
 }
 
-/// What a commit did.
+/// The result of a commit.
 #[derive(Debug, Clone)]
 #[must_use]
 #[non_exhaustive]
 pub struct Committed {
-    /// What came of each change, in the order of the changes.
+    /// The outcome of each change, in the order of the changes.
     pub outcomes: Vec<Outcome>,
-    /// The number of commits that the file has seen.
+    /// The number of commits so far.
     pub serial: u64,
     /// Whether the file was written.
     pub wrote: Wrote,
@@ -58,117 +53,127 @@ pub struct Committed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wrote {
-    /// Nothing was to be changed.
+    /// There was nothing to change.
     Nothing,
-    /// Not every change could be made, and all were asked for or none. An outcome `Done` then says what would have been.
+    /// Some change of [`Pins::commit_whole`] could not be made. `Done` marks those that could have been.
     Withheld,
-    /// The file and its last good copy hold the change, synced.
+    /// The changes are synced to the file and its backup.
     Synced {
-        /// The name under which a file that was damaged, or of version 1, is kept.
+        /// The new name of the old file, if that was damaged or of an older version.
         kept: Option<String>,
     },
 }
 
 impl Pins {
-    /// Names the pins file below the user's config folder.
+    /// Returns the pins file in the user's configuration directory.
     ///
     /// # Errors
-    /// `state/io` where the folder handle cannot be had a second time.
+    /// `state/io` if the directory handle cannot be cloned.
     pub fn file(dir: &Dir, owner: Owner) -> Result<StateFile, StateError> {
         StateFile::at(dir, NAME, CAP, owner, LastGood::Yes)
     }
 
-    /// Reads the pins, or their last good copy.
+    /// Reads the pins, or their backup.
     ///
     /// # Errors
-    /// `pin/store` where a copy is there and none can be used; `pin/store-version` where a newer program wrote one.
-    /// Then [`StoreErrorRule`](crate::StoreErrorRule) says what becomes of each plugin.
+    /// `pin/store` if a copy exists and none can be used; `pin/store-version` if a newer plugward wrote one.
+    /// [`StoreErrorRule`](crate::StoreErrorRule) then decides about the plugins.
     pub fn open(file: &StateFile) -> Result<(Self, StoreCheck), StoreError> {
         let Loaded { model, check, notices, .. } =
             load(file.name(), file.read(), || file.read_last_good(&is_whole))?;
         Ok((Self { file: file.clone(), model, notices, wait: WAIT }, check))
     }
 
-    /// Sets how long a commit waits for the hold; 5 s where it is not set.
+    /// Sets how long a commit waits for the file lock; the default is 5 s.
     #[must_use]
     pub fn with_wait(self, wait: Duration) -> Self {
         Self { wait, ..self }
     }
 
-    /// Names the file, for messages.
+    /// Returns the name of the file, for messages.
     #[must_use]
     pub fn file_name(&self) -> &str {
         self.file.name()
     }
 
-    /// Gives what a person should be told of the file.
+    /// Returns the notices about the file.
     #[must_use]
     pub fn notices(&self) -> &[StoreNotice] {
         &self.notices
     }
 
     /// Compares one plugin with its pin.
-    pub fn check(&self, scope: &Scope, id: &PluginId, facts: &Facts) -> PinCheck {
-        check(&self.model, scope, id, facts)
+    pub fn check(&self, observed: &Observed) -> PinCheck {
+        check(&self.model, observed)
     }
 
-    /// Gives one pin.
+    /// Returns the pin of a key.
     #[must_use]
-    pub fn get(&self, scope: &Scope, id: &PluginId) -> Option<&Pin> {
-        self.model.pin(scope, id)
+    pub fn get(&self, key: &PluginKey) -> Option<&Pin> {
+        self.model.pins.get(key)
     }
 
-    /// Gives all pins, by scope and id.
-    pub fn iter(&self) -> impl Iterator<Item = (&Scope, &PluginId, &Pin)> {
-        self.model.pins.iter().flat_map(|(scope, shelf)| shelf.iter().map(move |(id, pin)| (scope, id, pin)))
+    /// Returns all pins, by key. The host reports those whose directory does not exist any more as `pin/gone`.
+    pub fn iter(&self) -> impl Iterator<Item = (&PluginKey, &Pin)> {
+        self.model.pins.iter()
     }
 
-    /// Gives the old pins that cover a manifest alone, by the plugin's name.
+    /// Returns the keys whose pins have this directory.
+    pub fn by_folder(&self, folder: &FolderId) -> impl Iterator<Item = &PluginKey> {
+        self.model.pins.iter().filter(|(_, pin)| pin.folder.as_ref() == Some(folder)).map(|(key, _)| key)
+    }
+
+    /// Returns the pins of a version-2 file, by id. An id can occur several times.
+    pub fn pending(&self) -> impl Iterator<Item = (&PluginId, &PendingPin)> {
+        self.model.pending.iter().flat_map(|(id, pins)| pins.iter().map(move |pin| (id, pin)))
+    }
+
+    /// Returns the manifest digests of a version-1 file, by the plugin's name.
     pub fn manifest_only(&self) -> impl Iterator<Item = (&str, &Digest)> {
-        self.model.v1.iter().map(|(name, pin)| (name.as_str(), &pin.manifest))
+        self.model.v1.iter().map(|(name, manifest)| (name.as_str(), manifest))
     }
 
-    /// Gives the digest of the lock file that was accepted for a scope.
+    /// Returns `true` if the user accepted a lockfile with this digest.
     #[must_use]
-    pub fn accepted_lock(&self, scope: &Scope) -> Option<&Digest> {
-        self.model.locks.get(scope)
+    pub fn is_lock_accepted(&self, lock: &Digest) -> bool {
+        self.model.locks.contains_key(lock)
     }
 
-    /// Gives the revocations that this machine's user made.
+    /// Returns the user's own revocations.
     #[must_use]
     pub fn revoked(&self) -> &[Revoked] {
         &self.model.revoked
     }
 
-    /// Gives the number of commits that the file has seen; what was written later has the higher one.
+    /// Returns the number of commits so far. A later state has a higher number.
     #[must_use]
     pub const fn serial(&self) -> u64 {
         self.model.serial
     }
 
-    /// Makes changes, all in one write, on what the file says under the hold.
-    ///
-    /// # Errors
-    /// `pin/not-saved` where the file is held, full, read-only or not ours any more, or would be too large;
-    /// `pin/store` and `pin/store-version` as [`Pins::open`], where it was damaged since. Every pin that was read
-    /// holds as before.
+    /// Makes changes in one write, on the contents that the file has under the file lock.
     ///
     /// # Guarantees
-    /// After `Ok` with [`Wrote::Synced`]: the file and its last good copy hold the changes, synced; what other
-    /// processes wrote since the pins were read is kept; unknown keys, tables and comments are kept; what was
-    /// written was read back in memory and says what was meant. These pins then are what the file says.
+    /// After `Ok` with [`Wrote::Synced`], the changes are synced to the file and its backup, and changes that other
+    /// processes committed since the pins were read are kept. The written text was parsed in memory and compared with
+    /// the intended contents. These pins then equal the file.
+    ///
+    /// # Errors
+    /// `pin/not-saved` if the file is locked, full, read-only, not the user's any more, or would be too large;
+    /// `pin/store` and `pin/store-version` as [`Pins::open`], if the file was damaged since. The pins that were read
+    /// still apply.
     pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<Committed, StoreError> {
         self.commit_if(changes, now, |_| true)
     }
 
-    /// As [`Pins::commit`], and writes nothing unless each change is made or is so already.
+    /// As [`Pins::commit`], but writes nothing unless every outcome is `Done` or `Already`.
+    ///
+    /// # Guarantees
+    /// After `Ok` with [`Wrote::Withheld`], the file is unchanged. The decision is made under the file lock, so that
+    /// another process cannot intervene.
     ///
     /// # Errors
     /// Those of [`Pins::commit`].
-    ///
-    /// # Guarantees
-    /// After `Ok` with [`Wrote::Withheld`]: the file is as it was. It is decided under the hold, so that no rival
-    /// comes in between.
     pub fn commit_whole(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<Committed, StoreError> {
         self.commit_if(changes, now, |outcomes| {
             outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done | Outcome::Already))
@@ -185,8 +190,7 @@ impl Pins {
         let hold = file.hold(self.wait).map_err(|error| self.not_saved(error))?;
         let loaded = load(file.name(), hold.read(), || hold.read_last_good(&is_whole))?;
         let mut model = loaded.model.clone();
-        let outcomes: Vec<Outcome> =
-            changes.into_iter().map(|change| apply(&mut model, change, now)).collect();
+        let outcomes = apply(&mut model, changes, now);
         let wrote = if model == loaded.model {
             Some(Wrote::Nothing)
         } else {
@@ -203,10 +207,10 @@ impl Pins {
         Ok(Committed { outcomes, serial: self.model.serial, wrote: Wrote::Synced { kept } })
     }
 
-    /// Starts over where no copy can be used: both are moved aside, and an empty store is written.
+    /// Starts over if no copy can be used: renames both, and writes an empty store.
     ///
     /// # Errors
-    /// `pin/store-version` where a newer program wrote a copy, which is never written over; `pin/not-saved` as
+    /// `pin/store-version` if a newer plugward wrote a copy, which is never replaced; `pin/not-saved` as
     /// [`Pins::commit`].
     pub fn start_over(file: &StateFile, wait: Duration) -> Result<Self, StoreError> {
         let pins = Self { file: file.clone(), model: Model::default(), notices: Vec::new(), wait };
@@ -220,14 +224,13 @@ impl Pins {
                             .map_err(|error| pins.not_saved(error))?;
                     }
                     let check = StoreCheck::Recovered { fault: main.clone() };
-                    Loaded { model: Model::default(), text: String::new(), check, notices: Vec::new() }
+                    Loaded { model: Model::default(), bytes: Vec::new(), check, notices: Vec::new() }
                 }
                 _ => return Err(error),
             },
         };
         let empty = Model { serial: loaded.model.serial, ..Model::default() };
-        let blank = Loaded { text: String::new(), model: Model::default(), ..loaded };
-        let (_, model) = pins.write(&hold, &blank, empty)?;
+        let (_, model) = pins.write(&hold, &loaded, empty)?;
         Ok(Self { model, ..pins })
     }
 
@@ -235,28 +238,33 @@ impl Pins {
         StoreError::new(Store::Pins, self.file.name(), StoreErrorKind::NotSaved(error))
     }
 
-    /// Writes a model over what was loaded; gives the name of what was kept, and the model as it reads back.
+    /// Writes a model over what was loaded. Returns the new name of the old file, and the model as it reads back.
     fn write(
         &self,
         hold: &Hold<'_>,
         loaded: &Loaded,
         model: Model,
     ) -> Result<(Option<String>, Model), StoreError> {
-        let (text, written) = prepare(self.file.name(), &loaded.text, &loaded.model, model)?;
+        let (text, written) = prepare(self.file.name(), model)?;
         let kept = self.keep(hold, loaded).map_err(|error| self.not_saved(error))?;
         hold.replace(text.as_bytes()).map_err(|error| self.not_saved(error))?;
         Ok((kept, written))
     }
 
-    /// Keeps what a person may want to look at: a damaged file, and one of version 1.
+    /// Keeps a damaged file, and one of an older version, under another name.
     fn keep(&self, hold: &Hold<'_>, loaded: &Loaded) -> Result<Option<String>, StateError> {
+        let copy = match loaded.model.format {
+            Format::One => Some(keep_copy(hold, self.file.name(), "v1", &loaded.bytes)?),
+            Format::Two => Some(keep_copy(hold, self.file.name(), "v2", &loaded.bytes)?),
+            Format::Three => None,
+        };
         let label = match &loaded.check {
-            StoreCheck::Ready if loaded.model.format == Format::Two => return Ok(None),
-            StoreCheck::Ready => return self.keep_v1(hold, loaded.text.as_bytes()).map(Some),
-            StoreCheck::Empty | StoreCheck::Recovered { fault: StoreFault::Missing } => return Ok(None),
+            StoreCheck::Ready | StoreCheck::Empty | StoreCheck::Recovered { fault: StoreFault::Missing } => {
+                return Ok(copy);
+            }
             StoreCheck::Recovered { .. } => match hold.read() {
                 Ok(Some(content)) => format!("damaged-{}", short(content.bytes())),
-                Ok(None) => return Ok(None),
+                Ok(None) => return Ok(copy),
                 Err(_) => "damaged-unread".to_owned(),
             },
         };
@@ -264,15 +272,20 @@ impl Pins {
         hold.prune("damaged-", KEEP_DAMAGED)?;
         Ok(Some(kept))
     }
+}
 
-    fn keep_v1(&self, hold: &Hold<'_>, bytes: &[u8]) -> Result<String, StateError> {
-        let first = format!("{}.v1", self.file.name());
-        match hold.keep_copy("v1", bytes) {
-            Ok(name) => Ok(name),
-            // An older one stands there, and is not ours to write over.
-            Err(error) if error.name() == first => hold.keep_copy(&format!("v1-{}", short(bytes)), bytes),
-            Err(error) => Err(error),
-        }
+/// Keeps the bytes of an older version next to the file. An existing copy with other bytes is not replaced.
+pub(crate) fn keep_copy(
+    hold: &Hold<'_>,
+    file: &str,
+    version: &str,
+    bytes: &[u8],
+) -> Result<String, StateError> {
+    let first = format!("{file}.{version}");
+    match hold.keep_copy(version, bytes) {
+        Ok(name) => Ok(name),
+        Err(error) if error.name() == first => hold.keep_copy(&format!("{version}-{}", short(bytes)), bytes),
+        Err(error) => Err(error),
     }
 }
 
@@ -282,44 +295,29 @@ fn short(bytes: &[u8]) -> String {
     text
 }
 
-/// Renders a model over an old text, and reads it back: what does not say what was meant is not written.
-fn prepare(file: &str, old_text: &str, old: &Model, mut model: Model) -> Result<(String, Model), StoreError> {
+/// Renders a model and reads it back: a text that does not read back as intended is not written.
+fn prepare(file: &str, mut model: Model) -> Result<(String, Model), StoreError> {
     let failed = |kind| StoreError::new(Store::Pins, file, kind);
-    let entries = model.count().saturating_add(u64::try_from(model.v1.len()).unwrap_or(u64::MAX));
-    if entries > u64::try_from(MAX_PINS).unwrap_or(u64::MAX) {
-        return Err(failed(StoreErrorKind::TooMany { most: MAX_PINS }));
+    if model.is_too_large() {
+        return Err(failed(StoreErrorKind::TooMany { most: MAX_ENTRIES }));
     }
     model.serial = model.serial.saturating_add(1);
-    model.said = model.count();
-    model.format = Format::Two;
-    model.pins.retain(|_, shelf| !shelf.is_empty());
-    if let Some(text) = splice(old_text, old, &model)
-        && let Ok(written) = read_back(&text, &model)
-    {
-        return Ok((text, written));
-    }
+    (model.stated, model.format) = (model.counts(), Format::Three);
+    let text = render(&model);
     let unwritable = |why| failed(StoreErrorKind::Unwritable { why });
-    let text = render(old_text, old, &model).map_err(unwritable)?;
-    let written = read_back(&text, &model).map_err(unwritable)?;
-    Ok((text, written))
-}
-
-/// Reads what is about to be written, and compares it with what was meant.
-fn read_back(text: &str, meant: &Model) -> Result<Model, String> {
-    let mut written = Model::parse(text.as_bytes()).map_err(|error| error.to_string())?;
-    written.pins.retain(|_, shelf| !shelf.is_empty());
-    if written == *meant {
-        Ok(written)
+    let written = Model::parse(text.as_bytes()).map_err(|error| unwritable(error.to_string()))?;
+    if written == model {
+        Ok((text, written))
     } else {
-        Err("what was to be written does not read back as it was meant".to_owned())
+        Err(unwritable("it reads back as something else".to_owned()))
     }
 }
 
-/// Works out what a commit would write over the bytes of a pins file, and writes nothing.
+/// Returns what a commit would write over the bytes of a pins file, and writes nothing.
 ///
 /// # Errors
-/// `pin/store` or `pin/store-version` where the bytes are no pins file; `pin/not-saved` where the changes cannot be
-/// put into it.
+/// `pin/store` or `pin/store-version` if the bytes are not a pins file; `pin/not-saved` if there would be too many
+/// entries.
 pub fn rewrite_pins(
     bytes: &[u8],
     changes: Vec<Change>,
@@ -333,19 +331,18 @@ pub fn rewrite_pins(
             last_good: StoreFault::Missing,
         }),
     })?;
-    let text = String::from_utf8_lossy(bytes);
     let mut model = old.clone();
-    let outcomes = changes.into_iter().map(|change| apply(&mut model, change, now)).collect();
+    let outcomes = apply(&mut model, changes, now);
     if model == old {
-        return Ok((text.into_owned(), outcomes));
+        return Ok((String::from_utf8_lossy(bytes).into_owned(), outcomes));
     }
-    prepare(NAME, &text, &old, model).map(|(text, _)| (text, outcomes))
+    prepare(NAME, model).map(|(text, _)| (text, outcomes))
 }
 
-/// Reads a pins file's bytes, without a file, and counts its pins: for tools that look at one.
+/// Parses the bytes of a pins file and returns the number of its pins, including the pending ones of version 2.
 ///
 /// # Errors
-/// `store/format` with place, what was expected and what to do.
+/// `store/format` with the place, the expected value and help.
 pub fn parse_pins(bytes: &[u8]) -> Result<u64, FormatError> {
-    Model::parse(bytes).map(|model| model.count())
+    Model::parse(bytes).map(|model| model.counts()).map(|counts| counts.pins.saturating_add(counts.pending))
 }

@@ -1,4 +1,4 @@
-//! The list of a tree, as `plugtree-v1` writes it.
+//! The list of a tree in the format `plugtree-v1`.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ const FIRST: &str = "plugtree-v1\n";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the columns of plugtree-v1")]
 pub struct TreeEntry {
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
-    /// SHA-256 of its bytes, or of a link's text.
+    /// SHA-256 of its contents, or of the target of a symlink.
     pub digest: Digest,
     /// Its size in bytes.
     pub size: u64,
 }
 
-/// What an entry of a tree is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "the kinds of plugtree-v1")]
 pub enum EntryKind {
     /// A file.
     File,
-    /// A file that may be executed.
+    /// An executable file.
     Executable,
-    /// A symbolic link.
+    /// A symlink.
     Link,
 }
 
 impl EntryKind {
-    /// Gives the letter of the list.
+    /// Returns the letter in the list.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -50,12 +50,12 @@ impl EntryKind {
     }
 }
 
-/// Digests a list.
+/// Returns the digest of a list.
 pub(crate) fn digest(preimage: &str) -> TreeDigest {
     TreeDigest::from_bytes(*sha256(preimage.as_bytes()).as_bytes())
 }
 
-/// Reads the entries of a list by path; none where it is no such list.
+/// Parses the entries of a list, by path; `None` if the text is not a list.
 pub(crate) fn entries(preimage: &str) -> Option<BTreeMap<&str, TreeEntry>> {
     let mut found = BTreeMap::new();
     for line in preimage.strip_prefix(FIRST)?.strip_suffix('\n').unwrap_or_default().split('\n') {

@@ -1,4 +1,4 @@
-//! The last revocation list of each source that could be read.
+//! The last valid revocation list of each source.
 
 use core::fmt;
 use std::time::Duration;
@@ -12,13 +12,10 @@ use crate::revocations::Revocations;
 
 const CAP: u64 = 8 << 20;
 
-/// The kept lists, below the user's state folder.
+/// The stored lists, in the user's state directory.
 ///
 /// # Guarantees
-/// A list that is damaged, withheld or older takes no revocation back.
-///
-/// # Source
-/// Pinstore page, 2.8.
+/// A damaged, withheld or older list never cancels a revocation.
 #[derive(Debug)]
 pub struct RevocationLists {
     dir: Dir,
@@ -26,34 +23,34 @@ pub struct RevocationLists {
     wait: Duration,
 }
 
-/// Which list of a source holds.
+/// The list of a source that applies.
 #[derive(Debug, Clone)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum Settled {
-    /// The one that was offered.
+    /// The offered list.
     Fresh {
         /// The list.
         list: Revocations,
-        /// Why it could not be kept for the next time, where it could not.
+        /// The error if it could not be stored.
         not_kept: Option<StateError>,
     },
-    /// The one from before: notice `revocation/kept`.
+    /// The stored list: notice `revocation/kept`.
     Kept {
         /// The list.
         list: Revocations,
-        /// Why not the offered one.
+        /// Why the offered list does not apply.
         why: KeptWhy,
     },
-    /// None was ever read: notice `revocation/none`.
+    /// No list was ever read: notice `revocation/none`.
     None {
-        /// Why not the offered one.
+        /// Why the offered list does not apply.
         why: KeptWhy,
     },
 }
 
 impl Settled {
-    /// Gives the list that holds.
+    /// Returns the list that applies.
     #[must_use]
     pub const fn list(&self) -> Option<&Revocations> {
         match self {
@@ -62,7 +59,7 @@ impl Settled {
         }
     }
 
-    /// Gives the stable code of the notice that goes with the answer.
+    /// Returns the stable code of the notice for this answer.
     #[must_use]
     pub const fn code(&self) -> Option<&'static str> {
         match self {
@@ -73,19 +70,19 @@ impl Settled {
     }
 }
 
-/// Why an offered list was not taken.
+/// Why an offered list does not apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeptWhy {
-    /// None was offered: its source could not be read.
+    /// The source could not be read.
     Unreachable,
-    /// It is no list.
+    /// The list is invalid.
     Damaged(FormatError),
-    /// It is older than the one that is kept.
+    /// The list is older than the stored one.
     Older {
-        /// Its number.
+        /// The number of the offered list.
         offered: u64,
-        /// The number of the kept one.
+        /// The number of the stored list.
         kept: u64,
     },
 }
@@ -101,7 +98,7 @@ impl fmt::Display for KeptWhy {
 }
 
 impl RevocationLists {
-    /// Opens the folder, and makes it for us alone where it is missing.
+    /// Opens the directory, and creates it with owner-only permissions if it is missing.
     ///
     /// # Errors
     /// Those of [`make_folder`].
@@ -109,11 +106,11 @@ impl RevocationLists {
         Ok(Self { dir: make_folder(state_folder, "revocations")?, owner, wait })
     }
 
-    /// Settles which list of a source holds, and keeps it.
+    /// Chooses the list of a source that applies, and stores it.
     ///
     /// # Errors
-    /// Those of reading a state file where the kept list is there and cannot be used, and the offered one cannot
-    /// either: then nobody knows what was revoked.
+    /// Those of reading a state file if neither the stored nor the offered list can be used: the revocations are then
+    /// unknown.
     pub fn settle(&self, source: &str, offered: Option<&[u8]>) -> Result<Settled, StateError> {
         let mut name = sha256(source.as_bytes()).hex();
         name.truncate(16);
@@ -125,7 +122,7 @@ impl RevocationLists {
         let kept = match file.recover(&|bytes| Revocations::parse(bytes).is_ok()) {
             Ok(Recovered::Absent) => None,
             Ok(Recovered::Main(content) | Recovered::LastGood { content, .. }) => Some(content.into_bytes()),
-            // A good new list is better than none; without one, this is a failure.
+            // A valid new list replaces a damaged one. Without it, this is a failure.
             Err(_damaged) if offered.is_ok() => None,
             Err(error) => return Err(error),
         };
@@ -145,7 +142,7 @@ impl RevocationLists {
         }
     }
 
-    /// Keeps a list, unless another process has kept a newer one meanwhile.
+    /// Stores a list, unless another process has stored a newer one.
     fn keep(&self, file: &StateFile, list: &Revocations, bytes: &[u8]) -> Result<(), StateError> {
         let hold = file.hold(self.wait)?;
         let there = hold.read().ok().flatten();

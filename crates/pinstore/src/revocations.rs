@@ -1,4 +1,4 @@
-//! Lists of what was revoked.
+//! Revocation lists.
 
 use crate::doc::{self, Lines, Node};
 use crate::error::{FormatError, FormatErrorKind};
@@ -6,13 +6,10 @@ use crate::revoked::{Revoked, Subject};
 
 const VERSION: i64 = 1;
 const MAX_ENTRIES: usize = 100_000;
-/// The most bytes of a list that are read.
+/// The size limit of a list.
 const CAP: usize = 8 << 20;
 
 /// A revocation list.
-///
-/// # Source
-/// Pinstore page, 2.8; none of the seed systems has one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Revocations {
     serial: u64,
@@ -22,7 +19,7 @@ pub struct Revocations {
 /// Whether a plugin is revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum RevocationCheck<'a> {
     /// No entry matches.
     Clear,
@@ -34,9 +31,8 @@ impl Revocations {
     /// Reads a list.
     ///
     /// # Errors
-    /// `store/format` with place, what was expected and what to do: also for an entry that gives nothing to match,
-    /// for versions without an id, for more than 8 MiB or 100,000 entries, and for a list without its version or
-    /// serial.
+    /// `store/format` with the place, the expected value and help: also for an entry without conditions, for versions
+    /// without an id, for more than 8 MiB or 100,000 entries, and for a list without its version or serial.
     pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         if bytes.len() > CAP {
             return Err(FormatError::anywhere(FormatErrorKind::TooLarge { cap: CAP }));
@@ -53,7 +49,7 @@ impl Revocations {
             Some(_) => return Err(root.wrong(&(0..0), "version", "1")),
             None => return Err(root.missing("version")),
         }
-        // Within its last line a word can be cut off and still be a word.
+        // A word in the last line can be cut off and still be a word.
         if !text.ends_with('\n') {
             return Err(FormatError::anywhere(FormatErrorKind::CutOff {
                 missing: "the end of its last line",
@@ -70,25 +66,25 @@ impl Revocations {
         Ok(Self { serial, entries })
     }
 
-    /// Takes entries that come from elsewhere, such as those of the pins.
+    /// Creates a list of entries from elsewhere, such as the pins file.
     #[must_use]
     pub fn of(entries: &[Revoked]) -> Self {
         Self { serial: 0, entries: entries.to_vec() }
     }
 
-    /// Gives the list's number; a list with a lower one is older.
+    /// Returns the number of the list. A list with a lower one is older.
     #[must_use]
     pub const fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// Gives the entries, as they stand.
+    /// Returns the entries in their order.
     #[must_use]
     pub fn entries(&self) -> &[Revoked] {
         &self.entries
     }
 
-    /// Looks for the first entry that matches.
+    /// Returns the first entry that matches.
     pub fn check(&self, subject: &Subject<'_>) -> RevocationCheck<'_> {
         let found = self.entries.iter().find(|entry| entry.matches(subject));
         found.map_or(RevocationCheck::Clear, RevocationCheck::Revoked)

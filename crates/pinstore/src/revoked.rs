@@ -1,56 +1,58 @@
-//! What was revoked, and what it matches.
+//! The entries of revocation lists.
 
-use plugward_types::{Digest, PluginId, TreeDigest};
+use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
 
 use crate::doc::Node;
 use crate::error::{FormatError, FormatErrorKind};
 use crate::time::Timestamp;
 
-/// One entry of a revocation list. All that it gives must match.
-///
-/// # Source
-/// OpenSSH marks a key `@revoked` in the file of known ones; pinstore page, 2.8.
+const ID: &str = "a plugin key or a name: host:name@market, path:/directory or dialect:name";
+const CONDITIONS: &str = "tree, manifest, binary, id or signer";
+
+/// One entry of a revocation list. All of its conditions must match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a new condition must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new condition")]
 pub struct Revoked {
     /// The tree.
     pub tree: Option<TreeDigest>,
-    /// The manifest file.
+    /// A manifest file.
     pub manifest: Option<Digest>,
-    /// A program that the plugin is or brings.
+    /// A program that the plugin is or contains.
     pub binary: Option<Digest>,
-    /// The plugin.
-    pub id: Option<PluginId>,
-    /// The plugin's versions, in full; only together with `id`. Empty: every one.
+    /// The plugin's key or one of its names: text that parses as [`PluginKey`], [`CalledName`] or [`PluginId`].
+    pub id: Option<String>,
+    /// The affected versions, in full; requires `id`. Empty means all versions.
     pub versions: Vec<String>,
-    /// The key id of who signed.
+    /// The key id of the signer.
     pub signer: Option<String>,
-    /// Why, for a person.
+    /// The reason, for the user.
     pub reason: String,
-    /// Since when; it explains, and does not decide.
+    /// When it was revoked, for the user.
     pub since: Option<Timestamp>,
 }
 
-/// What there is of one plugin to hold against a revocation list.
+/// The facts of one plugin that revocation lists are checked against.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "a new fact must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new fact")]
 pub struct Subject<'a> {
-    /// The plugin.
-    pub id: &'a PluginId,
-    /// Its version, where it gives one.
+    /// The key.
+    pub key: &'a PluginKey,
+    /// All names that an entry can use for the plugin.
+    pub names: &'a [String],
+    /// The version, if the plugin states one.
     pub version: Option<&'a str>,
-    /// Its tree.
+    /// The tree.
     pub tree: Option<&'a TreeDigest>,
-    /// Its manifest file.
-    pub manifest: Option<&'a Digest>,
-    /// The programs that it is or brings.
+    /// The manifest files.
+    pub manifests: &'a [Digest],
+    /// The programs that the plugin is or contains.
     pub binaries: &'a [Digest],
-    /// The key ids of who signed.
+    /// The key ids of the signers.
     pub signers: &'a [String],
 }
 
 impl Revoked {
-    /// Starts an entry with its reason; what it matches is added by field.
+    /// Creates an entry without conditions.
     #[must_use]
     pub fn because(reason: &str) -> Self {
         Self {
@@ -65,8 +67,8 @@ impl Revoked {
         }
     }
 
-    /// Says whether the entry gives anything to match; one that gives nothing is refused.
-    pub(crate) const fn is_empty(&self) -> bool {
+    /// Returns `true` if the entry has no condition. Such an entry is invalid.
+    const fn is_empty(&self) -> bool {
         self.tree.is_none()
             && self.manifest.is_none()
             && self.binary.is_none()
@@ -74,14 +76,15 @@ impl Revoked {
             && self.signer.is_none()
     }
 
-    /// Says whether all that the entry gives is true of the subject.
+    /// Returns `true` if all conditions match.
     pub(crate) fn matches(&self, subject: &Subject<'_>) -> bool {
         let version = subject.version.unwrap_or_default();
+        let is_named = |id: &String| subject.names.contains(id) || subject.key.to_string() == *id;
         !self.is_empty()
             && self.tree.as_ref().is_none_or(|tree| subject.tree == Some(tree))
-            && self.manifest.as_ref().is_none_or(|manifest| subject.manifest == Some(manifest))
+            && self.manifest.as_ref().is_none_or(|manifest| subject.manifests.contains(manifest))
             && self.binary.as_ref().is_none_or(|binary| subject.binaries.contains(binary))
-            && self.id.as_ref().is_none_or(|id| subject.id == id)
+            && self.id.as_ref().is_none_or(is_named)
             && (self.versions.is_empty() || self.versions.iter().any(|one| one == version))
             && self.signer.as_ref().is_none_or(|signer| subject.signers.contains(signer))
     }
@@ -91,14 +94,14 @@ impl Revoked {
             tree: node.text("tree")?,
             manifest: node.text("manifest")?,
             binary: node.text("binary")?,
-            id: node.text("id")?,
+            id: node.read("id", ID, |value| value.as_str().filter(|id| is_id(id)).map(str::to_owned))?,
             versions: node.words("versions")?,
             signer: node.text("signer")?,
             reason: node.must("reason")?,
             since: node.time("since")?,
         };
         if found.is_empty() {
-            return Err(node.missing("tree, manifest, binary, id or signer"));
+            return Err(node.missing(CONDITIONS));
         }
         if found.id.is_none() && !found.versions.is_empty() {
             return Err(node.missing("id (versions are versions of a plugin)"));
@@ -106,13 +109,26 @@ impl Revoked {
         Ok(found)
     }
 
-    /// Says why the entry cannot be stored.
+    /// Checks that the entry can be stored.
     pub(crate) fn check(&self) -> Result<(), FormatError> {
         let missing =
             |key: &str| Err(FormatError::anywhere(FormatErrorKind::Missing { key: key.to_owned() }));
         if self.is_empty() {
-            return missing("tree, manifest, binary, id or signer");
+            return missing(CONDITIONS);
         }
-        if self.id.is_none() && !self.versions.is_empty() { missing("id") } else { Ok(()) }
+        match &self.id {
+            None if !self.versions.is_empty() => missing("id"),
+            Some(id) if !is_id(id) => {
+                let kind = FormatErrorKind::Expected { key: "id".to_owned(), expected: ID };
+                Err(FormatError::anywhere(kind))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
+}
+
+fn is_id(text: &str) -> bool {
+    // A relative path has the form of a name, and would never match.
+    let is_name = || text.parse::<CalledName>().is_ok() || text.parse::<PluginId>().is_ok();
+    text.parse::<PluginKey>().is_ok() || (!text.starts_with("path:") && is_name())
 }

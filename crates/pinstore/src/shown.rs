@@ -1,38 +1,38 @@
-//! What a person was shown and names, so that nothing else is accepted.
+//! The digests that the user was shown, so that nothing else is accepted.
 
 use std::collections::BTreeSet;
 
-use plugward_types::{Digest, PluginId, TreeDigest};
+use plugward_types::{Digest, TreeDigest};
 
 use crate::facts::Facts;
 
-/// The digests that a person names in order to accept what is there.
+/// The digests that the user names to accept a plugin.
 ///
-/// The tree has to be named always. What a pin covers besides, the folders that the plugin shares and its marketplace
-/// entry, has to be named where it is not what the pin says already: no tree has those bytes.
+/// The tree must always be named. Shared directories and the marketplace entry are not part of the tree, so they must
+/// be named too unless they match the pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a further digest must be named by every host")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a further digest")]
 pub struct Shown {
-    /// The plugin's own folder.
+    /// The plugin's own directory.
     pub tree: TreeDigest,
-    /// Folders outside that it imports.
+    /// The directories outside the plugin that it imports.
     pub shared: BTreeSet<TreeDigest>,
     /// Its marketplace entry.
     pub entry: Option<Digest>,
 }
 
-/// A digest that stands in the way of an accept.
+/// A digest that prevents an accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum Unshown {
-    /// This is there, differs from the pin, and was not named.
+    /// The digest differs from the pin and was not named.
     Unnamed {
-        /// What it is of, such as `shared ../lib`.
+        /// The digested part, such as `shared ../lib`.
         what: String,
-        /// Its digest.
+        /// The digest.
         actual: String,
     },
-    /// This was named, and nothing of the plugin has it.
+    /// The digest was named, and no part of the plugin has it.
     Nowhere {
         /// The digest.
         named: String,
@@ -40,13 +40,13 @@ pub enum Unshown {
 }
 
 impl Shown {
-    /// Starts with the tree; everything else is added by field.
+    /// Creates a set that has a tree only.
     #[must_use]
     pub const fn of_tree(tree: TreeDigest) -> Self {
         Self { tree, shared: BTreeSet::new(), entry: None }
     }
 
-    /// Gives all that has to be named to accept what is there over a pin.
+    /// Returns all digests that must be named to accept these facts over a pin.
     #[must_use]
     pub fn wanted(facts: &Facts, pinned: Option<&Facts>) -> Self {
         let is_pinned =
@@ -59,17 +59,17 @@ impl Shown {
         }
     }
 
-    /// Gives the command that accepts it.
+    /// Returns the command that accepts the plugin.
     #[must_use]
-    pub fn accept_line(&self, id: &PluginId) -> String {
-        let mut line = format!("plugward accept {id}");
+    pub fn accept_line(&self, selector: &str) -> String {
+        let mut line = format!("plugward accept {selector}");
         self.shared.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
         self.entry.iter().for_each(|entry| line.push_str(&format!(" --with {entry}")));
         line.push_str(&format!(" --tree {}", self.tree));
         line
     }
 
-    /// Finds what stands beside the tree and was not named, or was named and is not there.
+    /// Returns a digest that had to be named and was not, or one that was named and does not exist.
     pub(crate) fn against(&self, facts: &Facts, pinned: Option<&Facts>) -> Option<Unshown> {
         let wanted = Self::wanted(facts, pinned);
         if let Some(tree) = wanted.shared.difference(&self.shared).next() {

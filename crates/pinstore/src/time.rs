@@ -1,4 +1,4 @@
-//! A moment, to the second, in UTC.
+//! Timestamps in UTC, to the second.
 
 use core::fmt;
 use core::str::FromStr;
@@ -10,14 +10,14 @@ const EXPECTED: &str = "a UTC time to the second, such as 2026-11-21T21:48:03Z";
 /// The first second of the year 10000, whose text form has one digit too many.
 const END: u64 = 253_402_300_800;
 
-/// A moment to the second, in UTC, from 1970 to 9999; written `2026-11-21T21:48:03Z`.
+/// A time in UTC, to the second, from 1970 to 9999; written `2026-11-21T21:48:03Z`.
 ///
-/// It is handed in: this crate looks at no clock. No order of events is read from it (`serial` has that).
+/// The caller supplies it, because this crate does not read the clock. It does not order events; `serial` does.
 ///
 /// # Guarantees
-/// Render and parse are inverse.
+/// Each time has one text, which parses to the same time.
 ///
-/// # Example
+/// # Examples
 /// ```
 /// use plugward_pinstore::Timestamp;
 /// let at: Timestamp = "2026-11-21T21:48:03Z".parse()?;
@@ -28,7 +28,7 @@ const END: u64 = 253_402_300_800;
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// Takes the seconds since 1970-01-01T00:00:00Z.
+    /// Converts seconds since 1970-01-01T00:00:00Z.
     ///
     /// # Errors
     /// `store/format` from the year 10000 on.
@@ -36,7 +36,7 @@ impl Timestamp {
         if seconds < END { Ok(Self(seconds)) } else { Err(unexpected()) }
     }
 
-    /// Gives the seconds since 1970-01-01T00:00:00Z.
+    /// Returns the seconds since 1970-01-01T00:00:00Z.
     #[must_use]
     pub const fn unix(self) -> u64 {
         self.0

@@ -11,9 +11,9 @@ use crate::guarantee::{CaseFolding, Guarantee, JailPlace};
 use crate::imp::{self, LastLink, Mean, Root, TopFolder};
 use crate::jail_error::{JailError, JailErrorKind};
 use crate::list::{Folder, Listing};
-use crate::meta::{FileId, Metadata};
+use crate::meta::{FileId, Metadata, Stamp};
 use crate::policy::Policy;
-use crate::race::RaceObserver;
+use crate::race::{FilesystemRaceDetected, RaceObserver};
 use crate::rel::{RelPath, Relative};
 use crate::walk::{Walk, WalkLimits};
 
@@ -110,9 +110,26 @@ impl Jail {
         Self { root: Arc::new(root), policy, observer: None }
     }
 
-    /// Gives the same jail with somebody who is told of each race that it sees.
+    /// Returns the same jail with an observer that is told about each race.
+    ///
+    /// Clones and subjails share the observer.
+    ///
+    /// # Guarantees
+    /// Each `path/race` error was reported exactly once before it is returned. Other codes that a race can cause,
+    /// such as `path/not-found`, are not reported: a one-shot call cannot distinguish them from a path that was
+    /// wrong from the start. A caller that can, because it listed the path before, calls [`Jail::report_race`].
     pub fn with_observer(self, watch: Arc<dyn RaceObserver>) -> Self {
         Self { observer: Some(watch), ..self }
+    }
+
+    /// Reports a race to the observer, if the jail has one.
+    ///
+    /// Use it for a race that only the caller can recognize, such as a listed file that no longer exists when it is
+    /// read. Do not report an error whose [`OpenError::race`] is `Some`: the jail has reported it already.
+    pub fn report_race(&self, race: &FilesystemRaceDetected) {
+        if let Some(observer) = &self.observer {
+            observer.race(race);
+        }
     }
 
     /// Gives the same jail with lookups made by the walk, for tests of that tier.
@@ -154,6 +171,15 @@ impl Jail {
         self.root.id
     }
 
+    /// Returns when the jail's directory was created; `None` if the file system does not store that.
+    ///
+    /// Together with [`Jail::id`] it tells a directory that was moved from one that was created later and was given
+    /// the same inode number.
+    #[must_use]
+    pub fn birth(&self) -> Option<Stamp> {
+        self.root.birth()
+    }
+
     /// Gives the path that the folder was opened by, which may lead elsewhere by now.
     #[must_use]
     pub fn host_path(&self) -> Option<&Path> {
@@ -175,10 +201,6 @@ impl Jail {
 
     pub(crate) fn root(&self) -> &Root {
         &self.root
-    }
-
-    pub(crate) fn observer(&self) -> Option<&dyn RaceObserver> {
-        self.observer.as_deref()
     }
 
     /// Sends a path through the gate, and makes the call with it.

@@ -1,4 +1,4 @@
-//! A change between `create` and `open`, named.
+//! Changes that another process made during a check, each with its cause.
 
 use std::fmt;
 
@@ -7,50 +7,54 @@ use thiserror::Error;
 use crate::meta::{FileId, FileKind};
 use crate::rel::RelPath;
 
-/// What changed between `create` and `open`.
+/// The kind of change that was detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RaceCause {
-    /// There is a symbolic link where there was none, or one that leads to a name that the policy refuses.
+    /// A component became a symbolic link, or leads to a link target that the policy refuses.
     SymlinkAppeared,
     /// The name leads to another object.
     Replaced {
-        /// What `create` saw.
+        /// The object that was checked.
         was: FileId,
-        /// What is there.
+        /// The object that is there now.
         is: FileId,
     },
-    /// The name leads to something that is no regular file, or a folder on the way became something else.
+    /// The name leads to an object of another kind, or a directory on the way is no longer a directory.
     KindChanged {
-        /// What is there; [`FileKind::Other`] where it could not be seen any more.
+        /// The kind that is there now, or [`FileKind::Other`] if it could not be determined.
         is: FileKind,
     },
-    /// The name is gone, or the object has no name any more.
+    /// The name is gone, or the object no longer has a name.
     Vanished,
-    /// A folder on the way was carried out of the jail, or a mount appeared.
+    /// A directory on the way was moved out of the jail, or a mount appeared.
     LeftJail,
+    /// The object is the same, but its contents or metadata changed while it was read.
+    ///
+    /// A [`SandboxedPath`](crate::SandboxedPath) never reports this cause; callers that read whole trees do.
+    Changed,
 }
 
 impl fmt::Display for RaceCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SymlinkAppeared => f.write_str("has a symbolic link where there was none"),
-            Self::Replaced { .. } => f.write_str("leads to another file than before"),
-            Self::KindChanged { is } => write!(f, "leads to {is} where a regular file was"),
-            Self::Vanished => f.write_str("leads nowhere where a regular file was"),
-            Self::LeftJail => f.write_str("leads out of the jail where it led to a file below it"),
+            Self::SymlinkAppeared => f.write_str("now contains a symbolic link"),
+            Self::Replaced { .. } => f.write_str("now leads to another object"),
+            Self::KindChanged { is: FileKind::Other } => f.write_str("now leads to another kind of object"),
+            Self::KindChanged { is } => write!(f, "now leads to {is}"),
+            Self::Vanished => f.write_str("no longer exists"),
+            Self::LeftJail => f.write_str("now leads out of the jail"),
+            Self::Changed => f.write_str("changed while it was read"),
         }
     }
 }
 
-/// A file that `create` saw is not what `open` met.
+/// A race (TOCTOU): a path changed between a check and its use.
 ///
-/// Somebody changed the folder in between: an attacker, an editor, an update. Which one it was cannot be seen here.
-///
-/// # Source
-/// ADR-0011, the event that each consumer had to emit on `ELOOP`.
+/// Another process changed the directory in between, which may be an attack, an editor or an update. The file system
+/// does not record which.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("open {relative}: the path {cause}")]
+#[error("race on {relative}: the path {cause}")]
 pub struct FilesystemRaceDetected {
     relative: RelPath<'static>,
     cause: RaceCause,
@@ -58,33 +62,40 @@ pub struct FilesystemRaceDetected {
 }
 
 impl FilesystemRaceDetected {
-    pub(crate) const fn new(relative: RelPath<'static>, cause: RaceCause, errno: Option<i32>) -> Self {
+    /// Describes a race that the caller detected, to be passed to [`Jail::report_race`](crate::Jail::report_race).
+    ///
+    /// `errno` is the error number that revealed the race, if a system call failed.
+    #[must_use]
+    pub const fn new(relative: RelPath<'static>, cause: RaceCause, errno: Option<i32>) -> Self {
         Self { relative, cause, errno }
     }
 
-    /// Gives the path below the jail.
+    /// Returns the path, relative to the jail.
     #[must_use]
     pub const fn relative(&self) -> &RelPath<'static> {
         &self.relative
     }
 
-    /// Gives what changed.
+    /// Returns the kind of change.
     #[must_use]
     pub const fn cause(&self) -> RaceCause {
         self.cause
     }
 
-    /// Gives the error number by which it was seen, where there was one: `ELOOP` for a link.
+    /// Returns the error number that revealed the race, if there was one, such as `ELOOP` for a symbolic link.
     #[must_use]
     pub const fn raw_os_error(&self) -> Option<i32> {
         self.errno
     }
 }
 
-/// Is told of every race that a jail sees, once each, before the error is returned.
+/// Receives every race that is detected in a jail, once each, before the caller gets the error.
 ///
-/// An error that a caller swallows still leaves the record that the observer made of it.
+/// The observer's record remains even if the caller discards the error.
 pub trait RaceObserver: Send + Sync {
-    /// Takes note of one race. It runs inside the call that saw it.
+    /// Records one race.
+    ///
+    /// It is called inside the call that detected the race, on the thread that made that call. Code that reads a
+    /// tree on several threads may call it concurrently.
     fn race(&self, race: &FilesystemRaceDetected);
 }

@@ -224,12 +224,12 @@ const fn cause(kind: PathEscapeKind) -> Option<RaceCause> {
     })
 }
 
+/// Reports a race and returns it as an error.
+// This is the only place that makes an `OpenErrorKind::Race`, so that none is returned without a report or with two.
 #[cold]
 fn race(jail: &Jail, path: &RelPath<'static>, cause: RaceCause, errno: Option<i32>) -> OpenError {
     let race = FilesystemRaceDetected::new(path.clone(), cause, errno);
-    if let Some(observer) = jail.observer() {
-        observer.race(&race);
-    }
+    jail.report_race(&race);
     let fail = crate::error::Fail { kind: OpenErrorKind::Race(race), component: None, errno };
     OpenError::new("open", path.as_bytes(), fail)
 }

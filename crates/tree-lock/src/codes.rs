@@ -1,6 +1,6 @@
-//! Every code that this crate gives.
+//! The codes of this crate.
 
-/// Every code that this crate can give, with one line of what to do; sorted.
+/// Every code of this crate with the next step for the user, sorted by code.
 pub const CODES: &[(&str, &str)] = &[
     ("lock/malformed", "mend the place that is named, or write the lock anew with `plugward lock DIR`"),
     ("lock/mismatch", "if the change is meant: plugward lock DIR prints it and writes the lock anew"),

@@ -6,14 +6,14 @@ use crate::list::TreeList;
 use crate::problem::{Notice, TreeRefusal};
 use crate::snapshot::ExecSource;
 
-/// What became of a folder that was to be digested.
+/// The result of digesting a directory.
 #[derive(Debug)]
 #[must_use = "a refused tree must not be loaded"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum DigestCheck {
-    /// It is a tree; here is its digest.
+    /// The directory is a tree, with this digest.
     Digested(Digested),
-    /// It is none, for these reasons.
+    /// The directory is refused for these problems.
     Refused(TreeRefusal),
 }
 
@@ -36,37 +36,37 @@ pub struct Digested {
 }
 
 impl Digested {
-    /// Gives the digest.
+    /// Returns the digest.
     #[must_use]
     pub const fn digest(&self) -> &TreeDigest {
         self.list.digest()
     }
 
-    /// Gives the list that was hashed: what `plugward digest --list` prints.
+    /// Returns the list that was hashed: what `plugward digest --list` prints.
     #[must_use]
     pub const fn list(&self) -> &TreeList {
         &self.list
     }
 
-    /// Says where execute bits were taken from.
+    /// Returns the source of the execute bits.
     #[must_use]
     pub const fn exec_source(&self) -> ExecSource {
         self.exec
     }
 
-    /// Gives what is worth a line in the report: at most 100, ordered by path.
+    /// Returns what is worth a line in the report: at most 100, ordered by path.
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// Says how many more notices there were.
+    /// Returns the number of further notices.
     #[must_use]
     pub const fn notices_left_out(&self) -> usize {
         self.notices_left_out
     }
 
-    /// Gives the bytes of all files and link targets together.
+    /// Returns the bytes of all files and link targets together.
     #[must_use]
     pub const fn total_bytes(&self) -> u64 {
         self.size

@@ -29,37 +29,37 @@ impl<'a> Entry<'a> {
         Self { snapshot, row }
     }
 
-    /// Gives the path, relative, with `/`; no control character and no `\` is in it.
+    /// Returns the path, relative, with `/`; no control character and no `\` is in it.
     #[must_use]
     pub fn path(self) -> &'a str {
         self.snapshot.row_path(self.row)
     }
 
-    /// Gives the kind.
+    /// Returns the kind.
     #[must_use]
     pub const fn kind(self) -> EntryKind {
         self.row.kind
     }
 
-    /// Gives the content of a file, or the target of a link.
+    /// Returns the content of a file, or the target of a link.
     #[must_use]
     pub const fn bytes(self) -> &'a [u8] {
-        &self.row.bytes
+        self.row.bytes.as_slice()
     }
 
-    /// Gives the SHA-256 of [`Entry::bytes`].
+    /// Returns the SHA-256 of [`Entry::bytes`].
     #[must_use]
     pub const fn digest(self) -> &'a Digest {
         &self.row.digest
     }
 
-    /// Gives a link's target, as it stands; `None` for a file.
+    /// Returns a link's target, as it stands; `None` for a file.
     #[must_use]
     pub fn target(self) -> Option<&'a str> {
         if self.row.kind == EntryKind::Link { core::str::from_utf8(&self.row.bytes).ok() } else { None }
     }
 
-    /// Says whether it is a file with the owner's execute bit.
+    /// Returns whether it is a file with the owner's execute bit.
     #[must_use]
     pub fn is_executable(self) -> bool {
         self.row.kind == EntryKind::Executable

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::escape::escape;
 
-/// A folder could not be read, so there is neither a digest nor a refusal.
+/// A directory that could not be read. There is neither a digest nor a refusal.
 ///
 /// # Source
 /// Rule 1 of the design: a failure is an error, and never a yes.
@@ -15,7 +15,7 @@ pub struct TreeError {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What could not be done.
+/// The kind of a [`TreeError`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TreeErrorKind {
@@ -54,13 +54,13 @@ impl TreeError {
         Self { kind: TreeErrorKind::NotRead { missing }, source: None }
     }
 
-    /// Says what could not be done.
+    /// Returns the kind of the error.
     #[must_use]
     pub const fn kind(&self) -> &TreeErrorKind {
         &self.kind
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
@@ -70,7 +70,7 @@ impl TreeError {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         match &self.kind {

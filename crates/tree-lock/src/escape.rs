@@ -28,7 +28,7 @@ fn escape_into(out: &mut String, text: &str) {
     }
 }
 
-/// Says whether a character shows nothing, or changes how its neighbours are shown.
+/// Returns whether a character shows nothing, or changes how its neighbours are shown.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || (c.is_whitespace() && c != ' ')
@@ -40,7 +40,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Says whether a character sets the direction of text.
+/// Returns whether a character sets the direction of text.
 pub(crate) fn is_bidi(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

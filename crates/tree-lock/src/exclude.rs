@@ -22,13 +22,13 @@ pub const EXCLUDABLE: [&str; 6] = [".git", ".hg", ".jj", ".svn", "PLUGINS.lock",
 pub struct Excludes(BTreeSet<&'static str>);
 
 impl Excludes {
-    /// Gives the empty list.
+    /// Returns the empty list.
     #[must_use]
     pub const fn none() -> Self {
         Self(BTreeSet::new())
     }
 
-    /// Makes a list of names.
+    /// Creates a list from names.
     ///
     /// # Errors
     /// `tree/exclude` for a name that is none of [`EXCLUDABLE`]: a path below the root, a pattern, another name.
@@ -43,35 +43,35 @@ impl Excludes {
         Ok(Self(list))
     }
 
-    /// Gives the names, sorted.
+    /// Returns the names, sorted.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.0.iter().copied()
     }
 
-    /// Says whether a root-level name is on the list.
+    /// Returns whether a root-level name is on the list.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
 
-    /// Says whether the name of an entry is on the list.
+    /// Returns whether the name of an entry is on the list.
     pub(crate) fn has(&self, name: &[u8]) -> bool {
         self.0.iter().any(|known| known.as_bytes() == name)
     }
 
-    /// Says whether nothing is excluded.
+    /// Returns whether nothing is excluded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Gives what is on both lists: what to read a folder with that has to be digested under each of them.
+    /// Returns what is on both lists: what to read a folder with that has to be digested under each of them.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
         Self(self.0.intersection(&other.0).copied().collect())
     }
 
-    /// Says whether all that `other` leaves out is left out here too.
+    /// Returns whether all that `other` leaves out is left out here too.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.0.is_superset(&other.0)
@@ -98,19 +98,19 @@ pub struct ExcludeError {
 }
 
 impl ExcludeError {
-    /// Gives the name, cut to 100 characters; it has to be escaped by whoever prints it.
+    /// Returns the name, cut to 100 characters; escape it before you print it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "tree/exclude"
     }
 
-    /// Says what to write instead.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         format!("use only {}, without a path or pattern", EXCLUDABLE.join(", "))

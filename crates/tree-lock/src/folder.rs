@@ -8,9 +8,10 @@ use crate::error::TreeError;
 use crate::exclude::Excludes;
 use crate::item::{Again, FolderSeen, Item, Listed, State};
 use crate::limits::{Limit, Limits};
-use crate::look::{fingerprint, is_change, look};
+use crate::look::{fingerprint, look};
 use crate::name;
 use crate::problem::{Notice, NoticeKind, TreeProblem, TreeProblemKind};
+use crate::race::report_error;
 
 /// What the names of a folder are judged by.
 #[derive(Clone, Copy)]
@@ -52,12 +53,16 @@ impl Found {
         }
     }
 
-    /// Gives what was listed, if all of it could be.
+    /// Returns what was listed, if all of it could be.
     pub(crate) fn into_listed(self) -> Result<Listed, TreeError> {
-        match self.error {
-            Some((_, error)) => Err(error),
-            None => Ok(self.listed),
+        if let Some((_, error)) = self.error {
+            return Err(error);
         }
+        let mut listed = self.listed;
+        // The lists grew by doubling. Their spare room would stay allocated while the files are read.
+        listed.items.shrink_to_fit();
+        listed.folders.shrink_to_fit();
+        Ok(listed)
     }
 
     fn fail(&mut self, path: Box<str>, error: TreeError) {
@@ -78,7 +83,7 @@ impl Found {
 }
 
 impl Rules<'_> {
-    /// Lists one folder and judges what it holds; gives the number of entries, those left out not counted.
+    /// Lists one folder and judges what it holds; returns the number of entries, those left out not counted.
     pub(crate) fn visit(
         &self,
         path: Box<str>,
@@ -92,7 +97,7 @@ impl Rules<'_> {
         let max = room.saturating_add(at_root.map_or(0, |exclude| exclude.iter().count())).saturating_add(1);
         let (listing, meta) = match look(self.jail, &path, max) {
             Ok(looked) => looked,
-            Err(error) if error.is_change() && at_root.is_none() => {
+            Err(error) if error.report(self.jail, &path) && at_root.is_none() => {
                 found.listed.is_partial = true;
                 found.problem(path.as_bytes(), TreeProblemKind::ChangedWhileRead);
                 return 0;
@@ -198,7 +203,9 @@ impl Below<'_> {
                     *sum = sum.saturating_add(size);
                     State::Link(target.into())
                 }
-                Err(error) if is_change(&error) => State::Fault(TreeProblemKind::ChangedWhileRead),
+                Err(error) if report_error(self.rules.jail, &path, &error) => {
+                    State::Fault(TreeProblemKind::ChangedWhileRead)
+                }
                 Err(error) => {
                     let error = TreeError::io(path.as_bytes(), error);
                     return self.found.fail(path, error);

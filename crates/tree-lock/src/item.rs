@@ -2,7 +2,7 @@
 
 use core::num::NonZeroUsize;
 
-use plugward_sandbox_path::{FileId, Jail};
+use plugward_sandbox_path::{FileId, Jail, RaceCause};
 use plugward_types::Digest;
 use sha2::{Digest as _, Sha256};
 
@@ -10,8 +10,9 @@ use crate::error::TreeError;
 use crate::exclude::Excludes;
 use crate::limits::Limits;
 use crate::list::{EntryKind, ListLine};
-use crate::look::{fingerprint, is_change, look};
+use crate::look::{fingerprint, look};
 use crate::problem::{Notice, TreeProblem, TreeProblemKind};
+use crate::race::{report_change, report_error};
 use crate::read::each_beside;
 
 /// A file or link that was listed.
@@ -29,7 +30,7 @@ pub(crate) enum State {
     /// A link with its target.
     Link(Box<[u8]>),
     /// A file that was read. Where nothing is kept there are no bytes; the size is that of what was hashed.
-    Read { bytes: Box<[u8]>, size: u64, digest: [u8; 32], mode: u32 },
+    Read { bytes: Vec<u8>, size: u64, digest: [u8; 32], mode: u32 },
     /// A file that was looked at and not read, since the tree is refused anyway.
     Seen,
     /// A file that is at fault.
@@ -39,7 +40,7 @@ pub(crate) enum State {
 }
 
 impl Item {
-    /// Gives the digest of the content or target.
+    /// Returns the digest of the content or target.
     pub(crate) fn digest(&self) -> Digest {
         Digest::from_bytes(match &self.state {
             State::Read { digest, .. } => *digest,
@@ -48,7 +49,7 @@ impl Item {
         })
     }
 
-    /// Gives the bytes of the content or target.
+    /// Returns the bytes of the content or target.
     pub(crate) fn size(&self) -> u64 {
         match &self.state {
             State::Read { size, .. } => *size,
@@ -57,7 +58,7 @@ impl Item {
         }
     }
 
-    /// Gives the line of the list that it makes.
+    /// Returns the line of the list that it makes.
     pub(crate) fn line(&self, kind: EntryKind) -> ListLine<'_> {
         ListLine { kind, digest: self.digest(), size: self.size(), path: &self.path }
     }
@@ -100,7 +101,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Takes every folder's listing and every link's target again; gives the paths that are not as they were.
+    /// Takes every folder's listing and every link's target again; returns the paths that are not as they were.
     ///
     /// Meanwhile the calling thread does something with the items, before it takes its part.
     pub(crate) fn changed_since(
@@ -115,13 +116,17 @@ impl Listed {
         let again = |folder: &mut FolderSeen| {
             let root = folder.path.is_empty().then_some(exclude);
             folder.again = match look(jail, &folder.path, max) {
-                Ok((listing, meta))
-                    if meta.id() == folder.id && fingerprint(&listing, root) == folder.held =>
-                {
-                    Again::Same
+                Ok((_, meta)) if meta.id() != folder.id => {
+                    let cause = RaceCause::Replaced { was: folder.id, is: meta.id() };
+                    report_change(jail, &folder.path, cause);
+                    Again::Changed
                 }
-                Ok(_) => Again::Changed,
-                Err(error) if error.is_change() => Again::Changed,
+                Ok((listing, _)) if fingerprint(&listing, root) != folder.held => {
+                    report_change(jail, &folder.path, RaceCause::Changed);
+                    Again::Changed
+                }
+                Ok(_) => Again::Same,
+                Err(error) if error.report(jail, &folder.path) => Again::Changed,
                 Err(error) => Again::Error(Box::new(error.into_tree(&folder.path))),
             };
         };
@@ -140,8 +145,11 @@ impl Listed {
             if let State::Link(target) = &item.state {
                 match jail.read_link(&*item.path) {
                     Ok(again) if *again == **target => {}
-                    Ok(_) => changed(&item.path),
-                    Err(error) if is_change(&error) => changed(&item.path),
+                    Ok(_) => {
+                        report_change(jail, &item.path, RaceCause::Changed);
+                        changed(&item.path);
+                    }
+                    Err(error) if report_error(jail, &item.path, &error) => changed(&item.path),
                     Err(error) => return Err(TreeError::io(item.path.as_bytes(), error)),
                 }
             }

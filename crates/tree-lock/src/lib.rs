@@ -17,6 +17,7 @@ mod look;
 mod name;
 mod problem;
 mod progress;
+mod race;
 mod read;
 mod scheme;
 mod snapshot;

@@ -24,7 +24,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Gives the limits that the command line starts from: 20,000 entries, 512 MiB in all, 256 MiB a file, depth
+    /// Returns the limits that the command line starts from: 20,000 entries, 512 MiB in all, 256 MiB a file, depth
     /// 64, 4,095 bytes a path.
     #[must_use]
     pub const fn standard() -> Self {
@@ -49,7 +49,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Gives the setting that holds this limit, where there is one.
+    /// Returns the setting that holds this limit, where there is one.
     #[must_use]
     pub const fn setting(self) -> Option<&'static str> {
         match self {

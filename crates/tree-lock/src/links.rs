@@ -113,12 +113,12 @@ impl<'a> Nodes<'a> {
         this
     }
 
-    /// Gives the path of a node; empty for the root.
+    /// Returns the path of a node; empty for the root.
     pub(crate) fn path(&self, id: NodeId) -> &'a str {
         self.all.get(id).map_or("", |node| node.path)
     }
 
-    /// Says whether a node is a folder.
+    /// Returns whether a node is a folder.
     pub(crate) fn is_folder(&self, id: NodeId) -> bool {
         self.what(id) == Listed::Folder
     }

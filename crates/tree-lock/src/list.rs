@@ -21,7 +21,7 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    /// Gives the letter that the list uses: `f`, `x`, `l`.
+    /// Returns the letter that the list uses: `f`, `x`, `l`.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -90,18 +90,18 @@ impl TreeList {
         Self { digest: hash(&text), text }
     }
 
-    /// Gives the offset of the first entry's line.
+    /// Returns the offset of the first entry's line.
     pub(crate) fn first_line(&self) -> usize {
         head(&self.exclude()).len()
     }
 
-    /// Gives the text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Gives the digest of the text.
+    /// Returns the digest of the text.
     #[must_use]
     pub const fn digest(&self) -> &TreeDigest {
         &self.digest
@@ -154,14 +154,14 @@ impl TreeList {
         Ok(list)
     }
 
-    /// Gives the excluded names.
+    /// Returns the excluded names.
     #[must_use]
     pub fn exclude(&self) -> Excludes {
         let names = self.text.lines().skip(1).map_while(|line| line.strip_prefix("exclude "));
         Excludes::new(names).unwrap_or_default()
     }
 
-    /// Gives the entries, in order.
+    /// Returns the entries, in order.
     pub fn lines(&self) -> impl Iterator<Item = ListLine<'_>> {
         self.text.lines().skip(1).skip_while(|line| line.starts_with("exclude ")).filter_map(parse_line)
     }
@@ -237,7 +237,7 @@ fn check_order(before: Option<&str>, path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Gives the folders above a path, nearest last.
+/// Returns the folders above a path, nearest last.
 pub(crate) fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(|(at, _)| path.get(..at))
 }
@@ -277,19 +277,19 @@ impl ListError {
         Self { line, expected }
     }
 
-    /// Gives the line, from 1.
+    /// Returns the line, from 1.
     #[must_use]
     pub const fn line(&self) -> usize {
         self.line
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "tree/list"
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         format!(

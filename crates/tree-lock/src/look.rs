@@ -1,26 +1,11 @@
 //! One look at a folder: what it is, and which names it has.
 
-use plugward_sandbox_path::{FileKind, Jail, Listing, Metadata, OpenError, OpenErrorKind, PathEscapeKind};
+use plugward_sandbox_path::{FileKind, Jail, Listing, Metadata, OpenError};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::TreeError;
 use crate::exclude::Excludes;
-
-/// What the jail says when something is no longer what it was listed as.
-pub(crate) fn is_change(error: &OpenError) -> bool {
-    match error.kind() {
-        OpenErrorKind::Race(_) => true,
-        OpenErrorKind::Path(kind) => matches!(
-            kind,
-            PathEscapeKind::NotFound
-                | PathEscapeKind::Symlink
-                | PathEscapeKind::NotADirectory
-                | PathEscapeKind::NotRegular { .. }
-                | PathEscapeKind::Outside
-        ),
-        _ => false,
-    }
-}
+use crate::race::report_error;
 
 /// The root is `.` to a jail.
 fn at(path: &str) -> &str {
@@ -41,8 +26,9 @@ pub(crate) enum OpenErrorOrIo {
 }
 
 impl OpenErrorOrIo {
-    pub(crate) fn is_change(&self) -> bool {
-        matches!(self, Self::Open(error) if is_change(error))
+    /// Reports the error to the observer if it is a change, and returns whether it is one.
+    pub(crate) fn report(&self, jail: &Jail, path: &str) -> bool {
+        matches!(self, Self::Open(error) if report_error(jail, path, error))
     }
 
     pub(crate) fn into_tree(self, path: &str) -> TreeError {

@@ -16,7 +16,7 @@ pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     (!text.bytes().any(bad)).then_some(text)
 }
 
-/// Gives the canonical caseless key of a name: NFD(full case fold(NFD(name))).
+/// Returns the canonical caseless key of a name: NFD(full case fold(NFD(name))).
 ///
 /// Two paths have one key exactly where all their parts have, since `/` neither folds nor combines.
 pub(crate) fn collision_key(name: &str) -> String {
@@ -26,12 +26,12 @@ pub(crate) fn collision_key(name: &str) -> String {
     name.nfd().default_case_fold().nfd().collect()
 }
 
-/// Says whether a name is known to be its own key, without looking closer.
+/// Returns whether a name is known to be its own key, without looking closer.
 pub(crate) fn is_own_key(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
 }
 
-/// Says why a name cannot be held by every system, where that is so.
+/// Returns why some systems cannot store a name; `None` if all can.
 pub(crate) fn not_portable(name: &str) -> Option<&'static str> {
     if is_plain(name) { None } else { closer(name) }
 }
@@ -59,7 +59,7 @@ fn closer(name: &str) -> Option<&'static str> {
     None
 }
 
-/// Says whether a name is one of those that every system holds, without looking closer: nearly all are.
+/// Returns whether a name is one of those that every system holds, without looking closer: nearly all are.
 fn is_plain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     // Devices are told by the letters that begin them.

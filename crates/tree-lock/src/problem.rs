@@ -8,7 +8,7 @@ use crate::limits::Limit;
 /// The most problems or notices that are kept; the rest is counted.
 pub(crate) const KEPT: usize = 100;
 
-/// What is wrong with an entry.
+/// The kind of a [`TreeProblem`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum TreeProblemKind {
@@ -50,7 +50,7 @@ pub enum TreeProblemKind {
     RootLink,
 }
 
-/// One thing for which a folder is refused.
+/// One problem for which a directory is refused.
 ///
 /// # Guarantees
 /// Displays as `path: reason` on one line; nothing of a stranger's name steers the terminal.
@@ -65,25 +65,25 @@ impl TreeProblem {
         Self { path: path.into(), kind }
     }
 
-    /// Says what is wrong.
+    /// Returns the kind of the problem.
     #[must_use]
     pub const fn kind(&self) -> &TreeProblemKind {
         &self.kind
     }
 
-    /// Gives the path, as it is, where it is UTF-8; it has to be escaped by whoever prints it.
+    /// Returns the path, as it is, where it is UTF-8; escape it before you print it.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         core::str::from_utf8(&self.path).ok()
     }
 
-    /// Gives the path fit to show; empty for the folder itself.
+    /// Returns the path fit to show; empty for the folder itself.
     #[must_use]
     pub fn shown_path(&self) -> String {
         escape(&self.path)
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
@@ -101,7 +101,7 @@ impl TreeProblem {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         match &self.kind {
@@ -150,7 +150,7 @@ impl fmt::Display for TreeProblem {
     }
 }
 
-/// A folder that was looked at and is no tree: it has no digest.
+/// A directory that is refused. It has no digest.
 ///
 /// # Guarantees
 /// Holds at least one problem and at most 100, ordered by path bytes; the order does not depend on threads or on
@@ -171,7 +171,7 @@ impl TreeRefusal {
         Self { problems, left_out }
     }
 
-    /// Gives the refusal for a folder that is itself a link, where a link was not asked for.
+    /// Returns the refusal for a folder that is itself a link, where a link was not asked for.
     ///
     /// A jail cannot be opened on a link, so a caller that found the folder (and did not get its name from a
     /// person) answers `jail/symlink` with this.
@@ -179,19 +179,19 @@ impl TreeRefusal {
         Self::new(vec![TreeProblem::new(Vec::new(), TreeProblemKind::RootLink)])
     }
 
-    /// Gives the problems.
+    /// Returns the problems.
     #[must_use]
     pub fn problems(&self) -> &[TreeProblem] {
         &self.problems
     }
 
-    /// Says how many more there were.
+    /// Returns the number of further problems.
     #[must_use]
     pub const fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// Says whether the only trouble was a change during the read, so that reading once more may help.
+    /// Returns whether the only trouble was a change during the read, so that reading once more may help.
     #[must_use]
     pub fn is_only_change(&self) -> bool {
         self.left_out == 0 && self.problems.iter().all(|p| p.kind == TreeProblemKind::ChangedWhileRead)
@@ -213,7 +213,7 @@ impl fmt::Display for TreeRefusal {
     }
 }
 
-/// What is worth a line in the report, and refuses nothing.
+/// The kind of a [`Notice`], which is reported and refuses nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NoticeKind {
@@ -242,19 +242,19 @@ impl Notice {
         Self { path: path.into(), kind }
     }
 
-    /// Says what was noticed.
+    /// Returns the kind of the notice.
     #[must_use]
     pub const fn kind(&self) -> &NoticeKind {
         &self.kind
     }
 
-    /// Gives the path as it is, empty for the folder itself; it has to be escaped by whoever prints it.
+    /// Returns the path as it is, empty for the folder itself; escape it before you print it.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
@@ -265,7 +265,7 @@ impl Notice {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         match self.kind {

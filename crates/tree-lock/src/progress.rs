@@ -22,7 +22,7 @@ pub struct Step {
 /// takes(&show);
 /// ```
 pub trait Progress: Sync {
-    /// Takes the newest figures. With several threads they may come out of order.
+    /// Receives the newest figures. With several threads they can arrive out of order.
     fn step(&self, step: Step);
 }
 
@@ -32,7 +32,7 @@ impl<F: Fn(Step) + Sync> Progress for F {
     }
 }
 
-/// Tells nobody.
+/// Discards the progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Silent;
 

@@ -5,15 +5,15 @@ use std::io::Read as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use plugward_sandbox_path::{Jail, SandboxedFile};
+use plugward_sandbox_path::{Jail, RaceCause, SandboxedFile};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::TreeError;
 use crate::item::{Item, State};
 use crate::limits::{Limit, Limits};
-use crate::look::is_change;
 use crate::problem::TreeProblemKind;
 use crate::progress::{Progress, Step};
+use crate::race::{report_change, report_error};
 
 /// How many files or folders a thread takes at a time, at most.
 const BATCH: usize = 32;
@@ -150,7 +150,9 @@ impl Work<'_> {
         };
         let file = match self.jail.open_read(path) {
             Ok(file) => file,
-            Err(why) if is_change(&why) => return State::Fault(TreeProblemKind::ChangedWhileRead),
+            Err(why) if report_error(self.jail, path, &why) => {
+                return State::Fault(TreeProblemKind::ChangedWhileRead);
+            }
             Err(why) => return error(Box::new(why)),
         };
         let meta = *file.opened();
@@ -177,14 +179,20 @@ impl Work<'_> {
             Ok(Some(Contents { bytes, digest, after })) if after == meta => {
                 State::Read { bytes, size: meta.len(), digest, mode: meta.mode() }
             }
-            Ok(_) => State::Fault(TreeProblemKind::ChangedWhileRead),
+            Ok(read) => {
+                // A file without a name was unlinked while it was read; any other difference is a write.
+                let is_gone = read.is_some_and(|read| read.after.links() == 0);
+                let cause = if is_gone { RaceCause::Vanished } else { RaceCause::Changed };
+                report_change(self.jail, path, cause);
+                State::Fault(TreeProblemKind::ChangedWhileRead)
+            }
             Err(why) => error(Box::new(why)),
         }
     }
 }
 
 struct Contents {
-    bytes: Box<[u8]>,
+    bytes: Vec<u8>,
     digest: [u8; 32],
     /// The file as it was after its last byte.
     after: plugward_sandbox_path::Metadata,
@@ -196,6 +204,8 @@ fn contents(mut file: SandboxedFile, size: u64) -> std::io::Result<Option<Conten
     else {
         return Ok(None);
     };
+    // One byte more than the file states shows the end of the file in the same call that reads its last byte. The
+    // spare byte is kept: some allocators copy the whole file to give it back.
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(room).map_err(|_full| std::io::ErrorKind::OutOfMemory)?;
     loop {
@@ -211,7 +221,7 @@ fn contents(mut file: SandboxedFile, size: u64) -> std::io::Result<Option<Conten
     }
     let digest = Sha256::digest(&bytes).into();
     let after = file.meta()?;
-    Ok(Some(Contents { bytes: bytes.into_boxed_slice(), digest, after }))
+    Ok(Some(Contents { bytes, digest, after }))
 }
 
 /// Hashes exactly `size` bytes up to the end, a buffer at a time; `None` where the file is shorter or longer than it said.
@@ -239,7 +249,7 @@ fn hash(mut file: SandboxedFile, size: u64, buffer: &mut Vec<u8>) -> std::io::Re
     }
     let digest = hash.finalize().into();
     let after = file.meta()?;
-    Ok((seen == size).then(|| Contents { bytes: Box::default(), digest, after }))
+    Ok((seen == size).then(|| Contents { bytes: Vec::new(), digest, after }))
 }
 
 /// Repeats a call that a signal interrupted.

@@ -12,18 +12,18 @@ use crate::links::{Listed, Nodes};
 use crate::list::{EntryKind, TreeList};
 use crate::problem::{Notice, TreeProblem, TreeProblemKind, TreeRefusal};
 
-/// What became of a folder that could be read.
+/// The result of reading a directory.
 #[derive(Debug)]
 #[must_use = "a refused tree must not be loaded"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum TreeCheck {
-    /// It is a tree; here are its bytes.
+    /// The directory is a tree, with these bytes.
     Read(Snapshot),
-    /// It is none, for these reasons.
+    /// The directory is refused for these problems.
     Refused(TreeRefusal),
 }
 
-/// What became of digesting a snapshot under a longer exclude list.
+/// The result of digesting a snapshot with a longer exclude list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a refused tree must not be loaded"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
@@ -62,7 +62,8 @@ pub(crate) struct Row {
     pub(crate) kind: EntryKind,
     pub(crate) landing: Landing,
     pub(crate) digest: Digest,
-    pub(crate) bytes: Box<[u8]>,
+    /// A vector, since its spare byte (see [`crate::read`]) would cost a copy of the file to give back.
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A folder that was read once: every file's bytes, every link's target, and the digest over all of them.
@@ -102,61 +103,61 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// Gives the digest.
+    /// Returns the digest.
     #[must_use]
     pub const fn digest(&self) -> &TreeDigest {
         self.list.digest()
     }
 
-    /// Gives the text that was hashed: what `plugward digest --list` prints.
+    /// Returns the text that was hashed: what `plugward digest --list` prints.
     #[must_use]
     pub fn preimage(&self) -> &str {
         self.list.as_str()
     }
 
-    /// Gives the list.
+    /// Returns the list.
     #[must_use]
     pub const fn list(&self) -> &TreeList {
         &self.list
     }
 
-    /// Gives what the digest leaves out.
+    /// Returns what the digest leaves out.
     #[must_use]
     pub const fn exclude(&self) -> &Excludes {
         &self.exclude
     }
 
-    /// Says where execute bits were taken from.
+    /// Returns the source of the execute bits.
     #[must_use]
     pub const fn exec_source(&self) -> ExecSource {
         self.exec
     }
 
-    /// Gives what is worth a line in the report: at most 100, ordered by path.
+    /// Returns what is worth a line in the report: at most 100, ordered by path.
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// Says how many more notices there were.
+    /// Returns the number of further notices.
     #[must_use]
     pub const fn notices_left_out(&self) -> usize {
         self.notices_left_out
     }
 
-    /// Gives the bytes of all files and link targets together.
+    /// Returns the bytes of all files and link targets together.
     #[must_use]
     pub const fn total_bytes(&self) -> u64 {
         self.size
     }
 
-    /// Gives the number of files and links.
+    /// Returns the number of files and links.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Says whether there is neither file nor link.
+    /// Returns whether there is neither file nor link.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -180,13 +181,13 @@ impl Snapshot {
         self.entry(self.find(path).ok()?)
     }
 
-    /// Gives all files and links, in bytewise order of their paths.
+    /// Returns all files and links, in bytewise order of their paths.
     #[must_use]
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + Clone {
         self.rows.iter().map(|row| Entry::new(self, row))
     }
 
-    /// Gives all files and links below a folder, at any depth, in bytewise order; the empty path is the root.
+    /// Returns all files and links below a folder, at any depth, in bytewise order; the empty path is the root.
     ///
     /// The path is taken as it is: a link to a folder has nothing below it. [`Snapshot::resolve`] follows.
     pub fn under(&self, folder: &str) -> impl Iterator<Item = Entry<'_>> {
@@ -198,12 +199,12 @@ impl Snapshot {
             .take_while(move |entry| entry.path().starts_with(&prefix))
     }
 
-    /// Gives all folders below the root, empty ones too, in bytewise order. Empty ones have no part in the digest.
+    /// Returns all folders below the root, empty ones too, in bytewise order. Empty ones have no part in the digest.
     pub fn folders(&self) -> impl ExactSizeIterator<Item = &str> {
         self.folders.iter().map(AsRef::as_ref)
     }
 
-    /// Gives the paths of the files with the execute bit, in bytewise order: `executable` of a lock entry.
+    /// Returns the paths of the files with the execute bit, in bytewise order: `executable` of a lock entry.
     pub fn executables(&self) -> impl Iterator<Item = &str> {
         self.entries().filter(|entry| entry.is_executable()).map(Entry::path)
     }

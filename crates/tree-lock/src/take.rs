@@ -30,19 +30,19 @@ pub enum ExecBits<'a> {
     Unknown,
 }
 
-/// How to read a folder.
+/// How to read a directory.
 #[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a new choice must be made by every host")]
 pub struct ReadOptions<'a> {
-    /// How much at most.
+    /// The limits.
     pub limits: &'a Limits,
-    /// What to leave out.
+    /// The names to leave out.
     pub exclude: &'a Excludes,
-    /// Where execute bits come from.
+    /// The source of the execute bits.
     pub exec: ExecBits<'a>,
-    /// On how many threads.
+    /// The number of threads.
     pub jobs: NonZeroUsize,
-    /// Who is told how far it has come.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
 }
 
@@ -58,17 +58,19 @@ impl core::fmt::Debug for ReadOptions<'_> {
 }
 
 impl Snapshot {
-    /// Reads a folder once, as it is: every file and link below the jail but what is excluded.
+    /// Reads a directory once: every file and symlink in the jail, except the excluded names.
     ///
-    /// The answer does not depend on `jobs`, on the order in which the file system lists, or on owners and times.
+    /// The result does not depend on `jobs`, on the order in which the file system lists, or on owners and times.
     ///
     /// # Errors
     /// `tree/io` where an entry cannot be listed or read, and `tree/jail` where the jail's policy hides dotfiles or
     /// follows links: then nothing is known of the folder.
     ///
     /// # Guarantees
-    /// Memory stays below the bytes of the files plus, for each entry, three times its path and about 200 bytes; a
-    /// file above the limit is refused before it is read, and listing stops at the limit. No link is followed, no pipe is waited for.
+    /// Memory stays below the bytes of the files plus, for each entry, three times its path and about 250 bytes. A
+    /// file above the limit is refused before it is read, and listing stops at the limit. No symlink is followed, and
+    /// no call waits for the writer of a pipe. Each path that is refused as `tree/changed-while-read` was reported to
+    /// the jail's observer once.
     ///
     /// # Source
     /// Rule 4 of the design: what was hashed is what was scanned is what runs.
@@ -84,7 +86,7 @@ impl Snapshot {
         )
     }
 
-    /// Reads a folder once, with all choices said.
+    /// Reads a directory once, with all options.
     ///
     /// # Errors
     /// As [`Snapshot::read`].
@@ -97,7 +99,7 @@ impl Snapshot {
 }
 
 impl Digested {
-    /// Reads and hashes a folder once, as [`Snapshot::read`] does, and keeps none of its bytes.
+    /// Reads and hashes a directory once, as [`Snapshot::read`] does, and keeps none of its bytes.
     ///
     /// The answer is the same as a snapshot's: digest, list, notices and refusals.
     ///
@@ -106,7 +108,7 @@ impl Digested {
     ///
     /// # Guarantees
     /// As [`Snapshot::read`], but memory stays below 128 KiB for each thread plus, for each entry, three times its path
-    /// and about 200 bytes, however large the files are.
+    /// and about 250 bytes, however large the files are.
     pub fn read(
         jail: &Jail,
         limits: &Limits,
@@ -119,7 +121,7 @@ impl Digested {
         )
     }
 
-    /// Reads and hashes a folder once, with all choices said.
+    /// Reads and hashes a directory once, with all options.
     ///
     /// # Errors
     /// As [`Snapshot::read`].
@@ -327,15 +329,15 @@ fn build(taken: Taken, options: &ReadOptions<'_>) -> Snapshot {
         let digest = item.digest();
         let (bytes, landing) = match item.state {
             State::Read { bytes, .. } => (bytes, Landing::Root),
-            State::Link(target) => (target, landings.next().unwrap_or(Landing::Root)),
+            State::Link(target) => (target.into_vec(), landings.next().unwrap_or(Landing::Root)),
             // Nothing else is left once there is no problem and no error.
-            State::Listed | State::Seen | State::Fault(_) | State::Error(_) => {
-                (Box::default(), Landing::Root)
-            }
+            State::Listed | State::Seen | State::Fault(_) | State::Error(_) => (Vec::new(), Landing::Root),
         };
         Row { start, len, kind, landing, digest, bytes }
     };
-    let rows: Vec<Row> = listed.items.into_iter().map(row).collect();
+    let mut rows: Vec<Row> = listed.items.into_iter().map(row).collect();
+    // A row is smaller than an item, and the rows took over the room of the items.
+    rows.shrink_to_fit();
     let folders =
         listed.folders.into_iter().map(|folder| folder.path).filter(|path| !path.is_empty()).collect();
     let exclude = options.exclude.clone();

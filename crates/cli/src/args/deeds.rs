@@ -7,16 +7,16 @@ use super::looks::{Finding, ListFormat};
 
 #[derive(Debug, Args)]
 pub(crate) struct IdArgs {
-    /// The plugin: dialect:name@source, or its bare name.
+    /// The plugin: its directory, its recorded id, or its name.
     pub(crate) id: String,
-    /// Folders to look in [default: those of the last check that saw it, then the working folder].
+    /// Directory to search, besides the pins and the project of the working directory; can be repeated.
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AcceptArgs {
-    /// The plugin: dialect:name@source, or its bare name.
+    /// The plugin: its directory, its recorded id, or its name.
     pub(crate) id: String,
     /// The tree digest that was shown.
     #[arg(long, value_name = "DIGEST")]
@@ -24,7 +24,7 @@ pub(crate) struct AcceptArgs {
     /// A further digest that was shown: of a folder that it shares, or of its marketplace entry.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) with: Vec<String>,
-    /// Folders to look in [default: those of the last check that saw it, then the working folder].
+    /// Directory to search, besides the pins and the project of the working directory; can be repeated.
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(crate) struct AcceptArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
-    /// The plugin: dialect:name@source, or its bare name.
+    /// The plugin: its directory, its recorded id, or its name.
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     pub(crate) id: Option<String>,
     /// Every pin and every accepted lock; starts over where the store is damaged.
@@ -83,7 +83,7 @@ pub(crate) struct RedactArgs {
 pub(crate) enum LedgerVerb {
     /// Print records.
     #[command(
-        after_help = "Examples:\n  plugward ledger show --last 20\n  plugward ledger show --plugin claude:hookify@plugins --format json"
+        after_help = "Examples:\n  plugward ledger show --last 20\n  plugward ledger show --plugin path:/home/me/site/plugins/hookify --format json"
     )]
     Show(LedgerShowArgs),
     /// Verify the chain, recompute the counters, review mints and uses.
@@ -108,7 +108,7 @@ pub(crate) struct LedgerShowArgs {
     /// Of one unit of work.
     #[arg(long, value_name = "ID")]
     pub(crate) workflow: Option<String>,
-    /// Of one plugin, by its full id.
+    /// Of one plugin, by its key.
     #[arg(long, value_name = "ID")]
     pub(crate) plugin: Option<String>,
     /// Of one type, such as `capability_minted`.

@@ -17,7 +17,7 @@ pub(crate) enum TrustArg {
 pub(crate) enum ReportFormat {
     /// For people.
     Table,
-    /// Report version 1.
+    /// Report version 2.
     Json,
     /// SARIF 2.1.0.
     Sarif,
@@ -27,7 +27,7 @@ pub(crate) enum ReportFormat {
 pub(crate) enum CheckFormat {
     /// For people.
     Table,
-    /// Report version 1.
+    /// Report version 2.
     Json,
     /// SARIF 2.1.0.
     Sarif,
@@ -70,7 +70,7 @@ pub(crate) struct CheckArgs {
     pub(crate) trust: Option<TrustArg>,
     #[arg(long, default_value = "table")]
     pub(crate) format: CheckFormat,
-    /// Look at these plugins only (a name or an id); the others are skipped and counted.
+    /// Check these plugins only (a name or an id); the others are skipped and counted.
     #[arg(long, value_name = "NAME")]
     pub(crate) enabled: Vec<String>,
     /// If one plugin is refused, refuse them all.
@@ -87,6 +87,9 @@ pub(crate) struct CheckArgs {
     /// Verdicts never change the exit code; 1, 2 and 7 still do.
     #[arg(long)]
     pub(crate) exit_zero: bool,
+    /// Exit with 0 if there is no plugin to check.
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -152,9 +155,9 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The plugin: dialect:name@source, or its bare name.
+    /// The plugin: its directory, its recorded id, or its name.
     pub(crate) id: String,
-    /// Folders to look in [default: those of the last check that saw it, then the working folder].
+    /// Directory to search, besides the pins and the project of the working directory; can be repeated.
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
     /// As for check [default: tofu].
@@ -168,10 +171,10 @@ pub(crate) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The plugin: dialect:name@source, or its bare name.
+    /// The plugin: its directory, its recorded id, or its name.
     pub(crate) id: String,
 
-    /// Folders to look in [default: those of the last check that saw it, then the working folder].
+    /// Directory to search, besides the pins and the project of the working directory; can be repeated.
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
 

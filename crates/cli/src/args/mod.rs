@@ -87,12 +87,12 @@ pub(crate) enum Verb {
     List(ListArgs),
     /// Show why a plugin got its decision, gate by gate.
     #[command(
-        after_help = "Examples:\n  plugward explain hookify\n  plugward explain claude:hookify@plugins --in plugins"
+        after_help = "Examples:\n  plugward explain hookify\n  plugward explain plugins/hookify"
     )]
     Explain(ExplainArgs),
     /// Show one plugin in full.
     #[command(
-        after_help = "Examples:\n  plugward info hookify\n  plugward info hookify --format json --in plugins"
+        after_help = "Examples:\n  plugward info hookify\n  plugward info plugins/hookify --format json"
     )]
     Info(ExplainArgs),
     /// Show what changed since a plugin was trusted, worst first.
@@ -100,20 +100,20 @@ pub(crate) enum Verb {
     Diff(DiffArgs),
     /// Pin what a plugin is now; names the tree digest that diff showed.
     #[command(after_help = "Examples:\n  plugward accept hookify --tree pt1:398c…54a4\n  \
-                            plugward accept claude:hookify@plugins --tree pt1:398c…54a4 --in plugins")]
+                            plugward accept plugins/hookify --tree pt1:398c…54a4")]
     Accept(AcceptArgs),
     /// Drop a plugin's pin, or all pins.
     #[command(after_help = "Examples:\n  plugward forget hookify\n  plugward forget --all")]
     Forget(ForgetArgs),
     /// Never load a plugin, whatever its bytes.
-    #[command(after_help = "Examples:\n  plugward deny hookify\n  plugward deny claude:hookify@plugins")]
+    #[command(after_help = "Examples:\n  plugward deny hookify\n  plugward deny plugins/hookify")]
     Deny(IdArgs),
     /// Drop a denial; pins nothing.
-    #[command(after_help = "Examples:\n  plugward allow hookify\n  plugward allow claude:hookify@plugins")]
+    #[command(after_help = "Examples:\n  plugward allow hookify\n  plugward allow plugins/hookify")]
     Allow(IdArgs),
     /// Put a plugin or a digest on the revocation list.
     #[command(
-        after_help = "Examples:\n  plugward revoke claude:hookify@plugins --reason \"steals tokens\"\n  \
+        after_help = "Examples:\n  plugward revoke claude:hookify --reason \"steals tokens\"\n  \
                             plugward revoke pt1:398c…54a4 --reason \"steals tokens\""
     )]
     Revoke(RevokeArgs),

@@ -13,8 +13,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::html;
 use crate::json;
-use crate::known;
-use crate::out::{ASK, Out, Show, paint};
+use crate::out::{ASK, Out, REFUSE, Show, paint};
 use crate::progress::Progress;
 use crate::sarif;
 use crate::settings::Settings;
@@ -25,7 +24,7 @@ use crate::verbs::shared;
 pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let settings = Settings::read(host)?;
     let trust = shared::trust(args.trust, &settings);
-    let mut options = shared::options(trust, Writes::Commit, &args.finding, (&settings, host))?;
+    let mut options = shared::options(trust, Writes::Commit, &args.finding, &settings, host)?;
     options.whole = if args.all_or_nothing { Whole::AllOrNothing } else { Whole::EachAlone };
     options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
     let roots = shared::roots(&args.dirs)?;
@@ -51,14 +50,12 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {
         stores::unrecorded(out, &error.into());
     }
-    if let Err(error) = known::remember(&args.dirs, host)
-        && out.loudness > 0
-    {
-        out.say(&format!("note: where this check looked is not remembered: {error:#}"));
-    }
     let mut unknown = false;
     for id in &args.enabled {
-        if !report.plugins.iter().any(|plugin| plugin.id == *id || plugin.name == *id) {
+        let called = |plugin: &PluginReport| {
+            plugin.id == *id || plugin.name == *id || plugin.key.name() == id || plugin.key.to_string() == *id
+        };
+        if !report.plugins.iter().any(called) {
             unknown = true;
             out.complain(&format!(
                 "{} --enabled {}: no such plugin was found",
@@ -66,6 +63,17 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
                 line(id)
             ));
         }
+    }
+    let nothing = report.plugins.is_empty() && args.enabled.is_empty() && !args.allow_empty;
+    if nothing && report.exit == 0 {
+        // A mistyped directory must not pass for a good one.
+        report.exit = 2;
+        let dirs: Vec<&str> = args.dirs.iter().map(|dir| dir.as_str()).collect();
+        out.complain(&format!(
+            "{} nothing to check: no plugin in {}\n  next: name a directory that contains plugins, or add --allow-empty",
+            paint(REFUSE, "error:"),
+            line(&dirs.join(", "))
+        ));
     }
     match args.format {
         CheckFormat::Json => out.result(&json::render(&report)?)?,
@@ -75,9 +83,9 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
             out.result(&html::render(&report))?;
         }
         CheckFormat::Table => {
-            let again = shared::again(&args.dirs);
+            shared::localize(&mut report.plugins);
             shared::name_folders(&mut report.plugins, &args.dirs);
-            let view = View { width: out.width, wordy: out.loudness > 0, again: &again };
+            let view = View { width: out.width, wordy: out.loudness > 0 };
             out.result(&table::report(&report, &view))?;
         }
     }
@@ -97,7 +105,10 @@ struct AtTheKeyboard<'a> {
 impl Person for AtTheKeyboard<'_> {
     fn ask(&mut self, plugin: &PluginReport) -> Answer {
         self.progress.done();
-        let view = View { width: self.width, wordy: true, again: "" };
+        let view = View { width: self.width, wordy: true };
+        let mut shown = plugin.clone();
+        shared::localize(std::slice::from_mut(&mut shown));
+        let plugin = &shown;
         let mut stderr = anstream::stderr();
         let mut question = table::details(plugin, &view, Show::Worst);
         for item in &plugin.surface {
@@ -106,9 +117,10 @@ impl Person for AtTheKeyboard<'_> {
             let text = format!("{} {} {} ({})", item.kind, line(name), table::words(&run), item.coverage);
             question.push_str(&table::wrapped("  ", "    ", &text, self.width));
         }
-        question.push_str("  manifest ");
-        question.push_str(plugin.manifest.as_deref().unwrap_or("none"));
-        question.push_str("\n  tree ");
+        for (dialect, digest) in &plugin.manifest {
+            question.push_str(&format!("  manifest {digest} {dialect}\n"));
+        }
+        question.push_str("  tree ");
         question.push_str(plugin.tree.as_deref().unwrap_or("none"));
         for _ in 0..3 {
             let prompt = format!("{question}\nEnroll {}? [y]es, [n]o, ne[v]er: ", line(&plugin.id));

@@ -1,9 +1,14 @@
 //! What a person decides: accept, forget, deny, allow, revoke.
 
+use std::collections::BTreeSet;
+
 use anyhow::anyhow;
 use plugward_loader::ledger::{Event, Verdict};
-use plugward_loader::pinstore::{Change, Outcome, Pin, PinState, Pins, Revoked, Scope, Shown, Unshown};
-use plugward_loader::{Digest, Gate, PinStore, PluginId, StoreFailure, TreeDigest, Trust, Weight, Writes};
+use plugward_loader::pinstore::{Change, FolderId, Outcome, Pin, PinState, Pins, Revoked, Shown, Unshown};
+use plugward_loader::{
+    CalledName, Digest, Gate, PinStore, PluginId, PluginKey, StoreFailure, TreeDigest, Trust, Weight, Writes,
+    ledger_name,
+};
 
 use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
 use crate::escape::line;
@@ -12,22 +17,23 @@ use crate::host::{self, Host};
 use crate::out::Out;
 use crate::stores;
 use crate::table::{advice, gap};
-use crate::verbs::shared;
+use crate::verbs::select;
+use crate::verbs::shared::{self, WithBytes};
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let shown = shown(args)?;
-    let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &args.finding, host, out)?;
+    let reviewed = shown(args)?;
+    let named =
+        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::Yes, &args.finding, host, out)?;
+    let id = line(&named.shown).into_owned();
     let Some(subject) = named.subject else {
         let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
         return Err(Failure::Refused(anyhow!(
-            "accept {}: it has no digest to accept ({})\n  next: plugward explain {}{}",
-            line(&named.plugin.id),
+            "accept {id}: it has no digest to accept ({})\n  next: plugward explain {}",
             codes.join(", "),
-            line(&named.plugin.id),
-            shared::again(&args.dirs)
+            shared::quoted(&named.shown)
         )));
     };
-    // What is refused for another cause than its pin stays refused.
+    // What another gate refuses stays refused.
     let others: Vec<&str> = named
         .plugin
         .reasons
@@ -38,63 +44,57 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         .map(|reason| reason.code.as_str())
         .collect();
     let mut store = stores::pins(host, Writes::Commit, out)?;
-    let pinned = store.pins().and_then(|pins| pins.get(&subject.scope, &subject.id));
-    let expected = pinned.and_then(|pin| pin.facts.as_ref()).map(|facts| facts.tree);
-    let id = subject.id.clone();
-    let actual = subject.facts.tree;
+    let observed = subject.observed;
+    let old = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
+    let pinned = old(&observed.key).or_else(|| old(observed.predecessor.as_ref()?));
+    let expected = pinned.and_then(Pin::latest).map(|agreed| agreed.facts.tree);
+    let actual = observed.facts.tree;
     if let (Some(material), Some(baselines)) = (&subject.material, store.baselines())
         && let Err(error) = material.keep(baselines)
     {
         out.say(&format!("note: no text is kept for a later diff: {error}"));
     }
-    let change = Change::Accept {
-        scope: subject.scope,
-        id: subject.id,
-        facts: subject.facts,
-        shown: shown.clone(),
-        expected,
-        by: Some(host::user()),
-    };
-    let again = shared::again(&args.dirs);
-    if actual != shown.tree {
-        return Err(not_shown(&id, "its tree", &actual.to_string(), &again));
+    if actual != reviewed.tree {
+        return Err(not_shown(&named.shown, "its tree", &actual.to_string()));
     }
-    let shown = shown.tree;
+    let tree = reviewed.tree;
     let record = Event::PinAccepted {
-        plugin: id.to_string(),
-        digest: shown.to_string(),
+        plugin: ledger_name(&observed.key),
+        digest: tree.to_string(),
         old: expected.map(|tree| tree.to_string()),
     };
-    let outcome = commit(&mut store, host, &[record], change)?;
-    match outcome {
+    let change = Change::Accept { observed, shown: reviewed, expected, by: Some(host::user()) };
+    let diff = format!("plugward diff {}", shared::quoted(&named.shown));
+    match commit(&mut store, host, &[record], change)? {
         Outcome::Done => {
             if let Err(error) = store.collect() {
-                out.say(&format!("note: no room was made among the texts that are kept: {error}"));
+                out.say(&format!("note: old texts that are kept for diffs could not be removed: {error}"));
             }
-            out.result(&format!("accepted {id}\n  tree {shown}\n"))?;
+            out.result(&format!("accepted {id}\n  tree {tree}\n"))?;
             if !others.is_empty() {
                 out.say(&format!(
-                    "note: it is pinned and does not load: {}\n  next: plugward explain {id}{again}",
-                    others.join(", ")
+                    "note: it is pinned and does not load: {}\n  next: plugward explain {}",
+                    others.join(", "),
+                    shared::quoted(&named.shown)
                 ));
             }
             Ok(0)
         }
         Outcome::Already => {
-            out.result(&format!("{id} is pinned as it is: {shown}\n"))?;
+            out.result(&format!("{id} is pinned as it is: {tree}\n"))?;
             Ok(0)
         }
-        Outcome::NotShown { actual, .. } => Err(not_shown(&id, "its tree", &actual.to_string(), &again)),
+        Outcome::NotShown { actual, .. } => Err(not_shown(&named.shown, "its tree", &actual.to_string())),
         Outcome::NotShownBeside(Unshown::Unnamed { what, actual }) => {
-            Err(not_shown(&id, &what, &actual, &again))
+            Err(not_shown(&named.shown, &what, &actual))
         }
         Outcome::NotShownBeside(Unshown::Nowhere { named }) => Err(Failure::Refused(anyhow!(
-            "accept {id}: nothing of it is what you name (pin/not-shown)\n  named {named}\n  next: plugward diff {id}{again}"
+            "accept {id}: nothing of it has the digest that was named (pin/not-shown)\n  named {named}\n  next: {diff}"
         ))),
         Outcome::Raced { .. } => Err(Failure::Refused(anyhow!(
-            "accept {id}: its pin changed meanwhile (pin/raced)\n  next: plugward diff {id}{again}"
+            "accept {id}: its pin changed in the meantime (pin/raced)\n  next: {diff}"
         ))),
-        other => Err(refused("accept", &id, &other)),
+        other => Err(refused("accept", &named.shown, &other)),
     }
 }
 
@@ -117,10 +117,12 @@ fn shown(args: &AcceptArgs) -> Result<Shown, Failure> {
     Ok(shown)
 }
 
-fn not_shown(id: &PluginId, what: &str, actual: &str, again: &str) -> Failure {
+fn not_shown(shown: &str, what: &str, actual: &str) -> Failure {
     Failure::Refused(anyhow!(
-        "accept {id}: {} is not what you name (pin/not-shown)\n  actual {actual}\n  next: plugward diff {id}{again}",
-        line(what)
+        "accept {}: {} is not what was named (pin/not-shown)\n  actual {actual}\n  next: plugward diff {}",
+        line(shown),
+        line(what),
+        shared::quoted(shown)
     ))
 }
 
@@ -150,25 +152,43 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
         out.result("forgot every pin; denials and revocations stay\n")?;
         return Ok(0);
     };
-    let (scope, id) = pinned(&store, name)?;
-    let pin = store.pins().and_then(|pins| pins.get(&scope, &id));
-    let records: Vec<Event> = pin.map(|pin| dropped(&id, pin)).into_iter().collect();
-    match commit(&mut store, host, &records, Change::Forget { scope, id: id.clone() })? {
+    if let Some(id) = pending(&store, name) {
+        let records = [Event::PinForgotten { plugin: id.to_string(), digest: String::new(), old: None }];
+        return match commit(&mut store, host, &records, Change::ForgetPending { id: id.clone() })? {
+            Outcome::Done => {
+                out.result(&format!("forgot {id}, a pin of version 2\n"))?;
+                Ok(0)
+            }
+            other => Err(refused("forget", id.as_str(), &other)),
+        };
+    }
+    let key = select::pinned(name, &store)?;
+    let shown = host::display(&key);
+    let pin = store.pins().and_then(|pins| pins.get(&key));
+    let records: Vec<Event> = pin.map(|pin| dropped(&key, pin)).into_iter().collect();
+    match commit(&mut store, host, &records, Change::Forget { key })? {
         Outcome::Done => {
-            let gap = gap(&["forgot", id.as_str(), "; the next check sees it as new"], out.width);
-            out.result(&format!("forgot {id};{gap}the next check sees it as new\n"))?;
+            let shown = line(&shown);
+            let gap = gap(&["forgot", &shown, "; the next check treats it as new"], out.width);
+            out.result(&format!("forgot {shown};{gap}the next check treats it as new\n"))?;
             Ok(0)
         }
-        other => Err(refused("forget", &id, &other)),
+        other => Err(refused("forget", &shown, &other)),
     }
 }
 
+/// The pin of version 2 with this id, if no plugin was found for it yet.
+fn pending(store: &PinStore, name: &str) -> Option<PluginId> {
+    let id: PluginId = name.parse().ok()?;
+    store.pins()?.pending().any(|(known, _)| *known == id).then_some(id)
+}
+
 /// The record of a pin that is about to be dropped.
-fn dropped(id: &PluginId, pin: &Pin) -> Event {
+fn dropped(key: &PluginKey, pin: &Pin) -> Event {
     Event::PinForgotten {
-        plugin: id.to_string(),
-        digest: pin.facts.as_ref().map(|facts| facts.tree.to_string()).unwrap_or_default(),
-        old: pin.previous.map(|tree| tree.to_string()),
+        plugin: ledger_name(key),
+        digest: pin.latest().map(|agreed| agreed.facts.tree.to_string()).unwrap_or_default(),
+        old: None,
     }
 }
 
@@ -181,13 +201,18 @@ fn forgotten(store: &PinStore) -> Vec<Event> {
             old: None,
         }];
     };
-    let trusted = pins.iter().filter(|(_, _, pin)| pin.state == PinState::Trusted);
+    let trusted = pins.iter().filter(|(_, pin)| pin.state == PinState::Trusted);
+    let pending = pins.pending().filter(|(_, pin)| pin.state == PinState::Trusted).map(|(id, pin)| Event::PinForgotten {
+        plugin: id.to_string(),
+        digest: pin.tree.map(|tree| tree.to_string()).unwrap_or_default(),
+        old: None,
+    });
     let old = pins.manifest_only().map(|(name, digest)| Event::PinForgotten {
         plugin: name.to_owned(),
         digest: digest.to_string(),
         old: None,
     });
-    trusted.map(|(_, id, pin)| dropped(id, pin)).chain(old).collect()
+    trusted.map(|(key, pin)| dropped(key, pin)).chain(pending).chain(old).collect()
 }
 
 /// What a person decided about a plugin, as the ledger keeps it: a decision of no unit of work.
@@ -206,44 +231,44 @@ fn start_over(host: &Host) -> Result<(), Failure> {
 
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, Writes::Commit, out)?;
-    let is_pinned = store
-        .pins()
-        .is_none_or(|pins| pins.iter().any(|(_, id, _)| id.as_str() == args.id || id.name() == args.id));
-    let (scope, id, tree) = if is_pinned {
-        let (scope, id) = pinned(&store, &args.id)?;
-        let tree = tree_of((&id, &scope), args, host, out);
-        (scope, id, tree)
-    } else {
-        seen(args, host, out)?
-    };
-    let digest = tree.map(|tree| tree.to_string());
-    let records = [decided(id.as_str(), Verdict::Refuse, Some("policy/denied"), digest)];
-    let change = Change::Deny { scope, id: id.clone(), seen: tree, by: Some(host::user()) };
+    let Denied { key, folder, called, seen } = to_deny(args, &store, host, out)?;
+    let shown = host::display(&key);
+    let digest = seen.map(|tree| tree.to_string());
+    let records = [decided(&ledger_name(&key), Verdict::Refuse, Some("policy/denied"), digest)];
+    let change = Change::Deny { key, folder, called, seen, by: Some(host::user()) };
     match commit(&mut store, host, &records, change)? {
         Outcome::Done | Outcome::Already => {
-            let back = advice("  to take it back: ", &format!("plugward allow {id}"), out.width);
-            out.result(&format!("denied {id}\n{back}"))?;
+            let undo = format!("plugward allow {}", shared::quoted(&shown));
+            let back = advice("  to undo: ", &undo, out.width);
+            out.result(&format!("denied {}\n{back}", line(&shown)))?;
             Ok(0)
         }
-        other => Err(refused("deny", &id, &other)),
+        other => Err(refused("deny", &shown, &other)),
     }
 }
 
 pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, Writes::Commit, out)?;
-    let (scope, id) = pinned(&store, &args.id)?;
-    let records = [decided(id.as_str(), Verdict::Ask, None, None)];
-    match commit(&mut store, host, &records, Change::Allow { scope, id: id.clone() })? {
+    let (shown, plugin, change) = match pending(&store, &args.id) {
+        Some(id) => (id.to_string(), id.to_string(), Change::AllowPending { id }),
+        None => {
+            let key = select::pinned(&args.id, &store)?;
+            (host::display(&key), ledger_name(&key), Change::Allow { key })
+        }
+    };
+    let records = [decided(&plugin, Verdict::Ask, None, None)];
+    match commit(&mut store, host, &records, change)? {
         Outcome::Done => {
-            let gap = gap(&["allowed", id.as_str(), "; nothing new is pinned"], out.width);
-            out.result(&format!("allowed {id};{gap}nothing new is pinned\n"))?;
+            let shown = line(&shown);
+            let gap = gap(&["allowed", &shown, "; nothing new is pinned"], out.width);
+            out.result(&format!("allowed {shown};{gap}nothing new is pinned\n"))?;
             Ok(0)
         }
         Outcome::Already => {
-            out.result(&format!("{id} is not denied\n"))?;
+            out.result(&format!("{} is not denied\n", line(&shown)))?;
             Ok(0)
         }
-        other => Err(refused("allow", &id, &other)),
+        other => Err(refused("allow", &shown, &other)),
     }
 }
 
@@ -258,7 +283,7 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
         entry.id = Some(revoked_id(&args.what, &store)?);
     }
     let digest = entry.tree.map(|d| d.to_string()).or_else(|| entry.manifest.map(|d| d.to_string()));
-    let what = entry.id.as_ref().map_or_else(|| args.what.clone(), ToString::to_string);
+    let what = entry.id.clone().unwrap_or_else(|| args.what.clone());
     let records = [decided(&what, Verdict::Refuse, Some("policy/revoked"), digest)];
     match commit(&mut store, host, &records, Change::Revoke(entry))? {
         Outcome::Done | Outcome::Already => {
@@ -270,27 +295,12 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     }
 }
 
-/// The id to revoke: a full one, or the bare name of one plugin that is pinned.
-fn revoked_id(what: &str, store: &PinStore) -> Result<PluginId, Failure> {
-    let error = match what.parse::<PluginId>() {
-        Ok(id) => return Ok(id),
-        Err(error) => error,
-    };
-    let pins = store.pins().into_iter().flat_map(Pins::iter);
-    let found: std::collections::BTreeSet<&PluginId> =
-        pins.map(|(_, id, _)| id).filter(|id| id.name() == what).collect();
-    let found: Vec<&PluginId> = found.into_iter().collect();
-    match found.as_slice() {
-        [id] => Ok((*id).clone()),
-        [] => Err(usage(format!(
-            "read what to revoke: {error}\n  next: name a full id or a digest (pt1:… or sha256:…)"
-        ))),
-        many => {
-            let ids: Vec<String> = many.iter().map(ToString::to_string).collect();
-            let ids = ids.join(", ");
-            Err(usage(format!("revoke `{}`: several are pinned\n  next: name one of {ids}", line(what))))
-        }
+/// The id to revoke: a name with its dialect, a recorded id, or the key of a plugin that is pinned.
+fn revoked_id(what: &str, store: &PinStore) -> Result<String, Failure> {
+    if what.parse::<PluginKey>().is_ok() || what.parse::<CalledName>().is_ok() {
+        return Ok(what.to_owned());
     }
+    select::pinned(what, store).map(|key| key.to_string())
 }
 
 /// Writes down what is about to be decided; if that fails, it is not.
@@ -318,66 +328,45 @@ fn commit(store: &mut PinStore, host: &Host, records: &[Event], change: Change) 
         .ok_or_else(|| Failure::Internal(anyhow!("the store gave no answer")))
 }
 
-/// A plugin that the pins know, by id or bare name.
-fn pinned(store: &PinStore, name: &str) -> Result<(Scope, PluginId), Failure> {
-    let Some(pins) = store.pins() else {
-        // Where nothing could be opened there is a reason, with what mends it.
-        return Err(Failure::Store(match store.failure() {
-            Some(failure) => anyhow!("find `{}`: {failure}\n  next: {}", line(name), failure.help()),
-            None => anyhow!("find `{}`: there are no pins yet\n  next: plugward check DIR", line(name)),
-        }));
-    };
-    let found: Vec<(&Scope, &PluginId)> = pins
-        .iter()
-        .map(|(scope, id, _)| (scope, id))
-        .filter(|(_, id)| id.as_str() == name || id.name() == name)
-        .collect();
-    match found.as_slice() {
-        [(scope, id)] => Ok(((*scope).clone(), (*id).clone())),
-        [] => Err(usage(format!(
-            "find `{}`: no pin of that name\n  next: plugward list DIR shows what is pinned",
-            line(name)
-        ))),
-        many => {
-            let ids: Vec<String> = many.iter().map(|(scope, id)| format!("{id} ({scope})")).collect();
-            Err(usage(format!(
-                "find `{}`: several are pinned\n  next: name one of {}",
-                line(name),
-                ids.join(", ")
-            )))
-        }
-    }
+/// What is denied, and what was seen of it.
+struct Denied {
+    key: PluginKey,
+    folder: Option<FolderId>,
+    called: BTreeSet<CalledName>,
+    seen: Option<TreeDigest>,
 }
 
-/// The tree of a pinned plugin as it is on disk, so that a denial covers those bytes too; one that is gone has none.
-fn tree_of((id, scope): (&PluginId, &Scope), args: &IdArgs, host: &Host, out: &Out) -> Option<TreeDigest> {
-    let named = IdArgs { id: id.to_string(), dirs: args.dirs.clone() };
-    match seen(&named, host, out) {
-        Ok((at, _, tree)) if at == *scope => tree,
-        Ok(_) | Err(_) => {
-            out.say("note: it was not found on disk; the denial keeps the digest of its pin alone");
-            None
-        }
-    }
-}
-
-/// A plugin that is on disk, with its scope and its tree where that can be digested.
-fn seen(args: &IdArgs, host: &Host, out: &Out) -> Result<(Scope, PluginId, Option<TreeDigest>), Failure> {
+/// The plugin to deny: as it is on disk, so that its bytes are denied elsewhere too, else as it is pinned.
+fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<Denied, Failure> {
     let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None, host_version: None };
-    let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &finding, host, out)?;
-    let scope = named.roots.get(named.plugin.root).map(|root| root.scope.clone());
-    let id = named.plugin.id.parse::<PluginId>();
-    match (scope, id) {
-        (Some(scope), Ok(id)) => Ok((scope, id, named.subject.map(|subject| subject.facts.tree))),
-        _ => Err(usage(format!("deny {}: it has no id that can be kept", line(&named.plugin.id)))),
+    let found =
+        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &finding, host, out);
+    match found {
+        Ok(named) => match named.subject {
+            Some(subject) => {
+                let plugward_loader::pinstore::Observed { key, folder, called, facts, .. } = subject.observed;
+                Ok(Denied { key, folder, called, seen: Some(facts.tree) })
+            }
+            None => {
+                Ok(Denied { key: named.plugin.key, folder: None, called: BTreeSet::new(), seen: None })
+            }
+        },
+        Err(error) => match select::pinned(&args.id, store) {
+            Ok(key) => {
+                out.say("note: the plugin is not on disk; its key and the pinned bytes are denied");
+                Ok(Denied { key, folder: None, called: BTreeSet::new(), seen: None })
+            }
+            Err(_) => Err(error),
+        },
     }
 }
 
-fn refused(verb: &str, id: &PluginId, outcome: &Outcome) -> Failure {
+fn refused(verb: &str, shown: &str, outcome: &Outcome) -> Failure {
     let code = outcome.code().unwrap_or("pin/none");
+    let quoted = shared::quoted(shown);
     let next = match code {
-        "policy/denied" => format!("plugward allow {id}"),
-        _ => format!("plugward explain {id}"),
+        "policy/denied" => format!("plugward allow {quoted}"),
+        _ => format!("plugward explain {quoted}"),
     };
-    Failure::Refused(anyhow!("{verb} {id}: {code}\n  next: {next}"))
+    Failure::Refused(anyhow!("{verb} {}: {code}\n  next: {next}", line(shown)))
 }

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use plugward_loader::pinstore::{
-    Baseline, Diff, EntryKind, Facts, FileChange, Hunks, Kept, LineChange, OldSide, Section, Side, diff,
+    Baseline, Diff, EntryKind, Facts, FileChange, Hunks, Kept, LineChange, OldSide, Pin, Section, Side, diff,
 };
 use plugward_loader::{
-    Digest, Material, PinStore, Subject, TreeDigest, Trust, Writes, entry_parts, identity_of,
+    Digest, Material, PinStore, PluginKey, Subject, TreeDigest, Trust, Writes, entry_parts, identity_of,
 };
 
 use serde_json::Value;
@@ -22,19 +22,20 @@ use crate::host::Host;
 use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::stores;
 use crate::table::{command, gap, words, wrapped};
-use crate::verbs::shared;
+use crate::verbs::shared::{self, WithBytes};
 
 /// How long texts are compared.
 const TIME: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let named = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), &args.finding, host, out)?;
-    let again = shared::again(&args.dirs);
-    let id = line(&named.plugin.id).into_owned();
+    let named =
+        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::Yes, &args.finding, host, out)?;
+    let selector = shared::quoted(&named.shown);
+    let id = line(&named.shown).into_owned();
     let Some(mut subject) = named.subject else {
         let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
         return Err(Failure::Refused(anyhow!(
-            "diff {id}: it cannot be digested ({})\n  next: plugward explain {id}{again}",
+            "diff {id}: it cannot be digested ({})\n  next: plugward explain {selector}",
             codes.join(", ")
         )));
     };
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
         // What cannot be read is not "never pinned".
         return Err(Failure::Store(anyhow!("diff {id}: {failure}\n  next: {}", failure.help())));
     }
-    let (found, damaged) = compare(&store, &subject, &material);
+    let (found, damaged) = compare(&store, &subject, &material, &selector);
     let mut text = render(&id, &found, out.width);
     if damaged {
         text.push_str("note: a kept text had another digest and was dropped (baseline/damaged)\n");
@@ -54,8 +55,7 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     if !found.sections.is_empty() || found.old == OldSide::DigestsOnly {
         text.push_str("\nto pin what is there now:\n");
         // The digest that was shown comes last, by itself on its line.
-        let again = again + &shared::as_typed(&args.finding);
-        let accept = found.accept.replacen(" --", &format!("{again} --"), 1);
+        let accept = found.accept.replacen(" --", &format!("{} --", shared::as_typed(&args.finding)), 1);
         text.push_str(&command("  ", &accept, out.width));
     }
     out.result(&text)?;
@@ -63,9 +63,10 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
 }
 
 /// Compares with the pin; also says whether a kept text was damaged.
-fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, bool) {
-    let pinned = store.pins().and_then(|pins| pins.get(&subject.scope, &subject.id));
-    let facts = pinned.and_then(|pin| pin.facts.as_ref());
+fn compare(store: &PinStore, subject: &Subject, material: &Material, selector: &str) -> (Diff, bool) {
+    let pin = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
+    let pinned = pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?));
+    let facts = pinned.and_then(Pin::latest).map(|agreed| &agreed.facts);
     let baselines = store.baselines();
     let mut damaged = false;
     let preimage = facts.and_then(|facts| kept(baselines.map(|b| b.tree(&facts.tree)), &mut damaged));
@@ -86,8 +87,8 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, b
         text: &old_text,
     });
     let new = Side {
-        id: &subject.id,
-        facts: &subject.facts,
+        selector,
+        facts: subject.facts(),
         preimage: &material.preimage,
         surface: &material.surface,
         shared: &is,
@@ -107,8 +108,8 @@ fn identities(
 ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     let (mut was, mut is) = (BTreeMap::new(), BTreeMap::new());
     let Some(pinned) = pinned else { return (was, is) };
-    let new = material.main.and_then(|path| material.bytes(path));
-    if let (Some(old), Some(new)) = (pinned.manifest.and_then(|digest| text(&digest)), new) {
+    let main = material.main.and_then(|main| Some((pinned.manifest.get(main.dialect)?, material.bytes(main.path)?)));
+    if let Some((old, new)) = main.and_then(|(digest, new)| Some((text(digest)?, new))) {
         was.extend(identity_of(old.as_bytes()));
         is.extend(identity_of(new));
     }

@@ -1,6 +1,6 @@
 //! `plugward explain ID`: why a plugin got its decision, gate by gate.
 
-use plugward_loader::{Gate, PluginReport};
+use plugward_loader::{ApprovalState, Gate, LockState, PinStatus, PluginReport};
 
 use crate::args::{ExplainArgs, ListFormat};
 use crate::escape::line;
@@ -8,38 +8,35 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, Show, paint};
-use crate::table::{self, View, approval, bytes, count, findings, item, next, words, wrapped};
-use crate::verbs::shared;
+use crate::table::{View, approval, bytes, count, findings, item, next, words, wrapped};
+use crate::verbs::shared::{self, WithBytes};
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
-    let mut named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out)?;
+    let named = shared::find(&args.id, &args.dirs, trust, WithBytes::No, &args.finding, host, out)?;
+    let exit = shared::pins_unread([&named.plugin], out);
     match args.format {
         ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
         ListFormat::Table => {
-            let again = shared::again(&args.dirs);
-            shared::name_folders(std::slice::from_mut(&mut named.plugin), &args.dirs);
-            let view = View { width: out.width, wordy: true, again: &again };
+            let view = View { width: out.width, wordy: true };
             out.result(&render(&named.plugin, &view))?;
         }
     }
-    Ok(0)
+    Ok(exit)
 }
 
-fn render(plugin: &PluginReport, view: &View<'_>) -> String {
+fn render(plugin: &PluginReport, view: &View) -> String {
     let version = plugin.version.as_deref().map(|version| format!(" {}", line(version))).unwrap_or_default();
-    let (id, path) = (line(&plugin.id), line(&plugin.path));
-    let gap = table::gap(&[&id, &version, "in", &path], view.width);
-    let mut out = format!("{}{version}{gap}in {path}\n", paint(STRONG, &id));
+    let mut out = format!("{}{version}\n", paint(STRONG, &line(&plugin.id)));
     for gate in Gate::ALL {
         let reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == gate).collect();
         let notices: Vec<_> = plugin.notices.iter().filter(|notice| notice.gate == gate).collect();
         let word = match (reasons.first(), gate) {
             (Some(reason), _) if reason.weight == plugward_loader::Weight::Undecided => paint(ASK, "ask   "),
             (Some(_), _) => paint(REFUSE, "refuse"),
-            (None, Gate::Approval) if plugin.approval.state != "given" => paint(FAINT, "unset "),
+            (None, Gate::Approval) if plugin.approval.state != ApprovalState::Given => paint(FAINT, "unset "),
             (None, Gate::Mint) => paint(FAINT, "-     "),
-            (None, Gate::Lock) if plugin.lock.state == "absent" => paint(FAINT, "absent"),
+            (None, Gate::Lock) if plugin.lock.state == LockState::Absent => paint(FAINT, "absent"),
             (None, _) if not_reached(plugin, gate) => paint(FAINT, "-     "),
             (None, _) => paint(LOAD, "pass  "),
         };
@@ -73,7 +70,7 @@ fn render(plugin: &PluginReport, view: &View<'_>) -> String {
 fn not_reached(plugin: &PluginReport, gate: Gate) -> bool {
     match gate {
         Gate::Tree | Gate::Scan | Gate::Policy => plugin.tree.is_none(),
-        Gate::Pin => plugin.pin.state == "not-checked",
+        Gate::Pin => plugin.pin.state == PinStatus::NotChecked,
         _ => false,
     }
 }
@@ -81,13 +78,13 @@ fn not_reached(plugin: &PluginReport, gate: Gate) -> bool {
 /// The evidence of one gate in one line.
 fn seen(plugin: &PluginReport, gate: Gate) -> String {
     match gate {
-        Gate::Discover => format!("dialect {}", plugin.dialect),
-        Gate::Manifest if plugin.manifest.is_none() => "no file that was read".to_owned(),
+        Gate::Discover => plugin.dialects.join(", "),
+        Gate::Manifest if plugin.manifest.is_empty() => "no file that was read".to_owned(),
         Gate::Tree if plugin.tree.is_some() => {
             format!("{}, {}", count_entries(plugin.files), bytes(plugin.bytes))
         }
         Gate::Tree => "not digested".to_owned(),
-        Gate::Pin => plugin.pin.state.to_owned(),
+        Gate::Pin => plugin.pin.state.as_str().to_owned(),
         Gate::Scan if plugin.tree.is_none() => "not scanned".to_owned(),
         Gate::Scan => count(plugin.findings.len(), "finding"),
         Gate::Surface => count(plugin.surface.len(), "item"),
@@ -109,13 +106,13 @@ fn count_entries(number: u64) -> String {
 /// The digest that a gate rests on.
 fn digest(plugin: &PluginReport, gate: Gate) -> Option<&str> {
     match gate {
-        Gate::Manifest => plugin.manifest.as_deref(),
+        Gate::Manifest => plugin.manifest.values().next().map(String::as_str),
         Gate::Tree => plugin.tree.as_deref(),
         _ => None,
     }
 }
 
-fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
+fn surface(plugin: &PluginReport, view: &View) -> String {
     let mut out = String::new();
     for item in &plugin.surface {
         let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();

@@ -7,11 +7,11 @@ use crate::host::Host;
 use crate::json;
 use crate::out::{FAINT, Out, STRONG, paint};
 use crate::table::{approval, bytes, words, wrapped};
-use crate::verbs::shared;
+use crate::verbs::shared::{self, WithBytes};
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
-    let named = shared::find(&args.id, &args.dirs, trust, &args.finding, host, out)?;
+    let named = shared::find(&args.id, &args.dirs, trust, WithBytes::No, &args.finding, host, out)?;
     let plugin = &named.plugin;
     let exit = shared::pins_unread([plugin], out);
     if args.format == ListFormat::Json {
@@ -19,15 +19,19 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         return Ok(exit);
     }
     let mut text = format!("{}\n", paint(STRONG, &line(&plugin.id)));
+    let manifests: Vec<String> =
+        plugin.manifest.iter().map(|(dialect, digest)| format!("{digest} {dialect}")).collect();
     let facts = [
+        ("name", Some(plugin.name.clone())),
         ("version", plugin.version.clone()),
-        ("folder", Some(plugin.path.clone())),
-        ("manifest", plugin.manifest.clone()),
+        ("dialects", Some(plugin.dialects.join(", "))),
+        ("directory", Some(plugin.path.clone())),
+        ("manifest", (!manifests.is_empty()).then(|| manifests.join("\n"))),
         ("tree", plugin.tree.clone()),
         ("size", Some(format!("{}, {}", entries(plugin.files), bytes(plugin.bytes)))),
-        ("pin", Some(plugin.pin.state.to_owned())),
+        ("pin", Some(plugin.pin.state.as_str().to_owned())),
         ("pinned", plugin.pin.tree.clone()),
-        ("lock", Some(plugin.lock.state.to_owned())),
+        ("lock", Some(plugin.lock.state.as_str().to_owned())),
         ("signed by", plugin.lock.signer.clone()),
         ("comment", plugin.lock.comment.clone()),
         ("approval", Some(approval(plugin))),
@@ -35,7 +39,9 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     ];
     for (name, value) in facts {
         if let Some(value) = value {
-            text.push_str(&row(name, &line(&value), out.width));
+            for value in value.lines() {
+                text.push_str(&row(name, &line(value), out.width));
+            }
         }
     }
     for (name, tree) in &plugin.shared {

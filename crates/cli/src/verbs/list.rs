@@ -1,12 +1,12 @@
 //! `plugward list [DIR]`: what is there.
 
-use plugward_loader::{Report, Trust};
+use plugward_loader::{Keep, Report, Trust};
 use serde::Serialize;
 
 use crate::args::{ListArgs, ListFormat};
 use crate::escape::line;
 use crate::failure::Failure;
-use crate::host::Host;
+use crate::host::{self, Host};
 use crate::json;
 use crate::out::{Out, STRONG, paint};
 use crate::table::{approval, count, grid};
@@ -23,7 +23,7 @@ struct Row<'a> {
     id: &'a str,
     name: &'a str,
     version: Option<&'a str>,
-    dialect: &'a str,
+    dialects: &'a [&'static str],
     path: &'a str,
     pin: &'a str,
     approval: String,
@@ -31,8 +31,11 @@ struct Row<'a> {
 }
 
 pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let dirs = [args.dir.clone()];
-    let report = shared::report(&dirs, Some(Trust::Tofu), &args.finding, host, out)?;
+    let roots = [host::root(&args.dir)?];
+    let mut report = shared::look(&roots, Some(Trust::Tofu), Keep::Nothing, &args.finding, host, out)?.report;
+    if args.format == ListFormat::Table {
+        shared::localize(&mut report.plugins);
+    }
     let rows: Vec<Row<'_>> = rows(&report);
     match args.format {
         ListFormat::Json => out.result(&json::render(&Listing { version: 1, plugins: rows })?)?,
@@ -41,14 +44,15 @@ pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
                 .iter()
                 .map(|row| {
                     let version = row.version.unwrap_or("-");
-                    [row.id, version, row.path, row.pin, &row.approval]
+                    let dialects = row.dialects.join(", ");
+                    [row.id, row.name, version, &dialects, row.pin, &row.approval]
                         .iter()
                         .map(|cell| line(cell).into_owned())
                         .collect()
                 })
                 .collect();
             if !cells.is_empty() {
-                let text = grid(&["PLUGIN", "VERSION", "FOLDER", "PIN", "APPROVAL"], &cells, out.width);
+                let text = grid(&["PLUGIN", "NAME", "VERSION", "DIALECTS", "PIN", "APPROVAL"], &cells, out.width);
                 let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
                 out.result(&format!("{}\n{rest}", paint(STRONG, head)))?;
             }
@@ -66,9 +70,9 @@ fn rows(report: &Report) -> Vec<Row<'_>> {
             id: &plugin.id,
             name: &plugin.name,
             version: plugin.version.as_deref(),
-            dialect: plugin.dialect,
+            dialects: &plugin.dialects,
             path: &plugin.path,
-            pin: plugin.pin.state,
+            pin: plugin.pin.state.as_str(),
             approval: approval(plugin),
             tree: plugin.tree.as_deref(),
         })

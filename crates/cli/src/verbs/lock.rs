@@ -8,7 +8,7 @@ use plugward_loader::ledger::Event;
 use plugward_loader::pinstore::{Change, Outcome};
 use plugward_loader::sandbox_path::{Answer, Perm, Replaced};
 use plugward_loader::tree_lock::{LOCK_BYTES, Lock, LockFile, Migrant, Migration};
-use plugward_loader::{Gate, Root, Trust, Weight, Writes, sha256};
+use plugward_loader::{Gate, Keep, LockState, Looked, PluginReport, Root, Trust, Weight, Writes, sha256};
 
 use crate::args::LockArgs;
 use crate::escape::line;
@@ -18,37 +18,45 @@ use crate::out::{LOAD, Out, REFUSE, paint};
 use crate::stores;
 use crate::table::{count, item, lines, next, wrapped};
 use crate::verbs::decide::note;
-use crate::verbs::shared::{self, Looked};
+use crate::verbs::shared;
 
 const NAME: &str = "PLUGINS.lock";
 
 pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let dirs = [args.dir.clone()];
-    let looked = shared::look(&dirs, Some(Trust::Tofu), &args.finding, host, out)?;
-    let Some(root) = looked.roots.first() else {
-        return Err(usage("name one folder"));
-    };
-    let old = read(root)?;
+    let root = host::root(&args.dir)?;
+    let looked =
+        shared::look(&[root.clone()], Some(Trust::Tofu), Keep::Nothing, &args.finding, host, out)?;
+    let exit = shared::pins_unread(&looked.report.plugins, out);
+    if exit != 0 {
+        // Whether these plugins are the pinned ones cannot be told, so nothing is written or confirmed.
+        return Ok(exit);
+    }
+    let old = read(&root)?;
     if args.check {
         return check(args, &looked, old.as_deref(), out);
     }
     if args.accept {
-        return accept((root, args.dir.as_str()), old, host, out);
+        return accept(args.dir.as_str(), old, host, out);
     }
-    let fresh = fresh(args, &looked)?;
+    let fresh = fresh(&root, &looked)?;
     let text = match (args.migrate, &old) {
-        (true, Some(bytes)) => migrate(bytes, &looked, &fresh)?,
+        (true, Some(bytes)) => migrate(bytes, &root, &looked, &fresh)?,
         (true, None) => return Err(usage(format!("migrate: {} has no {NAME}", args.dir))),
         (false, _) => fresh.render(),
     };
     if let (true, Some(bytes)) = (args.migrate, &old) {
-        keep(root, bytes)?;
+        keep(&root, bytes)?;
     }
-    write(args, root, old.as_deref(), &text, out)
+    write(args, &root, old.as_deref(), &text, out)
+}
+
+/// A file in the directory that was named, relative to the root's jail.
+fn at(root: &Root, name: &str) -> String {
+    if root.dir == "." { name.to_owned() } else { format!("{}/{name}", root.dir) }
 }
 
 fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
-    match root.jail.read(NAME, u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
+    match root.jail.read(at(root, NAME).as_str(), u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.answer() == Answer::NotThere => Ok(None),
         Err(error) => {
@@ -57,45 +65,55 @@ fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
     }
 }
 
-/// The lock as the folder is: every plugin that has a digest; one that has none stops the write.
-fn fresh(args: &LockArgs, looked: &Looked) -> Result<LockFile, Failure> {
+/// The lockfile as the directory is: every plugin that has a digest; one that has none stops the write.
+fn fresh(root: &Root, looked: &Looked) -> Result<LockFile, Failure> {
     let mut file = LockFile::new();
+    let real = root.real();
     for plugin in &looked.report.plugins {
-        // A plugin that the old lock names and that is gone leaves the new one.
-        if plugin.lock.state == "missing" {
+        // A plugin that the old lockfile names and that is gone leaves the new one.
+        if plugin.lock.state == LockState::Missing {
             continue;
         }
-        let Some(subject) = looked.subjects.get(&plugin.id) else {
+        let shown = host::display(&plugin.key);
+        let Some(subject) = looked.subjects.get(&plugin.key) else {
             let mut codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
             codes.dedup();
             return Err(Failure::Refused(anyhow!(
-                "write {NAME}: {} cannot be locked ({})\n  next: plugward explain {}{}",
-                line(&plugin.id),
+                "write {NAME}: {} cannot be locked ({})\n  next: plugward explain {}",
+                line(&shown),
                 codes.join(", "),
-                line(&plugin.id),
-                shared::again(std::slice::from_ref(&args.dir))
+                shared::quoted(&shown)
             )));
         };
-        let entry = subject.lock_entry();
-        file.insert(subject.id.clone(), entry)
+        let path = plugin.key.placed().and_then(|place| place.relative_to(&real)).ok_or_else(|| {
+            usage(format!(
+                "write {NAME}: {} is inside the plugin {}; name that directory or one above it",
+                real,
+                line(&shown)
+            ))
+        })?;
+        file.insert(path, subject.lock_entry(path))
             .map_err(|error| Failure::Refused(anyhow!("write {NAME}: {error}")))?;
     }
     Ok(file)
 }
 
-fn migrate(bytes: &[u8], looked: &Looked, fresh: &LockFile) -> Result<String, Failure> {
+fn migrate(bytes: &[u8], root: &Root, looked: &Looked, fresh: &LockFile) -> Result<String, Failure> {
     let old = Lock::parse(bytes).map_err(|error| {
         Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
     })?;
     let Lock::Json(old) = old else {
-        return Err(usage(format!("migrate: {NAME} is not the older JSON lock")));
+        return Err(usage(format!("migrate: {NAME} is not the older JSON lockfile")));
     };
     let mut migrants = Vec::new();
-    for (id, entry) in fresh.entries() {
-        let Some(digest) = looked.subjects.get(id.as_str()).and_then(|subject| subject.codewizard) else {
-            continue;
-        };
-        migrants.push(Migrant { name: id.name().to_owned(), digest, id: id.clone(), entry: entry.clone() });
+    for plugin in &looked.report.plugins {
+        let path = plugin.key.placed().and_then(|place| place.relative_to(&root.real()).map(str::to_owned));
+        let digest = looked.subjects.get(&plugin.key).and_then(|subject| subject.codewizard);
+        if let (Some(path), Some(digest)) = (path, digest)
+            && let Some(entry) = fresh.get(&path).cloned()
+        {
+            migrants.push(Migrant { name: plugin.name.clone(), digest, path, entry });
+        }
     }
     let done = old
         .migrate(migrants)
@@ -120,7 +138,7 @@ fn migrate(bytes: &[u8], looked: &Looked, fresh: &LockFile) -> Result<String, Fa
 fn keep(root: &Root, bytes: &[u8]) -> Result<(), Failure> {
     let kept = "PLUGINS.lock.json";
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
-    let mut file = root.jail.create_new(kept, perm).map_err(|error| {
+    let mut file = root.jail.create_new(at(root, kept).as_str(), perm).map_err(|error| {
         anyhow!("keep the older lock as {kept}: {error} ({})\n  next: {}", error.code(), error.help())
     })?;
     file.write_all(bytes).map_err(|error| anyhow!("keep the older lock as {kept}: {error}"))?;
@@ -144,17 +162,17 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
     let done = root
         .jail
-        .replace(NAME, text.as_bytes(), perm)
+        .replace(at(root, NAME).as_str(), text.as_bytes(), perm)
         .map_err(|error| anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))?;
     let wrote = match done {
         Replaced::Created => "wrote",
         Replaced::Overwrote => "replaced",
     };
     let dir = shared::quoted(args.dir.as_str());
-    if root.jail.metadata("PLUGINS.lock.minisig").is_ok() {
+    if root.jail.metadata(at(root, "PLUGINS.lock.minisig").as_str()).is_ok() {
         out.say("warning: PLUGINS.lock.minisig is of the file before; have it signed again");
     }
-    out.say(&format!("{wrote} {dir}/{NAME}\n  commit it, and let CI run: plugward lock --check {dir}"));
+    out.say(&format!("{wrote} {dir}/{NAME}\n  commit it, and let CI run: plugward check --trust locked {dir}"));
     Ok(0)
 }
 
@@ -215,7 +233,8 @@ fn signed(sign: char, row: &str) -> String {
 }
 
 fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) -> Result<u8, Failure> {
-    if old.is_none() {
+    let covered = |plugin: &PluginReport| plugin.lock.state != LockState::Absent;
+    if old.is_none() && !looked.report.plugins.iter().any(covered) {
         return Err(Failure::Refused(anyhow!(
             "check {NAME}: {} has none (lock/missing)\n  next: plugward lock {}",
             args.dir,
@@ -226,14 +245,15 @@ fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) ->
     let mut worst = 0_u8;
     for plugin in &looked.report.plugins {
         let mut reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == Gate::Lock).collect();
-        if reasons.is_empty() && !looked.subjects.contains_key(&plugin.id) {
+        if reasons.is_empty() && !looked.subjects.contains_key(&plugin.key) {
             // It has no digest to hold against the lock: whatever stands in the way is the answer.
             reasons = plugin.reasons.iter().collect();
         }
         for reason in reasons {
             wrong = wrong.saturating_add(1);
             worst = if reason.weight == Weight::Store || worst == 7 { 7 } else { reason.weight.exit() };
-            out.result(&format!("{} {} {}\n", paint(REFUSE, "refuse"), line(&plugin.id), reason.code))?;
+            let shown = host::display(&plugin.key);
+            out.result(&format!("{} {} {}\n", paint(REFUSE, "refuse"), line(&shown), reason.code))?;
             out.result(&lines(&reason.message, out.width))?;
             let help = shared::with_folder(&reason.help, Some(&args.dir));
             out.result(&next(&help, out.width))?;
@@ -263,12 +283,7 @@ fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) ->
     Ok(worst)
 }
 
-fn accept(
-    (root, dir): (&Root, &str),
-    old: Option<Vec<u8>>,
-    host: &Host,
-    out: &mut Out,
-) -> Result<u8, Failure> {
+fn accept(dir: &str, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let Some(bytes) = old else {
         return Err(usage(format!("accept {NAME}: there is none")));
     };
@@ -282,10 +297,8 @@ fn accept(
     }
     let mut store = stores::pins(host, Writes::Commit, out)?;
     let lock = sha256(&bytes);
-    let old = store.pins().and_then(|pins| pins.accepted_lock(&root.place)).map(ToString::to_string);
-    let plugin = format!("{NAME} of {}", root.place);
-    note(host, &[Event::PinAccepted { plugin, digest: lock.to_string(), old }])?;
-    let change = Change::AcceptLock { scope: root.place.clone(), lock };
+    note(host, &[Event::PinAccepted { plugin: NAME.to_owned(), digest: lock.to_string(), old: None }])?;
+    let change = Change::AcceptLock { lock };
     let committed = store
         .commit(vec![change], host::now()?)
         .map_err(|error| Failure::Store(anyhow!("{error}\n  next: {}", error.help())))?;

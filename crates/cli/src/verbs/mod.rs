@@ -13,4 +13,5 @@ pub(crate) mod list;
 pub(crate) mod lock;
 pub(crate) mod redact;
 pub(crate) mod scan;
+pub(crate) mod select;
 pub(crate) mod shared;

@@ -1,6 +1,5 @@
-//! What several verbs need: stores, options, and finding a plugin by its name.
+//! What several verbs need: options, looks, and the plugin that a selector names.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -9,19 +8,19 @@ use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{StoreErrorRule, Terminal};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
-    CheckOptions, Gate, Host as Sides, Keep, NoGrants, NobodyThere, PluginReport, Report, Root, Subject,
-    Trust, Weight, Whole, Writes,
+    CheckOptions, Gate, Host as Sides, Keep, Looked, NoGrants, NobodyThere, PinStatus, PluginReport, Root, Subject,
+    Trust, Weight, Writes,
 };
 
 use crate::args::{Finding, TrustArg};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
-use crate::known;
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::stores;
+use crate::verbs::select;
 
 pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
     match arg {
@@ -61,52 +60,37 @@ pub(crate) fn options(
     trust: Trust,
     writes: Writes,
     finding: &Finding,
-    (settings, host): (&Settings, &Host),
+    settings: &Settings,
+    host: &Host,
 ) -> Result<CheckOptions, Failure> {
     let mut left_out = finding.exclude.clone();
     if settings.exclude_vcs == Some(true) {
         left_out.extend([".git", ".hg", ".jj", ".svn"].map(str::to_owned));
     }
-    Ok(CheckOptions {
-        trust,
-        on_store_error: on_store_error(trust, settings, host),
-        whole: Whole::EachAlone,
-        writes,
-        keep: Keep::Nothing,
-        dialect: dialect(finding.dialect.as_deref())?,
-        enabled: None,
-        excludes: excludes(&left_out)?,
-        tree: settings.tree,
-        scan: plugward_loader::scanner::Limits::DEFAULT,
-        jobs: finding.jobs.unwrap_or(NonZeroUsize::MIN),
-        records: None,
-        profile: settings.profile,
-        packages: settings.packages.clone(),
-        rules: settings.rules(&[])?.map(Arc::new),
-        suppressions: settings.suppressions.clone(),
-        today: host::today(),
-        approval: settings.approval,
-        max_risk: settings.max_risk,
-        shared: settings.shared.clone(),
-        verifiers: settings.verifiers.clone(),
-        host_version: finding.host_version.clone(),
-        now: host::now()?,
-        by: host::user(),
-    })
+    let mut options = CheckOptions::new(host::now()?, host::user());
+    options.trust = trust;
+    options.on_store_error = on_store_error(trust, settings, host);
+    options.writes = writes;
+    options.dialect = dialect(finding.dialect.as_deref())?;
+    options.excludes = excludes(&left_out)?;
+    options.tree = settings.tree;
+    options.jobs = finding.jobs.unwrap_or(NonZeroUsize::MIN);
+    options.profile = settings.profile;
+    options.packages.clone_from(&settings.packages);
+    options.rules = settings.rules(&[])?.map(Arc::new);
+    options.suppressions.clone_from(&settings.suppressions);
+    options.today = host::today();
+    options.approval = settings.approval;
+    options.max_risk = settings.max_risk;
+    options.shared.clone_from(&settings.shared);
+    options.verifiers = settings.verifiers.clone();
+    options.host_version.clone_from(&finding.host_version);
+    Ok(options)
 }
 
-/// Opens each folder; a missing one is said with what to do.
+/// Opens each directory.
 pub(crate) fn roots(dirs: &[Utf8PathBuf]) -> Result<Vec<Root>, Failure> {
-    dirs.iter().map(|dir| host::root(dir).map_err(Failure::Internal)).collect()
-}
-
-/// ` --in a --in b`, for the lines that say what to type next.
-pub(crate) fn again(dirs: &[Utf8PathBuf]) -> String {
-    if dirs.is_empty() || (dirs.len() == 1 && dirs.first().is_some_and(|dir| dir == ".")) {
-        return String::new();
-    }
-    let flags: Vec<String> = dirs.iter().map(|dir| format!("--in {}", quoted(dir.as_str()))).collect();
-    format!(" {}", flags.join(" "))
+    dirs.iter().map(|dir| host::root(dir)).collect()
 }
 
 /// ` --exclude .git --dialect claude`, as they were typed: what was looked at with them is digested with them again.
@@ -152,59 +136,30 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Looks at folders without writing anything; gives only the report.
-pub(crate) fn report(
-    dirs: &[Utf8PathBuf],
-    trust: Option<Trust>,
-    finding: &Finding,
-    host: &Host,
-    out: &Out,
-) -> Result<Report, Failure> {
-    look(dirs, trust, finding, host, out).map(|looked| looked.report)
-}
-
-/// What a look gave.
-pub(crate) struct Looked {
-    pub(crate) report: Report,
-    pub(crate) subjects: BTreeMap<String, Subject>,
-    pub(crate) roots: Vec<Root>,
-}
-
-/// Looks at folders without writing anything.
+/// Looks at directories without writing anything.
 pub(crate) fn look(
-    dirs: &[Utf8PathBuf],
+    roots: &[Root],
     trust: Option<Trust>,
-    finding: &Finding,
-    host: &Host,
-    out: &Out,
-) -> Result<Looked, Failure> {
-    look_keeping(dirs, (trust, Keep::Nothing), finding, host, out)
-}
-
-/// As `look`, and keeps the bytes of one plugin.
-fn look_keeping(
-    dirs: &[Utf8PathBuf],
-    (trust, keep): (Option<Trust>, Keep),
+    keep: Keep,
     finding: &Finding,
     host: &Host,
     out: &Out,
 ) -> Result<Looked, Failure> {
     let settings = Settings::read(host)?;
     let trust = trust.unwrap_or_else(|| self::trust(None, &settings));
-    let mut options = options(trust, Writes::LookOnly, finding, (&settings, host))?;
+    let mut options = options(trust, Writes::LookOnly, finding, &settings, host)?;
     options.keep = keep;
-    let roots = roots(dirs)?;
     let mut stores = stores::to_look(host, &settings, out)?;
     let progress = Progress::new(out.live);
     let mut sides = Sides { watch: &progress, person: &mut NobodyThere, grants: &NoGrants };
-    let (report, subjects) = plugward_loader::look(&roots, &mut stores, &options, &mut sides);
+    let looked = plugward_loader::look(roots, &mut stores, &options, &mut sides);
     progress.done();
-    Ok(Looked { report, subjects, roots })
+    Ok(looked)
 }
 
-/// Says why nobody can tell what is pinned, where that is so; gives the exit code of a look that met it.
+/// Says why the pins cannot be read, if they cannot; returns the exit code of a verb that met it.
 pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport>, out: &Out) -> u8 {
-    let Some(plugin) = plugins.into_iter().find(|plugin| plugin.pin.state == "unavailable") else {
+    let Some(plugin) = plugins.into_iter().find(|plugin| plugin.pin.state == PinStatus::Unavailable) else {
         return 0;
     };
     if let Some(reason) = plugin.reasons.iter().find(|reason| reason.gate == Gate::Pin) {
@@ -220,86 +175,78 @@ pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport
     Weight::Store.exit()
 }
 
-/// A plugin that was named, and where it was seen.
-pub(crate) struct Named {
-    pub(crate) plugin: PluginReport,
-    pub(crate) subject: Option<Subject>,
-    pub(crate) roots: Vec<Root>,
+/// Names each plugin as a terminal shows it, in its row and in the commands of its help.
+pub(crate) fn localize(plugins: &mut [PluginReport]) {
+    for plugin in plugins {
+        let shown = host::display(&plugin.key);
+        let (old, new) = (quoted(&plugin.id), quoted(&shown));
+        for reason in &mut plugin.reasons {
+            reason.help = renamed(&reason.help, &old, &new);
+        }
+        plugin.id = shown;
+    }
 }
 
-/// Finds a plugin by id or bare name: in the folders that were given, else in those of earlier checks, else here.
+/// Replaces a plugin's id behind the verb of a command.
+fn renamed(help: &str, old: &str, new: &str) -> String {
+    let verbs = ["accept", "allow", "deny", "diff", "explain", "forget"];
+    let replace = |help: String, verb: &&str| {
+        let mut out = String::new();
+        let mut rest = help.as_str();
+        let command = format!("plugward {verb} {old}");
+        while let Some(at) = rest.find(&command) {
+            let end = at.saturating_add(command.len());
+            let after = rest.get(end..).unwrap_or_default();
+            let whole = after.is_empty() || after.starts_with([' ', '\n', ';', ',']);
+            out.push_str(rest.get(..at).unwrap_or_default());
+            out.push_str(&if whole { format!("plugward {verb} {new}") } else { command.clone() });
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    };
+    verbs.iter().fold(help.to_owned(), replace)
+}
+
+/// A plugin that a selector names, as it is on disk.
+pub(crate) struct Named {
+    /// How a terminal shows it.
+    pub(crate) shown: String,
+    pub(crate) plugin: PluginReport,
+    pub(crate) subject: Option<Subject>,
+}
+
+/// Finds the plugin that a selector names and checks it, without writing anything.
 pub(crate) fn find(
-    id: &str,
+    selector: &str,
     dirs: &[Utf8PathBuf],
     trust: Option<Trust>,
+    keep: WithBytes,
     finding: &Finding,
     host: &Host,
     out: &Out,
 ) -> Result<Named, Failure> {
-    let places: Vec<Vec<Utf8PathBuf>> = if dirs.is_empty() {
-        let mut places: Vec<_> =
-            known::roots(host).into_iter().filter(|dir| dir.is_dir()).map(|dir| vec![dir]).collect();
-        places.push(vec![Utf8PathBuf::from(".")]);
-        places
-    } else {
-        vec![dirs.to_vec()]
+    let key = select::on_disk(selector, dirs, finding, host, out)?;
+    let missing = || usage(format!("find `{}`: it is not installed on this machine", line(selector)));
+    let place = key.placed().ok_or_else(missing)?;
+    let root = host::root_at(place, place.name().to_owned(), None)?;
+    let keep = match keep {
+        WithBytes::Yes => Keep::Of(key.clone()),
+        WithBytes::No => Keep::Nothing,
     };
-    let mut seen: Vec<String> = Vec::new();
-    let remembered = places.len().saturating_sub(1);
-    for dirs in places {
-        let mut looked = look_keeping(&dirs, (trust, Keep::Of(id.to_owned())), finding, host, out)?;
-        let matching: Vec<&PluginReport> =
-            looked.report.plugins.iter().filter(|plugin| plugin.id == id || plugin.name == id).collect();
-        if let [plugin] = matching.as_slice() {
-            let plugin = (*plugin).clone();
-            let subject = looked.subjects.remove(&plugin.id);
-            if remembered > 1 {
-                // Another folder may hold one of the same name.
-                let folders: Vec<String> = dirs.iter().map(|dir| quoted(dir.as_str())).collect();
-                out.say(&format!("note: {} as it is in {}", line(&plugin.id), folders.join(", ")));
-            }
-            return Ok(Named { plugin, subject, roots: looked.roots });
-        }
-        if !matching.is_empty() {
-            let mut ids: Vec<&str> = matching.iter().map(|plugin| plugin.id.as_str()).collect();
-            ids.dedup();
-            if let [_] = ids.as_slice() {
-                let folder = |plugin: &&PluginReport| {
-                    let root = looked.roots.get(plugin.root).map_or(".", |root| root.label.as_str());
-                    line(&format!("{root}/{}", plugin.path)).into_owned()
-                };
-                let folders: Vec<String> = matching.iter().map(folder).collect();
-                return Err(usage(format!(
-                    "find `{}`: several folders hold one of that id: {}\n  \
-                     next: name the folder above the one that is meant, with --in",
-                    line(id),
-                    folders.join(", ")
-                )));
-            }
-            return Err(usage(format!(
-                "find `{}`: several plugins are called so\n  next: name one of {}",
-                line(id),
-                ids.join(", ")
-            )));
-        }
-        seen.extend(looked.report.plugins.into_iter().map(|plugin| plugin.id));
-    }
-    Err(usage(format!("find `{}`: no such plugin{}", line(id), suggestion(id, &seen))))
+    let Looked { mut report, mut subjects, .. } = look(&[root], trust, keep, finding, host, out)?;
+    let Some(at) = report.plugins.iter().position(|plugin| plugin.key == key) else {
+        let shown = host::display(&key);
+        return Err(usage(format!("find `{}`: {shown} is not a plugin", line(selector))));
+    };
+    let mut plugin = report.plugins.swap_remove(at);
+    localize(std::slice::from_mut(&mut plugin));
+    Ok(Named { shown: plugin.id.clone(), plugin, subject: subjects.remove(&key) })
 }
 
-fn suggestion(id: &str, seen: &[String]) -> String {
-    let name = |id: &str| {
-        id.split(['@']).next().and_then(|rest| rest.split(':').next_back()).unwrap_or(id).to_owned()
-    };
-    let near = seen
-        .iter()
-        // Of two that are as near, the one in the folder that was looked at first.
-        .rev()
-        .map(|known| (strsim::jaro_winkler(&name(id), &name(known)), known))
-        .filter(|(score, _)| *score > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
-        Some((_, known)) => format!("\n  next: did you mean {}?", line(known)),
-        None => "\n  next: plugward list DIR shows what is there; --in DIR says where to look".to_owned(),
-    }
+/// Whether the bytes of a plugin are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WithBytes {
+    Yes,
+    No,
 }

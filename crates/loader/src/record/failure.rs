@@ -3,7 +3,8 @@
 use plugward_capability::TrailError;
 use plugward_ledger::LedgerError;
 
-use crate::report::{Gate, Notice, Reason, Weight};
+use crate::outcome::{Notice, Reason, Weight};
+use crate::report::Gate;
 
 /// Why something could not be written down. Nothing that needed the record has happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,17 +61,12 @@ impl RecordFailure {
     }
 
     pub(crate) fn reason(&self) -> Reason {
-        Reason {
-            code: self.code.clone(),
-            gate: Gate::Mint,
-            message: format!("{}; what is not on the record does not load", self.message),
-            help: self.help.clone(),
-            weight: self.weight,
-        }
+        let message = format!("{}; what cannot be recorded does not load", self.message);
+        Reason::new(self.code.clone(), Gate::Mint, self.weight, message, self.help.clone())
     }
 
     pub(crate) fn notice(&self) -> Notice {
         let message = format!("{}\nnext: {}", self.message, self.help);
-        Notice { code: self.code.clone(), gate: Gate::Mint, message }
+        Notice::new(self.code.clone(), Gate::Mint, message)
     }
 }

@@ -4,15 +4,18 @@ mod failure;
 mod races;
 mod run;
 
+use std::cell::RefCell;
+
 use cap_std::fs::Dir;
 use plugward_capability::{Budgets, Mint, RawWithNetwork, Trail, TrailRules, Workflow, WorkflowId, folds};
 use plugward_ledger::{Clock, Durability, Event, Ledger, LedgerId, Outcome};
+
+use plugward_types::PluginKey;
 
 use crate::options::Writes;
 use crate::scrub::SecretsOut;
 
 pub use failure::RecordFailure;
-pub(crate) use races::Races;
 pub(crate) use run::Run;
 use run::append;
 
@@ -93,11 +96,15 @@ impl Record {
         };
         match Trail::open(ledger, TrailRules { scrub: Box::new(scrub) }) {
             Ok(trail) => {
-                let mint = crate::mint::start(trail, raw_with_network);
+                let mint = crate::gates::mint::start(trail, raw_with_network);
                 Self(State::Open { mint, workflow, budgets })
             }
             Err(error) => Self::failed(RecordFailure::of_trail(&error)),
         }
+    }
+
+    pub(crate) const fn is_nowhere(&self) -> bool {
+        matches!(self.0, State::Nowhere)
     }
 
     /// Gives the trail, for uses of what was minted.
@@ -148,10 +155,20 @@ impl Record {
             (State::Open { mint, workflow, budgets }, Writes::Commit) => (mint, workflow, budgets),
         };
         match mint.trail().open_workflow(id.clone(), budgets) {
-            Ok(workflow) => Run::Open { mint, workflow },
+            Ok(workflow) => Run::Open { mint, workflow, races: RefCell::default() },
             Err(error) => Run::Failed(RecordFailure::of_trail(&error)),
         }
     }
+}
+
+/// Returns how the ledger calls a plugin: its key, or the digest of a key that is too long or cannot be printed.
+#[must_use]
+pub fn ledger_name(key: &PluginKey) -> String {
+    let text = key.to_string();
+    if plugward_capability::Name::new(&text).is_ok() {
+        return text;
+    }
+    format!("path:{}", crate::hash::sha256(text.as_bytes()))
 }
 
 fn nowhere() -> RecordFailure {

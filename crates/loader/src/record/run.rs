@@ -1,5 +1,6 @@
 //! The record of one run.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use plugward_capability::{Mint, Trail, Workflow};
@@ -7,6 +8,7 @@ use plugward_ledger::{Event, PluginSeen, Verdict};
 use plugward_sandbox_path::Jail;
 
 use super::failure::RecordFailure;
+use super::ledger_name;
 use super::races::Races;
 use crate::report::{Decision, PluginReport};
 
@@ -31,6 +33,8 @@ pub(crate) enum Run<'a> {
     Open {
         mint: &'a Mint,
         workflow: Workflow,
+        /// The observers of the jails of this run.
+        races: RefCell<Vec<Arc<Races>>>,
     },
     /// Nothing can be written down, so nothing loads.
     Failed(RecordFailure),
@@ -58,23 +62,30 @@ impl Run<'_> {
         *self = Self::Failed(failure);
     }
 
-    /// The folder, with every race in it on the record.
-    pub(crate) fn watched(&self, jail: &Jail, label: &str) -> (Jail, Option<Arc<Races>>) {
-        let Self::Open { mint, workflow } = self else { return (jail.clone(), None) };
-        let races = Arc::new(Races::new(mint.trail().clone(), workflow.id().clone(), label));
-        (jail.clone().with_observer(races.clone()), Some(races))
+    /// Returns the jail with an observer that puts every race in it on the record.
+    pub(crate) fn watched(&self, jail: &Jail, label: &str) -> Jail {
+        let Self::Open { mint, workflow, races } = self else { return jail.clone() };
+        let seen = Arc::new(Races::new(mint.trail().clone(), workflow.id().clone(), label));
+        races.borrow_mut().push(seen.clone());
+        jail.clone().with_observer(seen)
+    }
+
+    /// Returns why a race could not be recorded, if one could not.
+    pub(crate) fn unrecorded_race(&self) -> Option<RecordFailure> {
+        let Self::Open { races, .. } = self else { return None };
+        races.borrow().iter().find_map(|races| races.failure())
     }
 
     /// The last records of a run: what was decided about each plugin.
-    pub(crate) fn decisions(&mut self, trust: &str, plugins: &[(&PluginReport, Decision)]) {
+    pub(crate) fn decisions(&mut self, trust: &str, plugins: &[PluginReport]) {
         let Self::Open { workflow, .. } = self else { return };
         let id = workflow.id().as_str().to_owned();
         let seen: Vec<PluginSeen> = plugins
             .iter()
-            .map(|(plugin, decision)| PluginSeen {
-                plugin: plugin.id.clone(),
+            .map(|plugin| PluginSeen {
+                plugin: ledger_name(&plugin.key),
                 digest: plugin.tree.clone().unwrap_or_default(),
-                outcome: verdict(*decision),
+                outcome: verdict(plugin.decision),
             })
             .collect();
         let registry_digest = plugward_ledger::registry_digest(&seen);
@@ -87,14 +98,14 @@ impl Run<'_> {
                 registry_digest,
             })
             .collect();
-        events.extend(plugins.iter().map(|(plugin, decision)| {
+        events.extend(plugins.iter().map(|plugin| {
             let mut codes: Vec<String> = plugin.reasons.iter().map(|reason| reason.code.clone()).collect();
             codes.sort();
             codes.dedup();
             Event::Decision {
                 workflow: Some(id.clone()),
-                plugin: plugin.id.clone(),
-                outcome: verdict(*decision),
+                plugin: ledger_name(&plugin.key),
+                outcome: verdict(plugin.decision),
                 codes,
                 digest: plugin.tree.clone(),
             }
@@ -108,8 +119,8 @@ fn pieces(seen: Vec<PluginSeen>) -> Vec<Vec<PluginSeen>> {
     let mut pieces = vec![Vec::new()];
     let mut bytes = 0_usize;
     for one in seen {
-        // Ids are of few characters that JSON does not escape; the rest is keys and quotes.
-        let size = one.plugin.len().saturating_add(one.digest.len()).saturating_add(64);
+        // JSON can escape each character of a name with a second one; the rest is keys and quotes.
+        let size = one.plugin.len().saturating_mul(2).saturating_add(one.digest.len()).saturating_add(64);
         bytes = bytes.saturating_add(size);
         if bytes > LISTED {
             bytes = size;

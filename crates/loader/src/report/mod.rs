@@ -1,17 +1,20 @@
-//! The report: what was seen, what was decided and why. Version 1, as `--format json` prints it.
+//! The report: what was seen, what was decided and why. Version 2, as `--format json` prints it.
 
 mod plugin;
 
 use serde::Serialize;
 
+use crate::outcome::Notice;
+
 pub use plugin::{
-    ApprovalReport, CapabilityReport, LockReport, PinState, PluginReport, SuppressedReport, SurfaceReport,
+    ApprovalReport, ApprovalState, CapabilityReport, LockReport, LockState, PinReport, PinStatus, PluginKind,
+    PluginReport, SuppressedReport, SurfaceReport,
 };
 
 /// One run over some folders.
 ///
-/// Serializes to report version 1, its keys in a fixed order. Text that a plugin wrote stands in it as it is; whoever
-/// prints it to a terminal escapes it.
+/// Serializes to report version 2, its keys in a fixed order. Text that a plugin wrote is in it as it is and has to be
+/// escaped before it is printed to a terminal.
 ///
 /// # Guarantees
 /// No time, host name or absolute path is in it, so two runs over the same bytes with the same stores give equal
@@ -22,7 +25,7 @@ pub use plugin::{
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// 1.
+    /// 2.
     pub version: u32,
     /// What made it.
     pub tool: Tool,
@@ -142,71 +145,6 @@ impl Gate {
             Self::Mint => "mint",
         }
     }
-}
-
-/// Why a plugin does not load, one of possibly several.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[non_exhaustive]
-pub struct Reason {
-    /// The stable code, such as `pin/changed`.
-    pub code: String,
-    /// The gate that said it.
-    pub gate: Gate,
-    /// What was seen.
-    pub message: String,
-    /// What to type or do next.
-    pub help: String,
-    /// Whether this one refuses, or asks.
-    #[serde(skip)]
-    pub weight: Weight,
-}
-
-/// What a reason does to the decision, and to the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a new class must stop every exit code from being guessed")]
-pub enum Weight {
-    /// A store or lock could not be read: refuse, exit 7.
-    Store,
-    /// Integrity: refuse, exit 4.
-    Integrity,
-    /// The scan gate: refuse, exit 6.
-    Scan,
-    /// Denied or revoked: refuse, exit 5.
-    Denied,
-    /// It could not be told: refuse, exit 1.
-    CouldNotTell,
-    /// A person has to decide: ask, exit 3.
-    Undecided,
-    /// It follows from another plugin's reason, which has the exit code.
-    Follows,
-}
-
-impl Weight {
-    /// Gives the exit code.
-    #[must_use]
-    pub const fn exit(self) -> u8 {
-        match self {
-            Self::Store => 7,
-            Self::Integrity => 4,
-            Self::Scan => 6,
-            Self::Denied => 5,
-            Self::CouldNotTell => 1,
-            Self::Undecided => 3,
-            Self::Follows => 0,
-        }
-    }
-}
-
-/// Something worth knowing that decides nothing.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[non_exhaustive]
-pub struct Notice {
-    /// The stable code.
-    pub code: String,
-    /// The gate that said it.
-    pub gate: Gate,
-    /// What was seen.
-    pub message: String,
 }
 
 /// A place that was not walked through the gates.

@@ -2,65 +2,77 @@
 
 use std::collections::BTreeMap;
 
-use plugward_types::Finding;
+use plugward_types::{Finding, PluginKey};
 use serde::{Serialize, Serializer};
 
-use super::{Decision, Notice, Reason};
+use super::Decision;
+use crate::outcome::{Notice, Reason};
 
-/// One plugin.
+/// One plugin directory, whatever number of dialects it serves.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PluginReport {
-    /// `dialect:name@source`; for a manifest that does not parse, the folder's name stands for the name.
+    /// The recorded id, or the path relative to the project, else to the label of the directory that was checked.
     pub id: String,
-    /// The plugin's own name.
+    /// The hosts whose records name the directory.
+    pub hosts: Vec<String>,
+    /// What the row is about.
+    pub kind: PluginKind,
+    /// Whether its host would load it; counts as on if that is unknown.
+    pub on: bool,
+    /// The dialects whose manifest the directory contains.
+    pub dialects: Vec<&'static str>,
+    /// The plugin's own name; the directory's name if no manifest could be read.
     pub name: String,
     /// The plugin's own version.
     pub version: Option<String>,
-    /// Whose manifest format it is.
-    pub dialect: &'static str,
-    /// The folder, relative to its root, with `/`; `.` for the root itself.
+    /// The directory, relative as in `id`.
     pub path: String,
+    /// The trust mode.
+    pub trust: &'static str,
     /// The outcome.
     pub decision: Decision,
-    /// Everything that stands against loading, in the order of the gates.
+    /// Everything against loading, in the order of the gates.
     pub reasons: Vec<Reason>,
     /// Everything else that is worth knowing.
     pub notices: Vec<Notice>,
-    /// SHA-256 of the manifest file's bytes.
-    pub manifest: Option<String>,
-    /// Digest of the whole folder.
+    /// SHA-256 of each manifest file's bytes, by dialect.
+    pub manifest: BTreeMap<&'static str, String>,
+    /// The digest of the whole directory.
     pub tree: Option<String>,
-    /// Entries of the folder that were read.
+    /// Entries of the directory that were read.
     pub files: u64,
-    /// Bytes of these.
+    /// The bytes of these.
     pub bytes: u64,
-    /// What the pins say.
-    pub pin: PinState,
-    /// What PLUGINS.lock says.
+    /// The result of the comparison with the pins.
+    pub pin: PinReport,
+    /// The result of the comparison with PLUGINS.lock.
     pub lock: LockReport,
-    /// What the approvals say.
+    /// The result of the comparison with the approvals.
     pub approval: ApprovalReport,
-    /// Folders and files outside that it imports, each with its digest.
+    /// Directories and files outside that it imports, each with its digest.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub shared: BTreeMap<String, String>,
-    /// What the rules found, suppressed or not.
+    /// Everything that the rules found, suppressed or not.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<Finding>,
-    /// Which of these the host's settings let pass, and why.
+    /// The findings that the host's settings suppress, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<SuppressedReport>,
-    /// What can run or enter a prompt, and how far the pin covers it.
+    /// Everything that can run or enter a prompt, and how far the pin covers it.
     pub surface: Vec<SurfaceReport>,
-    /// What the host grants; empty where the host grants nothing.
+    /// The capabilities that the host grants; empty if the host grants nothing.
     pub capabilities: Vec<CapabilityReport>,
+    /// The key under which the plugin is pinned. It can contain an absolute path, so it is not serialized.
+    #[serde(skip)]
+    pub key: PluginKey,
     /// The root's index in [`Report::roots`](crate::Report::roots).
     #[serde(skip)]
     pub root: usize,
 }
 
 impl PluginReport {
-    /// Gives the reason for which a finding is let pass, if it is.
+    /// Returns the reason for which a finding is suppressed, if it is.
     #[must_use]
     pub fn suppression(&self, finding: &Finding) -> Option<&str> {
         let is = |one: &&SuppressedReport| {
@@ -71,66 +83,167 @@ impl PluginReport {
         self.suppressed.iter().find(is).map(|one| one.reason.as_str())
     }
 
-    /// Counts the findings of one severity.
+    /// Returns the number of findings of one severity.
     #[must_use]
     pub fn count(&self, severity: plugward_types::Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 }
 
-/// What the pins say of a plugin.
+macro_rules! states {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[expect(clippy::exhaustive_enums, reason = "a new state must be shown by every host")]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant,)*
+        }
+
+        impl $name {
+            /// Returns the word that reports use.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+states! {
+    /// The kind of a row.
+    PluginKind {
+        /// A directory with a manifest, or one that a marketplace entry names.
+        Plugin = "plugin",
+    }
+}
+
+states! {
+    /// The result of comparing a plugin with its pin.
+    PinStatus {
+        /// The bytes are pinned.
+        Same = "same",
+        /// The bytes are pinned, and a newer version was accepted since.
+        Older = "older",
+        /// The bytes are pinned for another place or id that the plugin had before.
+        Moved = "moved",
+        /// The bytes are pinned in an older format.
+        Migrated = "migrated",
+        /// The plugin was new, and this run pinned it.
+        Enrolled = "enrolled",
+        /// Nothing is pinned.
+        None = "none",
+        /// An old pin covers the manifest alone.
+        ManifestOnly = "manifest-only",
+        /// Other bytes are pinned.
+        Changed = "changed",
+        /// The plugin is denied.
+        Denied = "denied",
+        /// The pins cannot be read.
+        Unavailable = "unavailable",
+        /// The plugin could not be digested, so there was nothing to compare.
+        NotChecked = "not-checked",
+    }
+}
+
+/// The result of comparing a plugin with its pin, and what is pinned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct PinState {
-    /// `same`, `enrolled`, `none`, `manifest-only`, `changed`, `denied`, `unavailable` or `not-checked`.
-    pub state: &'static str,
-    /// The pinned manifest digest, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub manifest: Option<String>,
-    /// The pinned tree digest, where there is one.
+pub struct PinReport {
+    /// The result.
+    pub state: PinStatus,
+    /// The pinned manifest digests, by dialect.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub manifest: BTreeMap<String, String>,
+    /// The pinned tree digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }
 
-/// What PLUGINS.lock says of a plugin.
+impl PinReport {
+    pub(crate) const fn state(state: PinStatus) -> Self {
+        Self { state, manifest: BTreeMap::new(), tree: None }
+    }
+}
+
+states! {
+    /// The result of comparing a plugin with PLUGINS.lock.
+    LockState {
+        /// No lockfile covers the plugin's place.
+        Absent = "absent",
+        /// The lockfile names this tree.
+        Match = "match",
+        /// The lockfile names another tree.
+        Mismatch = "mismatch",
+        /// The lockfile has no entry for this place.
+        Unlisted = "unlisted",
+        /// The lockfile names a plugin that does not exist.
+        Missing = "missing",
+        /// The lockfile cannot be used.
+        Malformed = "malformed",
+    }
+}
+
+/// The result of comparing a plugin with PLUGINS.lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct LockReport {
-    /// `absent`, `match`, `mismatch`, `unlisted`, `missing` or `malformed`.
-    pub state: &'static str,
-    /// Who signed it, where a signature held.
+    /// The result.
+    pub state: LockState,
+    /// The signer, if a signature was verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
-    /// What the signer signed beside it.
+    /// The comment that the signer signed with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
 
 impl LockReport {
-    pub(crate) const fn state(state: &'static str) -> Self {
+    pub(crate) const fn state(state: LockState) -> Self {
         Self { state, signer: None, comment: None }
     }
 }
 
-/// What the approvals say of a plugin.
+states! {
+    /// The result of comparing a plugin with its approval.
+    ApprovalState {
+        /// Nobody approved the plugin.
+        None = "none",
+        /// A person approved these bytes.
+        Given = "given",
+        /// A person approved other bytes.
+        Stale = "stale",
+        /// A person approved these bytes, and their risk is too high for this run.
+        Risk = "risk",
+        /// The approvals cannot be read.
+        Unavailable = "unavailable",
+    }
+}
+
+/// The result of comparing a plugin with its approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ApprovalReport {
-    /// `none`, `given`, `stale`, `risk` or `unavailable`.
-    pub state: &'static str,
-    /// Who looked: `deep` or `static`.
+    /// The result.
+    pub state: ApprovalState,
+    /// The kind of the audit: `deep` or `static`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'static str>,
     /// The risk that the audit found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<&'static str>,
-    /// Who approved.
+    /// The person who approved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
 impl ApprovalReport {
-    pub(crate) const fn state(state: &'static str) -> Self {
+    pub(crate) const fn state(state: ApprovalState) -> Self {
         Self { state, kind: None, risk: None, by: None }
     }
 }
@@ -155,6 +268,8 @@ pub struct SuppressedReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SurfaceReport {
+    /// The dialect whose host runs it.
+    pub dialect: &'static str,
     /// `hook`, `mcp-server`, `prompt` and so on.
     pub kind: &'static str,
     /// A hook's event.

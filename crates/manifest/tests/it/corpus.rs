@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use plugward_manifest::{
-    At, CommandSources, Dialect, MAIN_FILES, Manifest, MapFiles, Pinning, Source, SurfaceKind,
+    At, CommandSources, Dialect, MAIN_FILES, Manifest, MapFiles, Mode, Notice, Pinning, Source, SurfaceItem,
+    SurfaceKind,
 };
-use plugward_manifest::{find, read, read_market};
+use plugward_manifest::{Files as _, find, read, read_market};
 
 use crate::support::{load, shared};
 
@@ -42,13 +43,27 @@ struct Refused {
     errors: Vec<String>,
 }
 
+/// Whether the programs that a plugin starts are in its folder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Programs {
+    /// As in the corpus, which holds JSON alone.
+    LeftOut,
+    /// An empty file stands for each.
+    Added,
+}
+
 /// Every plugin of the corpus, by folder; one that is refused is left out and named.
-fn all(corpus: &Path) -> (Vec<(PathBuf, Manifest)>, Vec<Refused>) {
+fn all(corpus: &Path, programs: Programs) -> (Vec<(PathBuf, Manifest)>, Vec<Refused>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     for root in roots(corpus) {
-        let files = load(&root);
+        let mut files = load(&root);
         for dialect in corpus_dialects(&root, &files) {
-            match read(dialect, &files, &At::folder(&name_of(&root))) {
+            let name = name_of(&root);
+            let at = At::folder(&name);
+            if programs == Programs::Added {
+                add_programs(dialect, &mut files, &at);
+            }
+            match read(dialect, &files, &at) {
                 Ok(manifest) => good.push((root.clone(), manifest)),
                 Err(errors) => {
                     let errors =
@@ -61,6 +76,16 @@ fn all(corpus: &Path) -> (Vec<(PathBuf, Manifest)>, Vec<Refused>) {
     (good, bad)
 }
 
+/// Adds an empty file for each missing file of an item.
+fn add_programs(dialect: Dialect, files: &mut MapFiles, at: &At<'_>) {
+    let Ok(manifest) = read(dialect, files, at) else { return };
+    for path in manifest.surface().iter().flat_map(SurfaceItem::files) {
+        if files.get(path).is_none() {
+            files.insert(path, Vec::new(), Mode::Plain);
+        }
+    }
+}
+
 /// The corpus holds JSON alone, so HyperAgent's mark beside the manifest is missing in one fixture.
 fn corpus_dialects(root: &Path, files: &MapFiles) -> Vec<Dialect> {
     if name_of(root) == "broken-plugin" { vec![Dialect::Hyperagent] } else { find(files) }
@@ -69,7 +94,7 @@ fn corpus_dialects(root: &Path, files: &MapFiles) -> Vec<Dialect> {
 #[test]
 fn every_plugin_of_the_corpus_is_read() {
     let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
-    let (good, bad) = all(&corpus);
+    let (good, bad) = all(&corpus, Programs::LeftOut);
     assert_eq!(bad.len(), 1, "{bad:#?}");
     assert_eq!(name_of(&bad[0].root), "broken-plugin");
     assert_eq!(bad[0].errors, ["manifest/missing-key /version", "manifest/missing-key /hostModules"]);
@@ -82,24 +107,15 @@ fn every_plugin_of_the_corpus_is_read() {
     assert_eq!(counts, BTreeMap::from(expected));
 }
 
-#[test]
-fn hooks_and_servers_of_the_corpus_have_their_labels() {
-    let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
-    let (mut good, _) = all(&corpus);
-    // One `.mcp.json` lies in a folder without a manifest; an entry makes that folder a plugin.
-    let (market, _) = read_market(
-        "marketplace.json",
-        br#"{"name": "m", "owner": "o", "plugins": [{"name": "root", "source": "./"}]}"#,
-        CommandSources::Refused,
-    )
-    .unwrap();
-    let root = corpus.join("laurigates+claude-plugins");
-    let files = MapFiles::new().with(".mcp.json", std::fs::read(root.join(".mcp.json")).unwrap());
-    let at = At::nowhere().with_entry(&market.entries()[0]);
-    good.push((root, read(Dialect::Claude, &files, &at).unwrap()));
+/// The number of hooks by handler and label, and of servers by label.
+struct Labels<'m> {
+    hooks: BTreeMap<(&'m str, &'m str), usize>,
+    servers: BTreeMap<&'m str, usize>,
+}
 
+fn labels(plugins: &[(PathBuf, Manifest)]) -> Labels<'_> {
     let (mut hooks, mut servers, mut seen) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-    for (root, manifest) in &good {
+    for (root, manifest) in plugins {
         for item in manifest.surface() {
             // Two dialects of one folder read the same file.
             let place = (root, item.place().file(), item.place().span());
@@ -115,6 +131,26 @@ fn hooks_and_servers_of_the_corpus_have_their_labels() {
             }
         }
     }
+    Labels { hooks, servers }
+}
+
+#[test]
+fn hooks_and_servers_of_the_corpus_have_their_labels() {
+    let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
+    let (mut good, _) = all(&corpus, Programs::Added);
+    // One `.mcp.json` lies in a folder without a manifest; an entry makes that folder a plugin.
+    let (market, _) = read_market(
+        "marketplace.json",
+        br#"{"name": "m", "owner": "o", "plugins": [{"name": "root", "source": "./"}]}"#,
+        CommandSources::Refused,
+    )
+    .unwrap();
+    let root = corpus.join("laurigates+claude-plugins");
+    let files = MapFiles::new().with(".mcp.json", std::fs::read(root.join(".mcp.json")).unwrap());
+    let at = At::nowhere().with_entry(&market.entries()[0]);
+    good.push((root, read(Dialect::Claude, &files, &at).unwrap()));
+
+    let Labels { hooks, servers } = labels(&good);
     let expected = [
         (("command", "script-interpreter-uncovered"), 81),
         (("command", "covered"), 2),
@@ -125,6 +161,40 @@ fn hooks_and_servers_of_the_corpus_have_their_labels() {
     assert_eq!(hooks, BTreeMap::from(expected));
     let expected = [("launcher-floating", 8), ("remote-url", 6), ("path-binary", 1), ("launcher-version", 1)];
     assert_eq!(servers, BTreeMap::from(expected));
+    assert!(missing_programs(&good).is_empty(), "{:#?}", missing_programs(&good));
+}
+
+/// The messages of `surface/missing-program`, each after the folder, the dialect and the place.
+fn missing_programs(plugins: &[(PathBuf, Manifest)]) -> Vec<String> {
+    let line = |root: &Path, manifest: &Manifest, notice: &Notice| {
+        let (dialect, place) = (manifest.dialect().as_str(), notice.place());
+        format!("{} {dialect} {place}: {}", root.display(), notice.message())
+    };
+    plugins
+        .iter()
+        .flat_map(|(root, manifest)| manifest.notices().iter().map(move |notice| (root, manifest, notice)))
+        .filter(|(.., notice)| notice.code() == "surface/missing-program")
+        .map(|(root, manifest, notice)| line(root, manifest, notice))
+        .collect()
+}
+
+/// The corpus holds no scripts. Each hook that starts one is `unresolved`, and every other label stays as it is.
+#[test]
+fn a_hook_of_the_corpus_without_its_script_is_unresolved() {
+    let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
+    let (good, _) = all(&corpus, Programs::LeftOut);
+    let expected = [
+        (("command", "unresolved"), 83),
+        (("command", "launcher-version"), 4),
+        (("prompt", "covered"), 2),
+        (("agent", "covered"), 2),
+    ];
+    assert_eq!(labels(&good).hooks, BTreeMap::from(expected));
+    // The 83 hooks, one of them in a file that three dialects read, and the entries of seven HyperAgent plugins.
+    let missing = missing_programs(&good);
+    assert_eq!(missing.len(), 92, "{missing:#?}");
+    let entries = missing.iter().filter(|line| line.contains(" hyperagent ")).count();
+    assert_eq!(entries, 7);
 }
 
 #[test]

@@ -326,7 +326,57 @@ fn gnoma_and_hyperagent() {
     assert_eq!(digested.entry_file(), Some("index.ts"));
     let modules = read(Dialect::Hyperagent, &files, &At::folder("a").with_path("x/node_modules/a")).unwrap();
     assert_eq!(modules.entry_file(), Some("index.js"));
-    assert_eq!(notice_codes(&modules), ["surface/missing-file", "manifest/type"]);
+    assert_eq!(notice_codes(&modules), ["surface/missing-program", "manifest/type"]);
+}
+
+/// An item whose program does not exist is `unresolved` at best; a missing hooks, servers or prompt file changes no label.
+#[test]
+fn a_missing_program_is_not_a_missing_file() {
+    let program = &["surface/missing-program"][..];
+    let check_codes = |dialect, files: &MapFiles, expected: &[&str], codes: &[&str]| {
+        assert_eq!(notice_codes(&check(dialect, files, expected)), codes);
+    };
+    for (body, line) in [
+        (r#""hooks": {"Stop": [{"command": "sh \"${CLAUDE_PLUGIN_ROOT}/x.sh\""}]}"#, "hook Stop [sh x.sh]"),
+        (
+            r#""hooks": {"Stop": [{"command": "${CLAUDE_PLUGIN_ROOT}/x", "args": ["a b"]}]}"#,
+            "hook Stop [x a b]",
+        ),
+        (r#""hooks": {"Stop": "./x.sh"}"#, "hook Stop [x.sh]"),
+        (r#""mcpServers": {"s": {"command": "${CLAUDE_PLUGIN_ROOT}/x"}}"#, "mcp-server s [x]"),
+        (r#""mcpServers": "./b.mcpb""#, "mcp-server b.mcpb []"),
+        (r#""lspServers": {"l": {"command": "${CLAUDE_PLUGIN_ROOT}/x"}}"#, "lsp-server l [x]"),
+        (
+            r#""monitors": [{"name": "m", "command": "sh \"${CLAUDE_PLUGIN_ROOT}/x.sh\""}]"#,
+            "monitor m [sh x.sh]",
+        ),
+    ] {
+        let files = claude(&format!(", {body}"));
+        check_codes(Dialect::Claude, &files, &[&format!("{line} unresolved")], program);
+    }
+    // A label that is worse stays.
+    let files = claude(r#", "hooks": {"Stop": [{"command": "npx a; \"${CLAUDE_PLUGIN_ROOT}/x\""}]}"#);
+    let line = r#"hook Stop [npx a; "${CLAUDE_PLUGIN_ROOT}/x"] launcher-floating"#;
+    check_codes(Dialect::Claude, &files, &[line], &["surface/launcher-floating", "surface/missing-program"]);
+    let files = MapFiles::new().with(
+        "plugin.json",
+        r#"{"name": "a", "version": "1.0.0", "description": "d", "hostModules": ["m"]}"#,
+    );
+    let expected = [
+        "entry index.js [index.js] unresolved found",
+        "prompt description [] covered",
+        "host-module m [] covered",
+    ];
+    check_codes(Dialect::Hyperagent, &files, &expected, program);
+
+    let file = &["surface/missing-file"][..];
+    check_codes(Dialect::Claude, &claude(r#", "hooks": "./h.json""#), &[], file);
+    check_codes(Dialect::Claude, &claude(r#", "mcpServers": "./m.json""#), &[], file);
+    check_codes(Dialect::Claude, &claude(r#", "skills": "./e""#), &["prompt e [] covered"], file);
+    // An argument is not started, so a later run may create it.
+    let files = claude(r#", "hooks": {"Stop": [{"command": "sh \"${CLAUDE_PLUGIN_ROOT}/x.sh\" \"${CLAUDE_PLUGIN_ROOT}/x.log\""}]}"#)
+        .with("x.sh", "x");
+    check_codes(Dialect::Claude, &files, &["hook Stop [sh x.sh x.log] script-interpreter-uncovered"], &[]);
 }
 
 #[test]

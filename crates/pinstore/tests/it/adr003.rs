@@ -1,13 +1,13 @@
 //! ADR-003's table, and the cases that its first implementation was tested with.
 
 use plugward_pinstore::{
-    Change, Outcome, PinCheck, PinDecision, Pinned, Pins, Scope, StoreCheck, TrustMode, Via, What, Wrote,
-    decide,
+    ChangedPart, LockSays, Outcome, PinCheck, PinDecision, Pinned, Pins, SameElsewhere, StoreCheck,
+    TrustMode, Via, Wrote, decide,
 };
 use plugward_state_file::{LastGood, StateFile, make_folder};
 
 use crate::support::{
-    Home, LAST_GOOD, PINS, SAME, accept, commit, digest, enroll, facts, id, now, tree, user_check,
+    Home, LAST_GOOD, PINS, SAME, accept, check, commit, digest, enroll, facts, key, now, tree,
 };
 
 #[test]
@@ -22,11 +22,11 @@ fn a_missing_file_is_an_empty_store() {
 #[test]
 fn a_pin_outlives_the_process() {
     let home = Home::new();
-    let done = commit(&mut home.open().0, enroll("gnoma:deploy@user", &facts(1)));
+    let done = commit(&mut home.open().0, enroll("path:/plugins/deploy", &facts(1)));
     assert_eq!((done.outcomes, done.serial), (vec![Outcome::Done], 1));
     let (pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Ready));
-    assert_eq!(user_check(&pins, "gnoma:deploy@user", &facts(1)), SAME);
+    assert_eq!(check(&pins, "path:/plugins/deploy", &facts(1)), SAME);
     assert_eq!(home.read(PINS), home.read(LAST_GOOD));
     assert_eq!(home.names(), [PINS, LAST_GOOD, "plugins.pins.toml.lock"]);
 }
@@ -35,9 +35,9 @@ fn a_pin_outlives_the_process() {
 fn a_match_is_silent_and_writes_nothing() {
     let home = Home::new();
     let (mut pins, _) = home.open();
-    let _first = commit(&mut pins, enroll("gnoma:deploy@user", &facts(1)));
+    let _first = commit(&mut pins, enroll("path:/plugins/deploy", &facts(1)));
     let before = home.read(PINS);
-    let done = commit(&mut pins, enroll("gnoma:deploy@user", &facts(1)));
+    let done = commit(&mut pins, enroll("path:/plugins/deploy", &facts(1)));
     assert_eq!((done.outcomes, done.wrote, done.serial), (vec![Outcome::Already], Wrote::Nothing, 1));
     assert_eq!(home.read(PINS), before);
 }
@@ -46,17 +46,15 @@ fn a_match_is_silent_and_writes_nothing() {
 fn a_mismatch_is_refused_names_both_and_keeps_the_pin() {
     let home = Home::new();
     let (mut pins, _) = home.open();
-    let _first = commit(&mut pins, enroll("gnoma:deploy@user", &facts(1)));
+    let _first = commit(&mut pins, enroll("path:/plugins/deploy", &facts(1)));
     let before = home.read(PINS);
-    let PinCheck::Changed(changed) = user_check(&pins, "gnoma:deploy@user", &facts(2)) else { panic!() };
-    assert_eq!(changed.what, [What::Manifest, What::Tree]);
+    let PinCheck::Changed(changed) = check(&pins, "path:/plugins/deploy", &facts(2)) else { panic!() };
+    assert_eq!(changed.parts, [ChangedPart::Manifest, ChangedPart::Tree]);
     let Pinned::Tree(pinned) = &changed.pinned else { panic!() };
     assert_eq!((pinned.tree, changed.actual.tree), (tree(1), tree(2)));
-    // The line that the refusal names is the pin's own.
-    let line = before.lines().nth(changed.line - 1).unwrap();
-    assert_eq!(line, r#"[pins.user."gnoma:deploy@user"]"#);
+    assert_eq!((changed.since, changed.called.len()), (Some(now()), 1));
     // Not even an enrollment overwrites it.
-    let done = commit(&mut pins, enroll("gnoma:deploy@user", &facts(2)));
+    let done = commit(&mut pins, enroll("path:/plugins/deploy", &facts(2)));
     assert!(matches!(&done.outcomes[..], [Outcome::Conflict(PinCheck::Changed(_))]));
     assert_eq!(home.read(PINS), before);
 }
@@ -65,42 +63,43 @@ fn a_mismatch_is_refused_names_both_and_keeps_the_pin() {
 fn a_hook_script_that_the_manifest_does_not_name_is_covered() {
     let home = Home::new();
     let (mut pins, _) = home.open();
-    let _first = commit(&mut pins, enroll("gnoma:deploy@user", &facts(1)));
+    let _first = commit(&mut pins, enroll("path:/plugins/deploy", &facts(1)));
     let mut seen = facts(1);
     seen.tree = tree(2);
-    let PinCheck::Changed(changed) = user_check(&pins, "gnoma:deploy@user", &seen) else { panic!() };
-    assert_eq!(changed.what, [What::Tree]);
+    let PinCheck::Changed(changed) = check(&pins, "path:/plugins/deploy", &seen) else { panic!() };
+    assert_eq!(changed.parts, [ChangedPart::Tree]);
 }
 
 #[test]
 fn one_refusal_holds_no_other_back() {
     let home = Home::new();
     let (mut pins, _) = home.open();
-    let _first = commit(&mut pins, enroll("gnoma:bad@user", &facts(1)));
+    let _first = commit(&mut pins, enroll("path:/plugins/bad", &facts(1)));
     let changes = vec![
-        enroll("gnoma:good@user", &facts(3)),
-        enroll("gnoma:bad@user", &facts(2)),
-        enroll("gnoma:fine@user", &facts(4)),
+        enroll("path:/plugins/good", &facts(3)),
+        enroll("path:/plugins/bad", &facts(2)),
+        enroll("path:/plugins/fine", &facts(4)),
     ];
     let done = pins.commit(changes, now()).unwrap();
     assert!(matches!(&done.outcomes[..], [Outcome::Done, Outcome::Conflict(_), Outcome::Done]));
     assert_eq!(done.serial, 2, "all enrollments of a run are one commit");
-    assert_eq!(user_check(&pins, "gnoma:bad@user", &facts(1)), SAME);
+    assert_eq!(check(&pins, "path:/plugins/bad", &facts(1)), SAME);
 }
 
 #[test]
 fn accept_overwrites_and_preserves_others() {
     let home = Home::new();
     let (mut pins, _) = home.open();
-    let both = vec![enroll("gnoma:a@user", &facts(1)), enroll("gnoma:b@user", &facts(5))];
+    let both = vec![enroll("path:/plugins/a", &facts(1)), enroll("path:/plugins/b", &facts(5))];
     let _first = pins.commit(both, now()).unwrap();
-    let done = commit(&mut pins, accept("gnoma:a@user", &facts(2), 2, Some(1)));
+    let done = commit(&mut pins, accept("path:/plugins/a", &facts(2), 2, Some(1)));
     assert_eq!(done.outcomes, [Outcome::Done]);
     let (pins, _) = home.open();
-    assert_eq!(user_check(&pins, "gnoma:a@user", &facts(2)), SAME);
-    assert_eq!(user_check(&pins, "gnoma:b@user", &facts(5)), SAME);
-    let pin = pins.get(&Scope::USER, &id("gnoma:a@user")).unwrap();
-    assert_eq!((pin.previous, pin.via, pin.by.as_deref()), (Some(tree(1)), Via::Accept, Some("anna")));
+    assert_eq!(check(&pins, "path:/plugins/a", &facts(2)), SAME);
+    assert_eq!(check(&pins, "path:/plugins/b", &facts(5)), SAME);
+    let pin = pins.get(&key("path:/plugins/a")).unwrap();
+    let latest = pin.latest().unwrap();
+    assert_eq!((pin.agreed.len(), latest.via, latest.by.as_deref()), (1, Via::Accept, Some("anna")));
 }
 
 #[test]
@@ -110,7 +109,7 @@ fn parent_folders_are_made_for_us_alone() {
     let dir = make_folder(&home.dir(), ".config/plugward").unwrap();
     let file = StateFile::at(&dir, PINS, 1 << 20, home.owner(), LastGood::Yes).unwrap();
     let (mut pins, _) = Pins::open(&file).unwrap();
-    let _done = commit(&mut pins, enroll("gnoma:a@user", &facts(1)));
+    let _done = commit(&mut pins, enroll("path:/plugins/a", &facts(1)));
     for part in [".config", ".config/plugward"] {
         let mode = home.folder.path().join(part).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o700 & mode, "{part}");
@@ -122,41 +121,35 @@ fn parent_folders_are_made_for_us_alone() {
 fn a_line_that_is_deleted_by_hand_is_enrolled_again_and_noticed() {
     let home = Home::new();
     let (mut pins, _) = home.open();
-    let both = vec![enroll("gnoma:a@user", &facts(1)), enroll("gnoma:b@user", &facts(2))];
+    let both = vec![enroll("path:/plugins/a", &facts(1)), enroll("path:/plugins/b", &facts(2))];
     let _first = pins.commit(both, now()).unwrap();
     let text = home.read(PINS);
-    let from = text.find(r#"[pins.user."gnoma:a@user"]"#).unwrap();
-    let to = text.find(r#"[pins.user."gnoma:b@user"]"#).unwrap();
+    let from = text.find(r#"[pins."path:/plugins/a"]"#).unwrap();
+    let to = text.find(r#"[pins."path:/plugins/b"]"#).unwrap();
     home.write(PINS, &format!("{}{}", &text[..from], &text[to..]));
     let (mut pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Ready));
     let codes: Vec<&str> = pins.notices().iter().map(plugward_pinstore::StoreNotice::code).collect();
     assert_eq!(codes, ["pin/hand-edited"]);
-    assert_eq!(user_check(&pins, "gnoma:a@user", &facts(9)), PinCheck::Unpinned);
-    let done = commit(&mut pins, enroll("gnoma:a@user", &facts(9)));
+    assert_eq!(check(&pins, "path:/plugins/a", &facts(9)), PinCheck::Unpinned);
+    let done = commit(&mut pins, enroll("path:/plugins/a", &facts(9)));
     assert_eq!(done.outcomes, [Outcome::Done]);
     assert!(home.open().0.notices().is_empty(), "the next write counts again");
 }
 
 #[test]
-fn a_pin_of_one_scope_or_dialect_is_none_of_another() {
+fn a_pin_of_one_key_is_not_a_pin_of_another() {
     let home = Home::new();
     let (mut pins, _) = home.open();
-    let workspace = Scope::workspace(b"/home/anna/cloned");
-    let change = Change::Enroll {
-        scope: workspace.clone(),
-        id: id("gnoma:deploy@project"),
-        facts: facts(1),
-        via: Via::Tofu,
-        by: None,
-    };
-    let _done = commit(&mut pins, change);
-    assert_eq!(user_check(&pins, "gnoma:deploy@project", &facts(2)), PinCheck::Unpinned);
-    assert_eq!(pins.check(&workspace, &id("claude:deploy@project"), &facts(2)), PinCheck::Unpinned);
-    assert_eq!(pins.check(&workspace, &id("gnoma:deploy@project"), &facts(1)), SAME);
+    let _done = commit(&mut pins, enroll("path:/site/plugins/deploy", &facts(1)));
+    for other in ["path:/other/plugins/deploy", "claude:deploy@site", "claude:deploy"] {
+        assert_eq!(check(&pins, other, &facts(2)), PinCheck::Unpinned, "{other}");
+        assert_eq!(check(&pins, other, &facts(1)), PinCheck::Unpinned, "{other}");
+    }
+    assert_eq!(check(&pins, "path:/site/plugins/deploy", &facts(1)), SAME);
 }
 
-const NAME: &str = "gnoma:deploy@user";
+const NAME: &str = "path:/plugins/deploy";
 
 fn version_one() -> Home {
     let home = Home::new();
@@ -169,14 +162,14 @@ fn version_one_is_read_and_covers_the_manifest_alone() {
     let home = version_one();
     let (pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Ready));
-    let check = user_check(&pins, NAME, &facts(1));
-    assert_eq!(check, PinCheck::ManifestOnly { line: 2 });
-    let lock = plugward_pinstore::LockSays::Nothing;
-    assert_eq!(decide(&check, TrustMode::Tofu, lock), PinDecision::Enroll(Via::Tofu));
-    assert_eq!(decide(&check, TrustMode::Prompt, lock), PinDecision::Ask);
-    assert_eq!(decide(&check, TrustMode::Locked, lock), PinDecision::Refuse("pin/new"));
-    let PinCheck::Changed(changed) = user_check(&pins, NAME, &facts(3)) else { panic!() };
-    assert_eq!((changed.pinned.clone(), changed.line), (Pinned::Manifest(digest(1)), 2));
+    let found = check(&pins, NAME, &facts(1));
+    assert_eq!(found, PinCheck::ManifestOnly);
+    let (lock, none) = (LockSays::Nothing, SameElsewhere::None);
+    assert_eq!(decide(&found, TrustMode::Tofu, lock, none), PinDecision::Enroll(Via::Tofu));
+    assert_eq!(decide(&found, TrustMode::Prompt, lock, none), PinDecision::Ask);
+    assert_eq!(decide(&found, TrustMode::Locked, lock, none), PinDecision::Refuse("pin/new"));
+    let PinCheck::Changed(changed) = check(&pins, NAME, &facts(3)) else { panic!() };
+    assert_eq!(changed.pinned, Pinned::Manifest(digest(1)));
     assert!(home.names() == [PINS], "reading writes nothing");
 }
 
@@ -189,16 +182,16 @@ fn the_first_write_moves_version_one_and_keeps_the_old_file() {
     assert_eq!(done.wrote, Wrote::Synced { kept: Some("plugins.pins.toml.v1".to_owned()) });
     assert_eq!(home.read("plugins.pins.toml.v1"), old);
     let text = home.read(PINS);
-    assert!(text.contains("version = 2") && text.contains("[v1]"), "{text}");
+    assert!(text.contains("version = 3") && text.contains("[v1.\"other\"]"), "{text}");
     let (mut pins, _) = home.open();
-    assert_eq!(user_check(&pins, NAME, &facts(1)), SAME);
+    assert_eq!(check(&pins, NAME, &facts(1)), SAME);
     // Moved, and still a pin: another manifest under an old name is refused, not enrolled.
-    assert!(matches!(user_check(&pins, "gnoma:other@user", &facts(7)), PinCheck::Changed(_)));
-    let done = commit(&mut pins, enroll("gnoma:other@user", &facts(7)));
+    assert!(matches!(check(&pins, "path:/plugins/other", &facts(7)), PinCheck::Changed(_)));
+    let done = commit(&mut pins, enroll("path:/plugins/other", &facts(7)));
     assert!(matches!(&done.outcomes[..], [Outcome::Conflict(PinCheck::Changed(_))]));
-    let done = commit(&mut pins, accept("gnoma:other@user", &facts(7), 7, None));
+    let done = commit(&mut pins, accept("path:/plugins/other", &facts(7), 7, None));
     assert_eq!(done.outcomes, [Outcome::Done]);
-    assert!(!home.read(PINS).contains("other ="), "accepted: the old pin has gone");
+    assert!(!home.read(PINS).contains("[v1"), "accepted: the old pin has gone");
 }
 
 #[test]
@@ -218,5 +211,5 @@ fn an_old_program_that_starts_a_new_file_does_not_unpin() {
     home.write(PINS, &format!("[pins]\ndeploy = \"{}\"\n", digest(9).hex()));
     let (pins, found) = home.open();
     assert_eq!(found.code(), Some("pin/recovered"));
-    assert!(matches!(user_check(&pins, NAME, &facts(9)), PinCheck::Changed(_)));
+    assert!(matches!(check(&pins, NAME, &facts(9)), PinCheck::Changed(_)));
 }

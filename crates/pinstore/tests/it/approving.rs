@@ -2,13 +2,14 @@
 
 use plugward_pinstore::{
     ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Risk, RulesChanged,
-    Scope, UnapproveOutcome, Verdict,
+    UnapproveOutcome, Verdict,
 };
 
-use crate::support::{Home, digest, id, now, tree};
+use crate::support::{Home, called, digest, key, now, tree};
 
 const FILE: &str = "plugins.approvals.toml";
-const ID: &str = "hyperagent:fs-read@plugins";
+const ID: &str = "path:/plugins/fs-read";
+const NAMES: &[&str] = &["hyperagent:fs-read"];
 
 fn open(home: &Home) -> Approvals {
     Approvals::open(&Approvals::file(&home.dir(), home.owner()).unwrap()).unwrap()
@@ -32,11 +33,11 @@ fn draft(number: u64) -> ApprovalDraft {
 
 fn approve(approvals: &mut Approvals, draft: &ApprovalDraft, max: Risk) -> ApproveOutcome {
     let shown = (draft.audited.tree, draft.audit);
-    approvals.approve(&Scope::USER, &id(ID), draft, &draft.audited, &shown.0, &shown.1, max, now()).unwrap()
+    approvals.approve(&key(ID), draft, &draft.audited, &shown.0, &shown.1, max, now()).unwrap()
 }
 
 fn check(approvals: &Approvals, number: u64, max: Risk) -> ApprovalCheck {
-    approvals.check(&Scope::USER, &id(ID), &bytes(number), max, &digest(50))
+    approvals.check(&key(ID), &called(NAMES), &bytes(number), max, &digest(50))
 }
 
 #[test]
@@ -74,10 +75,10 @@ fn other_bytes_are_stale_and_name_both() {
     // A file outside that the plugin imports is part of it.
     let mut actual = bytes(1);
     actual.shared.insert("../shared".to_owned(), tree(9));
-    let found = approvals.check(&Scope::USER, &id(ID), &actual, Risk::Medium, &digest(50));
+    let found = approvals.check(&key(ID), &called(NAMES), &actual, Risk::Medium, &digest(50));
     assert_eq!(found.code(), Some("approval/stale"));
     actual.shared.clear();
-    let found = approvals.check(&Scope::USER, &id(ID), &actual, Risk::Medium, &digest(50));
+    let found = approvals.check(&key(ID), &called(NAMES), &actual, Risk::Medium, &digest(50));
     assert_eq!(found.code(), Some("approval/stale"));
     // Approved anew, it holds again.
     assert_eq!(approve(&mut approvals, &draft(2), Risk::Medium), ApproveOutcome::Stored);
@@ -98,16 +99,7 @@ fn the_audit_must_be_of_these_bytes_and_the_one_that_was_shown() {
     ];
     for (in_hand, shown_tree, shown_audit) in cases {
         let outcome = approvals
-            .approve(
-                &Scope::USER,
-                &id(ID),
-                &draft,
-                &in_hand,
-                &shown_tree,
-                &shown_audit,
-                Risk::Critical,
-                now(),
-            )
+            .approve(&key(ID), &draft, &in_hand, &shown_tree, &shown_audit, Risk::Critical, now())
             .unwrap();
         assert_eq!(outcome, ApproveOutcome::NotAudited);
         assert_eq!(outcome.code(), Some("approval/not-audited"));
@@ -153,12 +145,12 @@ fn what_the_audit_rejects_is_not_approved() {
 fn unapprove_says_whether_there_was_one() {
     let home = Home::new();
     let mut approvals = open(&home);
-    assert_eq!(approvals.unapprove(&Scope::USER, &id(ID)).unwrap(), UnapproveOutcome::Absent);
+    assert_eq!(approvals.unapprove(&key(ID), &called(NAMES)).unwrap(), UnapproveOutcome::Absent);
     let _stored = approve(&mut approvals, &draft(1), Risk::Medium);
-    assert_eq!(approvals.unapprove(&Scope::USER, &id(ID)).unwrap(), UnapproveOutcome::Removed);
+    assert_eq!(approvals.unapprove(&key(ID), &called(NAMES)).unwrap(), UnapproveOutcome::Removed);
     assert_eq!(check(&approvals, 1, Risk::Medium), ApprovalCheck::None);
     assert_eq!(check(&open(&home), 1, Risk::Medium), ApprovalCheck::None);
-    assert_eq!(approvals.unapprove(&Scope::USER, &id(ID)).unwrap(), UnapproveOutcome::Absent);
+    assert_eq!(approvals.unapprove(&key(ID), &called(NAMES)).unwrap(), UnapproveOutcome::Absent);
 }
 
 #[test]
@@ -166,23 +158,55 @@ fn other_rules_since_are_a_notice() {
     let home = Home::new();
     let mut approvals = open(&home);
     let _stored = approve(&mut approvals, &draft(1), Risk::Medium);
-    let found = approvals.check(&Scope::USER, &id(ID), &bytes(1), Risk::Medium, &digest(51));
+    let found = approvals.check(&key(ID), &called(NAMES), &bytes(1), Risk::Medium, &digest(51));
     assert_eq!(found.code(), Some("approval/rules-changed"));
     assert!(matches!(found, ApprovalCheck::Given { rules: RulesChanged::Changed, .. }));
 }
 
 #[test]
-fn an_approval_of_one_scope_source_or_dialect_is_none_of_another() {
+fn an_approval_of_one_key_is_not_one_of_another() {
     let home = Home::new();
     let mut approvals = open(&home);
     let _stored = approve(&mut approvals, &draft(1), Risk::Medium);
-    for (scope, plugin) in [
-        (Scope::workspace(b"/w"), ID),
-        (Scope::USER, "hyperagent:fs-read@elsewhere"),
-        (Scope::USER, "claude:fs-read@plugins"),
-    ] {
-        let found = approvals.check(&scope, &id(plugin), &bytes(1), Risk::Medium, &digest(50));
-        assert_eq!(found, ApprovalCheck::None, "{scope} {plugin}");
+    for plugin in ["path:/other/fs-read", "hyperagent:fs-read@plugins", "claude:fs-read"] {
+        let found = approvals.check(&key(plugin), &called(NAMES), &bytes(1), Risk::Medium, &digest(50));
+        assert_eq!(found, ApprovalCheck::None, "{plugin}");
+    }
+}
+
+/// A file as the releases before version 2 wrote it.
+fn version_one() -> String {
+    let (tree, shared, audit, rules) = (tree(1), tree(101), digest(1), digest(50));
+    format!(
+        "# Who agreed to which bytes.\nversion = 1\n\n[approvals.user.\"hyperagent:fs-read@plugins\"]\n\
+         tree = \"{tree}\"\nshared = {{ \"../shared\" = \"{shared}\" }}\naudit = \"{audit}\"\nkind = \"deep\"\n\
+         risk = \"LOW\"\nverdict = \"approve\"\nrules = \"{rules}\"\nby = \"anna\"\nat = 2026-11-21T21:48:03Z\n"
+    )
+}
+
+#[test]
+fn version_one_applies_to_its_names_until_a_key_has_an_approval() {
+    let home = Home::new();
+    home.write(FILE, &version_one());
+    let mut approvals = open(&home);
+    assert_eq!((approvals.iter().count(), approvals.pending().count()), (0, 1));
+    assert_eq!(check(&approvals, 1, Risk::Medium).code(), None);
+    assert_eq!(check(&approvals, 2, Risk::Medium).code(), Some("approval/stale"));
+    let other = called(&["claude:fs-read"]);
+    let found = approvals.check(&key(ID), &other, &bytes(1), Risk::Medium, &digest(50));
+    assert_eq!(found, ApprovalCheck::None);
+    // The first write keeps the old file, and the pending approval.
+    assert_eq!(approve(&mut approvals, &draft(2), Risk::Medium), ApproveOutcome::Stored);
+    assert_eq!(home.read("plugins.approvals.toml.v1"), version_one());
+    let mut approvals = open(&home);
+    assert_eq!(approvals.pending().count(), 1);
+    assert_eq!(check(&approvals, 2, Risk::Medium).code(), None);
+    assert_eq!(check(&approvals, 1, Risk::Medium).code(), Some("approval/stale"));
+    // Nothing of the plugin's names applies after it was taken back.
+    let outcome = approvals.unapprove(&key(ID), &called(NAMES)).unwrap();
+    assert_eq!(outcome, UnapproveOutcome::Removed);
+    for number in [1, 2] {
+        assert_eq!(check(&open(&home), number, Risk::Medium), ApprovalCheck::None);
     }
 }
 
@@ -206,13 +230,13 @@ fn a_damaged_file_is_a_failure_and_not_an_empty_store() {
         }
     }
     assert!(empty <= 2, "{empty} of {} bytes", text.len());
-    for bad in ["{}", "[]", "null", "{\"fs-read\":{}}", "version = 2\n", "approvals = 1\n"] {
+    for bad in ["{}", "[]", "null", "{\"fs-read\":{}}", "version = 3\n", "approvals = 1\n"] {
         home.write(FILE, bad);
         assert!(reopen().is_err(), "{bad}");
-        assert!(approvals.unapprove(&Scope::USER, &id(ID)).is_err(), "and nothing is written over it");
+        assert!(approvals.unapprove(&key(ID), &called(NAMES)).is_err(), "and nothing is written over it");
         assert_eq!(home.read(FILE), bad);
     }
-    home.write(FILE, "version = 2\n");
+    home.write(FILE, "version = 3\n");
     assert_eq!(reopen().unwrap_err().code(), "approval/store-version");
     std::fs::remove_file(home.folder.path().join(FILE)).unwrap();
     std::os::unix::fs::symlink("/dev/null", home.folder.path().join(FILE)).unwrap();
@@ -231,11 +255,10 @@ fn it_is_for_us_alone_and_keeps_what_others_wrote() {
     assert_eq!(mode & 0o7777, 0o600);
     // The second read before the first wrote, and loses nothing.
     let draft = draft(2);
-    let other = id("hyperagent:other@plugins");
+    let other = key("path:/plugins/other");
     let shown = (tree(2), digest(2));
-    let stored = second
-        .approve(&Scope::USER, &other, &draft, &draft.audited, &shown.0, &shown.1, Risk::Medium, now())
-        .unwrap();
+    let stored =
+        second.approve(&other, &draft, &draft.audited, &shown.0, &shown.1, Risk::Medium, now()).unwrap();
     assert_eq!(stored, ApproveOutcome::Stored);
     assert_eq!(open(&home).iter().count(), 2);
     assert_eq!(check(&second, 1, Risk::Medium).code(), None);

@@ -1,8 +1,6 @@
-//! The corpora of the fuzz targets, each file as it is and with bytes changed.
+//! The corpora of the fuzz targets, each file unchanged and with some bytes changed.
 
-#[expect(clippy::expect_used, reason = "the fuzz targets have the same properties")]
-#[path = "../../../../fuzz/pinstore/properties.rs"]
-mod properties;
+use crate::properties;
 
 const ROUNDS: u64 = if cfg!(feature = "_test-race") { 50_000 } else { 150 };
 
@@ -33,12 +31,13 @@ fn mutated(seed: &mut u64, file: &[u8], other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn replay(target: &str, property: fn(&[u8])) {
+fn replay(target: &str, more: Option<Vec<u8>>, property: fn(&[u8])) {
     let folder =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/pinstore/corpus").join(target);
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    let files: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let mut files: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    files.extend(more);
     assert!(files.len() >= 3, "{target} has a corpus");
     let mut seed = 1;
     for file in &files {
@@ -52,25 +51,21 @@ fn replay(target: &str, property: fn(&[u8])) {
 
 #[test]
 fn pins() {
-    replay("pins", properties::pins);
+    // The present version, whatever the corpus has.
+    replay("pins", Some(crate::format::full().read(crate::support::PINS).into_bytes()), properties::pins);
 }
 
 #[test]
 fn approvals() {
-    replay("approvals", properties::approvals);
+    replay("approvals", None, properties::approvals);
 }
 
 #[test]
 fn revocations() {
-    replay("revocations", properties::revocations);
-}
-
-#[test]
-fn import() {
-    replay("import", properties::import);
+    replay("revocations", None, properties::revocations);
 }
 
 #[test]
 fn diff() {
-    replay("diff", properties::diff);
+    replay("diff", None, properties::diff);
 }

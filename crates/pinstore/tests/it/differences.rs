@@ -1,15 +1,15 @@
-//! Kept texts, diffs and imports.
+//! Baselines and diffs.
 
 use std::collections::BTreeMap;
 
 use plugward_pinstore::{
-    Baseline, Baselines, Class, Classify, Diff, EntryKind, Facts, HunkLine, Hunks, ImportFrom, InUse, Kept,
-    LineChange, NewBaseline, OldSide, Side, diff, import,
+    Baseline, Baselines, Class, Classify, Diff, EntryKind, Facts, HunkLine, Hunks, InUse, Kept, LineChange,
+    NewBaseline, OldSide, Side, diff,
 };
 use plugward_types::{Digest, TreeDigest};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{Home, id};
+use crate::support::Home;
 
 /// A plugin as the loader has it.
 #[derive(Debug, Clone, Default)]
@@ -108,7 +108,7 @@ fn with(old: Option<&Baseline<'_>>, new: &Plugin) -> Diff {
     let bytes = |path: &str| new.files.get(path).map(|(_, bytes)| bytes.clone());
     let (preimage, surface, identity) = (new.preimage(), new.surface(), new.identity());
     let side = Side {
-        id: &id("claude:hookify@team"),
+        selector: "claude:hookify@team",
         facts: &new.facts(),
         preimage: &preimage,
         surface: &surface,
@@ -287,7 +287,7 @@ fn time_that_runs_out_leaves_names_and_takes_the_least_first() {
     let (preimage, surface, identity) = (new.preimage(), new.surface(), new.identity());
     let bytes = |path: &str| new.files.get(path).map(|(_, bytes)| bytes.clone());
     let side = Side {
-        id: &id("claude:hookify@team"),
+        selector: "claude:hookify@team",
         facts: &new.facts(),
         preimage: &preimage,
         surface: &surface,
@@ -397,40 +397,4 @@ fn room_is_made_by_use_then_age_then_size_and_lists_in_use_stay() {
     let _least = kept.collect_to(&in_use, 0).unwrap();
     assert!(!object(&[b'b'; 4000]) && !object(b"s"));
     assert!(matches!(kept.tree(&used.facts().tree).unwrap(), Kept::Found(_)), "lists in use stay");
-}
-
-#[test]
-fn other_programs_trust_becomes_a_proposal_and_no_grant() {
-    let commands = |from, bytes: &[u8]| -> Vec<(String, Option<String>)> {
-        import(from, bytes).unwrap().into_iter().map(|one| (one.name, one.command)).collect()
-    };
-    let named = |name: &str| (name.to_owned(), Some(format!("plugward diff {name}")));
-    let hyperagent = br#"{"fs-read":{"contentHash":"ab","approvedAt":"2026-01-01","auditRiskLevel":"LOW","auditVerdict":"approve"}}"#;
-    assert_eq!(commands(ImportFrom::HyperAgent, hyperagent), [named("fs-read")]);
-    let jp = br#"{"approved":{"serve":{"path":"/usr/bin/jp-serve","sha256":"cd"},"$(rm -rf)":{"path":"x"}}}"#;
-    assert_eq!(commands(ImportFrom::Jp, jp), [("$(rm -rf)".to_owned(), None), named("serve")]);
-    let codex = b"model = \"x\"\n[hooks.state.\"hookify@team:hooks/hooks.json:pre_tool_use:0:0\"]\ntrusted_hash = \"sha256:ef\"\n\
-                  [hooks.state.\"/home/a/.codex/hooks.json:stop:0:0\"]\nenabled = false\n";
-    assert_eq!(commands(ImportFrom::Codex, codex), [named("hookify")]);
-    let gnoma = b"[pins]\ndeploy = \"00\"\n";
-    assert_eq!(commands(ImportFrom::Gnoma, gnoma), [named("deploy")]);
-    let covered = import(ImportFrom::Gnoma, gnoma).unwrap().remove(0).covered;
-    assert_eq!(covered, "its manifest alone (00)");
-    for (from, bad) in [
-        (ImportFrom::HyperAgent, &b"[]"[..]),
-        (ImportFrom::HyperAgent, b"{\"a\":1}"),
-        (ImportFrom::Jp, b"{}"),
-        (ImportFrom::Jp, b"{"),
-        (ImportFrom::Codex, b"= 1"),
-        (ImportFrom::Codex, b"[hooks]\nstate = 1\n"),
-        (ImportFrom::Gnoma, b"x = 1\n"),
-        (ImportFrom::Gnoma, b"[pins]\na = 1\n"),
-        (ImportFrom::Gnoma, b"\xff"),
-    ] {
-        let error = import(from, bad).unwrap_err();
-        assert_eq!(error.code(), "import/format", "{from:?}");
-        assert!(error.to_string().is_ascii() && !error.help().is_empty());
-    }
-    assert!(import(ImportFrom::Jp, &vec![b' '; 5 << 20]).is_err());
-    assert!(import(ImportFrom::Jp, "[".repeat(100_000).as_bytes()).is_err());
 }

@@ -1,21 +1,26 @@
-//! What the crate promises, from outside.
+//! Tests of the public API.
 
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::indexing_slicing,
+    clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a test stands for a host: it has paths and processes, and where it cannot go on it stops"
+    reason = "a test has paths and processes, and panics if it cannot continue"
 )]
 
 mod adr003;
 mod approving;
 mod codes;
 mod corpus;
+mod damage;
 mod differences;
 mod format;
+mod keys;
+mod migration;
+mod properties;
 mod revoking;
 mod rivals;
 mod stores;

@@ -5,9 +5,9 @@ use core::time::Duration;
 use plugward_pinstore::{
     Change, KeptWhy, RevocationCheck, RevocationLists, Revocations, Revoked, Settled, Subject,
 };
-use plugward_types::{Digest, PluginId};
+use plugward_types::Digest;
 
-use crate::support::{Home, commit, digest, id, tree};
+use crate::support::{Home, commit, digest, key, tree};
 
 fn list(serial: u64, entries: &str) -> String {
     format!("version = 1\nserial = {serial}\n{entries}")
@@ -20,14 +20,16 @@ fn entry(lines: &str) -> String {
 /// Whether an entry matches a plugin with everything.
 fn matches(lines: &str) -> bool {
     let found = Revocations::parse(entry(lines).as_bytes()).unwrap();
-    let (plugin, signers) = (id("claude:bad@team"), ["key-1".to_owned(), "key-2".to_owned()]);
+    let (plugin, signers) = (key("path:/plugins/bad"), ["key-1".to_owned(), "key-2".to_owned()]);
+    let names = ["claude:bad".to_owned(), "claude:bad@team".to_owned()];
     let binaries: [Digest; 2] = [digest(3), digest(4)];
-    let (tree, manifest) = (tree(1), digest(2));
+    let (tree, manifests) = (tree(1), [digest(8), digest(2)]);
     let subject = Subject {
-        id: &plugin,
+        key: &plugin,
+        names: &names,
         version: Some("1.2.0"),
         tree: Some(&tree),
-        manifest: Some(&manifest),
+        manifests: &manifests,
         binaries: &binaries,
         signers: &signers,
     };
@@ -43,6 +45,8 @@ fn all_that_an_entry_gives_must_match() {
         (digest_line("manifest", 2), digest_line("manifest", 1)),
         (digest_line("binary", 4), digest_line("binary", 5)),
         ("id = \"claude:bad@team\"".to_owned(), "id = \"claude:bad@other\"".to_owned()),
+        ("id = \"claude:bad\"".to_owned(), "id = \"codex:bad\"".to_owned()),
+        ("id = \"path:/plugins/bad\"".to_owned(), "id = \"path:/plugins\"".to_owned()),
         (
             "id = \"claude:bad@team\"\nversions = [\"1.1.0\", \"1.2.0\"]".to_owned(),
             "id = \"claude:bad@team\"\nversions = [\"1.2\", \"1.2.00\"]".to_owned(),
@@ -62,9 +66,16 @@ fn all_that_an_entry_gives_must_match() {
 fn a_plugin_without_a_version_is_none_of_the_versions() {
     let found =
         Revocations::parse(entry("id = \"claude:bad@team\"\nversions = [\"1.0.0\"]").as_bytes()).unwrap();
-    let plugin: PluginId = id("claude:bad@team");
-    let subject =
-        Subject { id: &plugin, version: None, tree: None, manifest: None, binaries: &[], signers: &[] };
+    let (plugin, names) = (key("claude:bad@team"), [] as [String; 0]);
+    let subject = Subject {
+        key: &plugin,
+        names: &names,
+        version: None,
+        tree: None,
+        manifests: &[],
+        binaries: &[],
+        signers: &[],
+    };
     assert_eq!(found.check(&subject), RevocationCheck::Clear);
 }
 
@@ -73,6 +84,8 @@ fn an_entry_that_matches_nothing_or_gives_no_reason_is_refused() {
     for bad in [
         list(1, "[[revoked]]\nreason = \"r\"\n"),
         list(1, "[[revoked]]\nid = \"a:b@c\"\n"),
+        list(1, "[[revoked]]\nreason = \"r\"\nid = \"ab\"\n"),
+        list(1, "[[revoked]]\nreason = \"r\"\nid = \"path:b\"\n"),
         list(1, "[[revoked]]\nreason = \"r\"\ntree = \"x\"\n"),
         list(1, "[[revoked]]\nreason = \"r\"\nversions = [\"1\"]\nsigner = \"k\"\n"),
         list(1, "[[revoked]]\nreason = \"r\"\nid = \"a:b@c\"\nversions = \"1\"\n"),
@@ -100,12 +113,15 @@ fn the_pins_keep_revocations_of_their_own() {
     assert_eq!(done.outcomes[0].code(), None);
     let done = commit(&mut pins, Change::Revoke(Revoked::because("nothing to match")));
     assert_eq!(done.outcomes[0].code(), Some("store/format"));
-    let (plugin, tree) = (id("a:b@c"), tree(1));
+    let bad = Revoked { id: Some("../b".to_owned()), ..Revoked::because("not an id") };
+    assert_eq!(commit(&mut pins, Change::Revoke(bad)).outcomes[0].code(), Some("store/format"));
+    let (plugin, names, tree) = (key("a:b@c"), [] as [String; 0], tree(1));
     let subject = Subject {
-        id: &plugin,
+        key: &plugin,
+        names: &names,
         version: None,
         tree: Some(&tree),
-        manifest: None,
+        manifests: &[],
         binaries: &[],
         signers: &[],
     };

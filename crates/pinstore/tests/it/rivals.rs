@@ -10,7 +10,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_pinstore::{Outcome, PinCheck, Pins, StoreCheck};
 
-use crate::support::{Home, SAME, enroll, facts, now, user_check};
+use crate::support::{Home, SAME, check, enroll, facts, now};
 
 const TASK: &str = "PLUGWARD_TEST_TASK";
 const PLACE: &str = "PLUGWARD_TEST_PLACE";
@@ -63,7 +63,7 @@ fn enroll_many(dir: &Dir, writer: u64) {
 }
 
 fn enroll_one(dir: &Dir, number: u64) {
-    let done = open(dir).commit(vec![enroll("claude:same@team", &facts(number))], now()).unwrap();
+    let done = open(dir).commit(vec![enroll("path:/plugins/same", &facts(number))], now()).unwrap();
     let won = match &done.outcomes[..] {
         [Outcome::Done] => "won",
         [Outcome::Conflict(PinCheck::Changed(_))] => "lost",
@@ -119,7 +119,7 @@ fn no_enrollment_is_lost_where_an_old_program_loses_some() {
     let (pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Ready) && pins.notices().is_empty());
     for number in 0..WRITERS * EACH {
-        assert_eq!(user_check(&pins, &plugin(number), &facts(number)), SAME, "{number}");
+        assert_eq!(check(&pins, &plugin(number), &facts(number)), SAME, "{number}");
     }
     assert_eq!((pins.iter().count() as u64, pins.serial()), (WRITERS * EACH, WRITERS * EACH));
     let kept = home.read("old.toml").lines().filter(|line| line.starts_with('p')).count() as u64;
@@ -164,7 +164,7 @@ fn killed_at_random_moments_the_store_opens_with_the_old_or_the_new_state() {
         assert!(there == pins.serial() && pins.notices().is_empty());
         in_between += u64::from(there == said + 2);
         for number in 0..there {
-            assert_eq!(user_check(&pins, &plugin(number), &facts(number)), SAME);
+            assert_eq!(check(&pins, &plugin(number), &facts(number)), SAME);
         }
         next = there;
         if next > 60 {

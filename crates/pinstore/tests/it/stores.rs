@@ -4,13 +4,15 @@ use core::time::Duration;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use plugward_pinstore::{
-    Change, LockSays, Outcome, PinCheck, PinDecision, Pins, STORE_ERROR_EXIT, Scope, StoreCheck,
+    Change, LockSays, Outcome, PinCheck, PinDecision, Pins, STORE_ERROR_EXIT, SameElsewhere, StoreCheck,
     StoreDecision, StoreErrorKind, StoreErrorRule, StoreFault, Terminal, TrustMode, Via, Wrote, decide,
 };
 
-use crate::support::{Home, LAST_GOOD, PINS, SAME, accept, commit, enroll, facts, id, now, tree, user_check};
+use crate::support::{
+    Home, LAST_GOOD, PINS, SAME, accept, check, commit, deny, enroll, facts, key, now, observed, tree,
+};
 
-const A: &str = "claude:a@team";
+const A: &str = "path:/plugins/a";
 
 fn pinned() -> Home {
     let home = Home::new();
@@ -24,15 +26,15 @@ fn deleting_the_file_does_not_unpin() {
     std::fs::remove_file(home.folder.path().join(PINS)).unwrap();
     let (mut pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Recovered { fault: StoreFault::Missing }));
-    assert!(matches!(user_check(&pins, A, &facts(2)), PinCheck::Changed(_)));
+    assert!(matches!(check(&pins, A, &facts(2)), PinCheck::Changed(_)));
     // On disk with the next commit; there was nothing to keep.
-    let done = commit(&mut pins, enroll("claude:b@team", &facts(3)));
+    let done = commit(&mut pins, enroll("path:/plugins/b", &facts(3)));
     assert_eq!(done.wrote, Wrote::Synced { kept: None });
     assert!(matches!(home.open().1, StoreCheck::Ready));
     // To start over is a verb of its own.
     let done = commit(&mut pins, Change::ForgetAll);
     assert_eq!(done.outcomes, [Outcome::Done]);
-    assert_eq!(user_check(&home.open().0, A, &facts(2)), PinCheck::Unpinned);
+    assert_eq!(check(&home.open().0, A, &facts(2)), PinCheck::Unpinned);
 }
 
 #[test]
@@ -42,7 +44,7 @@ fn a_damaged_file_is_kept_and_at_most_three_are() {
         home.write(PINS, &format!("damage {number}"));
         let (mut pins, found) = home.open();
         assert!(matches!(found, StoreCheck::Recovered { fault: StoreFault::Damaged(_) }));
-        let done = commit(&mut pins, enroll(&format!("claude:p{number}@team"), &facts(number)));
+        let done = commit(&mut pins, enroll(&format!("path:/plugins/p{number}"), &facts(number)));
         let Wrote::Synced { kept: Some(kept) } = done.wrote else { panic!("{:?}", done.wrote) };
         assert!(kept.starts_with("plugins.pins.toml.damaged-") && kept.len() == PINS.len() + 17, "{kept}");
         assert_eq!(home.read(&kept), format!("damage {number}"));
@@ -78,17 +80,18 @@ fn a_link_fifo_folder_or_open_mode_is_never_believed() {
             panic!("{what}: {found:?}")
         };
         assert_eq!(error.code(), "state/not-ours", "{what}");
-        assert_eq!(user_check(&pins, A, &facts(1)), SAME);
+        assert_eq!(check(&pins, A, &facts(1)), SAME);
         // The next commit puts a file of ours there, and keeps what was there.
         let seen = facts(10 + u64::try_from(number).unwrap());
         if what == "mode" {
             // All three names are taken: nothing is written over, and the pins that were read hold.
-            let error = pins.commit(vec![enroll(&format!("claude:{what}@team"), &seen)], now()).unwrap_err();
+            let error =
+                pins.commit(vec![enroll(&format!("path:/plugins/{what}"), &seen)], now()).unwrap_err();
             assert_eq!(error.code(), "pin/not-saved");
-            assert_eq!(user_check(&pins, A, &facts(1)), SAME);
+            assert_eq!(check(&pins, A, &facts(1)), SAME);
             assert!(!error.help().is_empty());
         } else {
-            let done = commit(&mut pins, enroll(&format!("claude:{what}@team"), &seen));
+            let done = commit(&mut pins, enroll(&format!("path:/plugins/{what}"), &seen));
             assert_eq!(done.outcomes, [Outcome::Done], "{what}");
             assert!(matches!(home.open().1, StoreCheck::Ready), "{what}");
         }
@@ -136,14 +139,14 @@ fn a_held_file_is_read_and_a_commit_says_who_holds_it() {
     let (pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Ready));
     let mut pins = pins.with_wait(Duration::ZERO);
-    let error = pins.commit(vec![enroll("claude:b@team", &facts(2))], now()).unwrap_err();
+    let error = pins.commit(vec![enroll("path:/plugins/b", &facts(2))], now()).unwrap_err();
     assert_eq!(error.code(), "pin/not-saved");
     let StoreErrorKind::NotSaved(cause) = error.kind() else { panic!() };
     assert_eq!(cause.code(), "state/held");
     assert!(error.help().contains(&std::process::id().to_string()), "{}", error.help());
     assert!(core::error::Error::source(&error).unwrap().to_string().contains("another process holds it"));
-    assert_eq!(user_check(&pins, A, &facts(1)), SAME);
-    assert_eq!(user_check(&pins, "claude:b@team", &facts(2)), PinCheck::Unpinned);
+    assert_eq!(check(&pins, A, &facts(1)), SAME);
+    assert_eq!(check(&pins, "path:/plugins/b", &facts(2)), PinCheck::Unpinned);
     drop(hold);
 }
 
@@ -164,7 +167,7 @@ fn accept_is_made_on_what_was_shown_over_what_was_shown() {
     let done = commit(&mut first, accept(A, &facts(2), 2, Some(5)));
     assert_eq!(done.outcomes, [Outcome::Done]);
     // The pin was dropped in between; or there never was one and somebody made one.
-    let _done = commit(&mut second, Change::Forget { scope: Scope::USER, id: id(A) });
+    let _done = commit(&mut second, Change::Forget { key: key(A) });
     let done = commit(&mut first, accept(A, &facts(3), 3, Some(2)));
     assert_eq!(done.outcomes, [Outcome::Raced { current: None }]);
     let _done = commit(&mut second, enroll(A, &facts(9)));
@@ -176,16 +179,15 @@ fn accept_is_made_on_what_was_shown_over_what_was_shown() {
 fn deny_allow_and_forget() {
     let home = pinned();
     let (mut pins, _) = home.open();
-    let scope = || Scope::USER;
-    let deny = |plugin: &str| Change::Deny { scope: scope(), id: id(plugin), seen: None, by: None };
-    let allow = |plugin: &str| Change::Allow { scope: scope(), id: id(plugin) };
-    let forget = |plugin: &str| Change::Forget { scope: scope(), id: id(plugin) };
+    let deny_it = |plugin: &str| deny(plugin, None);
+    let allow = |plugin: &str| Change::Allow { key: key(plugin) };
+    let forget = |plugin: &str| Change::Forget { key: key(plugin) };
     // A plugin that was never seen, and one that is pinned.
-    for plugin in ["claude:new@team", A] {
-        assert_eq!(commit(&mut pins, deny(plugin)).outcomes, [Outcome::Done]);
-        assert_eq!(commit(&mut pins, deny(plugin)).outcomes, [Outcome::Already]);
-        assert!(matches!(user_check(&pins, plugin, &facts(1)), PinCheck::Denied { .. }), "same bytes or not");
-        assert!(matches!(user_check(&pins, plugin, &facts(2)), PinCheck::Denied { .. }));
+    for plugin in ["path:/plugins/new", A] {
+        assert_eq!(commit(&mut pins, deny_it(plugin)).outcomes, [Outcome::Done]);
+        assert_eq!(commit(&mut pins, deny_it(plugin)).outcomes, [Outcome::Already]);
+        assert!(matches!(check(&pins, plugin, &facts(1)), PinCheck::Denied { .. }), "same bytes or not");
+        assert!(matches!(check(&pins, plugin, &facts(2)), PinCheck::Denied { .. }));
         for change in [enroll(plugin, &facts(2)), accept(plugin, &facts(2), 2, Some(1)), forget(plugin)] {
             let done = commit(&mut pins, change);
             assert_eq!(done.outcomes[0].code(), Some("policy/denied"));
@@ -193,58 +195,37 @@ fn deny_allow_and_forget() {
         assert_eq!(commit(&mut pins, allow(plugin)).outcomes, [Outcome::Done]);
     }
     // Nothing was enrolled, and the pin from before holds: a change under the denial is still a change.
-    assert_eq!(user_check(&pins, "claude:new@team", &facts(2)), PinCheck::Unpinned);
-    assert_eq!(user_check(&pins, A, &facts(1)), SAME);
-    assert!(matches!(user_check(&pins, A, &facts(2)), PinCheck::Changed(_)));
+    assert_eq!(check(&pins, "path:/plugins/new", &facts(2)), PinCheck::Unpinned);
+    assert_eq!(check(&pins, A, &facts(1)), SAME);
+    assert!(matches!(check(&pins, A, &facts(2)), PinCheck::Changed(_)));
     assert_eq!(commit(&mut pins, allow(A)).outcomes, [Outcome::Already]);
-    assert_eq!(commit(&mut pins, allow("claude:none@team")).outcomes, [Outcome::Absent]);
+    assert_eq!(commit(&mut pins, allow("path:/plugins/none")).outcomes, [Outcome::Absent]);
     assert_eq!(commit(&mut pins, forget(A)).outcomes, [Outcome::Done]);
     assert_eq!(commit(&mut pins, forget(A)).outcomes[0].code(), Some("pin/none"));
     // The bytes that were there are kept with the denial; allowed again, the pin from before holds and they do not.
-    let seen = |plugin: &str| Change::Deny { scope: scope(), id: id(plugin), seen: Some(tree(7)), by: None };
-    let both = pins.commit(vec![seen("claude:new@team"), enroll(A, &facts(1)), seen(A)], now()).unwrap();
+    let seen = |plugin: &str| deny(plugin, Some(7));
+    let both = pins.commit(vec![seen("path:/plugins/new"), enroll(A, &facts(1)), seen(A)], now()).unwrap();
     assert_eq!(both.outcomes, [Outcome::Done, Outcome::Done, Outcome::Done]);
-    let denied = |pins: &Pins, plugin: &str| pins.get(&Scope::USER, &id(plugin)).and_then(|pin| pin.denied);
+    let denied = |pins: &Pins, plugin: &str| {
+        pins.get(&key(plugin)).and_then(|pin| pin.denied.as_ref()).and_then(|denial| denial.tree)
+    };
     let (again, _) = home.open();
-    assert_eq!((denied(&again, "claude:new@team"), denied(&again, A)), (Some(tree(7)), Some(tree(7))));
-    let both = pins.commit(vec![allow("claude:new@team"), allow(A)], now()).unwrap();
+    assert_eq!((denied(&again, "path:/plugins/new"), denied(&again, A)), (Some(tree(7)), Some(tree(7))));
+    let both = pins.commit(vec![allow("path:/plugins/new"), allow(A)], now()).unwrap();
     assert_eq!(both.outcomes, [Outcome::Done, Outcome::Done]);
     assert_eq!(denied(&pins, A), None);
-    assert_eq!(user_check(&pins, "claude:new@team", &facts(7)), PinCheck::Unpinned);
-    assert!(matches!(user_check(&pins, A, &facts(7)), PinCheck::Changed(_)));
+    assert_eq!(check(&pins, "path:/plugins/new", &facts(7)), PinCheck::Unpinned);
+    assert!(matches!(check(&pins, A, &facts(7)), PinCheck::Changed(_)));
     // Starting over drops the pin below a denial, and keeps what it was about.
-    let _both = pins.commit(vec![deny(A)], now()).unwrap();
+    let _both = pins.commit(vec![deny_it(A)], now()).unwrap();
     let _all = commit(&mut pins, Change::ForgetAll);
     assert_eq!(denied(&pins, A), Some(tree(1)));
     assert_eq!(commit(&mut pins, allow(A)).outcomes, [Outcome::Done]);
     // A denial outlives starting over.
-    let _both = pins.commit(vec![deny("claude:new@team"), enroll(A, &facts(4))], now()).unwrap();
+    let _both = pins.commit(vec![deny_it("path:/plugins/new"), enroll(A, &facts(4))], now()).unwrap();
     let _all = commit(&mut pins, Change::ForgetAll);
-    assert!(matches!(user_check(&pins, "claude:new@team", &facts(1)), PinCheck::Denied { .. }));
-    assert_eq!(user_check(&pins, A, &facts(5)), PinCheck::Unpinned);
-}
-
-#[test]
-fn a_never_of_the_users_holds_in_every_workspace_and_a_workspaces_in_it_alone() {
-    let home = Home::new();
-    let (mut pins, _) = home.open();
-    let (here, there) = (Scope::workspace(b"/here"), Scope::workspace(b"/there"));
-    let deny = |scope: &Scope, plugin: &str| Change::Deny {
-        scope: scope.clone(),
-        id: id(plugin),
-        seen: None,
-        by: None,
-    };
-    let _both = pins.commit(vec![deny(&Scope::USER, A), deny(&here, "claude:b@team")], now()).unwrap();
-    for scope in [&Scope::USER, &here, &there] {
-        assert!(matches!(pins.check(scope, &id(A), &facts(1)), PinCheck::Denied { .. }), "{scope}");
-        let enroll =
-            Change::Enroll { scope: scope.clone(), id: id(A), facts: facts(1), via: Via::Tofu, by: None };
-        assert_eq!(commit(&mut pins, enroll).outcomes[0].code(), Some("policy/denied"), "{scope}");
-    }
-    assert!(matches!(pins.check(&here, &id("claude:b@team"), &facts(1)), PinCheck::Denied { .. }));
-    assert_eq!(pins.check(&there, &id("claude:b@team"), &facts(1)), PinCheck::Unpinned);
-    assert_eq!(user_check(&pins, "claude:b@team", &facts(1)), PinCheck::Unpinned);
+    assert!(matches!(check(&pins, "path:/plugins/new", &facts(1)), PinCheck::Denied { .. }));
+    assert_eq!(check(&pins, A, &facts(5)), PinCheck::Unpinned);
 }
 
 #[test]
@@ -260,16 +241,16 @@ fn every_fact_is_compared_and_the_surface_only_explains() {
     let what = |change: &dyn Fn(&mut plugward_pinstore::Facts)| {
         let mut seen = full.clone();
         change(&mut seen);
-        match user_check(&pins, A, &seen) {
+        match check(&pins, A, &seen) {
             PinCheck::Changed(changed) => {
-                (changed.what.iter().map(|what| what.as_str()).collect::<Vec<_>>(), changed.code())
+                (changed.parts.iter().map(|part| part.as_str()).collect::<Vec<_>>(), changed.code())
             }
             other => (vec![], other.code().unwrap_or("same")),
         }
     };
     assert_eq!(what(&|_| {}), (vec![], "same"));
     assert_eq!(what(&|seen| seen.tree = tree(9)), (vec!["tree"], "pin/changed"));
-    assert_eq!(what(&|seen| seen.manifest = None), (vec!["manifest"], "pin/changed"));
+    assert_eq!(what(&|seen| seen.manifest.clear()), (vec!["manifest"], "pin/changed"));
     assert_eq!(what(&|seen| seen.entry = None), (vec!["entry"], "pin/changed"));
     assert_eq!(what(&|seen| seen.shared.clear()), (vec!["shared"], "pin/changed"));
     assert_eq!(what(&|seen| seen.signer = Some("key-2".to_owned())), (vec!["signer"], "pin/signer-changed"));
@@ -322,31 +303,41 @@ fn on_store_error_is_the_table() {
 
 #[test]
 fn decisions_are_the_table() {
+    const LOCKS: [LockSays; 3] = [LockSays::Nothing, LockSays::Matched, LockSays::Accepted];
+    const ELSEWHERE: [SameElsewhere; 3] = [SameElsewhere::None, SameElsewhere::Tofu, SameElsewhere::Agreed];
     let home = pinned();
     let (mut pins, _) = home.open();
-    let _done = commit(
-        &mut pins,
-        Change::Deny { scope: Scope::USER, id: id("claude:no@team"), seen: None, by: None },
-    );
-    let same = user_check(&pins, A, &facts(1));
-    let unpinned = user_check(&pins, "claude:new@team", &facts(1));
-    let changed = user_check(&pins, A, &facts(2));
-    let denied = user_check(&pins, "claude:no@team", &facts(1));
+    let _done = commit(&mut pins, deny("path:/plugins/no", None));
+    let same = check(&pins, A, &facts(1));
+    let unpinned = check(&pins, "path:/plugins/new", &facts(1));
+    let changed = check(&pins, A, &facts(2));
+    let denied = check(&pins, "path:/plugins/no", &facts(1));
+    let moved = pins.check(&plugward_pinstore::Observed {
+        predecessor: Some(key(A)),
+        ..observed("path:/plugins/new", &facts(1))
+    });
+    assert_eq!(moved, PinCheck::Moved { from: key(A) });
+    let migrated = PinCheck::Migrated { ids: vec!["claude:a@team".parse().unwrap()] };
     for trust in [TrustMode::Tofu, TrustMode::Prompt, TrustMode::Locked] {
-        for lock in [LockSays::Nothing, LockSays::Matched, LockSays::Accepted] {
-            assert_eq!(decide(&same, trust, lock), PinDecision::Load);
-            assert_eq!(decide(&changed, trust, lock), PinDecision::Refuse("pin/changed"));
-            assert_eq!(decide(&denied, trust, lock), PinDecision::Refuse("policy/denied"));
+        for lock in LOCKS {
+            for elsewhere in ELSEWHERE {
+                let decide = |check| decide(check, trust, lock, elsewhere);
+                assert_eq!(decide(&same), PinDecision::Load);
+                assert_eq!(decide(&moved), PinDecision::Carry);
+                assert_eq!(decide(&migrated), PinDecision::Carry);
+                assert_eq!(decide(&changed), PinDecision::Refuse("pin/changed"));
+                assert_eq!(decide(&denied), PinDecision::Refuse("policy/denied"));
+                let expected = match (trust, lock, elsewhere) {
+                    (TrustMode::Locked, LockSays::Nothing, _) => PinDecision::Refuse("pin/new"),
+                    (TrustMode::Locked, _, _) => PinDecision::Load,
+                    (_, LockSays::Accepted, _) => PinDecision::Enroll(Via::Lock),
+                    (_, _, SameElsewhere::Agreed) => PinDecision::Enroll(Via::Same),
+                    (TrustMode::Tofu, _, _) => PinDecision::Enroll(Via::Tofu),
+                    (TrustMode::Prompt, _, _) => PinDecision::Ask,
+                };
+                assert_eq!(decide(&unpinned), expected);
+                assert_eq!(decide(&PinCheck::ManifestOnly), expected);
+            }
         }
     }
-    let new = |trust, lock| decide(&unpinned, trust, lock);
-    assert_eq!(new(TrustMode::Tofu, LockSays::Nothing), PinDecision::Enroll(Via::Tofu));
-    assert_eq!(new(TrustMode::Tofu, LockSays::Matched), PinDecision::Enroll(Via::Tofu));
-    assert_eq!(new(TrustMode::Tofu, LockSays::Accepted), PinDecision::Enroll(Via::Lock));
-    assert_eq!(new(TrustMode::Prompt, LockSays::Nothing), PinDecision::Ask);
-    assert_eq!(new(TrustMode::Prompt, LockSays::Matched), PinDecision::Ask);
-    assert_eq!(new(TrustMode::Prompt, LockSays::Accepted), PinDecision::Enroll(Via::Lock));
-    assert_eq!(new(TrustMode::Locked, LockSays::Nothing), PinDecision::Refuse("pin/new"));
-    assert_eq!(new(TrustMode::Locked, LockSays::Matched), PinDecision::Load);
-    assert_eq!(new(TrustMode::Locked, LockSays::Accepted), PinDecision::Load);
 }

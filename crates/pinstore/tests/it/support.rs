@@ -1,12 +1,15 @@
 //! What every test starts with.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use plugward_pinstore::{Change, Committed, Facts, PinCheck, Pins, Scope, Shown, StoreCheck, Timestamp, Via};
+use plugward_pinstore::{
+    AgreedAge, Change, Committed, Facts, Observed, PinCheck, Pins, Shown, StoreCheck, Timestamp, Via,
+};
 use plugward_state_file::{Owner, StateFile};
-use plugward_types::{Digest, PluginId, TreeDigest};
+use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
 
 pub(crate) const PINS: &str = "plugins.pins.toml";
 pub(crate) const LAST_GOOD: &str = "plugins.pins.toml.last-good";
@@ -61,11 +64,15 @@ impl Home {
     }
 }
 
-pub(crate) fn id(text: &str) -> PluginId {
+pub(crate) fn key(text: &str) -> PluginKey {
     text.parse().unwrap()
 }
 
-/// A tree digest that stands for a state of a folder.
+pub(crate) fn called(names: &[&str]) -> BTreeSet<CalledName> {
+    names.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+/// A tree digest that represents a state of a directory.
 pub(crate) fn tree(number: u64) -> TreeDigest {
     let mut bytes = [0xab; 32];
     bytes[..8].copy_from_slice(&number.to_be_bytes());
@@ -76,9 +83,22 @@ pub(crate) fn digest(number: u64) -> Digest {
     Digest::from_bytes(*tree(number).as_bytes())
 }
 
-/// What was seen of a plugin in a state.
+/// The digests of a plugin in a state.
 pub(crate) fn facts(number: u64) -> Facts {
-    Facts { manifest: Some(digest(number)), ..Facts::of_tree(tree(number)) }
+    Facts { manifest: [("claude".to_owned(), digest(number))].into(), ..Facts::of_tree(tree(number)) }
+}
+
+/// A plugin whose manifest has the name in its key.
+pub(crate) fn observed(plugin: &str, facts: &Facts) -> Observed {
+    let key = key(plugin);
+    Observed {
+        called: [CalledName::new("claude", key.name()).unwrap()].into(),
+        key,
+        folder: None,
+        version: None,
+        facts: facts.clone(),
+        predecessor: None,
+    }
 }
 
 pub(crate) fn now() -> Timestamp {
@@ -86,26 +106,33 @@ pub(crate) fn now() -> Timestamp {
 }
 
 pub(crate) fn enroll(plugin: &str, facts: &Facts) -> Change {
-    Change::Enroll { scope: Scope::USER, id: id(plugin), facts: facts.clone(), via: Via::Tofu, by: None }
+    enroll_seen(observed(plugin, facts))
+}
+
+pub(crate) fn enroll_seen(observed: Observed) -> Change {
+    Change::Enroll { observed, via: Via::Tofu, by: None }
 }
 
 pub(crate) fn accept(plugin: &str, facts: &Facts, shown: u64, expected: Option<u64>) -> Change {
     Change::Accept {
-        scope: Scope::USER,
-        id: id(plugin),
-        facts: facts.clone(),
+        observed: observed(plugin, facts),
         shown: Shown::of_tree(tree(shown)),
         expected: expected.map(tree),
         by: Some("anna".to_owned()),
     }
 }
 
+pub(crate) fn deny(plugin: &str, seen: Option<u64>) -> Change {
+    let names = observed(plugin, &facts(0)).called;
+    Change::Deny { key: key(plugin), folder: None, called: names, seen: seen.map(tree), by: None }
+}
+
 pub(crate) fn commit(pins: &mut Pins, change: Change) -> Committed {
     pins.commit(vec![change], now()).unwrap()
 }
 
-pub(crate) fn user_check(pins: &Pins, plugin: &str, facts: &Facts) -> PinCheck {
-    pins.check(&Scope::USER, &id(plugin), facts)
+pub(crate) fn check(pins: &Pins, plugin: &str, facts: &Facts) -> PinCheck {
+    pins.check(&observed(plugin, facts))
 }
 
-pub(crate) const SAME: PinCheck = PinCheck::Same { surface: None };
+pub(crate) const SAME: PinCheck = PinCheck::Same { age: AgreedAge::Latest, surface: None };

@@ -48,6 +48,11 @@ pub(crate) enum TopFolder {
 }
 
 impl Root {
+    /// Returns when the directory was created, if the file system stores that.
+    pub(crate) fn birth(&self) -> Option<crate::meta::Stamp> {
+        sys::birth(&self.fd)
+    }
+
     pub(crate) fn open(
         path: &Path,
         policy: Policy,

@@ -46,6 +46,12 @@ pub(crate) enum TopFolder {
 }
 
 impl Root {
+    /// Directories are not told apart by their time of creation here.
+    #[expect(clippy::unused_self, reason = "the signature is that of Unix")]
+    pub(crate) const fn birth(&self) -> Option<crate::meta::Stamp> {
+        None
+    }
+
     pub(crate) fn open(
         path: &Path,
         policy: Policy,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use plugward_sandbox_path::{
     CaseFolding, Dotfiles, FilesystemRaceDetected, Jail, JailPlace, Perm, Policy, RaceCause, RaceObserver,
-    SandboxedPath,
+    RelPath, SandboxedPath,
 };
 
 use crate::world::World;
@@ -223,7 +223,78 @@ fn an_observer_is_told_of_a_race_that_the_caller_swallows() {
     let races = record.0.lock().unwrap();
     assert_eq!(races.len(), 1);
     assert_eq!((races[0].cause(), races[0].relative().as_bytes()), (RaceCause::Vanished, &b"a/f"[..]));
-    assert_eq!(races[0].to_string(), "open a/f: the path leads nowhere where a regular file was");
+    assert_eq!(races[0].to_string(), "race on a/f: the path no longer exists");
+}
+
+#[test]
+fn a_race_that_the_caller_detects_reaches_the_observer() {
+    let world = World::new();
+    world.file("a/f", "in");
+    let record = Arc::new(Record::default());
+    let plain = Jail::open(world.at(""), Policy::standard()).unwrap();
+    let race = FilesystemRaceDetected::new(RelPath::jail(), RaceCause::Changed, None);
+    // Without an observer a report has no effect.
+    plain.report_race(&race);
+    let jail = plain.with_observer(record.clone());
+    for jail in [&jail, &jail.clone(), &jail.subjail("a").unwrap()] {
+        jail.report_race(&race);
+    }
+    assert_eq!(*record.0.lock().unwrap(), [race.clone(), race.clone(), race.clone()]);
+    assert_eq!(race.to_string(), "race on .: the path changed while it was read");
+}
+
+/// Every open that meets another object is reported once, whether or not the caller looks at the error.
+#[test]
+fn each_race_is_reported_once() {
+    let world = World::new();
+    let record = Arc::new(Record::default());
+    let mut returned = 0;
+    for jail in world.jails(Policy::standard()) {
+        let jail = jail.with_observer(record.clone());
+        for (cause, change) in changes() {
+            world.file("d/f", "in");
+            let seen = SandboxedPath::create(&jail, "d/f").unwrap();
+            let unpinned = SandboxedPath::create(&jail, "d/f").unwrap().unpin();
+            change(&world);
+            let opens: [&dyn Fn() -> _; 2] = [&|| seen.open(), &|| unpinned.open()];
+            for open in opens {
+                let error = open().unwrap_err();
+                returned += 1;
+                let races = record.0.lock().unwrap();
+                assert_eq!(races.len(), returned);
+                assert_eq!(error.race(), races.last());
+                assert!(races[returned - 1].cause().to_string().starts_with(cause), "{error}");
+            }
+            // The one-shot calls do not return races, and so report none.
+            drop((jail.open_read("d/f"), jail.read("d/f", 9), jail.metadata("d/f"), jail.list("d", 9)));
+            assert_eq!(record.0.lock().unwrap().len(), returned);
+            fs::remove_dir_all(world.at("d")).or_else(|_| fs::remove_file(world.at("d"))).unwrap();
+        }
+    }
+}
+
+type Change = fn(&World);
+
+fn changes() -> [(&'static str, Change); 5] {
+    [
+        ("no longer exists", |world| fs::remove_file(world.at("d/f")).unwrap()),
+        ("now leads to another object", |world| {
+            world.file("d/new", "in");
+            fs::rename(world.at("d/new"), world.at("d/f")).unwrap();
+        }),
+        ("now contains a symbolic link", |world| {
+            fs::remove_file(world.at("d/f")).unwrap();
+            world.link("g", "d/f");
+        }),
+        ("now leads to a folder", |world| {
+            fs::remove_file(world.at("d/f")).unwrap();
+            fs::create_dir(world.at("d/f")).unwrap();
+        }),
+        ("now leads to another kind", |world| {
+            fs::remove_dir_all(world.at("d")).unwrap();
+            world.file("d", "");
+        }),
+    ]
 }
 
 #[test]

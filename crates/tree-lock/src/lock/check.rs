@@ -1,4 +1,4 @@
-//! What the lock says of one plugin, and what follows from it.
+//! The result of comparing a plugin with a lockfile.
 
 use core::fmt;
 
@@ -6,93 +6,88 @@ use plugward_types::{Digest, TreeDigest};
 
 use crate::escape::escape;
 
-/// What a lock file says of one plugin.
+/// The result of comparing one plugin with a lockfile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "only `Match` is a match"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum LockCheck {
-    /// There is no lock file.
+    /// There is no lockfile.
     NoFile,
-    /// The entry names this tree at this path.
+    /// The plugin matches its entry.
     Match,
-    /// The entry names another.
+    /// The plugin differs from its entry.
     Mismatch(LockDifference),
-    /// The plugin is there and has no entry.
+    /// The plugin has no entry.
     Unlisted,
-    /// The entry is there and has no folder, or no manifest in it.
+    /// The entry has no plugin: the directory does not exist, or has no manifest.
     Missing,
-    /// The entry's manifest differs while its tree is equal.
+    /// The tree matches, but a manifest does not.
     Inconsistent {
-        /// What the entry says.
-        expected: Option<Digest>,
-        /// What is there.
-        actual: Option<Digest>,
+        /// The dialect of the manifest.
+        dialect: String,
+        /// The digest in the entry.
+        expected: Digest,
+        /// The digest of the file.
+        actual: Digest,
     },
 }
 
-/// In what a plugin differs from its entry.
+/// A difference between a plugin and its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new difference must be shown by every host")]
 pub enum LockDifference {
-    /// The tree.
+    /// The trees differ.
     Tree {
-        /// Any of these.
+        /// The accepted trees.
         expected: Vec<TreeDigest>,
-        /// What is there.
+        /// The plugin's tree.
         actual: TreeDigest,
     },
-    /// The folder.
-    Path {
-        /// The entry's.
-        expected: String,
-        /// Where the plugin was found.
-        actual: String,
-    },
-    /// The marketplace entry that is merged into it.
+    /// The marketplace entries that are merged into the manifest differ.
     Entry {
-        /// The lock's digest of it; `None` where the lock knows of none.
+        /// The digest in the lockfile, if it has one.
         expected: Option<Digest>,
-        /// What is there; `None` where none is merged in.
+        /// The digest of the merged entry, if there is one.
         actual: Option<Digest>,
     },
-    /// A folder outside that it imports.
+    /// The trees of an imported directory outside the plugin differ.
     Shared {
-        /// Its relative name.
+        /// The relative path of the directory.
         name: String,
-        /// The entry's digest of it; `None` where the entry does not name it.
+        /// The digest in the lockfile, if it lists the directory.
         expected: Option<TreeDigest>,
-        /// What is there; `None` where the plugin does not import it.
+        /// The digest of the directory, if the plugin imports it.
         actual: Option<TreeDigest>,
     },
 }
 
-/// What the lock stands for in this run.
+/// The role of the lockfile in a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a third meaning must stop every host from building")]
 pub enum LockRule {
     /// Trust modes `tofu` and `prompt`: it narrows and never grants.
     Narrows,
-    /// Trust mode `locked`: the caller has chosen it as anchor.
+    /// Trust mode `locked`: the caller has chosen it as the anchor.
     Anchors,
 }
 
-/// What follows from the lock for one plugin.
+/// The consequence of a [`LockCheck`] for one plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a refusal must not load"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum LockOutcome {
-    /// The lock has nothing against it; the pin gate decides as always.
+    /// The lockfile does not object. The pin decides.
     GoOn,
-    /// The lock counts as the pin, and none is written. A pin that differs still refuses.
+    /// The lockfile counts as the pin, and no pin is written. An existing pin that differs still refuses.
     CountsAsPin,
-    /// Refused unless a pin of this machine equals the tree.
+    /// Refused with this code, unless a pin of this machine has the same tree.
     NeedsPin(&'static str),
-    /// Refused, with this code.
+    /// Refused with this code.
     Refuse(&'static str),
 }
 
 impl LockCheck {
-    /// Gives the stable code; `None` for a match.
+    /// Returns the stable code; `None` for a match.
     #[must_use]
     pub const fn code(&self) -> Option<&'static str> {
         match self {
@@ -104,7 +99,7 @@ impl LockCheck {
         }
     }
 
-    /// Says what follows, by the table of the format.
+    /// Returns the consequence under a rule.
     pub const fn outcome(&self, rule: LockRule) -> LockOutcome {
         match (self, rule) {
             (Self::NoFile | Self::Match, LockRule::Narrows) => LockOutcome::GoOn,
@@ -117,19 +112,17 @@ impl LockCheck {
         }
     }
 
-    /// Says what to do next; empty for a match.
+    /// Returns the next step for the user; empty for a match.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
             Self::Match => "",
-            Self::NoFile => "write one with `plugward lock DIR` on a machine where the plugins are trusted",
-            Self::Mismatch(_) => {
-                "if the change is meant: plugward lock DIR prints it and writes the lock anew"
-            }
-            Self::Unlisted => "add it with `plugward lock DIR`, or remove the plugin",
-            Self::Missing => "bring the plugin back, or take its entry out with `plugward lock DIR`",
+            Self::NoFile => "create one with `plugward lock DIR` on a machine where the plugins are trusted",
+            Self::Mismatch(_) => "if the change is intended, review and accept it with `plugward lock DIR`",
+            Self::Unlisted => "add the plugin with `plugward lock DIR`, or remove it",
+            Self::Missing => "restore the plugin, or remove its entry with `plugward lock DIR`",
             Self::Inconsistent { .. } => {
-                "the entry was put together by hand: write it anew with `plugward lock DIR`"
+                "the entry was edited by hand: write it again with `plugward lock DIR`"
             }
         }
     }
@@ -138,16 +131,16 @@ impl LockCheck {
 impl fmt::Display for LockCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoFile => f.write_str("there is no lock file"),
-            Self::Match => f.write_str("the lock names this tree"),
+            Self::NoFile => f.write_str("there is no lockfile"),
+            Self::Match => f.write_str("matches the lockfile"),
             Self::Mismatch(difference) => difference.fmt(f),
-            Self::Unlisted => f.write_str("the lock does not name this plugin"),
-            Self::Missing => f.write_str("the lock names a plugin that is not there"),
-            Self::Inconsistent { expected, actual } => {
+            Self::Unlisted => f.write_str("the lockfile has no entry for this plugin"),
+            Self::Missing => f.write_str("the lockfile has an entry for a plugin that does not exist"),
+            Self::Inconsistent { dialect, expected, actual } => {
                 write!(
                     f,
-                    "the tree is the lock's, and the manifest is not: {}",
-                    Pair(expected.as_ref(), actual.as_ref())
+                    "the tree matches the lockfile, but the {} manifest does not: expected {expected}, found {actual}",
+                    escape(dialect.as_bytes())
                 )
             }
         }
@@ -158,15 +151,11 @@ impl fmt::Display for LockDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tree { expected, actual } => {
-                f.write_str("the lock names ")?;
+                f.write_str("expected tree ")?;
                 for (index, digest) in expected.iter().enumerate() {
                     write!(f, "{}{digest}", if index > 0 { " or " } else { "" })?;
                 }
-                write!(f, ", and the tree is {actual}")
-            }
-            Self::Path { expected, actual } => {
-                let (expected, actual) = (escape(expected.as_bytes()), escape(actual.as_bytes()));
-                write!(f, "the lock has it at {expected}, and it is at {actual}")
+                write!(f, ", found {actual}")
             }
             Self::Entry { expected, actual } => {
                 write!(f, "marketplace entry: {}", Pair(expected.as_ref(), actual.as_ref()))
@@ -174,7 +163,7 @@ impl fmt::Display for LockDifference {
             Self::Shared { name, expected, actual } => {
                 write!(
                     f,
-                    "shared folder {}: {}",
+                    "shared directory {}: {}",
                     escape(name.as_bytes()),
                     Pair(expected.as_ref(), actual.as_ref())
                 )
@@ -183,49 +172,51 @@ impl fmt::Display for LockDifference {
     }
 }
 
-/// Shows what was expected and what is there; either may be absent.
+/// Displays an expected and an actual value, of which either can be absent.
 struct Pair<'a, T>(Option<&'a T>, Option<&'a T>);
 
 impl<T: fmt::Display> fmt::Display for Pair<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(expected) => write!(f, "the lock names {expected}, ")?,
-            None => f.write_str("the lock names none, ")?,
+            Some(expected) => write!(f, "expected {expected}, ")?,
+            None => f.write_str("expected none, ")?,
         }
         match self.1 {
-            Some(actual) => write!(f, "and it is {actual}"),
-            None => f.write_str("and there is none"),
+            Some(actual) => write!(f, "found {actual}"),
+            None => f.write_str("found none"),
         }
     }
 }
 
-/// What a plugin would run differs from what its lock entry explains. The tree decides; this only shows in reports.
+/// A difference between the execution surface of a plugin and the one in its entry.
+///
+/// It is shown in reports and never refuses: the tree digest covers everything that the surface is computed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SurfaceNotice {
-    /// Launchers that are there and not in the entry.
+    /// The launchers that are not in the entry.
     pub added: Vec<String>,
-    /// Launchers that are in the entry and not there.
+    /// The launchers that are only in the entry.
     pub removed: Vec<String>,
 }
 
 impl SurfaceNotice {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "lock/surface-new"
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub const fn help(&self) -> &'static str {
-        "look at what it runs with `plugward info ID`, then write the lock anew with `plugward lock DIR`"
+        "review what it runs with `plugward info ID`, then write the lockfile again with `plugward lock DIR`"
     }
 }
 
 impl fmt::Display for SurfaceNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what it can run is not what the lock entry explains")?;
+        f.write_str("the execution surface differs from the lockfile")?;
         for (sign, names) in [('+', &self.added), ('-', &self.removed)] {
             for name in names {
                 write!(f, ", {sign}{}", escape(name.as_bytes()))?;

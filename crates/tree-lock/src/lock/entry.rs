@@ -1,13 +1,13 @@
-//! What a lock file says of one plugin.
+//! One entry of a lockfile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, SurfaceDigest, TreeDigest};
+use plugward_types::{Digest, PluginId, SurfaceDigest, TreeDigest};
 
 use crate::exclude::Excludes;
 use crate::name;
 
-/// Where a plugin came from. It explains; nothing is fetched from it.
+/// The origin of a plugin, for reviewers. Nothing is fetched from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the four keys of the file; a fifth is another version of it")]
 pub struct Source {
@@ -17,49 +17,57 @@ pub struct Source {
     pub url: Option<String>,
     /// A commit or version.
     pub rev: Option<String>,
-    /// A folder below the address.
+    /// A directory below the address.
     pub path: Option<String>,
 }
 
-/// What a lock file says of one plugin.
+/// The entry of one plugin directory in a lockfile.
+///
+/// The directory's path is the key of the entry and not part of it: see [`LockFile`](crate::LockFile).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the keys of the file; another key is another version of it")]
 pub struct LockEntry {
-    /// The plugin's folder, relative to the lock file, with `/`; `.` where the lock lies in the plugin itself.
-    pub path: String,
-    /// Where it came from.
+    /// The dialects in which the directory has a manifest.
+    pub dialects: BTreeSet<String>,
+    /// The origin of the plugin.
     pub source: Option<Source>,
     /// The version that its manifest states.
     pub version: Option<String>,
-    /// SHA-256 of its main manifest file, where its dialect has one.
-    pub manifest: Option<Digest>,
-    /// SHA-256 of the marketplace entry that was merged in: it may add what runs, and no tree has its bytes.
+    /// SHA-256 of the main manifest file, by dialect.
+    pub manifest: BTreeMap<String, Digest>,
+    /// SHA-256 of the marketplace entry that was merged in. Such an entry can add hooks and servers that are not in
+    /// any file of the tree.
     pub entry: Option<Digest>,
-    /// The trees that are accepted: any of these, at least one.
+    /// The accepted trees, at least one. Any of them matches.
     pub tree: BTreeSet<TreeDigest>,
-    /// What the digests leave out.
+    /// The names that the tree digests leave out.
     pub exclude: Excludes,
-    /// The files with the execute bit, for systems that keep none.
+    /// The executable files, for file systems without execute bits.
     pub executable: BTreeSet<String>,
-    /// The digests of folders outside that it imports, by relative name.
+    /// The tree digests of directories outside the plugin that it imports, by relative path.
     pub shared: BTreeMap<String, TreeDigest>,
-    /// The digest of what it can run.
+    /// The digest of the execution surface.
     pub surface: Option<SurfaceDigest>,
-    /// What no digest covers, so that a change of it shows in review.
+    /// The programs that the plugin starts and no digest covers, so that a change shows in a review.
     pub launchers: BTreeSet<String>,
 }
 
 impl LockEntry {
-    /// Makes an entry of the two things that every entry has.
+    /// Creates an entry with one accepted tree.
     #[must_use]
-    pub fn new(path: impl Into<String>, tree: TreeDigest) -> Self {
+    pub fn new(tree: TreeDigest) -> Self {
+        Self { tree: BTreeSet::from([tree]), ..Self::empty() }
+    }
+
+    /// Creates an entry without an accepted tree, which is not valid until one is added.
+    pub(crate) const fn empty() -> Self {
         Self {
-            path: path.into(),
+            dialects: BTreeSet::new(),
             source: None,
             version: None,
-            manifest: None,
+            manifest: BTreeMap::new(),
             entry: None,
-            tree: BTreeSet::from([tree]),
+            tree: BTreeSet::new(),
             exclude: Excludes::none(),
             executable: BTreeSet::new(),
             shared: BTreeMap::new(),
@@ -68,41 +76,66 @@ impl LockEntry {
         }
     }
 
-    /// Says what is wrong with the entry: the key, and what it has to be.
-    pub(crate) fn fault(&self) -> Option<(&'static str, &'static str)> {
-        if self.path != "." && !is_below(&self.path) {
-            return Some(("path", PATH));
+    /// Returns the first invalid key, with the expected value, if the entry is not valid at this path.
+    pub(crate) fn fault(&self, path: &str) -> Option<LockFault> {
+        self.fault_of_path(path).or_else(|| self.fault_of_values())
+    }
+
+    fn fault_of_path(&self, path: &str) -> Option<LockFault> {
+        if path != "." && !is_below(path) {
+            return Some(LockFault { key: PATH_KEY, expected: PATH });
+        }
+        // A lockfile inside the plugin contains the plugin's own digest, so the digest cannot cover it. A lockfile
+        // above the plugin is not part of the tree, and a PLUGINS.lock inside it is a file like any other.
+        if path != "." && self.exclude.iter().any(|name| name.starts_with("PLUGINS.lock")) {
+            let expected = "`PLUGINS.lock` only for the lockfile's own directory (`[plugin.\".\"]`)";
+            return Some(LockFault { key: "exclude", expected });
+        }
+        None
+    }
+
+    fn fault_of_values(&self) -> Option<LockFault> {
+        let fault = |key, expected| Some(LockFault { key, expected });
+        if self.dialects.iter().any(|dialect| PluginId::check_part(dialect).is_err()) {
+            return fault("dialects", DIALECT);
+        }
+        if self.manifest.keys().any(|dialect| PluginId::check_part(dialect).is_err()) {
+            return fault("manifest", DIALECT);
         }
         if self.tree.is_empty() {
-            return Some(("tree", "at least one tree digest"));
+            return fault("tree", "at least one tree digest");
         }
-        if self.path != "." && self.exclude.iter().any(|name| name.starts_with("PLUGINS.lock")) {
-            return Some((
-                "exclude",
-                "`PLUGINS.lock` only where the lock lies in the plugin itself (`path = \".\"`)",
-            ));
-        }
-        if let Some(fault) = self.source.as_ref().and_then(Source::fault) {
-            return Some(("source", fault));
+        if let Some(expected) = self.source.as_ref().and_then(Source::fault) {
+            return fault("source", expected);
         }
         if self.version.as_ref().is_some_and(|text| !is_line(text)) {
-            return Some(("version", LINE));
+            return fault("version", LINE);
         }
         if self.executable.iter().any(|path| !is_below(path)) {
-            return Some(("executable", "paths below the plugin, with `/`"));
+            return fault("executable", "paths below the plugin, with `/`");
         }
         if self.shared.keys().any(|path| !is_relative(path)) {
-            return Some(("shared", "relative paths with `/`"));
+            return fault("shared", "relative paths with `/`");
         }
         if self.launchers.iter().any(|text| !is_line(text)) {
-            return Some(("launchers", LINE));
+            return fault("launchers", LINE);
         }
         None
     }
 }
 
+/// An invalid key of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LockFault {
+    pub(crate) key: &'static str,
+    pub(crate) expected: &'static str,
+}
+
+/// The name of the entry's path in errors. In version 2 it is the name of the table.
+pub(crate) const PATH_KEY: &str = "path";
 const LINE: &str = "1 to 4,096 bytes without control characters";
-pub(crate) const PATH: &str = "a path below the lock file's folder, with `/` and without `..`, or `.`";
+const DIALECT: &str = "dialect names of `A-Z a-z 0-9 . _ -`";
+pub(crate) const PATH: &str = "a path below the lockfile's directory, with `/` and without `..`, or `.`";
 
 impl Source {
     fn fault(&self) -> Option<&'static str> {
@@ -116,7 +149,7 @@ impl Source {
             return Some(LINE);
         }
         if self.url.as_ref().is_some_and(|url| is_absolute(url)) {
-            return Some("no absolute path: it holds on one machine only");
+            return Some("no absolute path, which is valid on one machine only");
         }
         if self.url.as_ref().is_some_and(|url| has_credentials(url)) {
             return Some("an address without credentials");
@@ -132,12 +165,12 @@ fn is_line(text: &str) -> bool {
     !text.is_empty() && text.len() <= 4096 && !text.chars().any(char::is_control)
 }
 
-/// A path of named parts, without `.` and `..`.
+/// Returns whether a path has named parts only, without `.` and `..`.
 fn is_below(path: &str) -> bool {
     is_relative(path) && path.split('/').all(|part| part != "..")
 }
 
-/// A path of named parts that may go up.
+/// Returns whether a path has named parts and `..` only.
 fn is_relative(path: &str) -> bool {
     let drive =
         path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
@@ -156,7 +189,7 @@ fn is_absolute(url: &str) -> bool {
     drive || file || url.starts_with(['/', '\\', '~'])
 }
 
-/// Says whether an address holds a user's secret. `ssh://git@…` and `git@host:…` name an account and hold none.
+/// Returns whether an address contains a user's secret. `ssh://git@…` and `git@host:…` name an account only.
 fn has_credentials(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else {
         return false;

@@ -1,18 +1,16 @@
-//! A lock file that is none.
+//! Malformed lockfiles.
 
 use thiserror::Error;
 
+use super::entry::LockFault;
 use crate::escape::escape;
 
-/// What stands for the whole file where an error names a plugin.
+/// The name of the whole file in errors that name a plugin.
 pub(crate) const WHOLE_FILE: &str = "<lockfile>";
 
-/// A lock file that could not be read: nothing in it is believed.
-///
-/// # Source
-/// codewizard's `lockfile_malformed`, with the place.
+/// A malformed lockfile or entry. No part of such a file is used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("read the lock file{}: expected {}", place(.at.as_ref()), escape(.expected.as_bytes()))]
+#[error("the lockfile is malformed{}: expected {}", place(.at.as_ref()), escape(.expected.as_bytes()))]
 pub struct LockError {
     at: Option<(usize, usize)>,
     plugin: Option<String>,
@@ -21,12 +19,16 @@ pub struct LockError {
 }
 
 fn place(at: Option<&(usize, usize)>) -> String {
-    at.map(|(line, column)| format!(": line {line}, column {column}")).unwrap_or_default()
+    at.map(|(line, column)| format!(" at line {line}, column {column}")).unwrap_or_default()
 }
 
 impl LockError {
     pub(crate) fn new(expected: impl Into<String>) -> Self {
         Self { at: None, plugin: None, expected: expected.into(), newer: false }
+    }
+
+    pub(crate) fn of_fault(fault: LockFault) -> Self {
+        Self::new(format!("`{}`: {}", fault.key, fault.expected))
     }
 
     pub(crate) fn at(text: &str, offset: usize, expected: impl Into<String>) -> Self {
@@ -38,58 +40,66 @@ impl LockError {
         self
     }
 
+    /// Adds the place to an error that has none.
+    pub(crate) fn with_place(mut self, text: &str, offset: usize) -> Self {
+        self.at = self.at.or_else(|| Some(line_and_column(text, offset)));
+        self
+    }
+
     pub(crate) const fn of_newer(mut self) -> Self {
         self.newer = true;
         self
     }
 
-    /// Says whether a newer program wrote the file: such a file is never written over.
+    /// Returns whether a newer plugward wrote the file. Such a file must not be overwritten.
     #[must_use]
     pub const fn is_newer(&self) -> bool {
         self.newer
     }
 
-    /// Gives the line, from 1, where there is one.
+    /// Returns the line, counted from 1, if the error has a place in a file.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.at.map(|(line, _)| line)
     }
 
-    /// Gives the column in code points, from 1, where there is one.
+    /// Returns the column in code points, counted from 1, if the error has a place in a file.
     #[must_use]
     pub fn column(&self) -> Option<usize> {
         self.at.map(|(_, column)| column)
     }
 
-    /// Names the plugin whose entry is at fault, or `<lockfile>`; it has to be escaped by whoever prints it.
+    /// Returns the entry with the error, or `<lockfile>` if the error concerns the whole file.
+    ///
+    /// An entry is named by its path, and in a file of version 1 by its id. Escape it before you print it.
     #[must_use]
     pub fn plugin(&self) -> &str {
         self.plugin.as_deref().unwrap_or(WHOLE_FILE)
     }
 
-    /// Says what was expected there.
+    /// Returns the expected value.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "lock/malformed"
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         if self.newer {
-            return "use the newer plugward that wrote it".into();
+            return "use the plugward release that wrote it, or a newer one".into();
         }
-        "mend the place by hand, or write the file anew with `plugward lock DIR` after looking at every plugin".into()
+        "fix that line, or review every plugin and write the file again with `plugward lock DIR`".into()
     }
 }
 
-/// Gives line and column, both from 1, the column in code points.
+/// Returns line and column, both counted from 1, the column in code points.
 pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let mut end = offset.min(text.len());
     while !text.is_char_boundary(end) {

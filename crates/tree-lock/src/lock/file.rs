@@ -2,108 +2,148 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, PluginId, SurfaceDigest, TreeDigest};
+use plugward_types::{Digest, SurfaceDigest, TreeDigest};
 
 use super::check::{LockCheck, LockDifference, SurfaceNotice};
 use super::entry::LockEntry;
 use super::error::LockError;
 use crate::exclude::Excludes;
 
-/// The most bytes of a PLUGINS.lock.
+/// The largest PLUGINS.lock that is read, in bytes.
 pub const LOCK_BYTES: usize = 4 << 20;
-/// The most entries of a PLUGINS.lock.
+/// The largest number of entries in a PLUGINS.lock.
 pub const LOCK_ENTRIES: usize = 10_000;
+/// The version that [`LockFile::render`] writes.
+const VERSION: u64 = 2;
 
-/// A PLUGINS.lock: which trees a team has agreed to.
+/// A PLUGINS.lock: the trees that a team has accepted, by directory.
 ///
-/// It is an integrity check and no signature. It narrows what may load and never grants: a file from a repository
-/// does not make a plugin load that was not agreed to on this machine.
+/// The key of an entry is the plugin directory's path relative to the lockfile, with `/`. The lockfile's own directory
+/// is `.`. Nothing that a plugin says about itself is part of the key.
+///
+/// A lockfile is an integrity check, not a signature. It narrows which plugins load and never grants: a file from a
+/// repository does not make a plugin load that was not accepted on this machine.
 ///
 /// # Guarantees
-/// Every entry holds: its paths are relative, and it has at least one tree digest.
+/// Every entry is valid: its paths are relative, and it has at least one tree digest. Two files are equal if their
+/// entries are equal, whatever version they were read from.
 ///
-/// # Source
-/// ADR-0011; codewizard's lock has no version, no metadata and no way to write it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// # Examples
+/// ```
+/// use plugward_tree_lock::{LockEntry, LockFile};
+/// use plugward_types::TreeDigest;
+///
+/// let mut lock = LockFile::new();
+/// lock.insert("plugins/hookify", LockEntry::new(TreeDigest::from_bytes([7; 32])))?;
+/// assert!(lock.render().contains("[plugin.\"plugins/hookify\"]"));
+/// assert_eq!(LockFile::parse(lock.render().as_bytes())?, lock);
+/// # Ok::<(), plugward_tree_lock::LockError>(())
+/// ```
+#[derive(Debug, Clone)]
 pub struct LockFile {
-    entries: BTreeMap<PluginId, LockEntry>,
+    entries: BTreeMap<String, LockEntry>,
+    version: u64,
 }
 
-/// What is known of a plugin that is there, to be held against the lock.
+impl PartialEq for LockFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries == other.entries
+    }
+}
+
+impl Eq for LockFile {}
+
+impl Default for LockFile {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The facts about an existing plugin that a lockfile is compared with.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a new fact must be answered by every host")]
 pub struct LockFacts<'a> {
-    /// Its id.
-    pub id: &'a PluginId,
-    /// Its folder, relative to the lock file's, with `/`; `.` where it is that folder.
+    /// The plugin directory, relative to the lockfile's, with `/`; `.` for the lockfile's own directory.
     pub path: &'a str,
-    /// Its tree digest, taken with what the lock's entry excludes ([`LockFile::exclude_of`]).
+    /// The tree digest, taken without the names that the entry excludes ([`LockFile::exclude_of`]).
     pub tree: &'a TreeDigest,
-    /// SHA-256 of its main manifest file, if its dialect has one.
-    pub manifest: Option<&'a Digest>,
-    /// SHA-256 of the marketplace entry that was merged in, if one was.
+    /// SHA-256 of the main manifest file, by dialect.
+    pub manifest: &'a BTreeMap<String, Digest>,
+    /// SHA-256 of the marketplace entry that was merged in, if any.
     pub entry: Option<&'a Digest>,
-    /// The digests of the folders outside that it imports.
+    /// The tree digests of the directories outside the plugin that it imports.
     pub shared: &'a BTreeMap<String, TreeDigest>,
 }
 
 impl LockFile {
-    /// Gives a file without entries.
+    /// Creates a file without entries.
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: BTreeMap::new() }
+        Self::of_version(VERSION)
     }
 
-    /// Puts an entry in, in place of the one with that id.
+    pub(super) const fn of_version(version: u64) -> Self {
+        Self { entries: BTreeMap::new(), version }
+    }
+
+    /// Returns the version of the bytes that were parsed, 1 or 2; 2 for a file that was not parsed.
+    ///
+    /// [`LockFile::render`] always writes version 2, so a caller can compare to see whether a file is due for an
+    /// update.
+    #[must_use]
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Inserts the entry of a directory, and replaces the one that it had.
     ///
     /// # Errors
-    /// `lock/malformed` where the entry would not be read back: a path that is absolute or goes up, no tree digest,
-    /// an address with credentials, a control character, or an entry above [`LOCK_ENTRIES`].
-    pub fn insert(&mut self, id: PluginId, entry: LockEntry) -> Result<Option<LockEntry>, LockError> {
-        if let Some((key, expected)) = entry.fault() {
-            return Err(LockError::new(format!("`{key}`: {expected}")).of_plugin(id.as_str()));
+    /// `lock/malformed` if the entry could not be read back: an absolute path, a path with `..`, no tree digest, an
+    /// address with credentials, a control character, or more than [`LOCK_ENTRIES`] entries.
+    pub fn insert(&mut self, path: &str, entry: LockEntry) -> Result<(), LockError> {
+        if let Some(fault) = entry.fault(path) {
+            return Err(LockError::of_fault(fault).of_plugin(path));
         }
-        if self.entries.len() >= LOCK_ENTRIES && !self.entries.contains_key(&id) {
+        if self.entries.len() >= LOCK_ENTRIES && !self.entries.contains_key(path) {
             return Err(LockError::new(format!("at most {LOCK_ENTRIES} entries")));
         }
-        Ok(self.entries.insert(id, entry))
+        self.entries.insert(path.to_owned(), entry);
+        Ok(())
     }
 
-    /// Takes an entry out.
-    pub fn remove(&mut self, id: &PluginId) -> Option<LockEntry> {
-        self.entries.remove(id)
+    /// Removes the entry of a directory, and returns it.
+    pub fn remove(&mut self, path: &str) -> Option<LockEntry> {
+        self.entries.remove(path)
     }
 
-    /// Gives the entry of a plugin.
+    /// Returns the entry of a directory.
     #[must_use]
-    pub fn get(&self, id: &PluginId) -> Option<&LockEntry> {
-        self.entries.get(id)
+    pub fn get(&self, path: &str) -> Option<&LockEntry> {
+        self.entries.get(path)
     }
 
-    /// Gives all entries, sorted by id.
+    /// Returns all entries, sorted by the bytes of their paths.
     #[must_use]
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&PluginId, &LockEntry)> {
-        self.entries.iter()
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &LockEntry)> {
+        self.entries.iter().map(|(path, entry)| (path.as_str(), entry))
     }
 
-    /// Gives what to exclude when the tree of a plugin is digested for this lock; nothing where it has no entry.
+    /// Returns the names to exclude when the tree of a directory is digested for this file.
+    ///
+    /// The list is empty if the directory has no entry.
     #[must_use]
-    pub fn exclude_of(&self, id: &PluginId) -> Excludes {
-        self.entries.get(id).map(|entry| entry.exclude.clone()).unwrap_or_default()
+    pub fn exclude_of(&self, path: &str) -> Excludes {
+        self.entries.get(path).map(|entry| entry.exclude.clone()).unwrap_or_default()
     }
 
-    /// Holds what is known of a plugin against its entry.
+    /// Compares a plugin with its entry.
     pub fn check(&self, facts: &LockFacts<'_>) -> LockCheck {
-        let Some(entry) = self.entries.get(facts.id) else {
+        let Some(entry) = self.entries.get(facts.path) else {
             return LockCheck::Unlisted;
         };
         if !entry.tree.contains(facts.tree) {
             let expected = entry.tree.iter().copied().collect();
             return LockCheck::Mismatch(LockDifference::Tree { expected, actual: *facts.tree });
-        }
-        if entry.path != facts.path {
-            let (expected, actual) = (entry.path.clone(), facts.path.to_owned());
-            return LockCheck::Mismatch(LockDifference::Path { expected, actual });
         }
         let names: BTreeSet<&String> = entry.shared.keys().chain(facts.shared.keys()).collect();
         for name in names {
@@ -116,34 +156,39 @@ impl LockFile {
             let (expected, actual) = (entry.entry, facts.entry.copied());
             return LockCheck::Mismatch(LockDifference::Entry { expected, actual });
         }
-        // The tree covers the manifest: equal trees with different manifests mean that the file was put together.
-        if entry.manifest.as_ref() != facts.manifest && entry.manifest.is_some() {
-            return LockCheck::Inconsistent { expected: entry.manifest, actual: facts.manifest.copied() };
+        // The tree covers the manifests. An equal tree with another manifest means that the entry was not written by
+        // plugward. A dialect that only one side has is not a contradiction: a caller may read fewer dialects.
+        for (dialect, expected) in &entry.manifest {
+            if let Some(actual) = facts.manifest.get(dialect).filter(|actual| *actual != expected) {
+                let dialect = dialect.clone();
+                return LockCheck::Inconsistent { dialect, expected: *expected, actual: *actual };
+            }
         }
         LockCheck::Match
     }
 
-    /// Compares what a plugin can run with what its entry explains; `None` where they agree, where it has no entry,
-    /// and where the entry explains nothing. A difference is a notice: a newer plugward may see more in the same
-    /// tree.
+    /// Compares the execution surface of a plugin with the one that its entry records.
+    ///
+    /// Returns `None` if they are equal, and if the directory has no entry or the entry records no surface. A
+    /// difference is only a notice, because a newer plugward may find more in the same tree.
     #[must_use]
     pub fn surface_notice(
         &self,
-        id: &PluginId,
+        path: &str,
         surface: &SurfaceDigest,
         launchers: &BTreeSet<String>,
     ) -> Option<SurfaceNotice> {
-        let entry = self.entries.get(id)?;
-        let explained = entry.surface.as_ref()?;
+        let entry = self.entries.get(path)?;
+        let recorded = entry.surface.as_ref()?;
         let added: Vec<_> = launchers.difference(&entry.launchers).cloned().collect();
         let removed: Vec<_> = entry.launchers.difference(launchers).cloned().collect();
-        let same = explained == surface && added.is_empty() && removed.is_empty();
-        (!same).then_some(SurfaceNotice { added, removed })
+        let is_same = recorded == surface && added.is_empty() && removed.is_empty();
+        (!is_same).then_some(SurfaceNotice { added, removed })
     }
 
-    /// Gives the entries that no plugin was found for: each is a [`LockCheck::Missing`].
+    /// Returns the paths of the entries without a plugin. Each is a [`LockCheck::Missing`].
     #[must_use]
-    pub fn unvisited(&self, seen: &BTreeSet<PluginId>) -> Vec<PluginId> {
-        self.entries.keys().filter(|id| !seen.contains(id)).cloned().collect()
+    pub fn unvisited(&self, seen: &BTreeSet<String>) -> Vec<String> {
+        self.entries.keys().filter(|path| !seen.contains(*path)).cloned().collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The JSON lock of codewizard: read, held against its own digest, and left behind.
+//! The JSON lock of codewizard, in its own weaker digest scheme.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,27 @@ use super::error::LockError;
 use super::file::LockFile;
 use crate::scheme::CodewizardDigest;
 
-/// The most bytes of a JSON lock.
+/// The largest JSON lock that is read, in bytes.
 pub const JSON_LOCK_BYTES: usize = 64 << 10;
 
 const SHAPE: &str = "an object of plugin names and their digests, 64 lower-case hex digits each";
 const NAME: &str = "a plugin name: a-z 0-9 - in three parts joined by `--`, as task--language--build";
 
-/// A lock file in either of its two forms.
+/// A lockfile in either format.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a third form must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "a third format must stop every host from building")]
 pub enum Lock {
-    /// PLUGINS.lock as this project writes it.
+    /// PLUGINS.lock, the format of plugward.
     Plugins(LockFile),
     /// The JSON object of codewizard.
     Json(JsonLock),
 }
 
 impl Lock {
-    /// Reads either form: first byte `{` is the JSON one.
+    /// Parses either format. A file that starts with `{` is a JSON lock.
     ///
     /// # Errors
-    /// `lock/malformed`, as [`LockFile::parse`] and [`JsonLock::parse`].
+    /// `lock/malformed`, under the conditions of [`LockFile::parse`] and [`JsonLock::parse`].
     pub fn parse(bytes: &[u8]) -> Result<Self, LockError> {
         if bytes.first() == Some(&b'{') {
             return JsonLock::parse(bytes).map(Self::Json);
@@ -36,30 +36,28 @@ impl Lock {
     }
 }
 
-/// The JSON lock of codewizard: manifest names and their digests under that loader's own scheme.
+/// The JSON lock of codewizard: manifest names, and digests in the scheme of that loader.
 ///
-/// It is weak: compiled caches, execute bits and links are not covered (notice `lock/weak-scheme`, see
-/// [`JsonLock::NOTICE`]). Under trust mode `locked` it does not suffice alone.
-///
-/// # Source
-/// SPEC 4.2 and 4.4: every plugin must be in it, and every entry of it must be visited.
+/// The scheme is weak: it does not cover compiled caches, execute bits and symlinks (notice `lock/weak-scheme`, see
+/// [`JsonLock::NOTICE`]). Under trust mode `locked` it is not sufficient alone. Every plugin must have an entry, and
+/// every entry must have a plugin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JsonLock {
     entries: BTreeMap<String, CodewizardDigest>,
 }
 
-/// What a JSON lock says of one plugin.
+/// The result of comparing one plugin with a JSON lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "only `Match` is a match, and a weak one"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum JsonLockCheck {
-    /// The entry names this tree, as far as that scheme sees.
+    /// The plugin matches its entry, as far as the scheme covers it.
     Match,
-    /// The entry names another.
+    /// The plugin differs from its entry.
     Mismatch {
-        /// The entry's digest.
+        /// The digest in the entry.
         expected: CodewizardDigest,
-        /// What is there.
+        /// The digest of the plugin.
         actual: CodewizardDigest,
     },
     /// The plugin has no entry.
@@ -67,7 +65,7 @@ pub enum JsonLockCheck {
 }
 
 impl JsonLockCheck {
-    /// Gives the stable code; `None` for a match.
+    /// Returns the stable code; `None` for a match.
     #[must_use]
     pub const fn code(&self) -> Option<&'static str> {
         match self {
@@ -77,7 +75,7 @@ impl JsonLockCheck {
         }
     }
 
-    /// Says what follows: as for PLUGINS.lock, but a match under a scheme this weak never counts as a pin.
+    /// Returns the consequence under a rule. Unlike with PLUGINS.lock, a match never counts as a pin.
     pub const fn outcome(&self, rule: LockRule) -> LockOutcome {
         match (self, rule) {
             (Self::Match, LockRule::Narrows) => LockOutcome::GoOn,
@@ -89,14 +87,14 @@ impl JsonLockCheck {
 }
 
 impl JsonLock {
-    /// The code of the notice that goes with every use of this form.
+    /// The code of the notice that accompanies every use of this format.
     pub const NOTICE: &'static str = "lock/weak-scheme";
 
-    /// Reads the object.
+    /// Parses the object.
     ///
     /// # Errors
-    /// `lock/malformed` with line and column, about the plugin `<lockfile>`, for any defect: more than
-    /// [`JSON_LOCK_BYTES`], not UTF-8, not one flat object, a name twice or of another shape, another digest.
+    /// `lock/malformed` with line and column, for more than [`JSON_LOCK_BYTES`], bytes that are not UTF-8, anything
+    /// but one flat object, a duplicate or invalid name, or an invalid digest. The error names the whole file.
     pub fn parse(bytes: &[u8]) -> Result<Self, LockError> {
         if bytes.len() > JSON_LOCK_BYTES {
             return Err(LockError::new(format!("at most {JSON_LOCK_BYTES} bytes")));
@@ -109,13 +107,13 @@ impl JsonLock {
         Reader { text, at: 0 }.object().map(|entries| Self { entries })
     }
 
-    /// Gives the names and digests, sorted by name.
+    /// Returns the names and digests, sorted by name.
     #[must_use]
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &CodewizardDigest)> {
         self.entries.iter().map(|(name, digest)| (name.as_str(), digest))
     }
 
-    /// Holds a plugin against its entry: `name` is what its manifest says, not the name of its folder.
+    /// Compares a plugin with its entry. `name` is the name in its manifest, not that of its directory.
     pub fn check(&self, name: &str, actual: CodewizardDigest) -> JsonLockCheck {
         match self.entries.get(name) {
             None => JsonLockCheck::Unlisted,
@@ -124,15 +122,15 @@ impl JsonLock {
         }
     }
 
-    /// Gives the entries that no plugin was found for.
+    /// Returns the names of the entries without a plugin.
     #[must_use]
     pub fn unvisited(&self, seen: &BTreeSet<String>) -> Vec<String> {
         self.entries.keys().filter(|name| !seen.contains(*name)).cloned().collect()
     }
 }
 
-/// `^[a-z][a-z0-9-]{0,63}--[a-z][a-z0-9-]{0,31}--[a-z][a-z0-9-]{0,31}$`, which has several readings of one text:
-/// a part may itself hold `--`.
+/// Returns whether a name matches `^[a-z][a-z0-9-]{0,63}--[a-z][a-z0-9-]{0,31}--[a-z][a-z0-9-]{0,31}$`.
+// A part may contain `--` itself, so every way to split the name is tried.
 fn is_name(name: &str) -> bool {
     let part = |text: &str, max: usize| {
         text.len() <= max
@@ -248,7 +246,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads what follows a backslash.
+/// Parses the rest of an escape after the backslash.
 fn unescape(chars: &mut core::str::CharIndices<'_>) -> Option<char> {
     Some(match chars.next()?.1 {
         c @ ('"' | '\\' | '/') => c,

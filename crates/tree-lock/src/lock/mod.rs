@@ -1,10 +1,11 @@
-//! Lock files: PLUGINS.lock, and the JSON lock that came before it.
+//! Lockfiles: PLUGINS.lock, and the older JSON lock.
 
 mod check;
 mod entry;
 mod error;
 mod file;
 mod json;
+mod merge;
 mod migrate;
 mod parse;
 mod render;

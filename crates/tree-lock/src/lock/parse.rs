@@ -1,24 +1,31 @@
-//! PLUGINS.lock, read: strictly, every fault with its place.
+//! Reading PLUGINS.lock strictly, with the place of every error.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use plugward_types::PluginId;
 use toml::de::{DeTable, DeValue};
 
-use super::entry::{LockEntry, PATH, Source};
+use super::entry::{LockEntry, PATH, PATH_KEY, Source};
 use super::error::LockError;
 use super::file::{LOCK_BYTES, LOCK_ENTRIES, LockFile};
+use super::merge::merge;
 use crate::exclude::{EXCLUDABLE, Excludes};
 
 type Spanned<T> = toml::Spanned<T>;
 type Table<'i> = DeTable<'i>;
 
 impl LockFile {
-    /// Reads a file: TOML, version 1, no key that is not known, no id twice.
+    /// Parses a file of version 1 or 2.
+    ///
+    /// In version 1, the key `path` becomes the key of the entry. The dialect of the plugin id becomes the dialect of
+    /// the entry and of its manifest, and the rest of the id is ignored. Entries with the same path are merged.
     ///
     /// # Errors
-    /// `lock/malformed` with line and column: not UTF-8, more than [`LOCK_BYTES`] or [`LOCK_ENTRIES`], a syntax
-    /// error (a merge conflict mark is one), an unknown version or key, a bad id, digest, path or address.
+    /// `lock/malformed` with line and column, for bytes that are not UTF-8, more than [`LOCK_BYTES`] or
+    /// [`LOCK_ENTRIES`], a syntax error (also a merge conflict marker), an unknown version or key, or an invalid path,
+    /// digest or address. In version 1 also for an invalid plugin id, and for two entries with the same path if their
+    /// trees, exclude lists, shared directories, marketplace entries or manifests of one dialect differ.
     pub fn parse(bytes: &[u8]) -> Result<Self, LockError> {
         if bytes.len() > LOCK_BYTES {
             return Err(LockError::new(format!("at most {LOCK_BYTES} bytes")));
@@ -33,7 +40,11 @@ impl LockFile {
         };
         let document = DeTable::parse(text).map_err(|error| {
             if let Some(offset) = conflict(text) {
-                return LockError::at(text, offset, "no merge conflict mark: keep the entries of both sides");
+                return LockError::at(
+                    text,
+                    offset,
+                    "no merge conflict marker (keep the entries of both sides)",
+                );
             }
             let offset = error.span().map_or(0, |span| span.start);
             LockError::at(text, offset, format!("TOML: {}", error.message().replace('\n', ", ")))
@@ -42,7 +53,7 @@ impl LockFile {
     }
 }
 
-/// Finds the first line that `git` left of a merge. Such a line is a syntax error in TOML, and hard to read as one.
+/// Returns the offset of the first merge conflict marker. It is a syntax error in TOML, with an obscure message.
 fn conflict(text: &str) -> Option<usize> {
     let mark = |line: &str| ["<<<<<<< ", ">>>>>>> ", "||||||| "].iter().any(|mark| line.starts_with(mark));
     let mut offset = 0_usize;
@@ -55,6 +66,30 @@ fn conflict(text: &str) -> Option<usize> {
     None
 }
 
+#[derive(Debug, Clone, Copy)]
+enum Version {
+    One,
+    Two,
+}
+
+impl Version {
+    const fn number(self) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+}
+
+/// An entry of version 1.
+struct Row {
+    id: PluginId,
+    path: String,
+    /// The place of the value of `path`.
+    offset: usize,
+    entry: LockEntry,
+}
+
 struct Reader<'t> {
     text: &'t str,
 }
@@ -65,87 +100,170 @@ impl Reader<'_> {
     }
 
     fn file(&self, table: &Table<'_>) -> Result<LockFile, LockError> {
-        // The version first: a later version may have other keys, and should be named as what it is.
-        match table.iter().find(|(key, _)| key.get_ref() == "version") {
-            Some((_, value)) => match value.get_ref() {
-                DeValue::Integer(number) if number.radix() == 10 && number.as_str() == "1" => {}
-                other => {
-                    let error = self.error(value, "version 1, the only one this plugward reads");
-                    let is_newer = matches!(other, DeValue::Integer(number)
-                        if number.radix() == 10 && number.as_str().parse::<u64>().is_ok_and(|found| found > 1));
-                    return Err(if is_newer { error.of_newer() } else { error });
-                }
-            },
-            None => return Err(LockError::at(self.text, 0, "a line `version = 1`")),
-        }
-        let mut file = LockFile::new();
+        // The version comes first: a later version may have other keys, and the error should say that it is later.
+        let version = self.version(table)?;
+        let mut file = LockFile::of_version(version.number());
         for (key, value) in table {
-            match key.get_ref().as_ref() {
-                "version" => {}
-                "plugin" => self.plugins(value, &mut file)?,
+            match (key.get_ref().as_ref(), version) {
+                ("version", _) => {}
+                ("plugin", Version::One) => self.plugins_by_id(value, &mut file)?,
+                ("plugin", Version::Two) => self.plugins_by_path(value, &mut file)?,
                 _ => return Err(self.error(key, "only the keys `version` and `plugin`")),
             }
         }
         Ok(file)
     }
 
-    fn plugins(&self, value: &Spanned<DeValue<'_>>, file: &mut LockFile) -> Result<(), LockError> {
-        let table = self.table(value)?;
-        if table.len() > LOCK_ENTRIES {
-            return Err(self.error(value, format!("at most {LOCK_ENTRIES} entries")));
-        }
-        for (key, value) in table {
-            let id: PluginId = key
-                .get_ref()
-                .parse()
-                .map_err(|error| self.error(key, format!("`[plugin.\"dialect:name@source\"]` ({error})")))?;
-            let entry = self.entry(value).map_err(|error| error.of_plugin(id.as_str()))?;
-            if let Some((key, expected)) = entry.fault() {
-                let place = self.table(value)?.get(key).unwrap_or(value);
-                return Err(self.error(place, format!("`{key}`: {expected}")).of_plugin(id.as_str()));
+    fn version(&self, table: &Table<'_>) -> Result<Version, LockError> {
+        let Some(value) = table.get("version") else {
+            return Err(LockError::at(self.text, 0, "a line `version = 2`"));
+        };
+        let number = match value.get_ref() {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse::<u64>().ok(),
+            _ => None,
+        };
+        match number {
+            Some(1) => Ok(Version::One),
+            Some(2) => Ok(Version::Two),
+            Some(found) if found > 2 => {
+                Err(self.error(value, "version 1 or 2, the only ones this plugward reads").of_newer())
             }
-            file.insert(id, entry)?;
+            _ => Err(self.error(value, "version 1 or 2, the only ones this plugward reads")),
+        }
+    }
+
+    /// Reads the tables of version 2, which are named by path.
+    fn plugins_by_path(&self, value: &Spanned<DeValue<'_>>, file: &mut LockFile) -> Result<(), LockError> {
+        for (key, value) in self.plugins(value)? {
+            let path = key.get_ref().as_ref();
+            let entry = self.entry_of_path(value).map_err(|error| error.of_plugin(path))?;
+            if let Some(fault) = entry.fault(path) {
+                let error = LockError::of_fault(fault);
+                if fault.key == PATH_KEY {
+                    return Err(error.with_place(self.text, key.span().start));
+                }
+                let place = self.table(value)?.get(fault.key).unwrap_or(value);
+                return Err(error.with_place(self.text, place.span().start).of_plugin(path));
+            }
+            file.insert(path, entry)?;
         }
         Ok(())
     }
 
-    fn entry(&self, value: &Spanned<DeValue<'_>>) -> Result<LockEntry, LockError> {
-        const KEYS: &str = "only the keys path, source, version, manifest, entry, tree, exclude, executable, \
-                            shared, surface, launchers";
-        let mut path = None;
-        let mut tree = None;
-        let mut entry = LockEntry {
-            path: String::new(),
-            source: None,
-            version: None,
-            manifest: None,
-            entry: None,
-            tree: BTreeSet::new(),
-            exclude: Excludes::none(),
-            executable: BTreeSet::new(),
-            shared: BTreeMap::new(),
-            surface: None,
-            launchers: BTreeSet::new(),
-        };
-        for (key, value) in self.table(value)? {
-            match key.get_ref().as_ref() {
-                "path" => path = Some(self.string(value)?),
-                "source" => entry.source = Some(self.source(value)?),
-                "version" => entry.version = Some(self.string(value)?),
-                "manifest" => entry.manifest = Some(self.parsed(value)?),
-                "entry" => entry.entry = Some(self.parsed(value)?),
-                "tree" => tree = Some(self.set(value, |value| self.parsed(value))?),
-                "exclude" => entry.exclude = self.exclude(value)?,
-                "executable" => entry.executable = self.set(value, |value| self.string(value))?,
-                "shared" => entry.shared = self.shared(value)?,
-                "surface" => entry.surface = Some(self.parsed(value)?),
-                "launchers" => entry.launchers = self.set(value, |value| self.string(value))?,
-                _ => return Err(self.error(key, KEYS)),
+    /// Reads the tables of version 1, which are named by plugin id.
+    fn plugins_by_id(&self, value: &Spanned<DeValue<'_>>, file: &mut LockFile) -> Result<(), LockError> {
+        let mut rows = Vec::new();
+        for (key, value) in self.plugins(value)? {
+            let id: PluginId = key
+                .get_ref()
+                .parse()
+                .map_err(|error| self.error(key, format!("`[plugin.\"dialect:name@source\"]` ({error})")))?;
+            rows.push(self.row(id, value)?);
+        }
+        // In the order of the file, so that an error names the later of two entries.
+        rows.sort_by_key(|row| row.offset);
+        let mut merged: BTreeMap<String, Row> = BTreeMap::new();
+        for row in rows {
+            match merged.entry(row.path.clone()) {
+                btree_map::Entry::Vacant(place) => {
+                    place.insert(row);
+                }
+                btree_map::Entry::Occupied(mut first) => {
+                    let first = first.get_mut();
+                    merge(&mut first.entry, row.entry).map_err(|key| {
+                        let expected =
+                            format!("the same `{key}` as in `{}`, which has the same path", first.id);
+                        LockError::at(self.text, row.offset, expected).of_plugin(row.id.as_str())
+                    })?;
+                }
             }
         }
-        entry.path = path.ok_or_else(|| self.error(value, format!("a key `path`: {PATH}")))?;
-        entry.tree = tree.ok_or_else(|| self.error(value, "a key `tree` with at least one tree digest"))?;
+        for (path, row) in merged {
+            file.insert(&path, row.entry)?;
+        }
+        Ok(())
+    }
+
+    fn plugins<'v, 'i>(&self, value: &'v Spanned<DeValue<'i>>) -> Result<&'v Table<'i>, LockError> {
+        let table = self.table(value)?;
+        if table.len() > LOCK_ENTRIES {
+            return Err(self.error(value, format!("at most {LOCK_ENTRIES} entries")));
+        }
+        Ok(table)
+    }
+
+    fn entry_of_path(&self, value: &Spanned<DeValue<'_>>) -> Result<LockEntry, LockError> {
+        const KEYS: &str = "only the keys dialects, source, version, manifest, entry, tree, exclude, \
+                            executable, shared, surface, launchers";
+        let mut entry = LockEntry::empty();
+        for (key, value) in self.table(value)? {
+            match key.get_ref().as_ref() {
+                "dialects" => entry.dialects = self.set(value, |value| self.string(value))?,
+                "manifest" => entry.manifest = self.digests(value)?,
+                _ => self.common(key, value, &mut entry, KEYS)?,
+            }
+        }
+        self.require_tree(value)?;
         Ok(entry)
+    }
+
+    /// Reads one entry of version 1 with the path and the dialect that it has there.
+    fn row(&self, id: PluginId, value: &Spanned<DeValue<'_>>) -> Result<Row, LockError> {
+        const KEYS: &str = "only the keys path, source, version, manifest, entry, tree, exclude, executable, \
+                            shared, surface, launchers";
+        let read = || {
+            let mut path = None;
+            let mut entry = LockEntry::empty();
+            entry.dialects.insert(id.dialect().to_owned());
+            for (key, value) in self.table(value)? {
+                match key.get_ref().as_ref() {
+                    "path" => path = Some((self.string(value)?, value.span().start)),
+                    "manifest" => {
+                        entry.manifest.insert(id.dialect().to_owned(), self.parsed(value)?);
+                    }
+                    _ => self.common(key, value, &mut entry, KEYS)?,
+                }
+            }
+            let (path, offset) = path.ok_or_else(|| self.error(value, format!("a key `path`: {PATH}")))?;
+            self.require_tree(value)?;
+            if let Some(fault) = entry.fault(&path) {
+                let place = self.table(value)?.get(fault.key).unwrap_or(value);
+                return Err(LockError::of_fault(fault).with_place(self.text, place.span().start));
+            }
+            Ok((path, offset, entry))
+        };
+        let (path, offset, entry) = read().map_err(|error: LockError| error.of_plugin(id.as_str()))?;
+        Ok(Row { id, path, offset, entry })
+    }
+
+    /// Reads a key that both versions have.
+    fn common(
+        &self,
+        key: &Spanned<Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+        entry: &mut LockEntry,
+        keys: &'static str,
+    ) -> Result<(), LockError> {
+        match key.get_ref().as_ref() {
+            "source" => entry.source = Some(self.source(value)?),
+            "version" => entry.version = Some(self.string(value)?),
+            "entry" => entry.entry = Some(self.parsed(value)?),
+            "tree" => entry.tree = self.set(value, |value| self.parsed(value))?,
+            "exclude" => entry.exclude = self.exclude(value)?,
+            "executable" => entry.executable = self.set(value, |value| self.string(value))?,
+            "shared" => entry.shared = self.digests(value)?,
+            "surface" => entry.surface = Some(self.parsed(value)?),
+            "launchers" => entry.launchers = self.set(value, |value| self.string(value))?,
+            _ => return Err(self.error(key, keys)),
+        }
+        Ok(())
+    }
+
+    fn require_tree(&self, value: &Spanned<DeValue<'_>>) -> Result<(), LockError> {
+        match self.table(value)?.get("tree") {
+            Some(_) => Ok(()),
+            None => Err(self.error(value, "a key `tree` with at least one tree digest")),
+        }
     }
 
     fn source(&self, value: &Spanned<DeValue<'_>>) -> Result<Source, LockError> {
@@ -175,7 +293,7 @@ impl Reader<'_> {
         Excludes::new(names.iter().map(String::as_str)).map_err(|error| self.error(value, error.to_string()))
     }
 
-    fn shared<T>(&self, value: &Spanned<DeValue<'_>>) -> Result<BTreeMap<String, T>, LockError>
+    fn digests<T>(&self, value: &Spanned<DeValue<'_>>) -> Result<BTreeMap<String, T>, LockError>
     where
         T: core::str::FromStr<Err = plugward_types::ParseError>,
     {
@@ -203,7 +321,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads a list whose order does not count and in which nothing stands twice.
+    /// Reads a list without duplicates, in any order.
     fn set<T: Ord>(
         &self,
         value: &Spanned<DeValue<'_>>,

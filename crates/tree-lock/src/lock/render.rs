@@ -1,21 +1,27 @@
-//! PLUGINS.lock, written: the same entries give the same bytes.
+//! Writing PLUGINS.lock: equal entries give equal bytes.
 
 use super::file::LockFile;
 
-const HEAD: &str = "# PLUGINS.lock: integrity check, written by `plugward lock`. Not a signature: review changes to it.\nversion = 1\n";
+const HEAD: &str = "# Written by `plugward lock`. An integrity check, not a signature: review every change to this file.\nversion = 2\n";
 
 impl LockFile {
-    /// Writes the file: UTF-8, LF, tables sorted by id, keys in a fixed order, no times, hosts or absolute paths.
+    /// Renders the file in version 2.
+    ///
+    /// The text is UTF-8 with LF. Tables are sorted by path and keys have a fixed order. It contains no times, host
+    /// names or absolute paths. Each element of a longer list is on a line of its own, so that version control can
+    /// merge changes. Comments of a parsed file are not kept.
     ///
     /// # Guarantees
-    /// Equal entries give equal bytes, and [`LockFile::parse`] of them gives equal entries. Comments that somebody
-    /// wrote into a file are not kept. A list with several elements has one a line, so that texts merge.
+    /// Equal entries give equal bytes, and [`LockFile::parse`] of those bytes gives equal entries.
     #[must_use]
     pub fn render(&self) -> String {
         let mut out = String::from(HEAD);
-        for (id, entry) in self.entries() {
-            line(&mut out, &format!("[plugin.{}]", quoted(id.as_str())));
-            pair(&mut out, "path", &quoted(&entry.path));
+        for (path, entry) in self.entries() {
+            line(&mut out, &format!("[plugin.{}]", quoted(path)));
+            if !entry.dialects.is_empty() {
+                let dialects: Vec<_> = entry.dialects.iter().map(|dialect| quoted(dialect)).collect();
+                pair(&mut out, "dialects", &format!("[{}]", dialects.join(", ")));
+            }
             if let Some(source) = &entry.source {
                 let mut parts = vec![format!("kind = {}", quoted(&source.kind))];
                 let rest = [("url", &source.url), ("rev", &source.rev), ("path", &source.path)];
@@ -26,22 +32,18 @@ impl LockFile {
             if let Some(version) = &entry.version {
                 pair(&mut out, "version", &quoted(version));
             }
-            if let Some(manifest) = &entry.manifest {
-                pair(&mut out, "manifest", &quoted(&manifest.to_string()));
-            }
+            digests(
+                &mut out,
+                "manifest",
+                entry.manifest.iter().map(|(dialect, digest)| (key(dialect), digest)),
+            );
             if let Some(merged) = &entry.entry {
                 pair(&mut out, "entry", &quoted(&merged.to_string()));
             }
             list(&mut out, "tree", entry.tree.iter().map(ToString::to_string));
             list(&mut out, "exclude", entry.exclude.iter().map(str::to_owned));
             list(&mut out, "executable", entry.executable.iter().cloned());
-            if !entry.shared.is_empty() {
-                let parts = entry.shared.iter();
-                let parts: Vec<_> = parts
-                    .map(|(name, tree)| format!("{} = {}", quoted(name), quoted(&tree.to_string())))
-                    .collect();
-                pair(&mut out, "shared", &format!("{{ {} }}", parts.join(", ")));
-            }
+            digests(&mut out, "shared", entry.shared.iter().map(|(name, tree)| (quoted(name), tree)));
             if let Some(surface) = &entry.surface {
                 pair(&mut out, "surface", &quoted(&surface.to_string()));
             }
@@ -60,6 +62,21 @@ fn pair(out: &mut String, key: &str, value: &str) {
     line(out, &format!("{key} = {value}"));
 }
 
+/// Writes an inline table of digests, unless it is empty.
+fn digests<T: ToString>(out: &mut String, name: &str, values: impl Iterator<Item = (String, T)>) {
+    let parts: Vec<_> =
+        values.map(|(key, digest)| format!("{key} = {}", quoted(&digest.to_string()))).collect();
+    if !parts.is_empty() {
+        pair(out, name, &format!("{{ {} }}", parts.join(", ")));
+    }
+}
+
+/// Renders a key of an inline table, quoted only if TOML requires it.
+fn key(name: &str) -> String {
+    let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    if !name.is_empty() && name.bytes().all(is_bare) { name.to_owned() } else { quoted(name) }
+}
+
 fn list(out: &mut String, key: &str, values: impl Iterator<Item = String>) {
     let values: Vec<_> = values.map(|value| quoted(&value)).collect();
     match values.as_slice() {
@@ -75,7 +92,7 @@ fn list(out: &mut String, key: &str, values: impl Iterator<Item = String>) {
     }
 }
 
-/// Writes a TOML basic string. What does not show, or turns the direction of text, is written as an escape.
+/// Renders a TOML basic string. Invisible and bidirectional characters are escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len().saturating_add(2));
     out.push('"');

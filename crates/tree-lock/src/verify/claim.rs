@@ -1,4 +1,4 @@
-//! What a verifier answers.
+//! The results of a verifier.
 
 use core::fmt;
 
@@ -6,52 +6,52 @@ use thiserror::Error;
 
 use crate::escape::escape;
 
-/// What a verifier says of a tree.
+/// The result of one verifier for one tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "only `Holds` is a yes"]
+#[must_use = "only `Holds` confirms the tree"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum VerifierCheck {
-    /// It vouches for these bytes.
+    /// The verifier confirms these bytes.
     Holds(Claim),
-    /// It has nothing to say of this plugin.
+    /// The verifier does not cover this plugin.
     NotMentioned,
-    /// It says that these are not the bytes, or not signed by who has to.
+    /// The bytes are not the confirmed ones, or are not signed with a required key.
     Refused(VerifierRefusal),
 }
 
-/// What is claimed where a verifier holds.
+/// The claim of a verifier that confirms a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "reports must not call a new claim by the name of another")]
 pub enum Claim {
-    /// The bytes are the ones that were written down. Whoever may write that file may change it.
+    /// The bytes are the recorded ones. Anyone who can write the record can change it.
     Integrity,
-    /// The bytes are the ones that a signer signed for.
+    /// A signature covers the bytes.
     Signed {
-        /// `minisign`, and so on.
+        /// The signature scheme, such as `minisign`.
         scheme: &'static str,
-        /// Who; kept in the pin, so that another signer later is noticed.
+        /// The signer, who is stored in the pin so that a later change of signer is detected.
         signer: SignerId,
-        /// What the signer signed beside the bytes, such as a comment; it has to be escaped by whoever prints it.
+        /// The signed comment, if the scheme has one. Escape it before you print it.
         comment: Option<String>,
     },
 }
 
-/// A signer's stable name: a key id, or an identity.
+/// The stable name of a signer: a key id or an identity.
 ///
 /// # Guarantees
-/// 1 to 512 bytes without blanks, control, format or bidirectional characters.
+/// 1 to 512 bytes without whitespace, control, format or bidirectional characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SignerId(String);
 
 impl SignerId {
-    /// Takes a name, or gives `None` where it breaks the rule of the type.
+    /// Creates a name; `None` if the text breaks the rules of the type.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let good = |c: char| !c.is_whitespace() && !crate::escape::is_hidden(c);
         (!text.is_empty() && text.len() <= 512 && text.chars().all(good)).then(|| Self(text.to_owned()))
     }
 
-    /// Gives the name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -64,7 +64,7 @@ impl fmt::Display for SignerId {
     }
 }
 
-/// A verifier's no.
+/// A refusal of a verifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifierRefusal {
     code: &'static str,
@@ -73,19 +73,19 @@ pub struct VerifierRefusal {
 }
 
 impl VerifierRefusal {
-    /// Makes a refusal: a stable code `area/name`, a fragment that says why, and what to do next.
+    /// Creates a refusal with a stable code `area/name`, a fragment that states the cause, and the next step.
     #[must_use]
     pub fn new(code: &'static str, text: impl Into<String>, help: impl Into<String>) -> Self {
         Self { code, text: text.into(), help: help.into() }
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> &str {
         &self.help
@@ -98,9 +98,9 @@ impl fmt::Display for VerifierRefusal {
     }
 }
 
-/// A verifier could not tell.
+/// A failure of a verifier.
 #[derive(Debug, Error)]
-#[error("ask the verifier {}: {}", escape(.name.as_bytes()), escape(.text.as_bytes()))]
+#[error("verifier {}: {}", escape(.name.as_bytes()), escape(.text.as_bytes()))]
 pub struct VerifierError {
     name: String,
     text: String,
@@ -108,7 +108,7 @@ pub struct VerifierError {
 }
 
 impl VerifierError {
-    /// Makes an error; [`verify_all`](crate::verify_all) puts the verifier's name to it.
+    /// Creates an error, to which [`verify_all`](crate::verify_all) adds the verifier's name.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { name: String::new(), text: text.into(), source: None }
@@ -126,21 +126,21 @@ impl VerifierError {
         self
     }
 
-    /// Gives the name of the verifier.
+    /// Returns the name of the verifier.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "lock/verifier"
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
-        "mend what the verifier names, or take it out of your settings; nothing loads on its silence".into()
+        "fix the cause that the verifier reports, or remove it from your settings; a failure never counts as a pass".into()
     }
 }

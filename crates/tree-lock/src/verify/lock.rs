@@ -1,21 +1,18 @@
-//! The verifier that is always there: the tree is the one that the lock names.
+//! The verifier that compares a tree with PLUGINS.lock.
 
 use super::{Claim, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal};
 use crate::lock::{LockCheck, LockDifference};
 
-/// Holds a tree against PLUGINS.lock: integrity, and no signature.
+/// Compares a tree with PLUGINS.lock, which is an integrity check and not a signature.
 ///
-/// It answers for the tree digest. Path, manifest and shared folders are the lock gate's
-/// ([`LockFile::check`](crate::LockFile::check)), which knows them.
-///
-/// # Source
-/// ADR-0011: the digest is the first strategy.
+/// It compares the tree digest only. Manifests, the marketplace entry and shared directories are compared by
+/// [`LockFile::check`](crate::LockFile::check).
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct LockVerifier;
 
 impl LockVerifier {
-    /// Makes the verifier.
+    /// Creates the verifier.
     #[must_use]
     pub const fn new() -> Self {
         Self
@@ -31,7 +28,7 @@ impl Verifier for LockVerifier {
         let Some(lock) = subject.lock else {
             return Ok(VerifierCheck::NotMentioned);
         };
-        let check = match lock.get(subject.id) {
+        let check = match lock.get(subject.path) {
             None => LockCheck::Unlisted,
             Some(entry) if entry.tree.contains(subject.digest) => {
                 return Ok(VerifierCheck::Holds(Claim::Integrity));

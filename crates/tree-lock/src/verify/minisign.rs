@@ -10,11 +10,13 @@ use super::{Claim, SIGN, SignerId, Subject, Verifier, VerifierCheck, VerifierErr
 use crate::base64;
 use crate::lock::{LockError, LockFile};
 
-/// The most bytes of a signature file; a real one has about 300.
+/// The largest signature file that is read, in bytes. Real ones have about 300.
 const SIGNATURE_BYTES: usize = 4096;
+/// The longest path in a pattern, in bytes.
+const PATH_BYTES: usize = 4095;
 const SCHEME: &str = "minisign";
 
-/// A public key, as `minisign -G` prints it: `RW` and 54 more base64 digits.
+/// A public key as `minisign -G` prints it: `RW` and 54 more base64 digits.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MinisignKey {
     key: PublicKey,
@@ -22,10 +24,10 @@ pub struct MinisignKey {
 }
 
 impl MinisignKey {
-    /// Reads a key.
+    /// Parses a key.
     ///
     /// # Errors
-    /// `lock/signer` where it is none.
+    /// `lock/signer` if the text is not a key.
     pub fn parse(text: &str) -> Result<Self, SignerError> {
         let bad = || SignerError { what: "a minisign public key: RW and 54 more base64 digits" };
         let key = PublicKey::from_base64(text).ok().ok_or_else(bad)?;
@@ -37,7 +39,7 @@ impl MinisignKey {
         Ok(Self { key, id })
     }
 
-    /// Gives the key id in the form that `minisign` prints: 16 upper-case hex digits.
+    /// Returns the key id in the form that `minisign` prints: 16 uppercase hex digits.
     #[must_use]
     pub fn id(&self) -> String {
         key_id(self.id)
@@ -54,38 +56,72 @@ fn key_id(bytes: [u8; 8]) -> String {
     format!("{:016X}", u64::from_le_bytes(bytes))
 }
 
-/// A key, and the plugins that it has to sign for.
+/// A key, and the plugins that must be signed with it.
 ///
-/// # Source
-/// `lock.signers = [{ key = "RW…", ids = ["claude:*@team"] }]` of the user's and the managed settings.
+/// The setting is `lock.signers = [{ key = "RW…", ids = ["claude:*@team"] }]` of the user or the organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signer {
     key: MinisignKey,
-    ids: Vec<String>,
+    patterns: Vec<String>,
 }
 
 impl Signer {
-    /// Takes a key and id patterns: a full id, in which `*` stands for any text without `:` and `@`.
+    /// Creates a signer from a key and patterns of plugin names.
+    ///
+    /// In a pattern, `*` matches any text, also across `:`, `@` and `/`. So `claude:*@team` matches the plugins of one
+    /// marketplace, `claude:*` all plugins of one host, and `path:/srv/plugins/*` everything below a directory.
     ///
     /// # Errors
-    /// `lock/signer` where there is no pattern, or one that can be no id's.
-    pub fn new<'a>(key: MinisignKey, ids: impl IntoIterator<Item = &'a str>) -> Result<Self, SignerError> {
-        let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
-        let bad =
-            SignerError { what: "at least one id pattern `dialect:name@source`, `*` for any text in a part" };
-        let all = !ids.is_empty()
-            && ids.iter().all(|pattern| pattern.replace('*', "x").parse::<PluginId>().is_ok());
-        if all { Ok(Self { key, ids }) } else { Err(bad) }
+    /// `lock/signer` if there is no pattern, or one that no name can match: other than `host:name`,
+    /// `host:name@market` and `path:/directory`.
+    pub fn new<'a>(
+        key: MinisignKey,
+        patterns: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, SignerError> {
+        let patterns: Vec<String> = patterns.into_iter().map(str::to_owned).collect();
+        if patterns.is_empty() || !patterns.iter().all(|pattern| is_pattern(pattern)) {
+            return Err(SignerError { what: PATTERNS });
+        }
+        Ok(Self { key, patterns })
     }
 
-    /// Says whether the key has to sign for a plugin.
+    /// Returns whether a plugin with these names must be signed with the key.
+    ///
+    /// One name that matches one pattern is enough.
     #[must_use]
-    pub fn is_for(&self, id: &PluginId) -> bool {
-        self.ids.iter().any(|pattern| matches(pattern.as_bytes(), id.as_str().as_bytes()))
+    pub fn is_for(&self, names: &[String]) -> bool {
+        let matches_any =
+            |name: &String| self.patterns.iter().any(|pattern| matches(pattern.as_bytes(), name.as_bytes()));
+        names.iter().any(matches_any)
     }
 }
 
-/// Matches with one step back to the last `*`, so in at most pattern × text steps.
+const PATTERNS: &str =
+    "at least one pattern `host:name`, `host:name@market` or `path:/directory`, with `*` for any text";
+
+/// Returns whether a pattern can match the name of a plugin. It catches typos: a pattern that matches nothing would
+/// leave plugins unsigned without a message.
+fn is_pattern(pattern: &str) -> bool {
+    let text = pattern.replace('*', "x");
+    let Some((host, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let is_part = |part: &str| PluginId::check_part(part).is_ok();
+    if host == "path" {
+        let is_absolute = rest.starts_with('/') || pattern.starts_with("path:*");
+        return is_absolute && rest.len() <= PATH_BYTES && !rest.chars().any(crate::escape::is_hidden);
+    }
+    is_part(host)
+        && match rest.split_once('@') {
+            Some((name, market)) => is_part(name) && is_part(market),
+            None => is_part(rest),
+        }
+}
+
+/// Matches a name against a pattern in which `*` stands for any text.
+///
+/// On a mismatch only the last `*` takes one byte more. That is sufficient, and needs at most pattern × text steps,
+/// while trying every `*` would be exponential.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0_usize, 0_usize);
     let mut star: Option<(usize, usize)> = None;
@@ -103,34 +139,29 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
             }
             _ => {}
         }
-        // The last star takes one byte more; it does not take the marks between the parts of an id.
-        match star {
-            Some((at, from)) if !matches!(text.get(from), Some(b':' | b'@')) => {
-                star = Some((at, from.saturating_add(1)));
-                p = at.saturating_add(1);
-                t = from.saturating_add(1);
-            }
-            _ => return false,
-        }
+        let Some((at, from)) = star else { return false };
+        star = Some((at, from.saturating_add(1)));
+        p = at.saturating_add(1);
+        t = from.saturating_add(1);
     }
     pattern.get(p..).unwrap_or_default().iter().all(|byte| *byte == b'*')
 }
 
-/// A setting that names no signer.
+/// An invalid signer in the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("read a signer: expected {what}")]
+#[error("invalid signer: expected {what}")]
 pub struct SignerError {
     what: &'static str,
 }
 
 impl SignerError {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "lock/signer"
     }
 
-    /// Says what to write instead.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         format!("in `lock.signers`, write {}", self.what)
@@ -145,12 +176,12 @@ enum Outcome {
     UnknownKey(String),
 }
 
-/// Checks that PLUGINS.lock is signed by who has to sign for a plugin, and that the signed lock names its tree.
+/// Checks that PLUGINS.lock is signed with the key that a plugin requires, and that the signed file lists its tree.
 ///
 /// # Guarantees
-/// The signature is over the raw bytes that were handed in, and the tree is looked up in what those bytes say, not
-/// in a lock file that came another way. Only prehashed signatures count; the trusted comment is part of what is
-/// checked.
+/// The signature covers the given bytes, and the tree is looked up in those bytes, by the path in the [`Subject`]. The
+/// lockfile in the [`Subject`] is not used. Only prehashed signatures are accepted. The trusted comment is verified as
+/// well.
 #[derive(Debug, Clone)]
 pub struct MinisignVerifier {
     signers: Vec<Signer>,
@@ -159,17 +190,17 @@ pub struct MinisignVerifier {
 }
 
 impl MinisignVerifier {
-    /// Takes the signers of the settings, the raw bytes of PLUGINS.lock, and those of PLUGINS.lock.minisig where
-    /// there is one, and checks the signature once.
+    /// Creates a verifier from the signers in the settings and the bytes of PLUGINS.lock and, if it exists,
+    /// PLUGINS.lock.minisig. The signature is checked once, here.
     ///
     /// # Errors
-    /// `lock/malformed` where the lock file is none.
+    /// `lock/malformed` if the lockfile cannot be parsed.
     pub fn new(signers: Vec<Signer>, lock: &[u8], signature: Option<&[u8]>) -> Result<Self, LockError> {
         let outcome = signature.map_or(Outcome::Missing, |signature| check(&signers, lock, signature));
         Ok(Self { signers, lock: LockFile::parse(lock)?, outcome })
     }
 
-    /// Gives the trusted comment, where the signature holds; it has to be escaped by whoever prints it.
+    /// Returns the trusted comment if the signature is valid. Escape it before you print it.
     #[must_use]
     pub fn trusted_comment(&self) -> Option<&str> {
         match &self.outcome {
@@ -179,9 +210,9 @@ impl MinisignVerifier {
     }
 }
 
-/// Checks a signature by the key that it names; no other key is tried.
+/// Checks a signature with the key that it names. Other keys are not tried.
 fn check(signers: &[Signer], lock: &[u8], signature: &[u8]) -> Outcome {
-    const SHAPE: &str = "it is no minisign signature file";
+    const SHAPE: &str = "not a minisign signature file";
     if signature.len() > SIGNATURE_BYTES {
         return Outcome::Bad(SHAPE);
     }
@@ -199,16 +230,16 @@ fn check(signers: &[Signer], lock: &[u8], signature: &[u8]) -> Outcome {
     let mut known = false;
     for (by, signer) in signers.iter().enumerate().filter(|(_, signer)| signer.key.id == id) {
         known = true;
-        // Legacy signatures, over the bytes and not over their hash, are not accepted.
+        // Legacy signatures cover the bytes themselves and not their hash. They are not accepted.
         match signer.key.key.verify(lock, &signature, false) {
             Ok(()) => return Outcome::Signed { by, comment: signature.trusted_comment().to_owned() },
             Err(minisign_verify::Error::UnexpectedAlgorithm) => {
-                return Outcome::Bad("it is of the legacy form; sign again with a current minisign");
+                return Outcome::Bad("legacy format (sign again with a current minisign)");
             }
             Err(_) => {}
         }
     }
-    if known { Outcome::Bad("it does not fit the lock file") } else { Outcome::UnknownKey(key_id(id)) }
+    if known { Outcome::Bad("it does not match the lockfile") } else { Outcome::UnknownKey(key_id(id)) }
 }
 
 impl Verifier for MinisignVerifier {
@@ -217,51 +248,47 @@ impl Verifier for MinisignVerifier {
     }
 
     fn verify(&self, subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError> {
-        if !self.signers.iter().any(|signer| signer.is_for(subject.id)) {
+        if !self.signers.iter().any(|signer| signer.is_for(subject.names)) {
             return Ok(VerifierCheck::NotMentioned);
         }
         let refused =
             |code, text: String, help| Ok(VerifierCheck::Refused(VerifierRefusal::new(code, text, help)));
         let unknown = |id: &str| {
-            let help = "add the key to `lock.signers` of your own settings, if you know whose it is";
+            let help = "if you trust the owner of the key, add it to `lock.signers` in your settings";
             refused(
                 "lock/unknown-key",
-                format!("the lock file is signed by {id}, which may not sign for this plugin"),
+                format!("the lockfile is signed with key {id}, which is not accepted for this plugin"),
                 help,
             )
         };
         let (key, comment) = match &self.outcome {
             Outcome::Missing => {
-                return refused("lock/signature-missing", "the lock file is not signed".into(), SIGN);
+                return refused("lock/signature-missing", "the lockfile is not signed".into(), SIGN);
             }
             Outcome::Bad(why) => {
-                return refused("lock/signature-bad", format!("the signature does not hold: {why}"), SIGN);
+                return refused("lock/signature-bad", format!("the signature is not valid: {why}"), SIGN);
             }
             Outcome::UnknownKey(id) => return unknown(id),
             Outcome::Signed { by, comment } => {
-                // The same key may stand in several rows of the settings, each with other plugins.
+                // Several rows of the settings can have the same key, each for other plugins.
                 let key = self.signers.get(*by).map(|signer| &signer.key);
-                let may = |signer: &&Signer| Some(&signer.key) == key && signer.is_for(subject.id);
+                let may = |signer: &&Signer| Some(&signer.key) == key && signer.is_for(subject.names);
                 match self.signers.iter().find(may) {
                     Some(signer) => (&signer.key, comment),
                     None => return unknown(&key.map(MinisignKey::id).unwrap_or_default()),
                 }
             }
         };
-        let Some(entry) = self.lock.get(subject.id) else {
-            let help = "have it added to the lock file and that signed, or remove the plugin";
-            return refused("lock/unlisted", "the signed lock file does not name this plugin".into(), help);
+        let Some(entry) = self.lock.get(subject.path) else {
+            let help = "have the plugin added to the lockfile and the lockfile signed, or remove the plugin";
+            return refused("lock/unlisted", "the signed lockfile has no entry for this plugin".into(), help);
         };
         if !entry.tree.contains(subject.digest) {
-            let text = format!("the signed lock file names another tree, and this is {}", subject.digest);
-            return refused(
-                "lock/mismatch",
-                text,
-                "go back to the tree that was signed, or have this one signed",
-            );
+            let text = format!("the signed lockfile has another tree, found {}", subject.digest);
+            return refused("lock/mismatch", text, "restore the signed tree, or have this one signed");
         }
         let signer = SignerId::new(&format!("{SCHEME}:{}", key.id()))
-            .ok_or_else(|| VerifierError::new("the key id makes no signer id"))?;
+            .ok_or_else(|| VerifierError::new("the key id is not a valid signer id"))?;
         Ok(VerifierCheck::Holds(Claim::Signed { scheme: SCHEME, signer, comment: Some(comment.clone()) }))
     }
 }
@@ -271,27 +298,30 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn a_star_stays_in_its_part() {
-        for (pattern, id) in [
+    fn a_star_matches_any_text() {
+        for (pattern, name) in [
             ("claude:*@team", "claude:a@team"),
             ("claude:*@team", "claude:a.b-c@team"),
+            ("claude:*", "claude:a"),
+            ("claude:*", "claude:a@team"),
             ("*:*@*", "claude:a@team"),
             ("claude:a*b*c@team", "claude:aXbXbc@team"),
             ("claude:ab@team", "claude:ab@team"),
             ("claude:a*@team", "claude:a@team"),
+            ("path:/srv/*", "path:/srv/a/b"),
         ] {
-            assert!(matches(pattern.as_bytes(), id.as_bytes()), "{pattern} {id}");
+            assert!(matches(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
         }
-        for (pattern, id) in [
+        for (pattern, name) in [
             ("claude:*@team", "claude:a@team2"),
             ("claude:*@team", "claude:a@te"),
-            ("claude:*", "claude:a@team"),
-            ("*@team", "claude:a@team"),
-            ("claude:a*b@team", "claude:ab@x@team"),
+            ("claude:*@team", "claude:a"),
             ("claude:*@team", "codex:a@team"),
+            ("claude:a", "claude:ab"),
+            ("path:/srv/*", "path:/srv"),
             ("", "claude:a@team"),
         ] {
-            assert!(!matches(pattern.as_bytes(), id.as_bytes()), "{pattern} {id}");
+            assert!(!matches(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The seam where something that is no digest may join: who says that this tree is right.
+//! Verifiers: the interface for signatures and other statements about a tree.
 
 mod claim;
 mod lock;
 #[cfg(feature = "minisign")]
 mod minisign;
 
-use plugward_types::{PluginId, TreeDigest};
+use plugward_types::TreeDigest;
 
 use crate::lock::LockFile;
 use crate::snapshot::Snapshot;
@@ -15,69 +15,67 @@ pub use lock::LockVerifier;
 #[cfg(feature = "minisign")]
 pub use minisign::{MinisignKey, MinisignVerifier, Signer, SignerError};
 
-/// What a verifier is asked about: a plugin that was read, with everything that was digested.
-///
-/// # Source
-/// ADR-0011 hands a folder to `verify_plugin`; here it is the bytes, so that no verifier reads anything again.
+/// The plugin that a verifier judges: its names, its place in the lockfile and the digested bytes.
+// The bytes and not the directory, so that a verifier cannot read other bytes than the digested ones.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "hosts and tests make it")]
 pub struct Subject<'a> {
-    /// The plugin.
-    pub id: &'a PluginId,
-    /// Its digest, under the exclude list of the lock entry or pin that is asked about.
+    /// The names that a signer's patterns can match: the text of the key, and names such as `claude:hookify` and
+    /// `claude:hookify@market`.
+    pub names: &'a [String],
+    /// The plugin directory, relative to the lockfile: the key of its entry.
+    pub path: &'a str,
+    /// The tree digest, with the exclude list of the lockfile entry or pin in question.
     pub digest: &'a TreeDigest,
-    /// The text that gives the digest.
+    /// The preimage of the digest.
     pub preimage: &'a str,
-    /// Its bytes.
+    /// The digested bytes.
     pub files: &'a Snapshot,
-    /// The lock file, where there is one.
+    /// The lockfile, if there is one.
     pub lock: Option<&'a LockFile>,
 }
 
-/// Says whether somebody or something vouches for a tree.
+/// Decides whether a signature or another statement covers a tree.
 ///
 /// # Guarantees
-/// An implementation gets all it needs by construction or in the [`Subject`]: it does not look at the disk, the
+/// An implementation receives everything at construction or in the [`Subject`]. It does not use the file system, the
 /// clock or the network.
-///
-/// # Source
-/// ADR-0011's injected strategy, so that a signer can replace or join the digest without touching the loader.
 pub trait Verifier: Send + Sync {
-    /// Names the verifier in reports: a short word of its own.
+    /// Returns the name of the verifier in reports: one short, unique word.
     fn name(&self) -> &str;
 
-    /// Answers for one plugin.
+    /// Judges one plugin.
     ///
     /// # Errors
-    /// Where it could not tell. That is never taken for an answer.
+    /// If the verifier failed. A failure is never treated as an answer.
     fn verify(&self, subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError>;
 }
 
-/// How much the word of a verifier is needed.
+/// Whether a verifier must confirm every plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a third need must stop every host from building")]
 pub enum Need {
-    /// It may have nothing to say; it may not refuse.
+    /// The verifier need not mention a plugin. If it refuses one, the plugin does not load.
     Optional,
-    /// It has to hold.
+    /// The verifier must confirm the plugin.
     Required,
 }
 
-/// What a list of verifiers says together.
+/// The combined result of several verifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a refused plugin must not be loaded"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum VerifiersCheck {
-    /// None refused, and each required one holds. The claims, by the name of who made them; maybe none.
+    /// No verifier refused, and each required one confirmed the plugin. The claims by verifier, if any.
     Hold(Vec<(String, Claim)>),
-    /// At least one refused, or a required one had nothing to say. By name, all of them.
+    /// A verifier refused, or a required one does not mention the plugin. All refusals by verifier.
     Refused(Vec<(String, VerifierRefusal)>),
 }
 
-/// Asks every verifier of a list, also after one has refused, so that a report shows all refusals.
+/// Calls every verifier, even after a refusal, so that a report shows all refusals.
 ///
 /// # Errors
-/// The first error of a verifier, in the order of the list, with its name: then nothing is known.
+/// The first failure, in the order of the list, with the name of the verifier.
 pub fn verify_all(
     verifiers: &[(Need, &dyn Verifier)],
     subject: &Subject<'_>,
@@ -99,4 +97,4 @@ pub fn verify_all(
     if refusals.is_empty() { Ok(VerifiersCheck::Hold(claims)) } else { Ok(VerifiersCheck::Refused(refusals)) }
 }
 
-pub(crate) const SIGN: &str = "have the lock file signed by somebody who may (PLUGINS.lock.minisig)";
+pub(crate) const SIGN: &str = "have the lockfile signed with an accepted key (PLUGINS.lock.minisig)";

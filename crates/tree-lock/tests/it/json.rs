@@ -7,7 +7,6 @@ use plugward_tree_lock::{
     Migrant, Migration,
 };
 
-use crate::lock::id;
 use crate::tree::Tree;
 
 const NAME: &str = "vulnerability-remediation--node--npm";
@@ -119,14 +118,13 @@ fn migration_carries_over_what_holds_and_nothing_else() {
     let migrant = |name: &str, digest| Migrant {
         name: name.to_owned(),
         digest,
-        id: id(&format!("codewizard:{}@plugins", name.replace("--", "-"))),
-        entry: LockEntry::new(name.replace("--", "-"), *snapshot.digest()),
+        path: name.replace("--", "-"),
+        entry: LockEntry::new(*snapshot.digest()),
     };
     match lock(&["a--b--c"]).migrate(vec![migrant("a--b--c", digest)]).unwrap() {
-        Migration::Done(file) => assert_eq!(
-            file.entries().map(|(id, _)| id.to_string()).collect::<Vec<_>>(),
-            ["codewizard:a-b-c@plugins"]
-        ),
+        Migration::Done(file) => {
+            assert_eq!(file.entries().map(|(path, _)| path).collect::<Vec<_>>(), ["a-b-c"]);
+        }
         refused @ Migration::Refused { .. } => panic!("{refused:?}"),
     }
     let other: CodewizardDigest = HEX.parse().unwrap();
@@ -148,6 +146,6 @@ fn migration_carries_over_what_holds_and_nothing_else() {
         lock(&["a--b--c"]).migrate(vec![migrant("a--b--c", digest), migrant("a--b--c", digest)]).is_err()
     );
     let mut twin = migrant("d--e--f", digest);
-    twin.id = id("codewizard:a-b-c@plugins");
+    twin.path = "a-b-c".to_owned();
     assert!(lock(&["a--b--c", "d--e--f"]).migrate(vec![migrant("a--b--c", digest), twin]).is_err());
 }

@@ -6,7 +6,6 @@ use std::process::Command;
 
 use plugward_tree_lock::{LockEntry, LockFile};
 
-use crate::lock::id;
 use crate::tree::Tree;
 
 const FOLDER: &str = "PLUGWARD_TEST_MACHINE";
@@ -37,9 +36,9 @@ fn child() {
     };
     let tree = crate::tree::snapshot_of(folder.as_ref());
     let mut lock = LockFile::new();
-    let mut entry = LockEntry::new("p", *tree.digest());
+    let mut entry = LockEntry::new(*tree.digest());
     entry.executable = tree.executables().map(str::to_owned).collect();
-    lock.insert(id("claude:p@team"), entry).unwrap();
+    lock.insert("p", entry).unwrap();
     println!("{LOCK}{}", lock.render().escape_default());
 }
 

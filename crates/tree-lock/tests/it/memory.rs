@@ -99,6 +99,24 @@ fn a_tree_takes_its_bytes_and_little_more() {
     }
 }
 
+/// The shapes of ordinary trees, read on two threads. `tests/allocations.rs` counts the same without pages.
+#[test]
+fn ordinary_trees_take_a_tenth_more_than_their_bytes() {
+    for (files, size) in [(200, 100_000), (1, 50_000_000), (5000, 1000)] {
+        let tree = Tree::new();
+        for index in 0..files {
+            tree.file(format!("f{index:04}"), vec![b'x'; size]);
+        }
+        let bytes = u64::try_from(files * size).unwrap();
+        if let Some((peak, rest)) = grown(&tree, "bytes") {
+            assert_eq!(rest, format!("{bytes} {files}"));
+            // Where files are small, their entries count as well. The stack of the second thread is in the peak.
+            let entries = u64::try_from(files).unwrap() * 300;
+            assert!(peak <= bytes + bytes / 50 + entries + (1 << 19), "{peak}");
+        }
+    }
+}
+
 #[test]
 fn an_entry_takes_at_most_three_hundred_bytes() {
     let tree = Tree::new();

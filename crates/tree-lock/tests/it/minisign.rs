@@ -7,9 +7,8 @@ use plugward_tree_lock::{
     Claim, LockEntry, LockFile, MinisignKey, MinisignVerifier, Signer, Snapshot, Verifier, VerifierCheck,
 };
 
-use crate::lock::id;
 use crate::tree::Tree;
-use crate::verifier::{locked, subject};
+use crate::verifier::{locked, names, subject};
 
 struct Team {
     keys: KeyPair,
@@ -45,9 +44,12 @@ fn plugin() -> Snapshot {
     tree.read()
 }
 
-/// Asks about `claude:a@team` with this tree; `lock` is what the host read, which the signed bytes do not depend on.
+/// Asks about the plugin of that name in the directory `plugins/NAME`, with this tree. `lock` is the file that the
+/// host read, on which the answer must not depend.
 fn ask(verifier: &MinisignVerifier, tree: &Snapshot, name: &str, lock: Option<&LockFile>) -> String {
-    match verifier.verify(&subject(&id(name), tree, lock)).unwrap() {
+    let (_, rest) = name.split_once(':').unwrap();
+    let path = format!("plugins/{}", rest.split('@').next().unwrap());
+    match verifier.verify(&subject(&names(&[name]), &path, tree, lock)).unwrap() {
         VerifierCheck::Holds(Claim::Signed { scheme, signer, comment }) => {
             format!("{scheme} {signer} {}", comment.unwrap())
         }
@@ -63,7 +65,7 @@ fn ask(verifier: &MinisignVerifier, tree: &Snapshot, name: &str, lock: Option<&L
 #[test]
 fn a_signed_lock_vouches_for_the_trees_it_names() {
     let (team, tree) = (Team::new(), plugin());
-    let lock = locked("claude:a@team", &tree);
+    let lock = locked("plugins/a", &tree);
     let bytes = lock.render();
     let signature = team.sign(bytes.as_bytes(), "release 7");
     let take = |signers: Vec<Signer>| {
@@ -87,7 +89,7 @@ fn a_signed_lock_vouches_for_the_trees_it_names() {
     assert_eq!(ask(&verifier, &other.read(), "claude:a@team", Some(&lock)), "lock/mismatch");
     assert_eq!(ask(&verifier, &tree, "claude:b@team", Some(&lock)), "lock/unlisted");
     // What the host calls the lock does not count: only the signed bytes do.
-    let forged = locked("claude:a@team", &other.read());
+    let forged = locked("plugins/a", &other.read());
     assert_eq!(ask(&verifier, &other.read(), "claude:a@team", Some(&forged)), "lock/mismatch");
     // No signer at all: nothing is asked of anybody.
     assert_eq!(ask(&take(vec![]), &tree, "claude:a@team", Some(&lock)), "not mentioned");
@@ -96,7 +98,7 @@ fn a_signed_lock_vouches_for_the_trees_it_names() {
 #[test]
 fn wrong_key_wrong_file_no_signature_and_a_changed_signer() {
     let (team, stranger, tree) = (Team::new(), Team::new(), plugin());
-    let bytes = locked("claude:a@team", &tree).render();
+    let bytes = locked("plugins/a", &tree).render();
     let ask_with = |signers: Vec<Signer>, lock: &str, signature: Option<&str>| {
         let verifier = MinisignVerifier::new(signers, lock.as_bytes(), signature.map(str::as_bytes)).unwrap();
         let shown = ask(&verifier, &tree, "claude:a@team", None);
@@ -132,7 +134,7 @@ fn wrong_key_wrong_file_no_signature_and_a_changed_signer() {
 #[test]
 fn a_signature_with_one_character_changed_does_not_hold() {
     let (team, tree) = (Team::new(), plugin());
-    let bytes = locked("claude:a@team", &tree).render();
+    let bytes = locked("plugins/a", &tree).render();
     let signature = team.sign(bytes.as_bytes(), "release 7");
     let good = |text: &str| {
         let verifier = MinisignVerifier::new(
@@ -171,7 +173,7 @@ fn a_signature_with_one_character_changed_does_not_hold() {
 #[test]
 fn a_legacy_signature_is_told_as_such() {
     let (team, tree) = (Team::new(), plugin());
-    let bytes = locked("claude:a@team", &tree).render();
+    let bytes = locked("plugins/a", &tree).render();
     let signature = team.sign(bytes.as_bytes(), "c");
     // `ED` (prehashed) becomes `Ed` (legacy) in the first two of 74 bytes.
     let mut lines: Vec<&str> = signature.lines().collect();
@@ -182,7 +184,7 @@ fn a_legacy_signature_is_told_as_such() {
     let verifier =
         MinisignVerifier::new(vec![team.signer(&["claude:*@team"])], bytes.as_bytes(), Some(text.as_bytes()))
             .unwrap();
-    match verifier.verify(&subject(&id("claude:a@team"), &tree, None)).unwrap() {
+    match verifier.verify(&subject(&names(&["claude:a@team"]), "plugins/a", &tree, None)).unwrap() {
         VerifierCheck::Refused(why) => {
             assert_eq!(why.code(), "lock/signature-bad");
             assert!(why.to_string().contains("legacy"), "{why}");
@@ -207,17 +209,39 @@ fn settings_name_keys_and_ids() {
         assert_eq!(error.code(), "lock/signer");
         assert!(error.help().contains("lock.signers"));
     }
-    for bad in [&[][..], &["*"], &["claude:a"], &["claude:a b@team"], &["claude:a@team", ""]] {
+    for bad in [
+        &[][..],
+        &["*"],
+        &["claude"],
+        &["claude:"],
+        &["claude:a@"],
+        &["claude:a@b@c"],
+        &["claude:a/b"],
+        &["claude:a b@team"],
+        &["claude:a@team", ""],
+        &["path:relative"],
+        &["path:"],
+        &["path:/a\u{202e}b"],
+    ] {
         assert!(Signer::new(team.key(), bad.iter().copied()).is_err(), "{bad:?}");
     }
-    let signer = team.signer(&["claude:*@team", "codex:tool-*@*"]);
-    for (name, is) in [
-        ("claude:a@team", true),
-        ("codex:tool-x@y", true),
-        ("codex:tool@y", false),
-        ("claude:a@teams", false),
+    let signer = team.signer(&["claude:*@team", "codex:tool-*@*", "gemini:*", "path:/srv/plugins/*"]);
+    for (texts, expected) in [
+        (&["claude:a@team"][..], true),
+        (&["codex:tool-x@y"], true),
+        (&["codex:tool@y"], false),
+        (&["claude:a@teams"], false),
+        (&["claude:a"], false),
+        (&["gemini:a"], true),
+        (&["gemini:a@b"], true),
+        (&["path:/srv/plugins/a b"], true),
+        (&["path:/srv/plugin"], false),
+        // One of several names is enough, and a plugin without names matches nothing.
+        (&["path:/home/u/a", "claude:a", "claude:a@team"], true),
+        (&["path:/home/u/a", "claude:a", "claude:a@other"], false),
+        (&[], false),
     ] {
-        assert_eq!(signer.is_for(&id(name)), is, "{name}");
+        assert_eq!(signer.is_for(&names(texts)), expected, "{texts:?}");
     }
     assert!(!format!("{:?}", team.key()).contains(&team.public()));
 }
@@ -235,7 +259,7 @@ fn the_program_itself_agrees() {
     assert!(made.status.success());
     let tree = plugin();
     let mut lock = LockFile::new();
-    lock.insert(id("claude:a@team"), LockEntry::new("a", *tree.digest())).unwrap();
+    lock.insert("plugins/a", LockEntry::new(*tree.digest())).unwrap();
     std::fs::write(folder.path().join("PLUGINS.lock"), lock.render()).unwrap();
     assert!(
         run(&["-S", "-s", "k.sec", "-m", "PLUGINS.lock", "-t", "from the program"]).unwrap().status.success()

@@ -166,10 +166,18 @@ fn digest() -> impl Strategy<Value = TreeDigest> {
     any::<[u8; 32]>().prop_map(TreeDigest::from_bytes)
 }
 
-fn entry() -> impl Strategy<Value = LockEntry> {
-    let path = prop::collection::vec("[a-z\u{e9} \"'.=#-]{1,6}", 1..3)
+fn path() -> impl Strategy<Value = String> {
+    prop::collection::vec("[a-z\u{e9} \"'.=#-]{1,6}", 1..3)
         .prop_map(|parts| parts.join("/"))
-        .prop_filter("no dots alone", |path| path.split('/').all(|part| part != "." && part != ".."));
+        .prop_filter("no dots alone", |path| path.split('/').all(|part| part != "." && part != ".."))
+}
+
+/// Dialect names. Two dots in a row are not allowed.
+fn dialect() -> impl Strategy<Value = String> {
+    "[A-Za-z0-9][A-Za-z0-9_-]{0,4}(\\.[a-z]{1,2})?"
+}
+
+fn entry() -> impl Strategy<Value = LockEntry> {
     let source = ("[a-z-]{1,8}", prop::option::of("[a-z:/.]{1,20}"), prop::option::of(line()))
         .prop_filter_map("address", |(kind, url, rev)| {
             let url = url.filter(|url| {
@@ -180,18 +188,19 @@ fn entry() -> impl Strategy<Value = LockEntry> {
             Some(Source { kind, url, rev, path: None })
         });
     (
-        path.clone(),
+        prop::collection::btree_set(dialect(), 0..3),
         prop::option::of(source),
         prop::option::of(line()),
-        prop::option::of(any::<[u8; 32]>().prop_map(Digest::from_bytes)),
+        prop::collection::btree_map(dialect(), any::<[u8; 32]>().prop_map(Digest::from_bytes), 0..3),
         prop::collection::btree_set(digest(), 1..4),
         prop::sample::subsequence(vec![".git", ".hg", ".jj", ".svn"], 0..4),
-        prop::collection::btree_set(path, 0..3),
+        prop::collection::btree_set(path(), 0..3),
         prop::collection::btree_map("\\.\\./[a-z\"\u{202e}]{1,4}", digest(), 0..3),
         prop::collection::btree_set(line(), 0..3),
     )
-        .prop_map(|(path, source, version, manifest, tree, exclude, executable, shared, launchers)| {
-            LockEntry {
+        .prop_map(
+            |(dialects, source, version, manifest, tree, exclude, executable, shared, launchers)| LockEntry {
+                dialects,
                 source,
                 version,
                 manifest,
@@ -200,22 +209,19 @@ fn entry() -> impl Strategy<Value = LockEntry> {
                 executable,
                 shared,
                 launchers,
-                ..LockEntry::new(path, TreeDigest::from_bytes([0; 32]))
-            }
-        })
+                ..LockEntry::new(TreeDigest::from_bytes([0; 32]))
+            },
+        )
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_a_lock_renders_it_reads(entries in prop::collection::btree_map("[a-z0-9]{1,3}:[A-Za-z0-9._-]{1,5}x@[a-z0-9]{1,3}", entry(), 0..4)) {
+    fn what_a_lock_renders_it_reads(entries in prop::collection::btree_map(path(), entry(), 0..4)) {
         let mut file = LockFile::new();
-        for (id, entry) in entries {
-            // Some ids hold two dots in a row, or begin with one.
-            if let Ok(id) = id.parse() {
-                file.insert(id, entry).unwrap();
-            }
+        for (path, entry) in entries {
+            file.insert(&path, entry).unwrap();
         }
         let text = file.render();
         prop_assert_eq!(&LockFile::parse(text.as_bytes()).unwrap(), &file);
@@ -223,11 +229,38 @@ proptest! {
         prop_assert!(!steers);
     }
 
+    /// An old file means what it meant: one plugin id for each entry, of which only the dialect remains.
+    #[test]
+    fn version_1_is_read_as_the_same_entries(entries in prop::collection::btree_map(path(), (dialect(), entry()), 0..4)) {
+        let (mut file, mut old) = (LockFile::new(), "version = 1\n".to_owned());
+        for (index, (path, (dialect, mut entry))) in entries.into_iter().enumerate() {
+            entry.dialects = BTreeSet::from([dialect.clone()]);
+            entry.manifest = entry.manifest.into_values().take(1).map(|digest| (dialect.clone(), digest)).collect();
+            file.insert(&path, entry.clone()).unwrap();
+            let mut one = LockFile::new();
+            one.insert(&path, entry).unwrap();
+            for line in one.render().lines().skip(2) {
+                if let Some(key) = line.strip_prefix("[plugin.").and_then(|line| line.strip_suffix(']')) {
+                    write!(old, "[plugin.\"{dialect}:p{index}@c\"]\npath = {key}\n").unwrap();
+                } else if let Some(table) = line.strip_prefix("manifest = ") {
+                    let (_, digest) = table.trim_end_matches(" }").rsplit_once(" = ").unwrap();
+                    writeln!(old, "manifest = {digest}").unwrap();
+                } else if !line.starts_with("dialects = ") {
+                    writeln!(old, "{line}").unwrap();
+                }
+            }
+        }
+        let read = LockFile::parse(old.as_bytes()).unwrap();
+        prop_assert_eq!((read.version(), file.version()), (1, 2));
+        prop_assert_eq!(&read, &file);
+        prop_assert_eq!(read.render(), file.render());
+    }
+
     /// Cut or changed anywhere: read as something that renders and reads again, or refused; never a panic.
     #[test]
     fn damaged_locks_end_in_an_error_or_in_a_lock(entry in entry(), cut in any::<prop::sample::Index>(), byte in any::<u8>(), keep in any::<bool>()) {
         let mut file = LockFile::new();
-        file.insert("a:b@c".parse().unwrap(), entry).unwrap();
+        file.insert("b", entry).unwrap();
         let mut bytes = file.render().into_bytes();
         let at = cut.index(bytes.len());
         if keep { bytes[at] = byte } else { bytes.truncate(at) }
@@ -238,7 +271,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_lock_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\"'=.,#a-z0-9\n ]{0,80}") {
-        for bytes in [&bytes[..], text.as_bytes(), format!("version = 1\n{text}").as_bytes(), format!("{{{text}").as_bytes()] {
+        for bytes in [&bytes[..], text.as_bytes(), format!("version = 1\n{text}").as_bytes(), format!("version = 2\n{text}").as_bytes(), format!("{{{text}").as_bytes()] {
             if let Ok(lock) = LockFile::parse(bytes) {
                 prop_assert_eq!(LockFile::parse(lock.render().as_bytes()).unwrap(), lock);
             }

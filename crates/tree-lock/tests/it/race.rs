@@ -6,10 +6,12 @@ use std::num::NonZeroUsize;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use plugward_sandbox_path::Jail;
+use plugward_sandbox_path::{FilesystemRaceDetected, Jail, RaceObserver};
 use plugward_tree_lock::{
     DigestCheck, Digested, Excludes, ExecBits, Limits, ReadOptions, Snapshot, Step, TreeCheck, TreeError,
+    TreeProblemKind, TreeRefusal,
 };
 use plugward_types::Digest;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -17,8 +19,51 @@ use sha2::{Digest as _, Sha256};
 
 use crate::tree::{Tree, blames, pairs, refused};
 
+/// Records the races that a jail reports, as `path: cause`.
+#[derive(Default)]
+struct Witness(Mutex<Vec<String>>);
+
+impl Witness {
+    /// Returns the records since the last call, sorted.
+    fn take(&self) -> Vec<String> {
+        let mut records = std::mem::take(&mut *self.0.lock().unwrap());
+        records.sort();
+        records
+    }
+}
+
+impl RaceObserver for Witness {
+    fn race(&self, race: &FilesystemRaceDetected) {
+        let path = race.relative().as_str().unwrap();
+        self.0.lock().unwrap().push(format!("{path}: {}", race.cause()));
+    }
+}
+
+/// Returns the paths that a refusal blames for a change.
+fn changed_paths(why: &TreeRefusal) -> Vec<String> {
+    let changed = |kind: &TreeProblemKind| *kind == TreeProblemKind::ChangedWhileRead;
+    assert_eq!(why.left_out(), 0);
+    why.problems()
+        .iter()
+        .filter(|problem| changed(problem.kind()))
+        .map(|problem| problem.path().unwrap().to_owned())
+        .collect()
+}
+
+/// Returns the paths of some records, in the order of a refusal's problems.
+fn paths_of(records: &[String]) -> Vec<String> {
+    let mut paths: Vec<_> =
+        records.iter().map(|record| record.split_once(": ").unwrap().0.to_owned()).collect();
+    paths.sort();
+    paths
+}
+
 /// Hands out how to read with one thread, and to make a change right after the first file was read.
-fn changing<T>(tree: &Tree, change: impl Fn(&Path) + Sync, read: impl Fn(&Jail, &ReadOptions<'_>) -> T) -> T {
+fn changing<T>(
+    tree: &Tree,
+    change: impl Fn(&Path) + Sync,
+    read: impl Fn(&Jail, &ReadOptions<'_>) -> T,
+) -> (T, Vec<String>) {
     let done = AtomicBool::new(false);
     let hook = |_: Step| {
         if !done.swap(true, Ordering::Relaxed) {
@@ -33,11 +78,20 @@ fn changing<T>(tree: &Tree, change: impl Fn(&Path) + Sync, read: impl Fn(&Jail, 
         jobs: NonZeroUsize::MIN,
         progress: &hook,
     };
-    read(&tree.jail(), &options)
+    let witness = Arc::new(Witness::default());
+    let result = read(&tree.jail().with_observer(witness.clone()), &options);
+    (result, witness.take())
 }
 
 fn read_changing(tree: &Tree, change: impl Fn(&Path) + Sync) -> Result<TreeCheck, TreeError> {
-    changing(tree, change, Snapshot::read_with)
+    let (check, records) = changing(tree, change, Snapshot::read_with);
+    // Every path that is blamed was reported once, and no other.
+    match &check {
+        Ok(TreeCheck::Read(_)) => assert_eq!(records, Vec::<String>::new()),
+        Ok(TreeCheck::Refused(why)) => assert_eq!(paths_of(&records), changed_paths(why)),
+        Err(error) => panic!("{error}"),
+    }
+    check
 }
 
 /// `a` is read first; `z`, `d/f`, the links and the folders are known and not read yet.
@@ -138,8 +192,12 @@ fn every_change_after_the_listing_is_seen() {
         assert_eq!(blames(&why), pairs(&expected), "{what}");
         assert!(why.is_only_change());
         // The same change, where nothing is kept.
-        match changing(&sample(), change, Digested::read_with).unwrap() {
-            DigestCheck::Refused(other) => assert_eq!(other.problems(), why.problems(), "{what}"),
+        let (check, records) = changing(&sample(), change, Digested::read_with);
+        match check.unwrap() {
+            DigestCheck::Refused(other) => {
+                assert_eq!(other.problems(), why.problems(), "{what}");
+                assert_eq!(paths_of(&records), changed_paths(&other), "{what}");
+            }
             DigestCheck::Digested(digested) => panic!("{what}: {}", digested.digest()),
         }
         // Once it is quiet it is a tree, or refused for what it has become.
@@ -148,6 +206,73 @@ fn every_change_after_the_listing_is_seen() {
             TreeCheck::Refused(why) => assert!(!why.is_only_change(), "{what}: {why}"),
         }
     }
+}
+
+#[test]
+fn each_change_is_reported_with_its_cause() {
+    type Change = fn(&Path);
+    let changes: [(Change, &[&str]); 9] = [
+        (|at| fs::write(at.join("d/new"), "").unwrap(), &["d: changed while it was read"]),
+        (|at| fs::remove_file(at.join("z")).unwrap(), &["z: no longer exists"]),
+        (
+            |at| {
+                fs::remove_file(at.join("z")).unwrap();
+                symlink("/etc/hostname", at.join("z")).unwrap();
+            },
+            &["z: now contains a symbolic link"],
+        ),
+        (
+            |at| {
+                fs::remove_file(at.join("z")).unwrap();
+                fifo(&at.join("z"));
+            },
+            &["z: now leads to a named pipe"],
+        ),
+        (
+            |at| {
+                fs::rename(at.join("e"), at.join("x")).unwrap();
+                fs::write(at.join("e"), "").unwrap();
+            },
+            &["e/f: now leads to another kind of object"],
+        ),
+        (
+            |at| {
+                fs::rename(at.join("d"), at.with_extension("old")).unwrap();
+                fs::create_dir(at.join("d")).unwrap();
+                fs::write(at.join("d/f"), "2").unwrap();
+                fs::remove_dir_all(at.with_extension("old")).unwrap();
+            },
+            &["d: now leads to another object"],
+        ),
+        (
+            |at| fs::remove_dir(at.join("empty")).unwrap(),
+            &[": changed while it was read", "empty: no longer exists"],
+        ),
+        (
+            |at| {
+                fs::remove_file(at.join("l")).unwrap();
+                symlink("z", at.join("l")).unwrap();
+            },
+            &["l: changed while it was read"],
+        ),
+        (
+            |at| {
+                fs::remove_file(at.join("l")).unwrap();
+                fs::write(at.join("l"), "a").unwrap();
+            },
+            &[": changed while it was read", "l: now leads to a regular file"],
+        ),
+    ];
+    for (change, expected) in changes {
+        let (check, records) = changing(&sample(), change, Snapshot::read_with);
+        assert_eq!(records, expected);
+        assert_eq!(changed_paths(&refused(check.unwrap())), paths_of(&records));
+    }
+    // A tree that is refused for something else is not a race.
+    let tree = sample();
+    tree.link("broken", "nowhere");
+    let (check, records) = changing(&tree, |_| (), Snapshot::read_with);
+    assert_eq!((refused(check.unwrap()).problems().len(), records.len()), (1, 0));
 }
 
 fn fifo(path: &Path) {
@@ -197,11 +322,18 @@ fn a_file_that_grows_is_never_half_believed() {
             }
         });
         let mut seen = 0;
+        let witness = Arc::new(Witness::default());
+        let jail = tree.jail().with_observer(witness.clone());
         for _ in 0..500 {
-            match tree.check_once() {
-                TreeCheck::Read(snapshot) => assert_eq!(snapshot.len(), 1),
+            let check = Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN);
+            match check.unwrap() {
+                TreeCheck::Read(snapshot) => {
+                    assert_eq!(snapshot.len(), 1);
+                    assert_eq!(witness.take(), Vec::<String>::new());
+                }
                 TreeCheck::Refused(why) => {
                     assert!(why.is_only_change(), "{why}");
+                    assert_eq!(witness.take(), ["log: changed while it was read"]);
                     seen += 1;
                 }
             }
@@ -300,8 +432,9 @@ fn under_attack_it_is_refused_or_proves_itself() {
         tree.file(format!("many/{index:02}"), vec![b'a'; 5000]);
     }
     let (stop, attacks) = (AtomicBool::new(false), AtomicU64::new(0));
-    let jail: Jail = tree.jail();
-    let (mut read, mut changed, mut other) = (0, 0, 0);
+    let witness = Arc::new(Witness::default());
+    let jail: Jail = tree.jail().with_observer(witness.clone());
+    let (mut read, mut changed, mut other, mut reports) = (0, 0, 0, 0);
     std::thread::scope(|scope| {
         let _stop = Stop(&stop);
         scope.spawn(|| attack(tree.path(), outside.path(), &stop, &attacks));
@@ -313,9 +446,17 @@ fn under_attack_it_is_refused_or_proves_itself() {
                     // The one failure that a rival can bring about: the kernel gave up on a path that kept moving.
                     let source = std::error::Error::source(&error).unwrap().to_string();
                     assert!(source.ends_with("kept changing"), "{source}");
+                    witness.take();
                     continue;
                 }
             };
+            // On every thread, each path that is blamed for a change was reported once.
+            let records = paths_of(&witness.take());
+            reports += records.len();
+            match &check {
+                TreeCheck::Read(_) => assert_eq!(records, Vec::<String>::new()),
+                TreeCheck::Refused(why) => assert_eq!(records, changed_paths(why)),
+            }
             match check {
                 TreeCheck::Read(snapshot) => {
                     read += 1;
@@ -342,7 +483,7 @@ fn under_attack_it_is_refused_or_proves_itself() {
     });
     let attacks = attacks.load(Ordering::Relaxed);
     println!(
-        "{rounds} reads under {attacks} changes: {read} read, {changed} changed, {other} refused for what was found"
+        "{rounds} reads under {attacks} changes: {read} read, {changed} changed, {other} refused for what was found, {reports} races reported"
     );
     assert!(attacks > 0 && changed > 0, "the attacker came too late to show anything");
 }

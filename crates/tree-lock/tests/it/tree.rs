@@ -84,11 +84,6 @@ impl Tree {
         self.check_with(&Limits::standard(), &Excludes::none())
     }
 
-    /// Reads once and no more: for a folder that somebody changes.
-    pub(crate) fn check_once(&self) -> TreeCheck {
-        Snapshot::read(&self.jail(), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN).unwrap()
-    }
-
     pub(crate) fn check_with(&self, limits: &Limits, exclude: &Excludes) -> TreeCheck {
         self.try_with(limits, exclude, 1).unwrap()
     }

@@ -4,10 +4,8 @@ use plugward_tree_lock::{
     Claim, LockEntry, LockFile, LockVerifier, Need, SignerId, Snapshot, Subject, Verifier, VerifierCheck,
     VerifierError, VerifierRefusal, VerifiersCheck, verify_all,
 };
-use plugward_types::PluginId;
 use sha2::{Digest as _, Sha256};
 
-use crate::lock::id;
 use crate::tree::Tree;
 
 fn plugin() -> Snapshot {
@@ -16,14 +14,23 @@ fn plugin() -> Snapshot {
     tree.read()
 }
 
-pub(crate) fn locked(name: &str, tree: &Snapshot) -> LockFile {
+pub(crate) fn locked(path: &str, tree: &Snapshot) -> LockFile {
     let mut file = LockFile::new();
-    file.insert(id(name), LockEntry::new("p", *tree.digest())).unwrap();
+    file.insert(path, LockEntry::new(*tree.digest())).unwrap();
     file
 }
 
-pub(crate) fn subject<'a>(id: &'a PluginId, tree: &'a Snapshot, lock: Option<&'a LockFile>) -> Subject<'a> {
-    Subject { id, digest: tree.digest(), preimage: tree.preimage(), files: tree, lock }
+pub(crate) fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+pub(crate) fn subject<'a>(
+    names: &'a [String],
+    path: &'a str,
+    tree: &'a Snapshot,
+    lock: Option<&'a LockFile>,
+) -> Subject<'a> {
+    Subject { names, path, digest: tree.digest(), preimage: tree.preimage(), files: tree, lock }
 }
 
 fn code(check: Result<VerifierCheck, VerifierError>) -> String {
@@ -37,15 +44,20 @@ fn code(check: Result<VerifierCheck, VerifierError>) -> String {
 #[test]
 fn the_lock_verifier_claims_integrity_and_no_more() {
     let tree = plugin();
-    let name = id("claude:a@team");
-    let lock = locked("claude:a@team", &tree);
+    let name = names(&["claude:a@team"]);
+    let lock = locked("plugins/a", &tree);
     let verifier = LockVerifier::new();
-    assert_eq!(code(verifier.verify(&subject(&name, &tree, None))), "not mentioned");
-    assert_eq!(code(verifier.verify(&subject(&name, &tree, Some(&lock)))), "Integrity");
-    assert_eq!(code(verifier.verify(&subject(&id("claude:b@team"), &tree, Some(&lock)))), "lock/unlisted");
+    assert_eq!(code(verifier.verify(&subject(&name, "plugins/a", &tree, None))), "not mentioned");
+    assert_eq!(code(verifier.verify(&subject(&name, "plugins/a", &tree, Some(&lock)))), "Integrity");
+    // The path is the key; the names do not matter.
+    assert_eq!(code(verifier.verify(&subject(&[], "plugins/a", &tree, Some(&lock)))), "Integrity");
+    assert_eq!(code(verifier.verify(&subject(&name, "plugins/b", &tree, Some(&lock)))), "lock/unlisted");
     let other = Tree::new();
     other.file("plugin.json", "{}\n");
-    assert_eq!(code(verifier.verify(&subject(&name, &other.read(), Some(&lock)))), "lock/mismatch");
+    assert_eq!(
+        code(verifier.verify(&subject(&name, "plugins/a", &other.read(), Some(&lock)))),
+        "lock/mismatch"
+    );
 }
 
 /// A stub signer of a third kind: it was handed a bundle and a root of trust as bytes, looks at single files, knows
@@ -99,9 +111,9 @@ impl Verifier for Bundle {
 #[test]
 fn a_third_kind_of_signer_needs_nothing_that_the_seam_has_not() {
     let tree = plugin();
-    let name = id("claude:a@team");
-    let lock = locked("claude:a@team", &tree);
-    let asked = subject(&name, &tree, Some(&lock));
+    let name = names(&["claude:a@team"]);
+    let lock = locked("plugins/a", &tree);
+    let asked = subject(&name, "plugins/a", &tree, Some(&lock));
     let good = Bundle::sign([7; 32], tree.preimage(), "https://example.org/workflow@refs/tags/v1");
     let other = Bundle::sign([7; 32], "plugtree-v1\n", "x");
     let silent = Bundle { proof: None, ..Bundle::sign([7; 32], "", "x") };
@@ -137,7 +149,7 @@ fn a_third_kind_of_signer_needs_nothing_that_the_seam_has_not() {
     for need in [Need::Optional, Need::Required] {
         let error = verify_all(&[(Need::Required, &good), (need, &broken)], &asked).unwrap_err();
         assert_eq!((error.code(), error.name()), ("lock/verifier", "stub"));
-        assert_eq!(error.to_string(), "ask the verifier stub: the bundle cannot be read");
+        assert_eq!(error.to_string(), "verifier stub: the bundle cannot be read");
         assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "cut short");
     }
 }

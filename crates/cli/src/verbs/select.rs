@@ -1,0 +1,176 @@
+//! Which plugin a selector on the command line means. Selectors find keys; they are never part of one.
+
+use std::collections::BTreeMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::pinstore::Pins;
+use plugward_loader::{PinStore, PlacePath, PluginKey, Root, Unwatched, Writes, project_of, survey};
+
+use crate::args::Finding;
+use crate::escape::line;
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::settings::Settings;
+use crate::stores;
+use crate::verbs::shared;
+
+/// The names under which keys can be selected.
+type Candidates = BTreeMap<PluginKey, Vec<String>>;
+
+/// Finds a plugin that exists: among the pins, the plugins of the project, and those inside `dirs`.
+pub(crate) fn on_disk(
+    selector: &str,
+    dirs: &[Utf8PathBuf],
+    finding: &Finding,
+    host: &Host,
+    out: &Out,
+) -> Result<PluginKey, Failure> {
+    if let Some(path) = path_of(selector) {
+        let root = host::root(&path)?;
+        return inside(selector, root, finding, host, out);
+    }
+    let store = stores::pins(host, Writes::LookOnly, out)?;
+    if let Some(failure) = store.failure() {
+        return Err(Failure::Store(anyhow::anyhow!("find `{}`: {failure}\n  next: {}", line(selector), failure.help())));
+    }
+    let mut all = of_pins(store.pins());
+    all.retain(|key, _| key.placed().is_some_and(|place| is_directory(place)));
+    all.extend(of_project(dirs, &store, finding, host)?);
+    one(selector, &all)
+}
+
+/// Finds a key among the pins, whether its plugin still exists or not.
+pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Failure> {
+    let Some(pins) = store.pins() else {
+        // If nothing could be opened there is a reason, with what fixes it.
+        return Err(Failure::Store(match store.failure() {
+            Some(failure) => {
+                anyhow::anyhow!("find `{}`: {failure}\n  next: {}", line(selector), failure.help())
+            }
+            None => anyhow::anyhow!("find `{}`: there are no pins yet\n  next: plugward check DIR", line(selector)),
+        }));
+    };
+    if let Some(path) = path_of(selector) {
+        let keys = places(&path).into_iter().map(PluginKey::Placed);
+        let known = keys.into_iter().find(|key| pins.get(key).is_some());
+        return known.ok_or_else(|| not_found(selector, &of_pins(Some(pins))));
+    }
+    one(selector, &of_pins(Some(pins)))
+}
+
+/// The path that a selector is, if it is one.
+pub(crate) fn path_of(selector: &str) -> Option<Utf8PathBuf> {
+    if let Some(path) = selector.strip_prefix("path:") {
+        return Some(Utf8PathBuf::from(path));
+    }
+    let is_path = selector.contains('/') || matches!(selector, "." | ".." | "~");
+    is_path.then(|| host::expand(selector))
+}
+
+/// The places that a typed path can mean: where it leads, and the path itself if nothing is there any more.
+fn places(path: &Utf8Path) -> Vec<PlacePath> {
+    let real = host::real_path(path).ok().map(Utf8PathBuf::into_string);
+    let typed = std::path::absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
+    // A directory that is gone can have been reached through a symlink above it.
+    let parent = path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let below = host::real_path(parent).ok().zip(path.file_name()).map(|(parent, name)| parent.join(name).into_string());
+    [typed, below, real].into_iter().flatten().filter_map(|text| PlacePath::new(&text).ok()).collect()
+}
+
+/// The plugin at a directory, or the one that contains it.
+fn inside(selector: &str, root: Root, finding: &Finding, host: &Host, out: &Out) -> Result<PluginKey, Failure> {
+    let real = root.real();
+    let store = stores::pins(host, Writes::LookOnly, out)?;
+    let all: Candidates = surveyed(&[root], &store, finding, host)?;
+    if let Some(key) = all.keys().find(|key| key.placed() == Some(&real)) {
+        return Ok(key.clone());
+    }
+    let keys: Vec<&PluginKey> = all.keys().collect();
+    match keys.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => Err(usage(format!(
+            "find `{}`: it is not a plugin\n  next: plugward list {}",
+            line(selector),
+            shared::quoted(selector)
+        ))),
+        many => Err(several(selector, many)),
+    }
+}
+
+fn is_directory(place: &PlacePath) -> bool {
+    std::fs::symlink_metadata(place.as_str()).is_ok_and(|meta| meta.is_dir())
+}
+
+fn of_pins(pins: Option<&Pins>) -> Candidates {
+    let row = |(key, pin): (&PluginKey, &plugward_loader::pinstore::Pin)| {
+        let names = pin.called.iter().flat_map(|name| [name.as_str().to_owned(), name.name().to_owned()]);
+        (key.clone(), names.collect())
+    };
+    pins.into_iter().flat_map(Pins::iter).map(row).collect()
+}
+
+/// The plugins of the project that contains the working directory, else of that directory, and those inside `dirs`.
+fn of_project(dirs: &[Utf8PathBuf], store: &PinStore, finding: &Finding, host: &Host) -> Result<Candidates, Failure> {
+    let mut roots = shared::roots(dirs)?;
+    if dirs.is_empty()
+        && let Ok(here) = host::root(Utf8Path::new("."))
+    {
+        let project = project_of(&here).unwrap_or_else(|| here.real());
+        roots.push(host::root_at(&project, ".".to_owned(), None)?);
+    }
+    surveyed(&roots, store, finding, host)
+}
+
+fn surveyed(roots: &[Root], store: &PinStore, finding: &Finding, host: &Host) -> Result<Candidates, Failure> {
+    let settings = Settings::read(host)?;
+    let options = shared::options(shared::trust(None, &settings), Writes::LookOnly, finding, &settings, host)?;
+    let found = survey(roots, store, &options, &Unwatched);
+    let rows = found.into_iter().map(|one| {
+        let names = one.called.iter().flat_map(|name| [name.as_str().to_owned(), name.name().to_owned()]);
+        (one.key, names.collect())
+    });
+    Ok(rows.collect())
+}
+
+/// The one key that a name means: the key itself, a recorded id, the last part of a path, or a name in a manifest.
+fn one(selector: &str, all: &Candidates) -> Result<PluginKey, Failure> {
+    if let Ok(key) = selector.parse::<PluginKey>()
+        && all.contains_key(&key)
+    {
+        return Ok(key);
+    }
+    let matches = |(key, names): &(&PluginKey, &Vec<String>)| {
+        let id = match key {
+            PluginKey::Installed { id, .. } => id.as_str() == selector,
+            PluginKey::Placed(_) => false,
+        };
+        id || key.name() == selector || names.iter().any(|name| name == selector)
+    };
+    let found: Vec<&PluginKey> = all.iter().filter(matches).map(|(key, _)| key).collect();
+    match found.as_slice() {
+        [key] => Ok((*key).clone()),
+        [] => Err(not_found(selector, all)),
+        many => Err(several(selector, many)),
+    }
+}
+
+fn several(selector: &str, keys: &[&PluginKey]) -> Failure {
+    let rows: Vec<String> = keys.iter().map(|key| format!("  {}", line(&host::display(key)))).collect();
+    usage(format!("find `{}`: several plugins match; name one of them\n{}", line(selector), rows.join("\n")))
+}
+
+fn not_found(selector: &str, all: &Candidates) -> Failure {
+    let names = all.iter().flat_map(|(key, names)| {
+        names.iter().map(String::as_str).chain([key.name()]).map(move |name| (name, key))
+    });
+    let near = names
+        .map(|(name, key)| (strsim::jaro_winkler(selector, name), key))
+        .filter(|(score, _)| *score > 0.85)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let next = match near {
+        Some((_, key)) => format!("did you mean {}?", line(&host::display(key))),
+        None => "plugward list DIR shows what is there; --in DIR says where to search".to_owned(),
+    };
+    usage(format!("find `{}`: no such plugin\n  next: {next}", line(selector)))
+}

@@ -1,0 +1,389 @@
+//! Which directories are plugins. Names are looked at here; contents are not, except for marketplace files.
+
+use std::collections::BTreeSet;
+
+use plugward_manifest::{MAIN_FILES, MapFiles, RootCheck, classify};
+use plugward_pinstore::{PinState, Pins};
+use plugward_sandbox_path::{Answer, FileKind, Jail, OpenError};
+use plugward_types::PlacePath;
+
+use crate::markets::{Markets, Named};
+use crate::options::{CheckOptions, Watch};
+use crate::outcome::{Notice, Reason};
+use crate::report::{Gate, Skipped};
+use crate::roots::{Reach, Root, ancestors, inside, join, reach};
+
+/// Levels below a root's directory that are looked through.
+const DEPTH: usize = 6;
+/// Names of one directory that are looked at.
+const NAMES: usize = 20_000;
+/// Directories of one root that are looked at.
+const DIRECTORIES: usize = 50_000;
+/// Bytes of a main file that are read; the reader of manifests has the same limit.
+pub(crate) const MAIN_LIMIT: u64 = 1 << 20;
+/// Directories of version control, which contain no plugins.
+const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+
+/// A directory that is a plugin, that a marketplace says is one, or that is pinned as one.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The index of the root.
+    pub(crate) root: usize,
+    /// The directory, relative to the root's jail.
+    pub(crate) dir: String,
+    /// Its real path.
+    pub(crate) real: PlacePath,
+    pub(crate) reach: Reach,
+    pub(crate) named: Option<Named>,
+    /// A marketplace file around it that cannot be read: what it says of this plugin is not known.
+    pub(crate) broken: Option<Reason>,
+}
+
+/// What one root contains.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) places: Vec<Place>,
+    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) seen: Seen,
+    /// Pinned places that are no directory any more.
+    pub(crate) absent: Vec<Absent>,
+}
+
+/// How much of a root was looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Seen {
+    #[default]
+    All,
+    NotAll,
+}
+
+/// A pinned place that is no directory any more.
+#[derive(Debug)]
+pub(crate) struct Absent {
+    /// The index of the root.
+    pub(crate) root: usize,
+    pub(crate) place: PlacePath,
+    /// Why it could not be looked at; `None` if nothing is there.
+    pub(crate) error: Option<OpenError>,
+}
+
+struct Walk<'a> {
+    root: &'a Root,
+    number: usize,
+    options: &'a CheckOptions,
+    watch: &'a dyn Watch,
+    /// Pinned directories, relative to the jail.
+    pinned: BTreeSet<String>,
+    directories: usize,
+    found: Found,
+    markets: Markets,
+    taken: BTreeSet<String>,
+    /// The plugin whose directory is being looked through.
+    inside: Option<String>,
+}
+
+/// Looks through one root.
+pub(crate) fn discover(
+    root: &Root,
+    number: usize,
+    pins: Option<&Pins>,
+    options: &CheckOptions,
+    watch: &dyn Watch,
+) -> Found {
+    let mut walk = Walk {
+        root,
+        number,
+        options,
+        watch,
+        pinned: BTreeSet::new(),
+        directories: 0,
+        found: Found::default(),
+        markets: Markets::default(),
+        taken: BTreeSet::new(),
+        inside: None,
+    };
+    walk.find_pinned(pins);
+    walk.enter();
+    let here = walk.directory(&root.dir, 0);
+    walk.left_over();
+    let Walk { mut found, markets, .. } = walk;
+    found.notices.extend(markets.notices().cloned());
+    let nothing = found.places.is_empty() && found.skipped.is_empty() && found.absent.is_empty();
+    if here == Sight::Nothing && nothing {
+        found.skipped.push(Skipped { path: ".".to_owned(), why: "no manifest".to_owned() });
+    }
+    found
+}
+
+/// What a directory turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    Plugin,
+    /// Not a plugin itself, and one somewhere inside it, or something was said about it already.
+    Below,
+    Nothing,
+}
+
+impl Walk<'_> {
+    /// Lists the pinned places in the directory that was named, as it was typed and as it is.
+    fn find_pinned(&mut self, pins: Option<&Pins>) {
+        let real = self.root.real();
+        let here = |place: &PlacePath| {
+            let within = |dir: &PlacePath| place.relative_to(dir).is_some();
+            within(&real) || self.root.typed.as_ref().is_some_and(within)
+        };
+        let placed = pins.into_iter().flat_map(Pins::iter).filter_map(|(key, pin)| Some((key.placed()?, pin)));
+        for (place, pin) in placed.filter(|(place, _)| here(place)) {
+            let Some(dir) = self.root.inside(place) else { continue };
+            match self.root.jail.metadata(dir) {
+                Ok(meta) if meta.kind() == FileKind::Folder => {
+                    self.pinned.insert(dir.to_owned());
+                }
+                // A file in its place is refused where it is opened as a directory.
+                Ok(_) => self.absent(place, self.root.jail.subjail(dir).err()),
+                Err(error) if is_absent(&error) => {
+                    if pin.state == PinState::Trusted {
+                        self.absent(place, None);
+                    }
+                }
+                Err(error) => self.absent(place, Some(error)),
+            }
+        }
+    }
+
+    fn absent(&mut self, place: &PlacePath, error: Option<OpenError>) {
+        self.found.absent.push(Absent { root: self.number, place: place.clone(), error });
+    }
+
+    /// Finds the plugin that contains the directory, if one does: what is inside a plugin is judged with it, whatever
+    /// the user typed.
+    fn enter(&mut self) {
+        let dir = self.root.dir.clone();
+        let own = reach(self.root, &dir);
+        self.markets.load_above(self.root, &dir, &own);
+        let mut above: Vec<&str> =
+            ancestors(&dir).take_while(|above| inside(above, &own.top).is_some()).collect();
+        above.reverse();
+        for above in above {
+            let named = self.is_named(above);
+            if named || (self.inside.is_none() && self.is_plugin(above)) {
+                self.inside = Some(above.to_owned());
+            }
+        }
+        if let Some(outer) = self.inside.clone()
+            && !self.is_named(&dir)
+            && !self.pinned.contains(&dir)
+        {
+            self.take(&outer);
+        }
+    }
+
+    fn is_plugin(&self, dir: &str) -> bool {
+        !holds_main_files(dir) && self.is_marked(dir)
+    }
+
+    fn is_named(&self, dir: &str) -> bool {
+        // The reach takes many look-ups, and few directories are named by any marketplace.
+        self.markets.mentions(dir) && self.markets.entry(dir, &reach(self.root, dir)).is_some()
+    }
+
+    fn directory(&mut self, dir: &str, depth: usize) -> Sight {
+        self.directories = self.directories.saturating_add(1);
+        if self.directories > DIRECTORIES {
+            self.not_all(format!(
+                "{dir}: more than {DIRECTORIES} directories; the rest was not looked at"
+            ));
+            return Sight::Below;
+        }
+        self.watch.discovering(dir);
+        // A directory such as `.claude-plugin` belongs to the plugin above it.
+        let marked = self.is_plugin(dir);
+        if self.inside.is_none() && !holds_main_files(dir) {
+            self.markets.load(self.root, dir);
+        }
+        let own = self.is_named(dir) || self.pinned.contains(dir);
+        if !own && !marked {
+            if self.inside.is_none() && exists(&self.root.jail, &join(dir, "plugin.json")) {
+                self.skip(dir, "plugin.json of no known dialect");
+            }
+            return self.descend(dir, depth);
+        }
+        if let (false, Some(outer)) = (own, self.inside.clone()) {
+            self.skip(dir, &format!("inside the plugin in {}, which is checked with it", self.shown(&outer)));
+            return self.descend(dir, depth);
+        }
+        self.take(dir);
+        let outer = self.inside.replace(dir.to_owned());
+        let _below: Sight = self.descend(dir, depth);
+        self.inside = outer;
+        Sight::Plugin
+    }
+
+    fn descend(&mut self, dir: &str, depth: usize) -> Sight {
+        if depth < DEPTH {
+            return self.children(dir, depth);
+        }
+        let is_directory = |entry: &plugward_sandbox_path::FolderEntry| entry.kind() == FileKind::Folder;
+        if self.root.jail.list(dir, NAMES).is_ok_and(|listing| listing.entries().iter().any(is_directory)) {
+            let dir = self.shown(dir);
+            self.not_all(format!("{dir}: more than {DEPTH} levels; what is deeper was not looked at"));
+        }
+        Sight::Nothing
+    }
+
+    /// Something was not looked at. Inside a plugin that costs nothing: its tree is read whole, or refused.
+    fn not_all(&mut self, message: String) {
+        if self.inside.is_none() {
+            self.found.seen = Seen::NotAll;
+            self.notice("discover/too-many", message);
+        }
+    }
+
+    fn children(&mut self, dir: &str, depth: usize) -> Sight {
+        let listing = match self.root.jail.list(dir, NAMES) {
+            Ok(listing) => listing,
+            Err(error) => {
+                if self.inside.is_none() {
+                    self.found.seen = Seen::NotAll;
+                    self.notice("discover/unreadable", format!("{}: {error}", self.shown(dir)));
+                }
+                return Sight::Below;
+            }
+        };
+        if listing.is_truncated() {
+            let dir = self.shown(dir);
+            self.notice(
+                "discover/too-many",
+                format!("{dir}: more than {NAMES} names; the rest was not looked at"),
+            );
+        }
+        let mut sight = Sight::Nothing;
+        for entry in listing.entries() {
+            let name = String::from_utf8_lossy(entry.name()).into_owned();
+            let child = join(dir, &name);
+            let utf8 = core::str::from_utf8(entry.name()).is_ok();
+            match entry.kind() {
+                FileKind::Folder if CONTROL.contains(&name.as_str()) => continue,
+                FileKind::Folder if !utf8 => {
+                    self.skip(&child, "name is not UTF-8");
+                    sight = Sight::Below;
+                    continue;
+                }
+                FileKind::Folder => {}
+                FileKind::Symlink if self.inside.is_none() => {
+                    // A pinned directory that became a symlink has a row of its own.
+                    if !self.is_absent(&child) {
+                        self.skip(&child, "a symlink, which is not followed");
+                    }
+                    continue;
+                }
+                _ => continue,
+            }
+            match self.directory(&child, depth.saturating_add(1)) {
+                Sight::Plugin | Sight::Below => sight = Sight::Below,
+                Sight::Nothing if depth == 0 && !holds_main_files(&child) => self.skip(&child, "no manifest"),
+                Sight::Nothing => {}
+            }
+        }
+        sight
+    }
+
+    fn is_absent(&self, dir: &str) -> bool {
+        self.root
+            .top
+            .join(dir)
+            .is_ok_and(|place| self.found.absent.iter().any(|absent| absent.place == place))
+    }
+
+    /// Whether one of the dialects' main files is in a directory, as whatever kind of entry.
+    ///
+    /// A root `plugin.json` belongs to many other programs too, so its contents decide.
+    fn is_marked(&self, dir: &str) -> bool {
+        let wanted = |dialect| self.options.dialect.is_none_or(|only| only == dialect);
+        let there = |file: &str| exists(&self.root.jail, &join(dir, file));
+        MAIN_FILES.iter().filter(|(dialect, _)| wanted(*dialect)).any(|(_, file)| {
+            there(file) && (*file != "plugin.json" || !is_foreign(&self.root.jail, dir))
+        })
+    }
+
+    fn take(&mut self, dir: &str) {
+        let Ok(real) = self.root.top.join(dir) else { return };
+        if !self.taken.insert(dir.to_owned()) {
+            return;
+        }
+        let reach = reach(self.root, dir);
+        self.markets.load_above(self.root, dir, &reach);
+        self.markets.load(self.root, dir);
+        let named = self.markets.entry(dir, &reach).cloned();
+        let broken = if named.is_none() { self.markets.broken(dir, &reach).cloned() } else { None };
+        let (root, dir) = (self.number, dir.to_owned());
+        self.found.places.push(Place { root, dir, real, reach, named, broken });
+    }
+
+    /// Pinned directories and marketplace entries that were not walked into, because they are inside a plugin or deeper
+    /// than the walk goes, and entries whose directory does not exist.
+    fn left_over(&mut self) {
+        let base = self.root.dir.clone();
+        let named: Vec<String> = self.markets.named_inside(&base).map(str::to_owned).collect();
+        let pinned: Vec<String> = self.pinned.iter().cloned().collect();
+        for dir in named.into_iter().chain(pinned) {
+            if self.taken.contains(&dir) || !self.wanted(&dir) {
+                continue;
+            }
+            // A symlink or a file in the directory's place is refused at the gate that opens it.
+            if exists(&self.root.jail, &dir) {
+                self.take(&dir);
+            } else {
+                self.skip(&dir, "named by the marketplace, not there");
+            }
+        }
+    }
+
+    /// Pinned places under the typed path, but outside the directory that it leads to now, are not this root's.
+    fn wanted(&self, dir: &str) -> bool {
+        inside(dir, &self.root.dir).is_some()
+    }
+
+    /// A path as the report shows it: relative to the directory that was named.
+    fn shown(&self, dir: &str) -> String {
+        inside(dir, &self.root.dir).unwrap_or(dir).to_owned()
+    }
+
+    fn skip(&mut self, dir: &str, why: &str) {
+        let path = self.shown(dir);
+        self.found.skipped.push(Skipped { path, why: why.to_owned() });
+    }
+
+    fn notice(&mut self, code: &str, message: String) {
+        self.found.notices.push(Notice::new(code, Gate::Discover, message));
+    }
+}
+
+fn is_absent(error: &OpenError) -> bool {
+    error.answer() == Answer::NotThere || error.code() == "path/not-a-directory"
+}
+
+/// Whether something of any kind has this name; a name that cannot be looked up counts, so that a gate says why.
+pub(crate) fn exists(jail: &Jail, path: &str) -> bool {
+    jail.metadata(path).map_or_else(|error| !is_absent(&error), |_| true)
+}
+
+/// Whether the `plugin.json` of a directory can be read and belongs to no known dialect.
+fn is_foreign(jail: &Jail, dir: &str) -> bool {
+    let Ok(bytes) = jail.read(join(dir, "plugin.json").as_str(), MAIN_LIMIT) else { return false };
+    let mut files = MapFiles::new().with("plugin.json", bytes);
+    for source in ["index.ts", "index.js"] {
+        if exists(jail, &join(dir, source)) {
+            files = files.with(source, Vec::new());
+        }
+    }
+    classify(&files) == Some(RootCheck::Unknown)
+}
+
+/// Directories such as `.claude-plugin` contain the main file of the plugin above them, and are not plugins.
+fn holds_main_files(dir: &str) -> bool {
+    let name = dir.rsplit('/').next().unwrap_or(dir);
+    let directory = |file: &str| file.split_once('/').is_some_and(|(directory, _)| directory == name);
+    MAIN_FILES.iter().any(|(_, file)| directory(file))
+}

@@ -1,0 +1,160 @@
+//! The approval gate: has a person agreed to these bytes, after which audit.
+
+use cap_std::fs::Dir;
+use plugward_pinstore::{Approval, ApprovalCheck, Approvals, ApprovedBytes, RulesChanged, StoreError};
+use plugward_state_file::{Owner, StateError};
+
+use super::passed;
+use crate::options::{ApprovalRule, CheckOptions};
+use crate::outcome::{GateOutcome, Notice, Weight};
+use crate::report::{ApprovalReport, ApprovalState, Gate};
+use crate::subject::Subject;
+use crate::text::chain;
+
+/// The approvals, or why there are none to be had.
+#[derive(Debug)]
+pub struct ApprovalStore(State);
+
+#[derive(Debug)]
+enum State {
+    /// No folder yet.
+    Empty,
+    Open(Box<Approvals>),
+    Broken {
+        code: &'static str,
+        message: String,
+        help: String,
+    },
+}
+
+impl ApprovalStore {
+    /// Has no approvals.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self(State::Empty)
+    }
+
+    /// Opens the approvals below the user's config folder. A file that cannot be used is kept as that: no approval
+    /// holds then, and it is not as if none had been given.
+    #[must_use]
+    pub fn open(dir: &Dir, owner: Owner) -> Self {
+        let broken = |error: &StoreError| State::Broken {
+            code: error.code(),
+            message: chain(error),
+            help: error.help(),
+        };
+        let no_file = |error: &StateError| State::Broken {
+            code: "approval/store",
+            message: chain(error),
+            help: error.help(),
+        };
+        let opened = Approvals::file(dir, owner)
+            .map_err(|error| no_file(&error))
+            .and_then(|file| Approvals::open(&file).map_err(|error| broken(&error)));
+        Self(opened.map_or_else(|state| state, |approvals| State::Open(Box::new(approvals))))
+    }
+
+    /// Gives the approvals, where they could be read.
+    #[must_use]
+    pub fn approvals(&self) -> Option<&Approvals> {
+        match &self.0 {
+            State::Open(approvals) => Some(approvals),
+            State::Empty | State::Broken { .. } => None,
+        }
+    }
+
+    pub(crate) const fn is_broken(&self) -> bool {
+        matches!(self.0, State::Broken { .. })
+    }
+
+    /// What is to be said of the file itself.
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        let notice = |code: &str, message: String| Notice::new(code, Gate::Approval, message);
+        match &self.0 {
+            State::Empty => Vec::new(),
+            State::Open(approvals) => {
+                approvals.notices().iter().map(|n| notice(n.code(), n.help())).collect()
+            }
+            State::Broken { code, message, help } => vec![notice(code, format!("{message}\nnext: {help}"))],
+        }
+    }
+}
+
+/// Compares one plugin with its approval.
+///
+/// An approval counts whether one is required or not: a risk above the threshold refuses. If none is required, a missing
+/// approval, or one of other bytes, is only shown.
+pub(crate) fn gate(
+    subject: &Subject,
+    store: &ApprovalStore,
+    options: &CheckOptions,
+) -> (ApprovalReport, GateOutcome) {
+    let mut outcome = passed(Gate::Approval);
+    let approvals = match &store.0 {
+        State::Open(approvals) => Some(approvals),
+        State::Empty => None,
+        State::Broken { code, message, help } => {
+            if options.approval == ApprovalRule::Required {
+                outcome.add(*code, Weight::Store, message.clone(), help.clone());
+            }
+            return (ApprovalReport::state(ApprovalState::Unavailable), outcome);
+        }
+    };
+    let facts = subject.facts();
+    let actual = ApprovedBytes { tree: facts.tree, shared: facts.shared.clone() };
+    let rules = options.rules().digest();
+    let check = approvals.map_or(ApprovalCheck::None, |approvals| {
+        approvals.check(subject.key(), &subject.observed.called, &actual, options.max_risk, &rules)
+    });
+    judge(&mut outcome, &check, options);
+    (report(&check, approvals.and_then(|approvals| approvals.get(subject.key()))), outcome)
+}
+
+fn report(check: &ApprovalCheck, stored: Option<&Approval>) -> ApprovalReport {
+    let (state, approval) = match check {
+        ApprovalCheck::None => (ApprovalState::None, stored),
+        ApprovalCheck::Stale { .. } => (ApprovalState::Stale, stored),
+        ApprovalCheck::Risk { .. } => (ApprovalState::Risk, stored),
+        ApprovalCheck::Given { approval, .. } => (ApprovalState::Given, Some(&**approval)),
+    };
+    ApprovalReport {
+        kind: approval.map(|approval| approval.kind.as_str()),
+        risk: approval.map(|approval| approval.risk.as_str()),
+        by: approval.and_then(|approval| approval.by.clone()),
+        ..ApprovalReport::state(state)
+    }
+}
+
+fn judge(outcome: &mut GateOutcome, check: &ApprovalCheck, options: &CheckOptions) {
+    const NO_APPROVAL: &str =
+        "approve {id} after an audit of these bytes, or set plugins.approval = \"off\" in your own settings";
+    let code = check.code().unwrap_or_default();
+    let required = options.approval == ApprovalRule::Required;
+    match check {
+        ApprovalCheck::None if required => {
+            let message = "nobody has approved these bytes, and plugins.approval = \"required\"";
+            outcome.add(code, Weight::Undecided, message, NO_APPROVAL);
+        }
+        ApprovalCheck::Stale { approved, actual } if required => {
+            let mut text =
+                format!("other bytes were approved\napproved {}\nactual {}", approved.tree, actual.tree);
+            let names = approved.shared.keys().chain(actual.shared.keys());
+            for name in names.filter(|name| approved.shared.get(*name) != actual.shared.get(*name)) {
+                text.push_str(&format!("\nshared {name} differs"));
+            }
+            outcome.add(code, Weight::Undecided, text, format!("plugward diff {{id}}; {NO_APPROVAL}"));
+        }
+        ApprovalCheck::Risk { risk, max } => outcome.add(
+            code,
+            Weight::Denied,
+            format!("the audit found risk {}, and plugins.max_risk is {}", risk.as_str(), max.as_str()),
+            "use another version, or raise plugins.max_risk in your own settings",
+        ),
+        ApprovalCheck::Given { rules: RulesChanged::Changed, .. } => {
+            outcome.note(code, "the scanner's rules changed since the approval; they ran on these bytes all the same");
+        }
+        ApprovalCheck::None
+        | ApprovalCheck::Stale { .. }
+        | ApprovalCheck::Given { rules: RulesChanged::Same, .. } => {}
+    }
+}

@@ -1,0 +1,395 @@
+//! The lock gate: does the PLUGINS.lock of the plugin's own place name this tree?
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use plugward_pinstore::LockSays;
+use plugward_sandbox_path::Answer;
+use plugward_tree_lock::{
+    CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, Lock, LockCheck, LockDifference, LockError, LockFacts,
+    LockFile, LockOutcome, LockRule, Snapshot, Verifier,
+};
+use plugward_types::{Digest, PlacePath};
+
+use super::{Context, passed};
+use crate::discover::Place;
+use crate::examined::Examined;
+use crate::options::Trust;
+use crate::outcome::{GateOutcome, Notice, Weight};
+use crate::report::{Gate, LockReport, LockState};
+use crate::roots::{Root, ancestors, inside};
+use crate::subject::Subject;
+use crate::verifiers::{self, Asked, Verifiers};
+
+/// The lockfile's name.
+pub(crate) const NAME: &str = "PLUGINS.lock";
+/// Its signature, next to it.
+const SIGNATURE: &str = "PLUGINS.lock.minisig";
+/// Bytes of a signature that are read; a real one has about 300.
+const SIGNATURE_BYTES: u64 = 4096;
+
+/// The lockfile of one directory.
+pub(crate) enum LockHere {
+    Absent,
+    /// plugward's own format.
+    Own {
+        file: LockFile,
+        /// The digest of the file's bytes.
+        digest: Digest,
+        /// Verifies its signature, if the settings name signers.
+        signature: Option<Arc<dyn Verifier>>,
+    },
+    /// The older JSON form.
+    Json(JsonLock),
+    /// A file is there and cannot be used.
+    Broken { code: &'static str, message: String, help: String },
+}
+
+impl LockHere {
+    fn read(root: &Root, dir: &str, verifiers: &Verifiers) -> Self {
+        let jail = &root.jail;
+        let at = |name: &str| crate::roots::join(dir, name);
+        let bytes = match jail.read(at(NAME).as_str(), u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.answer() == Answer::NotThere => return Self::Absent,
+            Err(error) => {
+                let message = format!("{NAME}: {error} ({})", error.code());
+                return Self::Broken { code: "lock/malformed", message, help: error.help().to_owned() };
+            }
+        };
+        match Lock::parse(&bytes) {
+            Ok(Lock::Plugins(file)) => {
+                let signature = match jail.read(at(SIGNATURE).as_str(), SIGNATURE_BYTES) {
+                    Ok(bytes) => Some(bytes),
+                    Err(error) if error.answer() == Answer::NotThere => None,
+                    // A signature that cannot be read verifies nothing.
+                    Err(_) => Some(Vec::new()),
+                };
+                match verifiers.of_lock(&bytes, signature.as_deref()) {
+                    Ok(signature) => Self::Own { file, digest: crate::hash::sha256(&bytes), signature },
+                    Err(error) => Self::broken(&error),
+                }
+            }
+            Ok(Lock::Json(file)) => Self::Json(file),
+            Err(error) => Self::broken(&error),
+        }
+    }
+
+    fn broken(error: &LockError) -> Self {
+        Self::Broken { code: error.code(), message: format!("{NAME}: {error}"), help: error.help() }
+    }
+}
+
+/// The lockfiles around the plugins of a run, each read once.
+#[derive(Default)]
+pub(crate) struct LockFiles(RefCell<BTreeMap<PlacePath, Arc<LockHere>>>);
+
+/// A lockfile, and the directory that contains it.
+pub(crate) struct LockAt {
+    /// Relative to the root's jail.
+    pub(crate) dir: String,
+    pub(crate) lock: Arc<LockHere>,
+}
+
+impl LockFiles {
+    /// Returns the lockfile of a directory.
+    pub(crate) fn of(&self, root: &Root, dir: &str, verifiers: &Verifiers) -> Arc<LockHere> {
+        let Ok(real) = root.top.join(dir) else { return Arc::new(LockHere::Absent) };
+        let known = self.0.borrow().get(&real).cloned();
+        known.unwrap_or_else(|| {
+            let read = Arc::new(LockHere::read(root, dir, verifiers));
+            self.0.borrow_mut().insert(real, read.clone());
+            read
+        })
+    }
+
+    /// Finds the nearest lockfile above a place, as far as its reach goes. The plugin's own counts only if the plugin is
+    /// a project and none is above it: otherwise a plugin could vouch for itself.
+    pub(crate) fn above(&self, place: &Place, root: &Root, verifiers: &Verifiers) -> Option<LockAt> {
+        let above = ancestors(&place.dir).take_while(|dir| inside(dir, &place.reach.top).is_some());
+        let is_project = place.reach.project.as_deref() == Some(&place.dir);
+        let own = is_project.then_some(place.dir.as_str());
+        above.chain(own).find_map(|dir| {
+            let lock = self.of(root, dir, verifiers);
+            (!matches!(*lock, LockHere::Absent)).then(|| LockAt { dir: dir.to_owned(), lock })
+        })
+    }
+
+    /// Whether the lockfile of a place is of the older JSON form.
+    pub(crate) fn is_json(&self, place: &Place, context: &Context<'_>) -> bool {
+        let at = self.above(place, context.root, &context.options.verifiers);
+        at.is_some_and(|at| matches!(*at.lock, LockHere::Json(_)))
+    }
+
+    /// Returns the names of the shared directories in the lock entry of a plugin.
+    pub(crate) fn shared_of(&self, place: &Place, context: &Context<'_>) -> Vec<String> {
+        let Some(at) = self.above(place, context.root, &context.options.verifiers) else { return Vec::new() };
+        let LockHere::Own { file, .. } = &*at.lock else { return Vec::new() };
+        let entry = inside(&place.dir, &at.dir).and_then(|path| file.get(path));
+        entry.map(|entry| entry.shared.keys().cloned().collect()).unwrap_or_default()
+    }
+}
+
+/// Lists the places inside a root's directory that a lockfile names and that no plugin was found at. `visited` has the
+/// names of the plugins that were found.
+pub(crate) fn unvisited(locks: &LockFiles, root: &Root, visited: &BTreeMap<PlacePath, String>, verifiers: &Verifiers) -> Vec<PlacePath> {
+    let reach = crate::roots::reach(root, &root.dir);
+    let above = ancestors(&root.dir).take_while(|dir| inside(dir, &reach.top).is_some());
+    // The nearest lockfile at or above the directory, and those that the plugins inside it have.
+    let nearest = core::iter::once(root.dir.as_str()).chain(above).find(|dir| {
+        !matches!(*locks.of(root, dir, verifiers), LockHere::Absent)
+    });
+    let mut dirs: BTreeSet<PlacePath> = nearest.and_then(|dir| root.top.join(dir).ok()).into_iter().collect();
+    let real = root.real();
+    dirs.extend(locks.0.borrow().keys().filter(|dir| dir.relative_to(&real).is_some()).cloned());
+    let mut missing = Vec::new();
+    for dir in dirs {
+        let lock = locks.0.borrow().get(&dir).cloned();
+        let paths: Vec<String> = match lock.as_deref() {
+            Some(LockHere::Own { file, .. }) => file.entries().map(|(path, _)| path.to_owned()).collect(),
+            // That format names plugins, not directories; by convention both are the same.
+            Some(LockHere::Json(file)) if dir == real => file.unvisited(&visited.values().cloned().collect()),
+            _ => Vec::new(),
+        };
+        let places = paths.iter().filter_map(|path| dir.join(path).ok());
+        missing.extend(places.filter(|place| place.relative_to(&real).is_some() && !visited.contains_key(place)));
+    }
+    missing
+}
+
+/// Returns what is to be said of a lockfile that cannot be used, if no plugin's row says it.
+pub(crate) fn broken(locks: &LockFiles, root: &Root, verifiers: &Verifiers) -> Option<Notice> {
+    match &*locks.of(root, &root.dir, verifiers) {
+        LockHere::Broken { code, message, help } => {
+            Some(Notice::new(*code, Gate::Lock, format!("{message}\nnext: {help}")))
+        }
+        LockHere::Absent | LockHere::Own { .. } | LockHere::Json(_) => None,
+    }
+}
+
+/// The outcome of the gate, and what the pin gate needs to know of it.
+pub(crate) struct LockResult {
+    pub(crate) report: LockReport,
+    pub(crate) says: LockSays,
+    pub(crate) outcome: GateOutcome,
+}
+
+/// Compares one plugin with the lockfile of its place, and asks the host's verifiers.
+pub(crate) fn gate(one: &Examined, subject: &Subject, snapshot: &Snapshot, context: &Context<'_>) -> LockResult {
+    let verifiers = &context.options.verifiers;
+    let at = context.locks.above(&one.place, context.root, verifiers);
+    let mut gate = LockGate {
+        subject,
+        snapshot,
+        names: verifiers::names(one),
+        path: at.as_ref().and_then(|at| inside(&one.place.dir, &at.dir)).unwrap_or(".").to_owned(),
+        folder: one.place.real.name().to_owned(),
+        result: LockResult {
+            report: LockReport::state(LockState::Absent),
+            says: LockSays::Nothing,
+            outcome: passed(Gate::Lock),
+        },
+    };
+    match at.as_ref().map(|at| &*at.lock) {
+        None | Some(LockHere::Absent) => {
+            gate.result.says = gate.decide(&LockCheck::NoFile, context);
+            gate.ask(None, None, &subject.observed.facts.tree, verifiers);
+        }
+        Some(LockHere::Broken { code, message, help }) => {
+            gate.result.report.state = LockState::Malformed;
+            gate.result.outcome.add(*code, Weight::Store, message.clone(), help.clone());
+            gate.ask(None, None, &subject.observed.facts.tree, verifiers);
+        }
+        Some(LockHere::Own { file, digest, signature }) => {
+            let tree = crate::trees::under(snapshot, &file.exclude_of(&gate.path)).unwrap_or(subject.observed.facts.tree);
+            gate.result.says = gate.compare(file, &tree, context);
+            gate.ask(Some(file), signature.as_ref(), &tree, verifiers);
+            let accepted = context.stores.pins.pins().is_some_and(|pins| pins.is_lock_accepted(digest));
+            if gate.result.says == LockSays::Matched && accepted {
+                gate.result.says = LockSays::Accepted;
+            }
+        }
+        Some(LockHere::Json(file)) => {
+            gate.json(file, one.name());
+            gate.ask(None, None, &subject.observed.facts.tree, verifiers);
+        }
+    }
+    if at.as_ref().is_none_or(|at| at.dir != one.place.dir) {
+        gate.own_lock(one, context);
+    }
+    gate.result
+}
+
+struct LockGate<'a> {
+    subject: &'a Subject,
+    snapshot: &'a Snapshot,
+    /// The texts that a signer's patterns can match.
+    names: Vec<String>,
+    /// The plugin's directory, relative to the lockfile.
+    path: String,
+    /// The last part of the plugin's directory.
+    folder: String,
+    result: LockResult,
+}
+
+impl LockGate<'_> {
+    fn check(&self, file: &LockFile, path: &str, tree: &plugward_types::TreeDigest) -> LockCheck {
+        let facts = self.subject.facts();
+        file.check(&LockFacts {
+            path,
+            tree,
+            manifest: &facts.manifest,
+            entry: facts.entry.as_ref(),
+            shared: &facts.shared,
+        })
+    }
+
+    fn compare(&mut self, file: &LockFile, tree: &plugward_types::TreeDigest, context: &Context<'_>) -> LockSays {
+        let check = self.check(file, &self.path, tree);
+        let says = self.decide(&check, context);
+        self.explain(file);
+        says
+    }
+
+    fn decide(&mut self, check: &LockCheck, context: &Context<'_>) -> LockSays {
+        let rule = if context.options.trust == Trust::Locked { LockRule::Anchors } else { LockRule::Narrows };
+        self.result.report.state = state(check);
+        match check.outcome(rule) {
+            LockOutcome::GoOn if *check == LockCheck::Match => LockSays::Matched,
+            LockOutcome::GoOn => LockSays::Nothing,
+            LockOutcome::CountsAsPin => LockSays::Matched,
+            LockOutcome::NeedsPin(code) => {
+                let observed = &self.subject.observed;
+                let pinned = context.stores.pins.pins().is_some_and(|pins| {
+                    pins.get(&observed.key).is_some() || observed.predecessor.is_some()
+                });
+                if !pinned {
+                    let message = format!("no {NAME} covers this plugin, and it is not pinned");
+                    self.result.outcome.add(code, Weight::Integrity, message, check.help());
+                }
+                LockSays::Nothing
+            }
+            LockOutcome::Refuse(code) => {
+                self.result.outcome.add(code, Weight::Integrity, text(check), check.help());
+                LockSays::Nothing
+            }
+        }
+    }
+
+    /// Surface and launchers only explain: the bytes are as locked, and this version sees something else in them.
+    fn explain(&mut self, file: &LockFile) {
+        let facts = self.subject.facts();
+        let Some(surface) = facts.surface.as_ref().filter(|_| self.result.report.state == LockState::Match) else {
+            return;
+        };
+        if let Some(said) = file.surface_notice(&self.path, surface, &self.subject.launchers) {
+            let mut message =
+                format!("the tree matches; this version of plugward sees another surface in it than {NAME} records");
+            for (sign, names) in [('+', &said.added), ('-', &said.removed)] {
+                for name in names {
+                    message.push_str(&format!("\n{sign} {name}"));
+                }
+            }
+            self.result.outcome.note(said.code(), message);
+        }
+    }
+
+    fn json(&mut self, file: &JsonLock, name: &str) {
+        let message =
+            "the JSON lockfile covers no compiled caches, execute bits or symlinks; to replace it: plugward lock --migrate";
+        self.result.outcome.note(JsonLock::NOTICE, message);
+        let help = "review what changed, then write the lockfile again";
+        match file.check(name, CodewizardDigest::of(self.snapshot)) {
+            JsonLockCheck::Match => self.result.report.state = LockState::Match,
+            JsonLockCheck::Unlisted => {
+                self.result.report.state = LockState::Unlisted;
+                let message = format!("{NAME} has no entry for it");
+                self.result.outcome.add("lock/unlisted", Weight::Integrity, message, help);
+                return;
+            }
+            JsonLockCheck::Mismatch { expected, actual } => {
+                self.result.report.state = LockState::Mismatch;
+                let text = format!("{NAME} names another tree\nexpected {expected}\nactual {actual}");
+                self.result.outcome.add("lock/mismatch", Weight::Integrity, text, help);
+            }
+        }
+        if self.folder != name {
+            // That format goes by names alone, so it does not cover the directory's.
+            let message = format!("{NAME} goes by the name alone, and the directory has another one: `{}`", self.folder);
+            self.result.outcome.note("manifest/name-not-folder", message);
+        }
+    }
+
+    /// The plugin's own lockfile can only narrow: it has to match if it says anything of the plugin.
+    fn own_lock(&mut self, one: &Examined, context: &Context<'_>) {
+        let own = context.locks.of(context.root, &one.place.dir, &context.options.verifiers);
+        match &*own {
+            LockHere::Own { file, .. } if file.get(".").is_some() => {
+                let tree = crate::trees::under(self.snapshot, &file.exclude_of("."));
+                let check = self.check(file, ".", &tree.unwrap_or(self.subject.observed.facts.tree));
+                if check != LockCheck::Match {
+                    let message = format!("the plugin's own lockfile does not match: {}", text(&check));
+                    let code = check.code().unwrap_or("lock/mismatch");
+                    self.result.outcome.add(code, Weight::Integrity, message, check.help());
+                }
+            }
+            LockHere::Broken { code, message, help } => {
+                let message = format!("the plugin's own lockfile: {message}");
+                self.result.outcome.add(*code, Weight::Integrity, message, help.clone());
+            }
+            LockHere::Own { .. } | LockHere::Json(_) | LockHere::Absent => {}
+        }
+    }
+
+    /// Asks the verifiers of the host about the plugin.
+    fn ask(
+        &mut self,
+        lock: Option<&LockFile>,
+        signature: Option<&Arc<dyn Verifier>>,
+        digest: &plugward_types::TreeDigest,
+        verifiers: &Verifiers,
+    ) {
+        let asked = Asked { names: &self.names, path: &self.path, digest, files: self.snapshot, lock, signature };
+        verifiers::ask(&mut self.result, verifiers, &asked);
+    }
+}
+
+const fn state(check: &LockCheck) -> LockState {
+    match check {
+        LockCheck::NoFile => LockState::Absent,
+        LockCheck::Match => LockState::Match,
+        LockCheck::Mismatch(_) => LockState::Mismatch,
+        LockCheck::Unlisted => LockState::Unlisted,
+        LockCheck::Missing => LockState::Missing,
+        LockCheck::Inconsistent { .. } => LockState::Malformed,
+    }
+}
+
+fn text(check: &LockCheck) -> String {
+    match check {
+        LockCheck::NoFile => format!("no {NAME} covers this plugin"),
+        LockCheck::Match => format!("contents match {NAME}"),
+        LockCheck::Unlisted => format!("{NAME} has no entry for it"),
+        LockCheck::Missing => format!("{NAME} names it, and it does not exist"),
+        LockCheck::Inconsistent { expected, actual, .. } => {
+            pair("the tree and another manifest", Some(expected), Some(actual))
+        }
+        LockCheck::Mismatch(LockDifference::Entry { expected, actual }) => {
+            pair("another marketplace entry", expected.as_ref(), actual.as_ref())
+        }
+        LockCheck::Mismatch(LockDifference::Tree { expected, actual }) => {
+            let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+            format!("{NAME} names another tree\nexpected {}\nactual {actual}", expected.join(" or "))
+        }
+        LockCheck::Mismatch(LockDifference::Shared { name, expected, actual }) => {
+            pair(&format!("another tree for {name}"), expected.as_ref(), actual.as_ref())
+        }
+    }
+}
+
+/// The lock's digest and the actual one, each on its own line.
+fn pair<T: ToString>(what: &str, expected: Option<&T>, actual: Option<&T>) -> String {
+    let show = |digest: Option<&T>| digest.map_or_else(|| "none".to_owned(), ToString::to_string);
+    format!("{NAME} names {what}\nexpected {}\nactual {}", show(expected), show(actual))
+}

@@ -1,0 +1,150 @@
+//! The manifest gate: do the manifests parse and hold?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_manifest::{At, Dialect, Files, Found, MAIN_FILES, ManifestErrors, MapFiles, Mode};
+use plugward_sandbox_path::Jail;
+use plugward_tree_lock::Snapshot;
+use plugward_types::{CalledName, Digest};
+
+use super::passed;
+use crate::discover::{MAIN_LIMIT, Place};
+use crate::examined::Examined;
+use crate::options::CheckOptions;
+use crate::outcome::{GateOutcome, Weight};
+use crate::report::Gate;
+use crate::view::{TreeFiles, View};
+
+/// Reads every dialect of a directory.
+pub(crate) fn gate(place: &Place, snapshot: &Snapshot, options: &CheckOptions) -> (Vec<View>, GateOutcome) {
+    let files = TreeFiles::new(snapshot);
+    let excluded: Vec<&str> = options.excludes.iter().collect();
+    let at = at(place, &excluded, options);
+    let one = |dialect| vec![Found { dialect, manifest: plugward_manifest::read(dialect, &files, &at) }];
+    let found = match options.dialect {
+        Some(dialect) => one(dialect),
+        None => plugward_manifest::read_all(&files, &at),
+    };
+    // A directory that only a marketplace entry describes has the marketplace's dialect.
+    let found = if found.is_empty() && place.named.is_some() { one(Dialect::Claude) } else { found };
+    views(found)
+}
+
+/// The directory could not be digested. The manifests alone are read, so that their own faults are reported too.
+pub(crate) fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions) -> (Vec<View>, GateOutcome) {
+    let mut files = MapFiles::new();
+    for (_, file) in MAIN_FILES {
+        if let Ok(bytes) = jail.read(*file, MAIN_LIMIT) {
+            files.insert(file, bytes, Mode::Plain);
+        }
+    }
+    for source in ["index.ts", "index.js"] {
+        if jail.metadata(source).is_ok() {
+            files.insert(source, Vec::new(), Mode::Plain);
+        }
+    }
+    let excluded: Vec<&str> = options.excludes.iter().collect();
+    let mut dialects = options.dialect.map_or_else(|| plugward_manifest::find(&files), |only| vec![only]);
+    if dialects.is_empty() {
+        dialects = guess(place, options);
+    }
+    let at = at(place, &excluded, options);
+    let readable = dialects.iter().filter(|dialect| dialect.main_file().is_some_and(|file| files.get(file).is_some()));
+    let found = readable.map(|dialect| Found { dialect: *dialect, manifest: plugward_manifest::read(*dialect, &files, &at) });
+    let (mut read, mut outcome) = views(found.collect());
+    // Without the other files nothing can be said of what the manifests name.
+    outcome.reasons.retain(|reason| reason.code != "manifest/missing-file");
+    outcome.notices.clear();
+    for dialect in dialects {
+        if !read.iter().any(|view| view.dialect == dialect) {
+            read.push(View { dialect, manifest: None });
+        }
+    }
+    (read, outcome)
+}
+
+/// The dialects that a directory has, if its files cannot be read.
+pub(crate) fn guess(place: &Place, options: &CheckOptions) -> Vec<Dialect> {
+    match (options.dialect, &place.named) {
+        (Some(only), _) => vec![only],
+        (None, Some(_)) => vec![Dialect::Claude],
+        (None, None) => Vec::new(),
+    }
+}
+
+fn views(found: Vec<Found>) -> (Vec<View>, GateOutcome) {
+    let mut outcome = passed(Gate::Manifest);
+    let mut views = Vec::new();
+    for Found { dialect, manifest } in found {
+        let manifest = match manifest {
+            Ok(manifest) => {
+                if let Err(error) = CalledName::new(dialect.as_str(), manifest.name()) {
+                    outcome.add("manifest/name", Weight::Integrity, error.to_string(), error.help());
+                }
+                for notice in manifest.notices().iter().filter(|notice| !notice.code().starts_with("surface/")) {
+                    outcome.note(notice.code(), format!("{}: {}", notice.place(), notice.message()));
+                }
+                Some(manifest)
+            }
+            Err(errors) => {
+                refuse(&mut outcome, &errors);
+                None
+            }
+        };
+        views.push(View { dialect, manifest });
+    }
+    (views, outcome)
+}
+
+/// An error in a file that several dialects read is reported once.
+fn refuse(outcome: &mut GateOutcome, errors: &ManifestErrors) {
+    for error in errors.iter() {
+        let message = error.to_string();
+        if !outcome.reasons.iter().any(|known| known.code == error.code() && known.message == message) {
+            outcome.add(error.code(), Weight::Integrity, message, error.help());
+        }
+    }
+}
+
+/// Returns the names that the manifests state.
+pub(crate) fn called(views: &[View]) -> BTreeSet<CalledName> {
+    let names = views.iter().filter_map(|view| Some((view.dialect, view.manifest.as_ref()?.name())));
+    names.filter_map(|(dialect, name)| CalledName::new(dialect.as_str(), name).ok()).collect()
+}
+
+/// Returns the digest of each dialect's manifest file.
+pub(crate) fn digests(dialects: &[Dialect], snapshot: &Snapshot) -> BTreeMap<&'static str, Digest> {
+    let digest = |dialect: &Dialect| Some((dialect.as_str(), *snapshot.file(dialect.main_file()?)?.digest()));
+    dialects.iter().filter_map(digest).collect()
+}
+
+/// Reads the manifests again once the shared directories are known, so that imports from there count as covered.
+pub(crate) fn label_shared(one: &mut Examined, snapshot: &Snapshot, options: &CheckOptions) {
+    if one.shared.is_empty() {
+        return;
+    }
+    let files = TreeFiles::new(snapshot);
+    let excluded: Vec<&str> = options.excludes.iter().collect();
+    let names = one.shared.covers(&one.views);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let at = at(&one.place, &excluded, options).with_shared(&names);
+    for view in &mut one.views {
+        // The same bytes, read once more: only the labels differ.
+        if view.manifest.is_some()
+            && let Ok(labelled) = plugward_manifest::read(view.dialect, &files, &at)
+        {
+            view.manifest = Some(labelled);
+        }
+    }
+}
+
+fn at<'a>(place: &'a Place, excluded: &'a [&'a str], options: &'a CheckOptions) -> At<'a> {
+    let path = place.real.as_str();
+    let inside = path.strip_prefix('/').unwrap_or(path);
+    let at = At::folder(place.real.name()).with_path(inside).with_excluded(excluded);
+    let at = options.host_version.as_deref().map_or(at, |version| at.with_host_version(version));
+    match &place.named {
+        Some(named) => at.with_entry(&named.entry),
+        None => at,
+    }
+}

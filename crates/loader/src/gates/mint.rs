@@ -1,0 +1,191 @@
+//! The one place that mints: what the host grants to a plugin that passed every other gate.
+//!
+//! The fence holds that nothing outside this module calls `Mint`.
+
+use std::collections::BTreeMap;
+
+use plugward_capability::{
+    AnyCapability, AnyScope, Capability as _, GrantKey, Lifetime, Mint, MintCheck, MintRules, ModuleScope,
+    Name, RawWithNetwork, Scope as _, ScopeError, Trail,
+};
+
+use plugward_types::PluginKey;
+
+use crate::examined::Examined;
+use crate::options::CheckOptions;
+use crate::outcome::{Reason, Weight};
+use crate::record::{RecordFailure, Run, ledger_name};
+use crate::report::{CapabilityReport, Gate, PluginReport};
+
+/// What a host grants to a plugin.
+///
+/// # Source
+/// ADR-0011: capabilities are minted for a plugin when it is loaded, by the loader alone.
+pub trait Grants {
+    /// Says what one plugin gets. It is asked for plugins that pass every other gate.
+    ///
+    /// # Errors
+    /// What the plugin asks for is no scope: then it is refused.
+    fn scopes(&self, plugin: &PluginReport) -> Result<Vec<AnyScope>, ScopeError>;
+
+    /// Says how long what it gets lasts.
+    fn lifetime(&self, _plugin: &PluginReport) -> Lifetime {
+        Lifetime::Workflow
+    }
+}
+
+/// Grants nothing.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a name for nothing")]
+pub struct NoGrants;
+
+impl Grants for NoGrants {
+    fn scopes(&self, _plugin: &PluginReport) -> Result<Vec<AnyScope>, ScopeError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Grants each plugin the host modules that its manifest declares, and nothing else.
+///
+/// # Source
+/// HyperAgent: a module that is not declared in `hostModules` is not registered.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a name for one rule")]
+pub struct DeclaredModules;
+
+impl Grants for DeclaredModules {
+    fn scopes(&self, plugin: &PluginReport) -> Result<Vec<AnyScope>, ScopeError> {
+        let declared = plugin.surface.iter().filter(|item| item.kind == "host-module");
+        let names: Vec<&str> = declared.filter_map(|item| item.name.as_deref()).collect();
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(vec![AnyScope::HostModule(ModuleScope::new(&names)?)])
+    }
+}
+
+/// What was minted for each plugin, by its key.
+pub(crate) type Granted = BTreeMap<PluginKey, Vec<AnyCapability>>;
+
+/// Makes the mint of a host, at its start.
+pub(crate) const fn start(trail: Trail, raw_with_network: RawWithNetwork) -> Mint {
+    Mint::new(trail, MintRules { raw_with_network })
+}
+
+/// Mints for every plugin that nothing stands against. A plugin whose capabilities are refused is refused.
+pub(crate) fn grant(all: &mut [Examined], run: &mut Run<'_>, grants: &dyn Grants, options: &CheckOptions) -> Granted {
+    let mut granted = Granted::new();
+    for one in all.iter_mut().filter(|one| one.passes()) {
+        match for_one(&one.report(options), run, grants) {
+            Ok(None) => {}
+            Ok(Some(Minted { capabilities, rows })) => {
+                one.capabilities = rows;
+                granted.insert(one.key.clone(), capabilities);
+            }
+            Err(NotMinted::Refused(reason)) => one.gate(Gate::Mint).reasons.push(reason),
+            Err(NotMinted::Failed(failure)) => {
+                run.fail(failure);
+                break;
+            }
+        }
+    }
+    granted
+}
+
+/// Whose capabilities are taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Everyone's, since nothing of the run loads.
+    All,
+    /// Those of plugins that something stands against by now.
+    OfRefused,
+}
+
+/// Takes capabilities back. What cannot be recorded as taken back was dropped all the same.
+pub(crate) fn take_back(granted: &mut Granted, all: &mut [Examined], run: &mut Run<'_>, which: Taken) {
+    for one in all.iter_mut() {
+        if which == Taken::OfRefused && one.passes() {
+            continue;
+        }
+        one.capabilities.clear();
+        for capability in granted.remove(&one.key).into_iter().flatten() {
+            let Run::Open { mint, .. } = run else { continue };
+            if let Err(error) = mint.trail().revoke(&key(&capability), "plugward", "its plugin does not load")
+            {
+                run.fail(RecordFailure::of_trail(&error));
+            }
+        }
+    }
+}
+
+enum NotMinted {
+    Refused(Reason),
+    Failed(RecordFailure),
+}
+
+struct Minted {
+    capabilities: Vec<AnyCapability>,
+    rows: Vec<CapabilityReport>,
+}
+
+fn for_one(plugin: &PluginReport, run: &Run<'_>, grants: &dyn Grants) -> Result<Option<Minted>, NotMinted> {
+    let Run::Open { mint, workflow, .. } = run else { return Ok(None) };
+    let refused = |code: &str, message: String, help: &str, weight| {
+        NotMinted::Refused(Reason::new(code, Gate::Mint, weight, message, help))
+    };
+    let no_scope =
+        |error: ScopeError| refused(error.code(), error.to_string(), error.help(), Weight::Integrity);
+    let scopes = grants.scopes(plugin).map_err(no_scope)?;
+    if scopes.is_empty() {
+        return Ok(None);
+    }
+    let name = Name::new(&ledger_name(&plugin.key)).map_err(no_scope)?;
+    let rows: Vec<(&'static str, String)> =
+        scopes.iter().map(|scope| (scope.kind().as_str(), scope_text(scope))).collect();
+    match mint.bundle(&name, workflow, scopes, grants.lifetime(plugin)) {
+        Ok(MintCheck::Minted(bundle)) => {
+            let capabilities: Vec<AnyCapability> = bundle.into_iter().collect();
+            let rows = rows.into_iter().zip(&capabilities).map(|((kind, scope), capability)| {
+                CapabilityReport { kind: kind.to_owned(), scope, serial: key(capability).serial() }
+            });
+            let rows = rows.collect();
+            Ok(Some(Minted { capabilities, rows }))
+        }
+        Ok(MintCheck::Refused(refusal)) => {
+            let asked: Vec<String> = rows.iter().map(|(kind, scope)| format!("{kind} {scope}")).collect();
+            let message = format!("what it would be granted was refused: {}", asked.join(", "));
+            Err(refused(refusal.code(), message, refusal.help(), Weight::Denied))
+        }
+        Err(error) => Err(NotMinted::Failed(RecordFailure::of_trail(&error))),
+    }
+}
+
+/// The scope as the ledger has it.
+fn scope_text(scope: &AnyScope) -> String {
+    let value = match scope {
+        AnyScope::NpmInstall(scope) => scope.to_value(),
+        AnyScope::FsReadWrite(scope) => scope.to_value(),
+        AnyScope::GitLocalOps(scope) => scope.to_value(),
+        AnyScope::NetConnect(scope) => scope.to_value(),
+        AnyScope::ProcessSpawn(scope) => scope.to_value(),
+        AnyScope::EnvRead(scope) => scope.to_value(),
+        AnyScope::HostModule(scope) => scope.to_value(),
+        AnyScope::HookRawOutput(scope) => scope.to_value(),
+        AnyScope::LlmAccess(scope) => scope.to_value(),
+    };
+    value.render()
+}
+
+fn key(capability: &AnyCapability) -> GrantKey {
+    match capability {
+        AnyCapability::NpmInstall(one) => one.key(),
+        AnyCapability::FsReadWrite(one) => one.key(),
+        AnyCapability::GitLocalOps(one) => one.key(),
+        AnyCapability::NetConnect(one) => one.key(),
+        AnyCapability::ProcessSpawn(one) => one.key(),
+        AnyCapability::EnvRead(one) => one.key(),
+        AnyCapability::HostModule(one) => one.key(),
+        AnyCapability::HookRawOutput(one) => one.key(),
+        AnyCapability::LlmAccess(one) => one.key(),
+    }
+}

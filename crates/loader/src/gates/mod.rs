@@ -1,0 +1,172 @@
+//! One plugin through its gates, each a function of its own, in the order of the report.
+
+pub(crate) mod approval;
+pub(crate) mod lock;
+mod manifest;
+pub(crate) mod mint;
+pub(crate) mod pin;
+pub(crate) mod policy;
+pub(crate) mod scan;
+mod surface;
+pub(crate) mod tree;
+
+use plugward_sandbox_path::Jail;
+use plugward_tree_lock::Snapshot;
+use plugward_types::PluginKey;
+
+use crate::discover::Place;
+use crate::examined::Examined;
+use crate::key::Identity;
+use crate::material::Material;
+use crate::options::{CheckOptions, Keep, Watch};
+use crate::outcome::GateOutcome;
+use crate::record::Run;
+use crate::report::{Gate, Skipped};
+use crate::roots::{Root, folder_id};
+use crate::shared;
+use crate::stores::Stores;
+use crate::view::View;
+
+use lock::LockFiles;
+use scan::UsedSuppressions;
+
+/// What the gates of one root need.
+pub(crate) struct Context<'a> {
+    pub(crate) root: &'a Root,
+    pub(crate) locks: &'a LockFiles,
+    pub(crate) stores: &'a Stores,
+    pub(crate) options: &'a CheckOptions,
+    pub(crate) watch: &'a dyn Watch,
+    pub(crate) used: &'a UsedSuppressions,
+    pub(crate) run: &'a Run<'a>,
+}
+
+/// Examines the plugin at a place: every gate but the question to a person and the mint.
+pub(crate) fn examine(place: Place, context: &Context<'_>) -> Result<Examined, Skipped> {
+    let key = PluginKey::Placed(place.real.clone());
+    let mut one = Examined::new(place, key);
+    if let Some(broken) = one.place.broken.clone() {
+        one.gate(Gate::Discover).reasons.push(broken);
+    }
+    let jail = match tree::open(&one.place, context) {
+        Ok(jail) => jail,
+        Err(outcome) => {
+            one.dialects = manifest::guess(&one.place, context.options);
+            one.settle(Gate::Tree, outcome);
+            let outcome = pin::unread(&one.key, context);
+            one.settle(Gate::Pin, outcome);
+            return Ok(one);
+        }
+    };
+    let folder = folder_id(&jail);
+    let identity = Identity::of(&one.place.real, folder, context);
+    one.key = identity.key.clone();
+    let snapshot = match tree::gate(&jail, context) {
+        tree::TreeOutcome::Read { snapshot, outcome } => {
+            one.settle(Gate::Tree, outcome);
+            *snapshot
+        }
+        tree::TreeOutcome::NotRead(outcome) => {
+            let (views, outcome_of_manifest) = manifest::without_tree(&one.place, &jail, context.options);
+            take_views(&mut one, views);
+            one.settle(Gate::Manifest, outcome_of_manifest);
+            one.settle(Gate::Tree, outcome);
+            let outcome = pin::unread(&one.key, context);
+            one.settle(Gate::Pin, outcome);
+            return Ok(one);
+        }
+    };
+    one.files = u64::try_from(snapshot.len()).unwrap_or(u64::MAX);
+    one.bytes = snapshot.total_bytes();
+    one.tree = Some(*snapshot.digest());
+    let (views, outcome) = manifest::gate(&one.place, &snapshot, context.options);
+    if views.is_empty() && !pin::is_known(&identity, context) {
+        return Err(Skipped { path: skipped_path(&one.place, context), why: "no known manifest".to_owned() });
+    }
+    take_views(&mut one, views);
+    one.settle(Gate::Manifest, outcome);
+    one.manifests = manifest::digests(&one.dialects, &snapshot);
+    with_subject(&mut one, identity, &jail, snapshot, context);
+    Ok(one)
+}
+
+fn skipped_path(place: &Place, context: &Context<'_>) -> String {
+    crate::roots::inside(&place.dir, &context.root.dir).unwrap_or(&place.dir).to_owned()
+}
+
+fn take_views(one: &mut Examined, views: Vec<View>) {
+    one.dialects = views.iter().map(|view| view.dialect).collect();
+    one.called = manifest::called(&views);
+    one.views = views;
+}
+
+/// The gates that need the bytes: shared directories, policy, lock, pin, scan, approval and surface.
+fn with_subject(one: &mut Examined, identity: Identity, jail: &Jail, snapshot: Snapshot, context: &Context<'_>) {
+    let known = context.locks.shared_of(&one.place, context);
+    let pinned = pin::shared_of(&identity, context);
+    one.shared = shared::read(&one.place, &one.views, known.iter().chain(&pinned), context);
+    let outcome = one.shared.outcome(context.options.trust);
+    one.settle(Gate::Tree, outcome);
+    manifest::label_shared(one, &snapshot, context.options);
+    let no_manifest = one.views.is_empty();
+    let named = one.views.iter().all(|view| view.manifest.is_some());
+    if named {
+        let mut subject = pin::subject(one, identity, &snapshot, context);
+        let locked = lock::gate(one, &subject, &snapshot, context);
+        subject.observed.facts.signer.clone_from(&locked.report.signer);
+        let outcome = policy::gate(one, &subject, &snapshot, context);
+        one.settle(Gate::Policy, outcome);
+        let says = locked.says;
+        one.lock = locked.report;
+        one.settle(Gate::Lock, locked.outcome);
+        let (pin, outcome) = pin::gate(one, &subject, &snapshot, says, no_manifest, context);
+        one.pin = pin;
+        one.settle(Gate::Pin, outcome);
+        one.subject = Some(subject);
+    } else {
+        let outcome = pin::unread(&one.key, context);
+            one.settle(Gate::Pin, outcome);
+    }
+    let scanned = scan::gate(one, &snapshot, context);
+    one.findings = scanned.findings;
+    one.suppressed = scanned.suppressed;
+    one.settle(Gate::Scan, scanned.outcome);
+    if let Some(subject) = &one.subject {
+        let (report, outcome) = approval::gate(subject, &context.stores.approvals, context.options);
+        one.approval = report;
+        one.settle(Gate::Approval, outcome);
+    }
+    let outcome = surface::gate(one, jail, &snapshot, context.options);
+    one.settle(Gate::Surface, outcome);
+    keep(one, snapshot, context);
+}
+
+/// Keeps the bytes of the plugin that a caller asked for, and the texts that a later diff needs.
+fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
+    if pin::may_be_enrolled(one, context)
+        && let Some(baselines) = context.stores.pins.baselines()
+        && let Some(subject) = &one.subject
+    {
+        let kept = crate::material::keep(baselines, &snapshot, &one.shared, &one.views, subject.facts());
+        if let Err(error) = kept {
+            one.gate(Gate::Pin).note(error.code(), format!("no text is kept for a later diff: {error}"));
+        }
+    }
+    match &context.options.keep {
+        Keep::Nothing => one.shared.drop_bytes(),
+        Keep::Of(key) if *key == one.key => {
+            let shared = core::mem::take(&mut one.shared);
+            one.shared = shared.digests_only();
+            if let Some(subject) = &mut one.subject {
+                subject.material = Some(Material::new(snapshot, shared, &one.views, &subject.observed.facts));
+            }
+        }
+        Keep::Of(_) => one.shared.drop_bytes(),
+        Keep::Loads { .. } => one.snapshot = Some(snapshot),
+    }
+}
+
+/// The outcome of a gate that nothing stands against.
+pub(crate) const fn passed(gate: Gate) -> GateOutcome {
+    GateOutcome::passed(gate)
+}

@@ -1,0 +1,194 @@
+//! The scan gate: the rules, applied to the bytes that were digested.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use plugward_manifest::Dialect;
+use plugward_scanner::{
+    Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
+    State, Suppression,
+};
+use plugward_tree_lock::Snapshot;
+use plugward_types::Finding;
+
+use super::{Context, passed};
+use crate::examined::Examined;
+use crate::options::{CheckOptions, Trust};
+use crate::outcome::{GateOutcome, Notice, Weight};
+use crate::report::{Gate, SuppressedReport};
+use crate::shared::{Content, SharedRoots};
+use crate::view::{View, entries};
+
+const UNUSED: &str = "scan/suppression-unused";
+
+/// The suppressions for any plugin that had a finding to suppress in this run.
+#[derive(Debug, Default)]
+pub(crate) struct UsedSuppressions(RefCell<BTreeSet<usize>>);
+
+impl UsedSuppressions {
+    /// Returns a notice for each entry for any plugin that nothing in the run needed.
+    pub(crate) fn notices(&self, options: &CheckOptions) -> Vec<Notice> {
+        let used = self.0.borrow();
+        let unused = options
+            .suppressions
+            .iter()
+            .enumerate()
+            .filter(|(at, entry)| entry.plugin.is_none() && !used.contains(at));
+        unused
+            .map(|(_, entry)| {
+                let (path, rule) = (&entry.entry.path, &entry.entry.rule);
+                Notice::new(UNUSED, Gate::Scan, format!("{path}: the entry for {rule}: no plugin has that finding"))
+            })
+            .collect()
+    }
+}
+
+/// The scan of a directory and of what it shares; each part with the prefix of its paths.
+struct Scanned {
+    parts: Vec<Part>,
+}
+
+/// One directory's scan, and the secrets that redaction finds there besides.
+struct Part {
+    before: String,
+    report: ScanReport,
+    secrets: Vec<Finding>,
+}
+
+/// The outcome of the gate, and what it found.
+pub(crate) struct ScanResult {
+    pub(crate) outcome: GateOutcome,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) suppressed: Vec<SuppressedReport>,
+}
+
+/// Scans the bytes that were digested, once for the whole directory.
+pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -> ScanResult {
+    let options = context.options;
+    let mut result = ScanResult { outcome: passed(Gate::Scan), findings: Vec::new(), suppressed: Vec::new() };
+    // A HyperAgent plugin may import next to nothing. A second manifest, for a host that allows more, changes nothing.
+    let strict = one.dialects.contains(&Dialect::Hyperagent);
+    let own = if strict { Profile::StrictPlugin } else { Profile::General };
+    match scan(snapshot, &one.shared, &one.views, options.profile.unwrap_or(own), options) {
+        Ok(scanned) => decide(&mut result, one, &scanned, context),
+        Err(message) => {
+            let help = "fix what the message names; until then the plugin is refused";
+            result.outcome.add("scan/error", Weight::CouldNotTell, message, help);
+        }
+    }
+    result
+}
+
+fn scan(
+    snapshot: &Snapshot,
+    shared: &SharedRoots,
+    views: &[View],
+    profile: Profile,
+    options: &CheckOptions,
+) -> Result<Scanned, String> {
+    let mut how = ScanOptions::new(profile);
+    how.jobs = options.jobs;
+    how.limits = options.scan;
+    how.packages = &options.packages;
+    // Under `locked` a decision rests on the bytes alone, not on records that are stored next to them.
+    let records = options.records.as_deref().filter(|_| options.trust != Trust::Locked);
+    how.cache = records.map(|pack| pack as &dyn MatchCache);
+    let look = |before: String, files: &[Entry<'_>]| {
+        let report = plugward_scanner::scan(options.rules(), &how, files)
+            .map_err(|error| format!("{error} ({})", error.code()))?;
+        let secrets = crate::secrets::look(files, &report)?;
+        Ok::<Part, String>(Part { before, report, secrets })
+    };
+    let hints = crate::hints::Hints::of(views);
+    let mut parts = vec![look(String::new(), &entries(snapshot, &|path| hints.role(path)))?];
+    for (name, content) in shared.contents() {
+        match content {
+            Content::Directory(snapshot) => {
+                parts.push(look(format!("{name}/"), &entries(snapshot, &|_| RoleHint::NONE))?);
+            }
+            Content::File { bytes, digest, .. } => {
+                let (folder, path) = name.rsplit_once('/').unwrap_or(("..", name));
+                let content = Bytes::Bytes { bytes, digest: *digest };
+                let file = Entry { path, content, role: RoleHint::NONE };
+                parts.push(look(format!("{folder}/"), &[file])?);
+            }
+        }
+    }
+    Ok(Scanned { parts })
+}
+
+/// Decides, with the suppressions that are for this plugin.
+fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &Context<'_>) {
+    let options = context.options;
+    let mut dangers = 0_usize;
+    let mut first: Option<Finding> = None;
+    for Part { before, report: part, secrets } in &scanned.parts {
+        let own = suppressions(one, before, part, options, context.used);
+        let decision = plugward_scanner::gate(part, &own, options.today);
+        let place =
+            |finding: &Finding| Finding { path: format!("{before}{}", finding.path), ..finding.clone() };
+        result.findings.extend(part.findings().iter().chain(secrets).map(place));
+        result.suppressed.extend(decision.suppressed.iter().map(|one| SuppressedReport {
+            rule: one.finding.rule.to_string(),
+            path: format!("{before}{}", one.finding.path),
+            line: one.finding.line,
+            column: one.finding.column,
+            reason: one.reason.clone(),
+        }));
+        for notice in &decision.notices {
+            result.outcome.note(notice.code, format!("{before}{}: {}", notice.path, notice.message));
+        }
+        if let Some(message) = partial(before, part) {
+            result.outcome.note("scan/partial", message);
+        }
+        if let ScanCheck::Danger { first: worst, count } = decision.check {
+            dangers = dangers.saturating_add(count);
+            first.get_or_insert_with(|| place(&worst));
+        }
+    }
+    if let Some(first) = first {
+        let noun = if dangers == 1 { "finding" } else { "findings" };
+        let message = format!(
+            "{dangers} danger {noun}, first {} at {}:{}:{}",
+            first.rule, first.path, first.line, first.column
+        );
+        result.outcome.add("scan/danger", Weight::Scan, message, "plugward explain {id}");
+    }
+}
+
+/// The entries for one part of one plugin. An entry for any plugin counts where its finding is, and is not missed
+/// elsewhere. An entry for one plugin names its key: a suppression loosens, so a name is not enough.
+fn suppressions(
+    one: &Examined,
+    before: &str,
+    part: &ScanReport,
+    options: &CheckOptions,
+    used: &UsedSuppressions,
+) -> Vec<Suppression> {
+    let mut own = Vec::new();
+    for (at, entry) in options.suppressions.iter().enumerate() {
+        let mine = entry.plugin.as_ref().is_none_or(|plugin| *plugin == one.key);
+        let Some(path) = entry.entry.path.strip_prefix(before).filter(|_| mine) else { continue };
+        let outside = path.starts_with("../");
+        let met = part.findings().iter().any(|one| one.rule == entry.entry.rule && one.path == path);
+        if met {
+            used.0.borrow_mut().insert(at);
+        }
+        if met || (entry.plugin.is_some() && before.is_empty() && !outside) {
+            own.push(Suppression { path: path.to_owned(), ..entry.entry.clone() });
+        }
+    }
+    own
+}
+
+/// A file of which a part was not looked at. Code, data and prompts over a limit are danger findings besides.
+fn partial(before: &str, part: &ScanReport) -> Option<String> {
+    if part.coverage() == Coverage::Complete {
+        return None;
+    }
+    let mut files = part.files().iter().filter(|file| file.state == State::Partial);
+    let first = files.next()?;
+    let more = files.count();
+    let rest = if more == 0 { String::new() } else { format!(", and {more} more") };
+    Some(format!("{before}{}{rest}: over a limit of the scan, a part of it was not looked at", first.path))
+}

@@ -1,0 +1,84 @@
+//! The surface gate: would what the plugin declares run, and are its files covered?
+
+use std::collections::BTreeSet;
+
+use plugward_manifest::SurfaceItem;
+use plugward_sandbox_path::Jail;
+use plugward_tree_lock::{EntryKind, Snapshot};
+
+use super::passed;
+use crate::discover::exists;
+use crate::examined::Examined;
+use crate::options::CheckOptions;
+use crate::outcome::{GateOutcome, Weight};
+use crate::report::Gate;
+use crate::view::manifests;
+
+/// A program that a plugin declares and that does not exist in it.
+const MISSING: &str = "surface/missing-program";
+/// Texts by which a script names its own directory or that of its plugin.
+const OWN_DIRECTORY: [&str; 9] = [
+    "PLUGIN_ROOT", "extensionPath", "dirname", "__file__", "BASH_SOURCE", "import.meta", "$0", "./", "PSScriptRoot",
+];
+
+/// Reports what would run, and refuses what is declared and missing, or reached and not covered.
+pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &CheckOptions) -> GateOutcome {
+    let mut outcome = passed(Gate::Surface);
+    let mut said = BTreeSet::new();
+    for manifest in manifests(&one.views) {
+        for notice in manifest.notices().iter().filter(|notice| notice.code().starts_with("surface/")) {
+            let message = format!("{}: {}", notice.place(), notice.message());
+            if !said.insert(message.clone()) {
+                continue;
+            }
+            if notice.code() == MISSING {
+                let help = "add the file to the plugin, or remove what names it";
+                outcome.add(MISSING, Weight::Integrity, message, help);
+            } else {
+                outcome.note(notice.code(), message);
+            }
+        }
+    }
+    excluded(&mut outcome, one, jail, snapshot, options);
+    outcome
+}
+
+/// Neither pin nor scan covers an excluded directory, so nothing in it may run.
+fn excluded(outcome: &mut GateOutcome, one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &CheckOptions) {
+    let directories = options.excludes.iter().filter(|name| !name.starts_with("PLUGINS.lock") && exists(jail, name));
+    for name in directories {
+        let inner = format!("{name}/");
+        let help = format!("do not exclude {name}, or remove the reference; neither pin nor scan covers that directory");
+        for item in manifests(&one.views).flat_map(|manifest| manifest.surface()) {
+            let reaches = item.run().iter().any(|word| word.contains(&inner))
+                || item.files().iter().any(|file| file.starts_with(&inner));
+            if reaches {
+                let message = format!("{}: runs a file in the excluded directory {name}", item.place());
+                outcome.add("surface/excluded", Weight::Integrity, message, help.clone());
+            }
+        }
+        let files = snapshot.entries().filter(|entry| entry.kind() != EntryKind::Link);
+        for entry in files.filter(|entry| refers_to(entry.bytes(), &inner)) {
+            let message = format!("{}: refers to a file in the excluded directory {name}", entry.path());
+            outcome.add("surface/excluded", Weight::Integrity, message, help.clone());
+        }
+    }
+}
+
+/// Whether a line of a script joins its own directory, or the plugin's, with an excluded one.
+fn refers_to(bytes: &[u8], inner: &str) -> bool {
+    let Ok(text) = core::str::from_utf8(bytes) else { return false };
+    text.contains(inner)
+        && text.lines().any(|line| line.contains(inner) && OWN_DIRECTORY.iter().any(|own| line.contains(own)))
+}
+
+/// What an item fetches, as a lockfile names it: `npx:@scope/name@1.2.3`, or the whole text if it is more than one call.
+pub(crate) fn launcher(item: &SurfaceItem) -> String {
+    match item.run() {
+        [program, _, ..] if !item.why().is_empty() && !item.why().contains(' ') => {
+            let name = program.rsplit('/').next().unwrap_or(program);
+            format!("{name}:{}", item.why())
+        }
+        words => words.join(" "),
+    }
+}

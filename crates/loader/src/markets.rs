@@ -1,0 +1,147 @@
+//! Marketplace files, which name plugins and where they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_manifest::{CommandSources, Entry, MARKET_FILES, Market, Source, read_market};
+
+use crate::discover::exists;
+use crate::outcome::{Notice, Reason, Weight};
+use crate::report::Gate;
+use crate::roots::{Reach, Root, ancestors, inside, join};
+
+/// Bytes of a marketplace file that are read; its reader has the same limit.
+const MARKET_LIMIT: u64 = 4 << 20;
+/// The directory of Codex marketplaces: the file in it names paths relative to the repository, not to this directory.
+const IN_AGENTS: &str = ".agents/plugins";
+
+/// What a marketplace says of one directory.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    pub(crate) market: String,
+    pub(crate) entry: Entry,
+    /// Names that the marketplace says the plugin had before.
+    pub(crate) was: Vec<String>,
+}
+
+/// The marketplace files around the plugins of one root, each read once.
+#[derive(Debug, Default)]
+pub(crate) struct Markets {
+    /// By the directory that contains the file, relative to the root's jail.
+    read: BTreeMap<String, MarketsHere>,
+    /// All directories that some entry names, relative to the root's jail.
+    named: BTreeSet<String>,
+}
+
+/// What the marketplace files of one directory say.
+#[derive(Debug, Default)]
+struct MarketsHere {
+    /// By the plugin's directory, relative to the root's jail; the first entry for a directory counts.
+    named: BTreeMap<String, Named>,
+    broken: Option<Reason>,
+    notices: Vec<Notice>,
+}
+
+impl Markets {
+    /// Reads the marketplace files of a directory, unless that was done before.
+    pub(crate) fn load(&mut self, root: &Root, dir: &str) {
+        if !self.read.contains_key(dir) {
+            let here = MarketsHere::read(root, dir);
+            self.named.extend(here.named.keys().cloned());
+            self.read.insert(dir.to_owned(), here);
+        }
+    }
+
+    /// Reads those above a directory, as far as they count for it.
+    pub(crate) fn load_above(&mut self, root: &Root, dir: &str, reach: &Reach) {
+        for above in ancestors(dir).take_while(|above| inside(above, &reach.top).is_some()) {
+            self.load(root, above);
+        }
+    }
+
+    /// Returns the entry for a directory: of the nearest file above it, else of one inside it.
+    ///
+    /// A plugin's own file comes last, so that it cannot hide what the marketplace around it adds.
+    pub(crate) fn entry(&self, dir: &str, reach: &Reach) -> Option<&Named> {
+        let above = ancestors(dir).take_while(|above| inside(above, &reach.top).is_some());
+        above.chain([dir]).find_map(|at| self.read.get(at)?.named.get(dir))
+    }
+
+    /// Returns why a marketplace file above a directory cannot be used, if one cannot.
+    pub(crate) fn broken(&self, dir: &str, reach: &Reach) -> Option<&Reason> {
+        let above = ancestors(dir).take_while(|above| inside(above, &reach.top).is_some());
+        above.chain([dir]).find_map(|at| self.read.get(at)?.broken.as_ref())
+    }
+
+    /// Whether some entry names a directory, wherever its marketplace is.
+    pub(crate) fn mentions(&self, dir: &str) -> bool {
+        self.named.contains(dir)
+    }
+
+    /// Returns the directories inside one that some entry names.
+    pub(crate) fn named_inside<'m>(&'m self, dir: &'m str) -> impl Iterator<Item = &'m str> {
+        self.named.iter().map(String::as_str).filter(move |named| inside(named, dir).is_some())
+    }
+
+    /// Returns what is to be said of the files that were read.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = &Notice> {
+        self.read.values().flat_map(|here| &here.notices)
+    }
+}
+
+impl MarketsHere {
+    fn read(root: &Root, dir: &str) -> Self {
+        let mut here = Self::default();
+        let in_agents = dir == IN_AGENTS || dir.ends_with("/.agents/plugins");
+        for (_, name) in MARKET_FILES {
+            let file = join(dir, name);
+            if (in_agents && *name == "marketplace.json") || !exists(&root.jail, &file) {
+                continue;
+            }
+            let bytes = match root.jail.read(file.as_str(), MARKET_LIMIT) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    here.breaks("market/unreadable", format!("{file}: {error}"), Weight::CouldNotTell);
+                    continue;
+                }
+            };
+            match read_market(&file, &bytes, CommandSources::Refused) {
+                Ok((market, notices)) => {
+                    for notice in notices {
+                        let message = format!("{}: {}", notice.place(), notice.message());
+                        here.notices.push(Notice::new(notice.code(), Gate::Discover, message));
+                    }
+                    for error in market.refused().iter().flat_map(|entry| entry.errors().iter()) {
+                        here.breaks(error.code(), error.to_string(), Weight::Integrity);
+                    }
+                    here.enlist(dir, &market);
+                }
+                Err(errors) => {
+                    for error in errors.iter() {
+                        here.breaks(error.code(), error.to_string(), Weight::Integrity);
+                    }
+                }
+            }
+        }
+        here
+    }
+
+    /// What a broken marketplace would have said of the plugins inside it is not known: those that no good entry names
+    /// are refused, since an entry can add to what a plugin runs.
+    fn breaks(&mut self, code: &str, message: String, weight: Weight) {
+        self.notices.push(Notice::new(code, Gate::Discover, message.clone()));
+        let help = "fix the marketplace file; until then the plugins that it does not name are refused";
+        self.broken.get_or_insert_with(|| Reason::new(code, Gate::Discover, weight, message, help));
+    }
+
+    fn enlist(&mut self, dir: &str, market: &Market) {
+        for entry in market.entries() {
+            let Source::Local { path } = entry.source() else { continue };
+            let renames = market.renames().iter().filter(|(_, new)| *new == entry.name());
+            self.named.entry(join(dir, path)).or_insert_with(|| Named {
+                market: market.name().to_owned(),
+                entry: entry.clone(),
+                was: renames.map(|(old, _)| old.clone()).collect(),
+            });
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Where a check looks, and what of the file system around a plugin counts for it.
+
+use plugward_pinstore::FolderId;
+use plugward_sandbox_path::{FileKind, Jail};
+use plugward_types::PlacePath;
+
+/// Directories and files that mark a project.
+const PROJECT_MARKS: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+/// The directory that marks a project for plugward alone.
+const OWN_MARK: &str = ".plugward";
+/// Others may write.
+const OTHERS_WRITE: u32 = 0o002;
+
+/// A directory to look for plugins in.
+///
+/// The directory only selects plugins. Lockfile, marketplace file and shared directories of each plugin are found from
+/// the plugin's own place, upward as far as `jail` reaches.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "every caller must say where a check may look")]
+pub struct Root {
+    /// The name of the directory in reports; not an absolute path.
+    pub label: String,
+    /// An open directory that contains the one to look in, or is it.
+    pub jail: Jail,
+    /// The real path of `jail`.
+    pub top: PlacePath,
+    /// The directory to look in, relative to `jail`; `.` for the jail itself.
+    pub dir: String,
+    /// The path that the user typed, made absolute, if symlinks lead from it to `dir`. A pinned directory that became
+    /// a symlink is found by it.
+    pub typed: Option<PlacePath>,
+    /// The upward search for a project stops below these directories, such as the home directory.
+    pub stops: Vec<PlacePath>,
+}
+
+impl Root {
+    /// Looks in one open directory, and nowhere above it. `path` is its real path, which becomes part of the keys.
+    #[must_use]
+    pub fn placed(jail: Jail, path: PlacePath) -> Self {
+        let label = if path.name().is_empty() { "root".to_owned() } else { path.name().to_owned() };
+        Self { label, jail, top: path, dir: ".".to_owned(), typed: None, stops: Vec::new() }
+    }
+
+    /// Returns the real path of the directory to look in.
+    #[must_use]
+    pub fn real(&self) -> PlacePath {
+        self.top.join(&self.dir).unwrap_or_else(|_| self.top.clone())
+    }
+
+    /// Returns the path of a place relative to the jail, or `None` if the jail does not contain it.
+    pub(crate) fn inside<'p>(&self, place: &'p PlacePath) -> Option<&'p str> {
+        place.relative_to(&self.top)
+    }
+}
+
+/// The part of the tree around a plugin that counts for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reach {
+    /// The topmost directory, relative to the root's jail.
+    pub(crate) top: String,
+    /// The project that contains the plugin or is it, relative to the root's jail.
+    pub(crate) project: Option<String>,
+}
+
+/// Finds the project of a directory, and how far up lockfiles, marketplace files and shared directories count.
+///
+/// A mark inside the directory itself counts only if no project is found above: a plugin must not be able to cut
+/// itself off from the lockfile of the repository around it.
+pub(crate) fn reach(root: &Root, dir: &str) -> Reach {
+    let mut top = dir.to_owned();
+    for above in ancestors(dir) {
+        let Some(device) = searchable(root, above) else { break };
+        if device != device_of(root, &top) {
+            break;
+        }
+        above.clone_into(&mut top);
+        if is_project(root, above) {
+            return Reach { project: Some(top.clone()), top };
+        }
+    }
+    let project = is_project(root, dir).then(|| dir.to_owned());
+    Reach { top, project }
+}
+
+/// Returns the real path of the project that contains a root's directory, or is it.
+#[must_use]
+pub fn project_of(root: &Root) -> Option<PlacePath> {
+    let project = reach(root, &root.dir).project?;
+    root.top.join(&project).ok()
+}
+
+/// Returns the device of a directory above a plugin, or `None` if the search stops below that directory.
+fn searchable(root: &Root, dir: &str) -> Option<u64> {
+    let path = root.top.join(dir).ok()?;
+    if path.as_str() == "/" || root.stops.contains(&path) {
+        return None;
+    }
+    let meta = root.jail.metadata(dir).ok()?;
+    (meta.mode() & OTHERS_WRITE == 0).then(|| meta.id().device())
+}
+
+/// A directory that cannot be looked at equals no other, so that the search stops.
+fn device_of(root: &Root, dir: &str) -> u64 {
+    root.jail.metadata(dir).map_or(u64::MAX, |meta| meta.id().device())
+}
+
+fn is_project(root: &Root, dir: &str) -> bool {
+    let kind = |name: &str| root.jail.metadata(join(dir, name).as_str()).map(|meta| meta.kind());
+    PROJECT_MARKS.iter().any(|mark| matches!(kind(mark), Ok(FileKind::File | FileKind::Folder)))
+        || matches!(kind(OWN_MARK), Ok(FileKind::Folder))
+}
+
+/// Lists the directories above one, the nearest first, ending with `.`.
+pub(crate) fn ancestors(dir: &str) -> impl Iterator<Item = &str> {
+    let mut rest = (dir != ".").then_some(dir);
+    core::iter::from_fn(move || {
+        let current = rest?;
+        let above = current.rsplit_once('/').map_or(".", |(above, _)| above);
+        rest = (above != ".").then_some(above);
+        Some(above)
+    })
+}
+
+/// Joins two relative paths; `.` is the empty one.
+pub(crate) fn join(dir: &str, name: &str) -> String {
+    match (dir, name) {
+        (dir, "." | "") => dir.to_owned(),
+        (".", name) => name.to_owned(),
+        (dir, name) => format!("{dir}/{name}"),
+    }
+}
+
+/// Returns the rest of a path inside a directory: `.` if it is the directory, `None` if it is elsewhere.
+pub(crate) fn inside<'p>(path: &'p str, dir: &str) -> Option<&'p str> {
+    match path.strip_prefix(dir) {
+        _ if dir == "." => Some(path),
+        Some("") => Some("."),
+        Some(rest) => rest.strip_prefix('/'),
+        None => None,
+    }
+}
+
+/// Returns the identity of an open directory, if its file system stores when directories are created.
+pub(crate) fn folder_id(jail: &Jail) -> Option<FolderId> {
+    let birth = jail.birth()?;
+    let seconds = u64::try_from(birth.seconds()).ok()?;
+    let nanoseconds = seconds.checked_mul(1_000_000_000)?.checked_add(u64::from(birth.nanos()))?;
+    Some(FolderId::new(jail.id().inode(), nanoseconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_join_and_part_at_slashes() {
+        assert_eq!(ancestors("a/b/c").collect::<Vec<_>>(), ["a/b", "a", "."]);
+        assert_eq!(ancestors("a").collect::<Vec<_>>(), ["."]);
+        assert_eq!(ancestors(".").count(), 0);
+        assert_eq!(inside("a/b", "a"), Some("b"));
+        assert_eq!(inside("a", "a"), Some("."));
+        assert_eq!(inside("ab", "a"), None);
+        assert_eq!(inside("a/b", "."), Some("a/b"));
+        assert_eq!(join(".", "a"), "a");
+        assert_eq!(join("a", "."), "a");
+    }
+}

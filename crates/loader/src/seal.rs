@@ -1,0 +1,246 @@
+//! A private copy of checked bytes, for programs that need a path.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+use std::num::NonZeroUsize;
+
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+use plugward_sandbox_path::{Jail, JailError, Policy};
+use plugward_tree_lock::{DigestCheck, Digested, EntryKind, Limits, Snapshot, TreeError};
+use plugward_types::TreeDigest;
+
+use crate::shared::{Content, SharedRoots};
+
+/// The name of the plugin's own directory inside the copy.
+const PLUGIN: &str = "plugin";
+/// How many copies of the same plugin can exist in one directory.
+const COPIES: u32 = 10_000;
+
+/// A plugin's checked bytes in a private directory.
+///
+/// # Guarantees
+/// When it was written: the directory was new, no other user could write it, and its digest is that of the checked
+/// bytes. Files have mode 0400 or 0500, directories 0500. The owner, and whoever can write the directory around it, can
+/// still change it later.
+#[derive(Debug)]
+#[must_use]
+pub struct Sealed {
+    parent: Dir,
+    plugin: Dir,
+    name: String,
+    path: String,
+    tree: TreeDigest,
+}
+
+/// Why a private copy could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SealError {
+    /// The system refused something.
+    #[error("write a private copy of the plugin: {0}")]
+    Io(#[from] io::Error),
+    /// The copy cannot be opened as a jail.
+    #[error("read the private copy of the plugin: {0}")]
+    Jail(#[from] JailError),
+    /// The copy cannot be read again.
+    #[error("read the private copy of the plugin: {0}")]
+    Tree(#[from] TreeError),
+    /// What was written has another digest: another process changed it, or the file system does not keep modes.
+    #[error("the private copy has another digest: expected {expected}, found {found}")]
+    Differs {
+        /// The digest of the checked bytes.
+        expected: String,
+        /// The digest of the copy, or why it has none.
+        found: String,
+    },
+}
+
+impl Sealed {
+    pub(crate) fn write(snapshot: &Snapshot, shared: &SharedRoots, dir: &Dir) -> Result<Self, SealError> {
+        let expected = *snapshot.digest();
+        let parent = dir.try_clone()?;
+        let name = new_directory(&parent, &expected)?;
+        // Shared directories are found by relative paths, so the plugin is as deep in the copy as they go up.
+        let ups = shared.contents().map(|(name, _)| up(name)).max().unwrap_or(0);
+        let mut path = name.clone();
+        for _ in 1..ups {
+            path.push_str("/up");
+            make(&parent, &path)?;
+        }
+        path = format!("{path}/{PLUGIN}");
+        let sealed = Self::fill(parent, name, path, snapshot, shared);
+        match sealed {
+            Ok(sealed) => Ok(sealed),
+            Err(Failed { error, parent, name }) => {
+                // A copy that is not whole is of no use, and the first error says more than this one.
+                drop(remove(&parent, &name));
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(
+        parent: Dir,
+        name: String,
+        path: String,
+        snapshot: &Snapshot,
+        shared: &SharedRoots,
+    ) -> Result<Self, Failed> {
+        let write = || -> Result<Dir, SealError> {
+            copy(&parent, &path, snapshot)?;
+            for (relative, content) in shared.contents() {
+                copy_shared(&parent, &path, relative, content)?;
+            }
+            close(&parent, &name)?;
+            let plugin = parent.open_dir(&path)?;
+            verify(&plugin, snapshot)?;
+            Ok(plugin)
+        };
+        match write() {
+            Ok(plugin) => Ok(Self { parent, plugin, name, path, tree: *snapshot.digest() }),
+            Err(error) => Err(Failed { error, parent, name }),
+        }
+    }
+
+    /// Returns the plugin's directory.
+    #[must_use]
+    pub const fn dir(&self) -> &Dir {
+        &self.plugin
+    }
+
+    /// Returns the path of the plugin's directory, relative to the directory that it was written into.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the digest that the copy had when it was written.
+    #[must_use]
+    pub const fn tree(&self) -> &TreeDigest {
+        &self.tree
+    }
+
+    /// Removes the copy.
+    ///
+    /// # Errors
+    /// The system's own; a part of the copy can be left.
+    pub fn remove(self) -> io::Result<()> {
+        remove(&self.parent, &self.name)
+    }
+}
+
+struct Failed {
+    error: SealError,
+    parent: Dir,
+    name: String,
+}
+
+/// How many directories a relative name goes up.
+fn up(name: &str) -> usize {
+    name.split('/').take_while(|part| *part == "..").count()
+}
+
+fn new_directory(parent: &Dir, tree: &TreeDigest) -> io::Result<String> {
+    let mut stem = tree.hex();
+    stem.truncate(16);
+    for number in 0..COPIES {
+        let name = format!("{stem}-{number}");
+        match make(parent, &name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| name),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Makes one directory that this user alone can read, and fails if something of that name exists.
+fn make(parent: &Dir, path: &str) -> io::Result<()> {
+    parent.create_dir_with(path, DirBuilder::new().mode(0o700))
+}
+
+fn copy(parent: &Dir, path: &str, snapshot: &Snapshot) -> io::Result<()> {
+    make(parent, path)?;
+    let plugin = parent.open_dir(path)?;
+    for folder in snapshot.folders() {
+        make(&plugin, folder)?;
+    }
+    for entry in snapshot.entries() {
+        match entry.kind() {
+            EntryKind::Link => plugin.symlink_contents(entry.target().unwrap_or_default(), entry.path())?,
+            EntryKind::File => file(&plugin, entry.path(), entry.bytes(), 0o400)?,
+            EntryKind::Executable => file(&plugin, entry.path(), entry.bytes(), 0o500)?,
+        }
+    }
+    Ok(())
+}
+
+fn copy_shared(parent: &Dir, plugin: &str, relative: &str, content: &Content) -> io::Result<()> {
+    let mut at: Vec<&str> = plugin.split('/').collect();
+    for part in relative.split('/') {
+        if part == ".." {
+            at.pop();
+        } else {
+            at.push(part);
+        }
+    }
+    let path = at.join("/");
+    match content {
+        Content::Directory(snapshot) => copy(parent, &path, snapshot),
+        Content::File { bytes, .. } => file(parent, &path, bytes, 0o400),
+    }
+}
+
+fn file(dir: &Dir, path: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(mode);
+    let mut file = dir.open_with(path, &options)?;
+    file.write_all(bytes)?;
+    // The process's umask can have taken bits away.
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// Takes the write permission from all directories of a copy, the innermost first.
+fn close(parent: &Dir, name: &str) -> io::Result<()> {
+    for path in directories(parent, name)?.iter().rev() {
+        parent.set_permissions(path, Permissions::from_mode(0o500))?;
+    }
+    Ok(())
+}
+
+fn remove(parent: &Dir, name: &str) -> io::Result<()> {
+    for path in directories(parent, name)? {
+        parent.set_permissions(&path, Permissions::from_mode(0o700))?;
+    }
+    parent.remove_dir_all(name)
+}
+
+/// Lists a directory and those inside it, each before what it contains.
+fn directories(parent: &Dir, name: &str) -> io::Result<BTreeSet<String>> {
+    let mut all = BTreeSet::from([name.to_owned()]);
+    let mut rest = vec![name.to_owned()];
+    while let Some(path) = rest.pop() {
+        for entry in parent.read_dir(&path)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                let inner = format!("{path}/{}", entry.file_name().to_string_lossy());
+                all.insert(inner.clone());
+                rest.push(inner);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn verify(plugin: &Dir, snapshot: &Snapshot) -> Result<(), SealError> {
+    let jail = Jail::from_fd(plugin.try_clone()?.into_std_file().into(), Policy::standard())?;
+    let (limits, jobs) = (Limits::standard(), NonZeroUsize::MIN);
+    let limits = Limits { entries: limits.entries.max(snapshot.len().saturating_add(1)), ..limits };
+    let bytes = snapshot.total_bytes().saturating_add(1);
+    let limits = Limits { bytes: limits.bytes.max(bytes), file_bytes: limits.file_bytes.max(bytes), ..limits };
+    let found = match Digested::read(&jail, &limits, snapshot.exclude(), jobs)? {
+        DigestCheck::Digested(tree) if tree.digest() == snapshot.digest() => return Ok(()),
+        DigestCheck::Digested(tree) => tree.digest().to_string(),
+        DigestCheck::Refused(refusal) => refusal.to_string(),
+    };
+    Err(SealError::Differs { expected: snapshot.digest().to_string(), found })
+}

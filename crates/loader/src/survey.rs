@@ -1,0 +1,49 @@
+//! Which plugins there are and what they are called, without checking them: for selectors.
+
+use plugward_types::{CalledName, PluginKey};
+
+use crate::discover::{MAIN_LIMIT, discover};
+use crate::options::{CheckOptions, Watch};
+use crate::pins::PinStore;
+use crate::roots::{Root, join};
+use plugward_manifest::{At, MAIN_FILES, MapFiles, Mode};
+
+/// A plugin that can be selected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Surveyed {
+    /// The key.
+    pub key: PluginKey,
+    /// The names that its manifests state, if they can be read.
+    pub called: Vec<CalledName>,
+}
+
+/// Lists the plugins of some roots by key and name. Nothing is digested, scanned or decided.
+#[must_use]
+pub fn survey(roots: &[Root], pins: &PinStore, options: &CheckOptions, watch: &dyn Watch) -> Vec<Surveyed> {
+    let mut all = Vec::new();
+    for (number, root) in roots.iter().enumerate() {
+        for place in discover(root, number, pins.pins(), options, watch).places {
+            let mut files = MapFiles::new();
+            for (_, file) in MAIN_FILES {
+                if let Ok(bytes) = root.jail.read(join(&place.dir, file).as_str(), MAIN_LIMIT) {
+                    files.insert(file, bytes, Mode::Plain);
+                }
+            }
+            for source in ["index.ts", "index.js"] {
+                if root.jail.metadata(join(&place.dir, source).as_str()).is_ok() {
+                    files.insert(source, Vec::new(), Mode::Plain);
+                }
+            }
+            let at = At::folder(place.real.name());
+            let manifests = plugward_manifest::find(&files).into_iter().filter_map(|dialect| {
+                let manifest = plugward_manifest::read(dialect, &files, &at).ok()?;
+                CalledName::new(dialect.as_str(), manifest.name()).ok()
+            });
+            all.push(Surveyed { called: manifests.collect(), key: PluginKey::Placed(place.real) });
+        }
+    }
+    all.sort_by(|a, b| a.key.cmp(&b.key));
+    all.dedup_by(|a, b| a.key == b.key);
+    all
+}
