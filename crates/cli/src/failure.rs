@@ -31,13 +31,6 @@ impl Failure {
             Self::Usage(error) | Self::Internal(error) | Self::Refused(error) | Self::Store(error) => error,
         }
     }
-
-    /// A reader that went away is no error.
-    pub(crate) fn is_closed_pipe(&self) -> bool {
-        self.error().chain().any(|cause| {
-            cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-        })
-    }
 }
 
 impl fmt::Display for Failure {

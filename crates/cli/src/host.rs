@@ -1,6 +1,8 @@
 //! The one place that knows home folders, the environment, the clock and the terminal.
 
+use std::cell::RefCell;
 use std::io::IsTerminal as _;
+use std::rc::Rc;
 
 use anyhow::{Context as _, Result, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,7 +15,8 @@ use plugward_loader::state_file::Owner;
 use plugward_loader::{Dir, PlacePath, PluginKey, Root};
 
 use crate::args::Global;
-use crate::failure::Failure;
+use crate::escape::line;
+use crate::failure::{Failure, usage};
 
 /// What the rest of the program may know about where it runs.
 pub(crate) struct Host {
@@ -22,27 +25,57 @@ pub(crate) struct Host {
     /// Whether a person can be asked.
     pub(crate) interactive: bool,
     cfg: Vec<String>,
+    /// The settings of `PLUGWARD_CFG`, one per line.
+    cfg_lines: String,
+    /// What is wrong with settings files that were read all the same.
+    pub(crate) warnings: Warnings,
+}
+
+/// Warnings that are printed once the verb is done. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Warnings(Rc<RefCell<Vec<String>>>);
+
+impl Warnings {
+    /// Adds the warning of a file, if it has one that is new.
+    pub(crate) fn add(&self, warning: Option<String>) {
+        let Some(warning) = warning else { return };
+        let mut warnings = self.0.borrow_mut();
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
+    /// Removes all warnings and returns them.
+    pub(crate) fn take(&self) -> Vec<String> {
+        self.0.take()
+    }
 }
 
 impl Host {
-    pub(crate) fn new(global: &Global) -> Self {
+    /// Reads the environment once.
+    ///
+    /// # Errors
+    /// A variable of plugward's that is not UTF-8: to ignore it would be to run with other settings than the user's.
+    pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
         let strategy = etcetera::choose_base_strategy().ok();
         let config = strategy.as_ref().and_then(|s| Utf8PathBuf::from_path_buf(s.config_dir()).ok());
         let state = strategy
             .as_ref()
             .and_then(|s| Utf8PathBuf::from_path_buf(s.state_dir().unwrap_or_else(|| s.data_dir())).ok());
         let interactive = !global.no_input
-            && env("CI").is_none()
+            && !is_set("CI")
             && std::io::stdin().is_terminal()
             && std::io::stderr().is_terminal();
-        Self {
-            config: named(global.config_dir.as_ref(), "PLUGWARD_CONFIG_DIR")
+        Ok(Self {
+            config: named(global.config_dir.as_ref(), "PLUGWARD_CONFIG_DIR")?
                 .or_else(|| config.map(|dir| dir.join("plugward"))),
-            state: named(global.state_dir.as_ref(), "PLUGWARD_STATE_DIR")
+            state: named(global.state_dir.as_ref(), "PLUGWARD_STATE_DIR")?
                 .or_else(|| state.map(|dir| dir.join("plugward"))),
             interactive,
             cfg: global.cfg.clone(),
-        }
+            cfg_lines: own_env("PLUGWARD_CFG")?.unwrap_or_default(),
+            warnings: Warnings::default(),
+        })
     }
 
     /// The settings of the command line, in their order.
@@ -51,9 +84,8 @@ impl Host {
     }
 
     /// The settings of the environment, one a line.
-    #[expect(clippy::unused_self, reason = "the host is where the environment is known")]
     pub(crate) fn cfg_lines(&self) -> String {
-        env("PLUGWARD_CFG").unwrap_or_default()
+        self.cfg_lines.clone()
     }
 
     /// The folder of settings, pins and approvals.
@@ -70,8 +102,11 @@ impl Host {
 }
 
 /// The folder of a flag, else of the environment.
-fn named(flag: Option<&Utf8PathBuf>, variable: &str) -> Option<Utf8PathBuf> {
-    flag.cloned().or_else(|| env(variable).map(Utf8PathBuf::from))
+fn named(flag: Option<&Utf8PathBuf>, variable: &str) -> Result<Option<Utf8PathBuf>, Failure> {
+    if let Some(flag) = flag {
+        return Ok(Some(flag.clone()));
+    }
+    Ok(own_env(variable)?.map(Utf8PathBuf::from))
 }
 
 /// Opens a folder that is ours, and makes it with mode 0700 where it is not there yet.
@@ -244,15 +279,6 @@ fn label(typed: &Utf8Path, real: &Utf8Path) -> String {
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
-/// Reads a file that the settings name, up to a limit; a pipe or a device is not waited for.
-pub(crate) fn settings_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>> {
-    let meta = std::fs::metadata(path).with_context(|| format!("open {path}"))?;
-    if !meta.is_file() {
-        return Err(anyhow!("read {path}: not a regular file"));
-    }
-    named_file(path, limit)
-}
-
 /// Reads a file that a person named, up to a limit.
 pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>> {
     use std::io::Read as _;
@@ -267,8 +293,27 @@ pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>> {
 }
 
 fn env(name: &str) -> Option<String> {
+    env_os(name).and_then(|value| value.into_string().ok())
+}
+
+/// A variable of plugward's own, whose value must not be ignored; an empty one counts as unset.
+fn own_env(name: &str) -> Result<Option<String>, Failure> {
+    let Some(value) = env_os(name) else { return Ok(None) };
+    value.into_string().map(Some).map_err(|value| {
+        usage(format!(
+            "read {name}: its value `{}` is not UTF-8\n  next: set {name} to UTF-8 text, or run: unset {name}",
+            line(&value.to_string_lossy())
+        ))
+    })
+}
+
+fn is_set(name: &str) -> bool {
+    env_os(name).is_some()
+}
+
+fn env_os(name: &str) -> Option<std::ffi::OsString> {
     #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is known")]
-    let value = std::env::var(name).ok();
+    let value = std::env::var_os(name);
     value.filter(|value| !value.is_empty())
 }
 

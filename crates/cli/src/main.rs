@@ -7,14 +7,16 @@ mod host;
 mod html;
 mod json;
 mod out;
+mod output_file;
 mod progress;
 mod sarif;
 mod settings;
+mod settings_file;
 mod stores;
 mod table;
 mod verbs;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -33,39 +35,49 @@ fn main() -> ExitCode {
     };
     let loudness = if cli.global.quiet { -1 } else { i8::try_from(cli.global.verbose).unwrap_or(i8::MAX) };
     let mut out = Out::new(cli.global.color, loudness, cli.global.output.clone());
-    let host = Host::new(&cli.global);
-    let outcome = run(&cli.verb, &host, &mut out);
-    let (code, failure) = match outcome {
-        Ok(code) => (code, None),
-        // Whoever read the result has seen enough of it.
-        Err(failure) if failure.is_closed_pipe() => (0, Some(failure)),
-        Err(failure) => (failure.exit(), Some(failure)),
-    };
-    if let Some(failure) = failure {
-        if failure.is_closed_pipe() {
-            return ExitCode::from(code);
+    let outcome = Host::new(&cli.global).and_then(|host| {
+        let outcome = run(&cli.verb, &host, &mut out);
+        for warning in host.warnings.take() {
+            out.say(&escape::block(&warning));
         }
-        out.complain(&format!("{} {}", paint(REFUSE, "error:"), escape::block(&failure.to_string())));
-    } else if let Err(error) = out.finish()
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        return complain_plainly(&error);
+        outcome
+    });
+    match outcome {
+        Ok(code) => match out.finish() {
+            Ok(()) => ExitCode::from(code),
+            Err(error) => {
+                write_failed(&error);
+                ExitCode::from(with_failed_write(code))
+            }
+        },
+        Err(failure) => {
+            out.complain(&format!("{} {}", paint(REFUSE, "error:"), escape::block(&failure.to_string())));
+            ExitCode::from(failure.exit())
+        }
     }
-    ExitCode::from(code)
 }
 
 /// Help and versions go to standard output and are no error; everything else is exit 2.
 fn usage(error: &clap::Error) -> ExitCode {
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
     match error.print() {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => complain_plainly(&error),
-        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            write_failed(&error);
+            ExitCode::from(with_failed_write(code))
+        }
+        _ => ExitCode::from(code),
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the last resort where no stream of ours works")]
-fn complain_plainly(error: &io::Error) -> ExitCode {
-    eprintln!("error: write the result: {error}");
-    ExitCode::from(1)
+/// Of several codes the first of 7, 4, 6, 5, 2, 1 and 3 applies: a refusal stays one if its report cannot be written.
+const fn with_failed_write(code: u8) -> u8 {
+    if matches!(code, 0 | 3) { 1 } else { code }
+}
+
+fn write_failed(error: &io::Error) {
+    // `eprintln` would panic if standard error is closed, and there is no other place to report to.
+    let text = escape::block(&format!("error: write the result: {error}"));
+    let _nowhere_left = writeln!(io::stderr(), "{text}");
 }
 
 fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {

@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal as _, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::output_file;
+
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ColorWhen {
@@ -49,9 +51,19 @@ pub(crate) enum Show {
     All,
 }
 
+/// Whether anyone reads standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// Nothing is known to the contrary.
+    Reading,
+    /// A write failed with `EPIPE`.
+    Gone,
+}
+
 /// Standard output or a file, and standard error.
 pub(crate) struct Out {
     results: Box<dyn Write>,
+    reader: Reader,
     choice: anstream::ColorChoice,
     to_file: Option<FileSink>,
     /// How loud: negative is quiet.
@@ -81,6 +93,7 @@ impl Out {
         };
         Self {
             results: Box::new(anstream::AutoStream::new(stdout, choice)),
+            reader: Reader::Reading,
             choice,
             to_file: file.map(|path| FileSink { buffer: Vec::new(), path }),
             loudness,
@@ -89,14 +102,22 @@ impl Out {
         }
     }
 
-    /// Writes a result.
+    /// Writes a result. Once the reader of standard output is gone, results are dropped without an error.
     pub(crate) fn result(&mut self, text: &str) -> io::Result<()> {
-        match &mut self.to_file {
-            Some(sink) => {
-                sink.buffer.extend_from_slice(anstream::adapter::strip_str(text).to_string().as_bytes());
+        if let Some(sink) = &mut self.to_file {
+            sink.buffer.extend_from_slice(anstream::adapter::strip_str(text).to_string().as_bytes());
+            return Ok(());
+        }
+        if self.reader == Reader::Gone {
+            return Ok(());
+        }
+        match self.results.write_all(text.as_bytes()) {
+            // `plugward check | head` must not turn a refusal into success: the verb goes on to its own exit code.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.reader = Reader::Gone;
                 Ok(())
             }
-            None => self.results.write_all(text.as_bytes()),
+            other => other,
         }
     }
 
@@ -114,26 +135,14 @@ impl Out {
         if writeln!(stderr, "{text}").is_err() {}
     }
 
-    /// Flushes, and puts the file in place where `--output` was given.
+    /// Flushes standard output, or writes the file of `--output`.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         if let Some(sink) = self.to_file.take() {
-            return put(&sink.path, &sink.buffer);
+            return output_file::write(&sink.path, &sink.buffer);
         }
-        self.results.flush()
+        match self.results.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
     }
-}
-
-/// Writes a file by way of a second name, so that a reader sees the old bytes or the new ones.
-///
-/// A pipe, a device or a link that is already there is written to as it is, since a rename would take its place.
-pub(crate) fn put(path: &camino::Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    if std::fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        #[expect(clippy::disallowed_methods, reason = "--output names a file of the user's own")]
-        return std::fs::write(path, bytes);
-    }
-    let mut beside = path.as_str().to_owned();
-    beside.push_str(".plugward-tmp");
-    #[expect(clippy::disallowed_methods, reason = "--output names a file of the user's own")]
-    std::fs::write(&beside, bytes)?;
-    std::fs::rename(&beside, path)
 }

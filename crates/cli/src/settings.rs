@@ -14,7 +14,8 @@ use toml::Spanned;
 
 use crate::escape::line;
 use crate::failure::{Failure, usage};
-use crate::host::{self, Host};
+use crate::host::{self, Host, Warnings};
+use crate::settings_file::{self, SettingsFile};
 
 /// The file's name in the config folder.
 pub(crate) const NAME: &str = "config.toml";
@@ -41,6 +42,7 @@ pub(crate) struct Settings {
     pub(crate) tree: Limits,
     /// Files of more rules.
     rules: Vec<Utf8PathBuf>,
+    warnings: Warnings,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -198,6 +200,7 @@ impl Settings {
             packages: Vec::new(),
             tree: Limits::standard(),
             rules: Vec::new(),
+            warnings: host.warnings.clone(),
         };
         for text in texts(host)? {
             all.add(&text)?;
@@ -254,8 +257,13 @@ impl Settings {
     /// no more than the built-in ones.
     pub(crate) fn rules(&self, named: &[Utf8PathBuf]) -> Result<Option<Rules>, Failure> {
         let mut texts = Vec::new();
-        for path in self.rules.iter().chain(named) {
-            let bytes = host::named_file(path, RULES).map_err(Failure::Usage)?;
+        // A file of the command line may be a pipe or anyone's: the user names it here and now.
+        let own = self.rules.iter().map(|path| (path, settings_file::read(path, RULES)));
+        let named =
+            named.iter().map(|path| (path, host::named_file(path, RULES).map(SettingsFile::unchecked)));
+        for (path, read) in own.chain(named) {
+            let SettingsFile { bytes, warning } = read.map_err(Failure::Usage)?;
+            self.warnings.add(warning);
             let text = String::from_utf8(bytes).map_err(|error| {
                 usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
             })?;
@@ -275,9 +283,10 @@ impl Settings {
 fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
     let mut texts = Vec::new();
     if let Some(path) = host.config_dir().ok().map(|dir| dir.join(NAME))
-        && std::fs::symlink_metadata(&path).is_ok()
+        && let Some(file) = settings_file::read_if_present(&path, LIMIT).map_err(Failure::Usage)?
     {
-        let bytes = host::settings_file(&path, LIMIT).map_err(Failure::Usage)?;
+        let SettingsFile { bytes, warning } = file;
+        host.warnings.add(warning);
         let text = String::from_utf8(bytes).map_err(|error| {
             usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
         })?;

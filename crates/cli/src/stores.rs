@@ -14,6 +14,7 @@ use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::settings::Settings;
+use crate::settings_file::{self, SettingsFile};
 
 /// Most bytes of a revocation list.
 const LIST: u64 = 8 << 20;
@@ -131,12 +132,18 @@ fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
             Ok(dir) => dir.join(source),
             Err(_) => source.into(),
         };
-        let bytes = host::settings_file(&path, LIST);
-        if let Err(error) = &bytes {
-            out.say(&format!("warning: {error:#}"));
-        }
+        let bytes = match settings_file::read(&path, LIST) {
+            Ok(SettingsFile { bytes, warning }) => {
+                host.warnings.add(warning);
+                Some(bytes)
+            }
+            Err(error) => {
+                out.say(&format!("warning: {error:#}"));
+                None
+            }
+        };
         match &opened {
-            Ok(lists) => store.add(&name, lists.settle(source, bytes.ok().as_deref())),
+            Ok(lists) => store.add(&name, lists.settle(source, bytes.as_deref())),
             Err(why) => store.unkept(&name, why),
         }
     }

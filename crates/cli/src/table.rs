@@ -340,14 +340,14 @@ fn summary(report: &Report, view: &View) -> String {
     put(
         &mut out,
         format_args!(
-            "{} in {}: {} load, {} ask, {} refuse; {} skipped; {} files, {}\n",
+            "{} in {}: {} load, {} ask, {} refuse; {} skipped; {}, {}\n",
             count(plugins, "plugin"),
             line(&report.roots.join(", ")),
             sum.load,
             sum.ask,
             sum.refuse,
             sum.skipped,
-            sum.files,
+            count(usize::try_from(sum.files).unwrap_or(usize::MAX), "file"),
             bytes(sum.bytes)
         ),
     );

@@ -120,6 +120,21 @@ fn main() {
     let (best, middle) = rounds(51, || timed(|| open(&dir, Durability::Off)).0);
     println!("{:<58} {best:>12.1?} best {middle:>12.1?} middle", "open at 300,000 records");
 
+    // The longest open: one segment that is about to be sealed, whose whole hash chain is followed.
+    let (full, full_dir) = folder();
+    let ledger = open(&full_dir, Durability::Off);
+    let live = full.path().join("ledger.jsonl");
+    while std::fs::metadata(&live).unwrap().len() < (64 << 20) - 300_000 {
+        append(&ledger, 1_000);
+    }
+    drop(ledger);
+    let (best, middle) = rounds(11, || timed(|| open(&full_dir, Durability::Off)).0);
+    let size = std::fs::metadata(&live).unwrap().len() as f64 / f64::from(1 << 20);
+    println!(
+        "{:<58} {best:>12.1?} best {middle:>12.1?} middle",
+        format!("open with a live segment of {size:.1} MiB")
+    );
+
     let files = LedgerFiles::open(&dir).unwrap();
     let mut bytes = 0;
     let mut records = 0;

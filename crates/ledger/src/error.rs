@@ -53,6 +53,7 @@ impl LedgerError {
 pub const CODES: &[(&str, &str)] = &[
     NOT_OURS,
     BROKEN,
+    LOST,
     TOO_LONG,
     APPEND,
     VERSION,
@@ -75,6 +76,10 @@ const NOT_OURS: Row = (
 const BROKEN: Row = (
     "ledger/broken",
     "keep the ledger's files for whoever investigates: move ledger*.jsonl and ledger.checkpoint out of the state folder; the next run starts a new ledger",
+);
+const LOST: Row = (
+    "ledger/lost",
+    "restore the ledger's files from a backup; or, to start a new ledger without the lost records, move ledger*.jsonl and ledger.checkpoint out of the state directory",
 );
 const TOO_LONG: Row =
     ("ledger/too-long", "record less at once: a record has at most 65536 bytes, an append 1024 records");
@@ -126,6 +131,12 @@ pub enum LedgerErrorKind {
         seq: u64,
         /// What does not fit.
         why: Why,
+    },
+    /// Records that `ledger.checkpoint` covers are not there any more.
+    #[error("read ledger.jsonl: {why}")]
+    Lost {
+        /// How that shows.
+        why: LossReason,
     },
     /// A record, or one append, is longer than the format allows.
     #[error("append a record of {bytes} bytes: at most {limit} are allowed")]
@@ -194,6 +205,7 @@ impl LedgerErrorKind {
         match self {
             Self::NotOurs { .. } => NOT_OURS,
             Self::Broken { .. } => BROKEN,
+            Self::Lost { .. } => LOST,
             Self::TooLong { .. } => TOO_LONG,
             Self::Append => APPEND,
             Self::Version { .. } => VERSION,
@@ -207,6 +219,38 @@ impl LedgerErrorKind {
             Self::Unsupported => UNSUPPORTED,
         }
     }
+}
+
+/// How `ledger.checkpoint` shows that records were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LossReason {
+    /// There are no records at all.
+    #[error("it is missing or has no records, but ledger.checkpoint covers {covered}")]
+    Missing {
+        /// How many it covers.
+        covered: u64,
+    },
+    /// There are fewer records than it covers.
+    #[error("it has {have} records, but ledger.checkpoint covers {covered}")]
+    Shorter {
+        /// How many records there are, those of older segments included.
+        have: u64,
+        /// How many it covers.
+        covered: u64,
+    },
+    /// It belongs to another ledger.
+    #[error("ledger.checkpoint belongs to another ledger")]
+    OtherLedger,
+    /// The records that it covers are others.
+    #[error("its first {covered} records are not those that ledger.checkpoint covers")]
+    OtherRecords {
+        /// How many it covers.
+        covered: u64,
+    },
+    /// It is not a checkpoint, so that it cannot show anything.
+    #[error("ledger.checkpoint is damaged")]
+    Damaged,
 }
 
 /// Why a line does not belong where it stands.

@@ -41,6 +41,8 @@ pub(crate) struct Core {
     unsynced: u64,
     /// A checkpoint that the file beside the ledger does not have yet.
     anchor: Option<Checkpoint>,
+    /// While the ledger is opened: the checkpoint file, until the chain is as long as it says.
+    pub(crate) expected: Option<Checkpoint>,
     /// A failed sync: what the system keeps of the file is not known any more.
     stopped: bool,
     buffer: Vec<u8>,
@@ -71,6 +73,7 @@ impl Core {
             segment: SEGMENT,
             unsynced: 0,
             anchor: None,
+            expected: None,
             stopped: false,
             buffer: Vec::new(),
         }
@@ -97,7 +100,7 @@ impl Core {
         }
         self.folds.apply(&record);
         self.chain.push(line, &record);
-        Ok(())
+        self.compare_expected()
     }
 
     /// Reads what other processes appended, or follows them to the next segment.
@@ -306,6 +309,18 @@ impl Core {
             self.stopped = true;
             LedgerError::append(error)
         })
+    }
+
+    /// Syncs, and replaces the checkpoint file with one that covers all records.
+    pub(crate) fn anchor(&mut self) -> Result<Checkpoint, LedgerError> {
+        self.catch_up()?;
+        let id = self.chain.id().ok_or(LedgerError::new(LedgerErrorKind::Stopped))?;
+        let checkpoint = Checkpoint::new(id, self.chain.next_seq(), self.chain.frontier().root());
+        // The file must not be ahead of the ledger after a power cut.
+        self.sync()?;
+        self.anchor = Some(checkpoint.clone());
+        self.write_anchor()?;
+        Ok(checkpoint)
     }
 
     /// Replaces the checkpoint file if it is behind. A failure is tried again before the next append.

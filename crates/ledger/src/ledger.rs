@@ -130,11 +130,14 @@ impl Drop for Held<'_> {
 impl Ledger {
     /// Opens the ledger in a folder, or makes one with `new_id` where there is none.
     ///
-    /// It reads back to the last checkpoint only: what it takes does not grow with the ledger. A torn tail is set aside and recorded.
+    /// The hash chain of the live segment is followed from its first line, at about the speed of SHA-256; records since the
+    /// last checkpoint are read whole. Sealed segments are left to [`LedgerFiles::verify`](crate::LedgerFiles::verify),
+    /// since they may have been moved away on purpose. A torn tail is set aside and recorded.
     ///
     /// # Errors
-    /// `ledger/not-ours` for a folder or file with other rights, owner, kind or number of links; `ledger/broken` where the lines since the
-    /// last checkpoint do not fit; `ledger/version` for records of a newer format; `ledger/held`; `ledger/io`; `ledger/append` where a
+    /// `ledger/lost` if `ledger.checkpoint` covers records that are missing or others, and if it is damaged;
+    /// `ledger/not-ours` for a folder or file with other rights, owner, kind or number of links; `ledger/broken` if a line
+    /// of the live segment does not fit the chain; `ledger/version` for records of a newer format; `ledger/held`; `ledger/io`; `ledger/append` where a
     /// first record or a recovery could not be written.
     pub fn open(
         dir: &Dir,
@@ -171,7 +174,9 @@ impl Ledger {
         let ledger = Self(Arc::new(Mutex::new(Core::new(medium, clock, durability, folds))));
         let recovered = {
             let mut held = ledger.hold()?;
+            held.0.expected = held.0.read_anchor()?;
             let recovered = held.0.start(new_id)?;
+            held.0.expected = None;
             held.0.write_anchor()?;
             recovered
         };
@@ -229,6 +234,17 @@ impl Ledger {
     /// Those of [`Ledger::append`], and `ledger/io` where the file could not be replaced.
     pub fn checkpoint(&self) -> Result<Checkpoint, LedgerError> {
         self.hold()?.0.checkpoint()
+    }
+
+    /// Syncs, and replaces `ledger.checkpoint` with one that covers all records, without a record of its own.
+    ///
+    /// # Guarantees
+    /// If one of the records so far is altered or removed later, and the file is not, the next [`Ledger::open`] fails.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::append`], and `ledger/io` if the file could not be replaced.
+    pub fn anchor(&self) -> Result<Checkpoint, LedgerError> {
+        self.hold()?.0.anchor()
     }
 
     /// Appends a last checkpoint and lets go of the handle; clones stay usable.

@@ -29,7 +29,7 @@ mod value;
 mod verify;
 
 pub use checkpoint::Checkpoint;
-pub use error::{CODES, LedgerError, LedgerErrorKind, Why};
+pub use error::{CODES, LedgerError, LedgerErrorKind, LossReason, Why};
 pub use event::{BudgetLine, Event, Outcome, PluginSeen, Verdict};
 #[cfg(any(test, feature = "test-util"))]
 pub use faults::{TestFolder, WriteFault};

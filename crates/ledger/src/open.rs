@@ -1,13 +1,14 @@
 //! Opening: from the end back to a checkpoint, forward again, and setting a torn tail aside.
 
 use crate::chain::Chain;
-use crate::error::{LedgerError, LedgerErrorKind, Why};
+use crate::checkpoint::Checkpoint;
+use crate::error::{LedgerError, LedgerErrorKind, LossReason, Why};
 use crate::event::Event;
 use crate::inner::{Core, segment_range};
 use crate::ledger::Recovered;
 use crate::lines::{each_line, good_end, read_range};
 use crate::medium::{ANCHOR, Keep, LIVE, Look, Tape};
-use crate::record::{FORMAT, MAX_LINE, Record};
+use crate::record::{FORMAT, MAX_LINE, Place, Record};
 use crate::sum::{LedgerId, Sum};
 
 const FIRST_WINDOW: u64 = 128 * 1024;
@@ -31,6 +32,10 @@ fn saving(error: std::io::Error) -> LedgerError {
     LedgerError::io("set a torn tail aside", error)
 }
 
+fn lost(why: LossReason) -> LedgerError {
+    LedgerError::new(LedgerErrorKind::Lost { why })
+}
+
 fn bytes_of(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
@@ -39,7 +44,7 @@ impl Core {
     /// Opens what is there, or makes a new ledger where nothing is.
     pub(crate) fn start(&mut self, new_id: LedgerId) -> Result<Option<Recovered>, LedgerError> {
         if self.medium.look()? == Look::Missing && !self.restore_live()? {
-            self.keep_old_anchor()?;
+            self.expect_none()?;
             self.medium.create_live()?;
             return self.first_write(new_id).map(|()| None);
         }
@@ -48,7 +53,7 @@ impl Core {
             size = self.medium.open_live()?;
         }
         if size == 0 {
-            self.keep_old_anchor()?;
+            self.expect_none()?;
             return self.first_write(new_id).map(|()| None);
         }
         check_size(LIVE, size)?;
@@ -63,6 +68,7 @@ impl Core {
         if good_end(self.medium.live()?, 0, size).map_err(reading)? > 0 {
             return self.load(size);
         }
+        self.expect_in_segments()?;
         // Not one whole record: what is there is set aside, and the ledger begins, or goes on from its last segment.
         let tail = self.tail_name(0, size)?;
         let part = format!("{}{PART}", tail.saved_as);
@@ -77,22 +83,91 @@ impl Core {
         self.record_tail(&tail, &part).map(Some)
     }
 
-    /// A checkpoint without a ledger shows that a ledger was there: the new one must not write over it.
-    fn keep_old_anchor(&mut self) -> Result<(), LedgerError> {
-        let doing = |error| LedgerError::io("keep the checkpoint of an older ledger", error);
+    /// Reads the checkpoint file, if there is one.
+    pub(crate) fn read_anchor(&self) -> Result<Option<Checkpoint>, LedgerError> {
+        let doing = |error| LedgerError::io("read ledger.checkpoint", error);
         if !self.medium.names().map_err(doing)?.iter().any(|name| name == ANCHOR) {
-            return Ok(());
+            return Ok(None);
         }
         let tape = self.medium.open_file(ANCHOR)?;
         let size = tape.size().map_err(doing)?;
-        check_size(ANCHOR, size)?;
-        let sum: String = sum_of(tape.as_ref(), 0, size)?.to_string().chars().take(8).collect();
-        self.medium.rename(ANCHOR, &format!("{ANCHOR}.old-{sum}"), Keep::Synced).map_err(doing)
+        // A checkpoint has about a hundred bytes.
+        let bytes = read_range(tape.as_ref(), 0, size.min(1_024)).map_err(doing)?;
+        let parsed = core::str::from_utf8(&bytes).ok().and_then(|text| Checkpoint::parse(text).ok());
+        parsed.map(Some).ok_or_else(|| lost(LossReason::Damaged))
+    }
+
+    /// A checkpoint without a ledger shows that a ledger was there: a new one would hide that.
+    fn expect_none(&self) -> Result<(), LedgerError> {
+        self.expect_at_least(0)
+    }
+
+    /// Whether the sealed segments alone have all that the checkpoint covers. It is asked before one is renamed.
+    fn expect_in_segments(&self) -> Result<(), LedgerError> {
+        let last = self.segments()?.pop().and_then(|(_, name)| segment_range(&name));
+        self.expect_at_least(last.map_or(0, |(_, last)| last.saturating_add(1)))
+    }
+
+    fn expect_at_least(&self, have: u64) -> Result<(), LedgerError> {
+        match self.expected.as_ref().map(Checkpoint::size) {
+            Some(covered) if have == 0 => Err(lost(LossReason::Missing { covered })),
+            Some(covered) if covered > have => Err(lost(LossReason::Shorter { have, covered })),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares the chain with the checkpoint file as soon as it is as long.
+    pub(crate) fn compare_expected(&mut self) -> Result<(), LedgerError> {
+        let Some(expected) = &self.expected else { return Ok(()) };
+        if expected.size() != self.chain.next_seq() {
+            return Ok(());
+        }
+        if expected.root() != self.chain.frontier().root() {
+            return Err(lost(LossReason::OtherRecords { covered: expected.size() }));
+        }
+        self.expected = None;
+        Ok(())
+    }
+
+    /// Follows the hash chain of the live file up to the checkpoint that the chain stands before.
+    ///
+    /// Sums are enough there: the checkpoint was made of the same lines, and its counters are taken as they are.
+    fn follow_sums(&self, end: u64) -> Result<(), LedgerError> {
+        let fault = |seq: u64, why| {
+            let line = seq.saturating_sub(self.first_seq).saturating_add(1);
+            LedgerError::new(LedgerErrorKind::Broken { file: LIVE.to_owned(), line, seq, why })
+        };
+        let (mut seq, mut head) = (self.first_seq, None);
+        let mut follow = |line: &[u8]| {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            let Some(place) = Place::of(text) else {
+                // It is not a record; a whole parse says why.
+                return Err(fault(seq, Record::parse(text).err().unwrap_or(Why::NotJson)));
+            };
+            if place.seq != seq {
+                return Err(fault(seq, Why::Seq { found: place.seq }));
+            }
+            if head.is_some_and(|head| head != place.prev) || (seq == 0 && place.prev != Sum::ZERO) {
+                return Err(fault(seq, Why::Prev));
+            }
+            seq = seq.saturating_add(1);
+            head = Some(Sum::of(line));
+            Ok(())
+        };
+        each_line(self.medium.live()?, 0, end, &mut follow).map_err(reading)??;
+        if seq != self.chain.next_seq() {
+            return Err(fault(seq, Why::Seq { found: self.chain.next_seq() }));
+        }
+        if head.is_some_and(|head| head != self.chain.head()) {
+            return Err(fault(seq, Why::Prev));
+        }
+        Ok(())
     }
 
     /// A crash between the two renames of a new segment leaves no live file: the last segment becomes it again.
     pub(crate) fn restore_live(&mut self) -> Result<bool, LedgerError> {
         let Some(last) = self.segments()?.pop() else { return Ok(false) };
+        self.expect_in_segments()?;
         self.medium.rename(&last.1, LIVE, Keep::Synced).map_err(reading)?;
         Ok(true)
     }
@@ -143,6 +218,13 @@ impl Core {
             None => self.replay_segments(first.seq(), Some(id))?,
         };
         self.chain.set_id(id);
+        if self.expected.as_ref().is_some_and(|expected| expected.ledger() != id) {
+            return Err(lost(LossReason::OtherLedger));
+        }
+        if base > 0 {
+            self.follow_sums(base)?;
+        }
+        self.compare_expected()?;
         self.size = base;
         self.follow_to(size)
     }
@@ -270,6 +352,8 @@ impl Core {
             }
             self.size = at;
         }
+        // Before anything is cut: a tail that the checkpoint covers was whole once.
+        self.expect_at_least(self.chain.next_seq())?;
         if good == size { Ok(None) } else { self.recover(size).map(Some) }
     }
 

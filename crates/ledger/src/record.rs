@@ -3,7 +3,7 @@
 use crate::error::{LedgerError, LedgerErrorKind, Why};
 use crate::event::Event;
 use crate::json::{JsonFault, Reader, Writer, is_object};
-use crate::sum::Sum;
+use crate::sum::{Sum, parse_hex};
 use crate::time::Timestamp;
 use crate::value::Value;
 
@@ -165,6 +165,32 @@ fn read(text: &str) -> Result<Record, JsonFault> {
     reader.want("}", "the end of the record, or a field in the order of its type")?;
     reader.end()?;
     Ok(Record { version, seq, ts, prev, body })
+}
+
+/// Where a line says that it stands, read without the rest of the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) seq: u64,
+    pub(crate) prev: Sum,
+}
+
+impl Place {
+    /// Reads the head of a line; `None` if it is not that of a record.
+    pub(crate) fn of(line: &[u8]) -> Option<Self> {
+        let (_, rest) = number(line.strip_prefix(b"{\"v\":")?)?;
+        let (seq, rest) = number(rest.strip_prefix(b",\"seq\":")?)?;
+        let rest = rest.strip_prefix(b",\"ts\":\"")?;
+        let rest = rest.get(memchr::memchr(b'"', rest)?..)?;
+        let prev = rest.strip_prefix(b"\",\"prev\":\"")?.get(..64)?;
+        let prev = parse_hex(core::str::from_utf8(prev).ok()?)?;
+        Some(Self { seq, prev: Sum::from_bytes(prev) })
+    }
+}
+
+fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at_checked(digits)?;
+    Some((core::str::from_utf8(digits).ok()?.parse().ok()?, rest))
 }
 
 /// Hashes a list of plugins as `plugins_loaded` carries it: the canonical text of the list, without times.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use plugward_redact::{Did, Firewall, Found, Raw, Rules, Settings, Views};
+use plugward_redact::{Did, Firewall, Found, Rules, Settings, Views};
 use plugward_scanner::{Content, Entry, ScanReport, State};
 use plugward_types::{Digest, Finding, RuleId, Severity, Span};
 
@@ -30,8 +30,8 @@ pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Findi
         }
         let Some(entry) = by_path.get(state.path.as_str()) else { continue };
         let Content::Bytes { bytes, digest } = entry.content else { continue };
-        let redacted = firewall.redact_bytes(Raw::new(bytes.to_vec()));
-        if redacted.findings().is_empty() {
+        let secrets = firewall.find_in(bytes);
+        if secrets.is_empty() {
             continue;
         }
         let own = report.findings();
@@ -44,12 +44,12 @@ pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Findi
             .filter(|finding| finding.rule.family() == "secret")
             .map(|finding| finding.span)
             .collect();
-        found(entry.path, (bytes, digest), redacted.findings(), &known, &mut out)?;
+        found(entry.path, (bytes, digest), &secrets, &known, &mut out)?;
     }
     Ok(out)
 }
 
-/// Puts what was cut out of one file back to its place in the raw bytes.
+/// Adds a finding for each secret of one file that no finding of the scan has.
 fn found(
     path: &str,
     (bytes, digest): (&[u8], Digest),
@@ -57,14 +57,9 @@ fn found(
     known: &[Span],
     out: &mut Vec<Finding>,
 ) -> Result<(), String> {
-    let (mut before, mut written) = (0_usize, 0_usize);
     let mut place = Place { bytes, at: 0, line: 1, column: 1 };
     for one in all {
-        let start = one.at.start.saturating_sub(written).saturating_add(before);
-        let len = if one.did == Did::Cut { one.raw_len } else { one.at.len() };
-        let span = Span::new(start.min(bytes.len()), start.saturating_add(len).min(bytes.len()));
-        before = before.saturating_add(len);
-        written = written.saturating_add(one.at.len());
+        let span = Span::new(one.at.start, one.at.end);
         let listed = known.iter().any(|known| known.start < span.end && span.start < known.end);
         if listed || one.did != Did::Cut {
             continue;

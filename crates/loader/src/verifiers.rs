@@ -4,7 +4,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use plugward_tree_lock::{Claim, LockFile, Need, Snapshot, Subject, Verifier, VerifiersCheck, verify_all};
-use plugward_types::{PluginKey, TreeDigest};
+use plugward_types::TreeDigest;
 
 use crate::examined::Examined;
 use crate::gates::lock::LockResult;
@@ -150,9 +150,7 @@ pub(crate) fn names(one: &Examined) -> Vec<String> {
         names.extend(one.called.iter().map(|name| format!("{name}@{market}")));
         names.extend(one.dialects.iter().map(|dialect| format!("{}:{}@{market}", dialect.as_str(), named.entry.name())));
     }
-    if let PluginKey::Installed { .. } = &one.key {
-        names.push(one.key.to_string());
-    }
+    names.push(one.key.to_string());
     names
 }
 

@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::error::Weight;
 use crate::json::{Node, Value, canonical};
 use crate::reader::{Ctx, Doc, Need};
-use crate::surface::{Fact, SurfaceItem};
+use crate::surface::{Fact, SurfaceItem, SurfaceKind};
 use crate::text::{ForeignText, escape};
 
 /// Where a command starts.
@@ -68,12 +68,24 @@ impl Ctx<'_> {
             self.say_at(item.place.clone(), Code::LauncherFloating, Weight::Notice, message);
         }
         for part in view.parts() {
-            if let Some(path) = part.started().filter(|path| !self.has(path)) {
-                self.missing_program(&mut item, path);
+            if let Some(path) = part.started().filter(|path| !self.has_program(path)) {
+                if item.kind == SurfaceKind::CommandShell || is_guarded(&item) {
+                    // An example in a document, or a command that asks first whether the file exists.
+                    self.missing_file(&item.place, path);
+                    item.coverage = item.coverage.worst(Coverage::Unresolved);
+                } else {
+                    self.missing_program(&mut item, path);
+                }
             }
         }
         self.check_variables(&item);
         self.add(item);
+    }
+
+    /// Whether a program exists under its name, or under one that its interpreter or system would try.
+    fn has_program(&self, path: &str) -> bool {
+        const TRIED: [&str; 8] = [".js", ".mjs", ".cjs", ".json", "/index.js", ".exe", ".cmd", ".bat"];
+        self.has(path) || TRIED.iter().any(|end| self.files.get(&format!("{path}{end}")).is_some())
     }
 
     pub(crate) fn has(&self, path: &str) -> bool {
@@ -172,4 +184,11 @@ pub(crate) fn scalar_text(node: &Node<'_>) -> String {
             text
         }
     }
+}
+
+/// Whether a command checks that its program exists, or goes on without it.
+fn is_guarded(item: &SurfaceItem) -> bool {
+    const GUARDS: [&str; 8] = ["[ -", "[[ -", "test -", "command -v", "|| true", "|| :", "|| exit 0", "2>/dev/null ||"];
+    let text = item.text.as_ref().map(ForeignText::as_untrusted).unwrap_or_default();
+    GUARDS.iter().any(|guard| text.contains(guard) || item.run.iter().any(|word| word.contains(guard)))
 }

@@ -80,6 +80,22 @@ impl Firewall {
         redacted
     }
 
+    /// Finds what [`Firewall::redact_bytes`] would take out or mark, without a copy of the text.
+    ///
+    /// # Guarantees
+    /// The findings are those of `redact_bytes`, in the same order, but [`Found::at`], [`Found::line`] and
+    /// [`Found::column`] count in the input: `at` is the range of the bytes that would be taken out.
+    #[must_use]
+    pub fn find_in(&self, bytes: &[u8]) -> Vec<Found> {
+        let mut core = Core::finding(self);
+        let mut nothing = Vec::new();
+        while core.block(bytes, 0, Rest::None, &mut nothing) {}
+        match core.withheld() {
+            Some(rank) => vec![withheld(self, rank, bytes.len(), bytes.len())],
+            None => core.findings,
+        }
+    }
+
     /// Starts a text that comes in chunks.
     #[must_use]
     pub fn stream(&self) -> RedactStream<'_> {

@@ -38,6 +38,15 @@ pub(crate) enum Rest {
     None,
 }
 
+/// What a pass makes, and which text its findings count in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Product {
+    /// Redacted text. Findings count in it.
+    Output,
+    /// Findings only. They count in the input, and no byte is put out.
+    Findings,
+}
+
 /// A hit whose marker is out and whose end has not come.
 struct Open {
     found: Found,
@@ -71,6 +80,7 @@ pub(crate) struct Core<'f> {
     pub(crate) raws: Vec<Zeroizing<Vec<u8>>>,
     learns: bool,
     repeats: Repeats,
+    product: Product,
 }
 
 impl<'f> Core<'f> {
@@ -93,7 +103,15 @@ impl<'f> Core<'f> {
             raws: Vec::new(),
             learns: false,
             repeats: Repeats::default(),
+            product: Product::Output,
         }
+    }
+
+    /// A pass that puts out nothing.
+    pub(crate) fn finding(firewall: &'f Firewall) -> Self {
+        let mut core = Self::new(firewall, None);
+        core.product = Product::Findings;
+        core
     }
 
     /// A pass that keeps the values that it finds.
@@ -226,6 +244,10 @@ impl<'f> Core<'f> {
         };
         open.found.raw_len += length;
         self.emitted += length;
+        if self.product == Product::Findings {
+            open.found.at.end += length;
+            self.advance(part(rest, 0..length));
+        }
         if length < rest.len() || rest_of == Rest::None {
             self.findings.push(open.found);
         } else {
@@ -304,7 +326,9 @@ impl<'f> Core<'f> {
     }
 
     fn copy(&mut self, text: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(text);
+        if self.product == Product::Output {
+            out.extend_from_slice(text);
+        }
         self.advance(text);
     }
 
@@ -321,6 +345,12 @@ impl<'f> Core<'f> {
 
     /// Writes the marker of a hit.
     fn mark(&mut self, group: &Hit, start: usize, raw: &[u8], out: &mut Vec<u8>) -> Found {
+        if self.product == Product::Findings {
+            let mut found = self.found(group, self.out_at..self.out_at + raw.len(), group.at.end - start);
+            found.via = via_of(group, raw, self.known);
+            self.advance(raw);
+            return found;
+        }
         let kind = self.firewall.rules.kind(group.rank);
         let before = out.len();
         let length = marker::write(out, self.firewall.settings.marker, kind.as_str(), group.wide);
@@ -335,7 +365,11 @@ impl<'f> Core<'f> {
     /// Reports bytes that stay.
     fn note(&mut self, group: &Hit) {
         let start = self.out_at + group.at.start.saturating_sub(self.emitted);
-        let found = self.found(group, start..start + group.at.len(), group.at.len());
+        let mut found = self.found(group, start..start + group.at.len(), group.at.len());
+        if self.product == Product::Findings {
+            // A part of it may have been passed already.
+            found.at.end = group.at.end;
+        }
         self.findings.push(found);
     }
 

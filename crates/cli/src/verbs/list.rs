@@ -44,15 +44,14 @@ pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
                 .iter()
                 .map(|row| {
                     let version = row.version.unwrap_or("-");
-                    let dialects = row.dialects.join(", ");
-                    [row.id, row.name, version, &dialects, row.pin, &row.approval]
+                    [row.id, version, row.pin, &row.approval]
                         .iter()
                         .map(|cell| line(cell).into_owned())
                         .collect()
                 })
                 .collect();
             if !cells.is_empty() {
-                let text = grid(&["PLUGIN", "NAME", "VERSION", "DIALECTS", "PIN", "APPROVAL"], &cells, out.width);
+                let text = grid(&["PLUGIN", "VERSION", "PIN", "APPROVAL"], &cells, out.width);
                 let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
                 out.result(&format!("{}\n{rest}", paint(STRONG, head)))?;
             }

@@ -7,7 +7,8 @@ use plugward_loader::redact::{Firewall, Found, Rules, Settings};
 
 use crate::args::RedactArgs;
 use crate::failure::Failure;
-use crate::out::{Out, put};
+use crate::out::Out;
+use crate::output_file;
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 32 << 10;
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
     let mut output = io::stdout().lock();
     let mut chunk = vec![0; CHUNK];
     let mut settled = Vec::with_capacity(SETTLED);
+    let mut closed = false;
     loop {
         let read = input.read(&mut chunk)?;
         if read == 0 {
@@ -35,25 +37,37 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
         if args.stream && read < CHUNK {
             stream.settle(&mut settled);
         }
-        output.write_all(&settled)?;
-        settled.clear();
-        if args.stream {
-            output.flush()?;
-        }
+        // The report covers what was read, whether or not anyone reads the output.
         report.add(stream.take_findings());
+        let written =
+            output.write_all(&settled).and_then(|()| if args.stream { output.flush() } else { Ok(()) });
+        if is_closed(written)? {
+            closed = true;
+            break;
+        }
+        settled.clear();
     }
-    let last = stream.finish(&mut settled);
-    output.write_all(&settled)?;
-    output.flush()?;
-    report.add(last);
+    if !closed {
+        report.add(stream.finish(&mut settled));
+        is_closed(output.write_all(&settled).and_then(|()| output.flush()))?;
+    }
     if let (Some(path), Some(lines)) = (&args.report, &report.lines) {
-        put(path, lines.as_bytes()).map_err(|error| anyhow!("write {path}: {error}"))?;
+        output_file::write(path, lines.as_bytes()).map_err(|error| anyhow!("write the report: {error}"))?;
     }
     if report.left_out > 0 {
         out.complain(&format!("note: {} more findings are not in the report", report.left_out));
     }
     out.say(&format!("{} taken out or marked", crate::table::count(report.count, "secret")));
     Ok(0)
+}
+
+/// Returns `true` if the reader of standard output is gone, which ends the output and is not a failure.
+fn is_closed(written: io::Result<()>) -> io::Result<bool> {
+    match written {
+        Ok(()) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 #[derive(Default)]

@@ -233,6 +233,7 @@ fn the_list_of_codes_and_the_errors_agree() {
     let kinds = [
         Kind::NotOurs { file: String::new(), why: "" },
         Kind::Broken { file: String::new(), line: 0, seq: 0, why: Why::Prev },
+        Kind::Lost { why: crate::LossReason::Damaged },
         Kind::TooLong { bytes: 0, limit: 0 },
         Kind::Append,
         Kind::Version { found: 2, ours: 1 },

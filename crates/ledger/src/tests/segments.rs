@@ -103,7 +103,16 @@ fn a_crash_between_two_renames_is_undone() {
 fn a_live_file_without_one_record_goes_on_from_the_last_segment() {
     for garbage in [b"".as_slice(), b"\0\0\0", b"garbage\n"] {
         let folder = segmented(60);
+        let names = files(&folder);
         folder.write("ledger.jsonl", garbage);
+        // The checkpoint file covers records that only the live file had.
+        assert_eq!(open(&folder).unwrap_err().code(), "ledger/lost");
+        assert_eq!((files(&folder), live(&folder)), (names, garbage.to_vec()), "nothing was renamed");
+        let kept = TestFolder::new();
+        for name in files(&folder) {
+            kept.write(&name, &folder.read(&name).unwrap());
+        }
+        let folder = kept;
         let opened = open(&folder).unwrap();
         assert_eq!(opened.recovered.is_some(), !garbage.is_empty());
         append(&opened.ledger, 0..3);

@@ -17,7 +17,7 @@ use crate::scrub::SecretsOut;
 
 pub use failure::RecordFailure;
 pub(crate) use run::Run;
-use run::append;
+use run::{anchor, append};
 
 /// How a record is kept. It has no default: a host chooses.
 #[expect(clippy::exhaustive_structs, reason = "a new choice must stop every host from building")]
@@ -131,7 +131,7 @@ impl Record {
     /// What the ledger said; then it must not be done.
     pub fn note(&self, events: &[Event]) -> Result<(), RecordFailure> {
         match &self.0 {
-            State::Open { mint, .. } => append(mint.trail(), events),
+            State::Open { mint, .. } => append(mint.trail(), events).and_then(|()| anchor(mint.trail())),
             State::Failed(failure) => Err(failure.clone()),
             State::Nowhere => Err(nowhere()),
         }
@@ -143,7 +143,8 @@ impl Record {
     /// What the ledger said.
     pub fn close(&self, workflow: Workflow, outcome: Outcome) -> Result<(), RecordFailure> {
         let Some(trail) = self.trail() else { return Err(nowhere()) };
-        trail.close_workflow(workflow, outcome).map_err(|error| RecordFailure::of_trail(&error))
+        trail.close_workflow(workflow, outcome).map_err(|error| RecordFailure::of_trail(&error))?;
+        anchor(trail)
     }
 
     /// Begins the unit of work of a run.

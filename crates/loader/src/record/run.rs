@@ -25,6 +25,11 @@ pub(super) fn append(trail: &Trail, events: &[Event]) -> Result<(), RecordFailur
     Ok(())
 }
 
+/// Lets the checkpoint file cover all records, so that the next run sees if one of them is altered or removed.
+pub(super) fn anchor(trail: &Trail) -> Result<(), RecordFailure> {
+    trail.ledger().anchor().map(drop).map_err(|error| RecordFailure::of_ledger(&error))
+}
+
 /// The record of one run.
 #[derive(Debug)]
 pub(crate) enum Run<'a> {

@@ -579,3 +579,28 @@ fn an_entry_is_kept_only_where_it_was_merged() {
     let gemini = read(Dialect::Gemini, &files, &at).unwrap();
     assert_eq!((gemini.name(), gemini.entry_text()), ("a", None));
 }
+
+#[test]
+fn a_program_that_an_interpreter_finds_or_a_command_asks_for_is_not_missing() {
+    let hook = |command: &str| {
+        let command = serde_json::Value::from(command);
+        format!("{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{{\"type\": \"command\", \"command\": {command}}}]}}]}}}}")
+    };
+    for (command, missing) in [
+        ("node \"${CLAUDE_PLUGIN_ROOT}/server\"", false),
+        ("node \"${CLAUDE_PLUGIN_ROOT}/lib\"", false),
+        ("node \"${CLAUDE_PLUGIN_ROOT}/other\"", true),
+        ("[ -x \"${CLAUDE_PLUGIN_ROOT}/x\" ] && \"${CLAUDE_PLUGIN_ROOT}/x\"", false),
+        ("\"${CLAUDE_PLUGIN_ROOT}/x\" || true", false),
+        ("\"${CLAUDE_PLUGIN_ROOT}/x\"", true),
+    ] {
+        let files = MapFiles::new()
+            .with(".claude-plugin/plugin.json", "{\"name\": \"a\"}")
+            .with("hooks/hooks.json", hook(command))
+            .with("server.js", "")
+            .with("lib/index.js", "");
+        let manifest = plugward_manifest::read(Dialect::Claude, &files, &At::folder("a")).unwrap();
+        let said = manifest.notices().iter().any(|notice| notice.code() == "surface/missing-program");
+        assert_eq!(said, missing, "{command}");
+    }
+}

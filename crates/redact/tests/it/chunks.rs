@@ -30,7 +30,7 @@ fn every_cut_of_short_texts() {
 }
 
 /// A text of several blocks with a secret at each given place.
-fn long_text(seed: u64, size: usize) -> Vec<u8> {
+pub(crate) fn long_text(seed: u64, size: usize) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut text = Vec::new();
     while text.len() < size {

@@ -25,6 +25,7 @@ mod corpus;
 mod encodings;
 mod errors;
 mod evades;
+mod find;
 mod hostile;
 #[cfg(feature = "json")]
 mod json;

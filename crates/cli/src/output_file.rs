@@ -1,0 +1,165 @@
+//! Writing the file that `--output` or `--report` names.
+//!
+//! The directory may be shared: anyone who can create files in it can plant symlinks. So no symlink is followed, the
+//! temporary file is created exclusively under a random name, and the target is replaced in one step.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+
+use camino::Utf8Path;
+
+/// Writes a file that a user named on the command line.
+///
+/// A regular file is replaced atomically, so that a reader sees the old bytes or the new ones, and the old ones stay if
+/// the write fails. A pipe or device is opened and written to. A symlink or a directory is an error.
+pub(crate) fn write(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    // Symlinks of the system to the streams of this process, for pipelines such as `--output >(less)`.
+    match path.as_str() {
+        "/dev/stdout" | "/dev/fd/1" => return finished(&mut io::stdout().lock(), bytes),
+        "/dev/stderr" | "/dev/fd/2" => return finished(&mut io::stderr().lock(), bytes),
+        _ if is_open_stream(path) => {
+            #[expect(clippy::disallowed_methods, reason = "a stream that the user opened for this process")]
+            let mut stream = OpenOptions::new().append(true).open(path).map_err(|error| at(path, &error))?;
+            return finished(&mut stream, bytes);
+        }
+        _ => {}
+    }
+    let Some(name) = path.file_name().filter(|_| !path.as_str().ends_with('/')) else {
+        return Err(refused(path, "not the name of a file", "add a file name to the path"));
+    };
+    let parent = path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let target = Target { path, parent, name };
+    match std::fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_symlink() => Err(refused(
+            path,
+            "a symlink, which is not followed",
+            "name the file that it points to, or remove the symlink",
+        )),
+        Ok(meta) if meta.is_dir() => {
+            Err(refused(path, "a directory", &format!("name a file, for example {}", path.join("report"))))
+        }
+        Ok(meta) if !meta.is_file() => target.write_special(bytes),
+        Ok(meta) => target.replace(bytes, Some(&meta)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => target.replace(bytes, None),
+        Err(error) => Err(at(path, &error)),
+    }
+}
+
+/// Returns `true` for `/dev/fd/N` with a plain number.
+fn is_open_stream(path: &Utf8Path) -> bool {
+    let number = path.as_str().strip_prefix("/dev/fd/");
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn finished(stream: &mut dyn io::Write, bytes: &[u8]) -> io::Result<()> {
+    match stream.write_all(bytes).and_then(|()| stream.flush()) {
+        // As on standard output, a reader that is gone is not a failure.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+fn at(path: &Utf8Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{path}: {error}"))
+}
+
+fn refused(path: &Utf8Path, why: &str, help: &str) -> io::Error {
+    io::Error::other(format!("{path} is {why}\n  next: {help}"))
+}
+
+struct Target<'a> {
+    path: &'a Utf8Path,
+    parent: &'a Utf8Path,
+    name: &'a str,
+}
+
+#[cfg(unix)]
+mod system {
+    use std::fs::Metadata;
+    use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use rustix::fs::{self, AtFlags, Mode, OFlags};
+
+    use super::{File, Target, at, finished, io, refused};
+    use crate::host;
+
+    /// A name that nobody can guess and plant. It does not contain the target's, which may have the greatest length already.
+    fn temporary_name() -> io::Result<String> {
+        let random = host::random().map_err(|error| io::Error::other(format!("{error:#}")))?;
+        Ok(format!(".plugward-{:032x}.tmp", u128::from_le_bytes(random)))
+    }
+
+    impl Target<'_> {
+        /// Writes to a pipe or a device as it is: a rename would take its place.
+        pub(super) fn write_special(&self, bytes: &[u8]) -> io::Result<()> {
+            let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+            let opened = fs::open(self.path.as_std_path(), flags, Mode::empty());
+            let mut file = File::from(opened.map_err(|errno| at(self.path, &errno.into()))?);
+            // It may have been replaced since it was looked at.
+            if file.metadata()?.is_file() {
+                return Err(refused(self.path, "a regular file by now", "run it again"));
+            }
+            finished(&mut file, bytes).map_err(|error| at(self.path, &error))
+        }
+
+        /// Replaces a regular file, or creates one.
+        pub(super) fn replace(&self, bytes: &[u8], former: Option<&Metadata>) -> io::Result<()> {
+            let fail = |error: io::Error| at(self.path, &error);
+            // One handle for all steps: the directory's path may lead elsewhere in the next moment.
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let parent = fs::open(self.parent.as_std_path(), flags, Mode::empty());
+            let parent = parent.map_err(|errno| fail(errno.into()))?;
+            let name = temporary_name()?;
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            // The kernel applies the umask to the mode of a new file.
+            let bits = if former.is_some() { 0o600 } else { 0o666 };
+            let created = fs::openat(&parent, &name, flags, Mode::from_raw_mode(bits));
+            let mut file = File::from(created.map_err(|errno| fail(errno.into()))?);
+            let written = (|| {
+                file.write_all(bytes)?;
+                if let Some(former) = former {
+                    let mode = former.permissions().mode() & 0o777;
+                    file.set_permissions(std::fs::Permissions::from_mode(mode))?;
+                }
+                file.sync_all()?;
+                Ok(fs::renameat(&parent, &name, &parent, self.name)?)
+            })();
+            if let Err(error) = written {
+                let _left_over = fs::unlinkat(&parent, &name, AtFlags::empty());
+                return Err(fail(error));
+            }
+            // Not all file systems can sync a directory. The bytes are in place either way.
+            let _unsupported = fs::fsync(&parent);
+            Ok(())
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::io::Write as _;
+
+    use super::{File, OpenOptions, Target, at, finished, io};
+
+    impl Target<'_> {
+        pub(super) fn write_special(&self, bytes: &[u8]) -> io::Result<()> {
+            let mut file = OpenOptions::new().write(true).open(self.path)?;
+            finished(&mut file, bytes).map_err(|error| at(self.path, &error))
+        }
+
+        pub(super) fn replace(&self, bytes: &[u8], _former: Option<&std::fs::Metadata>) -> io::Result<()> {
+            let temporary = self.parent.join(format!(".plugward-{}.tmp", std::process::id()));
+            let mut file: File = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+            let written = file
+                .write_all(bytes)
+                .and_then(|()| file.sync_all())
+                .and_then(|()| std::fs::rename(&temporary, self.parent.join(self.name)));
+            if let Err(error) = written {
+                let _left_over = std::fs::remove_file(&temporary);
+                return Err(at(self.path, &error));
+            }
+            Ok(())
+        }
+    }
+}

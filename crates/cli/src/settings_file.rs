@@ -1,0 +1,213 @@
+//! Reading a file that decides what is checked: `config.toml`, rule files and revocation lists.
+//!
+//! Anyone who can write such a file can switch a check off, so it gets the owner and mode checks of the pins. A symlink
+//! is followed, because dotfile managers set settings up that way, if nobody else can change the link or its target.
+
+use anyhow::{Context as _, Result};
+use camino::Utf8Path;
+
+/// A settings file, and a warning about its permissions.
+#[derive(Debug)]
+pub(crate) struct SettingsFile {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) warning: Option<String>,
+}
+
+impl SettingsFile {
+    /// Wraps the bytes of a file whose owner and mode do not matter.
+    pub(crate) const fn unchecked(bytes: Vec<u8>) -> Self {
+        Self { bytes, warning: None }
+    }
+}
+
+/// Reads a settings file of at most `limit` bytes.
+///
+/// # Errors
+/// There is no such file; it is not a regular file; it, a symlink to it or one of their directories belongs to another
+/// user, or anyone can write it.
+pub(crate) fn read(path: &Utf8Path, limit: u64) -> Result<SettingsFile> {
+    read_if_present(path, limit)?
+        .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
+        .with_context(|| format!("open {path}"))
+}
+
+/// As [`read`]; returns `None` if nothing has that name.
+pub(crate) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>> {
+    system::read_if_present(path, limit)
+}
+
+#[cfg(unix)]
+mod system {
+    use std::fs::File;
+    use std::io::Read as _;
+    use std::os::fd::OwnedFd;
+
+    use anyhow::{Context as _, Result, anyhow};
+    use camino::Utf8Path;
+    use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
+    use rustix::io::Errno;
+
+    use super::SettingsFile;
+    use crate::verbs::shared::quoted;
+
+    /// As many as the kernel follows.
+    const SYMLINKS: usize = 40;
+
+    pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>> {
+        let mut warning = None;
+        let mut here = path.to_owned();
+        for followed in 0..=SYMLINKS {
+            let Some(name) = here.file_name().map(str::to_owned) else {
+                return Err(anyhow!("read {path}: not a regular file"));
+            };
+            let parent = here.parent().filter(|parent| !parent.as_str().is_empty());
+            let parent = parent.unwrap_or(Utf8Path::new(".")).to_owned();
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let dir = match fs::open(parent.as_std_path(), flags, Mode::empty()) {
+                Ok(dir) => dir,
+                Err(Errno::NOENT) if followed == 0 => return Ok(None),
+                Err(errno) => return Err(errno).with_context(|| format!("open {parent}")),
+            };
+            let stat = match fs::statat(&dir, name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
+                Err(Errno::NOENT) if followed == 0 => return Ok(None),
+                Err(Errno::NOENT) => {
+                    return Err(anyhow!("read {path}: its symlink points to {here}, which does not exist"));
+                }
+                Err(errno) => return Err(errno).with_context(|| format!("open {here}")),
+            };
+            let subject = Subject { path, here: &here };
+            subject.check_directory(&dir, &parent, &mut warning)?;
+            if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+                subject.check_owner(&stat, "its symlink", &here)?;
+                let target = fs::readlinkat(&dir, name.as_str(), Vec::new());
+                let target = target.with_context(|| format!("read the symlink {here}"))?;
+                let target = target
+                    .into_string()
+                    .map_err(|_bytes| anyhow!("read {path}: the target of {here} is not UTF-8"))?;
+                here = parent.join(target);
+                continue;
+            }
+            // Before it is opened: a writer that waits at a pipe must not be let in.
+            subject.check_kind(&stat)?;
+            let bytes = subject.read(&dir, &name, limit, &mut warning)?;
+            return Ok(Some(SettingsFile { bytes, warning }));
+        }
+        Err(anyhow!("read {path}: too many symlinks"))
+    }
+
+    /// The file that was asked for, and the step on the way to it.
+    struct Subject<'a> {
+        path: &'a Utf8Path,
+        here: &'a Utf8Path,
+    }
+
+    impl Subject<'_> {
+        fn read(
+            &self,
+            dir: &OwnedFd,
+            name: &str,
+            limit: u64,
+            warning: &mut Option<String>,
+        ) -> Result<Vec<u8>> {
+            let path = self.path;
+            // It may have been replaced by a pipe since: without waiting for its writer. What was opened is checked again.
+            let flags =
+                OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+            let file = fs::openat(dir, name, flags, Mode::empty()).with_context(|| format!("open {path}"))?;
+            let stat = fs::fstat(&file).with_context(|| format!("open {path}"))?;
+            self.check_kind(&stat)?;
+            self.check_owner(&stat, "it", self.here)?;
+            let mode = Mode::from_raw_mode(stat.st_mode);
+            if mode.contains(Mode::WOTH) {
+                return Err(self.writable("anyone can write it", self.here));
+            }
+            if mode.contains(Mode::WGRP) {
+                self.warn("its group can write it", self.here, warning);
+            }
+            let mut bytes = Vec::new();
+            File::from(file)
+                .take(limit.saturating_add(1))
+                .read_to_end(&mut bytes)
+                .with_context(|| format!("read {path}"))?;
+            if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+                return Err(anyhow!("read {path}: more than {limit} bytes"));
+            }
+            Ok(bytes)
+        }
+
+        fn check_directory(&self, dir: &OwnedFd, at: &Utf8Path, warning: &mut Option<String>) -> Result<()> {
+            let stat = fs::fstat(dir).with_context(|| format!("open {at}"))?;
+            self.check_owner(&stat, "its directory", at)?;
+            let mode = Mode::from_raw_mode(stat.st_mode);
+            // In a sticky directory only the owner of a file can move or remove it, and the file's owner is checked.
+            if mode.contains(Mode::SVTX) {
+                return Ok(());
+            }
+            if mode.contains(Mode::WOTH) {
+                return Err(self.writable("anyone can write its directory", at));
+            }
+            if mode.contains(Mode::WGRP) {
+                self.warn("the group of its directory can replace it", at, warning);
+            }
+            Ok(())
+        }
+
+        fn check_owner(&self, stat: &Stat, what: &str, at: &Utf8Path) -> Result<()> {
+            let own = rustix::process::geteuid().as_raw();
+            if stat.st_uid == own || stat.st_uid == 0 {
+                return Ok(());
+            }
+            let (path, uid) = (self.path, stat.st_uid);
+            Err(anyhow!(
+                "read {path}: {what} belongs to user {uid} (state/not-ours)\n  \
+                 next: review the file, then run: chown -h $(id -u) {}",
+                quoted(at.as_str())
+            ))
+        }
+
+        fn writable(&self, what: &str, at: &Utf8Path) -> anyhow::Error {
+            let path = self.path;
+            let at = quoted(at.as_str());
+            anyhow!(
+                "read {path}: {what} (state/not-ours)\n  next: review the file, then run: chmod go-w {at}"
+            )
+        }
+
+        fn warn(&self, what: &str, at: &Utf8Path, warning: &mut Option<String>) {
+            let path = self.path;
+            let at = quoted(at.as_str());
+            warning.get_or_insert_with(|| {
+                format!("warning: {path}: {what} (state/group-writable)\n  next: chmod g-w {at}")
+            });
+        }
+
+        fn check_kind(&self, stat: &Stat) -> Result<()> {
+            if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+                return Ok(());
+            }
+            Err(anyhow!("read {}: not a regular file", self.path))
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use anyhow::{Context as _, Result, anyhow};
+    use camino::Utf8Path;
+
+    use super::SettingsFile;
+    use crate::host;
+
+    pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>> {
+        let meta = match std::fs::metadata(path) {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("open {path}")),
+        };
+        if !meta.is_file() {
+            return Err(anyhow!("read {path}: not a regular file"));
+        }
+        Ok(Some(SettingsFile::unchecked(host::named_file(path, limit)?)))
+    }
+}
