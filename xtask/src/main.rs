@@ -1,4 +1,4 @@
-//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`; and `corpus` and `bench`.
+//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`; and `sizes`, `corpus` and `bench`.
 
 mod bench;
 mod corpus;
@@ -6,6 +6,7 @@ mod deny;
 mod docs;
 mod layers;
 mod metadata;
+mod sizes;
 mod threats;
 
 use std::process::ExitCode;
@@ -38,6 +39,8 @@ enum Task {
         #[arg(last = true)]
         arguments: Vec<std::ffi::OsString>,
     },
+    /// Prints lines of source per crate next to the budgets in Cargo.toml; reports only.
+    Sizes,
     /// Looks up each test that THREAT-MODEL.md names.
     Threats,
     /// Fetches the packages of benches/corpus.lock and unpacks their JavaScript and TypeScript files.
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Task::Deny => deny::check(),
         Task::Docs { check } => docs::run(if check { docs::Mode::Check } else { docs::Mode::Write }),
         Task::Fence { arguments } => return fence(arguments),
+        Task::Sizes => sizes::print(),
         Task::Threats => threats::check(),
         Task::Corpus { only } => corpus::fetch(only.as_deref()),
         Task::Bench { what } => return done(bench::run(&what)),

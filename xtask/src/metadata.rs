@@ -59,6 +59,18 @@ impl Metadata {
     }
 }
 
+impl Metadata {
+    /// `[workspace.metadata.<key>]` as numbers by name.
+    pub(crate) fn numbers(&self, key: &str) -> Result<BTreeMap<String, u64>> {
+        let table = self
+            .json
+            .pointer(&format!("/metadata/{key}"))
+            .and_then(Value::as_object)
+            .with_context(|| format!("Cargo.toml has no [workspace.metadata.{key}]"))?;
+        Ok(table.iter().filter_map(|(name, number)| Some((name.clone(), number.as_u64()?))).collect())
+    }
+}
+
 /// The packages that a package needs to be built on this platform with default features, dev-dependencies left out.
 pub(crate) fn closure(package: &Package<'_>) -> BTreeSet<String> {
     tree(package.name()).into_iter().filter(|name| name != package.name()).collect()
@@ -141,6 +153,11 @@ impl<'a> Package<'a> {
     /// Where it comes from; empty for a package of the workspace.
     pub(crate) fn source(&self) -> &'a str {
         self.str("source")
+    }
+
+    /// The full path of the crate's directory.
+    pub(crate) fn directory(&self) -> &'a str {
+        self.str("manifest_path").trim_end_matches("Cargo.toml")
     }
 
     /// The folder's name: the crate's name in DESIGN's table.

@@ -9,12 +9,12 @@ use plugward_types::{PlacePath, PluginKey};
 
 use crate::checked::Checked;
 use crate::discover::{Absent, Place, Seen, discover};
-use crate::examined::{Examined, decide};
+use crate::examined::{Examined, decide, quoted};
 use crate::gates::lock::{self, LockFiles};
 use crate::gates::mint::{self, Granted, Taken};
 use crate::gates::scan::UsedSuppressions;
 use crate::gates::{Context, examine, pin, tree};
-use crate::options::{CheckOptions, Keep, NobodyThere, Person, Whole};
+use crate::options::{CheckOptions, Keep, NobodyThere, Person, Whole, Writes};
 use crate::outcome::{Notice, Weight};
 use crate::pins::{self, Pending, PinStore, StoreFailed};
 use crate::record::{RecordFailure, Run, ledger_name};
@@ -74,7 +74,10 @@ pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &
 /// record of its decision was written. The report does not depend on `jobs` or on the order in which a directory lists
 /// its names. Memory holds one plugin at a time and the bytes of those that load.
 pub fn load(roots: &[Root], stores: &mut Stores, options: &mut CheckOptions, host: &mut Host<'_>) -> Checked {
-    if !matches!(options.keep, Keep::Loads { .. }) {
+    if options.writes == Writes::LookOnly {
+        // A look records no decision, so nothing may come out of it that can be loaded.
+        options.keep = Keep::Nothing;
+    } else if !matches!(options.keep, Keep::Loads { .. }) {
         options.keep = Keep::Loads { bytes: KEPT_BYTES };
     }
     Checked::new(run(roots, stores, options, host))
@@ -116,9 +119,8 @@ fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut H
         run.fail(failure);
     }
     let Decided { mut granted, store_failed } = settle(&mut all, &mut stores.pins, options, host, &mut run);
-    gathered.store_failed |= store_failed == StoreFailed::Yes
-        || stores.approvals.is_broken()
-        || stores.revocations.has_failed();
+    gathered.store_failed |=
+        store_failed == StoreFailed::Yes || stores.approvals.is_broken() || stores.revocations.has_failed();
     let report = finish(&mut all, roots, options, gathered, &mut run);
     if run.failure().is_some() {
         // What was granted before the record failed belongs to no plugin that loads.
@@ -176,7 +178,7 @@ impl Around<'_> {
         let mut all: Vec<Examined> = Vec::new();
         let mut visited: BTreeMap<PlacePath, String> = BTreeMap::new();
         let count = places.len();
-        let mut room = match options.keep {
+        let mut free = match options.keep {
             Keep::Loads { bytes } => bytes,
             Keep::Nothing | Keep::Of(_) => 0,
         };
@@ -190,7 +192,7 @@ impl Around<'_> {
                     one.path = path_of(&one.place, root);
                     one.id = id;
                     visited.insert(real, one.name().to_owned());
-                    fit(&mut one, &mut room);
+                    fit(&mut one, &mut free);
                     if is_enabled(&one, options) {
                         all.push(one);
                     } else {
@@ -209,7 +211,7 @@ impl Around<'_> {
         for (number, root) in self.roots.iter().enumerate() {
             for place in lock::unvisited(self.locks, root, &visited, &options.verifiers) {
                 visited.insert(place.clone(), String::new());
-                let one = self.missing(place, number, root);
+                let one = Self::missing(place, number, root);
                 if is_enabled(&one, options) {
                     all.push(one);
                 }
@@ -219,7 +221,12 @@ impl Around<'_> {
         all
     }
 
-    const fn context<'c>(&'c self, root: &'c Root, options: &'c CheckOptions, host: &'c Host<'_>) -> Context<'c> {
+    const fn context<'c>(
+        &'c self,
+        root: &'c Root,
+        options: &'c CheckOptions,
+        host: &'c Host<'_>,
+    ) -> Context<'c> {
         let Self { locks, stores, used, run, .. } = *self;
         Context { root, locks, stores, options, watch: host.watch, used, run }
     }
@@ -248,8 +255,11 @@ impl Around<'_> {
         }
         match absent.error {
             None => {
-                let name = one.key.name();
-                let message = format!("pinned plugin no longer exists: `{}`\nto delete the pin: plugward forget {name}", one.id);
+                let name = quoted(one.key.name());
+                let message = format!(
+                    "pinned plugin no longer exists: `{}`\nto delete the pin: plugward forget {name}",
+                    one.id
+                );
                 gathered.notices.push(Notice::new("pin/gone", Gate::Pin, message));
             }
             Some(error) => {
@@ -263,7 +273,7 @@ impl Around<'_> {
     }
 
     /// A plugin that a lockfile names and that does not exist.
-    fn missing(&self, place: PlacePath, number: usize, root: &Root) -> Examined {
+    fn missing(place: PlacePath, number: usize, root: &Root) -> Examined {
         let mut one = place_of(place, number, root);
         one.lock = LockReport::state(LockState::Missing);
         let help = plugward_tree_lock::LockCheck::Missing.help();
@@ -275,7 +285,8 @@ impl Around<'_> {
     /// The lockfiles that cannot be read and that no plugin's row mentions.
     fn broken_locks(&self, all: &[Examined], options: &CheckOptions, gathered: &mut Gathered) {
         for (number, root) in self.roots.iter().enumerate() {
-            let said = all.iter().any(|one| one.place.root == number && one.lock.state == LockState::Malformed);
+            let said =
+                all.iter().any(|one| one.place.root == number && one.lock.state == LockState::Malformed);
             if let Some(notice) = lock::broken(self.locks, root, &options.verifiers).filter(|_| !said) {
                 gathered.notices.push(notice);
                 gathered.store_failed = true;
@@ -445,7 +456,7 @@ fn refuse_unrecorded(all: &mut [Examined], run: &Run<'_>) {
 
 /// Renders the report, records the decisions, and sums up.
 fn finish(
-    all: &mut Vec<Examined>,
+    all: &mut [Examined],
     roots: &[Root],
     options: &CheckOptions,
     gathered: Gathered,

@@ -260,7 +260,8 @@ impl Loaded {
 
     /// Returns everything that can run or enter a prompt, by dialect.
     pub fn surface(&self) -> impl Iterator<Item = (Dialect, &SurfaceItem)> {
-        manifests(&self.views).flat_map(|manifest| manifest.surface().iter().map(|item| (manifest.dialect(), item)))
+        manifests(&self.views)
+            .flat_map(|manifest| manifest.surface().iter().map(|item| (manifest.dialect(), item)))
     }
 
     /// Writes the checked bytes to a new private, read-only directory inside `dir`, and digests them again.

@@ -14,7 +14,7 @@ use crate::report::{Gate, Skipped};
 use crate::roots::{Reach, Root, ancestors, inside, join, reach};
 
 /// Levels below a root's directory that are looked through.
-const DEPTH: usize = 6;
+const DEPTH: usize = 16;
 /// Names of one directory that are looked at.
 const NAMES: usize = 20_000;
 /// Directories of one root that are looked at.
@@ -133,7 +133,8 @@ impl Walk<'_> {
             let within = |dir: &PlacePath| place.relative_to(dir).is_some();
             within(&real) || self.root.typed.as_ref().is_some_and(within)
         };
-        let placed = pins.into_iter().flat_map(Pins::iter).filter_map(|(key, pin)| Some((key.placed()?, pin)));
+        let placed =
+            pins.into_iter().flat_map(Pins::iter).filter_map(|(key, pin)| Some((key.placed()?, pin)));
         for (place, pin) in placed.filter(|(place, _)| here(place)) {
             let Some(dir) = self.root.inside(place) else { continue };
             match self.root.jail.metadata(dir) {
@@ -191,9 +192,7 @@ impl Walk<'_> {
     fn directory(&mut self, dir: &str, depth: usize) -> Sight {
         self.directories = self.directories.saturating_add(1);
         if self.directories > DIRECTORIES {
-            self.not_all(format!(
-                "{dir}: more than {DIRECTORIES} directories; the rest was not looked at"
-            ));
+            self.not_all(format!("{dir}: more than {DIRECTORIES} directories; the rest was not looked at"));
             return Sight::Below;
         }
         self.watch.discovering(dir);
@@ -302,9 +301,10 @@ impl Walk<'_> {
     fn is_marked(&self, dir: &str) -> bool {
         let wanted = |dialect| self.options.dialect.is_none_or(|only| only == dialect);
         let there = |file: &str| exists(&self.root.jail, &join(dir, file));
-        MAIN_FILES.iter().filter(|(dialect, _)| wanted(*dialect)).any(|(_, file)| {
-            there(file) && (*file != "plugin.json" || !is_foreign(&self.root.jail, dir))
-        })
+        MAIN_FILES
+            .iter()
+            .filter(|(dialect, _)| wanted(*dialect))
+            .any(|(_, file)| there(file) && (*file != "plugin.json" || !is_foreign(&self.root.jail, dir)))
     }
 
     fn take(&mut self, dir: &str) {

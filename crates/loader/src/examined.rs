@@ -11,8 +11,8 @@ use crate::gates::pin::PinOutcome;
 use crate::options::CheckOptions;
 use crate::outcome::{GateOutcome, Reason};
 use crate::report::{
-    ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport, PinStatus,
-    PluginKind, PluginReport, SuppressedReport, SurfaceReport,
+    ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
+    PinStatus, PluginKind, PluginReport, SuppressedReport, SurfaceReport,
 };
 use crate::shared::SharedRoots;
 use crate::subject::Subject;
@@ -126,7 +126,8 @@ impl Examined {
         let mut notices: Vec<_> = self.gates.values().flat_map(|gate| gate.notices.iter().cloned()).collect();
         notices.sort();
         notices.dedup();
-        let named = |reason: &Reason| Reason { help: reason.help.replace(SELF, &quoted(&self.id)), ..reason.clone() };
+        let named =
+            |reason: &Reason| Reason { help: reason.help.replace(SELF, &quoted(&self.id)), ..reason.clone() };
         let reasons: Vec<Reason> = self.reasons().map(named).collect();
         let mut findings = self.findings.clone();
         findings.sort();
@@ -168,14 +169,23 @@ impl Examined {
     fn pin_report(&self) -> PinReport {
         let own = |state| PinReport {
             state,
-            manifest: self.manifests.iter().map(|(name, digest)| ((*name).to_owned(), digest.to_string())).collect(),
+            manifest: self
+                .manifests
+                .iter()
+                .map(|(name, digest)| ((*name).to_owned(), digest.to_string()))
+                .collect(),
             tree: self.tree.map(|tree| tree.to_string()),
         };
         let (status, pinned) = (self.pin.status(), self.pin.pinned());
         match (status, pinned) {
-            (PinStatus::Same | PinStatus::Older | PinStatus::Moved | PinStatus::Migrated | PinStatus::Enrolled, _) => {
-                own(status)
-            }
+            (
+                PinStatus::Same
+                | PinStatus::Older
+                | PinStatus::Moved
+                | PinStatus::Migrated
+                | PinStatus::Enrolled,
+                _,
+            ) => own(status),
             (_, Some((manifest, tree))) => PinReport { state: status, manifest, tree },
             (_, None) => PinReport::state(status),
         }
@@ -200,8 +210,10 @@ impl Examined {
 }
 
 /// Quotes an id for a POSIX shell if it needs that, since it is part of commands that a user copies.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',');
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',')
+    };
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }

@@ -45,9 +45,11 @@ impl Identity {
         // A marketplace that is used in place renames a plugin together with its directory.
         let renamed = names.iter().find_map(|name| {
             let place = parent.join(name).ok()?;
-            let gone = context.root.inside(&place).is_some_and(|dir| context.root.jail.metadata(dir).is_err());
+            let gone =
+                context.root.inside(&place).is_some_and(|dir| context.root.jail.metadata(dir).is_err());
             let key = PluginKey::Placed(place);
-            let pinned = pins.get(&key).is_some_and(|pin| pin.state == PinState::Trusted || pin.denied.is_some());
+            let pinned =
+                pins.get(&key).is_some_and(|pin| pin.state == PinState::Trusted || pin.denied.is_some());
             (gone && pinned).then_some(key)
         });
         self.predecessor = renamed;

@@ -42,8 +42,8 @@ pub use plugward_scanner as scanner;
 pub use plugward_state_file as state_file;
 pub use plugward_tree_lock as tree_lock;
 pub use plugward_types::{
-    CalledName, Digest, Finding, HostName, InstalledId, ParseError, PlacePath, PluginId, PluginKey, RuleId, Severity,
-    Span, SurfaceDigest, TreeDigest,
+    CalledName, Digest, Finding, HostName, InstalledId, ParseError, PlacePath, PluginId, PluginKey, RuleId,
+    Severity, Span, SurfaceDigest, TreeDigest,
 };
 
 pub use check::{Looked, check, load, look};
@@ -54,15 +54,15 @@ pub use gates::policy::RevocationStore;
 pub use hash::sha256;
 pub use material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use options::{
-    Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, Trust, Unwatched, Watch, Whole,
-    Writes,
+    Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, Trust, Unwatched, Watch,
+    Whole, Writes,
 };
 pub use outcome::{Notice, Reason, Weight};
 pub use pins::{PinStore, StoreFailure};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
-    ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport, PinStatus,
-    PluginKind, PluginReport, Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool,
+    ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
+    PinStatus, PluginKind, PluginReport, Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool,
 };
 pub use roots::{Root, project_of};
 pub use scan_records::{Remembered, ScanPack, ScanRecords};

@@ -100,7 +100,10 @@ impl MarketsHere {
             let bytes = match root.jail.read(file.as_str(), MARKET_LIMIT) {
                 Ok(bytes) => bytes,
                 Err(error) => {
-                    here.breaks("market/unreadable", format!("{file}: {error}"), Weight::CouldNotTell);
+                    // A directory that cannot be searched hides every such file, and is reported once.
+                    if !here.notices.iter().any(|notice| notice.code == "market/unreadable") {
+                        here.breaks("market/unreadable", format!("{file}: {error}"), Weight::CouldNotTell);
+                    }
                     continue;
                 }
             };
@@ -113,7 +116,7 @@ impl MarketsHere {
                     for error in market.refused().iter().flat_map(|entry| entry.errors().iter()) {
                         here.breaks(error.code(), error.to_string(), Weight::Integrity);
                     }
-                    here.enlist(dir, &market);
+                    here.enlist(root, dir, &market);
                 }
                 Err(errors) => {
                     for error in errors.iter() {
@@ -133,11 +136,17 @@ impl MarketsHere {
         self.broken.get_or_insert_with(|| Reason::new(code, Gate::Discover, weight, message, help));
     }
 
-    fn enlist(&mut self, dir: &str, market: &Market) {
+    fn enlist(&mut self, root: &Root, dir: &str, market: &Market) {
         for entry in market.entries() {
             let Source::Local { path } = entry.source() else { continue };
             let renames = market.renames().iter().filter(|(_, new)| *new == entry.name());
-            self.named.entry(join(dir, path)).or_insert_with(|| Named {
+            // Many marketplaces set a plugin root and write it in front of each source as well.
+            let shorter = path.strip_prefix(market.plugin_root()).and_then(|rest| rest.strip_prefix('/'));
+            let place = match shorter {
+                Some(shorter) if !exists(&root.jail, &join(dir, path)) => join(dir, shorter),
+                Some(_) | None => join(dir, path),
+            };
+            self.named.entry(place).or_insert_with(|| Named {
                 market: market.name().to_owned(),
                 entry: entry.clone(),
                 was: renames.map(|(old, _)| old.clone()).collect(),

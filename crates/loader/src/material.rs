@@ -72,7 +72,10 @@ impl Material {
         Self {
             preimage: preimage(&snapshot, facts),
             surface: surface_text(views),
-            shared: contents.contents().map(|(name, content)| (name.to_owned(), shared_text(name, content))).collect(),
+            shared: contents
+                .contents()
+                .map(|(name, content)| (name.to_owned(), shared_text(name, content)))
+                .collect(),
             entry: entry_text(views),
             main,
             snapshot,
@@ -120,13 +123,16 @@ fn put(
     snapshot: &Snapshot,
     shared: &SharedRoots,
 ) -> Result<(), BaselineError> {
-    let texts: Vec<SharedText> = shared.contents().map(|(name, content)| shared_text(name, content)).collect();
+    let texts: Vec<SharedText> =
+        shared.contents().map(|(name, content)| shared_text(name, content)).collect();
     let trees: Vec<&str> =
         core::iter::once(preimage).chain(texts.iter().map(|text| text.preimage.as_str())).collect();
     let mut files: Vec<&[u8]> = snapshot.entries().map(plugward_tree_lock::Entry::bytes).collect();
     for (_, content) in shared.contents() {
         match content {
-            Content::Directory(snapshot) => files.extend(snapshot.entries().map(plugward_tree_lock::Entry::bytes)),
+            Content::Directory(snapshot) => {
+                files.extend(snapshot.entries().map(plugward_tree_lock::Entry::bytes));
+            }
             Content::File { bytes, .. } => files.push(bytes),
         }
     }

@@ -315,10 +315,12 @@ fn committed_one(one: &mut Examined, change: &Change, outcome: &Outcome) {
         Outcome::Done | Outcome::Already => {}
         Outcome::Conflict(check) => {
             let code = outcome.code().unwrap_or("pin/changed");
-            let weight = if matches!(check, PinCheck::Denied { .. }) { Weight::Denied } else { Weight::Integrity };
+            let weight =
+                if matches!(check, PinCheck::Denied { .. }) { Weight::Denied } else { Weight::Integrity };
             let message = "another process pinned or denied this plugin in the meantime";
             one.gate(Gate::Pin).add(code, weight, message, "plugward diff {id}");
-            one.pin = PinOutcome::Compared { check: check.clone(), decision: PinDecision::Refuse("pin/changed") };
+            one.pin =
+                PinOutcome::Compared { check: check.clone(), decision: PinDecision::Refuse("pin/changed") };
         }
         other => {
             let code = other.code().unwrap_or("pin/not-saved");

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::num::NonZeroUsize;
 
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+use cap_std::fs::{
+    Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
+};
 use plugward_sandbox_path::{Jail, JailError, Policy};
 use plugward_tree_lock::{DigestCheck, Digested, EntryKind, Limits, Snapshot, TreeError};
 use plugward_types::TreeDigest;
@@ -236,7 +238,8 @@ fn verify(plugin: &Dir, snapshot: &Snapshot) -> Result<(), SealError> {
     let (limits, jobs) = (Limits::standard(), NonZeroUsize::MIN);
     let limits = Limits { entries: limits.entries.max(snapshot.len().saturating_add(1)), ..limits };
     let bytes = snapshot.total_bytes().saturating_add(1);
-    let limits = Limits { bytes: limits.bytes.max(bytes), file_bytes: limits.file_bytes.max(bytes), ..limits };
+    let limits =
+        Limits { bytes: limits.bytes.max(bytes), file_bytes: limits.file_bytes.max(bytes), ..limits };
     let found = match Digested::read(&jail, &limits, snapshot.exclude(), jobs)? {
         DigestCheck::Digested(tree) if tree.digest() == snapshot.digest() => return Ok(()),
         DigestCheck::Digested(tree) => tree.digest().to_string(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::{Coverage, SurfaceItem, SurfaceKind};
+use plugward_manifest::{Coverage, Manifest, SurfaceItem, SurfaceKind};
 use plugward_sandbox_path::{Answer, FileKind, Jail};
 use plugward_tree_lock::{EntryKind, Excludes, ExecBits, ReadOptions, Snapshot, Step, TreeCheck, TreeList};
 use plugward_types::{Digest, TreeDigest};
@@ -23,7 +23,11 @@ const TRIED: [&str; 8] = ["", ".ts", ".js", ".mts", ".mjs", ".json", "/index.ts"
 pub(crate) enum Content {
     Directory(Snapshot),
     /// A single file is digested as a tree that contains it alone.
-    File { bytes: Vec<u8>, digest: Digest, preimage: String },
+    File {
+        bytes: Vec<u8>,
+        digest: Digest,
+        preimage: String,
+    },
 }
 
 /// The shared directories and files of one plugin, by the name that pins and lockfiles keep: relative to the plugin.
@@ -120,7 +124,7 @@ impl SharedRoots {
 /// The imports that leave the directory.
 fn imports(views: &[View]) -> impl Iterator<Item = &str> {
     manifests(views)
-        .flat_map(|manifest| manifest.surface())
+        .flat_map(Manifest::surface)
         .filter(|item| item.kind() == SurfaceKind::Shared && item.coverage() == Coverage::Unresolved)
         .map(SurfaceItem::name)
         .filter(|name| name.starts_with("../"))
@@ -211,7 +215,9 @@ impl Reader<'_> {
         for candidate in tried {
             let kind = match jail.metadata(candidate.as_str()) {
                 Ok(meta) => meta.kind(),
-                Err(error) if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" => {
+                Err(error)
+                    if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" =>
+                {
                     continue;
                 }
                 Err(error) => return self.missing(target, &error.to_string()),
@@ -278,8 +284,12 @@ impl Reader<'_> {
         };
         let digest = crate::hash::sha256(&bytes);
         let own_name = at.rsplit('/').next().unwrap_or(at);
-        let preimage =
-            format!("plugtree-v1\n{} {} {} {own_name}\n", EntryKind::File.letter(), digest.hex(), bytes.len());
+        let preimage = format!(
+            "plugtree-v1\n{} {} {} {own_name}\n",
+            EntryKind::File.letter(),
+            digest.hex(),
+            bytes.len()
+        );
         match TreeList::parse(&preimage) {
             Ok(list) => {
                 self.found.trees.insert(name.to_owned(), *list.digest());

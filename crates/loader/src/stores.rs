@@ -1,11 +1,14 @@
 //! What a host remembers, and what it may be asked.
 
+use cap_std::fs::Dir;
+use plugward_state_file::Owner;
+
 use crate::gates::approval::ApprovalStore;
 use crate::gates::mint::Grants;
 use crate::gates::policy::RevocationStore;
 use crate::options::{Person, Watch};
 use crate::pins::PinStore;
-use crate::record::Record;
+use crate::record::{Record, RecordOptions};
 
 /// What this machine remembers. It has no default: a host opens each part, or says that it has none.
 #[derive(Debug)]
@@ -22,6 +25,18 @@ pub struct Stores {
 }
 
 impl Stores {
+    /// Opens pins, approvals and ledger in one directory of the host's own, without revocation lists. What cannot be
+    /// used is kept as that: a check then refuses, and says why.
+    #[must_use]
+    pub fn open(dir: &Dir, owner: Owner, record: RecordOptions) -> Self {
+        Self {
+            pins: PinStore::open(dir, owner),
+            approvals: ApprovalStore::open(dir, owner),
+            revocations: RevocationStore::none(),
+            record: Record::open(dir, record),
+        }
+    }
+
     /// Remembers nothing and writes nothing: for looks at folders of which nothing was ever pinned.
     #[must_use]
     pub fn nothing() -> Self {

@@ -148,7 +148,11 @@ pub(crate) fn names(one: &Examined) -> Vec<String> {
     if let Some(named) = &one.place.named {
         let market = &named.market;
         names.extend(one.called.iter().map(|name| format!("{name}@{market}")));
-        names.extend(one.dialects.iter().map(|dialect| format!("{}:{}@{market}", dialect.as_str(), named.entry.name())));
+        names.extend(
+            one.dialects
+                .iter()
+                .map(|dialect| format!("{}:{}@{market}", dialect.as_str(), named.entry.name())),
+        );
     }
     names.push(one.key.to_string());
     names

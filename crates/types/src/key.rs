@@ -63,6 +63,17 @@ impl PluginKey {
     }
 }
 
+impl PluginKey {
+    /// The pieces of the text form, in order.
+    fn text_parts(&self) -> impl Iterator<Item = &str> {
+        let parts = match self {
+            Self::Installed { host, id } => [host.as_str(), ":", id.as_str()],
+            Self::Placed(path) => [PLACED, "", path.as_str()],
+        };
+        parts.into_iter()
+    }
+}
+
 impl fmt::Display for PluginKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -89,7 +100,8 @@ impl Ord for PluginKey {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         match (self, other) {
             (Self::Placed(one), Self::Placed(two)) => one.cmp(two),
-            _ => self.to_string().cmp(&other.to_string()),
+            // Character by character as the texts would, without building them.
+            _ => self.text_parts().flat_map(str::bytes).cmp(other.text_parts().flat_map(str::bytes)),
         }
     }
 }
@@ -348,8 +360,21 @@ mod tests {
             assert_eq!(text.parse::<PluginKey>().unwrap().to_string(), text);
         }
         for text in [
-            "", "claude", "claude:", ":x", "Claude:x", "path:", "path:a", "path:/a/", "path:/a//b", "path:/a/../b",
-            "path:/.", "claude:a@b@c", "claude:../x", "claude:@b", "path:/a\0",
+            "",
+            "claude",
+            "claude:",
+            ":x",
+            "Claude:x",
+            "path:",
+            "path:a",
+            "path:/a/",
+            "path:/a//b",
+            "path:/a/../b",
+            "path:/.",
+            "claude:a@b@c",
+            "claude:../x",
+            "claude:@b",
+            "path:/a\0",
         ] {
             assert!(text.parse::<PluginKey>().is_err(), "{text:?}");
         }

@@ -151,7 +151,10 @@ fn judge(outcome: &mut GateOutcome, check: &ApprovalCheck, options: &CheckOption
             "use another version, or raise plugins.max_risk in your own settings",
         ),
         ApprovalCheck::Given { rules: RulesChanged::Changed, .. } => {
-            outcome.note(code, "the scanner's rules changed since the approval; they ran on these bytes all the same");
+            outcome.note(
+                code,
+                "the scanner's rules changed since the approval; they ran on these bytes all the same",
+            );
         }
         ApprovalCheck::None
         | ApprovalCheck::Stale { .. }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use plugward_pinstore::LockSays;
 use plugward_sandbox_path::Answer;
 use plugward_tree_lock::{
-    CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, Lock, LockCheck, LockDifference, LockError, LockFacts,
-    LockFile, LockOutcome, LockRule, Snapshot, Verifier,
+    CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, Lock, LockCheck, LockDifference, LockError,
+    LockFacts, LockFile, LockOutcome, LockRule, Snapshot, Verifier,
 };
 use plugward_types::{Digest, PlacePath};
 
@@ -43,7 +43,11 @@ pub(crate) enum LockHere {
     /// The older JSON form.
     Json(JsonLock),
     /// A file is there and cannot be used.
-    Broken { code: &'static str, message: String, help: String },
+    Broken {
+        code: &'static str,
+        message: String,
+        help: String,
+    },
 }
 
 impl LockHere {
@@ -98,9 +102,9 @@ impl LockFiles {
         let Ok(real) = root.top.join(dir) else { return Arc::new(LockHere::Absent) };
         let known = self.0.borrow().get(&real).cloned();
         known.unwrap_or_else(|| {
-            let read = Arc::new(LockHere::read(root, dir, verifiers));
-            self.0.borrow_mut().insert(real, read.clone());
-            read
+            let lock = Arc::new(LockHere::read(root, dir, verifiers));
+            self.0.borrow_mut().insert(real, lock.clone());
+            lock
         })
     }
 
@@ -133,13 +137,18 @@ impl LockFiles {
 
 /// Lists the places inside a root's directory that a lockfile names and that no plugin was found at. `visited` has the
 /// names of the plugins that were found.
-pub(crate) fn unvisited(locks: &LockFiles, root: &Root, visited: &BTreeMap<PlacePath, String>, verifiers: &Verifiers) -> Vec<PlacePath> {
+pub(crate) fn unvisited(
+    locks: &LockFiles,
+    root: &Root,
+    visited: &BTreeMap<PlacePath, String>,
+    verifiers: &Verifiers,
+) -> Vec<PlacePath> {
     let reach = crate::roots::reach(root, &root.dir);
     let above = ancestors(&root.dir).take_while(|dir| inside(dir, &reach.top).is_some());
     // The nearest lockfile at or above the directory, and those that the plugins inside it have.
-    let nearest = core::iter::once(root.dir.as_str()).chain(above).find(|dir| {
-        !matches!(*locks.of(root, dir, verifiers), LockHere::Absent)
-    });
+    let nearest = core::iter::once(root.dir.as_str())
+        .chain(above)
+        .find(|dir| !matches!(*locks.of(root, dir, verifiers), LockHere::Absent));
     let mut dirs: BTreeSet<PlacePath> = nearest.and_then(|dir| root.top.join(dir).ok()).into_iter().collect();
     let real = root.real();
     dirs.extend(locks.0.borrow().keys().filter(|dir| dir.relative_to(&real).is_some()).cloned());
@@ -153,7 +162,9 @@ pub(crate) fn unvisited(locks: &LockFiles, root: &Root, visited: &BTreeMap<Place
             _ => Vec::new(),
         };
         let places = paths.iter().filter_map(|path| dir.join(path).ok());
-        missing.extend(places.filter(|place| place.relative_to(&real).is_some() && !visited.contains_key(place)));
+        missing.extend(
+            places.filter(|place| place.relative_to(&real).is_some() && !visited.contains_key(place)),
+        );
     }
     missing
 }
@@ -176,7 +187,12 @@ pub(crate) struct LockResult {
 }
 
 /// Compares one plugin with the lockfile of its place, and asks the host's verifiers.
-pub(crate) fn gate(one: &Examined, subject: &Subject, snapshot: &Snapshot, context: &Context<'_>) -> LockResult {
+pub(crate) fn gate(
+    one: &Examined,
+    subject: &Subject,
+    snapshot: &Snapshot,
+    context: &Context<'_>,
+) -> LockResult {
     let verifiers = &context.options.verifiers;
     let at = context.locks.above(&one.place, context.root, verifiers);
     let mut gate = LockGate {
@@ -202,7 +218,8 @@ pub(crate) fn gate(one: &Examined, subject: &Subject, snapshot: &Snapshot, conte
             gate.ask(None, None, &subject.observed.facts.tree, verifiers);
         }
         Some(LockHere::Own { file, digest, signature }) => {
-            let tree = crate::trees::under(snapshot, &file.exclude_of(&gate.path)).unwrap_or(subject.observed.facts.tree);
+            let tree = crate::trees::under(snapshot, &file.exclude_of(&gate.path))
+                .unwrap_or(subject.observed.facts.tree);
             gate.result.says = gate.compare(file, &tree, context);
             gate.ask(Some(file), signature.as_ref(), &tree, verifiers);
             let accepted = context.stores.pins.pins().is_some_and(|pins| pins.is_lock_accepted(digest));
@@ -245,7 +262,12 @@ impl LockGate<'_> {
         })
     }
 
-    fn compare(&mut self, file: &LockFile, tree: &plugward_types::TreeDigest, context: &Context<'_>) -> LockSays {
+    fn compare(
+        &mut self,
+        file: &LockFile,
+        tree: &plugward_types::TreeDigest,
+        context: &Context<'_>,
+    ) -> LockSays {
         let check = self.check(file, &self.path, tree);
         let says = self.decide(&check, context);
         self.explain(file);
@@ -261,9 +283,10 @@ impl LockGate<'_> {
             LockOutcome::CountsAsPin => LockSays::Matched,
             LockOutcome::NeedsPin(code) => {
                 let observed = &self.subject.observed;
-                let pinned = context.stores.pins.pins().is_some_and(|pins| {
-                    pins.get(&observed.key).is_some() || observed.predecessor.is_some()
-                });
+                let pinned =
+                    context.stores.pins.pins().is_some_and(|pins| {
+                        pins.get(&observed.key).is_some() || observed.predecessor.is_some()
+                    });
                 if !pinned {
                     let message = format!("no {NAME} covers this plugin, and it is not pinned");
                     self.result.outcome.add(code, Weight::Integrity, message, check.help());
@@ -280,12 +303,14 @@ impl LockGate<'_> {
     /// Surface and launchers only explain: the bytes are as locked, and this version sees something else in them.
     fn explain(&mut self, file: &LockFile) {
         let facts = self.subject.facts();
-        let Some(surface) = facts.surface.as_ref().filter(|_| self.result.report.state == LockState::Match) else {
+        let Some(surface) = facts.surface.as_ref().filter(|_| self.result.report.state == LockState::Match)
+        else {
             return;
         };
         if let Some(said) = file.surface_notice(&self.path, surface, &self.subject.launchers) {
-            let mut message =
-                format!("the tree matches; this version of plugward sees another surface in it than {NAME} records");
+            let mut message = format!(
+                "the tree matches; this version of plugward sees another surface in it than {NAME} records"
+            );
             for (sign, names) in [('+', &said.added), ('-', &said.removed)] {
                 for name in names {
                     message.push_str(&format!("\n{sign} {name}"));
@@ -296,8 +321,7 @@ impl LockGate<'_> {
     }
 
     fn json(&mut self, file: &JsonLock, name: &str) {
-        let message =
-            "the JSON lockfile covers no compiled caches, execute bits or symlinks; to replace it: plugward lock --migrate";
+        let message = "the JSON lockfile covers no compiled caches, execute bits or symlinks; to replace it: plugward lock --migrate";
         self.result.outcome.note(JsonLock::NOTICE, message);
         let help = "review what changed, then write the lockfile again";
         match file.check(name, CodewizardDigest::of(self.snapshot)) {
@@ -316,7 +340,10 @@ impl LockGate<'_> {
         }
         if self.folder != name {
             // That format goes by names alone, so it does not cover the directory's.
-            let message = format!("{NAME} goes by the name alone, and the directory has another one: `{}`", self.folder);
+            let message = format!(
+                "{NAME} goes by the name alone, and the directory has another one: `{}`",
+                self.folder
+            );
             self.result.outcome.note("manifest/name-not-folder", message);
         }
     }
@@ -350,7 +377,8 @@ impl LockGate<'_> {
         digest: &plugward_types::TreeDigest,
         verifiers: &Verifiers,
     ) {
-        let asked = Asked { names: &self.names, path: &self.path, digest, files: self.snapshot, lock, signature };
+        let asked =
+            Asked { names: &self.names, path: &self.path, digest, files: self.snapshot, lock, signature };
         verifiers::ask(&mut self.result, verifiers, &asked);
     }
 }

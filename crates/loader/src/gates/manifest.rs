@@ -49,8 +49,10 @@ pub(crate) fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions) -
         dialects = guess(place, options);
     }
     let at = at(place, &excluded, options);
-    let readable = dialects.iter().filter(|dialect| dialect.main_file().is_some_and(|file| files.get(file).is_some()));
-    let found = readable.map(|dialect| Found { dialect: *dialect, manifest: plugward_manifest::read(*dialect, &files, &at) });
+    let readable =
+        dialects.iter().filter(|dialect| dialect.main_file().is_some_and(|file| files.get(file).is_some()));
+    let found = readable
+        .map(|dialect| Found { dialect: *dialect, manifest: plugward_manifest::read(*dialect, &files, &at) });
     let (mut read, mut outcome) = views(found.collect());
     // Without the other files nothing can be said of what the manifests name.
     outcome.reasons.retain(|reason| reason.code != "manifest/missing-file");
@@ -81,7 +83,9 @@ fn views(found: Vec<Found>) -> (Vec<View>, GateOutcome) {
                 if let Err(error) = CalledName::new(dialect.as_str(), manifest.name()) {
                     outcome.add("manifest/name", Weight::Integrity, error.to_string(), error.help());
                 }
-                for notice in manifest.notices().iter().filter(|notice| !notice.code().starts_with("surface/")) {
+                for notice in
+                    manifest.notices().iter().filter(|notice| !notice.code().starts_with("surface/"))
+                {
                     outcome.note(notice.code(), format!("{}: {}", notice.place(), notice.message()));
                 }
                 Some(manifest)

@@ -73,7 +73,12 @@ pub(crate) const fn start(trail: Trail, raw_with_network: RawWithNetwork) -> Min
 }
 
 /// Mints for every plugin that nothing stands against. A plugin whose capabilities are refused is refused.
-pub(crate) fn grant(all: &mut [Examined], run: &mut Run<'_>, grants: &dyn Grants, options: &CheckOptions) -> Granted {
+pub(crate) fn grant(
+    all: &mut [Examined],
+    run: &mut Run<'_>,
+    grants: &dyn Grants,
+    options: &CheckOptions,
+) -> Granted {
     let mut granted = Granted::new();
     for one in all.iter_mut().filter(|one| one.passes()) {
         match for_one(&one.report(options), run, grants) {

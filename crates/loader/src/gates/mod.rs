@@ -101,14 +101,19 @@ fn take_views(one: &mut Examined, views: Vec<View>) {
 }
 
 /// The gates that need the bytes: shared directories, policy, lock, pin, scan, approval and surface.
-fn with_subject(one: &mut Examined, identity: Identity, jail: &Jail, snapshot: Snapshot, context: &Context<'_>) {
+fn with_subject(
+    one: &mut Examined,
+    identity: Identity,
+    jail: &Jail,
+    snapshot: Snapshot,
+    context: &Context<'_>,
+) {
     let known = context.locks.shared_of(&one.place, context);
     let pinned = pin::shared_of(&identity, context);
     one.shared = shared::read(&one.place, &one.views, known.iter().chain(&pinned), context);
     let outcome = one.shared.outcome(context.options.trust);
     one.settle(Gate::Tree, outcome);
     manifest::label_shared(one, &snapshot, context.options);
-    let no_manifest = one.views.is_empty();
     let named = one.views.iter().all(|view| view.manifest.is_some());
     if named {
         let mut subject = pin::subject(one, identity, &snapshot, context);
@@ -119,13 +124,13 @@ fn with_subject(one: &mut Examined, identity: Identity, jail: &Jail, snapshot: S
         let says = locked.says;
         one.lock = locked.report;
         one.settle(Gate::Lock, locked.outcome);
-        let (pin, outcome) = pin::gate(one, &subject, &snapshot, says, no_manifest, context);
+        let (pin, outcome) = pin::gate(one, &subject, &snapshot, says, context);
         one.pin = pin;
         one.settle(Gate::Pin, outcome);
         one.subject = Some(subject);
     } else {
         let outcome = pin::unread(&one.key, context);
-            one.settle(Gate::Pin, outcome);
+        one.settle(Gate::Pin, outcome);
     }
     let scanned = scan::gate(one, &snapshot, context);
     one.findings = scanned.findings;
@@ -153,7 +158,6 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
         }
     }
     match &context.options.keep {
-        Keep::Nothing => one.shared.drop_bytes(),
         Keep::Of(key) if *key == one.key => {
             let shared = core::mem::take(&mut one.shared);
             one.shared = shared.digests_only();
@@ -161,7 +165,7 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
                 subject.material = Some(Material::new(snapshot, shared, &one.views, &subject.observed.facts));
             }
         }
-        Keep::Of(_) => one.shared.drop_bytes(),
+        Keep::Nothing | Keep::Of(_) => one.shared.drop_bytes(),
         Keep::Loads { .. } => one.snapshot = Some(snapshot),
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use plugward_manifest::Manifest;
 use plugward_pinstore::{
-    AgreedAge, Change, Changed, ChangedPart, DeniedBy, Facts, LockSays, Observed, Pin, PinCheck, PinDecision, PinState,
-    Pinned, Pins, SameElsewhere, Shown, StoreDecision, StoreErrorRule, Via, decide,
+    AgreedAge, Change, Changed, ChangedPart, DeniedBy, Facts, LockSays, Observed, Pin, PinCheck, PinDecision,
+    PinState, Pinned, Pins, SameElsewhere, Shown, StoreDecision, StoreErrorRule, Via, decide,
 };
 use plugward_tree_lock::{CodewizardDigest, Excludes, Snapshot};
 use plugward_types::{CalledName, PluginKey, TreeDigest};
@@ -57,7 +58,8 @@ impl PinOutcome {
         let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return None };
         Some(match &changed.pinned {
             Pinned::Tree(facts) => {
-                let manifest = facts.manifest.iter().map(|(dialect, digest)| (dialect.clone(), digest.to_string()));
+                let manifest =
+                    facts.manifest.iter().map(|(dialect, digest)| (dialect.clone(), digest.to_string()));
                 (manifest.collect(), Some(facts.tree.to_string()))
             }
             Pinned::Pending(trees) => (BTreeMap::new(), trees.first().map(ToString::to_string)),
@@ -94,11 +96,17 @@ pub(crate) fn shared_of(identity: &Identity, context: &Context<'_>) -> Vec<Strin
 }
 
 /// Collects what a pin would cover, digested under the excludes of the pin that is there.
-pub(crate) fn subject(one: &mut Examined, identity: Identity, snapshot: &Snapshot, context: &Context<'_>) -> Subject {
+pub(crate) fn subject(
+    one: &mut Examined,
+    identity: Identity,
+    snapshot: &Snapshot,
+    context: &Context<'_>,
+) -> Subject {
     let was = one.place.named.as_ref().map(|named| named.was.as_slice()).unwrap_or_default();
     let identity = identity.or_renamed(was, context);
     let pinned = pin_of(&identity, context).and_then(Pin::latest);
-    let listed = pinned.and_then(|agreed| Excludes::new(agreed.facts.exclude.iter().map(String::as_str)).ok());
+    let listed =
+        pinned.and_then(|agreed| Excludes::new(agreed.facts.exclude.iter().map(String::as_str)).ok());
     let (tree, exclude) = listed
         .and_then(|list| crate::trees::under(snapshot, &list).map(|tree| (tree, list)))
         .unwrap_or_else(|| (*snapshot.digest(), snapshot.exclude().clone()));
@@ -112,7 +120,7 @@ pub(crate) fn subject(one: &mut Examined, identity: Identity, snapshot: &Snapsho
         shared: one.shared.digests(),
         ..Facts::of_tree(tree)
     };
-    let items = manifests(&one.views).flat_map(|manifest| manifest.surface());
+    let items = manifests(&one.views).flat_map(Manifest::surface);
     let launchers = items.filter(|item| item.coverage().code().starts_with("launcher-"));
     let Identity { key, folder, predecessor } = identity;
     let version = one.version().map(str::to_owned);
@@ -121,7 +129,9 @@ pub(crate) fn subject(one: &mut Examined, identity: Identity, snapshot: &Snapsho
         executable: snapshot.executables().map(str::to_owned).collect(),
         launchers: launchers.map(super::surface::launcher).collect(),
         codewizard: context.locks.is_json(&one.place, context).then(|| CodewizardDigest::of(snapshot)),
-        without_lock: (one.place.dir == context.root.dir).then(|| crate::trees::without_lock(snapshot)).flatten(),
+        without_lock: (one.place.dir == context.root.dir)
+            .then(|| crate::trees::without_lock(snapshot))
+            .flatten(),
         material: None,
     }
 }
@@ -131,7 +141,10 @@ pub(crate) fn unread(key: &PluginKey, context: &Context<'_>) -> GateOutcome {
     let mut outcome = passed(Gate::Pin);
     let pin = context.stores.pins.pins().and_then(|pins| pins.get(key));
     if let Some(Pin { state: PinState::Denied, denied, .. }) = pin {
-        let since = denied.as_ref().map(|denial| format!(" since {}", day(&denial.at.to_string()))).unwrap_or_default();
+        let since = denied
+            .as_ref()
+            .map(|denial| format!(" since {}", day(&denial.at.to_string())))
+            .unwrap_or_default();
         outcome.add("policy/denied", Weight::Denied, format!("denied{since}"), "plugward allow {id}");
     }
     outcome
@@ -143,7 +156,6 @@ pub(crate) fn gate(
     subject: &Subject,
     snapshot: &Snapshot,
     lock: LockSays,
-    no_manifest: bool,
     context: &Context<'_>,
 ) -> (PinOutcome, GateOutcome) {
     let mut outcome = passed(Gate::Pin);
@@ -165,8 +177,9 @@ pub(crate) fn gate(
     };
     let check = pins.check(&subject.observed);
     let elsewhere = elsewhere(pins, subject);
-    let decision = decide(&check, options.trust, lock, elsewhere.as_ref().map_or(SameElsewhere::None, |one| one.trust));
-    if no_manifest && !matches!(check, PinCheck::Denied { .. }) {
+    let decision =
+        decide(&check, options.trust, lock, elsewhere.as_ref().map_or(SameElsewhere::None, |one| one.trust));
+    if one.views.is_empty() && !matches!(check, PinCheck::Denied { .. }) {
         let since = match &check {
             PinCheck::Changed(changed) => since(changed),
             _ => String::new(),
@@ -196,7 +209,9 @@ fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<Elsewhere<'a>> {
     let others = pins.iter().filter(|(key, pin)| *key != subject.key() && pin.state == PinState::Trusted);
     let same = others.filter_map(|(key, pin)| {
         let agreed = pin.agreed.iter().rev().find(|agreed| {
-            agreed.facts.tree == facts.tree && agreed.facts.shared == facts.shared && agreed.facts.entry == facts.entry
+            agreed.facts.tree == facts.tree
+                && agreed.facts.shared == facts.shared
+                && agreed.facts.entry == facts.entry
         })?;
         let trust = match agreed.via {
             Via::Tofu | Via::Moved => SameElsewhere::Tofu,
@@ -228,15 +243,20 @@ pub(crate) fn shown(key: &PluginKey) -> String {
 }
 
 /// What is worth knowing and does not decide.
-fn notes(outcome: &mut GateOutcome, pins: &Pins, subject: &Subject, check: &PinCheck, elsewhere: Option<&Elsewhere<'_>>) {
+fn notes(
+    outcome: &mut GateOutcome,
+    pins: &Pins,
+    subject: &Subject,
+    check: &PinCheck,
+    elsewhere: Option<&Elsewhere<'_>>,
+) {
     match check {
         PinCheck::Same { age, surface } => {
             if *age == AgreedAge::Older {
                 outcome.note("pin/older", "a newer version of it was accepted since");
             }
             if surface.is_some() {
-                let message =
-                    "the same bytes; this version of plugward sees another surface in them than the one that pinned them";
+                let message = "the same bytes; this version of plugward sees another surface in them than the one that pinned them";
                 outcome.note("pin/surface-new", message);
             }
         }
@@ -245,7 +265,8 @@ fn notes(outcome: &mut GateOutcome, pins: &Pins, subject: &Subject, check: &PinC
         }
         PinCheck::Migrated { ids } => {
             let ids: Vec<&str> = ids.iter().map(plugward_types::PluginId::as_str).collect();
-            outcome.note("pin/migrated", format!("carried over from the pins of version 2: {}", ids.join(", ")));
+            outcome
+                .note("pin/migrated", format!("carried over from the pins of version 2: {}", ids.join(", ")));
         }
         PinCheck::ManifestOnly => outcome.note("pin/new", "the old pin covered the manifest only"),
         PinCheck::Unpinned => {
@@ -253,8 +274,11 @@ fn notes(outcome: &mut GateOutcome, pins: &Pins, subject: &Subject, check: &PinC
                 let message = format!("same contents as `{}`, pinned on {}", shown(other.key), other.at);
                 outcome.note("pin/new", message);
             } else if let Some((key, name)) = same_name(pins, subject) {
-                let message =
-                    format!("another `{}` with different contents is pinned at `{}`", name.name(), shown(key));
+                let message = format!(
+                    "another `{}` with different contents is pinned at `{}`",
+                    name.name(),
+                    shown(key)
+                );
                 outcome.note("pin/new", message);
             }
         }
@@ -336,7 +360,8 @@ enum Differences {
 impl Differences {
     fn of(changed: &Changed, snapshot: &Snapshot, context: &Context<'_>) -> Self {
         let Pinned::Tree(facts) = &changed.pinned else { return Self::Unknown };
-        let Some(Ok(kept)) = context.stores.pins.baselines().map(|baselines| baselines.tree(&facts.tree)) else {
+        let Some(Ok(kept)) = context.stores.pins.baselines().map(|baselines| baselines.tree(&facts.tree))
+        else {
             return Self::Unknown;
         };
         let Some(old) = kept.found() else { return Self::Unknown };
@@ -348,7 +373,10 @@ impl Differences {
         let differ: std::collections::BTreeSet<&&str> = differ.into_iter().collect();
         let is_cache = |path: &str| path.split('/').any(|part| part == "__pycache__");
         let only_tree = changed.parts == [ChangedPart::Tree];
-        if only_tree && !differ.is_empty() && differ.iter().all(|path| is_cache(path) && !old.contains_key(**path)) {
+        if only_tree
+            && !differ.is_empty()
+            && differ.iter().all(|path| is_cache(path) && !old.contains_key(**path))
+        {
             return Self::OnlyCaches;
         }
         Self::Files(differ.len())
@@ -381,7 +409,11 @@ fn changed_text(one: &Examined, changed: &Changed, differs: &Differences) -> Str
     }
     let was: Vec<&str> = changed.called.iter().map(CalledName::name).collect();
     if !was.is_empty() && !was.contains(&one.name()) {
-        parts.push(format!("its name changed from `{}` to `{}`", was.first().copied().unwrap_or_default(), one.name()));
+        parts.push(format!(
+            "its name changed from `{}` to `{}`",
+            was.first().copied().unwrap_or_default(),
+            one.name()
+        ));
     }
     if let (Some(old), Some(new)) = (changed.version.as_deref(), one.version())
         && old != new
@@ -410,10 +442,29 @@ fn changed_text(one: &Examined, changed: &Changed, differs: &Differences) -> Str
         Pinned::Manifest(digest) => digest.to_string(),
     };
     let found = match &changed.pinned {
-        Pinned::Manifest(_) => changed.actual.manifest.values().next().map(ToString::to_string).unwrap_or_default(),
+        Pinned::Manifest(_) => {
+            changed.actual.manifest.values().next().map(ToString::to_string).unwrap_or_default()
+        }
         Pinned::Tree(_) | Pinned::Pending(_) => changed.actual.tree.to_string(),
     };
-    format!("{moved}{}: {list}\npinned {pinned}\nfound {found}", since(changed))
+    let mut text = format!("{moved}{}: {list}\npinned {pinned}\nfound {found}", since(changed));
+    if let Pinned::Tree(facts) = &changed.pinned {
+        shared_text(&mut text, facts, &changed.actual);
+    }
+    text
+}
+
+/// Each shared directory that differs, by its name.
+fn shared_text(text: &mut String, pinned: &Facts, actual: &Facts) {
+    let names: std::collections::BTreeSet<&String> =
+        pinned.shared.keys().chain(actual.shared.keys()).collect();
+    let show = |facts: &Facts, name: &str| {
+        facts.shared.get(name).map_or_else(|| "none".to_owned(), ToString::to_string)
+    };
+    for name in names.into_iter().filter(|name| pinned.shared.get(*name) != actual.shared.get(*name)) {
+        let (was, is) = (show(pinned, name), show(actual, name));
+        text.push_str(&format!("\nshared {name} differs\npinned {was}\nfound {is}"));
+    }
 }
 
 /// A denial or revocation of another plugin that is about these bytes, or about this name.
@@ -437,7 +488,13 @@ fn held_against(
 }
 
 /// The store cannot be used: the setting decides, for every plugin.
-fn unusable(outcome: &mut GateOutcome, decision: &StoreDecision, message: &str, help: &str, options: &CheckOptions) {
+fn unusable(
+    outcome: &mut GateOutcome,
+    decision: &StoreDecision,
+    message: &str,
+    help: &str,
+    options: &CheckOptions,
+) {
     let warn_is_void = options.trust == Trust::Locked && options.on_store_error == StoreErrorRule::Warn;
     match decision {
         StoreDecision::LoadUnpinned(code) => {
@@ -486,7 +543,8 @@ pub(crate) fn settle(
         PinOutcome::Compared { check, decision } => match decision {
             PinDecision::Load => {
                 let stale = pins.pins()?.get(&observed.key).is_some_and(|pin| {
-                    (observed.folder.is_some() && pin.folder != observed.folder) || pin.called != observed.called
+                    (observed.folder.is_some() && pin.folder != observed.folder)
+                        || pin.called != observed.called
                 });
                 let same = matches!(check, PinCheck::Same { .. });
                 (stale && same && writes && options.trust != Trust::Locked && one.passes())
@@ -494,16 +552,21 @@ pub(crate) fn settle(
             }
             PinDecision::Refuse(_) => None,
             PinDecision::Carry => (one.passes() && writes && options.trust != Trust::Locked)
-                .then(|| Change::Enroll { observed, via: Via::Moved, by }),
+                .then_some(Change::Enroll { observed, via: Via::Moved, by }),
             PinDecision::Enroll(via) => {
-                (one.passes() && writes).then(|| Change::Enroll { observed, via, by })
+                (one.passes() && writes).then_some(Change::Enroll { observed, via, by })
             }
             PinDecision::Ask => ask(one, observed, options, person),
         },
     }
 }
 
-fn ask(one: &mut Examined, observed: Observed, options: &CheckOptions, person: &mut dyn Person) -> Option<Change> {
+fn ask(
+    one: &mut Examined,
+    observed: Observed,
+    options: &CheckOptions,
+    person: &mut dyn Person,
+) -> Option<Change> {
     let answer = if one.passes() && options.writes == Writes::Commit {
         person.ask(&one.report(options))
     } else {
@@ -515,7 +578,12 @@ fn ask(one: &mut Examined, observed: Observed, options: &CheckOptions, person: &
     match answer {
         Answer::Yes => return Some(Change::Enroll { observed, via: Via::Prompt, by }),
         Answer::Never => {
-            outcome.add("policy/denied", Weight::Denied, "denied by the user who was asked", "plugward allow {id}");
+            outcome.add(
+                "policy/denied",
+                Weight::Denied,
+                "denied by the user who was asked",
+                "plugward allow {id}",
+            );
             let Observed { key, folder, called, facts, .. } = observed;
             return Some(Change::Deny { key, folder, called, seen: Some(facts.tree), by });
         }
@@ -548,7 +616,8 @@ fn without_pins(
                 Answer::Nobody
             };
             if answer == Answer::Yes {
-                one.gate(Gate::Pin).note(*code, "loads without a pin, as the user who was asked said; nothing is stored");
+                one.gate(Gate::Pin)
+                    .note(*code, "loads without a pin, as the user who was asked said; nothing is stored");
                 one.exceptions.push(format!("{}: {code}: {message}", one.id));
             } else {
                 one.gate(Gate::Pin).add(*code, Weight::Undecided, message, help);

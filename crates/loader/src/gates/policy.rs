@@ -64,17 +64,21 @@ impl RevocationStore {
     /// Says that the folder of the kept lists cannot be had: what a list says, and whether it is the newest, is not known.
     pub fn unkept(&mut self, name: &str, why: &str) {
         self.failures.push(Reason::new(
-                "revocation/unreadable",
-                Gate::Policy,
-                Weight::Store,
-                format!("{name}: the kept lists cannot be read: {why}"),
-                "mend the state folder, or name another one with --state-dir".to_owned(),
-            ));
+            "revocation/unreadable",
+            Gate::Policy,
+            Weight::Store,
+            format!("{name}: the kept lists cannot be read: {why}"),
+            "mend the state folder, or name another one with --state-dir".to_owned(),
+        ));
     }
 
     pub(crate) fn notices(&self) -> Vec<Notice> {
         let failed = self.failures.iter().map(|reason| {
-            Notice::new(reason.code.clone(), Gate::Policy, format!("{}\nnext: {}", reason.message, reason.help))
+            Notice::new(
+                reason.code.clone(),
+                Gate::Policy,
+                format!("{}\nnext: {}", reason.message, reason.help),
+            )
         });
         self.notices.iter().cloned().chain(failed).collect()
     }
@@ -90,7 +94,12 @@ const OWN_LIST: &str = "use another version, or take its [[revoked]] entry out o
 const OTHER_LIST: &str = "use another version, or ask whoever keeps the list of plugins.revocation_lists";
 
 /// Compares one plugin, its shared directories and the programs in it with all revocations.
-pub(crate) fn gate(one: &Examined, subject: &Subject, snapshot: &Snapshot, context: &Context<'_>) -> GateOutcome {
+pub(crate) fn gate(
+    one: &Examined,
+    subject: &Subject,
+    snapshot: &Snapshot,
+    context: &Context<'_>,
+) -> GateOutcome {
     let mut outcome = passed(Gate::Policy);
     let store = &context.stores.revocations;
     outcome.reasons.extend(store.failures.iter().cloned());
@@ -144,7 +153,9 @@ impl Namesake {
         match self {
             Self::SameBytes { denied } => format!("these bytes are denied as `{denied}`"),
             Self::SameName { other, state } => {
-                format!("`{other}` is {state}, and has the same name; this may be the same plugin from elsewhere")
+                format!(
+                    "`{other}` is {state}, and has the same name; this may be the same plugin from elsewhere"
+                )
             }
         }
     }
@@ -171,6 +182,15 @@ impl Namesake {
     }
 }
 
+/// The names of a plugin, and those that it had before, as its marketplace says.
+fn called(one: &Examined) -> Vec<String> {
+    let mut called: Vec<String> = one.called.iter().map(|name| name.as_str().to_owned()).collect();
+    for old in one.place.named.iter().flat_map(|named| &named.was) {
+        called.extend(one.dialects.iter().map(|dialect| format!("{}:{old}", dialect.as_str())));
+    }
+    called
+}
+
 /// Looks for a denial or revocation of another plugin that may mean this one.
 ///
 /// A pin that a person made for this very key is an answer, and nothing is held against it.
@@ -183,12 +203,13 @@ pub(crate) fn namesake(pins: &Pins, one: &Examined, subject: &Subject, check: &P
         return None;
     }
     let facts = subject.facts();
+    let called = called(one);
     let others = |key: &PluginKey| key != subject.key() && subject.observed.predecessor.as_ref() != Some(key);
     let denied: Vec<(String, Option<TreeDigest>, Vec<&plugward_pinstore::Facts>, bool)> = pins
         .iter()
         .filter(|(key, pin)| pin.state == PinState::Denied && others(key))
         .map(|(key, pin)| {
-            let same_name = pin.called.iter().any(|name| one.called.contains(name));
+            let same_name = pin.called.iter().any(|name| called.iter().any(|called| called == name.as_str()));
             let tree = pin.denied.as_ref().and_then(|denial| denial.tree);
             (shown(key), tree, pin.agreed.iter().map(|agreed| &agreed.facts).collect(), same_name)
         })
@@ -213,10 +234,11 @@ pub(crate) fn namesake(pins: &Pins, one: &Examined, subject: &Subject, check: &P
     if let Some((key, ..)) = denied.iter().find(|(_, _, _, same_name)| *same_name) {
         return Some(Namesake::SameName { other: key.clone(), state: "denied" });
     }
-    // A revoked id of another host or marketplace, with the dialect and name of this plugin.
+    // A revoked id of another host or marketplace, with a name of this plugin. One of its own was compared before.
+    let own = crate::verifiers::names(one);
     let revoked = pins.revoked().iter().filter_map(|entry| entry.id.as_deref()).find(|id| {
         let name = id.split('@').next().unwrap_or(id);
-        *id != subject.key().to_string() && one.called.iter().any(|called| called.as_str() == name)
+        !own.iter().any(|own| own == id) && called.iter().any(|called| called == name)
     });
     revoked.map(|id| Namesake::SameName { other: id.to_owned(), state: "revoked" })
 }

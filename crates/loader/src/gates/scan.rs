@@ -37,7 +37,11 @@ impl UsedSuppressions {
         unused
             .map(|(_, entry)| {
                 let (path, rule) = (&entry.entry.path, &entry.entry.rule);
-                Notice::new(UNUSED, Gate::Scan, format!("{path}: the entry for {rule}: no plugin has that finding"))
+                Notice::new(
+                    UNUSED,
+                    Gate::Scan,
+                    format!("{path}: the entry for {rule}: no plugin has that finding"),
+                )
             })
             .collect()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plugward_manifest::SurfaceItem;
+use plugward_manifest::{Manifest, SurfaceItem};
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::{EntryKind, Snapshot};
 
@@ -18,7 +18,15 @@ use crate::view::manifests;
 const MISSING: &str = "surface/missing-program";
 /// Texts by which a script names its own directory or that of its plugin.
 const OWN_DIRECTORY: [&str; 9] = [
-    "PLUGIN_ROOT", "extensionPath", "dirname", "__file__", "BASH_SOURCE", "import.meta", "$0", "./", "PSScriptRoot",
+    "PLUGIN_ROOT",
+    "extensionPath",
+    "dirname",
+    "__file__",
+    "BASH_SOURCE",
+    "import.meta",
+    "$0",
+    "./",
+    "PSScriptRoot",
 ];
 
 /// Reports what would run, and refuses what is declared and missing, or reached and not covered.
@@ -44,12 +52,21 @@ pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &C
 }
 
 /// Neither pin nor scan covers an excluded directory, so nothing in it may run.
-fn excluded(outcome: &mut GateOutcome, one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &CheckOptions) {
-    let directories = options.excludes.iter().filter(|name| !name.starts_with("PLUGINS.lock") && exists(jail, name));
+fn excluded(
+    outcome: &mut GateOutcome,
+    one: &Examined,
+    jail: &Jail,
+    snapshot: &Snapshot,
+    options: &CheckOptions,
+) {
+    let directories =
+        options.excludes.iter().filter(|name| !name.starts_with("PLUGINS.lock") && exists(jail, name));
     for name in directories {
         let inner = format!("{name}/");
-        let help = format!("do not exclude {name}, or remove the reference; neither pin nor scan covers that directory");
-        for item in manifests(&one.views).flat_map(|manifest| manifest.surface()) {
+        let help = format!(
+            "do not exclude {name}, or remove the reference; neither pin nor scan covers that directory"
+        );
+        for item in manifests(&one.views).flat_map(Manifest::surface) {
             let reaches = item.run().iter().any(|word| word.contains(&inner))
                 || item.files().iter().any(|file| file.starts_with(&inner));
             if reaches {

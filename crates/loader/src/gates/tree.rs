@@ -19,7 +19,8 @@ pub(crate) enum TreeOutcome {
 /// Opens the directory of a plugin; every race in it is put on the record.
 pub(crate) fn open(place: &Place, context: &Context<'_>) -> Result<Jail, GateOutcome> {
     let label = inside(&place.dir, &context.root.dir).unwrap_or(&place.dir);
-    let label = if label == "." { context.root.label.clone() } else { format!("{}/{label}", context.root.label) };
+    let label =
+        if label == "." { context.root.label.clone() } else { format!("{}/{label}", context.root.label) };
     let jail = if place.dir == "." {
         Ok(context.root.jail.clone())
     } else {
@@ -29,8 +30,7 @@ pub(crate) fn open(place: &Place, context: &Context<'_>) -> Result<Jail, GateOut
 }
 
 pub(crate) fn refused(error: &OpenError) -> GateOutcome {
-    let weight =
-        if error.answer() == Answer::Refused { Weight::Integrity } else { Weight::CouldNotTell };
+    let weight = if error.answer() == Answer::Refused { Weight::Integrity } else { Weight::CouldNotTell };
     let mut outcome = passed(Gate::Tree);
     if error.code() == "path/symlink" {
         let help = "name the directory that it leads to; a plugin's own directory must not be a symlink";
