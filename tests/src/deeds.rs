@@ -4,16 +4,16 @@ use std::fs;
 
 use plugward_loader::manifest::read_jp_entry;
 use plugward_loader::pinstore::{
-    ApprovalDraft, Approvals, ApprovedBytes, AuditKind, Change, Facts, Pins, Risk, Scope, Shown, Timestamp,
-    Verdict,
+    ApprovalDraft, Approvals, ApprovedBytes, AuditKind, Change, Pins, Revoked, Risk, Shown, Timestamp,
+    Verdict, Via,
 };
 use plugward_loader::tree_lock::{Excludes, TreeList};
-use plugward_loader::{Dir, PluginId, Report, SignerRow, TreeDigest, Verifiers, ambient_authority, sha256};
+use plugward_loader::{Dir, Report, SignerRow, TreeDigest, Verifiers, ambient_authority, sha256};
 use serde::Deserialize;
 
-use crate::{Bench, owner};
+use crate::{Bench, Run, owner};
 
-/// One thing that is done.
+/// One thing that is done. A plugin is named by its directory, such as `plugins/p`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Deed {
@@ -21,6 +21,10 @@ pub enum Deed {
     Accept { plugin: String, shown: String, expected: String },
     /// Drops a pin.
     Forget { plugin: String },
+    /// Adds an id to the user's own revocation list.
+    Revoke { id: String, reason: String },
+    /// Pins the same bytes with another surface, as another release could have.
+    PinWithOtherSurface { plugin: String },
     /// Approves a plugin of the run after an audit of `there`, or of other bytes.
     Approve { plugin: String, audited: String, verdict: String },
     /// Reads a file of the plugins' folder as an entry of a registry.
@@ -56,10 +60,6 @@ fn now() -> Timestamp {
     Timestamp::from_unix(1_790_000_000).unwrap()
 }
 
-fn id(text: &str) -> PluginId {
-    text.parse().unwrap()
-}
-
 fn tree_of(report: &Report, plugin: &str) -> TreeDigest {
     let row = report.plugins.iter().find(|row| row.id == plugin).unwrap();
     row.tree.as_deref().unwrap().parse().unwrap()
@@ -76,21 +76,26 @@ fn named(report: &Report, plugin: &str, word: &str) -> Option<TreeDigest> {
 impl Bench {
     /// Does one thing after a run.
     #[must_use]
-    pub fn act(&self, report: &Report, deed: &Deed) -> Answers {
+    pub fn act(&self, run: &Run, report: &Report, deed: &Deed) -> Answers {
         let read = |path: &str| fs::read(self.plugins.join(path)).unwrap();
         match deed {
-            Deed::Accept { plugin, shown, expected } => {
-                let facts = Facts::of_tree(tree_of(report, plugin));
-                self.change(Change::Accept {
-                    scope: Scope::USER,
-                    id: id(plugin),
-                    facts,
-                    shown: Shown::of_tree(named(report, plugin, shown).unwrap()),
-                    expected: named(report, plugin, expected),
-                    by: Some("tester".to_owned()),
-                })
+            Deed::Accept { plugin, shown, expected } => self.change(Change::Accept {
+                observed: self.subject(run, plugin).observed,
+                shown: Shown::of_tree(named(report, plugin, shown).unwrap()),
+                expected: named(report, plugin, expected),
+                by: Some("tester".to_owned()),
+            }),
+            Deed::Forget { plugin } => self.change(Change::Forget { key: self.key(plugin) }),
+            Deed::Revoke { id, reason } => {
+                self.change(Change::Revoke(Revoked { id: Some(id.clone()), ..Revoked::because(reason) }))
             }
-            Deed::Forget { plugin } => self.change(Change::Forget { scope: Scope::USER, id: id(plugin) }),
+            Deed::PinWithOtherSurface { plugin } => {
+                let mut observed = self.subject(run, plugin).observed;
+                observed.facts.surface = Some(format!("sf1:{}", "0".repeat(64)).parse().unwrap());
+                let forgotten = self.change(Change::Forget { key: observed.key.clone() });
+                assert!(forgotten.codes.is_empty(), "{forgotten:?}");
+                self.change(Change::Enroll { observed, via: Via::Tofu, by: None })
+            }
             Deed::Approve { plugin, audited, verdict } => self.approve(
                 tree_of(report, plugin),
                 named(report, plugin, audited).unwrap(),
@@ -150,8 +155,7 @@ impl Bench {
             by: Some("tester".to_owned()),
         };
         let done = approvals.approve(
-            &Scope::USER,
-            &id(plugin),
+            &self.key(plugin),
             &draft,
             &bytes(there),
             &there,

@@ -31,17 +31,17 @@ use plugward_loader::capability::{
     AnyScope, Budgets, Lifetime, Limit, NetScope, RawScope, RawWithNetwork, ScopeError, WorkflowId,
 };
 use plugward_loader::ledger::{Event, LedgerFiles, LedgerId, Timestamp as LedgerTime, VerifyPlan};
-use plugward_loader::pinstore::{RevocationLists, Risk};
-use plugward_loader::pinstore::{Scope, StoreErrorRule, Timestamp};
+use plugward_loader::pinstore::{Baselines, RevocationLists, Risk, StoreErrorRule, Timestamp};
 use plugward_loader::sandbox_path::{Jail, Policy};
 use plugward_loader::state_file::Owner;
 use plugward_loader::tree_lock::{
     Excludes, Limits, Need, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal,
 };
 use plugward_loader::{
-    Answer, ApprovalRule, ApprovalStore, CheckOptions, DeclaredModules, Dir, Grants, Host, HostSuppression,
-    Loaded, NobodyThere, Person, PinStore, PluginReport, Record, RecordOptions, Report, RevocationStore,
-    Root, SignerRow, Stores, Trust, Verifiers, Watch, Whole, Writes, ambient_authority, load,
+    Answer, ApprovalRule, ApprovalStore, CheckOptions, Checked, DeclaredModules, Dir, Grants, Host,
+    HostSuppression, Looked, NoGrants, NobodyThere, Person, PinStore, PlacePath, PluginKey, PluginReport,
+    Record, RecordOptions, Report, RevocationStore, Root, SignerRow, Stores, Subject as PluginSubject, Trust,
+    Unwatched, Verifiers, Watch, Whole, Writes, ambient_authority, load, look,
 };
 use serde::Deserialize;
 
@@ -80,6 +80,12 @@ pub enum Step {
         from: String,
         to: String,
     },
+    /// Removes everything from one piece of a text file up to another, which stays.
+    Cut {
+        path: String,
+        from: String,
+        until: String,
+    },
     Append {
         path: String,
         text: String,
@@ -88,6 +94,11 @@ pub enum Step {
         path: String,
     },
     Copy {
+        from: String,
+        to: String,
+    },
+    /// Moves a file or directory, which keeps its inode and birth time.
+    Rename {
         from: String,
         to: String,
     },
@@ -180,6 +191,8 @@ pub struct Run {
     pub scan_entries: Option<usize>,
     /// The most bytes of a plugin that the scan looks at.
     pub scan_bytes: Option<u64>,
+    /// Whether the texts of what is pinned are kept, so that a refusal can say which files differ.
+    pub baselines: Bit,
     /// `nowhere` where the host has no place for a ledger.
     pub record: Option<String>,
     /// What is done after the run.
@@ -190,6 +203,7 @@ pub struct Run {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suppress {
+    /// The path of the plugin's directory, such as `plugins/p`.
     #[serde(default)]
     pub plugin: Option<String>,
     pub rule: String,
@@ -220,6 +234,8 @@ pub struct Case {
 /// A place with a plugins folder and a config folder.
 pub struct Bench {
     _temp: tempfile::TempDir,
+    /// The real path of the directory that contains all others.
+    pub base: PathBuf,
     pub plugins: PathBuf,
     pub config: PathBuf,
     pub state: PathBuf,
@@ -241,14 +257,27 @@ impl Bench {
     #[must_use]
     pub fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
-        let [plugins, config, state] = ["plugins", "config", "state"].map(|name| temp.path().join(name));
+        let base = fs::canonicalize(temp.path()).unwrap();
+        let [plugins, config, state] = ["plugins", "config", "state"].map(|name| base.join(name));
         for folder in [&plugins, &config, &state] {
             fs::create_dir(folder).unwrap();
         }
         for folder in [&config, &state] {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
         }
-        Self { _temp: temp, plugins, config, state }
+        Self { _temp: temp, base, plugins, config, state }
+    }
+
+    /// Returns the real path of a directory, such as `plugins/p`. It does not have to exist.
+    #[must_use]
+    pub fn place(&self, path: &str) -> PlacePath {
+        PlacePath::new(self.base.join(path).to_str().unwrap()).unwrap()
+    }
+
+    /// Returns the key of the plugin in a directory, such as `plugins/p`.
+    #[must_use]
+    pub fn key(&self, path: &str) -> PluginKey {
+        PluginKey::Placed(self.place(path))
     }
 
     /// Runs one run of a case.
@@ -280,22 +309,43 @@ impl Bench {
     #[must_use]
     pub fn check_with(&self, run: &Run, change: &dyn Fn(&mut CheckOptions)) -> Report {
         let mut stores = self.stores(run);
-        let mut options = options(run);
+        let mut options = self.options(run);
         change(&mut options);
-        match run.grants.as_deref() {
-            None => self.load(run, &mut stores, &options, &DeclaredModules).report,
-            Some(what) => self.load(run, &mut stores, &options, &Odd(what.to_owned())).report,
-        }
+        let checked = match run.grants.as_deref() {
+            None => self.load(run, &mut stores, &mut options, &DeclaredModules),
+            Some(what) => self.load(run, &mut stores, &mut options, &Odd(what.to_owned())),
+        };
+        checked.report().clone()
     }
 
-    /// Loads, and gives what was minted too.
+    /// Returns the options of a run.
+    #[must_use]
+    pub fn options(&self, run: &Run) -> CheckOptions {
+        options(run, &self.base)
+    }
+
+    /// Checks without writing anything, and returns what a pin of each plugin would cover.
+    pub fn look(&self, run: &Run) -> Looked {
+        let mut options = self.options(run);
+        options.writes = Writes::LookOnly;
+        let mut host = Host { watch: &Unwatched, person: &mut NobodyThere, grants: &NoGrants };
+        look(&self.roots(run), &mut self.stores(run), &options, &mut host)
+    }
+
+    /// Returns what a pin of the plugin in a directory would cover.
+    #[must_use]
+    pub fn subject(&self, run: &Run, path: &str) -> PluginSubject {
+        self.look(run).subjects.remove(&self.key(path)).unwrap()
+    }
+
+    /// Loads, and returns the checked bytes and what was minted too.
     pub fn load(
         &self,
         run: &Run,
         stores: &mut Stores,
-        options: &CheckOptions,
+        options: &mut CheckOptions,
         grants: &dyn Grants,
-    ) -> Loaded {
+    ) -> Checked {
         let mut says;
         let mut nobody = NobodyThere;
         let person: &mut dyn Person = match run.answer.as_deref() {
@@ -313,16 +363,13 @@ impl Bench {
     /// The roots of a run.
     #[must_use]
     pub fn roots(&self, run: &Run) -> Vec<Root> {
-        let root = |label: &str, folder: &Path| Root {
-            label: label.to_owned(),
-            source: label.to_owned(),
-            scope: Scope::USER,
-            place: Scope::workspace(folder.as_os_str().as_encoded_bytes()),
-            jail: Jail::open(folder, Policy::standard()).unwrap(),
+        let root = |label: &str, path: &str| {
+            let jail = Jail::open(self.base.join(path), Policy::standard()).unwrap();
+            Root { label: label.to_owned(), ..Root::placed(jail, self.place(path)) }
         };
         match &run.roots {
-            None => vec![root("plugins", &self.plugins)],
-            Some(names) => names.iter().map(|name| root(name, &self.plugins.join(name))).collect(),
+            None => vec![root("plugins", "plugins")],
+            Some(names) => names.iter().map(|name| root(name, &format!("plugins/{name}"))).collect(),
         }
     }
 
@@ -340,8 +387,12 @@ impl Bench {
                 revocations.add(name, lists.settle(name, bytes.as_deref()));
             }
         }
+        let mut pins = PinStore::open(&config, owner);
+        if run.baselines == Bit::On {
+            pins = pins.with_baselines(Baselines::open(&state, owner).unwrap());
+        }
         Stores {
-            pins: PinStore::open(&config, owner),
+            pins,
             approvals: ApprovalStore::open(&config, owner),
             revocations,
             record: match run.record.as_deref() {
@@ -481,13 +532,16 @@ fn scan_limits(run: &Run) -> plugward_loader::scanner::Limits {
     limits
 }
 
-fn suppression(entry: &Suppress) -> HostSuppression {
+fn suppression(entry: &Suppress, base: &Path) -> HostSuppression {
     let digest = match entry.digest.strip_prefix("text:") {
         Some(text) => plugward_loader::sha256(text.as_bytes()),
         None => entry.digest.parse().unwrap(),
     };
     HostSuppression {
-        plugin: entry.plugin.clone(),
+        plugin: entry
+            .plugin
+            .as_ref()
+            .map(|path| PluginKey::Placed(PlacePath::new(base.join(path).to_str().unwrap()).unwrap())),
         entry: plugward_loader::scanner::Suppression {
             rule: entry.rule.parse().unwrap(),
             path: entry.path.clone(),
@@ -508,9 +562,9 @@ fn risk(word: Option<&str>) -> Risk {
     }
 }
 
-/// The options of a run.
+/// The options of a run. Directories in them are relative to `base`.
 #[must_use]
-pub fn options(run: &Run) -> CheckOptions {
+pub fn options(run: &Run, base: &Path) -> CheckOptions {
     CheckOptions {
         trust: match run.trust.as_deref() {
             None | Some("tofu") => Trust::Tofu,
@@ -539,7 +593,7 @@ pub fn options(run: &Run) -> CheckOptions {
         profile: None,
         rules: None,
         packages: Vec::new(),
-        suppressions: run.suppress.iter().map(suppression).collect(),
+        suppressions: run.suppress.iter().map(|entry| suppression(entry, base)).collect(),
         today: Some("2026-09-21".parse().unwrap()),
         approval: match run.approval.as_deref() {
             None | Some("off") => ApprovalRule::Off,
@@ -597,6 +651,12 @@ fn one(folder: &Path, step: &Step) {
             assert!(text.contains(from.as_str()), "{path} has no {from}: {text}");
             fs::write(folder.join(path), text.replacen(from.as_str(), to, 1)).unwrap();
         }
+        Step::Cut { path, from, until } => {
+            let text = fs::read_to_string(folder.join(path)).unwrap();
+            let (before, rest) = text.split_once(from.as_str()).unwrap();
+            let (_, after) = rest.split_once(until.as_str()).unwrap();
+            fs::write(folder.join(path), format!("{before}{until}{after}")).unwrap();
+        }
         Step::Append { path, text } => {
             let mut bytes = fs::read(folder.join(path)).unwrap();
             bytes.extend_from_slice(text.as_bytes());
@@ -606,6 +666,10 @@ fn one(folder: &Path, step: &Step) {
         Step::Copy { from, to } => {
             fs::create_dir_all(folder.join(to).parent().unwrap()).unwrap();
             fs::copy(folder.join(from), folder.join(to)).map(drop).unwrap();
+        }
+        Step::Rename { from, to } => {
+            fs::create_dir_all(folder.join(to).parent().unwrap()).unwrap();
+            fs::rename(folder.join(from), folder.join(to)).unwrap();
         }
         Step::Remove { path } => {
             let path = folder.join(path);

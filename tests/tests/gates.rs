@@ -1,15 +1,15 @@
 //! Shared roots, approvals, revocations, namesakes and rivals: what the pin gate's neighbours say.
 
 use plugward_loader::pinstore::{
-    ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Change, Pins, Revoked, Risk, Scope,
-    Shown, Timestamp, Verdict, Via,
+    ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Change, Facts, Observed, Pins,
+    Revoked, Risk, Shown, Timestamp, Verdict, Via,
 };
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Answer, Decision, DeclaredModules, Dir, Host, Person, PluginId, PluginReport, Report, Unwatched, Writes,
+    Answer, Decision, DeclaredModules, Dir, Host, Person, PluginKey, PluginReport, Report, Unwatched,
     ambient_authority,
 };
-use plugward_tests::{Bench, Bit, Run, Step, options, owner};
+use plugward_tests::{Bench, Bit, Run, Step, owner};
 
 const HOST: &str = r#"{"name":"p","version":"1.0.0","description":"d","hostModules":["fs"]}"#;
 const IMPORT: &str = "import { x } from \"../shared/x.js\";\nexport const y = x;\n";
@@ -100,7 +100,7 @@ fn what_leaves_the_checked_folder_is_said_and_no_yes_where_nothing_is_enrolled()
     assert_eq!(report.exit, 0);
     let said = &report.plugins[0].notices;
     let missing = said.iter().find(|notice| notice.code == "tree/shared-missing").unwrap();
-    assert!(missing.message.contains("outside of the folder that is checked"), "{missing:?}");
+    assert!(missing.message.contains("outside of the plugin's project"), "{missing:?}");
     let locked = Run { trust: Some("locked".into()), roots: run.roots.clone(), ..Run::default() };
     let report = bench.check(&locked);
     assert_eq!((report.plugins[0].reasons[0].code.as_str(), report.exit), ("tree/shared-missing", 4));
@@ -125,29 +125,26 @@ fn an_approval_of_these_bytes_opens_the_gate_and_deny_closes_it() {
     plugward_tests::apply(&bench.plugins, &importer());
     assert_eq!(bench.check(&required).exit, 3);
     assert!(bench.pins().is_none(), "what waits for an approval is not enrolled");
-    let id = approve(&bench, &required, "hyperagent:p@plugins");
+    let key = approve(&bench, &required, "plugins/p");
     let report = bench.check(&required);
     let p = &report.plugins[0];
-    assert_eq!((report.exit, p.approval.state, p.approval.kind), (0, "given", Some("static")));
+    assert_eq!((report.exit, p.approval.state.as_str(), p.approval.kind), (0, "given", Some("static")));
     assert!(!p.notices.iter().any(|notice| notice.code == "approval/rules-changed"));
     // A byte in what it shares, and the approval is of other bytes.
     let run = Run { plugins: vec![write("shared/x.js", "export const x = 3;\n")], ..required.clone() };
     let report = bench.run(&run);
     assert_eq!(codes(&report, "p"), ["pin/changed", "approval/stale"]);
-    bench_commit(&bench, vec![Change::Deny { scope: Scope::USER, id, seen: None, by: None }]);
+    bench_commit(&bench, vec![deny(key, &[])]);
     let run = Run { plugins: vec![write("shared/x.js", "export const x = 1;\n")], ..required };
     assert_eq!((codes(&bench.run(&run), "p"), bench.check(&run).exit), (vec!["policy/denied"], 5));
 }
 
 /// Stores an approval of the bytes that the plugin has, from an audit without a finding.
-fn approve(bench: &Bench, run: &Run, id: &str) -> PluginId {
-    let mut options = options(run);
-    options.writes = Writes::LookOnly;
-    let loaded = bench.load(run, &mut bench.stores(run), &options, &DeclaredModules);
-    let subject = &loaded.subjects[id];
+fn approve(bench: &Bench, run: &Run, path: &str) -> PluginKey {
+    let subject = bench.subject(run, path);
     let config = Dir::open_ambient_dir(&bench.config, ambient_authority()).unwrap();
     let mut approvals = Approvals::open(&Approvals::file(&config, owner()).unwrap()).unwrap();
-    let bytes = ApprovedBytes { tree: subject.facts.tree, shared: subject.facts.shared.clone() };
+    let bytes = ApprovedBytes { tree: subject.facts().tree, shared: subject.facts().shared.clone() };
     let audit = plugward_loader::sha256(b"the audit");
     let draft = ApprovalDraft {
         audited: bytes.clone(),
@@ -159,11 +156,11 @@ fn approve(bench: &Bench, run: &Run, id: &str) -> PluginId {
         by: None,
     };
     let now = Timestamp::from_unix(1_790_000_000).unwrap();
-    let id = subject.id.clone();
+    let key = subject.key().clone();
     let (tree, max) = (bytes.tree, Risk::Medium);
-    let stored = approvals.approve(&Scope::USER, &id, &draft, &bytes, &tree, &audit, max, now).unwrap();
+    let stored = approvals.approve(&key, &draft, &bytes, &tree, &audit, max, now).unwrap();
     assert_eq!(stored, ApproveOutcome::Stored);
-    id
+    key
 }
 
 #[test]
@@ -176,16 +173,22 @@ fn a_danger_refuses_whether_the_plugin_is_approved_or_not() {
             plugward_tests::apply(&bench.plugins, &[claude("bad"), danger]);
             let before = bench.check(&run);
             assert!(codes(&before, "bad").contains(&"scan/danger"), "{approval} {trust}: {before:?}");
-            drop(approve(&bench, &run, "claude:bad@plugins"));
+            drop(approve(&bench, &run, "plugins/bad"));
             let report = bench.check(&run);
             let bad = &report.plugins[0];
-            assert_eq!(bad.approval.state, "given", "{approval} {trust}");
+            assert_eq!(bad.approval.state.as_str(), "given", "{approval} {trust}");
             assert_eq!(bad.decision, Decision::Refuse, "{approval} {trust}");
             assert!(codes(&report, "bad").contains(&"scan/danger"), "{approval} {trust}: {report:?}");
             assert!(matches!(report.exit, 4 | 6), "{approval} {trust}: {}", report.exit);
             assert_eq!(before.plugins[0].findings, bad.findings, "an approval removes no finding");
         }
     }
+}
+
+/// A denial by key, of a plugin that had these names.
+fn deny(key: PluginKey, called: &[&str]) -> Change {
+    let called = called.iter().map(|name| name.parse().unwrap()).collect();
+    Change::Deny { key, folder: None, called, seen: None, by: None }
 }
 
 fn bench_commit(bench: &Bench, changes: Vec<Change>) {
@@ -222,41 +225,41 @@ fn market(name: &str, plugin: &str) -> Step {
     write(".claude-plugin/marketplace.json", &text)
 }
 
+/// Replaces the plugin `x` by a copy of its manifest at another place.
+fn copied_to(place: &str) -> Vec<Step> {
+    let from = "x/.claude-plugin/plugin.json".to_owned();
+    let to = format!("{place}/.claude-plugin/plugin.json");
+    vec![Step::Copy { from, to }, Step::Remove { path: "x".to_owned() }]
+}
+
 #[test]
-fn a_denied_plugin_is_denied_under_the_new_name_of_its_market() {
+fn a_denied_plugin_stays_denied_under_the_new_name_of_its_market_and_its_bytes_anywhere() {
     let bench = Bench::new();
     assert_eq!(bench.run(&Run { plugins: vec![claude("x"), market("m", "x")], ..Run::default() }).exit, 0);
-    bench_commit(
-        &bench,
-        vec![Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), seen: None, by: None }],
-    );
+    bench_commit(&bench, vec![deny(bench.key("plugins/x"), &[])]);
     let renamed = bench.run(&Run { plugins: vec![market("n", "x")], ..Run::default() });
-    assert_eq!(renamed.plugins[0].id, "claude:x@n");
     assert_eq!((codes(&renamed, "x"), renamed.exit), (vec!["policy/denied"], 5));
-    assert!(renamed.plugins[0].reasons[0].message.contains("bytes of claude:x@m"));
+    assert!(renamed.plugins[0].reasons[0].message.starts_with("denied since "), "{renamed:?}");
+    // The same bytes at another place.
+    let mut steps = copied_to("far/x");
+    steps.push(Step::Remove { path: ".claude-plugin".to_owned() });
+    let copied = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!((copied.plugins.len(), copied.plugins[0].id.as_str()), (1, "plugins/far/x"));
+    assert_eq!((codes(&copied, "x"), copied.exit), (vec!["policy/denied"], 5));
+    assert!(copied.plugins[0].reasons[0].message.contains("bytes are denied as `plugins/x`"), "{copied:?}");
     // Other bytes under the same name: a person has to say.
     let moved = bench.run(&Run {
         plugins: vec![
-            write("x/more", "1"),
-            write("x/.claude-plugin/plugin.json", r#"{ "name": "x", "version": "2.0.0" }"#),
+            write("far/x/more", "1"),
+            write("far/x/.claude-plugin/plugin.json", r#"{ "name": "x", "version": "2.0.0" }"#),
         ],
         ..Run::default()
     });
     assert_eq!((codes(&moved, "x"), moved.exit), (vec!["policy/namesake"], 3));
     // A person said yes to this one: it is another plugin.
-    let facts = {
-        let mut options = options(&Run::default());
-        options.writes = Writes::LookOnly;
-        let run = Run::default();
-        let loaded = bench.load(&run, &mut bench.stores(&run), &options, &DeclaredModules);
-        loaded.subjects["claude:x@n"].facts.clone()
-    };
-    let shown = Shown::wanted(&facts, None);
-    let id = "claude:x@n".parse().unwrap();
-    bench_commit(
-        &bench,
-        vec![Change::Accept { scope: Scope::USER, id, facts, shown, expected: None, by: None }],
-    );
+    let observed = bench.subject(&Run::default(), "plugins/far/x").observed;
+    let shown = Shown::wanted(&observed.facts, None);
+    bench_commit(&bench, vec![Change::Accept { observed, shown, expected: None, by: None }]);
     assert_eq!(bench.check(&Run::default()).exit, 0);
 }
 
@@ -264,27 +267,25 @@ fn a_denied_plugin_is_denied_under_the_new_name_of_its_market() {
 fn a_never_at_first_sight_keeps_the_bytes_and_trusts_none_of_them() {
     let bench = Bench::new();
     let never = Run { trust: Some("prompt".into()), answer: Some("never".into()), ..Run::default() };
-    let first = bench.run(&Run { plugins: vec![claude("x"), market("m", "x")], ..never });
+    let first = bench.run(&Run { plugins: vec![claude("x")], ..never });
     assert_eq!((codes(&first, "x"), first.exit), (vec!["policy/denied"], 5));
     let tree = first.plugins[0].tree.clone().unwrap();
-    assert!(bench.pins().unwrap().contains(&format!("denied = \"{tree}\"")), "{:?}", bench.pins());
-    // Another id, the same bytes: the answer holds, and nobody is asked again.
-    let steps = vec![market("n", "x")];
-    let renamed = bench.run(&Run { plugins: steps, ..Run::default() });
-    assert_eq!(renamed.plugins[0].id, "claude:x@n");
-    assert_eq!((codes(&renamed, "x"), renamed.exit), (vec!["policy/denied"], 5));
+    assert_eq!(bench.pins().unwrap().matches(&tree).count(), 1, "{:?}", bench.pins());
+    assert!(!bench.pins().unwrap().contains(".agreed]]"), "{:?}", bench.pins());
+    // Another place, the same bytes: the answer holds, and nobody is asked again.
+    let copied = bench.run(&Run { plugins: copied_to("far/x"), ..Run::default() });
+    assert_eq!(copied.plugins[0].id, "plugins/far/x");
+    assert_eq!((codes(&copied, "x"), copied.exit), (vec!["policy/denied"], 5));
     // Allowed again, it is as one that was never seen: the bytes of the denial are no pin.
-    let allow = Change::Allow { scope: Scope::USER, id: "claude:x@m".parse().unwrap() };
-    bench_commit(&bench, vec![allow]);
+    bench_commit(&bench, vec![Change::Allow { key: bench.key("plugins/x") }]);
     assert!(!bench.pins().unwrap().contains("pt1:"), "{:?}", bench.pins());
     assert_eq!(bench.check(&Run { trust: Some("locked".into()), ..Run::default() }).exit, 4);
 }
 
 #[test]
-fn a_denied_plugin_that_its_market_renames_is_asked_about() {
+fn a_denied_plugin_that_its_market_renames_stays_denied() {
     let bench = Bench::new();
-    let deny = Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), seen: None, by: None };
-    bench_commit(&bench, vec![deny]);
+    bench_commit(&bench, vec![deny(bench.key("plugins/x"), &[])]);
     let market = |renames: &str| {
         let text = format!(
             r#"{{ "name": "m", "owner": {{ "name": "o" }}, "renames": {renames}, "plugins": [{{ "name": "y", "source": "./y" }}] }}"#
@@ -293,8 +294,8 @@ fn a_denied_plugin_that_its_market_renames_is_asked_about() {
     };
     let steps = vec![claude("y"), market(r#"{ "w": "x", "x": "y" }"#)];
     let report = bench.run(&Run { plugins: steps, ..Run::default() });
-    assert_eq!((codes(&report, "y"), report.exit), (vec!["policy/namesake"], 3));
-    assert!(report.plugins[0].reasons[0].message.contains("its new name"), "{report:?}");
+    assert_eq!((codes(&report, "y"), report.exit), (vec!["policy/denied"], 5));
+    assert!(report.plugins[0].reasons[0].message.contains("denied as `plugins/x`"), "{report:?}");
     // The near miss: another name became this one.
     let report = bench.run(&Run { plugins: vec![market(r#"{ "w": "y" }"#)], ..Run::default() });
     assert_eq!(report.exit, 0, "{report:?}");
@@ -303,22 +304,27 @@ fn a_denied_plugin_that_its_market_renames_is_asked_about() {
 #[test]
 fn a_plugin_of_another_name_is_no_namesake() {
     let bench = Bench::new();
-    bench_commit(
-        &bench,
-        vec![Change::Deny { scope: Scope::USER, id: "claude:x@m".parse().unwrap(), seen: None, by: None }],
-    );
+    bench_commit(&bench, vec![deny(bench.key("far/x"), &["claude:x"])]);
     let steps = vec![claude("y"), write("x/plugin.json", r#"{ "name": "x", "version": "1.0.0" }"#)];
     let report = bench.run(&Run { plugins: steps, ..Run::default() });
     assert_eq!((report.exit, report.summary.load), (0, 2), "another name, and another dialect: {report:?}");
+    // The near miss: the same name and dialect, at a third place.
+    let steps = vec![write("q/.claude-plugin/plugin.json", r#"{ "name": "x" }"#)];
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    let q = report.plugins.iter().find(|plugin| plugin.path == "plugins/q").unwrap();
+    assert_eq!((q.reasons[0].code.as_str(), report.exit, report.summary.load), ("policy/namesake", 3, 2));
 }
 
 #[test]
 fn a_revoked_id_is_asked_about_under_another_source() {
     let bench = Bench::new();
-    let entry = Revoked { id: Some("claude:x@m".parse().unwrap()), ..Revoked::because("steals") };
+    let entry = Revoked { id: Some("claude:x@m".to_owned()), ..Revoked::because("steals") };
     bench_commit(&bench, vec![Change::Revoke(entry)]);
     let report = bench.run(&Run { plugins: vec![claude("x")], ..Run::default() });
     assert_eq!((codes(&report, "x"), report.exit), (vec!["policy/namesake"], 3));
+    // In the marketplace of the id it is revoked.
+    let report = bench.run(&Run { plugins: vec![market("m", "x")], ..Run::default() });
+    assert_eq!((codes(&report, "x"), report.exit), (vec!["policy/revoked"], 5));
 }
 
 /// Says yes, and pins the last plugin with other bytes before the run can.
@@ -328,16 +334,15 @@ impl Person for Rival<'_> {
     fn ask(&mut self, plugin: &PluginReport) -> Answer {
         if plugin.name == "z" {
             let tree = format!("pt1:{}", "1".repeat(64)).parse().unwrap();
-            bench_commit(
-                self.0,
-                vec![Change::Enroll {
-                    scope: Scope::USER,
-                    id: plugin.id.parse().unwrap(),
-                    facts: plugward_loader::pinstore::Facts::of_tree(tree),
-                    via: Via::Tofu,
-                    by: None,
-                }],
-            );
+            let observed = Observed {
+                key: plugin.key.clone(),
+                folder: None,
+                called: [].into(),
+                version: None,
+                facts: Facts::of_tree(tree),
+                predecessor: None,
+            };
+            bench_commit(self.0, vec![Change::Enroll { observed, via: Via::Tofu, by: None }]);
         }
         Answer::Yes
     }
@@ -350,14 +355,14 @@ fn a_rivals_pin_in_between_leaves_nobody_enrolled_under_all_or_nothing() {
         plugward_tests::apply(&bench.plugins, &[claude("a"), claude("z")]);
         let run = Run { trust: Some("prompt".into()), all_or_nothing: whole, ..Run::default() };
         let mut stores = bench.stores(&run);
-        let options = options(&run);
+        let mut options = bench.options(&run);
         let mut person = Rival(&bench);
         let mut host = Host { watch: &Unwatched, person: &mut person, grants: &DeclaredModules };
         let roots = bench.roots(&run);
-        let loaded = plugward_loader::load(&roots, &mut stores, &options, &mut host);
-        assert_eq!(codes(&loaded.report, "z"), ["pin/changed"]);
-        let a = loaded.report.plugins.iter().find(|plugin| plugin.name == "a").unwrap();
-        let pinned = bench.pins().unwrap().contains("claude:a@plugins");
+        let loaded = plugward_loader::load(&roots, &mut stores, &mut options, &mut host);
+        assert_eq!(codes(loaded.report(), "z"), ["pin/changed"]);
+        let a = loaded.report().plugins.iter().find(|plugin| plugin.name == "a").unwrap();
+        let pinned = bench.pins().unwrap().contains(&bench.key("plugins/a").to_string());
         match whole {
             Bit::On => assert_eq!((a.decision, pinned), (Decision::Refuse, false), "{a:?}"),
             Bit::Off => assert_eq!((a.decision, pinned), (Decision::Load, true), "{a:?}"),

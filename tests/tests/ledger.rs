@@ -5,9 +5,10 @@ use plugward_loader::capability::{
 };
 use plugward_loader::ledger::{Event, LedgerFiles, Outcome, Record as Line, Verdict, VerifyPlan};
 use plugward_loader::{
-    Decision, DeclaredModules, Dir, Grants, PluginReport, Record, Writes, ambient_authority,
+    Checked, Decision, DeclaredModules, Dir, Grants, Loaded, Outcome as Checking, PluginReport, Record,
+    Writes, ambient_authority,
 };
-use plugward_tests::{Bench, Bit, Run, Step, options};
+use plugward_tests::{Bench, Bit, Run, Step};
 
 fn write(path: &str, text: &str) -> Step {
     Step::Write { path: path.to_owned(), text: text.to_owned(), executable: Bit::Off }
@@ -27,6 +28,15 @@ fn two() -> Vec<Step> {
 
 fn run() -> Run {
     Run { plugins: two(), ..Run::default() }
+}
+
+/// The plugins that load, in the order of the report.
+fn loaded(checked: Checked) -> Vec<Loaded> {
+    let outcomes = checked.into_outcomes().filter_map(|outcome| match outcome {
+        Checking::Load(loaded) => Some(loaded),
+        Checking::Ask { .. } | Checking::Refuse { .. } => None,
+    });
+    outcomes.collect()
 }
 
 fn types(events: &[Event]) -> Vec<&'static str> {
@@ -60,7 +70,7 @@ fn a_load_is_on_the_record_before_it_counts() {
         ("host-module", r#"{"names":["fs","net"]}"#, 1)
     );
     let Some(Event::PinEnrolled { plugin, digest, .. }) = events.get(5) else { panic!("{events:?}") };
-    assert_eq!(plugin, "claude:b@plugins");
+    assert_eq!(*plugin, bench.key("plugins/b").to_string());
     assert!(bench.pins().unwrap().contains(digest.as_str()));
 }
 
@@ -77,10 +87,11 @@ fn a_change_is_recorded_with_both_digests_and_the_pin_stays() {
         _ => None,
     });
     let (plugin, digest, old) = refused.unwrap();
-    assert_eq!(plugin, "claude:b@plugins");
+    let b = bench.key("plugins/b").to_string();
+    assert_eq!(plugin, b);
     assert!(pins.unwrap().contains(&old.unwrap()) && digest.starts_with("pt1:"));
     let codes = events.iter().rev().find_map(|event| match event {
-        Event::Decision { plugin, codes, outcome: Verdict::Refuse, .. } if plugin == "claude:b@plugins" => {
+        Event::Decision { plugin, codes, outcome: Verdict::Refuse, .. } if *plugin == b => {
             Some(codes.clone())
         }
         _ => None,
@@ -94,11 +105,13 @@ fn a_look_writes_nothing_and_mints_nothing() {
     let run = run();
     let mut stores = bench.stores(&run);
     plugward_tests::apply(&bench.plugins, &run.plugins);
-    let mut options = options(&run);
+    let mut options = bench.options(&run);
     options.writes = Writes::LookOnly;
     let before = std::fs::read(bench.state.join("ledger.jsonl")).unwrap();
-    let loaded = bench.load(&run, &mut stores, &options, &DeclaredModules);
-    assert!(loaded.granted.is_empty() && loaded.workflow.is_none() && bench.pins().is_none());
+    let mut checked = bench.load(&run, &mut stores, &mut options, &DeclaredModules);
+    assert_eq!(checked.report().summary.load, 2, "the verdicts are those of a check that writes");
+    assert!(checked.take_workflow().is_none() && bench.pins().is_none());
+    assert!(loaded(checked).is_empty(), "what is not on the record does not load");
     assert_eq!(std::fs::read(bench.state.join("ledger.jsonl")).unwrap(), before);
 }
 
@@ -109,10 +122,11 @@ fn without_a_ledger_nothing_loads_and_nothing_is_pinned() {
     plugward_tests::apply(&bench.plugins, &run.plugins);
     let mut stores = bench.stores(&run);
     stores.record = Record::nowhere();
-    let loaded = bench.load(&run, &mut stores, &options(&run), &DeclaredModules);
-    assert_eq!((loaded.report.exit, loaded.report.summary.load), (7, 0), "{:?}", loaded.report);
-    assert!(loaded.granted.is_empty() && bench.pins().is_none());
-    let codes: Vec<_> = loaded.report.plugins.iter().map(|plugin| plugin.reasons[0].code.as_str()).collect();
+    let checked = bench.load(&run, &mut stores, &mut bench.options(&run), &DeclaredModules);
+    let report = checked.report().clone();
+    assert_eq!((report.exit, report.summary.load), (7, 0), "{report:?}");
+    assert!(loaded(checked).is_empty() && bench.pins().is_none());
+    let codes: Vec<_> = report.plugins.iter().map(|plugin| plugin.reasons[0].code.as_str()).collect();
     assert_eq!(codes, ["mint/no-record", "mint/no-record"]);
 }
 
@@ -121,11 +135,10 @@ fn a_broken_ledger_is_exit_7_and_is_left_as_it_is() {
     let bench = Bench::new();
     assert_eq!(bench.run(&run()).exit, 0);
     let path = bench.state.join("ledger.jsonl");
-    let text = std::fs::read_to_string(&path).unwrap().replacen(
-        "\"plugin\":\"claude:b@",
-        "\"plugin\":\"claude:c@",
-        1,
-    );
+    let b = bench.key("plugins/b").to_string();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains(&b), "{text}");
+    let text = text.replacen(&b, &bench.key("plugins/c").to_string(), 1);
     std::fs::write(&path, &text).unwrap();
     let report = bench.check(&Run::default());
     assert_eq!((report.exit, report.summary.load), (7, 0), "{report:?}");
@@ -172,10 +185,10 @@ fn a_grant_that_is_no_scope_or_over_the_budget_refuses_that_plugin_alone() {
     let bench = Bench::new();
     plugward_tests::apply(&bench.plugins, &two());
     let none = Run { max_mints: Some(0), ..Run::default() };
-    let loaded = bench.load(&none, &mut bench.stores(&none), &options(&none), &DeclaredModules);
-    let of = |name: &str| loaded.report.plugins.iter().find(|plugin| plugin.name == name).unwrap();
+    let checked = bench.load(&none, &mut bench.stores(&none), &mut bench.options(&none), &DeclaredModules);
+    let of = |name: &str| checked.report().plugins.iter().find(|plugin| plugin.name == name).unwrap();
     assert_eq!((of("b").decision, of("a").decision), (Decision::Load, Decision::Refuse));
-    assert_eq!((of("a").reasons[0].code.as_str(), loaded.report.exit), ("mint/over-budget", 5));
+    assert_eq!((of("a").reasons[0].code.as_str(), checked.report().exit), ("mint/over-budget", 5));
     let names = types(&bench.recorded());
     assert!(names.contains(&"mint_refused"), "{names:?}");
     assert_eq!(
@@ -186,8 +199,10 @@ fn a_grant_that_is_no_scope_or_over_the_budget_refuses_that_plugin_alone() {
     let bench = Bench::new();
     plugward_tests::apply(&bench.plugins, &two());
     let run = Run::default();
-    let loaded = bench.load(&run, &mut bench.stores(&run), &options(&run), &Greedy(vec!["Not A Module"]));
-    assert_eq!((loaded.report.exit, loaded.report.plugins[0].reasons[0].code.as_str()), (4, "scope/module"));
+    let greedy = Greedy(vec!["Not A Module"]);
+    let checked = bench.load(&run, &mut bench.stores(&run), &mut bench.options(&run), &greedy);
+    let report = checked.report();
+    assert_eq!((report.exit, report.plugins[0].reasons[0].code.as_str()), (4, "scope/module"));
 }
 
 #[test]
@@ -196,8 +211,12 @@ fn what_was_minted_can_be_used_until_the_work_is_closed() {
     plugward_tests::apply(&bench.plugins, &two());
     let run = Run::default();
     let mut stores = bench.stores(&run);
-    let mut loaded = bench.load(&run, &mut stores, &options(&run), &DeclaredModules);
-    let mut capabilities = loaded.granted.remove("hyperagent:a@plugins").unwrap();
+    let mut checked = bench.load(&run, &mut stores, &mut bench.options(&run), &DeclaredModules);
+    let workflow = checked.take_workflow().unwrap();
+    let mut plugins = loaded(checked);
+    let a = plugins.iter_mut().find(|plugin| *plugin.key() == bench.key("plugins/a")).unwrap();
+    let mut capabilities = a.take_granted();
+    assert!(a.take_granted().is_empty(), "a capability is handed out once");
     let Some(AnyCapability::HostModule(module)) = capabilities.pop() else { panic!("no module") };
     let trail = stores.record.trail().unwrap().clone();
     let UseCheck::Granted(guard) = trail.try_use(&module, ModuleOp::Register { name: "fs" }).unwrap() else {
@@ -213,7 +232,7 @@ fn what_was_minted_can_be_used_until_the_work_is_closed() {
         panic!("granted")
     };
     assert_eq!(no.code(), "use/not-covered");
-    stores.record.close(loaded.workflow.take().unwrap(), Outcome::Ok).unwrap();
+    stores.record.close(workflow, Outcome::Ok).unwrap();
     let UseCheck::Refused(no) = trail.try_use(&module, ModuleOp::Register { name: "fs" }).unwrap() else {
         panic!("granted")
     };

@@ -15,6 +15,7 @@
 mod corpus;
 mod gates;
 mod hostile;
+mod identity;
 mod ledger;
 mod pins;
 mod signatures;

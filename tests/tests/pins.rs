@@ -1,6 +1,6 @@
 //! What is noticed after a plugin was enrolled, and what stays as it is.
 
-use plugward_loader::{Decision, PluginReport, Report};
+use plugward_loader::{Decision, PinStatus, PluginReport, Report};
 use plugward_tests::{Bench, Bit, Run, Step, apply};
 
 fn write(path: &str, text: &str) -> Step {
@@ -43,17 +43,17 @@ fn is_changed(report: &Report) {
     assert_eq!(one.reasons.len(), 1, "{:?}", one.reasons);
     let reason = &one.reasons[0];
     assert_eq!(reason.code, "pin/changed");
-    assert_eq!(one.pin.state, "changed");
+    assert_eq!(one.pin.state, PinStatus::Changed);
     let (pinned, actual) = (one.pin.tree.as_ref().unwrap(), one.tree.as_ref().unwrap());
     assert!(reason.message.contains(pinned) && reason.message.contains(actual), "{}", reason.message);
-    assert!(reason.help.starts_with("plugward diff claude:one@plugins"), "{}", reason.help);
+    assert!(reason.help.starts_with("plugward diff plugins/one"), "{}", reason.help);
 }
 
 #[test]
 fn nothing_changed_is_silent() {
     let report = after(&[]);
     let one = plugin(&report, "one");
-    assert_eq!((one.pin.state, report.exit), ("same", 0));
+    assert_eq!((one.pin.state, report.exit), (PinStatus::Same, 0));
     assert!(!one.notices.iter().any(|notice| notice.code.starts_with("pin/")), "{:?}", one.notices);
 }
 
@@ -78,7 +78,7 @@ fn an_executable_bit() {
 #[test]
 fn a_group_bit_alone_is_no_change() {
     let report = after(&[Step::Mode { path: "one/hooks/stop.sh".into(), mode: 0o654 }]);
-    assert_eq!(plugin(&report, "one").pin.state, "same");
+    assert_eq!(plugin(&report, "one").pin.state, PinStatus::Same);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_refused_plugin_is_never_enrolled() {
         write("x/run.mjs", "import { execSync } from 'node:child_process';\n"),
     ];
     let report = bench.run(&Run { plugins: steps, ..Run::default() });
-    assert_eq!((report.exit, plugin(&report, "x").pin.state), (6, "none"));
+    assert_eq!((report.exit, plugin(&report, "x").pin.state), (6, PinStatus::None));
     assert!(bench.pins().is_none());
 }
 
@@ -159,7 +159,7 @@ fn a_folder_of_main_files_is_no_plugin_of_its_own() {
     ];
     let report = bench.run(&Run { plugins: steps, ..Run::default() });
     let ids: Vec<&str> = report.plugins.iter().map(|plugin| plugin.id.as_str()).collect();
-    assert_eq!(ids, ["claude:in@m", "claude:top@plugins"]);
+    assert_eq!(ids, ["plugins", "plugins/in"]);
 }
 
 const MARKET: &str =
@@ -175,7 +175,7 @@ fn of_market() -> Vec<Step> {
 #[test]
 fn a_broken_marketplace_makes_no_new_plugin_of_a_known_one() {
     let bench = Bench::new();
-    assert_eq!(bench.run(&Run { plugins: of_market(), ..Run::default() }).plugins[0].id, "claude:x@m");
+    assert_eq!(bench.run(&Run { plugins: of_market(), ..Run::default() }).plugins[0].id, "plugins/p/x");
     let pins = bench.pins();
     let report =
         bench.run(&Run { plugins: vec![write(".claude-plugin/marketplace.json", "{bad")], ..Run::default() });
@@ -184,7 +184,7 @@ fn a_broken_marketplace_makes_no_new_plugin_of_a_known_one() {
 }
 
 #[test]
-fn a_plugin_does_not_choose_its_own_source() {
+fn a_plugin_does_not_choose_its_own_key() {
     let bench = Bench::new();
     let market =
         r#"{ "name": "official", "owner": { "name": "o" }, "plugins": [{ "name": "x", "source": "./" }] }"#;
@@ -192,7 +192,11 @@ fn a_plugin_does_not_choose_its_own_source() {
         write("x/.claude-plugin/plugin.json", r#"{ "name": "x" }"#),
         write("x/.claude-plugin/marketplace.json", market),
     ];
-    assert_eq!(bench.run(&Run { plugins: steps, ..Run::default() }).plugins[0].id, "claude:x@plugins");
+    let report = bench.run(&Run { plugins: steps, ..Run::default() });
+    assert_eq!(
+        (report.plugins[0].id.as_str(), &report.plugins[0].key),
+        ("plugins/x", &bench.key("plugins/x"))
+    );
 }
 
 #[test]
@@ -205,7 +209,7 @@ fn a_marketplace_of_one_plugin_at_its_root() {
     ];
     let report = bench.run(&Run { plugins: steps, ..Run::default() });
     let seen: Vec<(&str, &str)> = report.plugins.iter().map(|p| (p.id.as_str(), p.path.as_str())).collect();
-    assert_eq!((seen, report.exit), (vec![("claude:x@m", ".")], 0));
+    assert_eq!((seen, report.exit), (vec![("plugins", "plugins")], 0));
 }
 
 #[test]
@@ -223,9 +227,15 @@ fn a_plugin_inside_of_a_plugin_is_said() {
 #[test]
 fn what_was_not_looked_at_is_no_yes() {
     let bench = Bench::new();
-    let deep = write("a/b/c/d/e/f/g/h/.claude-plugin/plugin.json", r#"{ "name": "deep" }"#);
-    let report = bench.run(&Run { plugins: vec![deep], ..Run::default() });
-    assert_eq!(report.exit, 1, "{report:?}");
+    let at = |levels: usize| {
+        write(&format!("{}/.claude-plugin/plugin.json", vec!["d"; levels].join("/")), r#"{ "name": "deep" }"#)
+    };
+    let report = bench.run(&Run { plugins: vec![at(18)], ..Run::default() });
+    assert_eq!((report.exit, report.plugins.len()), (1, 0), "{report:?}");
+    assert_eq!(report.notices[0].code, "discover/too-many");
+    // The near miss.
+    let report = Bench::new().run(&Run { plugins: vec![at(16)], ..Run::default() });
+    assert_eq!((report.exit, report.summary.load), (0, 1), "{report:?}");
 }
 
 #[test]
@@ -242,15 +252,13 @@ fn a_never_is_kept_whatever_becomes_of_the_others() {
     assert_eq!(bench.check(&Run::default()).exit, 5);
 }
 
-/// An entry that no plugin answers to is missing, though another plugin lies in its folder.
+/// An entry names a directory; in version 1 too, which has an id besides.
 #[test]
-fn an_entry_is_missing_where_another_plugin_lies_in_its_folder() {
+fn an_entry_is_missing_if_its_directory_is() {
     let bench = Bench::new();
-    let lock = |id: &str| {
-        format!("version = 1\n[plugin.\"{id}\"]\npath = \"p\"\ntree = [\"pt1:{}\"]\n", "0".repeat(64))
-    };
-    let of = |text: &str, id: &str| {
-        let plugins = vec![write("p/.claude-plugin/plugin.json", text), write("PLUGINS.lock", &lock(id))];
+    let zero = "0".repeat(64);
+    let of = |text: &str, lock: &str| {
+        let plugins = vec![write("p/.claude-plugin/plugin.json", text), write("PLUGINS.lock", lock)];
         let report = bench.run(&Run { plugins, ..Run::default() });
         let codes = report.plugins.iter().map(|plugin| {
             let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
@@ -258,12 +266,18 @@ fn an_entry_is_missing_where_another_plugin_lies_in_its_folder() {
         });
         codes.collect::<Vec<_>>()
     };
+    let one = |id: &str, path: &str| {
+        format!("version = 1\n[plugin.\"{id}\"]\npath = \"{path}\"\ntree = [\"pt1:{zero}\"]\n")
+    };
+    let two = |path: &str| {
+        format!("version = 2\n[plugin.\"{path}\"]\ndialects = [\"claude\"]\ntree = [\"pt1:{zero}\"]\n")
+    };
     let good = r#"{ "name": "p", "version": "1.0.0" }"#;
-    assert_eq!(
-        of(good, "claude:gone@plugins"),
-        ["claude:gone@plugins lock/missing", "claude:p@plugins lock/unlisted"]
-    );
+    let missing = ["plugins/gone lock/missing", "plugins/p lock/unlisted"];
+    assert_eq!(of(good, &two("gone")), missing);
+    assert_eq!(of(good, &one("claude:p@plugins", "gone")), missing);
     // The near misses: it is there with other bytes, and it is there and cannot be read.
-    assert_eq!(of(good, "claude:p@plugins"), ["claude:p@plugins lock/mismatch"]);
-    assert_eq!(of("{", "claude:gone@plugins"), ["claude:p@plugins manifest/syntax"]);
+    assert_eq!(of(good, &two("p")), ["plugins/p lock/mismatch"]);
+    assert_eq!(of(good, &one("claude:gone@plugins", "p")), ["plugins/p lock/mismatch"]);
+    assert_eq!(of("{", &two("p")), ["plugins/p manifest/syntax"]);
 }

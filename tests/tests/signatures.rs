@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use minisign::KeyPair;
 use plugward_loader::tree_lock::{Need, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal};
-use plugward_loader::{Report, SignerRow, Verifiers, Writes};
-use plugward_tests::{Bench, Bit, Run, SignedBy, Step, options};
+use plugward_loader::{Report, SignerRow, Verifiers};
+use plugward_tests::{Bench, Bit, Run, SignedBy, Step};
 
 fn write(path: &str, text: &str) -> Step {
     Step::Write { path: path.to_owned(), text: text.to_owned(), executable: Bit::Off }
@@ -26,13 +26,9 @@ impl Signed {
             ..Run::default()
         };
         plugward_tests::apply(&bench.plugins, &run.plugins);
-        let mut options = options(&run);
-        options.writes = Writes::LookOnly;
-        let grants = plugward_loader::NoGrants;
-        let loaded = bench.load(&run, &mut bench.stores(&run), &options, &grants);
-        let subject = &loaded.subjects["claude:p@plugins"];
+        let subject = bench.subject(&Run::default(), "plugins/p");
         let mut lock = plugward_loader::tree_lock::LockFile::new();
-        assert!(lock.insert(subject.id.clone(), subject.lock_entry()).unwrap().is_none());
+        lock.insert("p", subject.lock_entry("p")).unwrap();
         let one = Self { bench, keys: KeyPair::generate_unencrypted_keypair().unwrap() };
         one.put("PLUGINS.lock", &lock.render());
         one.sign(&one.keys, "release 7");
@@ -50,7 +46,7 @@ impl Signed {
     }
 
     fn check(&self) -> Report {
-        self.bench.check(&by(&self.keys, "claude:*@plugins"))
+        self.bench.check(&by(&self.keys, "claude:*"))
     }
 }
 
@@ -106,9 +102,9 @@ fn another_signer_for_a_pinned_plugin_is_refused() {
     assert_eq!(one.check().exit, 0);
     let next = KeyPair::generate_unencrypted_keypair().unwrap();
     one.sign(&next, "we moved");
-    let report = one.bench.check(&by(&next, "claude:*@plugins"));
+    let report = one.bench.check(&by(&next, "claude:*"));
     assert_eq!((codes(&report), report.exit), (vec!["pin/signer-changed"], 4));
-    assert!(report.plugins[0].reasons[0].message.contains("signer differs"), "{report:?}");
+    assert!(report.plugins[0].reasons[0].message.contains("another signer"), "{report:?}");
 }
 
 #[test]

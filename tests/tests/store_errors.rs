@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use plugward_loader::ledger::Event;
-use plugward_loader::{Decision, Report};
+use plugward_loader::{Decision, PinStatus, Report};
 use plugward_tests::{Bench, Bit, Run, Step};
 
 fn write(path: &str, text: &str) -> Step {
@@ -26,7 +26,7 @@ fn faults() -> Vec<(&'static str, Vec<Step>)> {
     let remove = |path: &str| Step::Remove { path: path.to_owned() };
     vec![
         ("both copies are damaged", both("version = [")),
-        ("both copies are of a newer version", both("version = 3\n")),
+        ("both copies are of a newer version", both("version = 4\n")),
         (
             "both copies are writable by everybody",
             vec![
@@ -152,7 +152,7 @@ fn a_damaged_main_file_alone_is_recovered_and_nobody_is_bothered() {
     let codes: Vec<&str> = report.notices.iter().map(|notice| notice.code.as_str()).collect();
     assert_eq!(codes, ["pin/recovered"]);
     let pinned = report.plugins.iter().find(|plugin| plugin.name == "pinned").unwrap();
-    assert_eq!((pinned.decision, pinned.pin.state), (Decision::Load, "same"));
+    assert_eq!((pinned.decision, pinned.pin.state), (Decision::Load, PinStatus::Same));
     let mode = std::fs::metadata(bench.config.join("plugins.pins.toml")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }

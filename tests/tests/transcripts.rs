@@ -41,6 +41,7 @@ fn each_case_says_its_code_and_the_report_is_as_kept() {
         let text = std::fs::read_to_string(path.join("case.toml")).unwrap();
         let case: Case = toml::from_str(&text).unwrap_or_else(|error| panic!("{code}: {error}"));
         let bench = Bench::new();
+        let base = bench.base.to_str().unwrap();
         let mut out = String::new();
         let (mut last, mut answered) = (None, Vec::new());
         for (number, run) in case.run.iter().enumerate() {
@@ -48,16 +49,18 @@ fn each_case_says_its_code_and_the_report_is_as_kept() {
             // Each new rule changes the digest, and no verdict here.
             "sha256:(the rules)".clone_into(&mut report.tool.rules);
             let again = serde_json::to_string_pretty(&report).unwrap();
+            assert!(!again.contains(base), "{code}: a report contains no absolute path: {again}");
             out.push_str(&format!("run {}: {}\n{again}\n", number + 1, case.shows));
             answered.clear();
             for deed in &run.deeds {
-                let answers = bench.act(&report, deed);
+                let answers = bench.act(run, &report, deed);
                 out.push_str(&format!("{deed:?}\n"));
                 answers.lines.iter().for_each(|line| out.push_str(&format!("  {line}\n")));
                 answered.extend(answers.codes);
             }
             last = Some(report);
         }
+        let out = out.replace(base, "(base)");
         let last = last.unwrap_or_else(|| panic!("{code}: a case has at least one run"));
         let mut said = said(&last);
         said.extend(answered.iter().map(String::as_str));

@@ -18,7 +18,7 @@ pub(crate) fn check() -> Result<Outcome> {
         .map(|name| name.rsplit("::").next().unwrap_or(name))
         .collect();
     let mut sources = String::new();
-    for folder in ["crates", "tests", "xtask"] {
+    for folder in ["crates", "tests", "xtask", "examples"] {
         collect(&root().join(folder), &mut sources)?;
     }
     let mut wrong: Vec<String> = named

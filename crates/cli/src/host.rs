@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io::IsTerminal as _;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -187,7 +188,8 @@ pub(crate) fn random() -> Result<[u8; 16]> {
 /// plugin's own place, as far up as the root of the file system.
 pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
     let real = real_path(dir).map_err(Failure::Usage)?;
-    let place = PlacePath::new(real.as_str()).map_err(|error| Failure::Usage(anyhow!("open {dir}: {error}")))?;
+    let place =
+        PlacePath::new(real.as_str()).map_err(|error| Failure::Usage(anyhow!("open {dir}: {error}")))?;
     let typed = std::path::absolute(dir).ok().and_then(|path| PlacePath::new(path.to_str()?).ok());
     root_at(&place, label(dir, &real), typed.filter(|typed| *typed != place))
 }
@@ -201,26 +203,29 @@ pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>
         .map_err(|error| Failure::Internal(failed(&error, error.code(), error.help())))?;
     let dir = place.as_str().trim_start_matches('/');
     let dir = if dir.is_empty() { "." } else { dir };
-    let meta = jail
-        .metadata(dir)
-        .map_err(|error| Failure::Usage(failed(&error, error.code(), error.help())))?;
+    let meta =
+        jail.metadata(dir).map_err(|error| Failure::Usage(failed(&error, error.code(), error.help())))?;
     if meta.kind() != FileKind::Folder {
-        return Err(Failure::Usage(anyhow!("open {place}: not a directory\n  next: name a directory, not a file")));
+        return Err(Failure::Usage(anyhow!(
+            "open {place}: not a directory\n  next: name a directory, not a file"
+        )));
     }
     let top = PlacePath::new("/").map_err(|error| Failure::Internal(anyhow!("{error}")))?;
-    let stops = home().into_iter().collect();
+    let stops = home().cloned().into_iter().collect();
     Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops })
 }
 
-/// The real path of the home directory.
-fn home() -> Option<PlacePath> {
-    let home = env("HOME").map(Utf8PathBuf::from)?;
-    PlacePath::new(real_path(&home).ok()?.as_str()).ok()
+/// The real path of the home directory, looked up once.
+fn home() -> Option<&'static PlacePath> {
+    static HOME: OnceLock<Option<PlacePath>> = OnceLock::new();
+    let look = || PlacePath::new(real_path(Utf8Path::new(&env("HOME")?)).ok()?.as_str()).ok();
+    HOME.get_or_init(look).as_ref()
 }
 
-/// The working directory's real path.
-pub(crate) fn working_directory() -> Option<PlacePath> {
-    PlacePath::new(real_path(Utf8Path::new(".")).ok()?.as_str()).ok()
+/// The working directory's real path, looked up once.
+pub(crate) fn working_directory() -> Option<&'static PlacePath> {
+    static HERE: OnceLock<Option<PlacePath>> = OnceLock::new();
+    HERE.get_or_init(|| PlacePath::new(real_path(Utf8Path::new(".")).ok()?.as_str()).ok()).as_ref()
 }
 
 /// How a terminal shows a plugin: a recorded id as it is, a place relative to the working directory, else with `~`,
@@ -228,11 +233,11 @@ pub(crate) fn working_directory() -> Option<PlacePath> {
 pub(crate) fn display(key: &PluginKey) -> String {
     let PluginKey::Placed(place) = key else { return key.to_string() };
     let here = working_directory();
-    match here.as_ref().and_then(|here| place.relative_to(here)) {
+    match here.and_then(|here| place.relative_to(here)) {
         // A bare name is looked up among the pins, so a path has a slash in it.
         Some(inside) if inside == "." || inside.contains('/') => inside.to_owned(),
         Some(inside) => format!("./{inside}"),
-        None => match home().as_ref().and_then(|home| place.relative_to(home)) {
+        None => match home().and_then(|home| place.relative_to(home)) {
             Some(".") => "~".to_owned(),
             Some(inside) => format!("~/{inside}"),
             None => place.to_string(),

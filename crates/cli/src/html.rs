@@ -162,7 +162,10 @@ fn row(out: &mut String, plugin: &PluginReport) {
 /// What is remembered of the plugin beside what is there.
 fn pinned(out: &mut String, plugin: &PluginReport) {
     let none = "none";
-    put(out, format_args!("<h2>Pin: {}</h2>\n<table>\n<tr><th><th>pinned<th>there\n", plugin.pin.state.as_str()));
+    put(
+        out,
+        format_args!("<h2>Pin: {}</h2>\n<table>\n<tr><th><th>pinned<th>there\n", plugin.pin.state.as_str()),
+    );
     let dialects: BTreeSet<&str> =
         plugin.pin.manifest.keys().map(String::as_str).chain(plugin.manifest.keys().copied()).collect();
     let manifests = dialects.into_iter().map(|dialect| {

@@ -99,11 +99,7 @@ fn uri(plugin: &PluginReport, path: Option<&str>) -> String {
     if out.is_empty() { ".".to_owned() } else { out }
 }
 
-fn refusal(
-    plugin: &PluginReport,
-    reason: &Reason,
-    indexes: &BTreeMap<&str, usize>,
-) -> Value {
+fn refusal(plugin: &PluginReport, reason: &Reason, indexes: &BTreeMap<&str, usize>) -> Value {
     let level = match (plugin.decision, reason.weight) {
         (Decision::Ask, _) | (_, Weight::Undecided) => "warning",
         _ => "error",

@@ -283,7 +283,8 @@ impl Settings {
 fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
     let mut texts = Vec::new();
     if let Some(path) = host.config_dir().ok().map(|dir| dir.join(NAME))
-        && let Some(file) = settings_file::read_if_present(&path, LIMIT).map_err(Failure::Usage)?
+        && let Some(file) =
+            settings_file::read_if_present(&path, LIMIT).map_err(|error| unread(host, error))?
     {
         let SettingsFile { bytes, warning } = file;
         host.warnings.add(warning);
@@ -301,6 +302,17 @@ fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
         texts.push(Text { name: name.to_owned(), body: assignment(name, row)?, folder });
     }
     Ok(texts)
+}
+
+/// A directory that cannot be opened hides the pins and denials too, which is more than wrong settings.
+fn unread(host: &Host, error: anyhow::Error) -> Failure {
+    #[expect(clippy::disallowed_methods, reason = "only whether it opens; no name in it is looked at")]
+    let opened = host.config_dir().map(|dir| std::fs::read_dir(dir).map(drop));
+    if matches!(opened, Ok(Err(why)) if why.kind() == std::io::ErrorKind::PermissionDenied) {
+        let help = "fix the permissions of the directory, or name another one with --config-dir";
+        return Failure::Store(anyhow::anyhow!("{error:#}\n  next: {help}"));
+    }
+    Failure::Usage(error)
 }
 
 /// `KEY=VALUE`, where the value is TOML, else a bare string.

@@ -6,8 +6,8 @@ use comfy_table::{ContentArrangement, Table, presets};
 use plugward_loader::{Decision, LockState, PinStatus, PluginReport, Report, Severity};
 
 use crate::escape::line;
-use crate::verbs::shared::quoted;
 use crate::out::{ASK, FAINT, LOAD, REFUSE, STRONG, Show, paint};
+use crate::verbs::shared::quoted;
 
 /// Findings of one plugin that the table shows; the rest is counted.
 const SHOWN: usize = 5;

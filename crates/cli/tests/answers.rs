@@ -78,23 +78,29 @@ fn what_cannot_be_read_is_not_never_pinned() {
 }
 
 #[test]
-fn one_id_in_two_folders_is_told_by_folder() {
+fn one_name_in_two_directories_is_two_plugins() {
     let home = Home::new();
     plugin(&home, "a/plugins/x", "x");
     plugin(&home, "b/plugins/x", "x");
-    let output = home.run(&["check", "a/plugins", "b/plugins"]);
-    assert_eq!(code(&output), 4);
-    assert!(said(&output).contains("a/plugins/x, b/plugins/x"), "{}", said(&output));
+    // Before there is a pin, `--in` alone finds both.
+    let both = "find `x`: several plugins match; name one of them\n  a/plugins/x\n  b/plugins/x\n";
     let output = home.run(&["explain", "x", "--in", "a/plugins", "--in", "b/plugins"]);
     assert_eq!(code(&output), 2);
-    assert!(said(&output).contains("a/plugins/x, b/plugins/x"), "{}", said(&output));
-    // Each by itself; with several folders remembered, it is said which one was looked at.
-    assert_eq!(code(&home.run(&["check", "a/plugins"])), 0);
+    assert!(said(&output).contains(both), "{}", said(&output));
+    let output = home.run(&["check", "a/plugins", "b/plugins"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    // A change of one is not a change of the other.
     home.write("b/plugins/x/hooks/run.sh", "echo other\n");
+    assert_eq!(code(&home.run(&["check", "a/plugins"])), 0);
     assert_eq!(code(&home.run(&["check", "b/plugins"])), 4);
     let output = home.run(&["diff", "x"]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains(both), "{}", said(&output));
+    let output = home.run(&["diff", "b/plugins/x"]);
+    assert_eq!(code(&output), 0);
     assert!(said(&output).contains("echo other"), "{}", said(&output));
-    assert!(said(&output).contains("/b/plugins"), "{}", said(&output));
+    assert!(said(&output).contains("plugward accept b/plugins/x"), "{}", said(&output));
+    assert!(said(&home.run(&["diff", "a/plugins/x"])).contains("a/plugins/x is what was pinned"));
 }
 
 #[test]
@@ -117,7 +123,7 @@ fn a_change_of_the_lock_is_shown_below_its_plugin() {
     // The next line that a refusal gives is typed as it stands.
     home.write("plugins/two/hooks/run.sh", "echo three\n");
     let text = said(&home.run(&["check", "plugins"])).replace("\n          ", " ");
-    assert!(text.contains("plugward lock plugins prints it"), "{text}");
+    assert!(text.contains("accept it with `plugward lock plugins`"), "{text}");
     assert!(!text.contains("DIR"), "{text}");
 }
 
@@ -125,12 +131,16 @@ fn a_change_of_the_lock_is_shown_below_its_plugin() {
 fn a_lock_of_a_newer_program_is_never_written_over() {
     let home = Home::new();
     home.good();
-    let newer = "version = 2\nepoch = \"later\"\n";
+    let newer = "version = 3\nepoch = \"later\"\n";
     home.write("plugins/PLUGINS.lock", newer);
     for args in [&["lock", "plugins"][..], &["lock", "--check", "plugins"], &["check", "plugins"]] {
         let output = home.run(args);
         assert_eq!(code(&output), 7, "{args:?}: {}", said(&output));
-        assert!(said(&output).contains("use the newer plugward that wrote it"), "{}", said(&output));
+        assert!(
+            said(&output).contains("use the plugward release that wrote it, or a newer one"),
+            "{}",
+            said(&output)
+        );
     }
     assert_eq!(std::fs::read_to_string(home.path("plugins/PLUGINS.lock")).unwrap(), newer);
 }
@@ -175,12 +185,23 @@ fn two_folders_of_one_user_each_have_their_accepted_lock() {
     }
     let pins = std::fs::read_to_string(home.path("config/plugins.pins.toml")).unwrap();
     assert_eq!(pins.matches("via = \"lock\"").count(), 2, "{pins}");
-    // The accepted file is that of this folder: a copy of it elsewhere lets nothing in.
+    // A lockfile is accepted by its content, so a clone with the same file asks nothing either.
     plugin(&home, "c/plugins/one", "one");
     std::fs::copy(home.path("a/plugins/PLUGINS.lock"), home.path("c/plugins/PLUGINS.lock")).unwrap();
     assert_eq!(code(&home.run(&["forget", "one"])), 0);
-    assert_eq!(code(&home.run(&["check", "--trust", "prompt", "c/plugins"])), 3);
+    assert_eq!(code(&home.run(&["check", "--trust", "prompt", "c/plugins"])), 0);
+    assert_eq!(code(&home.run(&["forget", "one"])), 0);
     assert_eq!(code(&home.run(&["check", "--trust", "prompt", "a/plugins"])), 0);
+    // One more byte is another file, and covers the same trees without being accepted.
+    let lock = std::fs::read_to_string(home.path("a/plugins/PLUGINS.lock")).unwrap();
+    home.write("c/plugins/PLUGINS.lock", &format!("{lock}\n"));
+    assert_eq!(code(&home.run(&["forget", "--all"])), 0);
+    assert_eq!(code(&home.run(&["check", "--trust", "prompt", "c/plugins"])), 3);
+    for folder in ["a/plugins", "b/plugins"] {
+        assert_eq!(code(&home.run(&["check", "--trust", "prompt", folder])), 3, "forget --all takes it back");
+        assert_eq!(code(&home.run(&["lock", "--accept", folder])), 0);
+        assert_eq!(code(&home.run(&["check", "--trust", "prompt", folder])), 0);
+    }
     // And it counts until the file changes.
     plugin(&home, "a/plugins/more", "more");
     assert_eq!(code(&home.run(&["lock", "a/plugins"])), 0);
@@ -192,7 +213,7 @@ fn accepted_and_still_refused_is_said() {
     let home = Home::new();
     home.good();
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
-    assert_eq!(code(&home.run(&["revoke", "claude:good@plugins", "--reason", "steals tokens"])), 0);
+    assert_eq!(code(&home.run(&["revoke", "claude:good", "--reason", "steals tokens"])), 0);
     home.write("plugins/good/hooks/run.sh", "echo hellO\n");
     let digest = said(&home.run(&["digest", "plugins/good"]));
     let output = home.run(&["accept", "good", "--tree", digest.trim()]);
@@ -210,7 +231,7 @@ fn what_a_lock_lets_in_says_so_and_is_not_enrolled() {
     assert_eq!(code(&home.run(&["lock", "plugins"])), 0);
     let output = home.run(&["check", "--trust", "locked", "plugins"]);
     assert_eq!(code(&output), 0);
-    assert!(said(&output).contains("as PLUGINS.lock says"), "{}", said(&output));
+    assert!(said(&output).contains("matches PLUGINS.lock"), "{}", said(&output));
     assert!(!home.path("config/plugins.pins.toml").exists());
 }
 
@@ -233,12 +254,13 @@ fn an_example_of_the_help_finds_what_it_names() {
     home.good();
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
     let help = said(&home.run(&["ledger", "show", "--help"]));
-    let example = help.lines().find(|row| row.contains("--plugin claude:")).unwrap().trim();
-    let example = example.replace("hookify", "good");
+    let example = help.lines().find(|row| row.contains("--plugin path:")).unwrap().trim();
+    let place = home.temp.path().canonicalize().unwrap();
+    let example = example.replace("/home/me/site", place.to_str().unwrap()).replace("hookify", "good");
     let words: Vec<&str> = example.split(' ').skip(1).collect();
     assert!(said(&home.run(&words)).contains("pin_enrolled"), "{example}");
     // A revocation says why.
-    assert_eq!(code(&home.run(&["revoke", "claude:good@plugins", "--reason", ""])), 2);
+    assert_eq!(code(&home.run(&["revoke", "claude:good", "--reason", ""])), 2);
 }
 
 #[test]

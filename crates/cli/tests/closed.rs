@@ -100,7 +100,8 @@ fn a_closed_standard_error_changes_nothing() {
     let home = refused();
     for (args, expected) in [
         (&["check", "plugins"][..], 4),
-        (&["check", "nowhere"], 1),
+        (&["check", "nowhere"], 2),
+        (&["digest", "nowhere"], 1),
         (&["check", "--no-such"], 2),
         (&["-v", "check", "plugins"], 4),
     ] {

@@ -42,7 +42,7 @@ fn pinned() -> (Home, Vec<u8>) {
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
     home.write("plugins/new/.claude-plugin/plugin.json", "{ \"name\": \"new\" }\n");
     let pins = std::fs::read(home.path(PINS)).unwrap();
-    assert!(String::from_utf8(pins.clone()).unwrap().contains("claude:good@plugins"));
+    assert!(String::from_utf8(pins.clone()).unwrap().contains("/plugins/good"));
     (home, pins)
 }
 
@@ -200,7 +200,7 @@ fn pins_that_are_not_ours_are_never_believed() {
         assert!(said(&output).contains("pin/recovered"), "{what}: {}", said(&output));
         assert_eq!(decisions(&output), ("load".to_owned(), "load".to_owned()), "{what}");
         let now = std::fs::read_to_string(home.path(PINS)).unwrap();
-        assert!(now.contains("claude:good@plugins") && now.contains("claude:new@plugins"), "{what}: {now}");
+        assert!(now.contains("/plugins/good") && now.contains("/plugins/new"), "{what}: {now}");
         assert!(std::fs::symlink_metadata(home.path(PINS)).unwrap().is_file(), "{what}");
         if let Ok(bytes) = std::fs::read(home.path(&format!("{PINS}.aside"))) {
             assert_eq!(bytes, pins, "{what}: what a link leads to is not touched");
@@ -274,7 +274,7 @@ fn a_look_at_pins_that_cannot_be_read_says_why() {
     assert_eq!(code(&home.run(&["list", "plugins"])), 0);
     home.write(PINS, "[");
     home.write(LAST_GOOD, "[");
-    for words in [&["list", "plugins"][..], &["info", "good", "--in", "plugins"]] {
+    for words in [&["list", "plugins"][..], &["info", "plugins/good"]] {
         let output = home.run(words);
         let told = said(&output);
         assert_eq!(code(&output), 7, "{words:?} {told}");

@@ -50,10 +50,10 @@ fn sarif_has_findings_and_refusals_and_holds_to_the_schema() {
     let results = run["results"].as_array().unwrap();
     let of = |id: &str| results.iter().find(|one| one["ruleId"] == id).unwrap();
     assert_eq!(of("scan/danger")["level"], "error");
-    assert_eq!(of("scan/danger")["properties"]["plugin"], "claude:bad@plugins");
+    assert_eq!(of("scan/danger")["properties"]["plugin"], "plugins/bad");
     let found = of("exec/child-process");
     let place = &found["locations"][0]["physicalLocation"];
-    assert_eq!(place["artifactLocation"]["uri"], "bad/a%20b.js");
+    assert_eq!(place["artifactLocation"]["uri"], "plugins/bad/a%20b.js");
     assert_eq!(place["region"]["startLine"], 1);
     // Each rule that a result names is described once, in its place.
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
@@ -80,14 +80,7 @@ fn html_is_one_page_that_shows_text_of_a_plugin_as_text() {
     }
     assert!(page.contains("&lt;script&gt;x()&lt;/script&gt;&amp;amp;"), "{page}");
     assert!(page.contains("&lt;1&gt;"));
-    for part in [
-        "claude:bad@plugins",
-        "claude:good@plugins",
-        "scan/danger",
-        "exec/child-process",
-        "1 load",
-        "1 refuse",
-    ] {
+    for part in ["plugins/bad", "plugins/good", "scan/danger", "exec/child-process", "1 load", "1 refuse"] {
         assert!(page.contains(part), "{part}");
     }
     // What does not load is open, what loads is not.

@@ -75,9 +75,16 @@ fn a_suppression_is_the_users_alone_and_of_these_bytes_alone() {
     home.write("plugins/.plugward/config.toml", &entry(""));
     home.write("plugins/good/.plugward.toml", &entry(""));
     assert_eq!(code(&home.run(&["check", "plugins"])), 6);
-    home.write("config/config.toml", &entry("plugin = \"claude:other@plugins\"\n"));
+    let place = home.temp.path().canonicalize().unwrap();
+    let of = |name: &str| entry(&format!("plugin = \"path:{}/plugins/{name}\"\n", place.display()));
+    home.write("config/config.toml", &of("other"));
     assert_eq!(code(&home.run(&["check", "plugins"])), 6);
-    home.write("config/config.toml", &entry("plugin = \"claude:good@plugins\"\n"));
+    // The plugin's own name is its own word: a setting that loosens a rule takes keys only.
+    for (name, exit) in [("claude:good", 6), ("claude:good@plugins", 6), ("good", 2), ("plugins/good", 2)] {
+        home.write("config/config.toml", &entry(&format!("plugin = \"{name}\"\n")));
+        assert_eq!(code(&home.run(&["check", "plugins"])), exit, "{name}");
+    }
+    home.write("config/config.toml", &of("good"));
     let output = home.run(&["check", "-v", "plugins"]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert_eq!(code(&output), 0, "{text}");
@@ -117,7 +124,7 @@ fn a_signed_lock_names_its_signer_and_an_unsigned_one_refuses() {
     home.good();
     let keys = KeyPair::generate_unencrypted_keypair().unwrap();
     assert_eq!(code(&home.run(&["lock", "plugins"])), 0);
-    let row = format!("[[lock.signers]]\nkey = \"{}\"\nids = [\"claude:*@plugins\"]\n", keys.pk.to_base64());
+    let row = format!("[[lock.signers]]\nkey = \"{}\"\nids = [\"claude:*\"]\n", keys.pk.to_base64());
     home.write("config/config.toml", &row);
     let id = u64::from_le_bytes(keys.pk.to_bytes()[2..10].try_into().unwrap());
     let shown =
@@ -134,6 +141,21 @@ fn a_signed_lock_names_its_signer_and_an_unsigned_one_refuses() {
     home.write("plugins/good/hooks/run.sh", "echo other\n");
     assert_eq!(code(&home.run(&["lock", "--check", "plugins"])), 4);
     insta::assert_snapshot!("signed_lock", story);
+    // A pattern can name the plugin by its dialect and name, and by its place; one that matches nothing requires nothing.
+    let place = home.temp.path().canonicalize().unwrap();
+    home.write("plugins/good/hooks/run.sh", "echo hello\n");
+    std::fs::remove_file(home.path("plugins/PLUGINS.lock.minisig")).unwrap();
+    for (pattern, exit) in [
+        ("claude:good".to_owned(), 4),
+        (format!("path:{}/plugins/*", place.display()), 4),
+        (format!("path:{}/other/*", place.display()), 0),
+        ("codex:*".to_owned(), 0),
+    ] {
+        let row = format!("[[lock.signers]]\nkey = \"{}\"\nids = [\"{pattern}\"]\n", keys.pk.to_base64());
+        home.write("config/config.toml", &row);
+        assert_eq!(code(&home.run(&["lock", "--check", "plugins"])), exit, "{pattern}");
+        assert_eq!(code(&home.run(&["check", "plugins"])), exit, "{pattern}");
+    }
 }
 
 #[test]
@@ -143,7 +165,7 @@ fn a_revocation_list_of_the_settings_stops_a_plugin_also_when_it_is_withheld() {
     home.write("config/config.toml", "[plugins]\nrevocation_lists = [\"revoked.toml\"]\n");
     home.write(
         "config/revoked.toml",
-        "version = 1\nserial = 1\n[[revoked]]\nid = \"claude:good@plugins\"\nreason = \"steals tokens\"\n",
+        "version = 1\nserial = 1\n[[revoked]]\nid = \"claude:good\"\nreason = \"steals tokens\"\n",
     );
     assert_eq!(code(&home.run(&["check", "plugins"])), 5);
     std::fs::remove_file(home.path("config/revoked.toml")).unwrap();
@@ -235,7 +257,7 @@ fn a_person_is_asked_once_and_never_is_kept() {
     home.good();
     let (exit, _, said) = at_a_terminal(&home, &["check", "--trust", "prompt", "plugins"], "v\n");
     assert_eq!(exit, 5);
-    assert_eq!(said.matches("Enroll claude:good@plugins?").count(), 1, "{said}");
+    assert_eq!(said.matches("Enroll plugins/good?").count(), 1, "{said}");
     let (exit, _, said) = at_a_terminal(&home, &["check", "--trust", "prompt", "plugins"], "y\n");
     assert_eq!((exit, said.contains("Enroll")), (5, false), "{said}");
 }

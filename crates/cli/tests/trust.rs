@@ -94,7 +94,7 @@ fn the_accept_line_fits_the_terminal_and_is_pasted_as_it_stands() {
     home.write("plugins/lib/x.js", "export const x = 3;\n");
     let table = home.shown(&["check", "plugins"]);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    let after = table.split_once("if what it shows is meant:\n").unwrap().1;
+    let after = table.split_once("if you trust what it shows:\n").unwrap().1;
     let lines = command_of(after);
     assert!(lines.contains("--with pt1:") && lines.contains("--tree pt1:"), "{table}");
     assert_eq!(code(&paste(&home, &lines)), 0, "{lines}");

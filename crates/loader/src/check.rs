@@ -14,6 +14,7 @@ use crate::gates::lock::{self, LockFiles};
 use crate::gates::mint::{self, Granted, Taken};
 use crate::gates::scan::UsedSuppressions;
 use crate::gates::{Context, examine, pin, tree};
+use crate::key::OldPlace;
 use crate::options::{CheckOptions, Keep, NobodyThere, Person, Whole, Writes};
 use crate::outcome::{Notice, Weight};
 use crate::pins::{self, Pending, PinStore, StoreFailed};
@@ -22,6 +23,7 @@ use crate::report::{Decision, Gate, LockReport, LockState, PinStatus, Report, Sk
 use crate::roots::{Reach, Root, inside, join};
 use crate::stores::{Host, Stores};
 use crate::subject::Subject;
+use crate::text::shortened;
 
 /// The most bytes of plugins that [`load`] keeps if the options say nothing else.
 const KEPT_BYTES: u64 = 512 << 20;
@@ -243,8 +245,10 @@ impl Around<'_> {
         let Some(root) = self.roots.get(absent.root) else { return };
         let key = PluginKey::Placed(absent.place.clone());
         let moved = |one: &Examined| {
-            let observed = one.subject.as_ref().map(|subject| &subject.observed);
-            observed.is_some_and(|observed| observed.predecessor.as_ref() == Some(&key))
+            // What is at the old place by now is judged there, whatever was moved away.
+            one.subject.as_ref().is_some_and(|subject| {
+                subject.old_place == OldPlace::Free && subject.observed.predecessor.as_ref() == Some(&key)
+            })
         };
         if all.iter().any(moved) {
             return;
@@ -472,6 +476,17 @@ fn finish(
     all.sort_by(|a, b| (&a.id, a.place.root, &a.key).cmp(&(&b.id, b.place.root, &b.key)));
     let Gathered { mut skipped, mut notices, seen, store_failed } = gathered;
     let mut plugins: Vec<_> = all.iter().map(|one| one.report(options)).collect();
+    for plugin in &mut plugins {
+        for message in plugin.reasons.iter_mut().map(|reason| &mut reason.message) {
+            *message = shortened(message, roots);
+        }
+        for message in plugin.notices.iter_mut().map(|notice| &mut notice.message) {
+            *message = shortened(message, roots);
+        }
+    }
+    for notice in &mut notices {
+        notice.message = shortened(&notice.message, roots);
+    }
     run.decisions(options.trust_word(), &plugins);
     if let Some(failure) = run.failure() {
         refuse_unrecorded(all, run);

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use plugward_manifest::{MAIN_FILES, MapFiles, RootCheck, classify};
-use plugward_pinstore::{PinState, Pins};
-use plugward_sandbox_path::{Answer, FileKind, Jail, OpenError};
+use plugward_manifest::{Dialect, MAIN_FILES, MARKET_FILES, MapFiles, RootCheck, classify};
+use plugward_pinstore::{Pin, PinState, Pins};
+use plugward_sandbox_path::{Answer, FileKind, Jail, Listing, OpenError};
 use plugward_types::PlacePath;
 
 use crate::markets::{Markets, Named};
 use crate::options::{CheckOptions, Watch};
 use crate::outcome::{Notice, Reason};
 use crate::report::{Gate, Skipped};
-use crate::roots::{Reach, Root, ancestors, inside, join, reach};
+use crate::roots::{Reach, Root, Upward, ancestors, inside, join};
 
 /// Levels below a root's directory that are looked through.
 const DEPTH: usize = 16;
 /// Names of one directory that are looked at.
-const NAMES: usize = 20_000;
+pub(crate) const NAMES: usize = 20_000;
 /// Directories of one root that are looked at.
 const DIRECTORIES: usize = 50_000;
 /// Bytes of a main file that are read; the reader of manifests has the same limit.
@@ -78,6 +78,7 @@ struct Walk<'a> {
     directories: usize,
     found: Found,
     markets: Markets,
+    upward: Upward,
     taken: BTreeSet<String>,
     /// The plugin whose directory is being looked through.
     inside: Option<String>,
@@ -100,6 +101,7 @@ pub(crate) fn discover(
         directories: 0,
         found: Found::default(),
         markets: Markets::default(),
+        upward: Upward::default(),
         taken: BTreeSet::new(),
         inside: None,
     };
@@ -135,7 +137,13 @@ impl Walk<'_> {
         };
         let placed =
             pins.into_iter().flat_map(Pins::iter).filter_map(|(key, pin)| Some((key.placed()?, pin)));
-        for (place, pin) in placed.filter(|(place, _)| here(place)) {
+        // A pinned plugin of other dialects is not asked for.
+        let dialect = self.options.dialect;
+        let wanted = |pin: &Pin| {
+            let of = |only: Dialect| pin.called.iter().any(|name| name.dialect() == only.as_str());
+            pin.called.is_empty() || dialect.is_none_or(of)
+        };
+        for (place, pin) in placed.filter(|(place, pin)| here(place) && wanted(pin)) {
             let Some(dir) = self.root.inside(place) else { continue };
             match self.root.jail.metadata(dir) {
                 Ok(meta) if meta.kind() == FileKind::Folder => {
@@ -161,14 +169,15 @@ impl Walk<'_> {
     /// the user typed.
     fn enter(&mut self) {
         let dir = self.root.dir.clone();
-        let own = reach(self.root, &dir);
+        let own = self.upward.reach(self.root, &dir);
         self.markets.load_above(self.root, &dir, &own);
         let mut above: Vec<&str> =
             ancestors(&dir).take_while(|above| inside(above, &own.top).is_some()).collect();
         above.reverse();
         for above in above {
             let named = self.is_named(above);
-            if named || (self.inside.is_none() && self.is_plugin(above)) {
+            let marked = || !holds_main_files(above) && self.is_marked(above, &Names::Unknown);
+            if named || (self.inside.is_none() && marked()) {
                 self.inside = Some(above.to_owned());
             }
         }
@@ -176,17 +185,13 @@ impl Walk<'_> {
             && !self.is_named(&dir)
             && !self.pinned.contains(&dir)
         {
-            self.take(&outer);
+            self.take(&outer, &Names::Unknown);
         }
-    }
-
-    fn is_plugin(&self, dir: &str) -> bool {
-        !holds_main_files(dir) && self.is_marked(dir)
     }
 
     fn is_named(&self, dir: &str) -> bool {
         // The reach takes many look-ups, and few directories are named by any marketplace.
-        self.markets.mentions(dir) && self.markets.entry(dir, &reach(self.root, dir)).is_some()
+        self.markets.mentions(dir) && self.markets.entry(dir, &self.upward.reach(self.root, dir)).is_some()
     }
 
     fn directory(&mut self, dir: &str, depth: usize) -> Sight {
@@ -196,35 +201,38 @@ impl Walk<'_> {
             return Sight::Below;
         }
         self.watch.discovering(dir);
+        let listing = self.root.jail.list(dir, NAMES);
+        let names = Names::of(listing.as_ref().ok());
         // A directory such as `.claude-plugin` belongs to the plugin above it.
-        let marked = self.is_plugin(dir);
+        let marked = !holds_main_files(dir) && self.is_marked(dir, &names);
         if self.inside.is_none() && !holds_main_files(dir) {
-            self.markets.load(self.root, dir);
+            self.markets.load(self.root, dir, &names);
         }
         let own = self.is_named(dir) || self.pinned.contains(dir);
         if !own && !marked {
-            if self.inside.is_none() && exists(&self.root.jail, &join(dir, "plugin.json")) {
+            let may_be_foreign = self.inside.is_none() && !holds_main_files(dir);
+            if may_be_foreign && exists(&self.root.jail, &join(dir, "plugin.json")) {
                 self.skip(dir, "plugin.json of no known dialect");
             }
-            return self.descend(dir, depth);
+            return self.descend(dir, depth, listing);
         }
         if let (false, Some(outer)) = (own, self.inside.clone()) {
             self.skip(dir, &format!("inside the plugin in {}, which is checked with it", self.shown(&outer)));
-            return self.descend(dir, depth);
+            return self.descend(dir, depth, listing);
         }
-        self.take(dir);
+        self.take(dir, &names);
         let outer = self.inside.replace(dir.to_owned());
-        let _below: Sight = self.descend(dir, depth);
+        let _below: Sight = self.descend(dir, depth, listing);
         self.inside = outer;
         Sight::Plugin
     }
 
-    fn descend(&mut self, dir: &str, depth: usize) -> Sight {
+    fn descend(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> Sight {
         if depth < DEPTH {
-            return self.children(dir, depth);
+            return self.children(dir, depth, listing);
         }
         let is_directory = |entry: &plugward_sandbox_path::FolderEntry| entry.kind() == FileKind::Folder;
-        if self.root.jail.list(dir, NAMES).is_ok_and(|listing| listing.entries().iter().any(is_directory)) {
+        if listing.is_ok_and(|listing| listing.entries().iter().any(is_directory)) {
             let dir = self.shown(dir);
             self.not_all(format!("{dir}: more than {DEPTH} levels; what is deeper was not looked at"));
         }
@@ -239,8 +247,8 @@ impl Walk<'_> {
         }
     }
 
-    fn children(&mut self, dir: &str, depth: usize) -> Sight {
-        let listing = match self.root.jail.list(dir, NAMES) {
+    fn children(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> Sight {
+        let listing = match listing {
             Ok(listing) => listing,
             Err(error) => {
                 if self.inside.is_none() {
@@ -298,27 +306,30 @@ impl Walk<'_> {
     /// Whether one of the dialects' main files is in a directory, as whatever kind of entry.
     ///
     /// A root `plugin.json` belongs to many other programs too, so its contents decide.
-    fn is_marked(&self, dir: &str) -> bool {
+    fn is_marked(&self, dir: &str, names: &Names) -> bool {
         let wanted = |dialect| self.options.dialect.is_none_or(|only| only == dialect);
-        let there = |file: &str| exists(&self.root.jail, &join(dir, file));
+        let there = |file: &str| names.can_have(file) && exists(&self.root.jail, &join(dir, file));
         MAIN_FILES
             .iter()
             .filter(|(dialect, _)| wanted(*dialect))
             .any(|(_, file)| there(file) && (*file != "plugin.json" || !is_foreign(&self.root.jail, dir)))
     }
 
-    fn take(&mut self, dir: &str) {
+    fn take(&mut self, dir: &str, names: &Names) {
         let Ok(real) = self.root.top.join(dir) else { return };
         if !self.taken.insert(dir.to_owned()) {
             return;
         }
-        let reach = reach(self.root, dir);
+        let reach = self.upward.reach(self.root, dir);
         self.markets.load_above(self.root, dir, &reach);
-        self.markets.load(self.root, dir);
-        let named = self.markets.entry(dir, &reach).cloned();
-        let broken = if named.is_none() { self.markets.broken(dir, &reach).cloned() } else { None };
+        // What is no directory is refused where it is opened.
+        if self.root.jail.metadata(dir).is_ok_and(|meta| meta.kind() == FileKind::Folder) {
+            self.markets.load(self.root, dir, names);
+        }
+        let entry = self.markets.entry(dir, &reach).cloned();
+        let broken = if entry.is_none() { self.markets.broken(dir, &reach).cloned() } else { None };
         let (root, dir) = (self.number, dir.to_owned());
-        self.found.places.push(Place { root, dir, real, reach, named, broken });
+        self.found.places.push(Place { root, dir, real, reach, named: entry, broken });
     }
 
     /// Pinned directories and marketplace entries that were not walked into, because they are inside a plugin or deeper
@@ -333,7 +344,7 @@ impl Walk<'_> {
             }
             // A symlink or a file in the directory's place is refused at the gate that opens it.
             if exists(&self.root.jail, &dir) {
-                self.take(&dir);
+                self.take(&dir, &Names::Unknown);
             } else {
                 self.skip(&dir, "named by the marketplace, not there");
             }
@@ -367,6 +378,37 @@ fn is_absent(error: &OpenError) -> bool {
 /// Whether something of any kind has this name; a name that cannot be looked up counts, so that a gate says why.
 pub(crate) fn exists(jail: &Jail, path: &str) -> bool {
     jail.metadata(path).map_or_else(|error| !is_absent(&error), |_| true)
+}
+
+/// The names in a directory that matter here. A look at a listing saves many look-ups of names that do not exist.
+pub(crate) enum Names {
+    /// The directory could not be listed, or not as a whole: any name can exist.
+    Unknown,
+    Known(BTreeSet<Vec<u8>>),
+}
+
+impl Names {
+    pub(crate) fn of(listing: Option<&Listing>) -> Self {
+        let matters = |name: &[u8]| {
+            let first = |file: &str| file.split('/').next().is_some_and(|first| first.as_bytes() == name);
+            MAIN_FILES.iter().chain(MARKET_FILES).any(|(_, file)| first(file))
+        };
+        match listing.filter(|listing| !listing.is_truncated()) {
+            Some(listing) => {
+                let names = listing.entries().iter().map(plugward_sandbox_path::FolderEntry::name);
+                Self::Known(names.filter(|name| matters(name)).map(<[u8]>::to_vec).collect())
+            }
+            None => Self::Unknown,
+        }
+    }
+
+    /// Whether a file can exist, as far as the first part of its path tells.
+    pub(crate) fn can_have(&self, file: &str) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Known(names) => names.contains(file.split('/').next().unwrap_or(file).as_bytes()),
+        }
+    }
 }
 
 /// Whether the `plugin.json` of a directory can be read and belongs to no known dialect.

@@ -89,9 +89,11 @@ impl Examined {
 
     /// Adds the outcome of a gate.
     pub(crate) fn settle(&mut self, gate: Gate, outcome: GateOutcome) {
-        let own = self.gate(gate);
-        own.reasons.extend(outcome.reasons);
-        own.notices.extend(outcome.notices);
+        // The pin gate also finds what the policy gate says of names.
+        for reason in outcome.reasons {
+            self.gate(reason.gate).reasons.push(reason);
+        }
+        self.gate(gate).notices.extend(outcome.notices);
     }
 
     /// All reasons, in the order of the gates.

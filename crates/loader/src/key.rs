@@ -13,26 +13,37 @@ pub(crate) struct Identity {
     pub(crate) folder: Option<FolderId>,
     /// A pin of the same directory whose path no longer leads to it.
     pub(crate) predecessor: Option<PluginKey>,
+    pub(crate) old_place: OldPlace,
+}
+
+/// What is at the path of a predecessor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OldPlace {
+    /// Nothing, so its pin can move.
+    Free,
+    /// Something else, which has to be compared with that pin, so the pin stays.
+    Taken,
 }
 
 impl Identity {
     /// Returns the key of an open directory. Nothing that is inside it is looked at.
     pub(crate) fn of(real: &PlacePath, folder: Option<FolderId>, context: &Context<'_>) -> Self {
         let key = PluginKey::Placed(real.clone());
-        let own = Self { key, folder, predecessor: None };
+        let own = Self { key, folder, predecessor: None, old_place: OldPlace::Free };
         let (Some(pins), Some(id)) = (context.stores.pins.pins(), folder) else { return own };
         if pins.get(&own.key).is_some() {
             return own;
         }
-        for known in pins.by_folder(&id) {
-            let PluginKey::Placed(place) = known else { continue };
-            if leads_to(context.root, place, id) {
-                // The same directory by another path: a bind mount, or a file system that ignores case.
-                return Self { key: known.clone(), ..own };
-            }
-            return Self { predecessor: Some(known.clone()), ..own };
+        let known: Vec<(&PluginKey, &PlacePath)> =
+            pins.by_folder(&id).filter_map(|key| Some((key, key.placed()?))).collect();
+        if let Some((key, _)) = known.iter().find(|(_, place)| leads_to(context.root, place, id)) {
+            // The same directory by another path: a bind mount, or a file system that ignores case.
+            return Self { key: (*key).clone(), ..own };
         }
-        own
+        let free = known.iter().find(|(_, place)| is_free(context.root, place));
+        let old_place = if free.is_some() { OldPlace::Free } else { OldPlace::Taken };
+        let predecessor = free.or(known.first()).map(|(key, _)| (*key).clone());
+        Self { predecessor, old_place, ..own }
     }
 
     /// Adds the plugin that the marketplace says it was, if that one is pinned.
@@ -55,6 +66,11 @@ impl Identity {
         self.predecessor = renamed;
         self
     }
+}
+
+/// Whether nothing is at a path. One that cannot be looked up counts as free: its plugin cannot be loaded from there.
+fn is_free(root: &Root, place: &PlacePath) -> bool {
+    root.inside(place).is_none_or(|dir| !crate::discover::exists(&root.jail, dir))
 }
 
 /// Whether a path still leads to the directory with this identity.

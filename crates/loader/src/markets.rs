@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::{CommandSources, Entry, MARKET_FILES, Market, Source, read_market};
 
-use crate::discover::exists;
+use crate::discover::{Names, exists};
 use crate::outcome::{Notice, Reason, Weight};
 use crate::report::Gate;
 use crate::roots::{Reach, Root, ancestors, inside, join};
@@ -43,9 +43,9 @@ struct MarketsHere {
 
 impl Markets {
     /// Reads the marketplace files of a directory, unless that was done before.
-    pub(crate) fn load(&mut self, root: &Root, dir: &str) {
+    pub(crate) fn load(&mut self, root: &Root, dir: &str, names: &Names) {
         if !self.read.contains_key(dir) {
-            let here = MarketsHere::read(root, dir);
+            let here = MarketsHere::read(root, dir, names);
             self.named.extend(here.named.keys().cloned());
             self.read.insert(dir.to_owned(), here);
         }
@@ -54,7 +54,7 @@ impl Markets {
     /// Reads those above a directory, as far as they count for it.
     pub(crate) fn load_above(&mut self, root: &Root, dir: &str, reach: &Reach) {
         for above in ancestors(dir).take_while(|above| inside(above, &reach.top).is_some()) {
-            self.load(root, above);
+            self.load(root, above, &Names::Unknown);
         }
     }
 
@@ -89,12 +89,13 @@ impl Markets {
 }
 
 impl MarketsHere {
-    fn read(root: &Root, dir: &str) -> Self {
+    fn read(root: &Root, dir: &str, names: &Names) -> Self {
         let mut here = Self::default();
         let in_agents = dir == IN_AGENTS || dir.ends_with("/.agents/plugins");
         for (_, name) in MARKET_FILES {
             let file = join(dir, name);
-            if (in_agents && *name == "marketplace.json") || !exists(&root.jail, &file) {
+            let there = names.can_have(name) && exists(&root.jail, &file);
+            if (in_agents && *name == "marketplace.json") || !there {
                 continue;
             }
             let bytes = match root.jail.read(file.as_str(), MARKET_LIMIT) {

@@ -1,5 +1,8 @@
 //! Where a check looks, and what of the file system around a plugin counts for it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use plugward_pinstore::FolderId;
 use plugward_sandbox_path::{FileKind, Jail};
 use plugward_types::PlacePath;
@@ -62,24 +65,65 @@ pub(crate) struct Reach {
     pub(crate) project: Option<String>,
 }
 
-/// Finds the project of a directory, and how far up lockfiles, marketplace files and shared directories count.
-///
-/// A mark inside the directory itself counts only if no project is found above: a plugin must not be able to cut
-/// itself off from the lockfile of the repository around it.
-pub(crate) fn reach(root: &Root, dir: &str) -> Reach {
-    let mut top = dir.to_owned();
-    for above in ancestors(dir) {
-        let Some(device) = searchable(root, above) else { break };
-        if device != device_of(root, &top) {
-            break;
+/// What the upward search knows of the directories that it looked at. Plugins of one project share them.
+#[derive(Debug, Default)]
+pub(crate) struct Upward {
+    seen: RefCell<BTreeMap<String, Level>>,
+}
+
+/// One directory above a plugin.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    /// `None` if the search stops below this directory.
+    device: Option<u64>,
+    mark: Mark,
+}
+
+/// Whether a directory is marked as a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Project,
+    None,
+}
+
+impl Upward {
+    /// Finds the project of a directory, and how far up lockfiles, marketplace files and shared directories count.
+    ///
+    /// A mark inside the directory itself counts only if no project is found above: a plugin must not be able to cut
+    /// itself off from the lockfile of the repository around it.
+    pub(crate) fn reach(&self, root: &Root, dir: &str) -> Reach {
+        let mut top = dir.to_owned();
+        let mut device = device_of(root, dir);
+        for above in ancestors(dir) {
+            let level = self.level(root, above);
+            if level.device.is_none() || level.device != device {
+                break;
+            }
+            above.clone_into(&mut top);
+            device = level.device;
+            if level.mark == Mark::Project {
+                return Reach { project: Some(top.clone()), top };
+            }
         }
-        above.clone_into(&mut top);
-        if is_project(root, above) {
-            return Reach { project: Some(top.clone()), top };
-        }
+        let project = is_project(root, dir).then(|| dir.to_owned());
+        Reach { top, project }
     }
-    let project = is_project(root, dir).then(|| dir.to_owned());
-    Reach { top, project }
+
+    fn level(&self, root: &Root, dir: &str) -> Level {
+        if let Some(level) = self.seen.borrow().get(dir) {
+            return *level;
+        }
+        let device = searchable(root, dir);
+        let mark = if device.is_some() && is_project(root, dir) { Mark::Project } else { Mark::None };
+        let level = Level { device, mark };
+        self.seen.borrow_mut().insert(dir.to_owned(), level);
+        level
+    }
+}
+
+/// Finds the reach of a single directory; see [`Upward::reach`].
+pub(crate) fn reach(root: &Root, dir: &str) -> Reach {
+    Upward::default().reach(root, dir)
 }
 
 /// Returns the real path of the project that contains a root's directory, or is it.
@@ -100,8 +144,8 @@ fn searchable(root: &Root, dir: &str) -> Option<u64> {
 }
 
 /// A directory that cannot be looked at equals no other, so that the search stops.
-fn device_of(root: &Root, dir: &str) -> u64 {
-    root.jail.metadata(dir).map_or(u64::MAX, |meta| meta.id().device())
+fn device_of(root: &Root, dir: &str) -> Option<u64> {
+    root.jail.metadata(dir).ok().map(|meta| meta.id().device())
 }
 
 fn is_project(root: &Root, dir: &str) -> bool {

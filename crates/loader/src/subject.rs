@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::key::OldPlace;
 use crate::material::Material;
 use plugward_pinstore::{Facts, Observed};
 use plugward_tree_lock::{CodewizardDigest, Excludes, LockEntry};
@@ -25,6 +26,7 @@ pub struct Subject {
     /// The bytes, if they were asked for.
     pub material: Option<Material>,
     pub(crate) without_lock: Option<TreeDigest>,
+    pub(crate) old_place: OldPlace,
 }
 
 impl Subject {
@@ -38,6 +40,16 @@ impl Subject {
     #[must_use]
     pub const fn facts(&self) -> &Facts {
         &self.observed.facts
+    }
+
+    /// Returns what an `accept` pins. If something else is at the plugin's old place by now, the pin there stays.
+    #[must_use]
+    pub fn to_accept(&self) -> Observed {
+        let mut observed = self.observed.clone();
+        if self.old_place == OldPlace::Taken {
+            observed.predecessor = None;
+        }
+        observed
     }
 
     /// Returns the entry for a PLUGINS.lock in the plugin's own directory (`path` is `.`) or above it.

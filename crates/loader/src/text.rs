@@ -1,5 +1,7 @@
 //! Small pieces of text that several gates say.
 
+use crate::roots::{Root, ancestors};
+
 /// An error with all its causes in one line.
 pub(crate) fn chain(error: &dyn core::error::Error) -> String {
     let mut text = error.to_string();
@@ -10,4 +12,48 @@ pub(crate) fn chain(error: &dyn core::error::Error) -> String {
         cause = inner.source();
     }
     text
+}
+
+/// Shortens the paths in a message to what a report may show. A root's jail can be the whole file system, so the texts
+/// of errors start far above the directory that was checked.
+pub(crate) fn shortened(message: &str, roots: &[Root]) -> String {
+    let mut dirs: Vec<(&str, &str)> = Vec::new();
+    for root in roots {
+        dirs.push((&root.dir, &root.label));
+        dirs.extend(ancestors(&root.dir).map(|above| (above, above.rsplit('/').next().unwrap_or(above))));
+    }
+    dirs.retain(|(dir, _)| *dir != ".");
+    // The deepest directory first, and the name that was typed before its own.
+    dirs.sort_by_key(|(dir, _)| core::cmp::Reverse(dir.len()));
+    dirs.into_iter().fold(message.to_owned(), |text, (dir, name)| replaced(&text, dir, name))
+}
+
+/// Replaces a path where it starts a word, and where no other name goes on with its last part.
+fn replaced(text: &str, path: &str, name: &str) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(path) {
+        let whole = !before.ends_with(|c| is_part(c) || c == '/') && !after.starts_with(is_part);
+        out.push_str(before);
+        out.push_str(if whole { name } else { path });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_paths_are_replaced() {
+        let short = |text| replaced(text, "home/me/site", "site");
+        assert_eq!(short("read home/me/site/a.json: home/me/site"), "read site/a.json: site");
+        assert_eq!(short("`home/me/site/a`:1"), "`site/a`:1");
+        for other in ["home/me/site2/a", "/home/me/site/a", "x/home/me/site", "home/me/site-b"] {
+            assert_eq!(short(other), other);
+        }
+    }
 }

@@ -61,6 +61,7 @@ pub(crate) struct Finding {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(crate) struct CheckArgs {
     /// Folders that hold plugins, or are one.
     #[arg(required = true, value_name = "DIR")]

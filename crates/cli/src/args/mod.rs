@@ -86,9 +86,7 @@ pub(crate) enum Verb {
     )]
     List(ListArgs),
     /// Show why a plugin got its decision, gate by gate.
-    #[command(
-        after_help = "Examples:\n  plugward explain hookify\n  plugward explain plugins/hookify"
-    )]
+    #[command(after_help = "Examples:\n  plugward explain hookify\n  plugward explain plugins/hookify")]
     Explain(ExplainArgs),
     /// Show one plugin in full.
     #[command(
@@ -112,10 +110,8 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  plugward allow hookify\n  plugward allow plugins/hookify")]
     Allow(IdArgs),
     /// Put a plugin or a digest on the revocation list.
-    #[command(
-        after_help = "Examples:\n  plugward revoke claude:hookify --reason \"steals tokens\"\n  \
-                            plugward revoke pt1:398c…54a4 --reason \"steals tokens\""
-    )]
+    #[command(after_help = "Examples:\n  plugward revoke claude:hookify --reason \"steals tokens\"\n  \
+                            plugward revoke pt1:398c…54a4 --reason \"steals tokens\"")]
     Revoke(RevokeArgs),
     /// Write PLUGINS.lock, or verify it.
     #[command(after_help = "Examples:\n  plugward lock plugins\n  plugward lock --check plugins")]

@@ -38,7 +38,8 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     let mut stores = stores::to_write(host, &settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
     let mut nobody = NobodyThere;
-    let mut person = AtTheKeyboard { progress: &progress, width: out.width };
+    let typed = shared::as_typed(&args.finding);
+    let mut person = AtTheKeyboard { progress: &progress, width: out.width, typed: &typed };
     let asks = trust == Trust::Prompt && host.interactive;
     let mut sides = Sides {
         watch: &progress,
@@ -64,7 +65,9 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
             ));
         }
     }
-    let nothing = report.plugins.is_empty() && args.enabled.is_empty() && !args.allow_empty;
+    // A pinned plugin that is gone was there to check.
+    let gone = report.notices.iter().any(|notice| notice.code == "pin/gone");
+    let nothing = report.plugins.is_empty() && args.enabled.is_empty() && !args.allow_empty && !gone;
     if nothing && report.exit == 0 {
         // A mistyped directory must not pass for a good one.
         report.exit = 2;
@@ -83,7 +86,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
             out.result(&html::render(&report))?;
         }
         CheckFormat::Table => {
-            shared::localize(&mut report.plugins);
+            shared::localize(&mut report.plugins, &typed);
             shared::name_folders(&mut report.plugins, &args.dirs);
             let view = View { width: out.width, wordy: out.loudness > 0 };
             out.result(&table::report(&report, &view))?;
@@ -100,6 +103,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
 struct AtTheKeyboard<'a> {
     progress: &'a Progress,
     width: usize,
+    typed: &'a str,
 }
 
 impl Person for AtTheKeyboard<'_> {
@@ -107,7 +111,7 @@ impl Person for AtTheKeyboard<'_> {
         self.progress.done();
         let view = View { width: self.width, wordy: true };
         let mut shown = plugin.clone();
-        shared::localize(std::slice::from_mut(&mut shown));
+        shared::localize(std::slice::from_mut(&mut shown), self.typed);
         let plugin = &shown;
         let mut stderr = anstream::stderr();
         let mut question = table::details(plugin, &view, Show::Worst);

@@ -44,7 +44,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         .map(|reason| reason.code.as_str())
         .collect();
     let mut store = stores::pins(host, Writes::Commit, out)?;
-    let observed = subject.observed;
+    let observed = subject.to_accept();
     let old = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
     let pinned = old(&observed.key).or_else(|| old(observed.predecessor.as_ref()?));
     let expected = pinned.and_then(Pin::latest).map(|agreed| agreed.facts.tree);
@@ -202,10 +202,12 @@ fn forgotten(store: &PinStore) -> Vec<Event> {
         }];
     };
     let trusted = pins.iter().filter(|(_, pin)| pin.state == PinState::Trusted);
-    let pending = pins.pending().filter(|(_, pin)| pin.state == PinState::Trusted).map(|(id, pin)| Event::PinForgotten {
-        plugin: id.to_string(),
-        digest: pin.tree.map(|tree| tree.to_string()).unwrap_or_default(),
-        old: None,
+    let pending = pins.pending().filter(|(_, pin)| pin.state == PinState::Trusted).map(|(id, pin)| {
+        Event::PinForgotten {
+            plugin: id.to_string(),
+            digest: pin.tree.map(|tree| tree.to_string()).unwrap_or_default(),
+            old: None,
+        }
     });
     let old = pins.manifest_only().map(|(name, digest)| Event::PinForgotten {
         plugin: name.to_owned(),
@@ -249,12 +251,11 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
 
 pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, Writes::Commit, out)?;
-    let (shown, plugin, change) = match pending(&store, &args.id) {
-        Some(id) => (id.to_string(), id.to_string(), Change::AllowPending { id }),
-        None => {
-            let key = select::pinned(&args.id, &store)?;
-            (host::display(&key), ledger_name(&key), Change::Allow { key })
-        }
+    let (shown, plugin, change) = if let Some(id) = pending(&store, &args.id) {
+        (id.to_string(), id.to_string(), Change::AllowPending { id })
+    } else {
+        let key = select::pinned(&args.id, &store)?;
+        (host::display(&key), ledger_name(&key), Change::Allow { key })
     };
     let records = [decided(&plugin, Verdict::Ask, None, None)];
     match commit(&mut store, host, &records, change)? {
@@ -339,17 +340,14 @@ struct Denied {
 /// The plugin to deny: as it is on disk, so that its bytes are denied elsewhere too, else as it is pinned.
 fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<Denied, Failure> {
     let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None, host_version: None };
-    let found =
-        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &finding, host, out);
+    let found = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &finding, host, out);
     match found {
         Ok(named) => match named.subject {
             Some(subject) => {
                 let plugward_loader::pinstore::Observed { key, folder, called, facts, .. } = subject.observed;
                 Ok(Denied { key, folder, called, seen: Some(facts.tree) })
             }
-            None => {
-                Ok(Denied { key: named.plugin.key, folder: None, called: BTreeSet::new(), seen: None })
-            }
+            None => Ok(Denied { key: named.plugin.key, folder: None, called: BTreeSet::new(), seen: None }),
         },
         Err(error) => match select::pinned(&args.id, store) {
             Ok(key) => {

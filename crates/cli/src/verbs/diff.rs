@@ -55,7 +55,11 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     if !found.sections.is_empty() || found.old == OldSide::DigestsOnly {
         text.push_str("\nto pin what is there now:\n");
         // The digest that was shown comes last, by itself on its line.
-        let accept = found.accept.replacen(" --", &format!("{} --", shared::as_typed(&args.finding)), 1);
+        let verb = format!("plugward accept {selector}");
+        let accept = match found.accept.strip_prefix(&verb) {
+            Some(digests) => format!("{verb}{}{digests}", shared::as_typed(&args.finding)),
+            None => found.accept,
+        };
         text.push_str(&command("  ", &accept, out.width));
     }
     out.result(&text)?;
@@ -108,7 +112,8 @@ fn identities(
 ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     let (mut was, mut is) = (BTreeMap::new(), BTreeMap::new());
     let Some(pinned) = pinned else { return (was, is) };
-    let main = material.main.and_then(|main| Some((pinned.manifest.get(main.dialect)?, material.bytes(main.path)?)));
+    let main =
+        material.main.and_then(|main| Some((pinned.manifest.get(main.dialect)?, material.bytes(main.path)?)));
     if let Some((old, new)) = main.and_then(|(digest, new)| Some((text(digest)?, new))) {
         was.extend(identity_of(old.as_bytes()));
         is.extend(identity_of(new));

@@ -13,11 +13,12 @@ use crate::verbs::shared::{self, WithBytes};
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
-    let named = shared::find(&args.id, &args.dirs, trust, WithBytes::No, &args.finding, host, out)?;
+    let mut named = shared::find(&args.id, &args.dirs, trust, WithBytes::No, &args.finding, host, out)?;
     let exit = shared::pins_unread([&named.plugin], out);
     match args.format {
         ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
         ListFormat::Table => {
+            shared::localize(std::slice::from_mut(&mut named.plugin), &shared::as_typed(&args.finding));
             let view = View { width: out.width, wordy: true };
             out.result(&render(&named.plugin, &view))?;
         }

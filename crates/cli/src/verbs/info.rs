@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         out.result(&json::render(plugin)?)?;
         return Ok(exit);
     }
-    let mut text = format!("{}\n", paint(STRONG, &line(&plugin.id)));
+    let mut text = format!("{}\n", paint(STRONG, &line(&named.shown)));
     let manifests: Vec<String> =
         plugin.manifest.iter().map(|(dialect, digest)| format!("{digest} {dialect}")).collect();
     let facts = [

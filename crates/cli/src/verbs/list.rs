@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let roots = [host::root(&args.dir)?];
     let mut report = shared::look(&roots, Some(Trust::Tofu), Keep::Nothing, &args.finding, host, out)?.report;
     if args.format == ListFormat::Table {
-        shared::localize(&mut report.plugins);
+        shared::localize(&mut report.plugins, "");
     }
     let rows: Vec<Row<'_>> = rows(&report);
     match args.format {

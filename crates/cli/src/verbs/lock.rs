@@ -8,7 +8,9 @@ use plugward_loader::ledger::Event;
 use plugward_loader::pinstore::{Change, Outcome};
 use plugward_loader::sandbox_path::{Answer, Perm, Replaced};
 use plugward_loader::tree_lock::{LOCK_BYTES, Lock, LockFile, Migrant, Migration};
-use plugward_loader::{Gate, Keep, LockState, Looked, PluginReport, Root, Trust, Weight, Writes, sha256};
+use plugward_loader::{
+    Gate, Keep, LockState, Looked, PluginReport, Root, Trust, Weight, Writes, project_of, sha256,
+};
 
 use crate::args::LockArgs;
 use crate::escape::line;
@@ -24,8 +26,14 @@ const NAME: &str = "PLUGINS.lock";
 
 pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let root = host::root(&args.dir)?;
-    let looked =
-        shared::look(&[root.clone()], Some(Trust::Tofu), Keep::Nothing, &args.finding, host, out)?;
+    let looked = shared::look(
+        std::slice::from_ref(&root),
+        Some(Trust::Tofu),
+        Keep::Nothing,
+        &args.finding,
+        host,
+        out,
+    )?;
     let exit = shared::pins_unread(&looked.report.plugins, out);
     if exit != 0 {
         // Whether these plugins are the pinned ones cannot be told, so nothing is written or confirmed.
@@ -38,7 +46,7 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     if args.accept {
         return accept(args.dir.as_str(), old, host, out);
     }
-    let fresh = fresh(&root, &looked)?;
+    let fresh = fresh(args, &root, &looked)?;
     let text = match (args.migrate, &old) {
         (true, Some(bytes)) => migrate(bytes, &root, &looked, &fresh)?,
         (true, None) => return Err(usage(format!("migrate: {} has no {NAME}", args.dir))),
@@ -66,7 +74,7 @@ fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
 }
 
 /// The lockfile as the directory is: every plugin that has a digest; one that has none stops the write.
-fn fresh(root: &Root, looked: &Looked) -> Result<LockFile, Failure> {
+fn fresh(args: &LockArgs, root: &Root, looked: &Looked) -> Result<LockFile, Failure> {
     let mut file = LockFile::new();
     let real = root.real();
     for plugin in &looked.report.plugins {
@@ -92,6 +100,14 @@ fn fresh(root: &Root, looked: &Looked) -> Result<LockFile, Failure> {
                 line(&shown)
             ))
         })?;
+        if path == "." && project_of(root).is_none_or(|project| project != real) {
+            return Err(usage(format!(
+                "write {NAME}: {} is a plugin and not a project of its own, and a plugin cannot vouch for itself\n  \
+                 next: plugward lock {}",
+                line(&shown),
+                shared::quoted(shared::lock_folder(plugin, &args.dir).as_str())
+            )));
+        }
         file.insert(path, subject.lock_entry(path))
             .map_err(|error| Failure::Refused(anyhow!("write {NAME}: {error}")))?;
     }
@@ -172,7 +188,9 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
     if root.jail.metadata(at(root, "PLUGINS.lock.minisig").as_str()).is_ok() {
         out.say("warning: PLUGINS.lock.minisig is of the file before; have it signed again");
     }
-    out.say(&format!("{wrote} {dir}/{NAME}\n  commit it, and let CI run: plugward check --trust locked {dir}"));
+    out.say(&format!(
+        "{wrote} {dir}/{NAME}\n  commit it, and let CI run: plugward check --trust locked {dir}"
+    ));
     Ok(0)
 }
 
@@ -255,7 +273,7 @@ fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) ->
             let shown = host::display(&plugin.key);
             out.result(&format!("{} {} {}\n", paint(REFUSE, "refuse"), line(&shown), reason.code))?;
             out.result(&lines(&reason.message, out.width))?;
-            let help = shared::with_folder(&reason.help, Some(&args.dir));
+            let help = shared::with_folder(&reason.help, &shared::lock_folder(plugin, &args.dir));
             out.result(&next(&help, out.width))?;
         }
     }
@@ -263,7 +281,7 @@ fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) ->
         // The lock itself, where no plugin is there to speak of it.
         wrong = wrong.saturating_add(1);
         worst = 7;
-        let text = shared::with_folder(&notice.message, Some(&args.dir));
+        let text = shared::with_folder(&notice.message, &args.dir);
         out.result(&item("refuse ", REFUSE, &notice.code, &text, out.width))?;
     }
     let signers: BTreeSet<(&String, Option<&String>)> = looked

@@ -15,6 +15,10 @@ use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::shared;
 
+/// What to do if nothing was found, and nothing similar.
+const ANYWHERE: &str = "plugward list DIR shows what is there; --in DIR says where to search";
+const PINS_ONLY: &str = "plugward list DIR shows what is pinned";
+
 /// The names under which keys can be selected.
 type Candidates = BTreeMap<PluginKey, Vec<String>>;
 
@@ -32,12 +36,16 @@ pub(crate) fn on_disk(
     }
     let store = stores::pins(host, Writes::LookOnly, out)?;
     if let Some(failure) = store.failure() {
-        return Err(Failure::Store(anyhow::anyhow!("find `{}`: {failure}\n  next: {}", line(selector), failure.help())));
+        return Err(Failure::Store(anyhow::anyhow!(
+            "find `{}`: {failure}\n  next: {}",
+            line(selector),
+            failure.help()
+        )));
     }
     let mut all = of_pins(store.pins());
-    all.retain(|key, _| key.placed().is_some_and(|place| is_directory(place)));
+    all.retain(|key, _| key.placed().is_some_and(is_directory));
     all.extend(of_project(dirs, &store, finding, host)?);
-    one(selector, &all)
+    one(selector, &all, ANYWHERE)
 }
 
 /// Finds a key among the pins, whether its plugin still exists or not.
@@ -48,15 +56,18 @@ pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Fail
             Some(failure) => {
                 anyhow::anyhow!("find `{}`: {failure}\n  next: {}", line(selector), failure.help())
             }
-            None => anyhow::anyhow!("find `{}`: there are no pins yet\n  next: plugward check DIR", line(selector)),
+            None => anyhow::anyhow!(
+                "find `{}`: there are no pins yet\n  next: plugward check DIR",
+                line(selector)
+            ),
         }));
     };
     if let Some(path) = path_of(selector) {
         let keys = places(&path).into_iter().map(PluginKey::Placed);
         let known = keys.into_iter().find(|key| pins.get(key).is_some());
-        return known.ok_or_else(|| not_found(selector, &of_pins(Some(pins))));
+        return known.ok_or_else(|| not_found(selector, &of_pins(Some(pins)), PINS_ONLY));
     }
-    one(selector, &of_pins(Some(pins)))
+    one(selector, &of_pins(Some(pins)), PINS_ONLY)
 }
 
 /// The path that a selector is, if it is one.
@@ -74,12 +85,21 @@ fn places(path: &Utf8Path) -> Vec<PlacePath> {
     let typed = std::path::absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
     // A directory that is gone can have been reached through a symlink above it.
     let parent = path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
-    let below = host::real_path(parent).ok().zip(path.file_name()).map(|(parent, name)| parent.join(name).into_string());
+    let below = host::real_path(parent)
+        .ok()
+        .zip(path.file_name())
+        .map(|(parent, name)| parent.join(name).into_string());
     [typed, below, real].into_iter().flatten().filter_map(|text| PlacePath::new(&text).ok()).collect()
 }
 
 /// The plugin at a directory, or the one that contains it.
-fn inside(selector: &str, root: Root, finding: &Finding, host: &Host, out: &Out) -> Result<PluginKey, Failure> {
+fn inside(
+    selector: &str,
+    root: Root,
+    finding: &Finding,
+    host: &Host,
+    out: &Out,
+) -> Result<PluginKey, Failure> {
     let real = root.real();
     let store = stores::pins(host, Writes::LookOnly, out)?;
     let all: Candidates = surveyed(&[root], &store, finding, host)?;
@@ -111,7 +131,12 @@ fn of_pins(pins: Option<&Pins>) -> Candidates {
 }
 
 /// The plugins of the project that contains the working directory, else of that directory, and those inside `dirs`.
-fn of_project(dirs: &[Utf8PathBuf], store: &PinStore, finding: &Finding, host: &Host) -> Result<Candidates, Failure> {
+fn of_project(
+    dirs: &[Utf8PathBuf],
+    store: &PinStore,
+    finding: &Finding,
+    host: &Host,
+) -> Result<Candidates, Failure> {
     let mut roots = shared::roots(dirs)?;
     if dirs.is_empty()
         && let Ok(here) = host::root(Utf8Path::new("."))
@@ -124,7 +149,8 @@ fn of_project(dirs: &[Utf8PathBuf], store: &PinStore, finding: &Finding, host: &
 
 fn surveyed(roots: &[Root], store: &PinStore, finding: &Finding, host: &Host) -> Result<Candidates, Failure> {
     let settings = Settings::read(host)?;
-    let options = shared::options(shared::trust(None, &settings), Writes::LookOnly, finding, &settings, host)?;
+    let options =
+        shared::options(shared::trust(None, &settings), Writes::LookOnly, finding, &settings, host)?;
     let found = survey(roots, store, &options, &Unwatched);
     let rows = found.into_iter().map(|one| {
         let names = one.called.iter().flat_map(|name| [name.as_str().to_owned(), name.name().to_owned()]);
@@ -134,7 +160,7 @@ fn surveyed(roots: &[Root], store: &PinStore, finding: &Finding, host: &Host) ->
 }
 
 /// The one key that a name means: the key itself, a recorded id, the last part of a path, or a name in a manifest.
-fn one(selector: &str, all: &Candidates) -> Result<PluginKey, Failure> {
+fn one(selector: &str, all: &Candidates, otherwise: &str) -> Result<PluginKey, Failure> {
     if let Ok(key) = selector.parse::<PluginKey>()
         && all.contains_key(&key)
     {
@@ -150,7 +176,7 @@ fn one(selector: &str, all: &Candidates) -> Result<PluginKey, Failure> {
     let found: Vec<&PluginKey> = all.iter().filter(matches).map(|(key, _)| key).collect();
     match found.as_slice() {
         [key] => Ok((*key).clone()),
-        [] => Err(not_found(selector, all)),
+        [] => Err(not_found(selector, all, otherwise)),
         many => Err(several(selector, many)),
     }
 }
@@ -160,7 +186,7 @@ fn several(selector: &str, keys: &[&PluginKey]) -> Failure {
     usage(format!("find `{}`: several plugins match; name one of them\n{}", line(selector), rows.join("\n")))
 }
 
-fn not_found(selector: &str, all: &Candidates) -> Failure {
+fn not_found(selector: &str, all: &Candidates, otherwise: &str) -> Failure {
     let names = all.iter().flat_map(|(key, names)| {
         names.iter().map(String::as_str).chain([key.name()]).map(move |name| (name, key))
     });
@@ -170,7 +196,7 @@ fn not_found(selector: &str, all: &Candidates) -> Failure {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let next = match near {
         Some((_, key)) => format!("did you mean {}?", line(&host::display(key))),
-        None => "plugward list DIR shows what is there; --in DIR says where to search".to_owned(),
+        None => otherwise.to_owned(),
     };
     usage(format!("find `{}`: no such plugin\n  next: {next}", line(selector)))
 }

@@ -3,13 +3,13 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{StoreErrorRule, Terminal};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
-    CheckOptions, Gate, Host as Sides, Keep, Looked, NoGrants, NobodyThere, PinStatus, PluginReport, Root, Subject,
-    Trust, Weight, Writes,
+    CheckOptions, Gate, Host as Sides, Keep, LockState, Looked, NoGrants, NobodyThere, PinStatus,
+    PluginReport, Root, Subject, Trust, Weight, Writes,
 };
 
 use crate::args::{Finding, TrustArg};
@@ -102,9 +102,8 @@ pub(crate) fn as_typed(finding: &Finding) -> String {
     flags.flat_map(|(flag, value)| [format!(" {flag} "), quoted(value)]).collect()
 }
 
-/// Puts the folder that was typed where a help says DIR, so that it can be typed as it is shown.
-pub(crate) fn with_folder(help: &str, dir: Option<&Utf8PathBuf>) -> String {
-    let Some(dir) = dir else { return help.to_owned() };
+/// Replaces DIR in the commands of a help, so that they can be typed as they are shown.
+pub(crate) fn with_folder(help: &str, dir: &Utf8Path) -> String {
     let dir = quoted(dir.as_str());
     ["check", "lock", "lock --check", "list"].iter().fold(help.to_owned(), |help, verb| {
         help.replace(&format!("plugward {verb} DIR"), &format!("plugward {verb} {dir}"))
@@ -114,10 +113,39 @@ pub(crate) fn with_folder(help: &str, dir: Option<&Utf8PathBuf>) -> String {
 /// As `with_folder`, in all reasons of a report.
 pub(crate) fn name_folders(plugins: &mut [PluginReport], dirs: &[Utf8PathBuf]) {
     for plugin in plugins {
-        let dir = dirs.get(plugin.root);
+        let Some(typed) = dirs.get(plugin.root) else { continue };
+        let dir = lock_folder(plugin, typed);
         for reason in &mut plugin.reasons {
-            reason.help = with_folder(&reason.help, dir);
+            reason.help = with_folder(&reason.help, &dir);
         }
+    }
+}
+
+/// The directory whose PLUGINS.lock covers a plugin, or would: the one that was typed can be the plugin, or one above
+/// the lockfile, and a lockfile that is written there would change nothing for the plugin.
+pub(crate) fn lock_folder(plugin: &PluginReport, typed: &Utf8Path) -> Utf8PathBuf {
+    let Some(place) = plugin.key.placed().map(|place| Utf8Path::new(place.as_str())) else {
+        return typed.to_owned();
+    };
+    let real = host::real_path(typed).ok();
+    let own = (plugin.path == ".").then_some(place);
+    let has_lock = |dir: &Utf8Path| std::fs::symlink_metadata(dir.join("PLUGINS.lock")).is_ok();
+    let nearest = place.ancestors().skip(1).chain(own).find(|dir| has_lock(dir));
+    let covers = |dir: &Utf8Path| Some(dir) == own || (dir != place && place.starts_with(dir));
+    let dir = match (nearest.filter(|_| plugin.lock.state != LockState::Absent), &real) {
+        (Some(nearest), _) => nearest,
+        (None, Some(real)) if covers(real) => return typed.to_owned(),
+        (None, _) => own.or_else(|| place.parent()).unwrap_or(place),
+    };
+    if real.as_deref() == Some(dir) {
+        return typed.to_owned();
+    }
+    let here = host::working_directory();
+    let relative = here.as_ref().and_then(|here| dir.strip_prefix(here.as_str()).ok());
+    match relative {
+        Some(inside) if inside.as_str().is_empty() => Utf8PathBuf::from("."),
+        Some(inside) => inside.to_owned(),
+        None => dir.to_owned(),
     }
 }
 
@@ -175,21 +203,22 @@ pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport
     Weight::Store.exit()
 }
 
-/// Names each plugin as a terminal shows it, in its row and in the commands of its help.
-pub(crate) fn localize(plugins: &mut [PluginReport]) {
+/// Names each plugin as a terminal shows it, in its row and in the commands of its help. `typed` are the options that
+/// decide what is digested; the commands that digest again need them too.
+pub(crate) fn localize(plugins: &mut [PluginReport], typed: &str) {
     for plugin in plugins {
         let shown = host::display(&plugin.key);
         let (old, new) = (quoted(&plugin.id), quoted(&shown));
         for reason in &mut plugin.reasons {
-            reason.help = renamed(&reason.help, &old, &new);
+            let help = renamed(&reason.help, &["accept", "diff", "explain"], &old, &format!("{new}{typed}"));
+            reason.help = renamed(&help, &["allow", "deny", "forget"], &old, &new);
         }
         plugin.id = shown;
     }
 }
 
-/// Replaces a plugin's id behind the verb of a command.
-fn renamed(help: &str, old: &str, new: &str) -> String {
-    let verbs = ["accept", "allow", "deny", "diff", "explain", "forget"];
+/// Replaces a plugin's id after the verb of a command.
+fn renamed(help: &str, verbs: &[&str], old: &str, new: &str) -> String {
     let replace = |help: String, verb: &&str| {
         let mut out = String::new();
         let mut rest = help.as_str();
@@ -239,9 +268,8 @@ pub(crate) fn find(
         let shown = host::display(&key);
         return Err(usage(format!("find `{}`: {shown} is not a plugin", line(selector))));
     };
-    let mut plugin = report.plugins.swap_remove(at);
-    localize(std::slice::from_mut(&mut plugin));
-    Ok(Named { shown: plugin.id.clone(), plugin, subject: subjects.remove(&key) })
+    let plugin = report.plugins.swap_remove(at);
+    Ok(Named { shown: host::display(&key), plugin, subject: subjects.remove(&key) })
 }
 
 /// Whether the bytes of a plugin are needed.

@@ -40,7 +40,7 @@ impl Home {
     /// Exit code, standard output and standard error, as a reader sees them.
     pub(crate) fn shown(&self, args: &[&str]) -> String {
         let output = self.run(args);
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let text = |bytes: &[u8]| undated(std::str::from_utf8(bytes).unwrap());
         format!(
             "$ plugward {}\n{}{}exit {}\n",
             args.join(" "),
@@ -57,6 +57,19 @@ impl Home {
         );
         self.write("plugins/good/hooks/run.sh", "echo hello\n");
     }
+}
+
+/// Replaces the day of a pin, which is that of the test run.
+pub(crate) fn undated(text: &str) -> String {
+    let digit = |c: char| if c.is_ascii_digit() { 'd' } else { c };
+    let replace = |part: &str| {
+        if part.chars().take(10).map(digit).eq("dddd-dd-dd".chars()) {
+            format!("YYYY-MM-DD{}", part.get(10..).unwrap())
+        } else {
+            part.to_owned()
+        }
+    };
+    text.split("since ").map(replace).collect::<Vec<_>>().join("since ")
 }
 
 pub(crate) fn code(output: &Output) -> i32 {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plugward_pinstore::LockSays;
+use plugward_pinstore::{LockSays, PinCheck};
 use plugward_sandbox_path::Answer;
 use plugward_tree_lock::{
     CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, Lock, LockCheck, LockDifference, LockError,
@@ -87,7 +87,11 @@ impl LockHere {
 
 /// The lockfiles around the plugins of a run, each read once.
 #[derive(Default)]
-pub(crate) struct LockFiles(RefCell<BTreeMap<PlacePath, Arc<LockHere>>>);
+pub(crate) struct LockFiles {
+    read: RefCell<BTreeMap<PlacePath, Arc<LockHere>>>,
+    /// The directories whose lockfile covers some plugin.
+    covering: RefCell<BTreeSet<PlacePath>>,
+}
 
 /// A lockfile, and the directory that contains it.
 pub(crate) struct LockAt {
@@ -100,10 +104,10 @@ impl LockFiles {
     /// Returns the lockfile of a directory.
     pub(crate) fn of(&self, root: &Root, dir: &str, verifiers: &Verifiers) -> Arc<LockHere> {
         let Ok(real) = root.top.join(dir) else { return Arc::new(LockHere::Absent) };
-        let known = self.0.borrow().get(&real).cloned();
+        let known = self.read.borrow().get(&real).cloned();
         known.unwrap_or_else(|| {
             let lock = Arc::new(LockHere::read(root, dir, verifiers));
-            self.0.borrow_mut().insert(real, lock.clone());
+            self.read.borrow_mut().insert(real, lock.clone());
             lock
         })
     }
@@ -116,7 +120,10 @@ impl LockFiles {
         let own = is_project.then_some(place.dir.as_str());
         above.chain(own).find_map(|dir| {
             let lock = self.of(root, dir, verifiers);
-            (!matches!(*lock, LockHere::Absent)).then(|| LockAt { dir: dir.to_owned(), lock })
+            (!matches!(*lock, LockHere::Absent)).then(|| {
+                self.covering.borrow_mut().extend(root.top.join(dir));
+                LockAt { dir: dir.to_owned(), lock }
+            })
         })
     }
 
@@ -151,10 +158,10 @@ pub(crate) fn unvisited(
         .find(|dir| !matches!(*locks.of(root, dir, verifiers), LockHere::Absent));
     let mut dirs: BTreeSet<PlacePath> = nearest.and_then(|dir| root.top.join(dir).ok()).into_iter().collect();
     let real = root.real();
-    dirs.extend(locks.0.borrow().keys().filter(|dir| dir.relative_to(&real).is_some()).cloned());
+    dirs.extend(locks.covering.borrow().iter().filter(|dir| dir.relative_to(&real).is_some()).cloned());
     let mut missing = Vec::new();
     for dir in dirs {
-        let lock = locks.0.borrow().get(&dir).cloned();
+        let lock = locks.read.borrow().get(&dir).cloned();
         let paths: Vec<String> = match lock.as_deref() {
             Some(LockHere::Own { file, .. }) => file.entries().map(|(path, _)| path.to_owned()).collect(),
             // That format names plugins, not directories; by convention both are the same.
@@ -232,7 +239,9 @@ pub(crate) fn gate(
             gate.ask(None, None, &subject.observed.facts.tree, verifiers);
         }
     }
-    if at.as_ref().is_none_or(|at| at.dir != one.place.dir) {
+    // The look at the snapshot saves a look-up for each plugin; an excluded file is not in it.
+    let has_own = snapshot.get(NAME).is_some() || snapshot.exclude().contains(NAME);
+    if has_own && at.as_ref().is_none_or(|at| at.dir != one.place.dir) {
         gate.own_lock(one, context);
     }
     gate.result
@@ -282,11 +291,10 @@ impl LockGate<'_> {
             LockOutcome::GoOn => LockSays::Nothing,
             LockOutcome::CountsAsPin => LockSays::Matched,
             LockOutcome::NeedsPin(code) => {
-                let observed = &self.subject.observed;
-                let pinned =
-                    context.stores.pins.pins().is_some_and(|pins| {
-                        pins.get(&observed.key).is_some() || observed.predecessor.is_some()
-                    });
+                // A pin of the old place or of an older format counts, and so does a denial.
+                let pinned = context.stores.pins.pins().is_some_and(|pins| {
+                    !matches!(pins.check(&self.subject.observed), PinCheck::Unpinned | PinCheck::ManifestOnly)
+                });
                 if !pinned {
                     let message = format!("no {NAME} covers this plugin, and it is not pinned");
                     self.result.outcome.add(code, Weight::Integrity, message, check.help());

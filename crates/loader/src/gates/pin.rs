@@ -13,7 +13,7 @@ use plugward_types::{CalledName, PluginKey, TreeDigest};
 use super::policy::{Namesake, namesake};
 use super::{Context, passed};
 use crate::examined::Examined;
-use crate::key::Identity;
+use crate::key::{Identity, OldPlace};
 use crate::options::{Answer, CheckOptions, Person, Trust, Writes};
 use crate::outcome::{GateOutcome, Weight};
 use crate::pins::PinStore;
@@ -122,7 +122,7 @@ pub(crate) fn subject(
     };
     let items = manifests(&one.views).flat_map(Manifest::surface);
     let launchers = items.filter(|item| item.coverage().code().starts_with("launcher-"));
-    let Identity { key, folder, predecessor } = identity;
+    let Identity { key, folder, predecessor, old_place } = identity;
     let version = one.version().map(str::to_owned);
     Subject {
         observed: Observed { key, folder, called: one.called.clone(), version, facts, predecessor },
@@ -133,6 +133,7 @@ pub(crate) fn subject(
             .then(|| crate::trees::without_lock(snapshot))
             .flatten(),
         material: None,
+        old_place,
     }
 }
 
@@ -176,7 +177,8 @@ pub(crate) fn gate(
         return (PinOutcome::Compared { check, decision }, outcome);
     };
     let check = pins.check(&subject.observed);
-    let elsewhere = elsewhere(pins, subject);
+    let is_new = matches!(check, PinCheck::Unpinned | PinCheck::ManifestOnly);
+    let elsewhere = if is_new { elsewhere(pins, subject) } else { None };
     let decision =
         decide(&check, options.trust, lock, elsewhere.as_ref().map_or(SameElsewhere::None, |one| one.trust));
     if one.views.is_empty() && !matches!(check, PinCheck::Denied { .. }) {
@@ -447,15 +449,32 @@ fn changed_text(one: &Examined, changed: &Changed, differs: &Differences) -> Str
         }
         Pinned::Tree(_) | Pinned::Pending(_) => changed.actual.tree.to_string(),
     };
-    let mut text = format!("{moved}{}: {list}\npinned {pinned}\nfound {found}", since(changed));
+    let mut text = format!("{moved}{}: {list}", since(changed));
+    if pinned != found {
+        text.push_str(&format!("\npinned {pinned}\nfound {found}"));
+    }
     if let Pinned::Tree(facts) = &changed.pinned {
-        shared_text(&mut text, facts, &changed.actual);
+        beside_text(&mut text, facts, &changed.actual);
     }
     text
 }
 
-/// Each shared directory that differs, by its name.
-fn shared_text(text: &mut String, pinned: &Facts, actual: &Facts) {
+/// What differs besides the tree, with both values: the signer, the marketplace entry, and each shared directory.
+fn beside_text(text: &mut String, pinned: &Facts, actual: &Facts) {
+    let none = || "none".to_owned();
+    if let (Some(was), Some(is)) = (&pinned.signer, &actual.signer)
+        && was != is
+    {
+        text.push_str(&format!("\nsigner differs\npinned {was}\nfound {is}"));
+    }
+    if pinned.entry != actual.entry {
+        let show = |facts: &Facts| facts.entry.map_or_else(none, |digest| digest.to_string());
+        text.push_str(&format!(
+            "\nmarketplace entry differs\npinned {}\nfound {}",
+            show(pinned),
+            show(actual)
+        ));
+    }
     let names: std::collections::BTreeSet<&String> =
         pinned.shared.keys().chain(actual.shared.keys()).collect();
     let show = |facts: &Facts, name: &str| {
@@ -551,6 +570,15 @@ pub(crate) fn settle(
                     .then_some(Change::Refresh { observed })
             }
             PinDecision::Refuse(_) => None,
+            // What is at the old place now must not become a new plugin there.
+            PinDecision::Carry if one.subject.as_ref()?.old_place == OldPlace::Taken => {
+                let observed = Observed { predecessor: None, ..observed };
+                (one.passes() && writes && options.trust != Trust::Locked).then_some(Change::Enroll {
+                    observed,
+                    via: Via::Same,
+                    by,
+                })
+            }
             PinDecision::Carry => (one.passes() && writes && options.trust != Trust::Locked)
                 .then_some(Change::Enroll { observed, via: Via::Moved, by }),
             PinDecision::Enroll(via) => {

@@ -4,7 +4,7 @@ use plugward_sandbox_path::{Answer, Jail, OpenError};
 use plugward_tree_lock::{ExecBits, ReadOptions, Snapshot, Step, TreeCheck};
 
 use super::{Context, passed};
-use crate::discover::{MAIN_LIMIT, Place};
+use crate::discover::{MAIN_LIMIT, NAMES, Names, Place};
 use crate::outcome::{GateOutcome, Weight};
 use crate::report::Gate;
 use crate::roots::inside;
@@ -84,7 +84,9 @@ pub(crate) fn gate(jail: &Jail, context: &Context<'_>) -> TreeOutcome {
 /// A main file over the limit is refused before its directory is read, so that its size costs nothing.
 fn too_large(jail: &Jail, context: &Context<'_>) -> Option<(&'static str, String, &'static str)> {
     let wanted = |dialect| context.options.dialect.is_none_or(|only| only == dialect);
-    MAIN_FILES.iter().filter(|(dialect, _)| wanted(*dialect)).find_map(|(_, file)| {
+    let names = Names::of(jail.list(".", NAMES).ok().as_ref());
+    let files = MAIN_FILES.iter().filter(|(dialect, file)| wanted(*dialect) && names.can_have(file));
+    files.into_iter().find_map(|(_, file)| {
         let meta = jail.metadata(*file).ok()?;
         (meta.len() > MAIN_LIMIT).then(|| {
             let bytes = meta.len();

@@ -76,10 +76,10 @@ impl Reads {
         own.into_boxed_slice()
     }
 
-    /// Says that the same is read once more.
+    /// Says that the same is read once more: a call that is repeated lists it once in what is being gone through.
     pub(super) fn add(&self, more: &[Read]) {
         let mut list = self.list.borrow_mut();
-        if !list.ends_with(more) {
+        if !list.get(self.start.get()..).is_some_and(|own| own.ends_with(more)) {
             list.extend_from_slice(more);
         }
     }
@@ -169,5 +169,28 @@ impl News {
     pub(super) fn clear(&self) {
         self.read.clear();
         self.all.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Of, Read, Reads};
+
+    #[test]
+    fn what_is_read_again_is_listed_once_in_each_body() {
+        let reads = Reads::default();
+        let more = [Read::name(Of::Value, 1), Read::name(Of::Value, 2)];
+        let outer = reads.start();
+        for _ in 0..1000 {
+            reads.add(&more);
+        }
+        assert_eq!(reads.list.borrow().len(), more.len(), "repeated calls take no room");
+        let inner = reads.start();
+        reads.add(&more);
+        reads.note(more[1]);
+        let mut sorted = more;
+        sorted.sort_unstable();
+        assert_eq!(*reads.end(inner), sorted, "what the body around read counts here too");
+        assert_eq!(*reads.end(outer), sorted);
     }
 }
