@@ -302,7 +302,7 @@ impl Around<'_> {
 /// A row for a place that is not a directory.
 fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
     let dir = root.inside(&real).unwrap_or(".").to_owned();
-    let reach = Reach { top: dir.clone(), project: crate::roots::reach(root, &dir).project };
+    let reach = Reach { top: dir.clone(), outer: dir.clone(), project: crate::roots::reach(root, &dir).project };
     let place = Place { root: number, dir, real: real.clone(), reach, named: None, broken: None };
     let mut one = Examined::new(place, PluginKey::Placed(real));
     one.id = id_of(&one.place, root);

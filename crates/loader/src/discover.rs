@@ -172,11 +172,11 @@ impl Walk<'_> {
         let own = self.upward.reach(self.root, &dir);
         self.markets.load_above(self.root, &dir, &own);
         let mut above: Vec<&str> =
-            ancestors(&dir).take_while(|above| inside(above, &own.top).is_some()).collect();
+            ancestors(&dir).take_while(|above| inside(above, &own.outer).is_some()).collect();
         above.reverse();
         for above in above {
             let named = self.is_named(above);
-            let marked = || !holds_main_files(above) && self.is_marked(above, &Names::Unknown);
+            let marked = || self.is_marked(above, &Names::Unknown);
             if named || (self.inside.is_none() && marked()) {
                 self.inside = Some(above.to_owned());
             }
@@ -204,14 +204,13 @@ impl Walk<'_> {
         let listing = self.root.jail.list(dir, NAMES);
         let names = Names::of(listing.as_ref().ok());
         // A directory such as `.claude-plugin` belongs to the plugin above it.
-        let marked = !holds_main_files(dir) && self.is_marked(dir, &names);
+        let marked = self.is_marked(dir, &names);
         if self.inside.is_none() && !holds_main_files(dir) {
             self.markets.load(self.root, dir, &names);
         }
         let own = self.is_named(dir) || self.pinned.contains(dir);
         if !own && !marked {
-            let may_be_foreign = self.inside.is_none() && !holds_main_files(dir);
-            if may_be_foreign && exists(&self.root.jail, &join(dir, "plugin.json")) {
+            if self.inside.is_none() && !holds_main_files(dir) && names.has("plugin.json") {
                 self.skip(dir, "plugin.json of no known dialect");
             }
             return self.descend(dir, depth, listing);
@@ -260,10 +259,7 @@ impl Walk<'_> {
         };
         if listing.is_truncated() {
             let dir = self.shown(dir);
-            self.notice(
-                "discover/too-many",
-                format!("{dir}: more than {NAMES} names; the rest was not looked at"),
-            );
+            self.not_all(format!("{dir}: more than {NAMES} names; the rest was not looked at"));
         }
         let mut sight = Sight::Nothing;
         for entry in listing.entries() {
@@ -274,6 +270,10 @@ impl Walk<'_> {
                 FileKind::Folder if CONTROL.contains(&name.as_str()) => continue,
                 FileKind::Folder if !utf8 => {
                     self.skip(&child, "name is not UTF-8");
+                    // A host may load it, and here it has no key.
+                    if self.inside.is_none() {
+                        self.found.seen = Seen::NotAll;
+                    }
                     sight = Sight::Below;
                     continue;
                 }
@@ -308,15 +308,18 @@ impl Walk<'_> {
     /// A root `plugin.json` belongs to many other programs too, so its contents decide.
     fn is_marked(&self, dir: &str, names: &Names) -> bool {
         let wanted = |dialect| self.options.dialect.is_none_or(|only| only == dialect);
+        // The `plugin.json` in a directory such as `.claude-plugin` belongs to the plugin above it.
+        let inner = holds_main_files(dir);
         let there = |file: &str| names.can_have(file) && exists(&self.root.jail, &join(dir, file));
-        MAIN_FILES
-            .iter()
-            .filter(|(dialect, _)| wanted(*dialect))
-            .any(|(_, file)| there(file) && (*file != "plugin.json" || !is_foreign(&self.root.jail, dir)))
+        MAIN_FILES.iter().filter(|(dialect, _)| wanted(*dialect)).any(|(_, file)| {
+            there(file) && (*file != "plugin.json" || !inner && !is_foreign(&self.root.jail, dir))
+        })
     }
 
     fn take(&mut self, dir: &str, names: &Names) {
-        let Ok(real) = self.root.top.join(dir) else { return };
+        let Ok(real) = self.root.top.join(dir) else {
+            return self.not_all(format!("{}: the path is too long; it was not looked at", self.shown(dir)));
+        };
         if !self.taken.insert(dir.to_owned()) {
             return;
         }
@@ -400,6 +403,11 @@ impl Names {
             }
             None => Self::Unknown,
         }
+    }
+
+    /// Whether a name is known to exist.
+    fn has(&self, name: &str) -> bool {
+        matches!(self, Self::Known(names) if names.contains(name.as_bytes()))
     }
 
     /// Whether a file can exist, as far as the first part of its path tells.

@@ -53,7 +53,7 @@ impl Markets {
 
     /// Reads those above a directory, as far as they count for it.
     pub(crate) fn load_above(&mut self, root: &Root, dir: &str, reach: &Reach) {
-        for above in ancestors(dir).take_while(|above| inside(above, &reach.top).is_some()) {
+        for above in ancestors(dir).take_while(|above| inside(above, &reach.outer).is_some()) {
             self.load(root, above, &Names::Unknown);
         }
     }
@@ -62,13 +62,13 @@ impl Markets {
     ///
     /// A plugin's own file comes last, so that it cannot hide what the marketplace around it adds.
     pub(crate) fn entry(&self, dir: &str, reach: &Reach) -> Option<&Named> {
-        let above = ancestors(dir).take_while(|above| inside(above, &reach.top).is_some());
+        let above = ancestors(dir).take_while(|above| inside(above, &reach.outer).is_some());
         above.chain([dir]).find_map(|at| self.read.get(at)?.named.get(dir))
     }
 
     /// Returns why a marketplace file above a directory cannot be used, if one cannot.
     pub(crate) fn broken(&self, dir: &str, reach: &Reach) -> Option<&Reason> {
-        let above = ancestors(dir).take_while(|above| inside(above, &reach.top).is_some());
+        let above = ancestors(dir).take_while(|above| inside(above, &reach.outer).is_some());
         above.chain([dir]).find_map(|at| self.read.get(at)?.broken.as_ref())
     }
 

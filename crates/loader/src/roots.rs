@@ -61,6 +61,8 @@ impl Root {
 pub(crate) struct Reach {
     /// The topmost directory, relative to the root's jail.
     pub(crate) top: String,
+    /// As `top`, but past project marks: a planted mark must not hide what a directory further up says of the plugin.
+    pub(crate) outer: String,
     /// The project that contains the plugin or is it, relative to the root's jail.
     pub(crate) project: Option<String>,
 }
@@ -92,21 +94,23 @@ impl Upward {
     /// A mark inside the directory itself counts only if no project is found above: a plugin must not be able to cut
     /// itself off from the lockfile of the repository around it.
     pub(crate) fn reach(&self, root: &Root, dir: &str) -> Reach {
-        let mut top = dir.to_owned();
+        let mut outer = dir.to_owned();
         let mut device = device_of(root, dir);
+        let mut project = None;
         for above in ancestors(dir) {
             let level = self.level(root, above);
             if level.device.is_none() || level.device != device {
                 break;
             }
-            above.clone_into(&mut top);
+            above.clone_into(&mut outer);
             device = level.device;
-            if level.mark == Mark::Project {
-                return Reach { project: Some(top.clone()), top };
+            if project.is_none() && level.mark == Mark::Project {
+                project = Some(outer.clone());
             }
         }
-        let project = is_project(root, dir).then(|| dir.to_owned());
-        Reach { top, project }
+        let top = project.clone().unwrap_or_else(|| outer.clone());
+        let project = project.or_else(|| is_project(root, dir).then(|| dir.to_owned()));
+        Reach { top, outer, project }
     }
 
     fn level(&self, root: &Root, dir: &str) -> Level {

@@ -211,35 +211,48 @@ impl Reader<'_> {
             return self.missing(target, "it is outside of the plugin's project");
         };
         let stem = at.strip_suffix(".js").unwrap_or(&at);
-        let tried = TRIED.iter().flat_map(|end| [format!("{at}{end}"), format!("{stem}{end}")]);
+        let tried: BTreeSet<String> =
+            TRIED.iter().flat_map(|end| [format!("{at}{end}"), format!("{stem}{end}")]).collect();
+        let mut found = false;
+        // Which of several candidates a host takes is its own rule, so all of them are digested.
         for candidate in tried {
             let kind = match jail.metadata(candidate.as_str()) {
                 Ok(meta) => meta.kind(),
-                Err(error)
-                    if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" =>
-                {
+                Err(error) if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" => {
                     continue;
                 }
-                Err(error) => return self.missing(target, &error.to_string()),
+                Err(error) => {
+                    let help = "replace it by the file or directory that it leads to".to_owned();
+                    self.problem(name, error.code(), Weight::Integrity, &error.to_string(), help);
+                    found = true;
+                    continue;
+                }
             };
             match kind {
                 FileKind::Folder if candidate == at => {
                     if !self.found.trees.contains_key(name) {
                         self.directory(&jail, &at, name);
                     }
-                    return;
+                    found = true;
                 }
                 FileKind::File => {
                     // The name on disk, relative to the plugin.
                     let ending = candidate.strip_prefix(stem).unwrap_or_default();
                     let base = name.strip_suffix(".js").unwrap_or(name);
-                    return self.file(&jail, &candidate, &format!("{base}{ending}"), target);
+                    self.file(&jail, &candidate, &format!("{base}{ending}"), target);
+                    found = true;
                 }
                 FileKind::Folder => {}
-                _ => return self.missing(target, "it is a symlink or a special file"),
+                _ => {
+                    let help = "keep only regular files and directories there".to_owned();
+                    self.problem(name, "tree/special-file", Weight::Integrity, "it is a special file", help);
+                    found = true;
+                }
             }
         }
-        self.missing(target, "it does not exist");
+        if !found {
+            self.missing(target, "it does not exist");
+        }
     }
 
     fn directory(&mut self, jail: &Jail, at: &str, name: &str) {

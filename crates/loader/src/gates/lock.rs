@@ -80,6 +80,11 @@ impl LockHere {
         }
     }
 
+    /// Whether it has an entry for a path.
+    fn names(&self, path: &str) -> bool {
+        matches!(self, Self::Own { file, .. } if file.get(path).is_some())
+    }
+
     fn broken(error: &LockError) -> Self {
         Self::Broken { code: error.code(), message: format!("{NAME}: {error}"), help: error.help() }
     }
@@ -112,30 +117,45 @@ impl LockFiles {
         })
     }
 
-    /// Finds the nearest lockfile above a place, as far as its reach goes. The plugin's own counts only if the plugin is
-    /// a project and none is above it: otherwise a plugin could vouch for itself.
-    pub(crate) fn above(&self, place: &Place, root: &Root, verifiers: &Verifiers) -> Option<LockAt> {
-        let above = ancestors(&place.dir).take_while(|dir| inside(dir, &place.reach.top).is_some());
-        let is_project = place.reach.project.as_deref() == Some(&place.dir);
-        let own = is_project.then_some(place.dir.as_str());
-        above.chain(own).find_map(|dir| {
+    /// Finds the lockfiles that cover a place, the nearest first. Within the plugin's reach all of them count; further
+    /// up, where a project mark may have been planted to cut them off, those that name the place.
+    ///
+    /// The plugin's own lockfile counts only if none is above it, the plugin is a project, and the user checks that
+    /// project: otherwise a plugin could vouch for itself.
+    pub(crate) fn covering(&self, place: &Place, root: &Root, verifiers: &Verifiers) -> Vec<LockAt> {
+        let mut all = Vec::new();
+        for dir in ancestors(&place.dir).take_while(|dir| inside(dir, &place.reach.outer).is_some()) {
             let lock = self.of(root, dir, verifiers);
-            (!matches!(*lock, LockHere::Absent)).then(|| {
-                self.covering.borrow_mut().extend(root.top.join(dir));
-                LockAt { dir: dir.to_owned(), lock }
-            })
-        })
+            let names = inside(&place.dir, dir).is_some_and(|path| lock.names(path));
+            let near = inside(dir, &place.reach.top).is_some() && !matches!(*lock, LockHere::Absent);
+            if near || names {
+                all.push(LockAt { dir: dir.to_owned(), lock });
+            }
+        }
+        let is_project = place.reach.project.as_deref() == Some(&place.dir);
+        if all.is_empty() && is_project && inside(&root.dir, &place.dir).is_some() {
+            let lock = self.of(root, &place.dir, verifiers);
+            if !matches!(*lock, LockHere::Absent) {
+                all.push(LockAt { dir: place.dir.clone(), lock });
+            }
+        }
+        self.covering.borrow_mut().extend(all.iter().filter_map(|at| root.top.join(&at.dir).ok()));
+        all
+    }
+
+    /// The nearest lockfile that covers a place.
+    fn nearest(&self, place: &Place, context: &Context<'_>) -> Option<LockAt> {
+        self.covering(place, context.root, &context.options.verifiers).into_iter().next()
     }
 
     /// Whether the lockfile of a place is of the older JSON form.
     pub(crate) fn is_json(&self, place: &Place, context: &Context<'_>) -> bool {
-        let at = self.above(place, context.root, &context.options.verifiers);
-        at.is_some_and(|at| matches!(*at.lock, LockHere::Json(_)))
+        self.nearest(place, context).is_some_and(|at| matches!(*at.lock, LockHere::Json(_)))
     }
 
     /// Returns the names of the shared directories in the lock entry of a plugin.
     pub(crate) fn shared_of(&self, place: &Place, context: &Context<'_>) -> Vec<String> {
-        let Some(at) = self.above(place, context.root, &context.options.verifiers) else { return Vec::new() };
+        let Some(at) = self.nearest(place, context) else { return Vec::new() };
         let LockHere::Own { file, .. } = &*at.lock else { return Vec::new() };
         let entry = inside(&place.dir, &at.dir).and_then(|path| file.get(path));
         entry.map(|entry| entry.shared.keys().cloned().collect()).unwrap_or_default()
@@ -201,7 +221,8 @@ pub(crate) fn gate(
     context: &Context<'_>,
 ) -> LockResult {
     let verifiers = &context.options.verifiers;
-    let at = context.locks.above(&one.place, context.root, verifiers);
+    let mut all = context.locks.covering(&one.place, context.root, verifiers).into_iter();
+    let at = all.next();
     let mut gate = LockGate {
         subject,
         snapshot,
@@ -238,6 +259,9 @@ pub(crate) fn gate(
             gate.json(file, one.name());
             gate.ask(None, None, &subject.observed.facts.tree, verifiers);
         }
+    }
+    for outer in all {
+        gate.narrow(one, &outer);
     }
     // The look at the snapshot saves a look-up for each plugin; an excluded file is not in it.
     let has_own = snapshot.get(NAME).is_some() || snapshot.exclude().contains(NAME);
@@ -353,6 +377,28 @@ impl LockGate<'_> {
                 self.folder
             );
             self.result.outcome.note("manifest/name-not-folder", message);
+        }
+    }
+
+    /// A lockfile further up cannot be overruled by a nearer one: it has to match as well.
+    fn narrow(&mut self, one: &Examined, outer: &LockAt) {
+        let path = inside(&one.place.dir, &outer.dir).unwrap_or(".");
+        match &*outer.lock {
+            LockHere::Own { file, .. } => {
+                let tree = crate::trees::under(self.snapshot, &file.exclude_of(path));
+                let check = self.check(file, path, &tree.unwrap_or(self.subject.observed.facts.tree));
+                if check != LockCheck::Match {
+                    let message = format!("the {NAME} further up: {}", text(&check));
+                    let code = check.code().unwrap_or("lock/mismatch");
+                    self.result.report.state = state(&check);
+                    self.result.outcome.add(code, Weight::Integrity, message, check.help());
+                }
+            }
+            LockHere::Broken { code, message, help } => {
+                let message = format!("the {NAME} further up: {message}");
+                self.result.outcome.add(*code, Weight::Store, message, help.clone());
+            }
+            LockHere::Json(_) | LockHere::Absent => {}
         }
     }
 
