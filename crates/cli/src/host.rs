@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, anyhow};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use etcetera::BaseStrategy as _;
 use plugward_loader::ledger::Timestamp as LedgerTime;
 use plugward_loader::pinstore::Timestamp;
@@ -190,7 +190,7 @@ pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
     let real = real_path(dir).map_err(Failure::Usage)?;
     let place =
         PlacePath::new(real.as_str()).map_err(|error| Failure::Usage(anyhow!("open {dir}: {error}")))?;
-    let typed = std::path::absolute(dir).ok().and_then(|path| PlacePath::new(path.to_str()?).ok());
+    let typed = typed_path(dir).and_then(|path| PlacePath::new(path.as_str()).ok());
     root_at(&place, label(dir, &real), typed.filter(|typed| *typed != place))
 }
 
@@ -226,6 +226,27 @@ fn home() -> Option<&'static PlacePath> {
 pub(crate) fn working_directory() -> Option<&'static PlacePath> {
     static HERE: OnceLock<Option<PlacePath>> = OnceLock::new();
     HERE.get_or_init(|| PlacePath::new(real_path(Utf8Path::new(".")).ok()?.as_str()).ok()).as_ref()
+}
+
+/// The full path of what a person typed, before any symlink is followed: pins can have been made under it. The working
+/// directory is what the shell calls it, if that is where the process is.
+pub(crate) fn typed_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let base = if path.is_absolute() {
+        Utf8PathBuf::new()
+    } else {
+        let here = working_directory()?.as_str();
+        let is_here = |pwd: &Utf8PathBuf| pwd.is_absolute() && real_path(pwd).is_ok_and(|real| real == here);
+        env("PWD").map(Utf8PathBuf::from).filter(is_here).unwrap_or_else(|| here.into())
+    };
+    let mut typed = Utf8PathBuf::new();
+    for part in base.join(path).components() {
+        match part {
+            Utf8Component::ParentDir => _ = typed.pop(),
+            Utf8Component::CurDir => {}
+            other => typed.push(other),
+        }
+    }
+    Some(typed)
 }
 
 /// How a terminal shows a plugin: a recorded id as it is, a place relative to the working directory, else with `~`,

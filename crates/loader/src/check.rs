@@ -9,7 +9,7 @@ use plugward_types::{PlacePath, PluginKey};
 
 use crate::checked::Checked;
 use crate::discover::{Absent, Place, Seen, discover};
-use crate::examined::{Examined, decide, quoted};
+use crate::examined::{Examined, decide, quoted_name};
 use crate::gates::lock::{self, LockFiles};
 use crate::gates::mint::{self, Granted, Taken};
 use crate::gates::scan::UsedSuppressions;
@@ -23,7 +23,7 @@ use crate::report::{Decision, Gate, LockReport, LockState, PinStatus, Report, Sk
 use crate::roots::{Reach, Root, inside, join};
 use crate::stores::{Host, Stores};
 use crate::subject::Subject;
-use crate::text::shortened;
+use crate::text::{plain, shortened};
 
 /// The most bytes of plugins that [`load`] keeps if the options say nothing else.
 const KEPT_BYTES: u64 = 512 << 20;
@@ -259,7 +259,7 @@ impl Around<'_> {
         }
         match absent.error {
             None => {
-                let name = quoted(one.key.name());
+                let name = quoted_name(one.key.name());
                 let message = format!(
                     "pinned plugin no longer exists: `{}`\nto delete the pin: plugward forget {name}",
                     one.id
@@ -269,7 +269,7 @@ impl Around<'_> {
             Some(error) => {
                 one.settle(Gate::Tree, tree::refused(&error));
                 let context = self.context(root, options, host);
-                let outcome = pin::unread(&one.key, &context);
+                let outcome = pin::unread(&[&one.key], &context);
                 one.settle(Gate::Pin, outcome);
                 all.push(one);
             }
@@ -302,7 +302,8 @@ impl Around<'_> {
 /// A row for a place that is not a directory.
 fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
     let dir = root.inside(&real).unwrap_or(".").to_owned();
-    let reach = Reach { top: dir.clone(), outer: dir.clone(), project: crate::roots::reach(root, &dir).project };
+    let reach =
+        Reach { top: dir.clone(), outer: dir.clone(), project: crate::roots::reach(root, &dir).project };
     let place = Place { root: number, dir, real: real.clone(), reach, named: None, broken: None };
     let mut one = Examined::new(place, PluginKey::Placed(real));
     one.id = id_of(&one.place, root);
@@ -314,7 +315,7 @@ fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
 fn id_of(place: &Place, root: &Root) -> String {
     let in_project = place.reach.project.as_deref().and_then(|project| inside(&place.dir, project));
     match in_project {
-        Some(path) if path != "." => path.to_owned(),
+        Some(path) if path != "." => plain(path).into_owned(),
         Some(_) | None => labelled(place, root),
     }
 }
@@ -326,11 +327,12 @@ fn path_of(place: &Place, root: &Root) -> String {
 
 fn labelled(place: &Place, root: &Root) -> String {
     let label = if root.label == "." { root.real().name().to_owned() } else { root.label.clone() };
-    match inside(&place.dir, &root.dir) {
+    let path = match inside(&place.dir, &root.dir) {
         Some(path) if root.label == "." && path != "." => path.to_owned(),
         Some(path) => join(&label, path),
         None => place.real.name().to_owned(),
-    }
+    };
+    plain(&path).into_owned()
 }
 
 /// Two projects can have a plugin at the same path: then both are called by the directory that was checked.
@@ -393,6 +395,7 @@ fn settle(
             pending.push(Pending { at, change });
         }
     }
+    pending.retain(|pending| !is_other_candidate(all, pending.at));
     let none_loads =
         |all: &[Examined]| options.whole == Whole::AllOrNothing && all.iter().any(|one| !one.passes());
     let mut granted = Granted::new();
@@ -429,6 +432,13 @@ fn settle(
         one.gate(Gate::Pin).note(error.code(), message);
     }
     Decided { granted, store_failed }
+}
+
+/// Whether another plugin of this run has the same name, and differs from the pin of version 2 that this one matches.
+/// Which of the two was pinned is not known, so the pin is not carried over: it would become the one of a copy.
+fn is_other_candidate(all: &[Examined], at: usize) -> bool {
+    let Some(one) = all.get(at).filter(|one| one.pin.status() == PinStatus::Migrated) else { return false };
+    all.iter().any(|other| other.pin.is_changed_from_pending() && !other.called.is_disjoint(&one.called))
 }
 
 /// What is recorded before the pins are written: each new pin, and each plugin that differs from its pin.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::Dialect;
+use plugward_pinstore::FolderId;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{CalledName, Digest, Finding, PluginKey, TreeDigest};
 
@@ -26,6 +27,7 @@ const SELF: &str = "{id}";
 pub(crate) struct Examined {
     pub(crate) place: Place,
     pub(crate) key: PluginKey,
+    pub(crate) folder: Option<FolderId>,
     /// How reports call it; no absolute path.
     pub(crate) id: String,
     /// The directory, relative to its project; as in `id` if it is in none.
@@ -59,6 +61,7 @@ impl Examined {
         Self {
             place,
             key,
+            folder: None,
             id: String::new(),
             path: String::new(),
             called: BTreeSet::new(),
@@ -164,6 +167,8 @@ impl Examined {
             surface: self.surface(),
             capabilities: self.capabilities.clone(),
             key: self.key.clone(),
+            folder: self.folder,
+            called: self.called.clone(),
             root: self.place.root,
         }
     }
@@ -216,10 +221,22 @@ pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',')
     };
+    if word.starts_with('-') {
+        // Not an option.
+        return quoted(&format!("./{word}"));
+    }
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// As [`quoted`], for the name of a pin, which is no path.
+pub(crate) fn quoted_name(word: &str) -> String {
+    if word.starts_with('-') {
+        return format!("-- '{}'", word.replace('\'', "'\\''"));
+    }
+    quoted(word)
 }
 
 /// The one place that makes a decision: no reason is `Load`, only questions are `Ask`, anything else is `Refuse`.

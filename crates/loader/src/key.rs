@@ -40,10 +40,22 @@ impl Identity {
             // The same directory by another path: a bind mount, or a file system that ignores case.
             return Self { key: (*key).clone(), ..own };
         }
-        let free = known.iter().find(|(_, place)| is_free(context.root, place));
-        let old_place = if free.is_some() { OldPlace::Free } else { OldPlace::Taken };
-        let predecessor = free.or(known.first()).map(|(key, _)| (*key).clone());
-        Self { predecessor, old_place, ..own }
+        // Several pins know a directory that moved while something else took its place: a denial counts first, then a
+        // pin that can move along, then what was agreed to last.
+        let rank = |(key, place): &&(&PluginKey, &PlacePath)| {
+            let pin = pins.get(key);
+            let denied = pin.is_some_and(|pin| pin.state == PinState::Denied);
+            let agreed = pin.and_then(|pin| pin.latest()).map(|agreed| agreed.at);
+            (denied, is_free(context.root, place), agreed)
+        };
+        let Some((key, place)) = known.iter().max_by_key(rank) else { return own };
+        let old_place = if is_free(context.root, place) { OldPlace::Free } else { OldPlace::Taken };
+        Self { predecessor: Some((*key).clone()), old_place, ..own }
+    }
+
+    /// Returns the key, and the one that the directory had before.
+    pub(crate) fn keys(&self) -> Vec<&PluginKey> {
+        core::iter::once(&self.key).chain(&self.predecessor).collect()
     }
 
     /// Adds the plugin that the marketplace says it was, if that one is pinned.

@@ -15,6 +15,8 @@ use crate::shared::{Content, SharedRoots};
 
 /// The name of the plugin's own directory inside the copy.
 const PLUGIN: &str = "plugin";
+/// The name of the directories above it, as many as shared directories go up.
+const UP: &str = "up";
 /// How many copies of the same plugin can exist in one directory.
 const COPIES: u32 = 10_000;
 
@@ -64,31 +66,16 @@ impl Sealed {
         let name = new_directory(&parent, &expected)?;
         // Shared directories are found by relative paths, so the plugin is as deep in the copy as they go up.
         let ups = shared.contents().map(|(name, _)| up(name)).max().unwrap_or(0);
-        let mut path = name.clone();
+        let (up, last) = (unused(UP, shared), unused(PLUGIN, shared));
+        let mut above = vec![name.clone()];
         for _ in 1..ups {
-            path.push_str("/up");
-            make(&parent, &path)?;
+            above.push(format!("{}/{up}", above.last().map_or("", String::as_str)));
         }
-        path = format!("{path}/{PLUGIN}");
-        let sealed = Self::fill(parent, name, path, snapshot, shared);
-        match sealed {
-            Ok(sealed) => Ok(sealed),
-            Err(Failed { error, parent, name }) => {
-                // A copy that is not whole is of no use, and the first error says more than this one.
-                drop(remove(&parent, &name));
-                Err(error)
-            }
-        }
-    }
-
-    fn fill(
-        parent: Dir,
-        name: String,
-        path: String,
-        snapshot: &Snapshot,
-        shared: &SharedRoots,
-    ) -> Result<Self, Failed> {
+        let path = format!("{}/{last}", above.last().map_or("", String::as_str));
         let write = || -> Result<Dir, SealError> {
+            for dir in above.iter().skip(1) {
+                make(&parent, dir)?;
+            }
             copy(&parent, &path, snapshot)?;
             for (relative, content) in shared.contents() {
                 copy_shared(&parent, &path, relative, content)?;
@@ -96,11 +83,18 @@ impl Sealed {
             close(&parent, &name)?;
             let plugin = parent.open_dir(&path)?;
             verify(&plugin, snapshot)?;
+            for (relative, content) in shared.contents() {
+                verify_shared(&parent, &beside(&path, relative), content)?;
+            }
             Ok(plugin)
         };
         match write() {
-            Ok(plugin) => Ok(Self { parent, plugin, name, path, tree: *snapshot.digest() }),
-            Err(error) => Err(Failed { error, parent, name }),
+            Ok(plugin) => Ok(Self { parent, plugin, name, path, tree: expected }),
+            Err(error) => {
+                // A copy that is not whole is of no use, and the first error says more than this one.
+                drop(remove(&parent, &name));
+                Err(error)
+            }
         }
     }
 
@@ -131,10 +125,13 @@ impl Sealed {
     }
 }
 
-struct Failed {
-    error: SealError,
-    parent: Dir,
-    name: String,
+/// A directory name that no path of a shared directory contains.
+fn unused(stem: &str, shared: &SharedRoots) -> String {
+    let mut name = stem.to_owned();
+    while shared.contents().any(|(relative, _)| relative.split('/').any(|part| part == name)) {
+        name.push('_');
+    }
+    name
 }
 
 /// How many directories a relative name goes up.
@@ -176,7 +173,8 @@ fn copy(parent: &Dir, path: &str, snapshot: &Snapshot) -> io::Result<()> {
     Ok(())
 }
 
-fn copy_shared(parent: &Dir, plugin: &str, relative: &str, content: &Content) -> io::Result<()> {
+/// The path of a shared directory, as the plugin's own path leads to it.
+fn beside(plugin: &str, relative: &str) -> String {
     let mut at: Vec<&str> = plugin.split('/').collect();
     for part in relative.split('/') {
         if part == ".." {
@@ -185,7 +183,11 @@ fn copy_shared(parent: &Dir, plugin: &str, relative: &str, content: &Content) ->
             at.push(part);
         }
     }
-    let path = at.join("/");
+    at.join("/")
+}
+
+fn copy_shared(parent: &Dir, plugin: &str, relative: &str, content: &Content) -> io::Result<()> {
+    let path = beside(plugin, relative);
     match content {
         Content::Directory(snapshot) => copy(parent, &path, snapshot),
         Content::File { bytes, .. } => file(parent, &path, bytes, 0o400),
@@ -246,4 +248,18 @@ fn verify(plugin: &Dir, snapshot: &Snapshot) -> Result<(), SealError> {
         DigestCheck::Refused(refusal) => refusal.to_string(),
     };
     Err(SealError::Differs { expected: snapshot.digest().to_string(), found })
+}
+
+fn verify_shared(parent: &Dir, path: &str, content: &Content) -> Result<(), SealError> {
+    match content {
+        Content::Directory(snapshot) => verify(&parent.open_dir(path)?, snapshot),
+        Content::File { bytes, digest, .. } => {
+            let found = parent.read(path)?;
+            if found == *bytes {
+                return Ok(());
+            }
+            let found = crate::hash::sha256(&found).to_string();
+            Err(SealError::Differs { expected: digest.to_string(), found })
+        }
+    }
 }

@@ -218,7 +218,9 @@ impl Reader<'_> {
         for candidate in tried {
             let kind = match jail.metadata(candidate.as_str()) {
                 Ok(meta) => meta.kind(),
-                Err(error) if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" => {
+                Err(error)
+                    if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" =>
+                {
                     continue;
                 }
                 Err(error) => {

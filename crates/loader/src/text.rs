@@ -1,5 +1,7 @@
 //! Small pieces of text that several gates say.
 
+use std::borrow::Cow;
+
 use crate::roots::{Root, ancestors};
 
 /// An error with all its causes in one line.
@@ -12,6 +14,15 @@ pub(crate) fn chain(error: &dyn core::error::Error) -> String {
         cause = inner.source();
     }
     text
+}
+
+/// Escapes control characters, so that a name stays in its line of a message.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(escaped).collect())
 }
 
 /// Shortens the paths in a message to what a report may show. A root's jail can be the whole file system, so the texts
@@ -46,6 +57,12 @@ fn replaced(text: &str, path: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_stays_in_its_line() {
+        assert_eq!(plain("plugins/ünï"), "plugins/ünï");
+        assert_eq!(plain("a\nload ok\u{1b}[2J"), "a\\nload ok\\u{1b}[2J");
+    }
 
     #[test]
     fn only_whole_paths_are_replaced() {

@@ -1,6 +1,6 @@
 //! One snapshot, digested under other lists of excludes than the one that it was read with.
 
-use plugward_tree_lock::{Excludes, ListCheck, Snapshot};
+use plugward_tree_lock::{Excludes, ListCheck, Snapshot, TreeList};
 use plugward_types::TreeDigest;
 
 /// Gives the digest under another list; none where the snapshot has left out what the list covers.
@@ -24,6 +24,24 @@ pub(crate) fn with_lock_files(excludes: &Excludes) -> Excludes {
 /// Gives the digest without the lock files of the tree's own folder.
 pub(crate) fn without_lock(snapshot: &Snapshot) -> Option<TreeDigest> {
     under(snapshot, &with_lock_files(snapshot.exclude()))
+}
+
+/// Gives the digest of a directory inside the snapshot, as if it had been read by itself.
+pub(crate) fn inside(snapshot: &Snapshot, dir: &str) -> Option<TreeDigest> {
+    let mut text = String::new();
+    for line in snapshot.preimage().lines() {
+        if line == "plugtree-v1" || line.starts_with("exclude ") {
+            text.push_str(&format!("{line}\n"));
+            continue;
+        }
+        // Kind, digest and size have no spaces; the rest is the path.
+        let at = line.match_indices(' ').nth(2).map_or(0, |(at, _)| at.saturating_add(1));
+        let Some((row, path)) = line.split_at_checked(at) else { continue };
+        if let Some(inner) = path.strip_prefix(dir).and_then(|path| path.strip_prefix('/')) {
+            text.push_str(&format!("{row}{inner}\n"));
+        }
+    }
+    TreeList::parse(&text).ok().map(|list| *list.digest())
 }
 
 /// Gives the text that is hashed under a list; the snapshot's own where that list cannot be had.

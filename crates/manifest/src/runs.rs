@@ -188,7 +188,8 @@ pub(crate) fn scalar_text(node: &Node<'_>) -> String {
 
 /// Whether a command checks that its program exists, or goes on without it.
 fn is_guarded(item: &SurfaceItem) -> bool {
-    const GUARDS: [&str; 8] = ["[ -", "[[ -", "test -", "command -v", "|| true", "|| :", "|| exit 0", "2>/dev/null ||"];
+    const GUARDS: [&str; 8] =
+        ["[ -", "[[ -", "test -", "command -v", "|| true", "|| :", "|| exit 0", "2>/dev/null ||"];
     let text = item.text.as_ref().map(ForeignText::as_untrusted).unwrap_or_default();
     GUARDS.iter().any(|guard| text.contains(guard) || item.run.iter().any(|word| word.contains(guard)))
 }

@@ -347,7 +347,10 @@ fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<De
                 let plugward_loader::pinstore::Observed { key, folder, called, facts, .. } = subject.observed;
                 Ok(Denied { key, folder, called, seen: Some(facts.tree) })
             }
-            None => Ok(Denied { key: named.plugin.key, folder: None, called: BTreeSet::new(), seen: None }),
+            None => {
+                let plugward_loader::PluginReport { key, folder, called, .. } = named.plugin;
+                Ok(Denied { key, folder, called, seen: None })
+            }
         },
         Err(error) => match select::pinned(&args.id, store) {
             Ok(key) => {

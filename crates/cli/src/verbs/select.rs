@@ -82,7 +82,7 @@ pub(crate) fn path_of(selector: &str) -> Option<Utf8PathBuf> {
 /// The places that a typed path can mean: where it leads, and the path itself if nothing is there any more.
 fn places(path: &Utf8Path) -> Vec<PlacePath> {
     let real = host::real_path(path).ok().map(Utf8PathBuf::into_string);
-    let typed = std::path::absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
+    let typed = host::typed_path(path).map(Utf8PathBuf::into_string);
     // A directory that is gone can have been reached through a symlink above it.
     let parent = path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     let below = host::real_path(parent)
@@ -102,6 +102,11 @@ fn inside(
 ) -> Result<PluginKey, Failure> {
     let real = root.real();
     let store = stores::pins(host, Writes::LookOnly, out)?;
+    // What was pinned under the typed path is meant, even if a symlink is there by now.
+    let typed = root.typed.clone().map(PluginKey::Placed);
+    if let Some(key) = typed.filter(|key| store.pins().is_some_and(|pins| pins.get(key).is_some())) {
+        return Ok(key);
+    }
     let all: Candidates = surveyed(&[root], &store, finding, host)?;
     if let Some(key) = all.keys().find(|key| key.placed() == Some(&real)) {
         return Ok(key.clone());

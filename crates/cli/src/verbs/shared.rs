@@ -153,7 +153,11 @@ pub(crate) fn lock_folder(plugin: &PluginReport, typed: &Utf8Path) -> Utf8PathBu
 pub(crate) fn quoted(word: &str) -> String {
     if word.chars().any(crate::escape::is_unprintable) {
         // To be read, not typed: nothing of it may reach a terminal as it is.
-        return format!("'{}'", line(word));
+        return format!("'{}'", line(word).replace('\'', "'\\''"));
+    }
+    if word.starts_with('-') {
+        // Not an option.
+        return quoted(&format!("./{word}"));
     }
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',')

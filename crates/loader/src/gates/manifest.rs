@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::{At, Dialect, Files, Found, MAIN_FILES, ManifestErrors, MapFiles, Mode};
+use plugward_manifest::{At, Dialect, Files, Found, MAIN_FILES, Manifest, ManifestErrors, MapFiles, Mode};
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{CalledName, Digest};
@@ -13,7 +13,7 @@ use crate::examined::Examined;
 use crate::options::CheckOptions;
 use crate::outcome::{GateOutcome, Weight};
 use crate::report::Gate;
-use crate::view::{TreeFiles, View};
+use crate::view::{TreeFiles, View, manifests};
 
 /// Reads every dialect of a directory.
 pub(crate) fn gate(place: &Place, snapshot: &Snapshot, options: &CheckOptions) -> (Vec<View>, GateOutcome) {
@@ -116,10 +116,22 @@ pub(crate) fn called(views: &[View]) -> BTreeSet<CalledName> {
     names.filter_map(|(dialect, name)| CalledName::new(dialect.as_str(), name).ok()).collect()
 }
 
-/// Returns the digest of each dialect's manifest file.
+/// Returns the digest of each dialect's manifest file, also of those that this run does not ask for: a pin covers all.
 pub(crate) fn digests(dialects: &[Dialect], snapshot: &Snapshot) -> BTreeMap<&'static str, Digest> {
     let digest = |dialect: &Dialect| Some((dialect.as_str(), *snapshot.file(dialect.main_file()?)?.digest()));
-    dialects.iter().filter_map(digest).collect()
+    dialects.iter().chain(&plugward_manifest::find(&TreeFiles::new(snapshot))).filter_map(digest).collect()
+}
+
+/// Returns the marketplace entry that a pin covers, also if this run does not ask for the dialect that it adds to.
+pub(crate) fn entry_text(one: &Examined, snapshot: &Snapshot) -> Option<String> {
+    let merged = manifests(&one.views).find_map(Manifest::entry_text);
+    let adds = |dialect: Dialect| matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
+    let other = || {
+        let found = plugward_manifest::find(&TreeFiles::new(snapshot));
+        let named = one.place.named.as_ref().filter(|_| found.iter().any(|dialect| adds(*dialect)))?;
+        Some(named.entry.canonical().to_owned())
+    };
+    merged.map(str::to_owned).or_else(other)
 }
 
 /// Reads the manifests again once the shared directories are known, so that imports from there count as covered.

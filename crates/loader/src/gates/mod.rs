@@ -53,7 +53,7 @@ pub(crate) fn examine(place: Place, context: &Context<'_>) -> Result<Examined, S
         Err(outcome) => {
             one.dialects = manifest::guess(&one.place, context.options);
             one.settle(Gate::Tree, outcome);
-            let outcome = pin::unread(&one.key, context);
+            let outcome = pin::unread(&[&one.key], context);
             one.settle(Gate::Pin, outcome);
             return Ok(one);
         }
@@ -61,6 +61,7 @@ pub(crate) fn examine(place: Place, context: &Context<'_>) -> Result<Examined, S
     let folder = folder_id(&jail);
     let identity = Identity::of(&one.place.real, folder, context);
     one.key = identity.key.clone();
+    one.folder = identity.folder;
     let snapshot = match tree::gate(&jail, context) {
         tree::TreeOutcome::Read { snapshot, outcome } => {
             one.settle(Gate::Tree, outcome);
@@ -71,7 +72,7 @@ pub(crate) fn examine(place: Place, context: &Context<'_>) -> Result<Examined, S
             take_views(&mut one, views);
             one.settle(Gate::Manifest, outcome_of_manifest);
             one.settle(Gate::Tree, outcome);
-            let outcome = pin::unread(&one.key, context);
+            let outcome = pin::unread(&identity.keys(), context);
             one.settle(Gate::Pin, outcome);
             return Ok(one);
         }
@@ -129,7 +130,7 @@ fn with_subject(
         one.settle(Gate::Pin, outcome);
         one.subject = Some(subject);
     } else {
-        let outcome = pin::unread(&one.key, context);
+        let outcome = pin::unread(&identity.keys(), context);
         one.settle(Gate::Pin, outcome);
     }
     let scanned = scan::gate(one, &snapshot, context);

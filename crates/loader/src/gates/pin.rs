@@ -12,13 +12,14 @@ use plugward_types::{CalledName, PluginKey, TreeDigest};
 
 use super::policy::{Namesake, namesake};
 use super::{Context, passed};
-use crate::examined::Examined;
+use crate::examined::{Examined, quoted_name};
 use crate::key::{Identity, OldPlace};
 use crate::options::{Answer, CheckOptions, Person, Trust, Writes};
 use crate::outcome::{GateOutcome, Weight};
 use crate::pins::PinStore;
 use crate::report::{Gate, PinStatus};
 use crate::subject::Subject;
+use crate::text::plain;
 use crate::view::manifests;
 
 /// The result of comparing one plugin with the pins.
@@ -67,6 +68,12 @@ impl PinOutcome {
         })
     }
 
+    /// Whether the plugin differs from a pin of version 2.
+    pub(crate) fn is_changed_from_pending(&self) -> bool {
+        let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return false };
+        matches!(changed.pinned, Pinned::Pending(_))
+    }
+
     /// The tree or manifest that was pinned, if something else is there.
     pub(crate) fn refused(&self) -> Option<String> {
         let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return None };
@@ -111,7 +118,7 @@ pub(crate) fn subject(
         .and_then(|list| crate::trees::under(snapshot, &list).map(|tree| (tree, list)))
         .unwrap_or_else(|| (*snapshot.digest(), snapshot.exclude().clone()));
     one.tree = Some(tree);
-    let entry = manifests(&one.views).find_map(|manifest| manifest.entry_text());
+    let entry = super::manifest::entry_text(one, snapshot);
     let facts = Facts {
         manifest: one.manifests.iter().map(|(dialect, digest)| ((*dialect).to_owned(), *digest)).collect(),
         entry: entry.map(|text| crate::hash::sha256(text.as_bytes())),
@@ -137,11 +144,13 @@ pub(crate) fn subject(
     }
 }
 
-/// The outcome for a plugin that could not be digested: a denial of its key counts all the same.
-pub(crate) fn unread(key: &PluginKey, context: &Context<'_>) -> GateOutcome {
+/// The outcome for a plugin that could not be digested: a denial of its key, now or before a move, counts all the same.
+pub(crate) fn unread(keys: &[&PluginKey], context: &Context<'_>) -> GateOutcome {
     let mut outcome = passed(Gate::Pin);
-    let pin = context.stores.pins.pins().and_then(|pins| pins.get(key));
-    if let Some(Pin { state: PinState::Denied, denied, .. }) = pin {
+    let known =
+        context.stores.pins.pins().into_iter().flat_map(|pins| keys.iter().filter_map(|key| pins.get(key)));
+    let denied = known.into_iter().find(|pin| pin.state == PinState::Denied);
+    if let Some(Pin { denied, .. }) = denied {
         let since = denied
             .as_ref()
             .map(|denial| format!(" since {}", day(&denial.at.to_string())))
@@ -193,7 +202,7 @@ pub(crate) fn gate(
     }
     notes(&mut outcome, pins, subject, &check, elsewhere.as_ref());
     refuse(&mut outcome, one, snapshot, &check, decision, context);
-    if let Some(like) = namesake(pins, one, subject, &check) {
+    if let Some(like) = namesake(pins, one, subject, snapshot, &check) {
         held_against(&mut outcome, &like, &check, decision, subject);
     }
     (PinOutcome::Compared { check, decision }, outcome)
@@ -239,7 +248,12 @@ pub(crate) fn shown(key: &PluginKey) -> String {
         PluginKey::Installed { .. } => key.to_string(),
         PluginKey::Placed(place) => {
             let parent = place.parent().map(|parent| parent.name().to_owned()).unwrap_or_default();
-            if parent.is_empty() { place.name().to_owned() } else { format!("{parent}/{}", place.name()) }
+            let path = if parent.is_empty() {
+                place.name().to_owned()
+            } else {
+                format!("{parent}/{}", place.name())
+            };
+            plain(&path).into_owned()
         }
     }
 }
@@ -331,7 +345,7 @@ fn refuse(
                 DeniedBy::Pending(id) => format!(" as `{id}`"),
             };
             let help = match by {
-                DeniedBy::Pending(id) => format!("plugward allow {id}"),
+                DeniedBy::Pending(id) => format!("plugward allow {}", quoted_name(id.as_str())),
                 DeniedBy::Key | DeniedBy::Predecessor(_) => "plugward allow {id}".to_owned(),
             };
             let message = format!("denied{which} since {}", day(&since.to_string()));
@@ -414,13 +428,13 @@ fn changed_text(one: &Examined, changed: &Changed, differs: &Differences) -> Str
         parts.push(format!(
             "its name changed from `{}` to `{}`",
             was.first().copied().unwrap_or_default(),
-            one.name()
+            plain(one.name())
         ));
     }
     if let (Some(old), Some(new)) = (changed.version.as_deref(), one.version())
         && old != new
     {
-        parts.push(format!("its version changed from {old} to {new}"));
+        parts.push(format!("its version changed from {} to {}", plain(old), plain(new)));
     }
     for part in &changed.parts {
         match part {
@@ -566,16 +580,20 @@ pub(crate) fn settle(
                         || pin.called != observed.called
                 });
                 let same = matches!(check, PinCheck::Same { .. });
-                (stale && same && writes && options.trust != Trust::Locked && one.passes())
+                let whole = options.dialect.is_none();
+                (stale && same && whole && writes && options.trust != Trust::Locked && one.passes())
                     .then_some(Change::Refresh { observed })
             }
             PinDecision::Refuse(_) => None,
             // What is at the old place now must not become a new plugin there.
             PinDecision::Carry if one.subject.as_ref()?.old_place == OldPlace::Taken => {
+                let known = observed.predecessor.as_ref().and_then(|key| pins.pins()?.get(key)?.latest());
+                // Nobody agreed to more than before.
+                let via = known.map_or(Via::Tofu, |agreed| agreed.via);
                 let observed = Observed { predecessor: None, ..observed };
                 (one.passes() && writes && options.trust != Trust::Locked).then_some(Change::Enroll {
                     observed,
-                    via: Via::Same,
+                    via,
                     by,
                 })
             }

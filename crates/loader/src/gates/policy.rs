@@ -1,19 +1,23 @@
 //! The policy gate as far as this machine's memory decides it: revocations, and denials under another name.
 
+use std::collections::BTreeSet;
+
+use plugward_manifest::MAIN_FILES;
 use plugward_pinstore::{
-    Pin, PinCheck, PinState, Pins, RevocationCheck, Revocations, Settled, Shown, Subject as Revocable, Via,
+    PendingPin, Pin, PinCheck, PinState, Pins, RevocationCheck, Revocations, Settled, Shown,
+    Subject as Revocable, Via,
 };
 use plugward_state_file::StateError;
 use plugward_tree_lock::{EntryKind, Snapshot};
-use plugward_types::{Digest, PluginKey, TreeDigest};
+use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
 
 use super::pin::shown;
 use super::{Context, passed};
-use crate::examined::Examined;
+use crate::examined::{Examined, quoted_name};
 use crate::outcome::{GateOutcome, Notice, Reason, Weight};
 use crate::report::Gate;
 use crate::subject::Subject;
-use crate::text::chain;
+use crate::text::{chain, plain};
 
 /// The revocation lists that the host's settings name, each as it could be had.
 #[derive(Debug, Default)]
@@ -88,6 +92,9 @@ impl RevocationStore {
     }
 }
 
+/// Plugins inside one plugin that are compared with denials.
+const INNER: usize = 1_000;
+
 /// What to do about a revocation of one's own.
 const OWN_LIST: &str = "use another version, or take its [[revoked]] entry out of plugins.pins.toml by hand";
 /// What to do about one of a list that the settings name.
@@ -112,9 +119,20 @@ pub(crate) fn gate(
         Vec::new()
     };
     let facts = subject.facts();
-    let names = crate::verifiers::names(one);
+    let mut names = crate::verifiers::names(one);
+    // Entries that were made for ids of version 2 have the name of the directory around the plugin.
+    if let Some(parent) = one.place.real.parent() {
+        names.extend(one.called.iter().map(|name| format!("{name}@{}", parent.name())));
+    }
     let manifests: Vec<Digest> = facts.manifest.values().copied().collect();
-    let trees = core::iter::once(&facts.tree).chain(facts.shared.values());
+    let asks_for_trees = lists.iter().flat_map(|list| list.entries()).any(|entry| entry.tree.is_some());
+    let inner: Vec<TreeDigest> = match context.stores.pins.pins() {
+        Some(pins) if asks_for_trees => {
+            inner_trees(one, snapshot, pins).into_iter().map(|(_, tree)| tree).collect()
+        }
+        _ => Vec::new(),
+    };
+    let trees = core::iter::once(&facts.tree).chain(facts.shared.values()).chain(&inner);
     let found = trees.flat_map(|tree| lists.iter().map(move |list| (tree, list))).find_map(|(tree, list)| {
         let revocable = Revocable {
             key: subject.key(),
@@ -139,19 +157,68 @@ pub(crate) fn gate(
     outcome
 }
 
+/// Whether a denial is about a tree.
+fn covers(pin: &Pin, tree: &TreeDigest) -> bool {
+    pin.denied.as_ref().is_some_and(|denial| denial.tree == Some(*tree))
+        || pin.agreed.iter().any(|agreed| agreed.facts.tree == *tree)
+}
+
+/// The digests of the directories inside a plugin that are plugins by their main files, and have no pin and so no row of
+/// their own: a manifest in a directory above a denied plugin must not hide it.
+fn inner_trees(one: &Examined, snapshot: &Snapshot, pins: &Pins) -> Vec<(String, TreeDigest)> {
+    let dir_of = |path: &str| {
+        let main = MAIN_FILES.iter().filter_map(|(_, file)| path.strip_suffix(file)?.strip_suffix('/'));
+        main.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let has_row = |dir: &String| {
+        let place = one.place.real.join(dir);
+        place.is_ok_and(|place| pins.get(&PluginKey::Placed(place)).is_some())
+    };
+    let dirs: BTreeSet<String> =
+        snapshot.entries().flat_map(|entry| dir_of(entry.path())).filter(|dir| !has_row(dir)).collect();
+    let inner = |dir: String| Some((crate::trees::inside(snapshot, &dir)?, dir));
+    dirs.into_iter().take(INNER).filter_map(inner).map(|(tree, dir)| (dir, tree)).collect()
+}
+
 /// A denial or a revocation of another plugin that may mean this one (ADR-0004).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Namesake {
     /// The bytes are denied.
-    SameBytes { denied: String },
+    SameBytes {
+        denied: Denied,
+        /// The directory inside the plugin that contains them, if it is not the plugin as a whole.
+        at: Option<String>,
+    },
     /// The dialect and name are those of a denied or revoked plugin elsewhere.
     SameName { other: String, state: &'static str },
+}
+
+/// A denied pin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Denied {
+    /// How messages call it.
+    shown: String,
+    /// What commands call it.
+    selector: String,
+}
+
+impl Denied {
+    fn key(key: &PluginKey) -> Self {
+        Self { shown: shown(key), selector: quoted_name(key.name()) }
+    }
+
+    fn pending(id: &PluginId) -> Self {
+        Self { shown: plain(id.as_str()).into_owned(), selector: quoted_name(id.as_str()) }
+    }
 }
 
 impl Namesake {
     fn message(&self) -> String {
         match self {
-            Self::SameBytes { denied } => format!("these bytes are denied as `{denied}`"),
+            Self::SameBytes { denied, at: None } => format!("these bytes are denied as `{}`", denied.shown),
+            Self::SameBytes { denied, at: Some(at) } => {
+                format!("it contains bytes that are denied as `{}`, in `{}`", denied.shown, plain(at))
+            }
             Self::SameName { other, state } => {
                 format!(
                     "`{other}` is {state}, and has the same name; this may be the same plugin from elsewhere"
@@ -167,9 +234,9 @@ impl Namesake {
     pub(crate) fn reason(&self, subject: &Subject) -> Reason {
         let accept = Shown::wanted(subject.facts(), None).accept_line("{id}");
         let (code, help, weight) = match self {
-            Self::SameBytes { denied } => (
+            Self::SameBytes { denied, .. } => (
                 "policy/denied",
-                format!("plugward allow {denied}\nor for this one alone\n{accept}"),
+                format!("plugward allow {}\nor for this one alone\n{accept}", denied.selector),
                 Weight::Denied,
             ),
             Self::SameName { .. } => (
@@ -194,7 +261,13 @@ fn called(one: &Examined) -> Vec<String> {
 /// Looks for a denial or revocation of another plugin that may mean this one.
 ///
 /// A pin that a person made for this very key is an answer, and nothing is held against it.
-pub(crate) fn namesake(pins: &Pins, one: &Examined, subject: &Subject, check: &PinCheck) -> Option<Namesake> {
+pub(crate) fn namesake(
+    pins: &Pins,
+    one: &Examined,
+    subject: &Subject,
+    snapshot: &Snapshot,
+    check: &PinCheck,
+) -> Option<Namesake> {
     if matches!(check, PinCheck::Denied { .. }) {
         return None;
     }
@@ -205,34 +278,34 @@ pub(crate) fn namesake(pins: &Pins, one: &Examined, subject: &Subject, check: &P
     let facts = subject.facts();
     let called = called(one);
     let others = |key: &PluginKey| key != subject.key() && subject.observed.predecessor.as_ref() != Some(key);
-    let denied: Vec<(String, Option<TreeDigest>, Vec<&plugward_pinstore::Facts>, bool)> = pins
-        .iter()
-        .filter(|(key, pin)| pin.state == PinState::Denied && others(key))
-        .map(|(key, pin)| {
-            let same_name = pin.called.iter().any(|name| called.iter().any(|called| called == name.as_str()));
-            let tree = pin.denied.as_ref().and_then(|denial| denial.tree);
-            (shown(key), tree, pin.agreed.iter().map(|agreed| &agreed.facts).collect(), same_name)
-        })
-        .collect();
-    let same_bytes = |tree: &Option<TreeDigest>, agreed: &[&plugward_pinstore::Facts]| {
-        *tree == Some(facts.tree)
-            || agreed.iter().any(|old| {
-                let same_manifest =
-                    old.manifest.iter().any(|(dialect, digest)| facts.manifest.get(dialect) == Some(digest));
-                old.tree == facts.tree || same_manifest
-            })
+    let denied = || pins.iter().filter(|(key, pin)| pin.state == PinState::Denied && others(key));
+    let pending = || pins.pending().filter(|(_, pin)| pin.state == PinState::Denied);
+    let same_manifest = |pin: &Pin| {
+        let known = pin.agreed.iter().flat_map(|agreed| &agreed.facts.manifest);
+        known.into_iter().any(|(dialect, digest)| facts.manifest.get(dialect) == Some(digest))
     };
-    if let Some((key, ..)) = denied.iter().find(|(_, tree, agreed, _)| same_bytes(tree, agreed)) {
-        return Some(Namesake::SameBytes { denied: key.clone() });
+    if let Some((key, _)) = denied().find(|(_, pin)| covers(pin, &facts.tree) || same_manifest(pin)) {
+        return Some(Namesake::SameBytes { denied: Denied::key(key), at: None });
     }
-    let pending = pins.pending().find(|(_, pin)| {
-        pin.state == PinState::Denied && (pin.denied == Some(facts.tree) || pin.tree == Some(facts.tree))
-    });
-    if let Some((id, _)) = pending {
-        return Some(Namesake::SameBytes { denied: id.to_string() });
+    let same_bytes = |pin: &PendingPin, tree| pin.denied == Some(tree) || pin.tree == Some(tree);
+    if let Some((id, _)) = pending().find(|(_, pin)| same_bytes(pin, facts.tree)) {
+        return Some(Namesake::SameBytes { denied: Denied::pending(id), at: None });
     }
-    if let Some((key, ..)) = denied.iter().find(|(_, _, _, same_name)| *same_name) {
-        return Some(Namesake::SameName { other: key.clone(), state: "denied" });
+    if denied().next().is_some() || pending().next().is_some() {
+        for (dir, tree) in inner_trees(one, snapshot, pins) {
+            let key = denied().find(|(_, pin)| covers(pin, &tree)).map(|(key, _)| Denied::key(key));
+            let known = key.or_else(|| {
+                pending().find(|(_, pin)| same_bytes(pin, tree)).map(|(id, _)| Denied::pending(id))
+            });
+            if let Some(denied) = known {
+                return Some(Namesake::SameBytes { denied, at: Some(dir) });
+            }
+        }
+    }
+    let same_name =
+        |pin: &Pin| pin.called.iter().any(|name| called.iter().any(|called| called == name.as_str()));
+    if let Some((key, _)) = denied().find(|(_, pin)| same_name(pin)) {
+        return Some(Namesake::SameName { other: shown(key), state: "denied" });
     }
     // A revoked id of another host or marketplace, with a name of this plugin. One of its own was compared before.
     let own = crate::verifiers::names(one);

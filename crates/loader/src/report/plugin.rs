@@ -1,8 +1,9 @@
 //! One plugin of a report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Finding, PluginKey};
+use plugward_pinstore::FolderId;
+use plugward_types::{CalledName, Finding, PluginKey};
 use serde::{Serialize, Serializer};
 
 use super::Decision;
@@ -66,6 +67,12 @@ pub struct PluginReport {
     /// The key under which the plugin is pinned. It can contain an absolute path, so it is not serialized.
     #[serde(skip)]
     pub key: PluginKey,
+    /// The identity of the directory, so that a denial follows it; `None` if it could not be opened.
+    #[serde(skip)]
+    pub folder: Option<FolderId>,
+    /// The names in its manifests.
+    #[serde(skip)]
+    pub called: BTreeSet<CalledName>,
     /// The root's index in [`Report::roots`](crate::Report::roots).
     #[serde(skip)]
     pub root: usize,

@@ -584,7 +584,9 @@ fn an_entry_is_kept_only_where_it_was_merged() {
 fn a_program_that_an_interpreter_finds_or_a_command_asks_for_is_not_missing() {
     let hook = |command: &str| {
         let command = serde_json::Value::from(command);
-        format!("{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{{\"type\": \"command\", \"command\": {command}}}]}}]}}}}")
+        format!(
+            "{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{{\"type\": \"command\", \"command\": {command}}}]}}]}}}}"
+        )
     };
     for (command, missing) in [
         ("node \"${CLAUDE_PLUGIN_ROOT}/server\"", false),
