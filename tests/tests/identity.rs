@@ -1146,3 +1146,189 @@ fn a_pinned_place_stays_pinned_if_its_directory_is_moved_away_and_replaced() {
         assert_eq!(row(&report, "plugins/b").decision, Decision::Load);
     }
 }
+
+#[test]
+fn denied_or_revoked_bytes_are_found_inside_another_plugin() {
+    let inner = || vec![claude("x", "x"), copy("a", "x/in"), remove("a")];
+    let denied = |bench: &Bench| {
+        pinned_a(bench);
+        deny(bench, "plugins/a");
+        apply(&bench.plugins, &inner());
+    };
+    for (bench, report, _) in three(denied, "plugins/x") {
+        assert_eq!(row(&report, "plugins/x").reasons[0].code, "policy/denied", "{report:?}");
+        assert!(first_line(row(&report, "plugins/x")).ends_with("in `in`"), "{report:?}");
+        // The near miss: other bytes inside.
+        apply(&bench.plugins, &[write("x/in/more", "1")]);
+        assert_eq!(line(row(&bench.check(&run("tofu")), "plugins/x")), "load [] (pin/new)");
+    }
+    let revoked = |bench: &Bench| {
+        apply(&bench.plugins, &[claude("a", "a")]);
+        let tree = bench.subject(&Run::default(), "plugins/a").facts().tree;
+        commit(bench, Change::Revoke(Revoked { tree: Some(tree), ..Revoked::because("bad") }));
+        apply(&bench.plugins, &inner());
+    };
+    for (_, report, _) in three(revoked, "plugins/x") {
+        assert_eq!(row(&report, "plugins/x").reasons[0].code, "policy/revoked", "{report:?}");
+    }
+}
+
+#[test]
+fn a_mark_and_a_lockfile_planted_between_a_plugin_and_its_lockfile_change_nothing() {
+    let bench = Bench::new();
+    apply(&bench.plugins, &[Step::Folder { path: "one/.git".into() }, claude("one/sub/p", "p")]);
+    let lock_of = |at: &str| {
+        let mut lock = LockFile::new();
+        let subject = bench.subject(&Run::default(), "plugins/one/sub/p");
+        lock.insert(at, subject.lock_entry(at)).unwrap();
+        lock.render()
+    };
+    apply(&bench.plugins, &[write("one/PLUGINS.lock", &lock_of("sub/p"))]);
+    assert_eq!(checked(&bench, "one", Trust::Locked).exit, 0);
+    apply(&bench.plugins, &[write("one/sub/p/more", "1")]);
+    let planted = lock_of("p");
+    for mark in [".plugward", ".git"] {
+        apply(
+            &bench.plugins,
+            &[write("one/sub/PLUGINS.lock", &planted), Step::Folder { path: format!("one/sub/{mark}") }],
+        );
+        for dir in [".", "one", "one/sub", "one/sub/p"] {
+            let report = checked(&bench, dir, Trust::Locked);
+            let reasons = &report.plugins[0].reasons;
+            assert!(reasons.iter().any(|reason| reason.code == "lock/mismatch"), "{mark} {dir}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_moved_plugin_whose_place_is_taken_is_agreed_to_as_before() {
+    let bench = Bench::new();
+    pinned_a(&bench);
+    apply(&bench.plugins, &[rename("a", "b"), claude("a", "a"), write("a/more", "1")]);
+    let report = bench.check(&run("tofu"));
+    assert_eq!(row(&report, "plugins/b").decision, Decision::Load);
+    let pins = pins(&bench);
+    // Nobody was asked before the move, and nobody was asked since.
+    assert_eq!(pins.get(&bench.key("plugins/b")).unwrap().latest().unwrap().via, Via::Tofu);
+}
+
+#[test]
+fn a_copy_does_not_take_the_pin_of_version_two_from_a_changed_plugin() {
+    let bench = Bench::new();
+    drop(migrating(&bench, "trusted"));
+    apply(&bench.plugins, &[copy("a", "b"), write("b/x.sh", "echo x\n"), write("a/x.sh", "echo y\n")]);
+    for _ in 0..2 {
+        let report = bench.check(&run("tofu"));
+        assert_eq!(line(row(&report, "plugins/a")), "refuse [pin/changed] ()");
+        assert_eq!(line(row(&report, "plugins/b")), "load [] (pin/migrated)");
+        assert!(pinned(&bench).is_empty());
+    }
+    apply(&bench.plugins, &[write("a/x.sh", "echo x\n")]);
+    assert_eq!(line(row(&bench.check(&run("tofu")), "plugins/a")), "load [] (pin/migrated)");
+}
+
+#[test]
+fn a_plugin_of_two_dialects_is_the_pinned_one_whichever_is_asked_for() {
+    let bench = Bench::new();
+    apply(
+        &bench.plugins,
+        &[
+            claude("a", "a"),
+            write("a/gemini-extension.json", r#"{ "name": "g", "version": "1.0.0" }"#),
+            write(
+                ".claude-plugin/marketplace.json",
+                r#"{ "name": "m", "owner": { "name": "o" }, "plugins": [{ "name": "a", "source": "./a" }] }"#,
+            ),
+        ],
+    );
+    assert_eq!(bench.check(&run("tofu")).exit, 0);
+    let before = bench.pins();
+    for dialect in [Dialect::Claude, Dialect::Gemini] {
+        let report = bench.check_with(&run("tofu"), &|options| options.dialect = Some(dialect));
+        assert_eq!((line(row(&report, "plugins/a")).as_str(), report.exit), ("load [] ()", 0), "{dialect:?}");
+        assert_eq!(bench.pins(), before, "{dialect:?}");
+    }
+    // The near miss: the manifest of the dialect that is not asked for.
+    apply(&bench.plugins, &[write("a/gemini-extension.json", r#"{ "name": "g", "version": "2.0.0" }"#)]);
+    let report = bench.check_with(&run("tofu"), &|options| options.dialect = Some(Dialect::Claude));
+    assert_eq!(report.exit, 4);
+}
+
+#[test]
+fn commands_in_messages_name_a_plugin_however_it_is_called() {
+    let bench = Bench::new();
+    apply(&bench.plugins, &[claude("--all", "a"), claude("two\nlines", "b")]);
+    let report = bench.check(&run("tofu"));
+    let ids: Vec<&str> = report.plugins.iter().map(|plugin| plugin.id.as_str()).collect();
+    assert_eq!(ids, ["plugins/--all", "plugins/two\\nlines"]);
+    apply(&bench.plugins, &[remove("--all"), rename("two\nlines", "three\nlines")]);
+    let report = bench.check(&run("tofu"));
+    let gone = report.notices.iter().find(|notice| notice.code == "pin/gone").unwrap();
+    assert!(gone.message.ends_with("plugward forget -- '--all'"), "{}", gone.message);
+    let moved = &report.plugins[0].notices.iter().find(|notice| notice.code == "pin/moved").unwrap().message;
+    assert_eq!(moved, "moved from `plugins/two\\nlines`, contents match the pin");
+    // A denied copy says how to allow what is denied.
+    deny(&bench, "plugins/three\nlines");
+    apply(&bench.plugins, &[copy("three\nlines", "c"), claude("-x", "x")]);
+    let report = bench.check(&run("tofu"));
+    let help = &row(&report, "plugins/c").reasons[0].help;
+    assert!(help.starts_with("plugward allow 'three"), "{help}");
+}
+
+#[test]
+fn a_directory_that_no_key_can_name_is_not_passed_over() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let bench = Bench::new();
+    apply(&bench.plugins, &[claude("a", "a")]);
+    let name = bench.plugins.join(std::ffi::OsStr::from_bytes(b"b\xff"));
+    if let Err(error) = std::fs::create_dir(&name) {
+        println!("skipped: this file system stores no such name: {error}");
+        return;
+    }
+    let report = bench.check(&run("tofu"));
+    assert_eq!((line(row(&report, "plugins/a")).as_str(), report.exit), ("load [] (pin/new)", 1));
+    assert!(report.skipped.iter().any(|skipped| skipped.why == "name is not UTF-8"), "{report:?}");
+}
+
+#[test]
+fn every_file_that_an_import_can_mean_is_digested() {
+    let bench = Bench::new();
+    let manifest = r#"{"name":"p","version":"1.0.0","description":"d","hostModules":["fs"]}"#;
+    apply(
+        &bench.plugins,
+        &[
+            write("p/plugin.json", manifest),
+            write("p/index.js", "import { x } from \"../shared/x\";\nexport const y = x;\n"),
+            write("shared/x.js", "export const x = 1;\n"),
+        ],
+    );
+    assert_eq!(bench.check(&run("tofu")).exit, 0);
+    assert_eq!(line(row(&bench.check(&run("tofu")), "plugins/p")), "load [] ()");
+    // A host that tries `.ts` first would run this one.
+    apply(&bench.plugins, &[write("shared/x.ts", "export const x = 2;\n")]);
+    let report = bench.check(&run("tofu"));
+    assert_eq!((line(row(&report, "plugins/p")).as_str(), report.exit), ("refuse [pin/changed] ()", 4));
+}
+
+#[test]
+fn a_sealed_plugin_can_share_a_directory_of_any_name() {
+    let bench = Bench::new();
+    let manifest = r#"{"name":"p","version":"1.0.0","description":"d","hostModules":["fs"]}"#;
+    apply(
+        &bench.plugins,
+        &[
+            write("p/plugin.json", manifest),
+            write("p/index.js", "import { x } from \"../plugin/x.js\";\nimport { y } from \"../up/y.js\";\n"),
+            write("plugin/x.js", "export const x = 1;\n"),
+            write("up/y.js", "export const y = 1;\n"),
+        ],
+    );
+    let plugin = loads(check_roots(&bench, &bench.roots(&Run::default()), Trust::Tofu)).pop().unwrap();
+    let base = Dir::open_ambient_dir(&bench.base, ambient_authority()).unwrap();
+    let sealed = plugin.seal_into(&base).unwrap();
+    for (name, text) in [("../plugin/x.js", "export const x = 1;\n"), ("../up/y.js", "export const y = 1;\n")]
+    {
+        assert_eq!(std::fs::read_to_string(bench.base.join(sealed.path()).join(name)).unwrap(), text);
+    }
+    sealed.remove().unwrap();
+}

@@ -917,3 +917,32 @@ fn what_is_printed_can_be_pasted_wherever_it_is_printed() {
         }
     }
 }
+
+#[test]
+fn a_pinned_place_is_found_from_a_symlinked_working_directory() {
+    let home = pinned();
+    // Another directory takes the place of the pinned one, and a shell that was in it still shows the old path.
+    copy(&home.path("y"), &home.path("evil"));
+    home.write("evil/plugins/a/x.md", "evil\n");
+    std::fs::remove_dir_all(home.path("y")).unwrap();
+    link(&home, "evil", "y");
+    for (from, dir) in [("y", "."), ("y/plugins", "."), ("y/plugins", "a"), ("y/plugins/a", "..")] {
+        let typed = home.path(from);
+        let output = home
+            .command(&["check", "--format", "json", dir])
+            .current_dir(&typed)
+            .env("PWD", &typed)
+            .output()
+            .unwrap();
+        assert_eq!(code(&output), 4, "{from} {dir}: {}", said(&output));
+        assert!(said(&output).contains("tree/root-link"), "{from} {dir}: {}", said(&output));
+        // A variable that names another directory is not believed.
+        let output = home
+            .command(&["check", "--format", "json", dir])
+            .current_dir(&typed)
+            .env("PWD", home.path("config"))
+            .output()
+            .unwrap();
+        assert_eq!(code(&output), 0, "{from} {dir}: {}", said(&output));
+    }
+}
