@@ -6,8 +6,8 @@ use anyhow::anyhow;
 use plugward_loader::ledger::{Event, Verdict};
 use plugward_loader::pinstore::{Change, FolderId, Outcome, Pin, PinState, Pins, Revoked, Shown, Unshown};
 use plugward_loader::{
-    CalledName, Digest, Gate, PinStore, PluginId, PluginKey, StoreFailure, TreeDigest, Trust, Weight, Writes,
-    ledger_name,
+    CalledName, Digest, Gate, PinStore, PluginId, PluginKey, PluginReport, StoreFailure, TreeDigest, Trust,
+    Weight, Writes, ledger_name,
 };
 
 use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
@@ -342,16 +342,12 @@ fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<De
     let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None, host_version: None };
     let found = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &finding, host, out);
     match found {
-        Ok(named) => match named.subject {
-            Some(subject) => {
-                let plugward_loader::pinstore::Observed { key, folder, called, facts, .. } = subject.observed;
-                Ok(Denied { key, folder, called, seen: Some(facts.tree) })
-            }
-            None => {
-                let plugward_loader::PluginReport { key, folder, called, .. } = named.plugin;
-                Ok(Denied { key, folder, called, seen: None })
-            }
-        },
+        Ok(named) => {
+            // A plugin that cannot be digested is denied by its key, its directory and its names.
+            let seen = named.subject.map(|subject| subject.observed.facts.tree);
+            let PluginReport { key, folder, called, .. } = named.plugin;
+            Ok(Denied { key, folder, called, seen })
+        }
         Err(error) => match select::pinned(&args.id, store) {
             Ok(key) => {
                 out.say("note: the plugin is not on disk; its key and the pinned bytes are denied");

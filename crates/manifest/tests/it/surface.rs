@@ -601,7 +601,7 @@ fn a_program_that_an_interpreter_finds_or_a_command_asks_for_is_not_missing() {
             .with("hooks/hooks.json", hook(command))
             .with("server.js", "")
             .with("lib/index.js", "");
-        let manifest = plugward_manifest::read(Dialect::Claude, &files, &At::folder("a")).unwrap();
+        let manifest = read(Dialect::Claude, &files, &At::folder("a")).unwrap();
         let said = manifest.notices().iter().any(|notice| notice.code() == "surface/missing-program");
         assert_eq!(said, missing, "{command}");
     }
