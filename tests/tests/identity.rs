@@ -1332,3 +1332,22 @@ fn a_sealed_plugin_can_share_a_directory_of_any_name() {
     }
     sealed.remove().unwrap();
 }
+
+#[test]
+fn a_moved_and_changed_plugin_stays_refused_if_its_old_place_is_filled_again() {
+    let bench = Bench::new();
+    pinned_a(&bench);
+    apply(&bench.plugins, &[rename("a", "b"), write("b/more", "1")]);
+    assert_eq!(line(row(&bench.check(&run("tofu")), "plugins/b")), "refuse [pin/changed] ()");
+    apply(&bench.plugins, &[claude("a", "a")]);
+    for _ in 0..3 {
+        let report = bench.check(&run("tofu"));
+        assert_eq!(line(row(&report, "plugins/a")), "load [] ()");
+        assert_eq!(line(row(&report, "plugins/b")), "refuse [pin/changed] ()");
+    }
+    // The near miss: once the moved one is gone, the pin knows the new directory.
+    apply(&bench.plugins, &[remove("b")]);
+    assert_eq!(bench.check(&run("tofu")).exit, 0);
+    apply(&bench.plugins, &[rename("a", "c")]);
+    assert_eq!(line(row(&bench.check(&run("tofu")), "plugins/c")), "load [] (pin/moved)");
+}

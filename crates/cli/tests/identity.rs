@@ -946,3 +946,44 @@ fn a_pinned_place_is_found_from_a_symlinked_working_directory() {
         assert_eq!(code(&output), 0, "{from} {dir}: {}", said(&output));
     }
 }
+
+#[test]
+fn what_a_refusal_prints_leads_on() {
+    // A denied plugin that was renamed is allowed under the name of its denial.
+    let home = pinned();
+    assert_eq!(code(&home.run(&["deny", "y/plugins/a"])), 0);
+    rename(&home, "y/plugins/a", "y/plugins/b");
+    if has_birth_times(&home) {
+        let text = said(&home.run(&["check", "y"]));
+        assert_eq!(paste(&home, ".", &text, "plugward allow a"), 0, "{text}");
+    }
+    // A symlink in the place of a pinned plugin is explained.
+    let home = pinned();
+    rename(&home, "y/plugins/a", "elsewhere");
+    link(&home, "../../elsewhere", "y/plugins/a");
+    let text = said(&home.run(&["explain", "y/plugins/a"]));
+    assert!(text.contains("tree/root-link"), "{text}");
+    // A name of two plugins, of which one is pinned, is not decided silently.
+    let home = pinned();
+    plugin(&home, "a", "other");
+    let output = home.run(&["deny", "a"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("several plugins match"), "{}", said(&output));
+    // The pinned name finds a plugin that renamed itself.
+    let home = pinned();
+    home.write("y/plugins/a/.claude-plugin/plugin.json", "{\"name\":\"omega\",\"version\":\"1.0.0\"}\n");
+    for name in ["a", "claude:a", "omega"] {
+        let output = home.run(&["diff", "--in", "y", name]);
+        assert_eq!(code(&output), 0, "{name}: {}", said(&output));
+    }
+    // Nothing is left to accept without a manifest.
+    let home = pinned();
+    std::fs::remove_dir_all(home.path("y/plugins/a/.claude-plugin")).unwrap();
+    let text = said(&home.run(&["diff", "y/plugins/a"]));
+    let tree = text.split_whitespace().rev().find(|word| word.starts_with("pt1:"));
+    if let Some(tree) = tree {
+        let output = home.run(&["accept", "y/plugins/a", "--tree", tree]);
+        assert_eq!(code(&output), 4, "{}", said(&output));
+        assert!(said(&output).contains("plugward forget"), "{}", said(&output));
+    }
+}

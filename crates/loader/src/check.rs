@@ -395,7 +395,7 @@ fn settle(
             pending.push(Pending { at, change });
         }
     }
-    pending.retain(|pending| !is_other_candidate(all, pending.at));
+    pending.retain(|pending| !is_other_candidate(all, pending.at) && !forgets_a_moved_one(all, pending));
     let none_loads =
         |all: &[Examined]| options.whole == Whole::AllOrNothing && all.iter().any(|one| !one.passes());
     let mut granted = Granted::new();
@@ -439,6 +439,16 @@ fn settle(
 fn is_other_candidate(all: &[Examined], at: usize) -> bool {
     let Some(one) = all.get(at).filter(|one| one.pin.status() == PinStatus::Migrated) else { return false };
     all.iter().any(|other| other.pin.is_changed_from_pending() && !other.called.is_disjoint(&one.called))
+}
+
+/// Whether a pin would forget the directory that it knows, while that directory is refused elsewhere as moved and changed.
+fn forgets_a_moved_one(all: &[Examined], pending: &Pending) -> bool {
+    let Change::Refresh { observed } = &pending.change else { return false };
+    let moved = |one: &Examined| {
+        let from = one.subject.as_ref().and_then(|subject| subject.observed.predecessor.as_ref());
+        from == Some(&observed.key) && !one.passes()
+    };
+    all.iter().any(moved)
 }
 
 /// What is recorded before the pins are written: each new pin, and each plugin that differs from its pin.

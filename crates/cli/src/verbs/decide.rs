@@ -33,6 +33,12 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             shared::quoted(&named.shown)
         )));
     };
+    if named.plugin.dialects.is_empty() {
+        return Err(Failure::Refused(anyhow!(
+            "accept {id}: no known manifest found (pin/changed)\n  next: restore it, or plugward forget {}",
+            shared::quoted(&named.shown)
+        )));
+    }
     // What another gate refuses stays refused.
     let others: Vec<&str> = named
         .plugin
@@ -349,11 +355,12 @@ fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<De
             Ok(Denied { key, folder, called, seen })
         }
         Err(error) => match select::pinned(&args.id, store) {
-            Ok(key) => {
+            // Several plugins can have the name: then a user has to say which one is meant.
+            Ok(key) if !key.placed().is_some_and(select::is_directory) => {
                 out.say("note: the plugin is not on disk; its key and the pinned bytes are denied");
                 Ok(Denied { key, folder: None, called: BTreeSet::new(), seen: None })
             }
-            Err(_) => Err(error),
+            Ok(_) | Err(_) => Err(error),
         },
     }
 }

@@ -44,7 +44,10 @@ pub(crate) fn on_disk(
     }
     let mut all = of_pins(store.pins());
     all.retain(|key, _| key.placed().is_some_and(is_directory));
-    all.extend(of_project(dirs, &store, finding, host)?);
+    // A plugin is found by the name that was pinned, and by the one that it has now.
+    for (key, names) in of_project(dirs, &store, finding, host)? {
+        all.entry(key).or_default().extend(names);
+    }
     one(selector, &all, ANYWHERE)
 }
 
@@ -123,7 +126,7 @@ fn inside(
     }
 }
 
-fn is_directory(place: &PlacePath) -> bool {
+pub(crate) fn is_directory(place: &PlacePath) -> bool {
     std::fs::symlink_metadata(place.as_str()).is_ok_and(|meta| meta.is_dir())
 }
 

@@ -262,7 +262,10 @@ pub(crate) fn find(
     let key = select::on_disk(selector, dirs, finding, host, out)?;
     let missing = || usage(format!("find `{}`: it is not installed on this machine", line(selector)));
     let place = key.placed().ok_or_else(missing)?;
-    let root = host::root_at(place, place.name().to_owned(), None)?;
+    // What became a symlink or a file is judged from the directory above it.
+    let replaced = std::fs::symlink_metadata(place.as_str()).is_ok_and(|meta| !meta.is_dir());
+    let at = place.parent().filter(|_| replaced).unwrap_or_else(|| place.clone());
+    let root = host::root_at(&at, at.name().to_owned(), None)?;
     let keep = match keep {
         WithBytes::Yes => Keep::Of(key.clone()),
         WithBytes::No => Keep::Nothing,

@@ -147,17 +147,21 @@ pub(crate) fn subject(
 /// The outcome for a plugin that could not be digested: a denial of its key, now or before a move, counts all the same.
 pub(crate) fn unread(keys: &[&PluginKey], context: &Context<'_>) -> GateOutcome {
     let mut outcome = passed(Gate::Pin);
-    let known =
-        context.stores.pins.pins().into_iter().flat_map(|pins| keys.iter().filter_map(|key| pins.get(key)));
-    let denied = known.into_iter().find(|pin| pin.state == PinState::Denied);
-    if let Some(Pin { denied, .. }) = denied {
+    let pins = context.stores.pins.pins();
+    let mut known = keys.iter().filter_map(|key| Some((*key, pins?.get(key)?)));
+    if let Some((key, Pin { denied, .. })) = known.find(|(_, pin)| pin.state == PinState::Denied) {
         let since = denied
             .as_ref()
             .map(|denial| format!(" since {}", day(&denial.at.to_string())))
             .unwrap_or_default();
-        outcome.add("policy/denied", Weight::Denied, format!("denied{since}"), "plugward allow {id}");
+        outcome.add("policy/denied", Weight::Denied, format!("denied{since}"), allow(key));
     }
     outcome
+}
+
+/// How to take back the denial of a key, which can be that of another place.
+fn allow(key: &PluginKey) -> String {
+    format!("plugward allow {}", quoted_name(key.name()))
 }
 
 /// Compares one plugin with its pin. Asking a person, and writing, come after all other gates.
@@ -346,7 +350,8 @@ fn refuse(
             };
             let help = match by {
                 DeniedBy::Pending(id) => format!("plugward allow {}", quoted_name(id.as_str())),
-                DeniedBy::Key | DeniedBy::Predecessor(_) => "plugward allow {id}".to_owned(),
+                DeniedBy::Predecessor(from) => allow(from),
+                DeniedBy::Key => "plugward allow {id}".to_owned(),
             };
             let message = format!("denied{which} since {}", day(&since.to_string()));
             outcome.add("policy/denied", Weight::Denied, message, help);
