@@ -76,18 +76,13 @@ impl ManifestErrors {
     /// Gives the first error.
     #[must_use]
     pub fn first(&self) -> &ManifestError {
-        const NONE: &ManifestError = &ManifestError {
-            code: Code::MoreErrors,
-            message: String::new(),
-            help: None,
-            place: Place {
-                file: String::new(),
-                pointer: String::new(),
-                span: Span { start: 0, end: 0 },
-                position: None,
-            },
-            also: None,
+        const NOWHERE: Place = Place {
+            file: String::new(),
+            pointer: String::new(),
+            span: Span { start: 0, end: 0 },
+            position: None,
         };
+        const NONE: &ManifestError = &ManifestError::new(Code::MoreErrors, String::new(), NOWHERE);
         self.errors.first().unwrap_or(NONE)
     }
 
@@ -108,9 +103,14 @@ pub struct ManifestError {
     pub(crate) help: Option<&'static str>,
     pub(crate) place: Place,
     pub(crate) also: Option<Position>,
+    pub(crate) event: Option<String>,
 }
 
 impl ManifestError {
+    pub(crate) const fn new(code: Code, message: String, place: Place) -> Self {
+        Self { code, message, help: None, place, also: None, event: None }
+    }
+
     /// Says what it is about.
     #[must_use]
     pub const fn kind(&self) -> Code {
@@ -178,6 +178,12 @@ impl ManifestError {
     #[must_use]
     pub const fn also(&self) -> Option<Position> {
         self.also
+    }
+
+    /// Returns the event of the hook entry with the error; absent outside hook entries.
+    #[must_use]
+    pub fn event(&self) -> Option<&str> {
+        self.event.as_deref()
     }
 }
 

@@ -113,7 +113,7 @@ fn settle(
             let mut place = Ctx::place(doc, draft.span);
             place.position = positions.get(&draft.span.start).copied();
             let message = "more errors than are listed".to_owned();
-            errors.push(ManifestError { code: Code::MoreErrors, message, help: None, place, also: None });
+            errors.push(ManifestError::new(Code::MoreErrors, message, place));
         }
         match draft.entry {
             Some(mut entry) if errors.is_empty() => {

@@ -133,6 +133,7 @@ impl<'c> Ctx<'c> {
                         help: Some(error.help()),
                         place,
                         also,
+                        event: None,
                     });
                 }
                 None
@@ -193,7 +194,7 @@ impl<'c> Ctx<'c> {
     }
 
     pub(crate) fn error_at(&mut self, place: Place, code: Code, message: impl Into<String>) {
-        self.push(ManifestError { code, message: message.into(), help: None, place, also: None });
+        self.push(ManifestError::new(code, message.into(), place));
     }
 
     pub(crate) fn notice(&mut self, doc: &Doc<'_>, span: Span, code: Code, message: impl Into<String>) {
@@ -290,13 +291,7 @@ impl<'c> Ctx<'c> {
         if self.more_errors > 0 {
             let place = Self::whole(self.dialect.main_file().unwrap_or_default());
             let message = format!("{} more errors", self.more_errors);
-            self.errors.push(ManifestError {
-                code: Code::MoreErrors,
-                message,
-                help: None,
-                place,
-                also: None,
-            });
+            self.errors.push(ManifestError::new(Code::MoreErrors, message, place));
         }
         Err(ManifestErrors { errors: self.errors })
     }
