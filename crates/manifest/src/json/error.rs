@@ -70,6 +70,8 @@ impl JsonError {
         match &self.kind {
             JsonErrorKind::Syntax(syntax) => syntax.help(),
             JsonErrorKind::NotUtf8 { utf16: true } => "save the file as UTF-8 without BOM",
+            JsonErrorKind::Toml { .. } => "write the file as TOML 1.1 asks",
+            JsonErrorKind::TooDeep { limit: 16 } => "nest at most 16 lists and objects",
             kind => kind.code().help(),
         }
     }
@@ -141,6 +143,12 @@ pub enum JsonErrorKind {
     /// The text is not RFC 8259.
     #[error("{0}")]
     Syntax(Syntax),
+    /// The text is not TOML.
+    #[error("{message}")]
+    Toml {
+        /// The message of the TOML parser.
+        message: String,
+    },
     /// A `\u` escape is half of a pair.
     #[error("expected a whole character, got half of a surrogate pair")]
     Surrogate,
@@ -161,7 +169,7 @@ impl JsonErrorKind {
             Self::StringTooLong { .. } => Code::StringTooLong,
             Self::NotUtf8 { .. } => Code::NotUtf8,
             Self::Bom => Code::Bom,
-            Self::Syntax(_) => Code::Syntax,
+            Self::Syntax(_) | Self::Toml { .. } => Code::Syntax,
             Self::Surrogate => Code::Surrogate,
             Self::DuplicateKey { .. } => Code::DuplicateKey,
         }

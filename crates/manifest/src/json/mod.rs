@@ -10,6 +10,7 @@ mod node;
 mod parse;
 mod position;
 mod text;
+mod toml;
 mod write;
 
 pub use error::{JsonError, JsonErrorKind, JsonErrors, Syntax};
@@ -20,4 +21,5 @@ pub use position::Position;
 
 pub(crate) use node::pointer_to;
 pub(crate) use position::positions_of;
+pub(crate) use toml::parse_toml;
 pub(crate) use write::{canonical, write_text};

@@ -87,6 +87,15 @@ impl<'a> Node<'a> {
         self.members()?.iter().find(|member| member.key == key).map(Member::node)
     }
 
+    /// Removes the members of an object that do not pass; the spans of the others stay.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Member<'a>) -> bool) {
+        if let Value::Object(members) = &mut self.value {
+            let mut kept = core::mem::take(members).into_vec();
+            kept.retain(keep);
+            *members = kept.into_boxed_slice();
+        }
+    }
+
     /// Names the type, with its article.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
@@ -137,7 +146,14 @@ impl<'a> Number<'a> {
     /// Gives the integer, where the number is one and below 2^53 in size: `5000`, `5000.0` and `5e3` are.
     #[must_use]
     pub fn as_integer(self) -> Option<i64> {
-        let (sign, rest) = self.0.strip_prefix('-').map_or((1_i64, self.0), |rest| (-1, rest));
+        // TOML alone has underscores and prefixes.
+        let plain = self.0.replace('_', "");
+        for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
+            if let Some(digits) = plain.strip_prefix(prefix) {
+                return i64::from_str_radix(digits, radix).ok().filter(|value| *value < (1 << 53));
+            }
+        }
+        let (sign, rest) = plain.strip_prefix('-').map_or((1_i64, &*plain), |rest| (-1, rest));
         let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits: String = [whole, fraction].concat();
@@ -183,7 +199,8 @@ pub(crate) fn pointer_to(root: &Node<'_>, offset: usize) -> String {
             _ => return pointer,
         };
         // The offset of a value's own first byte names that value and not its first child.
-        if next.start as usize >= offset {
+        // In TOML, a list of tables and its first table begin at the same byte; the table is the inner one.
+        if next.start as usize > offset {
             return pointer;
         }
         node = next;

@@ -1,5 +1,6 @@
 //! The reader itself.
 
+use core::ops::Range;
 use std::hash::RandomState;
 
 use plugward_types::Span;
@@ -27,28 +28,31 @@ const LISTED: usize = 100;
 /// # Source
 /// `design/manifest.md`, 2.2.
 pub fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Node<'a>, JsonErrors> {
-    if bytes.len() > limits.bytes() {
-        let kind = JsonErrorKind::TooLarge { limit: limits.bytes(), actual: bytes.len() };
-        return Err(whole(kind, limits.bytes(), bytes));
-    }
-    let text = match core::str::from_utf8(bytes) {
-        Ok(text) if looks_like_utf16(bytes) && !text.is_empty() => {
-            return Err(whole(JsonErrorKind::NotUtf8 { utf16: true }, 0, bytes));
-        }
-        Ok(text) => text,
-        Err(error) => {
-            let utf16 = looks_like_utf16(bytes);
-            let at = if utf16 { 0 } else { error.valid_up_to() };
-            return Err(whole(JsonErrorKind::NotUtf8 { utf16 }, at, bytes));
-        }
-    };
+    let text = text_of(bytes, limits)?;
     if text.starts_with('\u{feff}') {
-        return Err(whole(JsonErrorKind::Bom, 0, bytes));
+        return Err(failure(JsonErrorKind::Bom, 0..1, bytes));
     }
     let mut reader = Reader::new(text, *limits);
     match reader.document() {
         Ok(node) if reader.errors.is_empty() => Ok(node),
         _ => Err(reader.finish()),
+    }
+}
+
+/// Checks the size and the encoding of a file.
+pub(super) fn text_of<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, JsonErrors> {
+    let limit = limits.bytes();
+    if bytes.len() > limit {
+        let kind = JsonErrorKind::TooLarge { limit, actual: bytes.len() };
+        return Err(failure(kind, limit..limit.saturating_add(1), bytes));
+    }
+    let utf16 = looks_like_utf16(bytes);
+    match core::str::from_utf8(bytes) {
+        Ok(text) if !utf16 => Ok(text),
+        checked => {
+            let at = checked.err().filter(|_| !utf16).map_or(0, |error| error.valid_up_to());
+            Err(failure(JsonErrorKind::NotUtf8 { utf16 }, at..at.saturating_add(1), bytes))
+        }
     }
 }
 
@@ -60,10 +64,11 @@ fn looks_like_utf16(bytes: &[u8]) -> bool {
     )
 }
 
-fn whole(kind: JsonErrorKind, at: usize, bytes: &[u8]) -> JsonErrors {
+/// Returns the one error that ends the reading.
+pub(super) fn failure(kind: JsonErrorKind, at: Range<usize>, bytes: &[u8]) -> JsonErrors {
     let position =
-        positions_of(bytes, vec![at]).into_values().next().unwrap_or(Position { line: 1, column: 1 });
-    let span = Span::new(at, at.saturating_add(1).min(bytes.len()));
+        positions_of(bytes, vec![at.start]).into_values().next().unwrap_or(Position { line: 1, column: 1 });
+    let span = Span::new(at.start, at.end.min(bytes.len()));
     JsonErrors::new(vec![JsonError { kind, span, position, pointer: String::new(), first: None }], 0)
 }
 
@@ -366,6 +371,6 @@ fn room(bytes: &[u8], values: usize) -> (usize, usize) {
     (items, count(b':').min(bytes.len() / 5).min(values))
 }
 
-fn narrow(offset: usize) -> u32 {
+pub(super) fn narrow(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }

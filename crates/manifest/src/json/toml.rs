@@ -1,0 +1,69 @@
+//! Reads TOML into the nodes of JSON, so that one adapter reads both.
+
+use core::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::parse::{failure, narrow, text_of};
+use super::{JsonErrorKind, JsonErrors, Limits, Member, Node, Number, Value};
+
+/// Reads a TOML document.
+///
+/// # Errors
+/// As [`super::parse`]; the first error of syntax ends the reading.
+pub(crate) fn parse_toml<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Node<'a>, JsonErrors> {
+    let text = text_of(bytes, limits)?;
+    let table = DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or_default();
+        let kind = match error.message() {
+            "duplicate key" => {
+                let key = text.get(span.clone()).unwrap_or_default();
+                JsonErrorKind::DuplicateKey { key: key.chars().take(128).collect() }
+            }
+            message => JsonErrorKind::Toml { message: message.to_owned() },
+        };
+        failure(kind, span, bytes)
+    })?;
+    let root = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
+    node(root, text, limits.depth())
+        .map_err(|span| failure(JsonErrorKind::TooDeep { limit: limits.depth() }, span, bytes))
+}
+
+/// Converts a value, or returns the place of the first list or table that is nested too deep.
+fn node<'a>(spanned: Spanned<DeValue<'a>>, text: &'a str, depth: usize) -> Result<Node<'a>, Range<usize>> {
+    let span = spanned.span();
+    let (mut start, mut end) = (narrow(span.start), narrow(span.end));
+    // A table under a header has the span of the header alone; pointers need spans that contain the children.
+    let mut widen = |child: &Node<'_>| (start, end) = (start.min(child.start), end.max(child.end));
+    let inner = depth.checked_sub(1).ok_or_else(|| span.clone());
+    let value = match spanned.into_inner() {
+        DeValue::String(text) => Value::String(text),
+        DeValue::Boolean(value) => Value::Bool(value),
+        // No key of a hook takes a date: as a number that is not an integer it is refused everywhere.
+        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) => {
+            Value::Number(Number(text.get(span).unwrap_or_default().trim_start_matches('+')))
+        }
+        DeValue::Array(items) => {
+            let inner = inner?;
+            let nodes = items.into_iter().map(|item| node(item, text, inner));
+            let nodes = nodes.collect::<Result<Box<[_]>, _>>()?;
+            nodes.iter().for_each(&mut widen);
+            Value::Array(nodes)
+        }
+        DeValue::Table(table) => {
+            let inner = inner?;
+            let members = table.into_iter().map(|(key, value)| {
+                let (span, node) = (key.span(), node(value, text, inner)?);
+                let key_start = narrow(span.start).min(node.start);
+                Ok(Member { key: key.into_inner(), key_start, key_end: narrow(span.end), node })
+            });
+            let mut members = members.collect::<Result<Box<[_]>, Range<usize>>>()?;
+            // The parser sorts by key.
+            members.sort_by_key(|member| member.key_start);
+            members.iter().for_each(|member| widen(&member.node));
+            Value::Object(members)
+        }
+    };
+    Ok(Node { value, start, end })
+}
