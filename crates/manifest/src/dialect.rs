@@ -143,7 +143,8 @@ impl Dialect {
     #[must_use]
     pub const fn events(self) -> &'static [&'static str] {
         match self {
-            Self::Claude | Self::Codex | Self::Kimi | Self::Grok => CLAUDE_EVENTS,
+            Self::Claude | Self::Kimi | Self::Grok => CLAUDE_EVENTS,
+            Self::Codex => CODEX_EVENTS,
             Self::Cursor => CURSOR_EVENTS,
             Self::Gemini => GEMINI_EVENTS,
             Self::Gnoma => GNOMA_EVENTS,
@@ -161,18 +162,22 @@ impl fmt::Display for Dialect {
 const CLAUDE_EVENTS: &[&str] = &[
     "ConfigChange",
     "CwdChanged",
+    "DirectoryAdded",
     "Elicitation",
     "ElicitationResult",
     "FileChanged",
     "InstructionsLoaded",
+    "MessageDisplay",
     "Notification",
     "PermissionDenied",
     "PermissionRequest",
     "PostCompact",
+    "PostModelSwitch",
     "PostToolBatch",
     "PostToolUse",
     "PostToolUseFailure",
     "PreCompact",
+    "PreModelSwitch",
     "PreToolUse",
     "SessionEnd",
     "SessionStart",
@@ -188,6 +193,21 @@ const CLAUDE_EVENTS: &[&str] = &[
     "UserPromptSubmit",
     "WorktreeCreate",
     "WorktreeRemove",
+];
+
+const CODEX_EVENTS: &[&str] = &[
+    "Interrupt",
+    "PermissionRequest",
+    "PostCompact",
+    "PostToolUse",
+    "PreCompact",
+    "PreToolUse",
+    "SessionEnd",
+    "SessionStart",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "UserPromptSubmit",
 ];
 
 const CURSOR_EVENTS: &[&str] = &[
