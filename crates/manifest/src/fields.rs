@@ -97,37 +97,22 @@ impl Ctx<'_> {
         }
     }
 
-    /// Looks at every key (an error there) and at every string that was not looked at (a warning there).
-    pub(crate) fn find_hidden(&mut self, doc: &Doc<'_>) {
-        // Escapes are the only way to hide something in ASCII.
-        let escapes = |rest: &[u8]| matches!(rest.first(), Some(b'u' | b'b' | b'f'));
-        if doc.bytes.is_ascii()
-            && !doc.bytes.contains(&0x7F)
-            && !(doc.bytes.contains(&b'\\') && doc.bytes.split(|byte| *byte == b'\\').skip(1).any(escapes))
-        {
-            return;
-        }
-        let mut left = vec![&doc.root];
-        while let Some(node) = left.pop() {
-            match node.value() {
-                Value::Object(members) => {
-                    for member in members.iter().rev() {
-                        self.refuse_hidden(doc, member.key_span(), member.key());
-                        left.push(member.node());
-                    }
-                }
-                Value::Array(items) => left.extend(items.iter().rev()),
-                Value::String(text) => self.warn_hidden(doc, node.span(), text),
-                _ => {}
-            }
+    /// Refuses hidden characters in every key of a value.
+    pub(crate) fn refuse_hidden_keys(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
+        for member in inside(doc, node).flat_map(|node| node.members().unwrap_or_default()) {
+            self.refuse_hidden(doc, member.key_span(), member.key());
         }
     }
 
-    fn warn_hidden(&mut self, doc: &Doc<'_>, span: Span, text: &str) {
-        let Some(hidden) = hidden_in(text, Joiners::InEmoji) else { return };
-        if !self.flagged.contains(&flag(doc, span)) {
-            let message = format!("hidden character U+{:04X} in text", u32::from(hidden));
-            self.warning(doc, span, Code::HiddenText, message);
+    /// Warns of hidden characters in every string that was not looked at.
+    pub(crate) fn find_hidden(&mut self, doc: &Doc<'_>) {
+        for node in inside(doc, &doc.root) {
+            if let Some(hidden) = hidden_in(node.as_str().unwrap_or_default(), Joiners::InEmoji)
+                && !self.flagged.contains(&flag(doc, node.span()))
+            {
+                let message = format!("hidden character U+{:04X} in text", u32::from(hidden));
+                self.warning(doc, node.span(), Code::HiddenText, message);
+            }
         }
     }
 
@@ -208,6 +193,17 @@ impl Ctx<'_> {
             UnknownKeys::Refused => self.error(doc, member.key_span(), Code::UnknownKey, message),
         }
     }
+}
+
+/// Walks over a value and everything in it, in the order of the file; over nothing if no text of the file can hide.
+fn inside<'n, 'd>(doc: &Doc<'_>, node: &'n Node<'d>) -> impl Iterator<Item = &'n Node<'d>> {
+    let mut left: Vec<&Node<'d>> = doc.may_hide.then_some(node).into_iter().collect();
+    core::iter::from_fn(move || {
+        let node = left.pop()?;
+        left.extend(node.items().unwrap_or_default().iter().rev());
+        left.extend(node.members().unwrap_or_default().iter().rev().map(Member::node));
+        Some(node)
+    })
 }
 
 fn flag(doc: &Doc<'_>, span: Span) -> (String, usize, usize) {

@@ -5,7 +5,7 @@ use crate::coverage::Coverage;
 use crate::hooks::Around;
 use crate::json::{Member, Node, Value};
 use crate::reader::{Ctx, Doc, Need};
-use crate::runs::{StartsIn, keep_rest, scalar_text};
+use crate::runs::{StartsIn, keep, keep_rest, scalar_text};
 use crate::surface::{Fact, SurfaceItem, SurfaceKind};
 use crate::text::{ForeignText, escape};
 
@@ -25,13 +25,21 @@ impl Ctx<'_> {
         item.off = around.off;
         item.facts.insert("event", Fact::Text(around.event.to_owned()));
         item.facts.insert("handler", Fact::Text(handler.to_owned()));
-        if let Some(matcher) = around.matcher {
-            item.facts.insert("matcher", Fact::Text(scalar_text(matcher)));
+        match around.matcher {
+            Some(matcher) if matcher.as_str().is_none() => keep(&mut item, "matcher", matcher),
+            Some(matcher) => {
+                item.facts.insert("matcher", Fact::Text(scalar_text(matcher)));
+            }
+            None => {}
         }
         item
     }
 
     pub(crate) fn handler(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
+        self.hook_entry(doc, node, Some(around.event), |ctx| ctx.one_handler(doc, node, around));
+    }
+
+    fn one_handler(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
         let Some(members) = node.members() else {
             if node.as_str().is_some() {
                 return self.script_of_event(doc, node, around);
@@ -51,9 +59,15 @@ impl Ctx<'_> {
         };
         let around = Around { off: around.off || is_off(node), ..*around };
         let mut item = Self::hook_item(doc, node, &around, &kind);
-        for (key, name) in [("timeout", "timeout"), ("shell", "shell"), ("if", "if")] {
-            if let Some(value) = node.get(key) {
-                item.facts.insert(name, Fact::Text(scalar_text(value)));
+        for key in ["timeout", "shell", "if"] {
+            match node.get(key) {
+                Some(value) if key == "timeout" && !matches!(value.value(), Value::Number(_)) => {
+                    keep(&mut item, key, value);
+                }
+                Some(value) => {
+                    item.facts.insert(key, Fact::Text(scalar_text(value)));
+                }
+                None => {}
             }
         }
         let read = [

@@ -116,25 +116,28 @@ impl Ctx<'_> {
         }
     }
 
-    fn events(&mut self, doc: &Doc<'_>, members: &[Member<'_>], origin: Origin) {
+    pub(crate) fn events(&mut self, doc: &Doc<'_>, members: &[Member<'_>], origin: Origin) {
         for member in members {
             let plain = member.node().members().is_none() && member.node().items().is_none();
             if plain && matches!(member.key(), "$schema" | "description" | "version") {
                 continue;
             }
-            self.known_event(doc, member.key_span(), member.key());
-            let around = Around { event: member.key(), matcher: None, off: false, origin };
-            match member.node().value() {
-                Value::String(_) => self.script_of_event(doc, member.node(), &around),
-                Value::Array(items) => items.iter().for_each(|item| self.group(doc, item, &around)),
-                Value::Object(_) => self.group(doc, member.node(), &around),
-                _ => self.wrong(doc, member.node(), "a list of groups", Need::Error),
-            }
+            let (node, event) = (member.node(), member.key());
+            let around = Around { event, matcher: None, off: false, origin };
+            self.hook_entry(doc, node, Some(event), |ctx| {
+                ctx.refuse_hidden(doc, member.key_span(), event);
+                ctx.known_event(doc, member.key_span(), event);
+                match node.value() {
+                    Value::String(_) => ctx.script_of_event(doc, node, &around),
+                    Value::Array(items) => items.iter().for_each(|item| ctx.group(doc, item, &around)),
+                    Value::Object(_) => ctx.group(doc, node, &around),
+                    _ => ctx.wrong(doc, node, "a list of groups", Need::Error),
+                }
+            });
         }
     }
 
-    fn known_event(&mut self, doc: &Doc<'_>, span: plugward_types::Span, event: &str) {
-        self.refuse_hidden(doc, span, event);
+    pub(crate) fn known_event(&mut self, doc: &Doc<'_>, span: plugward_types::Span, event: &str) {
         if !self.dialect.events().contains(&event) {
             let message = format!("the host documents no event `{}`", escape(event, 64));
             self.notice(doc, span, Code::UnknownEvent, message);
@@ -143,6 +146,9 @@ impl Ctx<'_> {
 
     /// `event → "hooks/run.sh"`.
     pub(crate) fn script_of_event(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
+        if self.standalone {
+            return self.wrong(doc, node, "an object", Need::Error);
+        }
         let Some(path) = self.path(doc, node) else { return };
         let mut item = Self::hook_item(doc, node, around, "command");
         if path.glob {
@@ -169,6 +175,10 @@ impl Ctx<'_> {
     }
 
     fn group(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
+        self.hook_entry(doc, node, Some(around.event), |ctx| ctx.one_group(doc, node, around));
+    }
+
+    fn one_group(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
         let Some(members) = node.members() else {
             if node.as_str().is_some() {
                 return self.script_of_event(doc, node, around);
@@ -211,13 +221,16 @@ impl Ctx<'_> {
             };
             for event in self.texts(doc, event, Need::Error) {
                 let name = event.as_str().unwrap_or_default();
-                self.known_event(doc, event.span(), name);
                 let matcher = node.get("matcher").or_else(|| node.get("filter"));
                 let around = Around { event: name, matcher, off: is_off(node), origin };
-                match node.get("action") {
-                    Some(action) if action.members().is_some() => self.handler(doc, action, &around),
-                    _ => self.group(doc, node, &around),
-                }
+                self.hook_entry(doc, node, Some(name), |ctx| {
+                    ctx.refuse_hidden(doc, event.span(), name);
+                    ctx.known_event(doc, event.span(), name);
+                    match node.get("action") {
+                        Some(action) if action.members().is_some() => ctx.handler(doc, action, &around),
+                        _ => ctx.group(doc, node, &around),
+                    }
+                });
             }
         }
     }

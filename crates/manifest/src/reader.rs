@@ -10,7 +10,7 @@ use crate::coverage::Coverage;
 use crate::dialect::Dialect;
 use crate::error::{ManifestError, ManifestErrors, Notice, Place, Weight};
 use crate::files::Files;
-use crate::json::{self, Limits, Node, Position, pointer_to, positions_of};
+use crate::json::{self, JsonErrors, Limits, Node, Position, pointer_to, positions_of};
 use crate::surface::{Layer, SurfaceItem};
 use crate::text::escape;
 
@@ -30,6 +30,8 @@ pub(crate) struct Doc<'d> {
     /// Where the bytes begin in the file.
     pub(crate) base: Base<'d>,
     marks: (usize, usize, usize),
+    /// Some of its text may be invisible.
+    pub(crate) may_hide: bool,
 }
 
 /// Where the bytes of a document begin in their file.
@@ -73,6 +75,12 @@ pub(crate) struct Ctx<'c> {
     more_errors: usize,
     more_notices: usize,
     overfull: bool,
+    /// The file belongs to no plugin: there is no tree in which programs and files are looked up.
+    pub(crate) standalone: bool,
+    /// The event of the hook entry that is being read.
+    event: Option<String>,
+    /// How many of the errors are in hook entries.
+    pub(crate) entry_errors: usize,
     /// Paths that were looked through for prompt files or programs.
     pub(crate) walked: BTreeSet<(String, &'static str)>,
 }
@@ -91,6 +99,9 @@ impl<'c> Ctx<'c> {
             more_errors: 0,
             more_notices: 0,
             overfull: false,
+            standalone: false,
+            event: None,
+            entry_errors: 0,
             walked: BTreeSet::new(),
         }
     }
@@ -109,9 +120,21 @@ impl<'c> Ctx<'c> {
         base: Base<'d>,
         limits: Limits,
     ) -> Option<Doc<'d>> {
+        let root = json::parse(bytes, &limits);
+        self.parsed(file, bytes, layer, base, root)
+    }
+
+    pub(crate) fn parsed<'d>(
+        &mut self,
+        file: &'d str,
+        bytes: &'d [u8],
+        layer: Layer,
+        base: Base<'d>,
+        root: Result<Node<'d>, JsonErrors>,
+    ) -> Option<Doc<'d>> {
         let marks = (self.errors.len(), self.notices.len(), self.items.len());
-        match json::parse(bytes, &limits) {
-            Ok(root) => Some(Doc { file, bytes, root, layer, base, marks }),
+        match root {
+            Ok(root) => Some(Doc { file, bytes, root, layer, base, marks, may_hide: may_hide(bytes) }),
             Err(errors) => {
                 self.more_errors = self.more_errors.saturating_add(errors.unlisted());
                 for error in errors.into_vec() {
@@ -143,6 +166,7 @@ impl<'c> Ctx<'c> {
 
     /// Ends the reading of a file: hidden text is looked for, and offsets become lines and columns.
     pub(crate) fn close(&mut self, doc: &Doc<'_>) {
+        self.refuse_hidden_keys(doc, &doc.root);
         self.find_hidden(doc);
         let (errors, notices, items) = doc.marks;
         let offsets = {
@@ -178,7 +202,7 @@ impl<'c> Ctx<'c> {
 
     fn push(&mut self, error: ManifestError) {
         if self.errors.len() < LISTED {
-            self.errors.push(error);
+            self.errors.push(ManifestError { event: self.event.clone(), ..error });
         } else {
             self.more_errors = self.more_errors.saturating_add(1);
         }
@@ -254,6 +278,26 @@ impl<'c> Ctx<'c> {
         }
     }
 
+    /// Reads an entry of hooks: an error in it removes its own items and none of an entry inside or next to it.
+    pub(crate) fn hook_entry(
+        &mut self,
+        doc: &Doc<'_>,
+        node: &Node<'_>,
+        event: Option<&str>,
+        read: impl FnOnce(&mut Self),
+    ) {
+        let (errors, inner, items) = (self.error_count(), self.entry_errors, self.items.len());
+        let outer = core::mem::replace(&mut self.event, event.map(ToOwned::to_owned));
+        read(self);
+        self.refuse_hidden_keys(doc, node);
+        self.event = outer;
+        let found = self.error_count().saturating_sub(errors);
+        if found > self.entry_errors.saturating_sub(inner) {
+            self.items.truncate(items);
+        }
+        self.entry_errors = inner.saturating_add(found);
+    }
+
     pub(crate) fn error_count(&self) -> usize {
         self.errors.len().saturating_add(self.more_errors)
     }
@@ -270,10 +314,11 @@ impl<'c> Ctx<'c> {
 
     /// Gives the errors, where there are any; sorts the notices.
     pub(crate) fn finish(mut self) -> Result<Read, ManifestErrors> {
+        let main = self.dialect.main_file().filter(|_| !self.standalone).unwrap_or_default();
+        let place = Self::whole(main);
         if self.errors.is_empty() {
             if self.more_notices > 0 {
                 let message = format!("{} more notices", self.more_notices);
-                let place = Self::whole(self.dialect.main_file().unwrap_or_default());
                 self.notices.push(Notice { code: Code::MoreErrors, weight: Weight::Notice, message, place });
             }
             self.notices.sort_by(|one, two| {
@@ -289,12 +334,19 @@ impl<'c> Ctx<'c> {
         self.errors
             .sort_by(|one, two| (&one.place.file, one.place.span).cmp(&(&two.place.file, two.place.span)));
         if self.more_errors > 0 {
-            let place = Self::whole(self.dialect.main_file().unwrap_or_default());
             let message = format!("{} more errors", self.more_errors);
             self.errors.push(ManifestError::new(Code::MoreErrors, message, place));
         }
         Err(ManifestErrors { errors: self.errors })
     }
+}
+
+/// Whether bytes may stand for characters that cannot be seen; in ASCII, escapes are the only way.
+fn may_hide(bytes: &[u8]) -> bool {
+    let escapes = |rest: &[u8]| matches!(rest.first(), Some(b'u' | b'U' | b'x' | b'b' | b'f' | b'e'));
+    !bytes.is_ascii()
+        || bytes.contains(&0x7F)
+        || (bytes.contains(&b'\\') && bytes.split(|byte| *byte == b'\\').skip(1).any(escapes))
 }
 
 fn is_open(place: &Place, doc: &Doc<'_>) -> bool {

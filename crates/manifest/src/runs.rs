@@ -30,6 +30,13 @@ impl Ctx<'_> {
 
     /// Finishes an item that is a shell text.
     pub(crate) fn run_text(&mut self, mut item: SurfaceItem, text: &str, starts_in: StartsIn) {
+        if self.standalone {
+            // No word of the text names a file that a pin could cover.
+            item.coverage = item.coverage.worst(Coverage::InlineShell);
+            item.run = vec![text.to_owned()];
+            item.text = Some(ForeignText::new(text.to_owned()));
+            return self.add(item);
+        }
         let view = judge_command(text, &self.command_context(starts_in));
         item.run = shown_run(text, &view, self.dialect);
         if view.has_unquoted_root() && is_posix(&item) {
@@ -46,6 +53,12 @@ impl Ctx<'_> {
 
     /// Finishes an item that is an argument list.
     pub(crate) fn run_argv(&mut self, mut item: SurfaceItem, argv: Vec<String>, starts_in: StartsIn) {
+        if self.standalone {
+            item.coverage = item.coverage.worst(Coverage::PathBinary);
+            item.run.clone_from(&argv);
+            item.argv = argv;
+            return self.add(item);
+        }
         let words: Vec<&str> = argv.iter().map(String::as_str).collect();
         let view = judge_argv(&words, &self.command_context(starts_in));
         item.run = argv.iter().map(|word| without_root(word, self.dialect)).collect();
@@ -161,16 +174,19 @@ fn without_root(word: &str, dialect: Dialect) -> String {
 
 /// Keeps what is not read otherwise, so that the surface text shows a change of it.
 pub(crate) fn keep_rest(item: &mut SurfaceItem, node: &Node<'_>, but: &[&str]) {
-    let mut rest = BTreeMap::new();
     for member in node.members().unwrap_or_default() {
         if !but.contains(&member.key()) {
-            let mut text = String::new();
-            canonical(member.node(), &mut text);
-            rest.insert(member.key().to_owned(), text);
+            keep(item, member.key(), member.node());
         }
     }
-    if !rest.is_empty() {
-        item.facts.insert("other", Fact::Map(rest));
+}
+
+/// Keeps one value as canonical JSON.
+pub(crate) fn keep(item: &mut SurfaceItem, key: &str, node: &Node<'_>) {
+    if let Fact::Map(rest) = item.facts.entry("other").or_insert_with(|| Fact::Map(BTreeMap::new())) {
+        let text = rest.entry(key.to_owned()).or_default();
+        text.clear();
+        canonical(node, text);
     }
 }
 
