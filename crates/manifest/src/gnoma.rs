@@ -9,14 +9,27 @@ use crate::prompts::Prompts;
 use crate::reader::{Ctx, Doc, Need};
 use crate::runs::StartsIn;
 use crate::surface::{Fact, Origin, SurfaceItem, SurfaceKind};
-use crate::text::escape;
+use crate::text::{ForeignText, escape};
 
 const FILE: &str = "plugin.json";
 
 const TOP: &[&str] =
     &["author", "capabilities", "description", "gnoma_version", "license", "name", "version"];
 const CAPABILITIES: &[&str] = &["hooks", "mcp_servers", "skills"];
-const HOOK: &[&str] = &["event", "exec", "fail_open", "name", "timeout", "tool_pattern", "type"];
+const HOOK: &[&str] = &[
+    "args",
+    "env",
+    "event",
+    "exec",
+    "fail_open",
+    "name",
+    "on_failure",
+    "phase",
+    "priority",
+    "timeout",
+    "tool_pattern",
+    "type",
+];
 const SERVER: &[&str] = &["args", "command", "env", "name"];
 
 /// Compares a key with a known one as Go's decoder does: without case, U+017F as `s`, U+212A as `k`.
@@ -30,9 +43,14 @@ pub(crate) fn same_key(key: &str, known: &str) -> bool {
 }
 
 /// The members of an object by known key.
-struct Fields<'n, 'd>(Vec<(&'static str, &'n Member<'d>)>);
+pub(crate) struct Fields<'n, 'd>(Vec<(&'static str, &'n Member<'d>)>);
 
 impl<'n, 'd> Fields<'n, 'd> {
+    /// As [`Self::get`]; `null` is as good as no value.
+    fn present(&self, key: &str) -> Option<&'n Node<'d>> {
+        self.get(key).filter(|node| !node.is_null())
+    }
+
     fn get(&self, key: &str) -> Option<&'n Node<'d>> {
         self.0.iter().find(|(known, _)| *known == key).map(|(_, member)| member.node())
     }
@@ -52,7 +70,7 @@ pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
 }
 
 /// Sorts the members by known key: one variant is read as that key, two are refused.
-fn fields<'n, 'd>(
+pub(crate) fn fields<'n, 'd>(
     ctx: &mut Ctx<'_>,
     doc: &Doc<'_>,
     node: &'n Node<'d>,
@@ -144,7 +162,7 @@ fn top(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
         let text = string(ctx, doc, top.get(key)).to_owned();
         match key {
             _ if text.is_empty() => {}
-            "description" => meta.description = Some(crate::ForeignText::new(text)),
+            "description" => meta.description = Some(ForeignText::new(text)),
             "author" => meta.author = Some(crate::Person::from_line(&text)),
             _ => meta.license = Some(text),
         }
@@ -154,7 +172,7 @@ fn top(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
         host_version(ctx, doc, node, &wanted);
     }
     Ctx::keep_raw(doc, meta);
-    if let Some(node) = top.get("capabilities").filter(|node| !node.is_null()) {
+    if let Some(node) = top.present("capabilities") {
         capabilities(ctx, doc, node);
     }
 }
@@ -187,19 +205,28 @@ fn host_version(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, wanted: &str)
 
 fn capabilities(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     let capabilities = fields(ctx, doc, node, CAPABILITIES);
-    if let Some(node) = capabilities.get("skills").filter(|node| !node.is_null()) {
+    if let Some(node) = capabilities.present("skills") {
         for item in ctx.list(doc, node, Need::Error) {
             skill(ctx, doc, item);
         }
     }
-    if let Some(node) = capabilities.get("hooks").filter(|node| !node.is_null()) {
-        for item in ctx.list(doc, node, Need::Error) {
-            hook(ctx, doc, item);
-        }
-    }
-    if let Some(node) = capabilities.get("mcp_servers").filter(|node| !node.is_null()) {
+    hooks(ctx, doc, &capabilities);
+    if let Some(node) = capabilities.present("mcp_servers") {
         for item in ctx.list(doc, node, Need::Error) {
             server(ctx, doc, item);
+        }
+    }
+}
+
+pub(crate) fn hooks(ctx: &mut Ctx<'_>, doc: &Doc<'_>, fields: &Fields<'_, '_>) {
+    if let Some(node) = fields.present("hooks") {
+        for item in ctx.list(doc, node, Need::Error) {
+            let named = |member: &&Member<'_>| same_key(member.key(), "event");
+            let mut events = item.members().unwrap_or_default().iter().filter(named);
+            // Of two spellings, either could be the event: the caller is then told none.
+            let event = events.next().filter(|_| events.next().is_none());
+            let event = event.and_then(|member| member.node().as_str());
+            ctx.hook_entry(doc, item, event, |ctx| hook(ctx, doc, item));
         }
     }
 }
@@ -236,14 +263,27 @@ fn hook(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
         return ctx.wrong(doc, node, "an object with name, event and exec", Need::Error);
     }
     let hook = fields(ctx, doc, node, HOOK);
-    let name = string(ctx, doc, hook.get("name")).to_owned();
-    let event = string(ctx, doc, hook.get("event")).to_owned();
-    let kind = string(ctx, doc, hook.get("type")).to_owned();
-    let timeout = string(ctx, doc, hook.get("timeout")).to_owned();
-    let pattern = string(ctx, doc, hook.get("tool_pattern")).to_owned();
-    let open = hook.get("fail_open").filter(|node| !node.is_null());
-    let mut item = SurfaceItem::new(SurfaceKind::Hook, name.clone(), Ctx::place(doc, node.span()), doc.layer);
-    if let Some(open) = open {
+    let name = string(ctx, doc, hook.get("name"));
+    let mut item = SurfaceItem::new(SurfaceKind::Hook, name, Ctx::place(doc, node.span()), doc.layer);
+    for (key, fact) in [
+        ("event", "event"),
+        ("type", "handler"),
+        ("timeout", "timeout"),
+        ("tool_pattern", "matcher"),
+        ("phase", "phase"),
+        ("on_failure", "on_failure"),
+    ] {
+        let text = string(ctx, doc, hook.get(key));
+        if !text.is_empty() {
+            item.facts.insert(fact, Fact::Text(text.to_owned()));
+        }
+    }
+    for key in ["name", "event", "type"] {
+        if let Some((node, text)) = hook.get(key).and_then(|node| Some((node, node.as_str()?))) {
+            ctx.refuse_hidden(doc, node.span(), text);
+        }
+    }
+    if let Some(open) = hook.present("fail_open") {
         match open.value() {
             Value::Bool(open) => {
                 item.facts.insert("fail_open", Fact::Text(open.to_string()));
@@ -251,32 +291,69 @@ fn hook(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
             _ => ctx.wrong(doc, open, "a boolean", Need::Error),
         }
     }
-    for (key, text) in [("name", &name), ("event", &event), ("type", &kind)] {
-        if let Some(node) = hook.get(key) {
-            ctx.refuse_hidden(doc, node.span(), text);
+    if let Some(priority) = hook.present("priority") {
+        let number = if let Value::Number(number) = priority.value() { number.as_integer() } else { None };
+        match number {
+            Some(number) => {
+                item.facts.insert("priority", Fact::Text(number.to_string()));
+            }
+            None => ctx.wrong(doc, priority, "an integer", Need::Error),
         }
     }
-    if let Some(node) = hook.get("timeout").filter(|_| !timeout.is_empty() && !is_go_duration(&timeout)) {
+    if let Some(env) = hook.present("env") {
+        item.facts.insert("env", Fact::List(ctx.arguments(doc, env)));
+    }
+    let timeout = item.fact("timeout").unwrap_or_default();
+    if let Some(node) = hook.get("timeout").filter(|_| !timeout.is_empty() && !is_go_duration(timeout)) {
         // The host fails on it when it takes up its hooks, not when it reads the manifest.
-        let message = format!("expected a duration like 30s or 1m30s, got `{}`", escape(&timeout, 64));
+        let message = format!("expected a duration like 30s or 1m30s, got `{}`", escape(timeout, 64));
         ctx.notice(doc, node.span(), Code::Type, message);
     }
-    for (key, text) in [("event", event), ("handler", kind), ("timeout", timeout), ("matcher", pattern)] {
-        if !text.is_empty() {
-            item.facts.insert(key, Fact::Text(text));
-        }
-    }
     check_words(ctx, doc, node, &mut item);
-    match hook.get("exec").filter(|exec| exec.as_str() != Some("") && !exec.is_null()) {
-        None => {
+    run(ctx, doc, node, &hook, item);
+}
+
+/// Reads what a hook runs or asks: text, a file of the plugin, or an argument list.
+fn run(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, hook: &Fields<'_, '_>, mut item: SurfaceItem) {
+    let is_prompt = matches!(item.fact("handler"), Some("prompt" | "agent"));
+    let exec = hook.present("exec").filter(|exec| exec.as_str() != Some(""));
+    let args = hook.present("args").filter(|args| args.items().is_none_or(|args| !args.is_empty()));
+    if let Some(place) = exec.or(args) {
+        item.place = Ctx::place(doc, place.span());
+    }
+    let mut argv = args.map(|args| ctx.arguments(doc, args)).unwrap_or_default();
+    match (exec, args) {
+        (None, None) if !ctx.standalone => {
             item.coverage = Coverage::Unresolved;
             "a hook without exec".clone_into(&mut item.why);
             ctx.add(item);
         }
-        Some(exec) => {
-            let Some(path) = ctx.path(doc, exec) else { return };
-            item.place = Ctx::place(doc, exec.span());
-            ctx.run_file(item, &path.path);
+        (None, args) if is_prompt || args.is_none() => ctx.missing(doc, node, "exec"),
+        (Some(_), Some(args)) if is_prompt || ctx.standalone => {
+            ctx.error(doc, args.span(), Code::Type, "expected `exec` or `args`, got both");
+        }
+        (Some(exec), _) if is_prompt => {
+            if let Some(text) = ctx.text(doc, exec, Need::Error) {
+                item.text = Some(ForeignText::new(text.to_owned()));
+                ctx.add(item);
+            }
+        }
+        (Some(exec), _) if ctx.standalone => {
+            if let Some(text) = ctx.plain(doc, exec, Need::Error) {
+                ctx.run_text(item, text, StartsIn::Default);
+            }
+        }
+        _ if ctx.standalone => ctx.run_argv(item, argv, StartsIn::Default),
+        (exec, args) => {
+            // The program is a file of the plugin, whichever key names it.
+            let Some(program) = exec.or_else(|| args?.items()?.first()) else { return };
+            let Some(path) = ctx.path(doc, program) else { return };
+            if args.is_none() {
+                return ctx.run_file(item, &path.path);
+            }
+            let named = usize::from(exec.is_none()).min(argv.len());
+            argv.splice(..named, [path.path]);
+            ctx.run_argv(item, argv, StartsIn::Root);
         }
     }
 }
@@ -300,13 +377,13 @@ fn server(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
         return ctx.wrong(doc, node, "an object with name and command", Need::Error);
     }
     let server = fields(ctx, doc, node, SERVER);
-    let name = match server.get("name").filter(|name| !name.is_null()) {
+    let name = match server.present("name") {
         Some(name) => ctx.plain(doc, name, Need::Error).unwrap_or_default().to_owned(),
         None => String::new(),
     };
     let mut item = SurfaceItem::new(SurfaceKind::McpServer, name, Ctx::place(doc, node.span()), doc.layer);
     item.facts.insert("transport", Fact::Text("stdio".to_owned()));
-    if let Some(env) = server.get("env").filter(|env| !env.is_null()) {
+    if let Some(env) = server.present("env") {
         let mut map = std::collections::BTreeMap::new();
         for member in ctx.object(doc, env, Need::Error) {
             ctx.refuse_hidden(doc, member.key_span(), member.key());
@@ -316,11 +393,11 @@ fn server(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
         }
         item.facts.insert("env", Fact::Map(map));
     }
-    let args = match server.get("args").filter(|args| !args.is_null()) {
+    let args = match server.present("args") {
         Some(args) => ctx.arguments(doc, args),
         None => Vec::new(),
     };
-    match server.get("command").filter(|command| command.as_str() != Some("") && !command.is_null()) {
+    match server.present("command").filter(|command| command.as_str() != Some("")) {
         None => {
             item.coverage = Coverage::Unresolved;
             "a server without command".clone_into(&mut item.why);
