@@ -1,10 +1,14 @@
 //! Hooks and settings files that belong to no plugin.
 
+use crate::at::At;
 use crate::code::Code;
 use crate::dialect::Dialect;
 use crate::error::{ManifestError, ManifestErrors, Notice};
-use crate::reader::Ctx;
-use crate::surface::SurfaceItem;
+use crate::files::MapFiles;
+use crate::gnoma::{fields, same_key};
+use crate::json::{Limits, Member, Node, Value, parse, parse_toml};
+use crate::reader::{Base, Ctx, Doc, Need, Read};
+use crate::surface::{Layer, Origin, SurfaceItem};
 
 /// The hooks of one file outside a plugin.
 ///
@@ -44,20 +48,89 @@ impl HooksFile {
     }
 }
 
+/// The hooks that one file has at most.
+const MOST: usize = 1000;
+/// A hooks file is flat: deeper nesting is an attack or a mistake.
+const DEPTH: usize = 16;
+
 /// Reads a hooks or settings file that belongs to no plugin: JSON for Claude and Codex, TOML for gnoma.
+///
+/// There is no tree: programs and files are not looked up, coverage says nothing about a pin, and the file of each
+/// place is empty.
 ///
 /// # Errors
 /// The file is not JSON or TOML, has a root of the wrong type, or exceeds a limit: 1 MiB, 16 nested lists and objects,
-/// each key once, 1,000 hooks. The dialect has no such file.
-pub fn hooks(dialect: Dialect, _bytes: &[u8]) -> Result<HooksFile, ManifestErrors> {
-    match dialect {
-        Dialect::Claude | Dialect::Codex | Dialect::Gnoma => {
-            Ok(HooksFile { items: Vec::new(), errors: Vec::new(), notices: Vec::new() })
-        }
+/// each key once, 1,000 hooks, 100 errors in entries. The dialect has no such file.
+pub fn hooks(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors> {
+    let (files, at) = (MapFiles::new(), At::nowhere());
+    let mut ctx = Ctx::new(&files, dialect, &at);
+    ctx.standalone = true;
+    let limits = Limits::standard().with_depth(DEPTH);
+    let root = match dialect {
+        Dialect::Claude | Dialect::Codex => parse(bytes, &limits),
+        Dialect::Gnoma => parse_toml(bytes, &limits),
         _ => {
             let message = format!("expected the dialect claude, codex or gnoma, got {dialect}");
-            let error = ManifestError::new(Code::MissingFile, message, Ctx::whole(""));
-            Err(ManifestErrors { errors: vec![error] })
+            return Err(refused(Code::MissingFile, message, "use another dialect"));
         }
+    };
+    if let Some(mut doc) = ctx.parsed("", bytes, Layer::Plugin, Base::START, root) {
+        match dialect {
+            Dialect::Gnoma => gnoma(&mut ctx, &mut doc),
+            _ => claude(&mut ctx, &mut doc),
+        }
+        if ctx.items.len() > MOST {
+            let message = format!("expected at most {MOST} hooks, got {}", ctx.items.len());
+            return Err(refused(Code::TooMany, message, "keep at most 1,000 hooks in the file"));
+        }
+        ctx.close(&doc);
     }
+    let mut errors = Vec::new();
+    if ctx.error_count() == ctx.entry_errors && ctx.more_error_count() == 0 {
+        errors = core::mem::take(&mut ctx.errors);
+        errors.sort_by_key(|error| error.place.span);
+    }
+    let Read { surface, notices, .. } = ctx.finish()?;
+    Ok(HooksFile { items: surface, errors, notices })
+}
+
+fn refused(code: Code, message: String, help: &'static str) -> ManifestErrors {
+    let error = ManifestError::new(code, message, Ctx::whole(""));
+    ManifestErrors { errors: vec![ManifestError { help: Some(help), ..error }] }
+}
+
+/// Reads `[[hooks]]`; the other keys of a configuration are not the concern of this crate.
+fn gnoma(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
+    doc.root.retain(|member| same_key(member.key(), "hooks"));
+    let top = fields(ctx, doc, &doc.root, &["hooks"]);
+    crate::gnoma::hooks(ctx, doc, &top);
+}
+
+/// Reads the `hooks` key of a settings file, or events at the top.
+fn claude(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
+    let Some(members) = doc.root.members() else {
+        return ctx.wrong(doc, &doc.root, "an object", Need::Error);
+    };
+    let off = matches!(doc.root.get("disableAllHooks").map(Node::value), Some(Value::Bool(true)));
+    if doc.root.get("hooks").is_some() {
+        doc.root.retain(|member| member.key() == "hooks");
+        if let Some(inner) = doc.root.get("hooks") {
+            let events = ctx.object(doc, inner, Need::Error);
+            ctx.events(doc, events, Origin::Declared);
+        }
+    } else {
+        // A settings file without hooks has other keys, which are not events for having a value.
+        let has_hooks = |node: &Node<'_>| node.get("hooks").is_some();
+        let events = ctx.dialect.events();
+        let is_event = |member: &Member<'_>| {
+            events.contains(&member.key())
+                || member.node().items().is_some_and(|all| all.iter().all(has_hooks))
+        };
+        for member in members.iter().filter(|member| !is_event(member)) {
+            ctx.known_event(doc, member.key_span(), member.key());
+        }
+        doc.root.retain(is_event);
+        ctx.events(doc, doc.root.members().unwrap_or_default(), Origin::Declared);
+    }
+    ctx.items.iter_mut().for_each(|item| item.off |= off);
 }

@@ -11,6 +11,7 @@ mod codes;
 mod commands;
 mod corpus;
 mod fuzz_corpora;
+mod hooks;
 mod hostile;
 mod json;
 mod memory;
