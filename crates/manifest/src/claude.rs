@@ -7,7 +7,6 @@ use crate::code::Code;
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
 use crate::error::Weight;
-use crate::json::Limits;
 use crate::manifest::Meta;
 use crate::parts::{channels, dependencies, kimi, started_key};
 use crate::prompts::Prompts;
@@ -174,13 +173,7 @@ fn components(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut 
             ctx.servers_key(doc, node, which);
         }
     }
-    for key in ["mcp", "mcp_servers"] {
-        if let Some(member) = root.members().and_then(|all| all.iter().find(|member| member.key() == key)) {
-            let message = format!("unknown key `{key}` (did you mean `mcpServers`?)");
-            ctx.unknown_key(doc, member, message);
-            ctx.loose_servers(doc, member.node());
-        }
-    }
+    ctx.misnamed_servers(doc);
     if let Some(node) = root.get("experimental") {
         let members = ctx.object(doc, node, Need::Error);
         ctx.keys(doc, members, &["monitors", "themes"]);
@@ -211,17 +204,7 @@ fn components(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut 
 
 /// The marketplace entry, the second layer.
 fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta, replaced: &mut Replaced) {
-    let Some(entry) = ctx.at.entry else { return };
-    let Some(doc) =
-        ctx.open_as(entry.file(), entry.raw().as_bytes(), Layer::Entry, entry.base(), Limits::market())
-    else {
-        return;
-    };
-    if let Some(own) = meta.name.as_ref().filter(|own| own.as_str() != entry.name()) {
-        let message =
-            format!("the manifest says `{}`, the entry `{}`", escape(own, 128), escape(entry.name(), 128));
-        ctx.warning(&doc, doc.root.span(), Code::NameMismatch, message);
-    }
+    let Some((entry, doc)) = ctx.open_entry(meta.name.as_deref()) else { return };
     // What the manifest says of itself wins; the id is the entry's.
     let mut second = Meta::default();
     if let Some(node) = doc.root.get("version") {

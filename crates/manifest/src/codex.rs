@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::coverage::Coverage;
-use crate::json::{Limits, Node, Value};
+use crate::json::{Node, Value};
 use crate::manifest::Meta;
 use crate::prompts::Prompts;
 use crate::reader::{Ctx, Doc, Need};
@@ -99,12 +99,7 @@ fn declared(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
     if let Some(node) = root.get("mcpServers") {
         ctx.servers_key(doc, node, Servers::Mcp);
     }
-    for key in ["mcp", "mcp_servers"] {
-        if let Some(member) = root.members().and_then(|all| all.iter().find(|member| member.key() == key)) {
-            ctx.unknown_key(doc, member, format!("unknown key `{key}` (did you mean `mcpServers`?)"));
-            ctx.loose_servers(doc, member.node());
-        }
-    }
+    ctx.misnamed_servers(doc);
     if let Some(node) = root.get("apps") {
         apps(ctx, doc, node);
     }
@@ -115,18 +110,7 @@ fn declared(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
 
 /// The marketplace entry: its metadata are the second layer, its components add to the manifest's.
 fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
-    let Some(entry) = ctx.at.entry else { return };
-    let limits = Limits::market();
-    let Some(doc) = ctx.open_as(entry.file(), entry.raw().as_bytes(), Layer::Entry, entry.base(), limits)
-    else {
-        return;
-    };
-    if let Some(own) = meta.name.as_ref().filter(|own| own.as_str() != entry.name()) {
-        let own = crate::text::escape(own, 128);
-        let message =
-            format!("the manifest says `{own}`, the entry `{}`", crate::text::escape(entry.name(), 128));
-        ctx.warning(&doc, doc.root.span(), Code::NameMismatch, message);
-    }
+    let Some((entry, doc)) = ctx.open_entry(meta.name.as_deref()) else { return };
     declared(ctx, &doc, meta);
     ctx.close(&doc);
     meta.name = Some(entry.name().to_owned());

@@ -13,7 +13,7 @@ use crate::text::{ForeignText, escape};
 
 const FILE: &str = "plugin.json";
 
-const TOP: &[&str] =
+pub(crate) const TOP: &[&str] =
     &["author", "capabilities", "description", "gnoma_version", "license", "name", "version"];
 const CAPABILITIES: &[&str] = &["hooks", "mcp_servers", "skills"];
 const HOOK: &[&str] = &[
@@ -234,12 +234,7 @@ pub(crate) fn hooks(ctx: &mut Ctx<'_>, doc: &Doc<'_>, fields: &Fields<'_, '_>) {
 /// A glob; the host takes the folder in front of its last part.
 fn skill(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     let Some(path) = ctx.path(doc, node) else { return };
-    let folder = match path.path.rsplit_once('/') {
-        Some((folder, _)) => folder,
-        None if path.glob => "",
-        None => "",
-    };
-    let folder = folder.to_owned();
+    let folder = path.path.rsplit_once('/').unwrap_or_default().0.to_owned();
     if folder.contains(['*', '?', '[']) {
         ctx.glob(doc, node);
     }

@@ -59,8 +59,8 @@ const DEPTH: usize = 16;
 /// place is empty.
 ///
 /// # Errors
-/// The file is not JSON or TOML, has a root of the wrong type, or exceeds a limit: 1 MiB, 16 nested lists and objects,
-/// each key once, 1,000 hooks, 100 errors in entries. The dialect has no such file.
+/// The file is not JSON or TOML, its root or its `hooks` has the wrong type, a key is there twice, or a limit is
+/// exceeded: 1 MiB, 16 nested lists and objects, 1,000 hooks, 100 errors in entries. The dialect has no such file.
 pub fn hooks(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors> {
     let (files, at) = (MapFiles::new(), At::nowhere());
     let mut ctx = Ctx::new(&files, dialect, &at);
@@ -74,7 +74,7 @@ pub fn hooks(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors
             return Err(refused(Code::MissingFile, message, "use another dialect"));
         }
     };
-    if let Some(mut doc) = ctx.parsed("", bytes, Layer::Plugin, Base::START, root) {
+    if let Some(mut doc) = ctx.open_as("", bytes, Layer::Plugin, Base::START, root) {
         match dialect {
             Dialect::Gnoma => gnoma(&mut ctx, &mut doc),
             _ => claude(&mut ctx, &mut doc),
@@ -119,7 +119,7 @@ fn claude(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
             ctx.events(doc, events, Origin::Declared);
         }
     } else {
-        // A settings file without hooks has other keys, which are not events for having a value.
+        // A settings file without hooks has lists under other keys; only a list of groups is an unknown event.
         let has_hooks = |node: &Node<'_>| node.get("hooks").is_some();
         let events = ctx.dialect.events();
         let is_event = |member: &Member<'_>| {

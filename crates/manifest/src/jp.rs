@@ -6,7 +6,7 @@ use crate::coverage::Coverage;
 use crate::dialect::Dialect;
 use crate::error::{ManifestErrors, Weight};
 use crate::files::MapFiles;
-use crate::json::{Limits, Member, Value};
+use crate::json::{self, Limits, Member, Value};
 use crate::manifest::{Manifest, Meta};
 use crate::name::is_hex;
 use crate::read::finish;
@@ -29,7 +29,9 @@ pub fn read_jp_entry(path: &str, bytes: &[u8]) -> Result<Manifest, ManifestError
     let at = At::nowhere();
     let mut ctx = Ctx::new(&nothing, Dialect::Jp, &at);
     let mut meta = Meta::default();
-    if let Some(doc) = ctx.open_as(path, bytes, Layer::Entry, Base::START, Limits::market()) {
+    if let Some(doc) =
+        ctx.open_as(path, bytes, Layer::Entry, Base::START, json::parse(bytes, &Limits::market()))
+    {
         match doc.root.members() {
             Some(members) => entry(&mut ctx, &doc, members, &mut meta),
             None => ctx.wrong(&doc, &doc.root, "an object", Need::Error),

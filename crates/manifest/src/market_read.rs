@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::dialect::Dialect;
 use crate::error::{ManifestError, ManifestErrors, Notice};
 use crate::files::MapFiles;
-use crate::json::{Limits, Node, Position, Value, canonical};
+use crate::json::{self, Limits, Node, Position, Value, canonical};
 use crate::market::{Entry, Market, RefusedEntry};
 use crate::reader::{Base, Ctx, Doc, Need};
 use crate::source::{CommandSources, Source};
@@ -39,7 +39,8 @@ pub fn read_market(
     let nothing = MapFiles::new();
     let at = At::nowhere();
     let mut ctx = Ctx::new(&nothing, Dialect::Claude, &at);
-    let Some(doc) = ctx.open_as(file, bytes, Layer::Entry, Base::START, Limits::market()) else {
+    let root = json::parse(bytes, &Limits::market());
+    let Some(doc) = ctx.open_as(file, bytes, Layer::Entry, Base::START, root) else {
         return Err(errors_of(ctx));
     };
     let Some(members) = doc.root.members() else {
@@ -105,8 +106,7 @@ fn settle(
         ctx.errors = outside;
         return Err(errors_of(ctx));
     }
-    let positions =
-        crate::json::positions_of(doc.bytes, drafts.iter().map(|draft| draft.span.start).collect());
+    let positions = json::positions_of(doc.bytes, drafts.iter().map(|draft| draft.span.start).collect());
     for (index, draft) in drafts.into_iter().enumerate() {
         let mut errors = by_entry.remove(&index).unwrap_or_default();
         if draft.bad && errors.is_empty() {

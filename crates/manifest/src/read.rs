@@ -26,10 +26,6 @@ pub enum RootCheck {
     Unreadable,
 }
 
-/// The keys of gnoma, compared as Go compares them.
-const GNOMA_KEYS: &[&str] =
-    &["author", "capabilities", "description", "gnoma_version", "license", "name", "version"];
-
 /// Says what a root `plugin.json` is, from its bytes and from whether `index.ts` or `index.js` lies beside it.
 ///
 /// # Source
@@ -59,7 +55,7 @@ fn of_gnoma(root: &Node<'_>) -> RootCheck {
     let is = |key: &str, word: &str| gnoma::same_key(key, word);
     let marked =
         members.iter().any(|member| is(member.key(), "capabilities") || is(member.key(), "gnoma_version"));
-    let only = members.iter().all(|member| GNOMA_KEYS.iter().any(|word| is(member.key(), word)));
+    let only = members.iter().all(|member| gnoma::TOP.iter().any(|word| is(member.key(), word)));
     if marked || (only && !members.is_empty()) { RootCheck::Gnoma } else { RootCheck::Unknown }
 }
 

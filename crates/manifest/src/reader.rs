@@ -11,6 +11,7 @@ use crate::dialect::Dialect;
 use crate::error::{ManifestError, ManifestErrors, Notice, Place, Weight};
 use crate::files::Files;
 use crate::json::{self, JsonErrors, Limits, Node, Position, pointer_to, positions_of};
+use crate::market::Entry;
 use crate::surface::{Layer, SurfaceItem};
 use crate::text::escape;
 
@@ -109,22 +110,23 @@ impl<'c> Ctx<'c> {
     /// Reads a file of the tree as JSON; the errors of the bytes are errors of the plugin.
     pub(crate) fn open<'d>(&mut self, file: &'d str, bytes: &'d [u8]) -> Option<Doc<'d>> {
         self.read.insert(file.to_owned());
-        self.open_as(file, bytes, Layer::Plugin, Base::START, Limits::standard())
+        self.open_as(file, bytes, Layer::Plugin, Base::START, json::parse(bytes, &Limits::standard()))
+    }
+
+    /// Reads the marketplace entry, if there is one; its name is the plugin's.
+    pub(crate) fn open_entry(&mut self, own: Option<&str>) -> Option<(&'c Entry, Doc<'c>)> {
+        let entry = self.at.entry?;
+        let root = json::parse(entry.raw().as_bytes(), &Limits::market());
+        let doc = self.open_as(entry.file(), entry.raw().as_bytes(), Layer::Entry, entry.base(), root)?;
+        if let Some(own) = own.filter(|own| *own != entry.name()) {
+            let (own, name) = (escape(own, 128), escape(entry.name(), 128));
+            let message = format!("the manifest says `{own}`, the entry `{name}`");
+            self.warning(&doc, doc.root.span(), Code::NameMismatch, message);
+        }
+        Some((entry, doc))
     }
 
     pub(crate) fn open_as<'d>(
-        &mut self,
-        file: &'d str,
-        bytes: &'d [u8],
-        layer: Layer,
-        base: Base<'d>,
-        limits: Limits,
-    ) -> Option<Doc<'d>> {
-        let root = json::parse(bytes, &limits);
-        self.parsed(file, bytes, layer, base, root)
-    }
-
-    pub(crate) fn parsed<'d>(
         &mut self,
         file: &'d str,
         bytes: &'d [u8],

@@ -310,8 +310,19 @@ impl Ctx<'_> {
         }
     }
 
+    /// Reads servers under a key that resembles `mcpServers`.
+    pub(crate) fn misnamed_servers(&mut self, doc: &Doc<'_>) {
+        for member in doc.root.members().unwrap_or_default() {
+            if matches!(member.key(), "mcp" | "mcp_servers") {
+                let message = format!("unknown key `{}` (did you mean `mcpServers`?)", member.key());
+                self.unknown_key(doc, member, message);
+                self.loose_servers(doc, member.node());
+            }
+        }
+    }
+
     /// `mcp: {server: path}` and `mcp_servers: [{name, command, args, env}]`: no host documents them, they are shown all the same.
-    pub(crate) fn loose_servers(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
+    fn loose_servers(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
         match node.value() {
             Value::Array(items) => {
                 for item in items {
