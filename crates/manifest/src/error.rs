@@ -180,7 +180,8 @@ impl ManifestError {
         self.also
     }
 
-    /// Returns the event of the hook entry with the error; absent outside hook entries.
+    /// Returns the event of the hook entry with the error; absent outside hook entries, and if the entry names no event
+    /// that can be read.
     #[must_use]
     pub fn event(&self) -> Option<&str> {
         self.event.as_deref()

@@ -209,6 +209,10 @@ impl SurfaceItem {
     }
 
     /// Gives the further facts: `event`, `matcher`, `handler`, `timeout`, `transport`, `url`, `cwd`, `env`, `headers`, …
+    ///
+    /// A hook of gnoma also has `fail_open`, `phase`, `priority`, `on_failure`, and `env` as a list of names. `other` maps
+    /// the remaining keys to canonical JSON, among them a `matcher` that is not a string and a `timeout` that is not a
+    /// number.
     #[must_use]
     pub const fn facts(&self) -> &BTreeMap<&'static str, Fact> {
         &self.facts
