@@ -1,6 +1,7 @@
 //! The one place that knows home folders, the environment, the clock and the terminal.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -316,6 +317,12 @@ pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>> {
         return Err(anyhow!("read {path}: more than {limit} bytes"));
     }
     Ok(bytes)
+}
+
+/// The environment, without variables that are not UTF-8.
+pub(crate) fn environment() -> BTreeMap<String, String> {
+    let all = std::env::vars_os();
+    all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
 }
 
 fn env(name: &str) -> Option<String> {

@@ -28,7 +28,11 @@ use crate::out::{Out, REFUSE, paint};
 
 fn main() -> ExitCode {
     // Without the handler an interrupt ends the program all the same, only with a signal instead of 130.
-    ctrlc::set_handler(|| std::process::exit(130)).unwrap_or_default();
+    ctrlc::set_handler(|| {
+        verbs::hook::end_running();
+        std::process::exit(130);
+    })
+    .unwrap_or_default();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -96,6 +100,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Lock(args) => verbs::lock::run(args, host, out),
         Verb::Redact(args) => verbs::redact::run(args, out),
         Verb::Ledger { what } => verbs::ledger::run(what, host, out),
+        Verb::Hook { verb } => verbs::hook::run(verb, host, out),
         Verb::Digest(args) => verbs::digest::run(args, host, out),
         Verb::Codes(args) => verbs::codes::run(args, out),
         Verb::Completions { shell } => verbs::completions::run(*shell, out),

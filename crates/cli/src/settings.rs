@@ -5,10 +5,11 @@
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::hook_events::RawOutput;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
 use plugward_loader::tree_lock::Limits;
-use plugward_loader::{ApprovalRule, HostSuppression, SignerRow, Trust, Verifiers};
+use plugward_loader::{ApprovalRule, HostSuppression, ParseError, PluginKey, SignerRow, Trust, Verifiers};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -40,9 +41,22 @@ pub(crate) struct Settings {
     pub(crate) packages: Vec<String>,
     /// How much of a plugin's folder is read.
     pub(crate) tree: Limits,
+    /// Which hooks see text before the secret scan.
+    pub(crate) raw: RawOutput,
+    /// Hooks of plugins that see it nevertheless.
+    pub(crate) raw_grants: Vec<RawGrant>,
     /// Files of more rules.
     rules: Vec<Utf8PathBuf>,
     warnings: Warnings,
+}
+
+/// A hook of one plugin that sees the raw output of some tools.
+#[derive(Debug, Clone)]
+pub(crate) struct RawGrant {
+    pub(crate) plugin: PluginKey,
+    /// The hook's id without the plugin's.
+    pub(crate) hook: String,
+    pub(crate) tools: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -54,6 +68,29 @@ struct Layer {
     lock: Option<LockTable>,
     scan: Option<ScanTable>,
     limits: Option<LimitsTable>,
+    hooks: Option<HooksTable>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HooksTable {
+    raw: Option<RawWord>,
+    grants: Option<Vec<GrantTable>>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RawWord {
+    User,
+    All,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GrantTable {
+    plugin: Spanned<String>,
+    hook: String,
+    tools: Vec<String>,
 }
 
 /// The settings that a refusal for `tree/limit` names.
@@ -199,6 +236,8 @@ impl Settings {
             profile: None,
             packages: Vec::new(),
             tree: Limits::standard(),
+            raw: RawOutput::ManagedAndUser,
+            raw_grants: Vec::new(),
             rules: Vec::new(),
             warnings: host.warnings.clone(),
         };
@@ -217,7 +256,7 @@ impl Settings {
             };
             wrong(text, error.span().map_or(0, |span| span.start), what, &nearest(what))
         })?;
-        let Layer { trust, pins, plugins, lock, scan, limits } = layer;
+        let Layer { trust, pins, plugins, lock, scan, limits, hooks } = layer;
         self.tree = limits.unwrap_or_default().over(self.tree);
         self.trust = trust.map(TrustWord::trust).or(self.trust);
         let pins = pins.unwrap_or_default();
@@ -234,6 +273,14 @@ impl Settings {
         }
         if let Some(signers) = lock.unwrap_or_default().signers {
             self.verifiers = signed_by(text, signers)?;
+        }
+        let hooks = hooks.unwrap_or_default();
+        self.raw = hooks.raw.map_or(self.raw, |word| match word {
+            RawWord::User => RawOutput::ManagedAndUser,
+            RawWord::All => RawOutput::All,
+        });
+        if let Some(grants) = hooks.grants {
+            self.raw_grants = grants.into_iter().map(|grant| raw_grant(text, grant)).collect::<Result<_, _>>()?;
         }
         let scan = scan.unwrap_or_default();
         self.profile = scan.profile.map(ProfileWord::profile).or(self.profile);
@@ -277,6 +324,14 @@ impl Settings {
             usage(format!("load rules: {error} ({})\n  next: {}", error.code(), error.help()))
         })
     }
+}
+
+fn raw_grant(text: &Text, grant: GrantTable) -> Result<RawGrant, Failure> {
+    let at = grant.plugin.span().start;
+    let plugin = grant.plugin.into_inner().parse().map_err(|error: ParseError| {
+        wrong(text, at, &format!("expected the key of a plugin: {error}"), "write the `key` of `plugward check --format json`")
+    })?;
+    Ok(RawGrant { plugin, hook: grant.hook, tools: grant.tools })
 }
 
 /// The texts of all layers, weak to strong.

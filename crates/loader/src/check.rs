@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_capability::{Outcome as WorkflowOutcome, Workflow};
 use plugward_ledger::Event;
+use plugward_manifest::{Dialect, SurfaceItem};
 use plugward_pinstore::Change;
 use plugward_types::{PlacePath, PluginKey};
 
@@ -24,6 +25,7 @@ use crate::roots::{Reach, Root, inside, join};
 use crate::stores::{Host, Stores};
 use crate::subject::Subject;
 use crate::text::{plain, shortened};
+use crate::view::manifests;
 
 /// The most bytes of plugins that [`load`] keeps if the options say nothing else.
 const KEPT_BYTES: u64 = 512 << 20;
@@ -56,14 +58,29 @@ pub struct Looked {
     /// What a pin or a lock entry of each plugin would cover, by key. A plugin whose manifest or tree is refused has
     /// none.
     pub subjects: BTreeMap<PluginKey, Subject>,
+    /// What each plugin that would load can run or put into a prompt, by dialect. It comes without the bytes.
+    pub surfaces: BTreeMap<PluginKey, Vec<(Dialect, SurfaceItem)>>,
 }
 
 /// Checks the plugins of some roots, and returns what a pin or a lock entry of each would cover. Nothing is granted
 /// under [`crate::Writes::LookOnly`].
 pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Looked {
     let Done { report, all, .. } = run(roots, stores, options, host);
-    let subjects = all.into_iter().filter_map(|one| Some((one.key, one.subject?))).collect();
-    Looked { report, subjects }
+    let loads = report.plugins.iter().filter(|row| row.decision == Decision::Load);
+    let loads: BTreeSet<PluginKey> = loads.map(|row| row.key.clone()).collect();
+    let (mut subjects, mut surfaces) = (BTreeMap::new(), BTreeMap::new());
+    for one in all {
+        if loads.contains(&one.key) {
+            let items = manifests(&one.views).flat_map(|manifest| {
+                manifest.surface().iter().map(|item| (manifest.dialect(), item.clone()))
+            });
+            surfaces.insert(one.key.clone(), items.collect());
+        }
+        if let Some(subject) = one.subject {
+            subjects.insert(one.key, subject);
+        }
+    }
+    Looked { report, subjects, surfaces }
 }
 
 /// Checks the plugins of some roots, and returns those that load together with their checked bytes and capabilities.

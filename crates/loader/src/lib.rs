@@ -8,6 +8,7 @@ mod examined;
 mod gates;
 mod hash;
 mod hints;
+mod hooks;
 mod key;
 mod markets;
 mod material;
@@ -33,6 +34,7 @@ mod view;
 pub use cap_std::ambient_authority;
 pub use cap_std::fs::Dir;
 pub use plugward_capability as capability;
+pub use plugward_hooks as hook_events;
 pub use plugward_ledger as ledger;
 pub use plugward_manifest as manifest;
 pub use plugward_pinstore as pinstore;
@@ -52,6 +54,7 @@ pub use gates::approval::ApprovalStore;
 pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
 pub use hash::sha256;
+pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
 pub use material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use options::{
     Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, Trust, Unwatched, Watch,

@@ -1,6 +1,7 @@
 //! The command line as `cli.md` fixes it.
 
 mod deeds;
+mod hooks;
 mod looks;
 
 use camino::Utf8PathBuf;
@@ -12,6 +13,7 @@ pub(crate) use deeds::{
     AcceptArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, LockArgs,
     RedactArgs, RevokeArgs,
 };
+pub(crate) use hooks::{HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use looks::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, ExplainArgs, FailOn, Finding, ListArgs,
     ListFormat, ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
@@ -130,6 +132,11 @@ pub(crate) enum Verb {
     Ledger {
         #[command(subcommand)]
         what: LedgerVerb,
+    },
+    /// Show the hooks of agent hosts in their order, or run those of one event.
+    Hook {
+        #[command(subcommand)]
+        verb: HookVerb,
     },
     /// List every reason code and rule with its help.
     #[command(after_help = "Examples:\n  plugward codes\n  plugward codes --format json")]

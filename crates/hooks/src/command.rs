@@ -1,0 +1,302 @@
+//! Runs one command: feeds it, reads it, and ends it and its process group in time.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::services::{HookCommand, Start};
+
+/// The most that is read from standard output. A reply is small; more is a program that prints without end.
+const STDOUT_BYTES: usize = 1 << 20;
+/// How much of the end of standard error is kept.
+const STDERR_BYTES: usize = 64 << 10;
+/// How long a group has to end itself after TERM.
+const GRACE: Duration = Duration::from_millis(500);
+/// How long pipes are read after the program ended, since a child of it can hold them open forever.
+const DRAIN: Duration = Duration::from_millis(250);
+/// How often the end of the program is looked for on systems that cannot wait for it together with pipes.
+const TICK: Duration = Duration::from_millis(5);
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Exit(i32),
+    Signal(i32),
+    TimedOut,
+    Oversize,
+}
+
+/// What a program left.
+pub(crate) struct Ran {
+    pub(crate) end: End,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+}
+
+/// Runs a command to its end, or ends it at the deadline.
+///
+/// # Errors
+/// The command could not be started or waited for.
+pub(crate) fn run(start: &dyn Start, command: &HookCommand, input: &[u8], timeout: Duration) -> io::Result<Ran> {
+    let deadline = now() + timeout;
+    let child = start.start(command)?;
+    let mut running = Running::new(child, input)?;
+    running.drive(deadline)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a deadline needs a monotonic clock, and its value is never shown")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// A started program and its pipes. Dropping it ends the whole group, so that an early return leaves no process.
+struct Running<'a> {
+    child: Child,
+    pid: Option<Pid>,
+    exit: Option<OwnedFd>,
+    stdin: Option<ChildStdin>,
+    input: &'a [u8],
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    out: Vec<u8>,
+    err: Tail,
+    reaped: bool,
+}
+
+/// What a round of waiting ended with.
+enum Round {
+    /// The program has ended.
+    Ended,
+    /// Both pipes are closed and the program has ended.
+    Drained,
+    /// Too much was printed.
+    Oversize,
+    /// The time is over.
+    Late,
+}
+
+impl<'a> Running<'a> {
+    fn new(mut child: Child, input: &'a [u8]) -> io::Result<Self> {
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let exit = pid.and_then(exit_handle);
+        let err = Tail::default();
+        let running = Self { child, pid, exit, stdin, input, stdout, stderr, out: Vec::new(), err, reaped: false };
+        let pipes = [
+            running.stdin.as_ref().map(AsFd::as_fd),
+            running.stdout.as_ref().map(AsFd::as_fd),
+            running.stderr.as_ref().map(AsFd::as_fd),
+        ];
+        for pipe in pipes.into_iter().flatten() {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(running)
+    }
+
+    fn drive(&mut self, deadline: Instant) -> io::Result<Ran> {
+        let end = match self.until(deadline, StopAt::Exit)? {
+            Round::Oversize => {
+                self.signal(Signal::KILL);
+                self.wait()?;
+                End::Oversize
+            }
+            Round::Late => {
+                self.signal(Signal::TERM);
+                // Its output no longer matters, so pipes are only emptied to let it end.
+                let _in_time = self.until(now() + GRACE, StopAt::Exit)?;
+                self.signal(Signal::KILL);
+                self.wait()?;
+                End::TimedOut
+            }
+            round @ (Round::Ended | Round::Drained) => {
+                let oversize = matches!(round, Round::Ended)
+                    && matches!(self.until(now() + DRAIN, StopAt::Drained)?, Round::Oversize);
+                // The program is not reaped yet, so its process group cannot belong to another program.
+                self.signal(Signal::KILL);
+                let status = self.wait()?;
+                match (oversize, status.code(), status.signal()) {
+                    (true, ..) => End::Oversize,
+                    (false, Some(code), _) => End::Exit(code),
+                    (false, None, signal) => End::Signal(signal.unwrap_or_default()),
+                }
+            }
+        };
+        Ok(Ran { end, stdout: core::mem::take(&mut self.out), stderr: self.err.take() })
+    }
+
+    /// Moves bytes until the program ended, printed too much, or the time is over.
+    fn until(&mut self, deadline: Instant, stop: StopAt) -> io::Result<Round> {
+        loop {
+            let left = deadline.saturating_duration_since(now());
+            let asks = stop == StopAt::Exit && self.exit.is_none();
+            let mut ended = asks && self.has_ended()?;
+            let wait = match (asks, ended) {
+                (_, true) => Duration::ZERO,
+                (true, false) => left.min(TICK),
+                (false, false) => left,
+            };
+            let (mut writable, mut out, mut err) = (false, false, false);
+            {
+                let exit = self.exit.as_ref().filter(|_| stop == StopAt::Exit);
+                let fds = [
+                    (Pipe::In, self.stdin.as_ref().map(AsFd::as_fd), PollFlags::OUT),
+                    (Pipe::Out, self.stdout.as_ref().map(AsFd::as_fd), PollFlags::IN),
+                    (Pipe::Err, self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
+                    (Pipe::Exit, exit.map(AsFd::as_fd), PollFlags::IN),
+                ];
+                let open = fds.into_iter().filter_map(|(pipe, fd, flags)| Some((pipe, fd?, flags)));
+                let (pipes, mut polls): (Vec<Pipe>, Vec<PollFd<'_>>) =
+                    open.map(|(pipe, fd, flags)| (pipe, PollFd::from_borrowed_fd(fd, flags))).unzip();
+                match poll(&mut polls, Some(&timespec(wait))) {
+                    Ok(_) => {}
+                    Err(Errno::INTR) => continue,
+                    Err(error) => return Err(error.into()),
+                }
+                for (pipe, _) in pipes.iter().zip(&polls).filter(|(_, poll)| !poll.revents().is_empty()) {
+                    match pipe {
+                        Pipe::In => writable = true,
+                        Pipe::Out => out = true,
+                        Pipe::Err => err = true,
+                        Pipe::Exit => ended = true,
+                    }
+                }
+            }
+            if writable {
+                self.feed();
+            }
+            if out {
+                read_some(&mut self.stdout, |bytes| self.out.extend_from_slice(bytes));
+                if self.out.len() > STDOUT_BYTES {
+                    return Ok(Round::Oversize);
+                }
+            }
+            if err {
+                let tail = &mut self.err;
+                read_some(&mut self.stderr, |bytes| tail.push(bytes));
+            }
+            let drained = self.stdout.is_none() && self.stderr.is_none();
+            match stop {
+                StopAt::Exit if ended && drained => return Ok(Round::Drained),
+                StopAt::Exit if ended => return Ok(Round::Ended),
+                StopAt::Drained if drained => return Ok(Round::Drained),
+                _ if left.is_zero() => return Ok(Round::Late),
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes what the pipe takes. A program that closes its input early has read all that it wants.
+    fn feed(&mut self) {
+        let Some(stdin) = &mut self.stdin else { return };
+        match stdin.write(self.input) {
+            Ok(count) => self.input = self.input.get(count..).unwrap_or_default(),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => return,
+            Err(_) => self.input = &[],
+        }
+        if self.input.is_empty() {
+            self.stdin = None;
+        }
+    }
+
+    fn has_ended(&mut self) -> io::Result<bool> {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let Some(pid) = self.pid else { return Ok(true) };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(pid), options)?.is_some())
+    }
+
+    /// Signals the whole group. That no process is left in it is no error.
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.pid {
+            let _none_left = kill_process_group(pid, signal);
+        }
+    }
+
+    fn wait(&mut self) -> io::Result<ExitStatus> {
+        let status = self.child.wait()?;
+        self.reaped = true;
+        Ok(status)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.signal(Signal::KILL);
+            let _ended = self.child.wait();
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Pipe {
+    In,
+    Out,
+    Err,
+    Exit,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StopAt {
+    Exit,
+    Drained,
+}
+
+/// Reads what is there, and closes the pipe at its end.
+fn read_some<P: Read>(pipe: &mut Option<P>, mut take: impl FnMut(&[u8])) {
+    let Some(open) = pipe else { return };
+    let mut buffer = [0; 64 << 10];
+    match open.read(&mut buffer) {
+        Ok(count) if count > 0 => take(buffer.get(..count).unwrap_or_default()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+        Ok(_) | Err(_) => *pipe = None,
+    }
+}
+
+/// The end of what was printed.
+#[derive(Default)]
+struct Tail(Vec<u8>);
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+        // Cut rarely, so that each byte is moved once on average.
+        if self.0.len() > 2 * STDERR_BYTES {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let extra = self.0.len().saturating_sub(STDERR_BYTES);
+        self.0.drain(..extra);
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        self.cut();
+        core::mem::take(&mut self.0)
+    }
+}
+
+/// Opens something that becomes readable when the program ends, if the system has that.
+#[cfg(target_os = "linux")]
+fn exit_handle(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exit_handle(_pid: Pid) -> Option<OwnedFd> {
+    None
+}
+
+fn timespec(wait: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(wait.subsec_nanos()),
+    }
+}

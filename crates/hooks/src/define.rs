@@ -1,0 +1,382 @@
+//! From an item of a plugin or a hooks file to a hook, or to the reason why it is none.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use plugward_manifest::{Dialect, Fact, ForeignText, SurfaceItem};
+
+use crate::event::{Event, EventClass, MatchKey};
+use crate::hook::{CommandForm, Handler, Hook, OnFailure, Scope, Step, View};
+use crate::matcher::{Condition, ListSyntax, Matcher, is_permission_rule};
+use crate::plan::HookNote;
+
+/// The longest time that a hook can take.
+const LONGEST: Duration = Duration::from_secs(600);
+/// From this many seconds on, a number was probably meant as milliseconds.
+const MILLISECONDS: f64 = 1000.0;
+
+/// What is known about the source of a definition.
+pub(crate) struct Origin<'a> {
+    pub(crate) scope: Scope,
+    /// The first part of ids: `user`, `user2`, or the id of a plugin.
+    pub(crate) prefix: &'a str,
+    /// What places are shown with: the label of a file, or the id of a plugin.
+    pub(crate) label: &'a str,
+    pub(crate) dialect: Dialect,
+    pub(crate) source: (usize, String),
+    pub(crate) view: View,
+}
+
+/// A definition that is none.
+pub(crate) struct Defect {
+    pub(crate) note: HookNote,
+    /// A missing gate is not consent, so a defect of a gate costs its whole source.
+    pub(crate) of_gate: bool,
+}
+
+/// What one item defines.
+pub(crate) struct Definition<'a> {
+    origin: &'a Origin<'a>,
+    item: &'a SurfaceItem,
+    notes: Vec<HookNote>,
+    /// Fields that have no meaning for manifests, as JSON text.
+    other: BTreeMap<String, String>,
+}
+
+impl<'a> Definition<'a> {
+    pub(crate) fn new(origin: &'a Origin<'a>, item: &'a SurfaceItem) -> Self {
+        let other = match item.facts().get("other") {
+            Some(Fact::Map(other)) => other.clone(),
+            _ => BTreeMap::new(),
+        };
+        Self { origin, item, notes: Vec::new(), other }
+    }
+
+    /// Returns the hook, or `None` for one that never runs. Notes are kept either way.
+    pub(crate) fn hook(mut self, number: &str, position: usize) -> (Result<Option<Hook>, Defect>, Vec<HookNote>) {
+        if self.item.is_off() {
+            return (Ok(None), Vec::new());
+        }
+        let Some(word) = self.item.event() else {
+            let defect = self.defect(None, "hook/field", "expected the key `event`, found none");
+            return (Err(defect), Vec::new());
+        };
+        let Some(event) = Event::of_host(self.origin.dialect, word) else {
+            let message = format!("{} fires no event `{}`", self.origin.dialect, shown(word, 64));
+            self.note("hook/unknown-event", message);
+            return (Ok(None), self.notes);
+        };
+        let hook = self.of_event(event, number, position).map(Some);
+        (hook, self.notes)
+    }
+
+    fn of_event(&mut self, event: Event, number: &str, position: usize) -> Result<Hook, Defect> {
+        let gnoma = self.origin.dialect == Dialect::Gnoma;
+        let handler = self.handler(event)?;
+        let timeout = self.timeout(event, &handler)?;
+        let (matcher, matcher_text) = self.matcher(event)?;
+        let condition = self.condition(event);
+        let on_failure = self.on_failure(event)?;
+        let priority = match self.item.fact("priority") {
+            Some(text) => text.parse().map_err(|_| {
+                let message = format!("expected `priority` from {} to {}, found {}", i32::MIN, i32::MAX, shown(text, 32));
+                self.defect(Some(event), "hook/field", &message)
+            })?,
+            None => 0,
+        };
+        let step = self.step(event, &handler)?;
+        if !gnoma {
+            self.unknown_fields();
+        }
+        let name = if gnoma { self.item.name() } else { "" };
+        let name = if name.is_empty() { number.to_owned() } else { shown(name, 128) };
+        let env = match self.item.facts().get("env") {
+            Some(Fact::List(names)) => names.clone(),
+            _ => Vec::new(),
+        };
+        Ok(Hook {
+            id: format!("{}:{name}", self.origin.prefix),
+            event,
+            dialect: self.origin.dialect,
+            scope: self.origin.scope,
+            source: self.origin.source.clone(),
+            position,
+            step,
+            matcher,
+            matcher_text,
+            condition,
+            run: match handler {
+                Handler::Command(_) => self.item.run().iter().map(|word| shown(word, 512)).collect(),
+                _ => Vec::new(),
+            },
+            handler,
+            timeout,
+            on_failure,
+            priority,
+            env,
+            view: if step == Step::Judge { View::Redacted } else { self.origin.view },
+            directories: None,
+        })
+    }
+
+    fn handler(&self, event: Event) -> Result<Handler, Defect> {
+        let kind = self.item.fact("handler").unwrap_or("command");
+        let text = self.item.text().map(ForeignText::as_untrusted);
+        match kind {
+            "command" => self.command(event, text),
+            "prompt" | "agent" => match text {
+                Some(text) if kind == "prompt" => Ok(Handler::Prompt(text.to_owned())),
+                Some(text) => Ok(Handler::Agent(text.to_owned())),
+                None => Err(self.defect(Some(event), "hook/field", "expected the text of the prompt, found none")),
+            },
+            "http" | "mcp_tool" | "message" | "suggestion" => {
+                let message = format!("plugward does not run handlers of type `{kind}`");
+                Err(self.defect(Some(event), "hook/unsupported", &message))
+            }
+            other => {
+                let message = format!("expected the type command, prompt or agent, found `{}`", shown(other, 64));
+                Err(self.defect(Some(event), "hook/unknown-type", &message))
+            }
+        }
+    }
+
+    fn command(&self, event: Event, text: Option<&str>) -> Result<Handler, Defect> {
+        let has_option = |text: &str| text.contains("${user_config.");
+        if let Some(text) = text {
+            if has_option(text) {
+                let message = "shell text contains `${user_config.…}`, whose value could run as code";
+                return Err(self.defect(Some(event), "hook/user-config-in-shell", message));
+            }
+            let shell = match self.item.fact("shell") {
+                None | Some("sh") => "sh",
+                Some("bash") => "bash",
+                Some(other) => {
+                    let message = format!("expected the shell `sh` or `bash`, found `{}`", shown(other, 64));
+                    return Err(self.defect(Some(event), "hook/unsupported", &message));
+                }
+            };
+            return Ok(Handler::Command(CommandForm::Shell { shell, text: text.to_owned() }));
+        }
+        if self.item.argv().iter().any(|argument| has_option(argument)) {
+            let message = "an argument contains `${user_config.…}`, and plugward knows no values of options";
+            return Err(self.defect(Some(event), "hook/unsupported", message));
+        }
+        match (self.item.argv(), self.item.run()) {
+            ([], [path, ..]) if self.origin.scope == Scope::Plugin => {
+                Ok(Handler::Command(CommandForm::PluginFile(path.clone())))
+            }
+            ([], _) => Err(self.defect(Some(event), "hook/field", "expected a command, found none")),
+            (argv, _) if argv.first().is_some_and(|program| !program.is_empty()) => {
+                Ok(Handler::Command(CommandForm::Arguments(argv.to_vec())))
+            }
+            _ => Err(self.defect(Some(event), "hook/field", "expected a program, found an empty string")),
+        }
+    }
+
+    fn timeout(&mut self, event: Event, handler: &Handler) -> Result<Duration, Defect> {
+        let bad = |text: &str, expected: &str| {
+            let message = format!("expected {expected}, found {}", shown(text, 64));
+            self.defect(Some(event), "hook/bad-timeout", &message)
+        };
+        if let Some(text) = self.other.get("timeout") {
+            return Err(bad(text, "a number of seconds"));
+        }
+        let Some(text) = self.item.fact("timeout") else {
+            return Ok(default_timeout(self.origin.dialect, event, handler));
+        };
+        let seconds = if self.origin.dialect == Dialect::Gnoma {
+            go_seconds(text).ok_or_else(|| bad(text, "a duration above 0 such as 30s or 1m30s"))?
+        } else {
+            text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0).ok_or_else(|| bad(text, "seconds above 0"))?
+        };
+        if self.origin.dialect != Dialect::Gnoma && seconds >= MILLISECONDS {
+            let message = format!("`timeout` {} is in seconds; the hook can take at most 600", shown(text, 32));
+            self.note("hook/timeout-units", message);
+        } else if seconds > LONGEST.as_secs_f64() {
+            let message = format!("`timeout` {} is above the limit of 600 seconds, which applies", shown(text, 32));
+            self.note("hook/timeout-capped", message);
+        }
+        Ok(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST).min(LONGEST))
+    }
+
+    fn matcher(&mut self, event: Event) -> Result<(Matcher, Option<String>), Defect> {
+        if let Some(value) = self.other.get("matcher") {
+            let message = format!("expected `matcher` as a string, found {}", shown(value, 64));
+            return Err(self.defect(Some(event), "hook/field", &message));
+        }
+        let Some(text) = self.item.fact("matcher") else { return Ok((Matcher::All, None)) };
+        let gnoma = self.origin.dialect == Dialect::Gnoma;
+        let has_key = if gnoma { event.is_tool_event() } else { event.key() != MatchKey::None };
+        let text_shown = Some(shown(text, 256));
+        if !has_key {
+            if !matches!(text, "" | "*") {
+                self.note("hook/matcher-ignored", format!("`{event}` has nothing that a matcher is compared with"));
+            }
+            return Ok((Matcher::All, text_shown));
+        }
+        let list = match event {
+            Event::FileChanged | Event::StopFailure => ListSyntax::Narrow,
+            _ => ListSyntax::Wide,
+        };
+        if !gnoma && is_permission_rule(text) {
+            let message = format!("`{}` is a permission rule, and as a matcher it matches no name", shown(text, 128));
+            self.note("hook/matcher-is-rule", message);
+        }
+        let matcher = if gnoma { Matcher::of_gnoma(text) } else { Matcher::of_claude(text, list) };
+        match matcher {
+            Some(matcher) => Ok((matcher, text_shown)),
+            None => {
+                let (code, what) = if gnoma {
+                    ("hook/pattern", "a glob")
+                } else {
+                    ("hook/matcher", "an expression that can be matched in linear time")
+                };
+                let message = format!("expected {what}, found `{}`", shown(text, 128));
+                Err(self.defect(Some(event), code, &message))
+            }
+        }
+    }
+
+    fn condition(&mut self, event: Event) -> Option<Condition> {
+        let text = self.item.fact("if")?;
+        if !event.is_tool_event() {
+            self.note("hook/never-fires", format!("`if` holds for tools only, and `{event}` is not about a tool"));
+        }
+        Condition::read(text)
+    }
+
+    fn on_failure(&self, event: Event) -> Result<Option<OnFailure>, Defect> {
+        let written = match self.other.get("onFailure") {
+            Some(json) => Some(json.trim_matches('"')),
+            None => self.item.fact("on_failure"),
+        };
+        match (written, self.item.fact("fail_open")) {
+            (None, Some("true")) => Ok(Some(OnFailure::Skip)),
+            (None, _) => Ok(None),
+            (Some("block"), _) => Ok(Some(OnFailure::Block)),
+            (Some("skip"), _) => Ok(Some(OnFailure::Skip)),
+            (Some("withhold"), _) if event.class() == EventClass::Content => Ok(Some(OnFailure::Withhold)),
+            (Some(other), _) => {
+                let message = format!("`{}` is not an action of a failed `{event}` hook", shown(other, 64));
+                Err(self.defect(Some(event), "hook/on-failure", &message))
+            }
+        }
+    }
+
+    fn step(&mut self, event: Event, handler: &Handler) -> Result<Step, Defect> {
+        let mut observes = match self.item.fact("phase") {
+            None => false,
+            Some("observe") => true,
+            Some(other) => {
+                let message = format!("expected the phase `observe` or none, found `{}`", shown(other, 64));
+                return Err(self.defect(Some(event), "hook/field", &message));
+            }
+        };
+        for key in ["async", "asyncRewake"] {
+            match self.other.get(key).map(String::as_str) {
+                None | Some("false") => {}
+                Some("true") => {
+                    observes = true;
+                    self.note("hook/async", format!("`{key}` hooks run in the observe step and are waited for"));
+                }
+                Some(found) => {
+                    let message = format!("expected `{key}` as true or false, found {}", shown(found, 64));
+                    return Err(self.defect(Some(event), "hook/field", &message));
+                }
+            }
+        }
+        Ok(match (event.class(), handler) {
+            (EventClass::Notice, _) => Step::Notice,
+            (_, Handler::Prompt(_) | Handler::Agent(_) | Handler::Judge(_)) => Step::Judge,
+            _ if observes => Step::Observe,
+            (EventClass::Gate, _) => Step::Gate,
+            (EventClass::Content, _) => Step::Transform,
+        })
+    }
+
+    fn unknown_fields(&mut self) {
+        // The fields that the hosts document; those that the manifest reads are not among the others.
+        const KNOWN: [&str; 6] = ["async", "asyncRewake", "model", "onFailure", "once", "statusMessage"];
+        let unknown: Vec<String> =
+            self.other.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect();
+        for key in unknown {
+            self.note("hook/unknown-field", format!("the field `{}` has no effect", shown(&key, 64)));
+        }
+    }
+
+    fn note(&mut self, code: &'static str, message: String) {
+        let note = HookNote::new(code, place(self.origin.label, self.item.place()), message);
+        self.notes.push(note);
+    }
+
+    fn defect(&self, event: Option<Event>, code: &'static str, message: &str) -> Defect {
+        Defect {
+            note: HookNote::new(code, place(self.origin.label, self.item.place()), message.to_owned()),
+            of_gate: event.is_none_or(|event| event.class() == EventClass::Gate),
+        }
+    }
+}
+
+/// Returns `file:line:column`, with the file inside of a plugin after the plugin's id.
+pub(crate) fn place(label: &str, place: &plugward_manifest::Place) -> String {
+    let mut text = label.to_owned();
+    if !place.file().is_empty() {
+        text = format!("{text}/{}", shown(place.file(), 256));
+    }
+    match place.position() {
+        Some(position) => format!("{text}:{}:{}", position.line, position.column),
+        None => text,
+    }
+}
+
+/// Returns text of a stranger on one line, escaped and cut after `most` characters.
+pub(crate) fn shown(text: &str, most: usize) -> String {
+    let cut: String = text.chars().take(most).collect();
+    let more = if cut.len() < text.len() { "…" } else { "" };
+    format!("{}{more}", ForeignText::new(cut).escaped())
+}
+
+fn default_timeout(dialect: Dialect, event: Event, handler: &Handler) -> Duration {
+    let millis = match (dialect, event, handler) {
+        (Dialect::Gnoma, ..) | (_, _, Handler::Prompt(_)) => 30_000,
+        (_, _, Handler::Agent(_)) => 60_000,
+        (_, Event::UserPromptSubmit | Event::PreModelSwitch | Event::PostModelSwitch, _) => 30_000,
+        (_, Event::MessageDisplay, _) => 10_000,
+        (_, Event::SessionEnd, _) => 1_500,
+        _ => 600_000,
+    };
+    Duration::from_millis(millis)
+}
+
+/// Reads a duration of Go's `time.ParseDuration` as seconds, if it is above 0.
+fn go_seconds(text: &str) -> Option<f64> {
+    let mut rest = text.strip_prefix('+').unwrap_or(text);
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, after) = rest.split_at(digits);
+        // The longer of two units with the same start comes first.
+        let units = [
+            ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0),
+        ];
+        let (after, unit) =
+            units.iter().find_map(|(unit, factor)| Some((after.strip_prefix(unit)?, *factor)))?;
+        seconds += number.parse::<f64>().ok()? * unit;
+        rest = after;
+    }
+    (seconds > 0.0).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_go() {
+        let close = |text: &str, seconds: f64| (go_seconds(text).unwrap() - seconds).abs() < 1e-9;
+        assert!(close("30s", 30.0) && close("1m30s", 90.0) && close("1.5h", 5400.0) && close("250ms", 0.25));
+        for bad in ["", "0s", "-1s", "30", "s", "1x", "1..5s"] {
+            assert_eq!(go_seconds(bad), None, "{bad}");
+        }
+    }
+}

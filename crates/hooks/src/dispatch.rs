@@ -1,0 +1,559 @@
+//! Runs the hooks of one event in order.
+
+use plugward_redact::{Content, Ended, Found, Known, Output, Raw, Redacted};
+use serde_json::{Map, Value};
+
+use crate::call::{FireContext, GateCall, Nesting, Payload, ResultView, ToolCall, envelope};
+use crate::environment::command;
+use crate::error::{HookError, HookErrorKind};
+use crate::event::{Event, EventClass};
+use crate::hook::{CommandForm, Handler, Hook, OnFailure, Scope, Step, View};
+use crate::judge::{self, Subject};
+use crate::plan::Plan;
+use crate::reply::{self, CONTEXT, Failure, Reply, Rewrite};
+use crate::report::{
+    Answer, GateReport, HookReport, Laundered, PostToolReport, ProposedArgs, StepReport, StepResult,
+};
+use crate::rewrite::rewritten;
+use crate::services::{HookServices, LendCheck, LocalReply};
+use crate::{command as program, local};
+
+/// So many stops in a row can be denied; the next one is allowed.
+const STOP_DENIALS: u32 = 8;
+
+/// Runs the hooks of a plan.
+///
+/// # Guarantees
+/// Hooks run one after another in the order of the plan. Raw output reaches only hooks whose view is raw, and never a
+/// model. A gate that fails denies, unless its definition says otherwise.
+#[derive(Debug, Clone)]
+pub struct Dispatcher {
+    plan: Plan,
+    services: HookServices,
+}
+
+impl Dispatcher {
+    /// Takes a plan and what runs it.
+    ///
+    /// # Errors
+    /// [`HookError`] if a hook has nothing to run it: `hook/no-starter`, `hook/no-model`, `hook/no-agent`, or
+    /// `hook/seal` for a command of a plugin that has no private copy.
+    pub fn new(plan: Plan, services: HookServices) -> Result<Self, HookError> {
+        for hook in plan.hooks() {
+            let lacks = match &hook.handler {
+                Handler::Command(_) if services.start.is_none() => Some(HookErrorKind::NoStarter),
+                Handler::Command(_) if hook.scope == Scope::Plugin && hook.directories.is_none() => {
+                    Some(HookErrorKind::NotSealed)
+                }
+                Handler::Prompt(_) | Handler::Agent(_) | Handler::Judge(_) if services.model.is_none() => {
+                    Some(HookErrorKind::NoModel)
+                }
+                Handler::Agent(_) if services.agent.is_none() => Some(HookErrorKind::NoAgent),
+                _ => None,
+            };
+            if let Some(kind) = lacks {
+                return Err(HookError::new(kind, &hook.id));
+            }
+        }
+        Ok(Self { plan, services })
+    }
+
+    /// Returns the plan.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Runs the hooks of a gate event, and returns the strictest answer.
+    ///
+    /// After a rewrite, hooks that answered about other arguments are asked again about the final ones, without the
+    /// right to rewrite. The host's rule answers about the first and the final arguments.
+    pub fn gate(&self, call: &GateCall, at: &FireContext) -> GateReport {
+        let mut firing = Firing::new(self, call.event, at);
+        firing.learn(call.value());
+        let rule = &self.services.permission;
+        firing.report.tighten(rule.answer(call));
+        let all = self.hooks(call.event, Ended::Ok);
+        let mut current = call.clone();
+        // Which version of the arguments each hook answered about.
+        let mut answered: Vec<Option<usize>> = vec![None; all.len()];
+        let (mut version, mut value) = (0_usize, None);
+        for (place, hook) in all.iter().enumerate() {
+            if !is_first_match(&all, place, &current, at) {
+                continue;
+            }
+            let reply = firing.ask(hook, &current, None, Rewrites::Allowed);
+            if let Some(slot) = answered.get_mut(place) {
+                *slot = Some(version);
+            }
+            let Some(mut reply) = reply else { continue };
+            value = reply.value.take().or(value);
+            if let Some(new) = reply.args.take().filter(|new| new != current.value()) {
+                current = current.with_value(new);
+                version = version.saturating_add(1);
+                // Its own answer was about the arguments that it wrote.
+                if let Some(slot) = answered.get_mut(place) {
+                    *slot = Some(version);
+                }
+            }
+        }
+        if version > 0 {
+            firing.learn(current.value());
+            firing.report.tighten(rule.answer(&current));
+            for (place, hook) in all.iter().enumerate().filter(|(_, hook)| hook.step != Step::Observe) {
+                let is_current = answered.get(place) == Some(&Some(version));
+                if !is_current && is_first_match(&all, place, &current, at) {
+                    firing.ask(hook, &current, None, Rewrites::Ignored);
+                }
+            }
+        }
+        firing.settle_gate(&current);
+        let redacted = self.services.firewall.redact_json(Raw::new(current.value().clone()));
+        let reply = value.map(|value| self.services.firewall.redact_json(Raw::new(value)));
+        let answer = firing.report.answer;
+        let proposed = ProposedArgs { value: current.into_value(), redacted, answer };
+        GateReport { hooks: firing.report, proposed, reply }
+    }
+
+    /// Runs the hooks of `post_tool_use` and, after a failure, of `post_tool_use_failure`.
+    ///
+    /// ADR-004: hooks see the output as the tool left it, and the scan of the firewall runs after the transform step.
+    /// The raw output is consumed: only what the firewall let through comes back. A deny counts as skip, since the
+    /// tool has run.
+    pub fn post_tool_use(&self, call: &ToolCall, output: Raw<Output>, at: &FireContext) -> PostToolReport {
+        let ended = local::ended(&output);
+        let payload = Payload::Tool { tool: call.tool.clone(), args: call.args.clone() };
+        let call = GateCall { event: Event::PostToolUse, payload };
+        let mut firing = Firing::new(self, Event::PostToolUse, at);
+        self.services.firewall.remember(&output, &mut firing.known);
+        firing.learn(call.value());
+        let all = self.hooks(Event::PostToolUse, ended);
+        let mut current = Current { raw: output, scanned: None };
+        for (place, hook) in all.iter().enumerate() {
+            if hook.step == Step::Judge {
+                // The firewall step: from here on, hooks see what is redacted by now.
+                firing.scan(&mut current, None);
+            }
+            if !is_first_match(&all, place, &call, at) {
+                continue;
+            }
+            let rewrites = if hook.step == Step::Transform { Rewrites::Allowed } else { Rewrites::Ignored };
+            let new = match &hook.handler {
+                Handler::Local(own) => firing.look(hook, own.as_ref(), &current.raw),
+                _ => firing.ask(hook, &call, Some(&mut current), rewrites).and_then(|wanted| wanted.output),
+            };
+            if let Some(new) = new {
+                current = Current { raw: new, scanned: None };
+                firing.scan(&mut current, Some(&hook.id));
+            }
+        }
+        firing.report.answer = Answer::Skip;
+        let Current { raw, scanned } = current;
+        let output = scanned.unwrap_or_else(|| self.services.firewall.redact_output(raw, &firing.known).0);
+        PostToolReport { hooks: firing.report, output }
+    }
+
+    /// Runs the hooks of an event on which no answer decides anything.
+    #[must_use]
+    pub fn notify(&self, call: &GateCall, at: &FireContext) -> HookReport {
+        let mut firing = Firing::new(self, call.event, at);
+        firing.learn(call.value());
+        let all = self.hooks(call.event, Ended::Ok);
+        for (place, hook) in all.iter().enumerate() {
+            if is_first_match(&all, place, call, at) {
+                firing.ask(hook, call, None, Rewrites::Ignored);
+            }
+        }
+        firing.report.answer = Answer::Skip;
+        firing.report
+    }
+
+    /// Returns the hooks of an event in order. Of Claude's hooks, those of the other result of a tool are left out.
+    fn hooks(&self, event: Event, ended: Ended) -> Vec<&Hook> {
+        use plugward_manifest::Dialect::Claude;
+        let fires = |hook: &&Hook| match (hook.event, event) {
+            (Event::PostToolUse, Event::PostToolUse) => hook.dialect != Claude || ended == Ended::Ok,
+            (Event::PostToolUseFailure, Event::PostToolUse) => ended == Ended::Failed,
+            (own, fired) => own == fired,
+        };
+        let mut hooks: Vec<&Hook> = self.plan.hooks().iter().filter(fires).collect();
+        // Both events of a failed tool are one event here.
+        hooks.sort_by(|a, b| {
+            let ((_, a, b2, c, d, e), (_, f, g, h, i, j)) = (a.order(), b.order());
+            (a, b2, c, d, e).cmp(&(f, g, h, i, j))
+        });
+        hooks
+    }
+}
+
+/// Returns `true` if a hook is meant for the call, and no earlier hook of its source runs the same thing.
+fn is_first_match(all: &[&Hook], place: usize, call: &GateCall, at: &FireContext) -> bool {
+    let Some(hook) = all.get(place) else { return false };
+    let earlier = all.iter().take(place);
+    matches(hook, call, at) && !earlier.into_iter().any(|other| other.repeats(hook) && matches(other, call, at))
+}
+
+fn matches(hook: &Hook, call: &GateCall, at: &FireContext) -> bool {
+    if !hook.matcher.matches(call.matched()) {
+        return false;
+    }
+    match (&hook.condition, &call.payload) {
+        (None, _) => true,
+        (Some(condition), Payload::Tool { tool, args }) => condition.holds(tool, args, &at.project),
+        // Outside of tool events a hook with `if` never runs.
+        (Some(_), Payload::Data(_)) => false,
+    }
+}
+
+/// Whether a hook can replace what it sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rewrites {
+    Allowed,
+    Ignored,
+}
+
+/// The output of a tool as it stands, and what a scan let through of it.
+struct Current {
+    raw: Raw<Output>,
+    scanned: Option<Redacted<Output>>,
+}
+
+/// What a hook wants, after its shape was checked.
+#[derive(Default)]
+struct Wanted {
+    args: Option<Value>,
+    output: Option<Raw<Output>>,
+    value: Option<Value>,
+}
+
+/// One event while its hooks run.
+struct Firing<'d> {
+    dispatcher: &'d Dispatcher,
+    at: &'d FireContext,
+    /// The secrets of the payload, to be found again in what hooks print.
+    known: Known,
+    report: HookReport,
+}
+
+impl<'d> Firing<'d> {
+    fn new(dispatcher: &'d Dispatcher, event: Event, at: &'d FireContext) -> Self {
+        Self { dispatcher, at, known: Known::new(), report: HookReport::new(event) }
+    }
+
+    /// Remembers the secrets of arguments or data.
+    fn learn(&mut self, value: &Value) {
+        let content = Content::Json(value.clone());
+        let output = Raw::new(Output { content, metadata: Value::Null, ended: Ended::Ok });
+        self.dispatcher.services.firewall.remember(&output, &mut self.known);
+    }
+
+    /// Scans the output as it stands, if it was not scanned. Laundered values are those of the hook that wrote it.
+    fn scan(&mut self, current: &mut Current, writer: Option<&str>) {
+        if current.scanned.is_some() {
+            return;
+        }
+        let copy = local::copy(&current.raw);
+        let (redacted, laundered) = self.dispatcher.services.firewall.redact_output(copy, &self.known);
+        if let Some(hook) = writer {
+            self.laundered(hook, &laundered);
+        }
+        current.scanned = Some(redacted);
+    }
+
+    fn laundered(&mut self, hook: &str, found: &[Found]) {
+        let kinds: Vec<String> = found.iter().map(|found| found.kind.as_str().to_owned()).collect();
+        if kinds.is_empty() {
+            return;
+        }
+        let rows = &mut self.report.laundered;
+        let place = rows.iter().position(|row| row.hook == hook).unwrap_or_else(|| {
+            rows.push(Laundered { hook: hook.to_owned(), kinds: Vec::new() });
+            rows.len().saturating_sub(1)
+        });
+        if let Some(row) = rows.get_mut(place) {
+            row.kinds.extend(kinds);
+            row.kinds.sort();
+            row.kinds.dedup();
+        }
+    }
+
+    /// Redacts what a hook printed, and looks for secrets of the payload in it.
+    fn clean(&mut self, hook: &str, text: String) -> Redacted {
+        let (redacted, laundered) =
+            self.dispatcher.services.firewall.redact_transformed(Raw::new(text), &self.known);
+        self.laundered(hook, &laundered);
+        redacted
+    }
+
+    fn look(&mut self, hook: &Hook, own: &dyn crate::LocalHook, raw: &Raw<Output>) -> Option<Raw<Output>> {
+        let (result, new) = match local::look(own, raw) {
+            LocalReply::Replace(new) if hook.step == Step::Transform => (StepResult::Transformed, Some(Raw::new(new))),
+            LocalReply::Keep | LocalReply::Replace(_) => (StepResult::Answered(Answer::Skip), None),
+        };
+        self.step(hook, View::Raw, result, None, None);
+        new
+    }
+
+    /// Runs one hook and takes up its answer. Returns what it wants, if it answered.
+    fn ask(
+        &mut self,
+        hook: &Hook,
+        call: &GateCall,
+        mut current: Option<&mut Current>,
+        rewrites: Rewrites,
+    ) -> Option<Wanted> {
+        let (saw, result, mut note) = match &hook.handler {
+            Handler::Command(form) => self.command(hook, form, call, current.as_deref_mut()),
+            _ => (View::Redacted, self.model(hook, call, current.as_deref_mut()), None),
+        };
+        let seen_redacted = saw == View::Redacted;
+        let mut wanted = Wanted::default();
+        let outcome = result.and_then(|mut reply| {
+            if let Some(rewrite) = reply.rewrite.take() {
+                if rewrites == Rewrites::Ignored {
+                    reply.has_ignored = true;
+                } else {
+                    self.take(rewrite, call, seen_redacted, current.as_deref(), &mut wanted)?;
+                }
+            }
+            wanted.value = reply.value.take();
+            Ok(reply)
+        });
+        match outcome {
+            Ok(reply) => {
+                if reply.has_ignored {
+                    note = note.or(Some("hook/ignored-field"));
+                }
+                let transformed = wanted.args.is_some() || wanted.output.is_some();
+                self.take_reply(hook, reply, saw, note, transformed);
+                Some(wanted)
+            }
+            Err(failure) => {
+                let withheld = self.fail(hook, saw, failure, current.is_some());
+                withheld.then(|| Wanted {
+                    output: current.map(|current| local::withheld(local::ended(&current.raw))),
+                    ..Wanted::default()
+                })
+            }
+        }
+    }
+
+    /// Checks what a hook wants instead of what it saw.
+    fn take(
+        &self,
+        rewrite: Rewrite,
+        call: &GateCall,
+        seen_redacted: bool,
+        current: Option<&Current>,
+        wanted: &mut Wanted,
+    ) -> Result<(), Failure> {
+        match (rewrite, current) {
+            (Rewrite::Output { output, metadata }, Some(current)) => {
+                wanted.output = local::replace(&current.raw, output, metadata)?;
+            }
+            (Rewrite::Output { .. }, None) | (Rewrite::Replace(_) | Rewrite::Merge(_), Some(_)) => {}
+            (Rewrite::Replace(args), None) => {
+                wanted.args = Some(self.args(call, Value::Object(args), seen_redacted)?);
+            }
+            (Rewrite::Merge(new), None) => {
+                let seen = if seen_redacted { self.redacted(call.value()) } else { call.value().clone() };
+                let mut args = seen.as_object().cloned().unwrap_or_else(Map::new);
+                args.extend(new);
+                wanted.args = Some(self.args(call, Value::Object(args), seen_redacted)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn args(&self, call: &GateCall, new: Value, seen_redacted: bool) -> Result<Value, Failure> {
+        let seen = seen_redacted.then(|| self.redacted(call.value()));
+        rewritten(call.value(), seen.as_ref(), new)
+    }
+
+    fn redacted(&self, value: &Value) -> Value {
+        self.dispatcher.services.firewall.redact_json(Raw::new(value.clone())).into_value()
+    }
+
+    fn take_reply(
+        &mut self,
+        hook: &Hook,
+        reply: Reply,
+        saw: View,
+        code: Option<&'static str>,
+        transformed: bool,
+    ) {
+        let gate = hook.event.class() == EventClass::Gate;
+        let answer = match reply.answer {
+            // An observer has no say.
+            _ if hook.step == Step::Observe => Answer::Skip,
+            answer if gate => answer,
+            _ => Answer::Skip,
+        };
+        let reason = reply.reason.map(|reason| self.clean(&hook.id, reason));
+        let counts = reply.answer > Answer::Allow || reply.stop_turn;
+        if let Some(reason) = reason.as_ref().filter(|_| counts) {
+            self.report.reasons.push(reason.clone());
+        }
+        if let Some(context) = reply.context.filter(|text| !text.is_empty()) {
+            let cut = context.chars().take(CONTEXT).collect();
+            let context = self.clean(&hook.id, cut);
+            self.report.context.push(context);
+        }
+        for message in reply.messages {
+            let message = self.clean(&hook.id, message);
+            self.report.messages.push(message);
+        }
+        self.report.stop_turn |= reply.stop_turn && hook.step != Step::Observe;
+        self.report.tighten(answer);
+        let result = if transformed { StepResult::Transformed } else { StepResult::Answered(answer) };
+        self.step(hook, saw, result, code, reason);
+    }
+
+    /// Takes up a failure. Returns `true` if the output must be withheld.
+    fn fail(&mut self, hook: &Hook, saw: View, failure: Failure, has_output: bool) -> bool {
+        // A replacement with another shape could have been meant to hide something, so the output does not go on.
+        let by_default = hook.on_failure.is_none() && failure.code == "hook/bad-shape";
+        let action = if by_default && has_output { OnFailure::Withhold } else { hook.on_failure() };
+        let message = self.clean(&hook.id, failure.message);
+        if action == OnFailure::Block && hook.event.class() == EventClass::Gate {
+            self.report.tighten(Answer::Deny);
+            let text = format!("{}: {} ({})", hook.id, message.as_str(), failure.code);
+            let reason = self.clean(&hook.id, text);
+            self.report.reasons.push(reason);
+        }
+        self.step(hook, saw, StepResult::Failed, Some(failure.code), Some(message));
+        action == OnFailure::Withhold && has_output
+    }
+
+    fn step(
+        &mut self,
+        hook: &Hook,
+        saw: View,
+        result: StepResult,
+        code: Option<&'static str>,
+        message: Option<Redacted>,
+    ) {
+        self.report.steps.push(StepReport { hook: hook.id.clone(), step: hook.step, saw, result, code, message });
+    }
+
+    /// Runs a command with what it can see.
+    fn command(
+        &mut self,
+        hook: &Hook,
+        form: &CommandForm,
+        call: &GateCall,
+        current: Option<&mut Current>,
+    ) -> (View, Result<Reply, Failure>, Option<&'static str>) {
+        let services = &self.dispatcher.services;
+        let mut note = None;
+        let raw = current.as_ref().map(|current| &current.raw);
+        if hook.view == View::Raw {
+            let result = local::with_envelope(hook, call, raw, self.at, |input| self.run(hook, form, input));
+            return (View::Raw, result, note);
+        }
+        if let (Some(grants), Some(tool)) = (&services.grants, call.tool_name()) {
+            let mut result = None;
+            let check = grants.lend(&hook.id, tool, &mut || {
+                let lent = local::with_envelope(hook, call, raw, self.at, |input| self.run(hook, form, input));
+                result = Some(lent);
+            });
+            match (check, result) {
+                (_, Some(result)) => return (View::Raw, result, note),
+                (LendCheck::Unrecorded, None) => note = Some("hook/raw-unrecorded"),
+                (LendCheck::NotGranted | LendCheck::Lent, None) => {}
+            }
+        }
+        let input = self.redacted_envelope(hook, call, current).to_string();
+        (View::Redacted, self.run(hook, form, input.as_bytes()), note)
+    }
+
+    fn redacted_envelope(&mut self, hook: &Hook, call: &GateCall, current: Option<&mut Current>) -> Value {
+        let call = call.with_value(self.redacted(call.value()));
+        let output = current.and_then(|current| {
+            self.scan(current, None);
+            current.scanned.as_ref()
+        });
+        let result = output.map(Redacted::as_ref).map(view);
+        envelope(hook.dialect, hook.event, &call, result.as_ref(), self.at)
+    }
+
+    fn run(&self, hook: &Hook, form: &CommandForm, input: &[u8]) -> Result<Reply, Failure> {
+        let Some(start) = &self.dispatcher.services.start else {
+            return Err(Failure::new("hook/no-starter", "nothing starts commands"));
+        };
+        let command = command(hook, form, self.at);
+        let ran = program::run(start.as_ref(), &command, input, hook.timeout).map_err(|error| {
+            let gone = !std::path::Path::new(&command.directory).is_dir();
+            match error.kind() {
+                _ if gone => Failure::new("hook/spawn", "the working directory does not exist"),
+                std::io::ErrorKind::NotFound => {
+                    Failure::new("hook/not-found", "the program or its interpreter does not exist")
+                }
+                _ => Failure::new("hook/spawn", format!("the program could not be started: {error}")),
+            }
+        })?;
+        reply::read(hook.dialect, hook.event, form, &ran)
+    }
+
+    /// Asks a model about redacted text.
+    fn model(&mut self, hook: &Hook, call: &GateCall, current: Option<&mut Current>) -> Result<Reply, Failure> {
+        let services = &self.dispatcher.services;
+        if self.at.nesting == Nesting::InsideAgentHook {
+            return Err(Failure::new("hook/depth", "a hook inside of an agent hook cannot ask a model"));
+        }
+        let Some(model) = &services.model else { return Err(Failure::new("hook/no-model", "there is no model")) };
+        let call = call.with_value(self.redacted(call.value()));
+        let output = current.and_then(|current| {
+            self.scan(current, None);
+            current.scanned.as_ref()
+        });
+        let result = output.map(Redacted::as_ref).map(view);
+        let subject = Subject { dialect: hook.dialect, event: hook.event, call: &call, result: result.as_ref() };
+        let (dialect, event, timeout) = (hook.dialect, hook.event, hook.timeout);
+        match (&hook.handler, output) {
+            (Handler::Prompt(template), _) => {
+                let request = judge::request(&services.firewall, template, &subject, self.at);
+                judge::prompt(model, request, dialect, event, timeout)
+            }
+            (Handler::Agent(template), _) => {
+                let Some(agent) = &services.agent else {
+                    return Err(Failure::new("hook/no-agent", "there is no agent"));
+                };
+                let request = judge::request(&services.firewall, template, &subject, self.at);
+                judge::agent(agent, model, request, dialect, event, timeout)
+            }
+            (Handler::Judge(own), Some(output)) => judge::judge(own, model, output, timeout),
+            _ => Err(Failure::new("hook/unsupported", "this hook does not ask a model")),
+        }
+    }
+
+    /// Turns the answers of a gate into the one of the event.
+    fn settle_gate(&mut self, call: &GateCall) {
+        let event = call.event;
+        let report = &mut self.report;
+        if report.answer == Answer::Deny {
+            let stops = matches!(event, Event::Stop | Event::SubagentStop);
+            let managed = event == Event::ConfigChange
+                && call.value().get("source").and_then(Value::as_str) == Some("policy_settings");
+            if stops && self.at.stop_denials >= STOP_DENIALS {
+                report.answer = Answer::Allow;
+                let denies = |step: &&mut StepReport| step.result == StepResult::Answered(Answer::Deny);
+                if let Some(step) = report.steps.iter_mut().rfind(denies) {
+                    step.code = Some("hook/stop-loop");
+                }
+            } else if managed {
+                // The settings of the organization apply, whatever a hook wants.
+                report.answer = Answer::Allow;
+            } else if event == Event::PostToolBatch {
+                report.stop_turn = true;
+            }
+        }
+        if report.answer == Answer::Skip {
+            report.answer = Answer::Allow;
+        }
+    }
+}
+
+fn view(output: &Output) -> ResultView<'_> {
+    ResultView { output, failed: output.ended == Ended::Failed }
+}

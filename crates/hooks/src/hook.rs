@@ -1,0 +1,247 @@
+//! One hook as it will run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use plugward_manifest::Dialect;
+
+use crate::event::Event;
+use crate::matcher::{Condition, Matcher};
+use crate::services::{JudgeHook, LocalHook};
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[expect(clippy::exhaustive_enums, reason = "a new value must stop every host from building")]
+        pub enum $name {
+            $($(#[$item_doc])* $item,)*
+        }
+
+        impl $name {
+            /// Returns the word that reports use.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$item => $word,)* }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+words! {
+    /// Who defined a hook. Hooks of an earlier scope run first.
+    Scope {
+        /// The organization that manages the machine.
+        Managed = "managed",
+        /// The user.
+        User = "user",
+        /// The repository that is worked on.
+        Project = "project",
+        /// A plugin.
+        Plugin = "plugin",
+    }
+}
+
+words! {
+    /// When a hook runs. Steps run one after another, in this order.
+    Step {
+        /// Sees the call or the output and changes nothing.
+        Observe = "observe",
+        /// Decides about a gate event by a command.
+        Gate = "gate",
+        /// Can replace the output of a tool.
+        Transform = "transform",
+        /// Asks a model, which sees redacted text only.
+        Judge = "judge",
+        /// Is told about an event.
+        Notice = "notice",
+    }
+}
+
+words! {
+    /// What a hook sees of tool output, arguments and data.
+    View {
+        /// Text as the tool left it.
+        Raw = "raw",
+        /// Text after the secret scan.
+        Redacted = "redacted",
+    }
+}
+
+words! {
+    /// What follows if a hook fails.
+    OnFailure {
+        /// The answer is deny. After a tool has run it is skip.
+        Block = "block",
+        /// The hook has no say.
+        Skip = "skip",
+        /// The output of the tool is withheld.
+        Withhold = "withhold",
+    }
+}
+
+/// What runs.
+#[derive(Clone)]
+pub(crate) enum Handler {
+    Command(CommandForm),
+    Prompt(String),
+    Agent(String),
+    Local(Arc<dyn LocalHook>),
+    Judge(Arc<dyn JudgeHook>),
+}
+
+/// The forms in which a command is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CommandForm {
+    /// Text for a shell, and the name of the shell.
+    Shell { shell: &'static str, text: String },
+    /// An argument list.
+    Arguments(Vec<String>),
+    /// A file of the plugin, which runs without a shell.
+    PluginFile(String),
+}
+
+/// The private directories of a plugin, as absolute paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "both are needed to run a plugin's command")]
+pub struct PluginDirectories {
+    /// The read-only copy of the plugin's checked bytes: `CLAUDE_PLUGIN_ROOT`.
+    pub root: String,
+    /// A directory that the plugin can write: `CLAUDE_PLUGIN_DATA`.
+    pub data: String,
+}
+
+/// One hook of a plan.
+#[derive(Clone)]
+pub struct Hook {
+    pub(crate) id: String,
+    pub(crate) event: Event,
+    pub(crate) dialect: Dialect,
+    pub(crate) scope: Scope,
+    /// The place of its source among those of its scope, and the id of a plugin.
+    pub(crate) source: (usize, String),
+    pub(crate) position: usize,
+    pub(crate) step: Step,
+    pub(crate) matcher: Matcher,
+    pub(crate) matcher_text: Option<String>,
+    pub(crate) condition: Option<Condition>,
+    pub(crate) handler: Handler,
+    pub(crate) run: Vec<String>,
+    pub(crate) timeout: Duration,
+    /// As written; `None` leaves the default of the event.
+    pub(crate) on_failure: Option<OnFailure>,
+    pub(crate) priority: i32,
+    pub(crate) env: Vec<String>,
+    pub(crate) view: View,
+    pub(crate) directories: Option<Arc<PluginDirectories>>,
+}
+
+impl Hook {
+    /// Returns the id: the scope or the plugin, `:`, and the name or the event with a number.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the event.
+    #[must_use]
+    pub const fn event(&self) -> Event {
+        self.event
+    }
+
+    /// Returns who defined it.
+    #[must_use]
+    pub const fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Returns the id of the plugin that defined it.
+    #[must_use]
+    pub fn plugin(&self) -> Option<&str> {
+        (self.scope == Scope::Plugin).then_some(self.source.1.as_str())
+    }
+
+    /// Returns the step in which it runs.
+    #[must_use]
+    pub const fn step(&self) -> Step {
+        self.step
+    }
+
+    /// Returns what it sees, unless a grant shows more to it ([`RawGrants`](crate::RawGrants)).
+    #[must_use]
+    pub const fn view(&self) -> View {
+        self.view
+    }
+
+    /// Returns the matcher as written.
+    #[must_use]
+    pub fn matcher(&self) -> Option<&str> {
+        self.matcher_text.as_deref()
+    }
+
+    /// Returns the word for what runs: `command`, `prompt`, `agent`, `local` or `judge`.
+    #[must_use]
+    pub const fn handler(&self) -> &'static str {
+        match self.handler {
+            Handler::Command(_) => "command",
+            Handler::Prompt(_) => "prompt",
+            Handler::Agent(_) => "agent",
+            Handler::Local(_) => "local",
+            Handler::Judge(_) => "judge",
+        }
+    }
+
+    /// Returns the command for a report: its words, or its text as a whole. Empty if it is not a command.
+    #[must_use]
+    pub fn run(&self) -> &[String] {
+        &self.run
+    }
+
+    /// Returns how long it can take.
+    #[must_use]
+    pub const fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Returns the priority; hooks with a lower one run first within a step.
+    #[must_use]
+    pub const fn priority(&self) -> i32 {
+        self.priority
+    }
+
+    /// Returns what follows if it fails.
+    ///
+    /// Gates block by default, but for those on which a deny makes the agent go on.
+    #[must_use]
+    pub fn on_failure(&self) -> OnFailure {
+        use crate::event::EventClass::Gate;
+        let blocks = matches!(self.step, Step::Gate | Step::Judge)
+            && self.event.class() == Gate
+            && !self.event.prolongs();
+        self.on_failure.unwrap_or(if blocks { OnFailure::Block } else { OnFailure::Skip })
+    }
+
+    /// Returns the order of hooks: event, step, priority, scope, source and position.
+    pub(crate) fn order(&self) -> (Event, Step, i32, Scope, &(usize, String), usize) {
+        (self.event, self.step, self.priority, self.scope, &self.source, self.position)
+    }
+
+    /// Returns `true` if another hook of the same source runs the same thing.
+    pub(crate) fn repeats(&self, other: &Self) -> bool {
+        let same = match (&self.handler, &other.handler) {
+            (Handler::Command(own), Handler::Command(other)) => own == other,
+            (Handler::Prompt(own), Handler::Prompt(other)) | (Handler::Agent(own), Handler::Agent(other)) => {
+                own == other
+            }
+            _ => false,
+        };
+        same && (self.scope, &self.source, self.step) == (other.scope, &other.source, other.step)
+    }
+}
+
+impl core::fmt::Debug for Hook {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Hook").field("id", &self.id).field("step", &self.step).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,338 @@
+//! All hooks of some sources in one order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use plugward_manifest::{Dialect, SurfaceItem, SurfaceKind};
+
+use crate::define::{Definition, Origin, place, shown};
+use crate::event::{Event, EventClass};
+use crate::hook::{Handler, Hook, PluginDirectories, Scope, Step, View};
+use crate::matcher::Matcher;
+use crate::services::{JudgeHook, LocalHook};
+
+/// Something to say about a definition.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct HookNote {
+    /// The place: file, line and column.
+    pub at: String,
+    /// The stable code.
+    pub code: &'static str,
+    /// What there is; words of strangers are escaped.
+    pub message: String,
+    /// What to do about it.
+    pub help: &'static str,
+}
+
+impl HookNote {
+    pub(crate) fn new(code: &'static str, at: String, message: String) -> Self {
+        Self { at, code, message, help: crate::error::help(code) }
+    }
+}
+
+/// A source of which no hook runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct RefusedSource {
+    /// Who defined the source.
+    pub scope: Scope,
+    /// `user`, `project2`, or the id of a plugin.
+    pub source: String,
+    /// The stable code.
+    pub code: String,
+}
+
+/// Which hooks see text before the secret scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a new choice must stop every host from building")]
+pub enum RawOutput {
+    /// Managed and user hooks; others if they have a grant.
+    ManagedAndUser,
+    /// All command hooks: the user's setting `hooks.raw = "all"`.
+    All,
+}
+
+/// All hooks of some sources, in the order in which they run.
+///
+/// # Guarantees
+/// The order depends on the definitions and on the order of the files alone. It is the same for every order in which
+/// plugins are added and their files were created.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    hooks: Vec<Hook>,
+    notes: Vec<HookNote>,
+    refused: Vec<RefusedSource>,
+}
+
+impl Plan {
+    /// Starts without a source.
+    #[must_use]
+    pub const fn builder(raw: RawOutput) -> PlanBuilder {
+        let plan = Self { hooks: Vec::new(), notes: Vec::new(), refused: Vec::new() };
+        PlanBuilder { raw, plan, files: BTreeMap::new() }
+    }
+
+    /// Returns the hooks by event and order.
+    #[must_use]
+    pub fn hooks(&self) -> &[Hook] {
+        &self.hooks
+    }
+
+    /// Returns what there is to say about definitions, by place.
+    #[must_use]
+    pub fn notes(&self) -> &[HookNote] {
+        &self.notes
+    }
+
+    /// Keeps the hooks that run when an event fires.
+    #[must_use]
+    pub fn only(mut self, event: Event) -> Self {
+        let content = event.class() == EventClass::Content;
+        self.hooks.retain(|hook| hook.event == event || (content && hook.event.class() == EventClass::Content));
+        self
+    }
+
+    /// Returns the ids of the plugins that have commands in the plan.
+    #[must_use]
+    pub fn plugins_with_commands(&self) -> BTreeSet<&str> {
+        let commands = self.hooks.iter().filter(|hook| matches!(hook.handler, Handler::Command(_)));
+        commands.filter_map(Hook::plugin).collect()
+    }
+
+    /// Sets the private directories of each plugin that has commands in the plan. A plugin without them is refused
+    /// with `hook/seal`.
+    #[must_use]
+    pub fn with_directories(mut self, directories: &BTreeMap<String, PluginDirectories>) -> Self {
+        let wanted = self.plugins_with_commands().into_iter().map(ToOwned::to_owned);
+        let missing: BTreeSet<String> = wanted.filter(|id| !directories.contains_key(id)).collect();
+        self.hooks.retain(|hook| hook.plugin().is_none_or(|id| !missing.contains(id)));
+        for hook in &mut self.hooks {
+            hook.directories = hook.plugin().and_then(|id| directories.get(id)).cloned().map(Arc::new);
+        }
+        for source in missing {
+            self.refused.push(RefusedSource { scope: Scope::Plugin, source, code: "hook/seal".to_owned() });
+        }
+        self.refused.sort();
+        self
+    }
+
+    /// Returns the sources of which no hook runs.
+    #[must_use]
+    pub fn refused(&self) -> &[RefusedSource] {
+        &self.refused
+    }
+}
+
+/// Gathers the sources of a plan.
+#[derive(Debug, Clone)]
+pub struct PlanBuilder {
+    raw: RawOutput,
+    plan: Plan,
+    files: BTreeMap<Scope, usize>,
+}
+
+impl PlanBuilder {
+    /// Adds a hooks or settings file. Hooks of earlier files of a scope run first.
+    ///
+    /// A file that cannot be read, or that has a defect on a gate event, adds no hook; it is in
+    /// [`Plan::refused`]. Other defects cost their entry.
+    pub fn file(&mut self, scope: Scope, dialect: Dialect, label: &str, bytes: &[u8]) {
+        let number = self.files.entry(scope).or_default();
+        *number = number.saturating_add(1);
+        let number = *number;
+        let word = scope.as_str();
+        let prefix = if number == 1 { word.to_owned() } else { format!("{word}{number}") };
+        let label = shown(label, 256);
+        let origin = Origin {
+            scope,
+            prefix: &prefix,
+            label: &label,
+            dialect,
+            source: (number, String::new()),
+            view: self.view(scope),
+        };
+        let file = match plugward_manifest::hooks(dialect, bytes) {
+            Ok(file) => file,
+            Err(errors) => {
+                for error in errors.iter() {
+                    let (at, message) = (place(&label, error.place()), error.message().to_owned());
+                    self.plan.notes.push(HookNote::new("hook/config-syntax", at, message));
+                }
+                return self.refuse_as(scope, &prefix, "hook/config-syntax");
+            }
+        };
+        let mut broken = None;
+        for error in file.errors() {
+            let (at, message) = (place(&label, error.place()), error.message().to_owned());
+            self.plan.notes.push(HookNote::new("hook/field", at, message));
+            let event = error.event().map(|word| Event::of_host(dialect, word));
+            let of_gate = match event {
+                None => true,
+                Some(event) => event.is_some_and(|event| event.class() == EventClass::Gate),
+            };
+            if of_gate {
+                broken = Some("hook/field");
+            }
+        }
+        let items: Vec<&SurfaceItem> = file.items().iter().collect();
+        self.define(&origin, &items, broken);
+    }
+
+    /// Adds the hooks of a plugin that loads, of the first of its dialects claude, codex and gnoma.
+    ///
+    /// Its commands need directories before they can run ([`Plan::with_directories`]).
+    pub fn plugin<'a>(
+        &mut self,
+        id: &str,
+        items: impl IntoIterator<Item = (Dialect, &'a SurfaceItem)>,
+    ) {
+        let mut by_dialect: BTreeMap<Dialect, Vec<&SurfaceItem>> = BTreeMap::new();
+        for (dialect, item) in items.into_iter().filter(|(_, item)| item.kind() == SurfaceKind::Hook) {
+            by_dialect.entry(dialect).or_default().push(item);
+        }
+        let id = shown(id, 256);
+        let first = [Dialect::Claude, Dialect::Codex, Dialect::Gnoma].into_iter().find(|one| by_dialect.contains_key(one));
+        for (dialect, items) in by_dialect.iter().filter(|(dialect, _)| Some(**dialect) != first) {
+            let at = items.first().map_or_else(String::new, |item| place(&id, item.place()));
+            let count = items.len();
+            let message = format!("{count} {} of {dialect} never run here", if count == 1 { "hook" } else { "hooks" });
+            self.plan.notes.push(HookNote::new("hook/other-dialect", at, message));
+        }
+        let Some((dialect, items)) = first.and_then(|dialect| by_dialect.remove_entry(&dialect)) else { return };
+        let origin = Origin {
+            scope: Scope::Plugin,
+            prefix: &id,
+            label: &id,
+            dialect,
+            source: (0, id.clone()),
+            view: self.view(Scope::Plugin),
+        };
+        self.define(&origin, &items, None);
+    }
+
+    /// Adds a hook of the host's own that looks at raw output, before or as part of the transform step.
+    pub fn local(&mut self, name: &str, step: LocalStep, hook: Arc<dyn LocalHook>) {
+        let step = match step {
+            LocalStep::Observe => Step::Observe,
+            LocalStep::Transform => Step::Transform,
+        };
+        self.in_process(name, step, View::Raw, Handler::Local(hook));
+    }
+
+    /// Adds a hook of the host's own that shows redacted output to a model.
+    pub fn judge(&mut self, name: &str, hook: Arc<dyn JudgeHook>) {
+        self.in_process(name, Step::Judge, View::Redacted, Handler::Judge(hook));
+    }
+
+    /// Lists a source that the host did not add, such as a plugin that does not load.
+    pub fn refuse(&mut self, source: &str, code: &str) {
+        self.refuse_as(Scope::Plugin, &shown(source, 256), code);
+    }
+
+    /// Puts the hooks in order.
+    #[must_use]
+    pub fn build(self) -> Plan {
+        let mut plan = self.plan;
+        plan.hooks.sort_by(|a, b| a.order().cmp(&b.order()));
+        plan.notes.sort();
+        plan.refused.sort();
+        plan.refused.dedup();
+        plan
+    }
+
+    fn view(&self, scope: Scope) -> View {
+        match (self.raw, scope) {
+            (RawOutput::All, _) | (_, Scope::Managed | Scope::User) => View::Raw,
+            (RawOutput::ManagedAndUser, Scope::Project | Scope::Plugin) => View::Redacted,
+        }
+    }
+
+    fn in_process(&mut self, name: &str, step: Step, view: View, handler: Handler) {
+        let position = self.plan.hooks.len();
+        self.plan.hooks.push(Hook {
+            id: format!("host:{name}"),
+            event: Event::PostToolUse,
+            dialect: Dialect::Gnoma,
+            scope: Scope::Managed,
+            source: (0, String::new()),
+            position,
+            step,
+            matcher: Matcher::All,
+            matcher_text: None,
+            condition: None,
+            handler,
+            run: Vec::new(),
+            timeout: std::time::Duration::from_secs(600),
+            on_failure: None,
+            priority: 0,
+            env: Vec::new(),
+            view,
+            directories: None,
+        });
+    }
+
+    fn define(&mut self, origin: &Origin<'_>, items: &[&SurfaceItem], mut broken: Option<&'static str>) {
+        let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut hooks: Vec<Hook> = Vec::new();
+        for (position, item) in items.iter().enumerate() {
+            let word = item.event().unwrap_or("hook");
+            let number = numbers.entry(word).or_default();
+            *number = number.saturating_add(1);
+            let number = format!("{}.{number}", shown(word, 64));
+            let (hook, notes) = Definition::new(origin, item).hook(&number, position);
+            self.plan.notes.extend(notes);
+            let nameless = origin.dialect == Dialect::Gnoma
+                && origin.scope != Scope::Plugin
+                && item.name().is_empty();
+            let defect = match hook {
+                Ok(None) => None,
+                Err(error) => Some((error.note, error.of_gate)),
+                Ok(Some(hook)) => {
+                    let message = if nameless {
+                        Some("expected the key `name`, found none".to_owned())
+                    } else if hooks.iter().any(|other| other.id == hook.id) {
+                        Some(format!("expected a name of its own, found `{}` again", hook.id))
+                    } else {
+                        None
+                    };
+                    match message {
+                        None => {
+                            hooks.push(hook);
+                            None
+                        }
+                        Some(message) => {
+                            let at = place(origin.label, item.place());
+                            let of_gate = hook.event.class() == EventClass::Gate;
+                            Some((HookNote::new("hook/field", at, message), of_gate))
+                        }
+                    }
+                }
+            };
+            if let Some((note, of_gate)) = defect {
+                if of_gate {
+                    broken = broken.or(Some(note.code));
+                }
+                self.plan.notes.push(note);
+            }
+        }
+        match broken {
+            Some(code) => self.refuse_as(origin.scope, origin.prefix, code),
+            None => self.plan.hooks.append(&mut hooks),
+        }
+    }
+
+    fn refuse_as(&mut self, scope: Scope, source: &str, code: &str) {
+        self.plan.refused.push(RefusedSource { scope, source: source.to_owned(), code: code.to_owned() });
+    }
+}
+
+/// When a hook of the host's own runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "an in-process hook observes or transforms")]
+pub enum LocalStep {
+    /// Before all transforms; its reply has no effect.
+    Observe,
+    /// With the transforms.
+    Transform,
+}

@@ -1,0 +1,180 @@
+//! What a host provides: starting commands, models, agents, grants, its permission rule, and hooks of its own.
+
+use std::io;
+use std::process::Child;
+use std::sync::Arc;
+
+use plugward_redact::{Firewall, LlmAccess, LocalOnly, Output, Raw, Redacted, Request, TransportError};
+
+use crate::call::GateCall;
+use crate::report::Answer;
+
+/// Starts the command of a hook.
+///
+/// A host can start it with less access than it has itself. The child needs three pipes and a process group of its
+/// own: plugward writes, reads, waits, and signals the group.
+pub trait Start: Send + Sync {
+    /// Starts a command.
+    ///
+    /// # Errors
+    /// The system's own. [`io::ErrorKind::NotFound`] becomes `hook/not-found`, every other kind `hook/spawn`.
+    fn start(&self, command: &HookCommand) -> io::Result<Child>;
+}
+
+/// A command with its complete environment.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HookCommand {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// The working directory, as an absolute path.
+    pub directory: String,
+    /// The whole environment; nothing is inherited.
+    pub env: Vec<(String, String)>,
+}
+
+/// Starts commands with the rights of this process.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a name for one way to start")]
+pub struct StartDirectly;
+
+impl Start for StartDirectly {
+    fn start(&self, command: &HookCommand) -> io::Result<Child> {
+        use std::os::unix::process::CommandExt as _;
+        use std::process::Stdio;
+        let Some((program, arguments)) = command.argv.split_first() else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        #[expect(clippy::disallowed_methods, reason = "this is the implementation that starts commands itself")]
+        let mut child = std::process::Command::new(program);
+        child.args(arguments).current_dir(&command.directory).env_clear();
+        child.envs(command.env.iter().map(|(name, value)| (name, value)));
+        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()
+    }
+}
+
+/// The result of asking to lend raw text to a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum LendCheck {
+    /// The use was recorded, and `lend` was called.
+    Lent,
+    /// There is no grant for the hook and the tool; `lend` was not called.
+    NotGranted,
+    /// The use could not be recorded; `lend` was not called.
+    Unrecorded,
+}
+
+/// Grants of raw output to hooks of projects and plugins.
+pub trait RawGrants: Send + Sync {
+    /// Records that a hook sees the raw output of a tool, then calls `lend`, then records the end of the use.
+    fn lend(&self, hook: &str, tool: &str, lend: &mut dyn FnMut()) -> LendCheck;
+}
+
+/// The host's own rule about tool calls. It counts as an answer, so a hook cannot allow what it denies.
+pub trait PermissionRule: Send + Sync {
+    /// Returns the answer for a call as it stands now.
+    fn answer(&self, call: &GateCall) -> Answer;
+}
+
+/// One round of an agent hook.
+#[derive(Debug)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "an agent is done or it is not")]
+pub enum AgentRound {
+    /// The agent is done, and this is its last reply.
+    Done(Redacted),
+    /// The agent wants another round with this request.
+    Continue(Request),
+}
+
+/// The agent of the host that works on agent hooks.
+pub trait AgentLoop: Send + Sync {
+    /// Runs one round. It is called at most five times for a hook.
+    ///
+    /// # Errors
+    /// [`TransportError`] if the model did not reply.
+    fn round(&self, request: Request, model: &dyn LlmAccess) -> Result<AgentRound, TransportError>;
+}
+
+/// What an in-process hook wants with the output.
+#[derive(Debug)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "an output is replaced or it is not")]
+pub enum LocalReply {
+    /// The output stays.
+    Keep,
+    /// The output is replaced.
+    Replace(Output),
+}
+
+/// A hook of the host that runs in its process and sees raw output.
+///
+/// It cannot send the output to a model: it gets no [`LlmAccess`], and nothing that it is lent outlives the call.
+pub trait LocalHook: Send + Sync {
+    /// Looks at the output of a tool.
+    fn look(&self, output: &Raw<Output>, proof: &LocalOnly<'_>) -> LocalReply;
+}
+
+/// A hook of the host that runs in its process and asks a model. It sees redacted output only.
+pub trait JudgeHook: Send + Sync {
+    /// Judges the output of a tool; returned text is a message for the user.
+    ///
+    /// # Errors
+    /// [`TransportError`] if the model did not reply.
+    fn judge(&self, output: &Redacted<Output>, model: &dyn LlmAccess) -> Result<Option<Redacted>, TransportError>;
+}
+
+/// What a dispatcher works with. A firewall is required: there is no state in which output is not scanned.
+#[derive(Clone)]
+pub struct HookServices {
+    pub(crate) firewall: Arc<Firewall>,
+    pub(crate) permission: Arc<dyn PermissionRule>,
+    pub(crate) start: Option<Arc<dyn Start>>,
+    pub(crate) model: Option<Arc<dyn LlmAccess>>,
+    pub(crate) agent: Option<Arc<dyn AgentLoop>>,
+    pub(crate) grants: Option<Arc<dyn RawGrants>>,
+}
+
+impl HookServices {
+    /// Starts with a firewall and the host's permission rule, and nothing that runs hooks.
+    #[must_use]
+    pub fn new(firewall: Arc<Firewall>, permission: Arc<dyn PermissionRule>) -> Self {
+        Self { firewall, permission, start: None, model: None, agent: None, grants: None }
+    }
+
+    /// Sets what starts commands.
+    #[must_use]
+    pub fn start(mut self, start: Arc<dyn Start>) -> Self {
+        self.start = Some(start);
+        self
+    }
+
+    /// Sets the model that prompt and agent hooks ask.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn LlmAccess>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Sets the agent that works on agent hooks.
+    #[must_use]
+    pub fn agent(mut self, agent: Arc<dyn AgentLoop>) -> Self {
+        self.agent = Some(agent);
+        self
+    }
+
+    /// Sets the grants of raw output.
+    #[must_use]
+    pub fn grants(mut self, grants: Arc<dyn RawGrants>) -> Self {
+        self.grants = Some(grants);
+        self
+    }
+}
+
+impl core::fmt::Debug for HookServices {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("HookServices").field("firewall", &self.firewall).finish_non_exhaustive()
+    }
+}

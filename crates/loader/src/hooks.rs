@@ -1,0 +1,163 @@
+//! Hooks of plugins: which plugins contribute any, where their commands run, and what is recorded.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+use plugward_capability::{AnyCapability, Capability as _, HookRawOutputCapability, RawOp, Trail, UseCheck};
+use plugward_hooks::{HookReport, LendCheck, Plan, PlanBuilder, PluginDirectories, RawGrants};
+use plugward_ledger::{Event, Outcome as UseOutcome};
+use plugward_types::PluginKey;
+
+use crate::check::Looked;
+use crate::checked::{Checked, Loaded, Outcome};
+use crate::record::RecordFailure;
+use crate::report::{Decision, PluginReport};
+use crate::seal::{SealError, Sealed};
+
+/// Adds the hooks of the plugins that would load, for a plan that is only shown. The others are listed as refused.
+pub fn add_looked(plan: &mut PlanBuilder, looked: &Looked) {
+    for row in &looked.report.plugins {
+        match looked.surfaces.get(&row.key) {
+            Some(items) => plan.plugin(&row.id, items.iter().map(|(dialect, item)| (*dialect, item))),
+            None => refuse(plan, row),
+        }
+    }
+}
+
+fn refuse(plan: &mut PlanBuilder, row: &PluginReport) {
+    if row.decision != Decision::Load {
+        plan.refuse(&row.id, row.reasons.first().map_or("", |reason| reason.code.as_str()));
+    }
+}
+
+/// The plugins of a check that load, for their hooks.
+#[derive(Debug)]
+pub struct HookPlugins {
+    loaded: Vec<Loaded>,
+    sealed: Vec<Sealed>,
+}
+
+/// Why a plugin's hooks cannot run.
+#[derive(Debug, thiserror::Error)]
+#[error("prepare the hooks of {plugin}: {source}")]
+#[expect(clippy::exhaustive_structs, reason = "a plugin and a cause")]
+pub struct HookSealError {
+    /// The id of the plugin.
+    pub plugin: String,
+    /// The cause.
+    pub source: SealError,
+}
+
+impl HookPlugins {
+    /// Takes the plugins that load and adds their hooks to a plan. The others are listed as refused.
+    pub fn take(checked: Checked, plan: &mut PlanBuilder) -> Self {
+        let mut loaded = Vec::new();
+        for outcome in checked.into_outcomes() {
+            match outcome {
+                Outcome::Load(one) => {
+                    plan.plugin(&one.report().id, one.surface());
+                    loaded.push(one);
+                }
+                Outcome::Ask { report } | Outcome::Refuse { report } => refuse(plan, &report),
+            }
+        }
+        Self { loaded, sealed: Vec::new() }
+    }
+
+    /// Writes a private copy of each plugin whose commands are in the plan, into `dir`, which is at `path`.
+    ///
+    /// `data` returns the absolute path of the directory that a plugin can write. What could not be written is
+    /// returned next to the plan, in which the plugin is refused with `hook/seal`.
+    #[must_use]
+    pub fn seal(
+        &mut self,
+        plan: Plan,
+        dir: &Dir,
+        path: &str,
+        mut data: impl FnMut(&PluginKey) -> io::Result<String>,
+    ) -> (Plan, Vec<HookSealError>) {
+        let (mut directories, mut errors) = (BTreeMap::new(), Vec::new());
+        let wanted = plan.plugins_with_commands();
+        for one in &self.loaded {
+            let id = one.report().id.clone();
+            if !wanted.contains(id.as_str()) {
+                continue;
+            }
+            let written = one.seal_into(dir).and_then(|sealed| Ok((sealed, data(one.key())?)));
+            match written {
+                Ok((sealed, data)) => {
+                    directories.insert(id, PluginDirectories { root: format!("{path}/{}", sealed.path()), data });
+                    self.sealed.push(sealed);
+                }
+                Err(source) => errors.push(HookSealError { plugin: id, source }),
+            }
+        }
+        (plan.with_directories(&directories), errors)
+    }
+
+    /// Takes the grants of raw output; each use is recorded in `trail` before the hook sees anything.
+    #[must_use]
+    pub fn grants(&mut self, trail: &Trail) -> Arc<dyn RawGrants> {
+        let granted = self.loaded.iter_mut().flat_map(Loaded::take_granted);
+        let capabilities = granted.filter_map(|capability| match capability {
+            AnyCapability::HookRawOutput(capability) => Some(capability),
+            _ => None,
+        });
+        Arc::new(RecordedGrants { trail: trail.clone(), capabilities: capabilities.collect() })
+    }
+
+    /// Removes the private copies.
+    ///
+    /// # Errors
+    /// The system's own, of the first copy that could not be removed; the others are removed all the same.
+    pub fn remove(self) -> io::Result<()> {
+        let results: Vec<io::Result<()>> = self.sealed.into_iter().map(Sealed::remove).collect();
+        results.into_iter().collect()
+    }
+}
+
+/// Capabilities of raw output whose uses are on the record.
+struct RecordedGrants {
+    trail: Trail,
+    capabilities: Vec<HookRawOutputCapability>,
+}
+
+impl RawGrants for RecordedGrants {
+    fn lend(&self, hook: &str, tool: &str, lend: &mut dyn FnMut()) -> LendCheck {
+        let op = RawOp::Expose { hook, tool };
+        let Some(capability) = self.capabilities.iter().find(|capability| capability.covers(&op)) else {
+            return LendCheck::NotGranted;
+        };
+        match self.trail.try_use(capability, op) {
+            Ok(UseCheck::Granted(guard)) => {
+                lend();
+                // If the end cannot be recorded, the trail grants nothing more; the use itself is on the record.
+                let _recorded = guard.end(UseOutcome::Ok, None);
+                LendCheck::Lent
+            }
+            Ok(UseCheck::Refused(_)) => LendCheck::NotGranted,
+            Err(_) => LendCheck::Unrecorded,
+        }
+    }
+}
+
+/// Records the secrets that hooks printed in another encoding, one record per hook.
+///
+/// # Errors
+/// What the ledger said. The secrets were removed from the output all the same.
+pub fn record_laundered(
+    record: &crate::Record,
+    workflow: &str,
+    tool: &str,
+    report: &HookReport,
+) -> Result<(), RecordFailure> {
+    let events = report.laundered.iter().map(|row| Event::RawOutputLaundered {
+        workflow: workflow.to_owned(),
+        hook: row.hook.clone(),
+        tool: tool.to_owned(),
+        kinds: row.kinds.clone(),
+    });
+    record.note(&events.collect::<Vec<_>>())
+}
