@@ -494,3 +494,24 @@ fn each_dialect_has_its_own_events() {
         assert_eq!(knows.join(" "), hosts, "{event}");
     }
 }
+
+#[test]
+fn cut_and_altered_files_give_an_answer() {
+    let toml = "a.b = 1\n[x.hooks.y]\nz = [{ q = 1e3 }, 07:32:00]\n[[hooks]]\nname = '''a\u{e9}\u{200b}'''\n\
+                [hooks.env]\nA = \"\\u200b\"\n[other]\n[[hooks]]\nexec = \"\"\"x\\\n y\"\"\"\nargs = [ 1, [ ], ]\n";
+    for (dialect, text) in [(Dialect::Gnoma, toml), (Dialect::Claude, SETTINGS)] {
+        for cut in 0..=text.len() {
+            let (head, tail) = text.as_bytes().split_at(cut);
+            for bytes in
+                [head.to_vec(), tail.to_vec(), [head, b"]", tail].concat(), [head, b"\xff", tail].concat()]
+            {
+                let errors = match hooks(dialect, &bytes) {
+                    Ok(found) => found.errors().to_vec(),
+                    Err(errors) => errors.iter().cloned().collect(),
+                };
+                assert!(errors.iter().all(|error| error.span().end <= bytes.len()));
+                assert!(errors.iter().all(|error| error.file().is_empty() && error.line() > 0));
+            }
+        }
+    }
+}
