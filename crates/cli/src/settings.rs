@@ -280,7 +280,8 @@ impl Settings {
             RawWord::All => RawOutput::All,
         });
         if let Some(grants) = hooks.grants {
-            self.raw_grants = grants.into_iter().map(|grant| raw_grant(text, grant)).collect::<Result<_, _>>()?;
+            self.raw_grants =
+                grants.into_iter().map(|grant| raw_grant(text, grant)).collect::<Result<_, _>>()?;
         }
         let scan = scan.unwrap_or_default();
         self.profile = scan.profile.map(ProfileWord::profile).or(self.profile);
@@ -329,7 +330,12 @@ impl Settings {
 fn raw_grant(text: &Text, grant: GrantTable) -> Result<RawGrant, Failure> {
     let at = grant.plugin.span().start;
     let plugin = grant.plugin.into_inner().parse().map_err(|error: ParseError| {
-        wrong(text, at, &format!("expected the key of a plugin: {error}"), "write the `key` of `plugward check --format json`")
+        wrong(
+            text,
+            at,
+            &format!("expected the key of a plugin: {error}"),
+            "write the `key` of `plugward check --format json`",
+        )
     })?;
     Ok(RawGrant { plugin, hook: grant.hook, tools: grant.tools })
 }
@@ -445,13 +451,11 @@ fn suppression(text: &Text, entry: SuppressTable) -> Result<HostSuppression, Fai
     let plugin = match plugin {
         None => None,
         Some(plugin) => {
-            let bad = |error: plugward_loader::ParseError| {
-                wrong(text, plugin.span().start, &error.to_string(), &error.help())
-            };
-            Some(plugin.get_ref().parse::<plugward_loader::PluginKey>().map_err(bad)?)
+            let bad = |error: ParseError| wrong(text, plugin.span().start, &error.to_string(), &error.help());
+            Some(plugin.get_ref().parse::<PluginKey>().map_err(bad)?)
         }
     };
-    let parsed = |at: &Spanned<String>, error: &plugward_loader::ParseError| {
+    let parsed = |at: &Spanned<String>, error: &ParseError| {
         wrong(text, at.span().start, &error.to_string(), &error.help())
     };
     if reason.get_ref().trim().chars().count() < 10 {

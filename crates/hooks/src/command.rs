@@ -43,14 +43,22 @@ pub(crate) struct Ran {
 ///
 /// # Errors
 /// The command could not be started or waited for.
-pub(crate) fn run(start: &dyn Start, command: &HookCommand, input: &[u8], timeout: Duration) -> io::Result<Ran> {
+pub(crate) fn run(
+    start: &dyn Start,
+    command: &HookCommand,
+    input: &[u8],
+    timeout: Duration,
+) -> io::Result<Ran> {
     let deadline = now() + timeout;
     let child = start.start(command)?;
     let mut running = Running::new(child, input)?;
     running.drive(deadline)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a deadline needs a monotonic clock, and its value is never shown")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a deadline needs a monotonic clock, and its value is never shown"
+)]
 fn now() -> Instant {
     Instant::now()
 }
@@ -87,7 +95,8 @@ impl<'a> Running<'a> {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let exit = pid.and_then(exit_handle);
         let err = Tail::default();
-        let running = Self { child, pid, exit, stdin, input, stdout, stderr, out: Vec::new(), err, reaped: false };
+        let running =
+            Self { child, pid, exit, stdin, input, stdout, stderr, out: Vec::new(), err, reaped: false };
         let pipes = [
             running.stdin.as_ref().map(AsFd::as_fd),
             running.stdout.as_ref().map(AsFd::as_fd),
@@ -196,7 +205,9 @@ impl<'a> Running<'a> {
         let Some(stdin) = &mut self.stdin else { return };
         match stdin.write(self.input) {
             Ok(count) => self.input = self.input.get(count..).unwrap_or_default(),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => return,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                return;
+            }
             Err(_) => self.input = &[],
         }
         if self.input.is_empty() {

@@ -53,7 +53,11 @@ impl<'a> Definition<'a> {
     }
 
     /// Returns the hook, or `None` for one that never runs. Notes are kept either way.
-    pub(crate) fn hook(mut self, number: &str, position: usize) -> (Result<Option<Hook>, Defect>, Vec<HookNote>) {
+    pub(crate) fn hook(
+        mut self,
+        number: &str,
+        position: usize,
+    ) -> (Result<Option<Hook>, Defect>, Vec<HookNote>) {
         if self.item.is_off() {
             return (Ok(None), Vec::new());
         }
@@ -79,7 +83,12 @@ impl<'a> Definition<'a> {
         let on_failure = self.on_failure(event)?;
         let priority = match self.item.fact("priority") {
             Some(text) => text.parse().map_err(|_| {
-                let message = format!("expected `priority` from {} to {}, found {}", i32::MIN, i32::MAX, shown(text, 32));
+                let message = format!(
+                    "expected `priority` from {} to {}, found {}",
+                    i32::MIN,
+                    i32::MAX,
+                    shown(text, 32)
+                );
                 self.defect(Some(event), "hook/field", &message)
             })?,
             None => 0,
@@ -127,14 +136,17 @@ impl<'a> Definition<'a> {
             "prompt" | "agent" => match text {
                 Some(text) if kind == "prompt" => Ok(Handler::Prompt(text.to_owned())),
                 Some(text) => Ok(Handler::Agent(text.to_owned())),
-                None => Err(self.defect(Some(event), "hook/field", "expected the text of the prompt, found none")),
+                None => {
+                    Err(self.defect(Some(event), "hook/field", "expected the text of the prompt, found none"))
+                }
             },
             "http" | "mcp_tool" | "message" | "suggestion" => {
                 let message = format!("plugward does not run handlers of type `{kind}`");
                 Err(self.defect(Some(event), "hook/unsupported", &message))
             }
             other => {
-                let message = format!("expected the type command, prompt or agent, found `{}`", shown(other, 64));
+                let message =
+                    format!("expected the type command, prompt or agent, found `{}`", shown(other, 64));
                 Err(self.defect(Some(event), "hook/unknown-type", &message))
             }
         }
@@ -187,13 +199,18 @@ impl<'a> Definition<'a> {
         let seconds = if self.origin.dialect == Dialect::Gnoma {
             go_seconds(text).ok_or_else(|| bad(text, "a duration above 0 such as 30s or 1m30s"))?
         } else {
-            text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0).ok_or_else(|| bad(text, "seconds above 0"))?
+            text.parse::<f64>()
+                .ok()
+                .filter(|seconds| *seconds > 0.0)
+                .ok_or_else(|| bad(text, "seconds above 0"))?
         };
         if self.origin.dialect != Dialect::Gnoma && seconds >= MILLISECONDS {
-            let message = format!("`timeout` {} is in seconds; the hook can take at most 600", shown(text, 32));
+            let message =
+                format!("`timeout` {} is in seconds; the hook can take at most 600", shown(text, 32));
             self.note("hook/timeout-units", message);
         } else if seconds > LONGEST.as_secs_f64() {
-            let message = format!("`timeout` {} is above the limit of 600 seconds, which applies", shown(text, 32));
+            let message =
+                format!("`timeout` {} is above the limit of 600 seconds, which applies", shown(text, 32));
             self.note("hook/timeout-capped", message);
         }
         Ok(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST).min(LONGEST))
@@ -210,7 +227,10 @@ impl<'a> Definition<'a> {
         let text_shown = Some(shown(text, 256));
         if !has_key {
             if !matches!(text, "" | "*") {
-                self.note("hook/matcher-ignored", format!("`{event}` has nothing that a matcher is compared with"));
+                self.note(
+                    "hook/matcher-ignored",
+                    format!("`{event}` has nothing that a matcher is compared with"),
+                );
             }
             return Ok((Matcher::All, text_shown));
         }
@@ -219,7 +239,8 @@ impl<'a> Definition<'a> {
             _ => ListSyntax::Wide,
         };
         if !gnoma && is_permission_rule(text) {
-            let message = format!("`{}` is a permission rule, and as a matcher it matches no name", shown(text, 128));
+            let message =
+                format!("`{}` is a permission rule, and as a matcher it matches no name", shown(text, 128));
             self.note("hook/matcher-is-rule", message);
         }
         let matcher = if gnoma { Matcher::of_gnoma(text) } else { Matcher::of_claude(text, list) };
@@ -240,7 +261,10 @@ impl<'a> Definition<'a> {
     fn condition(&mut self, event: Event) -> Option<Condition> {
         let text = self.item.fact("if")?;
         if !event.is_tool_event() {
-            self.note("hook/never-fires", format!("`if` holds for tools only, and `{event}` is not about a tool"));
+            self.note(
+                "hook/never-fires",
+                format!("`if` holds for tools only, and `{event}` is not about a tool"),
+            );
         }
         Condition::read(text)
     }
@@ -277,7 +301,10 @@ impl<'a> Definition<'a> {
                 None | Some("false") => {}
                 Some("true") => {
                     observes = true;
-                    self.note("hook/async", format!("`{key}` hooks run in the observe step and are waited for"));
+                    self.note(
+                        "hook/async",
+                        format!("`{key}` hooks run in the observe step and are waited for"),
+                    );
                 }
                 Some(found) => {
                     let message = format!("expected `{key}` as true or false, found {}", shown(found, 64));
@@ -357,7 +384,14 @@ fn go_seconds(text: &str) -> Option<f64> {
         let (number, after) = rest.split_at(digits);
         // The longer of two units with the same start comes first.
         let units = [
-            ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0),
+            ("ns", 1e-9),
+            ("us", 1e-6),
+            ("µs", 1e-6),
+            ("μs", 1e-6),
+            ("ms", 1e-3),
+            ("s", 1.0),
+            ("m", 60.0),
+            ("h", 3600.0),
         ];
         let (after, unit) =
             units.iter().find_map(|(unit, factor)| Some((after.strip_prefix(unit)?, *factor)))?;

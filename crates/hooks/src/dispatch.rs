@@ -190,7 +190,8 @@ impl Dispatcher {
 fn is_first_match(all: &[&Hook], place: usize, call: &GateCall, at: &FireContext) -> bool {
     let Some(hook) = all.get(place) else { return false };
     let earlier = all.iter().take(place);
-    matches(hook, call, at) && !earlier.into_iter().any(|other| other.repeats(hook) && matches(other, call, at))
+    matches(hook, call, at)
+        && !earlier.into_iter().any(|other| other.repeats(hook) && matches(other, call, at))
 }
 
 fn matches(hook: &Hook, call: &GateCall, at: &FireContext) -> bool {
@@ -287,7 +288,9 @@ impl<'d> Firing<'d> {
 
     fn look(&mut self, hook: &Hook, own: &dyn crate::LocalHook, raw: &Raw<Output>) -> Option<Raw<Output>> {
         let (result, new) = match local::look(own, raw) {
-            LocalReply::Replace(new) if hook.step == Step::Transform => (StepResult::Transformed, Some(Raw::new(new))),
+            LocalReply::Replace(new) if hook.step == Step::Transform => {
+                (StepResult::Transformed, Some(Raw::new(new)))
+            }
             LocalReply::Keep | LocalReply::Replace(_) => (StepResult::Answered(Answer::Skip), None),
         };
         self.step(hook, View::Raw, result, None, None);
@@ -433,7 +436,14 @@ impl<'d> Firing<'d> {
         code: Option<&'static str>,
         message: Option<Redacted>,
     ) {
-        self.report.steps.push(StepReport { hook: hook.id.clone(), step: hook.step, saw, result, code, message });
+        self.report.steps.push(StepReport {
+            hook: hook.id.clone(),
+            step: hook.step,
+            saw,
+            result,
+            code,
+            message,
+        });
     }
 
     /// Runs a command with what it can see.
@@ -454,7 +464,8 @@ impl<'d> Firing<'d> {
         if let (Some(grants), Some(tool)) = (&services.grants, call.tool_name()) {
             let mut result = None;
             let check = grants.lend(&hook.id, tool, &mut || {
-                let lent = local::with_envelope(hook, call, raw, self.at, |input| self.run(hook, form, input));
+                let lent =
+                    local::with_envelope(hook, call, raw, self.at, |input| self.run(hook, form, input));
                 result = Some(lent);
             });
             match (check, result) {
@@ -496,19 +507,27 @@ impl<'d> Firing<'d> {
     }
 
     /// Asks a model about redacted text.
-    fn model(&mut self, hook: &Hook, call: &GateCall, current: Option<&mut Current>) -> Result<Reply, Failure> {
+    fn model(
+        &mut self,
+        hook: &Hook,
+        call: &GateCall,
+        current: Option<&mut Current>,
+    ) -> Result<Reply, Failure> {
         let services = &self.dispatcher.services;
         if self.at.nesting == Nesting::InsideAgentHook {
             return Err(Failure::new("hook/depth", "a hook inside of an agent hook cannot ask a model"));
         }
-        let Some(model) = &services.model else { return Err(Failure::new("hook/no-model", "there is no model")) };
+        let Some(model) = &services.model else {
+            return Err(Failure::new("hook/no-model", "there is no model"));
+        };
         let call = call.with_value(self.redacted(call.value()));
         let output = current.and_then(|current| {
             self.scan(current, None);
             current.scanned.as_ref()
         });
         let result = output.map(Redacted::as_ref).map(view);
-        let subject = Subject { dialect: hook.dialect, event: hook.event, call: &call, result: result.as_ref() };
+        let subject =
+            Subject { dialect: hook.dialect, event: hook.event, call: &call, result: result.as_ref() };
         let (dialect, event, timeout) = (hook.dialect, hook.event, hook.timeout);
         match (&hook.handler, output) {
             (Handler::Prompt(template), _) => {

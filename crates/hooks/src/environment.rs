@@ -22,9 +22,8 @@ pub(crate) fn command(hook: &Hook, form: &CommandForm, at: &FireContext) -> Hook
     };
     let is_base = |name: &str| BASE.contains(&name) || name.starts_with("LC_");
     let trusted = matches!(hook.scope, Scope::Managed | Scope::User);
-    let is_granted = |name: &str| {
-        hook.env.iter().any(|own| own == name) && (trusted || at.granted_env.contains(name))
-    };
+    let is_granted =
+        |name: &str| hook.env.iter().any(|own| own == name) && (trusted || at.granted_env.contains(name));
     let passed = at.env.iter().filter(|(name, _)| is_base(name) || is_granted(name));
     let env = passed.map(|(name, value)| (name.clone(), value.clone()));
     let env = env.chain(own.into_iter().map(|(name, value)| (name.to_owned(), value))).collect();

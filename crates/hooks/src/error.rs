@@ -5,14 +5,20 @@ use thiserror::Error;
 /// Every code that this crate can emit, with what to do about it.
 pub const CODES: &[(&str, &str)] = &[
     ("hook/config-syntax", "fix the file at this place; none of its hooks run until then"),
-    ("hook/field", "write the field as docs of the host's hooks show it; see the expected type in the message"),
+    (
+        "hook/field",
+        "write the field as docs of the host's hooks show it; see the expected type in the message",
+    ),
     ("hook/bad-timeout", "write seconds as a number above 0 in JSON, or a duration like `30s` in TOML"),
     ("hook/matcher", "write tool names, or an expression without look-around and backreferences"),
     ("hook/pattern", "write a glob such as `fs.*`; close each `[` and follow each `\\` with a character"),
     ("hook/on-failure", "write `block`, `skip` or `withhold`; only hooks after a tool can withhold"),
     ("hook/unknown-type", "write `command`, `prompt` or `agent`"),
     ("hook/unsupported", "use a command, prompt or agent hook; plugward runs no other handler"),
-    ("hook/user-config-in-shell", "pass the value as an environment variable; in shell text it could run as code"),
+    (
+        "hook/user-config-in-shell",
+        "pass the value as an environment variable; in shell text it could run as code",
+    ),
     ("hook/unknown-event", "check the event's spelling; the hook never runs"),
     ("hook/other-dialect", "nothing: these hooks belong to another host and never run here"),
     ("hook/unknown-field", "remove the field, or check its spelling; it has no effect"),
@@ -25,9 +31,15 @@ pub const CODES: &[(&str, &str)] = &[
     ("hook/no-starter", "give the dispatcher a `Start`, or leave command hooks out of the plan"),
     ("hook/no-model", "give the dispatcher a model, or leave prompt and agent hooks out of the plan"),
     ("hook/no-agent", "give the dispatcher an `AgentLoop`, or leave agent hooks out of the plan"),
-    ("hook/seal", "free space in the temporary directory, or make it writable; the plugin's hooks did not run"),
+    (
+        "hook/seal",
+        "free space in the temporary directory, or make it writable; the plugin's hooks did not run",
+    ),
     ("hook/event", "use an event of `plugward hook plan`, such as `pre_tool_use` or `PreToolUse`"),
-    ("hook/payload", "write one JSON object with the keys of the event: `tool`, `args` and `result`, or `data`"),
+    (
+        "hook/payload",
+        "write one JSON object with the keys of the event: `tool`, `args` and `result`, or `data`",
+    ),
     ("hook/not-found", "install the program, or fix the path in the hook"),
     ("hook/spawn", "make the file executable, and check that the working directory exists"),
     ("hook/timed-out", "make the hook faster, or raise its timeout"),

@@ -36,7 +36,12 @@ pub(crate) struct Subject<'a> {
 /// ADR-004: prompt and agent hooks reach a model only through an `LlmAccess`, which scans every part again. The
 /// fields of the event were redacted one by one before; the rendered text is scanned as a whole here, since a seam
 /// can make a secret.
-pub(crate) fn request(firewall: &Firewall, template: &str, subject: &Subject<'_>, at: &FireContext) -> Request {
+pub(crate) fn request(
+    firewall: &Firewall,
+    template: &str,
+    subject: &Subject<'_>,
+    at: &FireContext,
+) -> Request {
     let text = match subject.dialect {
         Dialect::Gnoma => render_gnoma(template, subject),
         _ => {
@@ -154,7 +159,9 @@ pub(crate) fn in_time<T: Send + 'static>(
         Err(mpsc::RecvTimeoutError::Timeout) => {
             Err(Failure::new("hook/timed-out", "the model did not reply within the timeout"))
         }
-        Err(mpsc::RecvTimeoutError::Disconnected) => Err(Failure::new("hook/model", "the model access panicked")),
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            Err(Failure::new("hook/model", "the model access panicked"))
+        }
     }
 }
 
@@ -222,7 +229,10 @@ pub(crate) fn judge(
 ) -> Result<Reply, Failure> {
     let (hook, model, output) = (Arc::clone(hook), Arc::clone(model), output.clone());
     let message = in_time(timeout, move || hook.judge(&output, model.as_ref()))?;
-    Ok(Reply { messages: message.map(Redacted::into_value).into_iter().collect(), ..Reply::new(Answer::Skip) })
+    Ok(Reply {
+        messages: message.map(Redacted::into_value).into_iter().collect(),
+        ..Reply::new(Answer::Skip)
+    })
 }
 
 #[cfg(test)]
@@ -231,7 +241,16 @@ mod tests {
 
     #[test]
     fn a_word_that_contains_a_verdict_is_not_one() {
-        for no in ["DISALLOW", "I ALLOW", "ALLOWED", "allow", "", "ALLOW it", "```{\"ok\": true}", "{\"ok\": true} {}"] {
+        for no in [
+            "DISALLOW",
+            "I ALLOW",
+            "ALLOWED",
+            "allow",
+            "",
+            "ALLOW it",
+            "```{\"ok\": true}",
+            "{\"ok\": true} {}",
+        ] {
             assert!(verdict(no, Dialect::Gnoma, Event::PreToolUse).is_err(), "{no}");
         }
         let answer = |text: &str, event| verdict(text, Dialect::Gnoma, event).unwrap().answer;
@@ -239,7 +258,10 @@ mod tests {
         assert_eq!(answer("```json\n{\"ok\": false}\n```", Event::PreToolUse), Answer::Deny);
         assert_eq!(answer("{\"ok\": false, \"impossible\": true}", Event::Stop), Answer::Skip);
         assert_eq!(answer("{\"ok\": false, \"impossible\": true}", Event::PreToolUse), Answer::Deny);
-        assert!(verdict("ALLOW", Dialect::Claude, Event::PreToolUse).is_err(), "Claude's verdicts are objects");
+        assert!(
+            verdict("ALLOW", Dialect::Claude, Event::PreToolUse).is_err(),
+            "Claude's verdicts are objects"
+        );
         assert!(verdict("{\"ok\": false, \"ok\": true}", Dialect::Claude, Event::PreToolUse).is_err());
     }
 

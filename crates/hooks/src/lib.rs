@@ -28,10 +28,10 @@ pub use judge::AskUntilVerdict;
 pub use payload::{PayloadError, Payloads, read_payload};
 pub use plan::{HookNote, LocalStep, Plan, PlanBuilder, RawOutput, RefusedSource};
 pub use report::{
-    Answer, Consent, GateReport, HookReport, Laundered, PermittedArgs, PostToolReport, ProposedArgs, StepReport,
-    StepResult,
+    Answer, Consent, GateReport, HookReport, Laundered, PermittedArgs, PostToolReport, ProposedArgs,
+    StepReport, StepResult,
 };
 pub use services::{
-    AgentLoop, AgentRound, HookCommand, HookServices, JudgeHook, LendCheck, LocalHook, LocalReply, PermissionRule,
-    RawGrants, Start, StartDirectly,
+    AgentLoop, AgentRound, HookCommand, HookServices, JudgeHook, LendCheck, LocalHook, LocalReply,
+    PermissionRule, RawGrants, Start, StartDirectly,
 };

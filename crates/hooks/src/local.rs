@@ -61,13 +61,21 @@ pub(crate) fn replace(
         let content = match (&old.content, new) {
             (Content::Text(_), Value::String(text)) => Content::Text(text),
             (Content::Json(old), new) if same_shape(old, &new) => Content::Json(new),
-            _ => return Err(Failure::new("hook/bad-shape", "the new output has another JSON type or other keys")),
+            _ => {
+                return Err(Failure::new(
+                    "hook/bad-shape",
+                    "the new output has another JSON type or other keys",
+                ));
+            }
         };
         let metadata = match metadata {
             None => old.metadata.clone(),
             Some(new) if old.metadata.is_null() || same_shape(&old.metadata, &new) => new,
             Some(_) => {
-                return Err(Failure::new("hook/bad-shape", "the new metadata has another JSON type or other keys"));
+                return Err(Failure::new(
+                    "hook/bad-shape",
+                    "the new metadata has another JSON type or other keys",
+                ));
             }
         };
         let new = Output { content, metadata, ended: old.ended };

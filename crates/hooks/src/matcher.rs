@@ -120,8 +120,7 @@ impl Condition {
             return false;
         }
         let Some(rule) = &self.argument else { return true };
-        let Some((key, text)) =
-            MAIN_ARGUMENTS.iter().find_map(|key| Some((*key, args.get(*key)?.as_str()?)))
+        let Some((key, text)) = MAIN_ARGUMENTS.iter().find_map(|key| Some((*key, args.get(*key)?.as_str()?)))
         else {
             return true;
         };

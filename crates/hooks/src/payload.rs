@@ -61,7 +61,11 @@ pub fn read_payload(event: Event, bytes: &[u8]) -> Result<Payloads, PayloadError
     if !event.is_tool_event() {
         let data = object(&mut members, "data").map_err(error)?;
         let call = GateCall::data(event, Value::Object(data));
-        return Ok(if event.class() == EventClass::Gate { Payloads::Gate(call) } else { Payloads::Notice(call) });
+        return Ok(if event.class() == EventClass::Gate {
+            Payloads::Gate(call)
+        } else {
+            Payloads::Notice(call)
+        });
     }
     let Some(Value::String(tool)) = members.remove("tool") else {
         return Err(error("expected `tool` as a string".to_owned()));

@@ -89,7 +89,8 @@ impl Plan {
     #[must_use]
     pub fn only(mut self, event: Event) -> Self {
         let content = event.class() == EventClass::Content;
-        self.hooks.retain(|hook| hook.event == event || (content && hook.event.class() == EventClass::Content));
+        self.hooks
+            .retain(|hook| hook.event == event || (content && hook.event.class() == EventClass::Content));
         self
     }
 
@@ -182,24 +183,25 @@ impl PlanBuilder {
     /// Adds the hooks of a plugin that loads, of the first of its dialects claude, codex and gnoma.
     ///
     /// Its commands need directories before they can run ([`Plan::with_directories`]).
-    pub fn plugin<'a>(
-        &mut self,
-        id: &str,
-        items: impl IntoIterator<Item = (Dialect, &'a SurfaceItem)>,
-    ) {
+    pub fn plugin<'a>(&mut self, id: &str, items: impl IntoIterator<Item = (Dialect, &'a SurfaceItem)>) {
         let mut by_dialect: BTreeMap<Dialect, Vec<&SurfaceItem>> = BTreeMap::new();
         for (dialect, item) in items.into_iter().filter(|(_, item)| item.kind() == SurfaceKind::Hook) {
             by_dialect.entry(dialect).or_default().push(item);
         }
         let id = shown(id, 256);
-        let first = [Dialect::Claude, Dialect::Codex, Dialect::Gnoma].into_iter().find(|one| by_dialect.contains_key(one));
+        let first = [Dialect::Claude, Dialect::Codex, Dialect::Gnoma]
+            .into_iter()
+            .find(|one| by_dialect.contains_key(one));
         for (dialect, items) in by_dialect.iter().filter(|(dialect, _)| Some(**dialect) != first) {
             let at = items.first().map_or_else(String::new, |item| place(&id, item.place()));
             let count = items.len();
-            let message = format!("{count} {} of {dialect} never run here", if count == 1 { "hook" } else { "hooks" });
+            let message =
+                format!("{count} {} of {dialect} never run here", if count == 1 { "hook" } else { "hooks" });
             self.plan.notes.push(HookNote::new("hook/other-dialect", at, message));
         }
-        let Some((dialect, items)) = first.and_then(|dialect| by_dialect.remove_entry(&dialect)) else { return };
+        let Some((dialect, items)) = first.and_then(|dialect| by_dialect.remove_entry(&dialect)) else {
+            return;
+        };
         let origin = Origin {
             scope: Scope::Plugin,
             prefix: &id,
@@ -282,9 +284,8 @@ impl PlanBuilder {
             let number = format!("{}.{number}", shown(word, 64));
             let (hook, notes) = Definition::new(origin, item).hook(&number, position);
             self.plan.notes.extend(notes);
-            let nameless = origin.dialect == Dialect::Gnoma
-                && origin.scope != Scope::Plugin
-                && item.name().is_empty();
+            let nameless =
+                origin.dialect == Dialect::Gnoma && origin.scope != Scope::Plugin && item.name().is_empty();
             let defect = match hook {
                 Ok(None) => None,
                 Err(error) => Some((error.note, error.of_gate)),

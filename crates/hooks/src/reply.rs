@@ -147,7 +147,9 @@ fn transformed(event: Event, value: &Value) -> Result<Option<Rewrite>, Failure> 
             Ok(Some(Rewrite::Output { output: output.clone(), metadata: members.get("metadata").cloned() }))
         }
         EventClass::Gate if event.is_tool_event() => match value {
-            Value::Object(members) if members.len() == 1 && members.get("args").is_some_and(Value::is_object) => {
+            Value::Object(members)
+                if members.len() == 1 && members.get("args").is_some_and(Value::is_object) =>
+            {
                 let args = members.get("args").and_then(Value::as_object).cloned();
                 Ok(args.map(Rewrite::Replace))
             }
@@ -159,7 +161,8 @@ fn transformed(event: Event, value: &Value) -> Result<Option<Rewrite>, Failure> 
 }
 
 /// Words of a reply. Text with a brace and one of them around it was meant as a reply, and must not pass as none.
-const REPLY_WORDS: [&str; 4] = ["\"decision\"", "\"permissionDecision\"", "\"hookSpecificOutput\"", "\"continue\""];
+const REPLY_WORDS: [&str; 4] =
+    ["\"decision\"", "\"permissionDecision\"", "\"hookSpecificOutput\"", "\"continue\""];
 
 fn claude(event: Event, text: &str) -> Result<Reply, Failure> {
     if text.starts_with('{') && text.ends_with('}') {
@@ -256,7 +259,9 @@ impl ClaudeReply {
                     self.reply.rewrite = Some(Rewrite::Output { output: value.clone(), metadata: None });
                 }
                 "decision" => match value {
-                    Value::Object(decision) if self.event == Event::PermissionRequest => self.permission(decision),
+                    Value::Object(decision) if self.event == Event::PermissionRequest => {
+                        self.permission(decision)
+                    }
                     Value::Object(decision) => {
                         self.reply.has_ignored = true;
                         if decision.get("behavior").and_then(Value::as_str) == Some("deny") {

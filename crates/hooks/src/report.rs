@@ -166,7 +166,9 @@ impl ProposedArgs {
     /// The arguments themselves: the answer is deny or defer, or it is ask and the user did not agree.
     pub fn permit(self, consent: Consent) -> Result<PermittedArgs, Self> {
         match (self.answer, consent) {
-            (Answer::Skip | Answer::Allow, _) | (Answer::Ask, Consent::Given) => Ok(PermittedArgs(self.value)),
+            (Answer::Skip | Answer::Allow, _) | (Answer::Ask, Consent::Given) => {
+                Ok(PermittedArgs(self.value))
+            }
             (Answer::Ask | Answer::Defer | Answer::Deny, _) => Err(self),
         }
     }

@@ -45,7 +45,10 @@ impl Start for StartDirectly {
         let Some((program, arguments)) = command.argv.split_first() else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        #[expect(clippy::disallowed_methods, reason = "this is the implementation that starts commands itself")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the implementation that starts commands itself"
+        )]
         let mut child = std::process::Command::new(program);
         child.args(arguments).current_dir(&command.directory).env_clear();
         child.envs(command.env.iter().map(|(name, value)| (name, value)));
@@ -123,7 +126,11 @@ pub trait JudgeHook: Send + Sync {
     ///
     /// # Errors
     /// [`TransportError`] if the model did not reply.
-    fn judge(&self, output: &Redacted<Output>, model: &dyn LlmAccess) -> Result<Option<Redacted>, TransportError>;
+    fn judge(
+        &self,
+        output: &Redacted<Output>,
+        model: &dyn LlmAccess,
+    ) -> Result<Option<Redacted>, TransportError>;
 }
 
 /// What a dispatcher works with. A firewall is required: there is no state in which output is not scanned.

@@ -20,7 +20,9 @@ pub(crate) fn object(bytes: &[u8], limits: &Limits) -> Result<Map<String, Value>
             let (position, kind) = (error.position(), error.kind());
             // A key of the text can be a secret; it is the only word of the text that an error repeats.
             let what = match kind {
-                json::JsonErrorKind::DuplicateKey { .. } => "expected each key once, found one again".to_owned(),
+                json::JsonErrorKind::DuplicateKey { .. } => {
+                    "expected each key once, found one again".to_owned()
+                }
                 kind => kind.to_string(),
             };
             format!("line {}, column {}: {what}", position.line, position.column)
@@ -39,8 +41,8 @@ fn value(node: &Node<'_>) -> Value {
         json::Value::Number(number) => number.text().parse::<Number>().map_or(Value::Null, Value::Number),
         json::Value::String(text) => Value::String(text.to_string()),
         json::Value::Array(items) => Value::Array(items.iter().map(value).collect()),
-        json::Value::Object(members) => {
-            Value::Object(members.iter().map(|member| (member.key().to_owned(), value(member.node()))).collect())
-        }
+        json::Value::Object(members) => Value::Object(
+            members.iter().map(|member| (member.key().to_owned(), value(member.node()))).collect(),
+        ),
     }
 }

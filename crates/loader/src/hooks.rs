@@ -88,7 +88,8 @@ impl HookPlugins {
             let written = one.seal_into(dir).and_then(|sealed| Ok((sealed, data(one.key())?)));
             match written {
                 Ok((sealed, data)) => {
-                    directories.insert(id, PluginDirectories { root: format!("{path}/{}", sealed.path()), data });
+                    directories
+                        .insert(id, PluginDirectories { root: format!("{path}/{}", sealed.path()), data });
                     self.sealed.push(sealed);
                 }
                 Err(source) => errors.push(HookSealError { plugin: id, source }),

@@ -30,15 +30,14 @@ impl Ctx<'_> {
 
     /// Finishes an item that is a shell text.
     pub(crate) fn run_text(&mut self, mut item: SurfaceItem, text: &str, starts_in: StartsIn) {
+        let view = judge_command(text, &self.command_context(starts_in));
+        item.run = shown_run(text, &view, self.dialect);
         if self.standalone {
             // No word of the text names a file that a pin could cover.
             item.coverage = item.coverage.worst(Coverage::InlineShell);
-            item.run = vec![text.to_owned()];
             item.text = Some(ForeignText::new(text.to_owned()));
             return self.add(item);
         }
-        let view = judge_command(text, &self.command_context(starts_in));
-        item.run = shown_run(text, &view, self.dialect);
         if view.has_unquoted_root() && is_posix(&item) {
             let message = format!("the root variable stands outside of quotes in `{}`", escape(text, 128));
             self.say_at(item.place.clone(), Code::UnquotedRoot, Weight::Warning, message);

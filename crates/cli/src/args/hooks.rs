@@ -8,8 +8,10 @@ use super::looks::{Finding, ListFormat, TrustArg};
 #[derive(Debug, Subcommand)]
 pub(crate) enum HookVerb {
     /// Show when each hook runs, what it sees, and what happens if it fails
-    #[command(after_help = "Examples:\n  plugward hook plan pre_tool_use --in plugins --hooks hooks.toml\n  \
-                            plugward hook plan --in plugins --format json")]
+    #[command(
+        after_help = "Examples:\n  plugward hook plan pre_tool_use --in plugins --hooks hooks.toml\n  \
+                            plugward hook plan --in plugins --format json"
+    )]
     Plan(HookPlanArgs),
     /// Run the hooks of one event and print the answer as JSON
     ///

@@ -1,7 +1,7 @@
 //! `plugward hook plan | fire`: the hooks of agent hosts, in one order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::process::Child;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,18 +10,18 @@ use anyhow::{Context as _, anyhow};
 use camino::Utf8Path;
 use plugward_loader::capability::{AnyScope, Outcome, RawScope, ScopeError};
 use plugward_loader::hook_events::{
-    self, Answer, AskUntilVerdict, Dispatcher, Event, FireContext, GateCall, Hook, HookCommand, HookReport,
-    HookServices, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, Scope, Start, StartDirectly, View,
-    read_payload,
+    Answer, AskUntilVerdict, Dispatcher, Event, FireContext, GateCall, Hook, HookCommand, HookNote,
+    HookReport, HookServices, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, Scope, Start,
+    StartDirectly, StepReport, View, read_payload,
 };
 use plugward_loader::manifest::Dialect;
 use plugward_loader::redact::{
-    Content, Firewall, Raw, Redacted, Request, Role, Rules, SafeProvider, Settings as RedactSettings, Transport,
-    TransportError, TransportErrorKind,
+    Content, Firewall, Raw, Redacted, Request, Role, Rules, SafeProvider, Settings as RedactSettings,
+    Transport, TransportError, TransportErrorKind,
 };
 use plugward_loader::{
-    Checked, DeclaredModules, Grants, HookPlugins, Host as Sides, Keep, Looked, NobodyThere, PluginReport, Stores,
-    Weight, Writes, add_looked, load, record_laundered,
+    Checked, DeclaredModules, Grants, HookPlugins, Host as Sides, Keep, Looked, NobodyThere, PluginReport,
+    Stores, Weight, Writes, add_looked, load, record_laundered,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ fn plan(args: &HookPlanArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> 
         plan = plan.only(event);
     }
     match args.format {
-        ListFormat::Json => out.result(&json::render(&plan_json(&plan, &granted))?)?,
+        ListFormat::Json => out.result(&json::render(&plan_report(&plan, &granted))?)?,
         ListFormat::Table => out.result(&plan_table(&plan, &granted, event.is_none(), out.width))?,
     }
     Ok(if user_file_refused(&plan) { 2 } else { 0 })
@@ -136,29 +136,83 @@ fn sees(hook: &Hook, granted: &BTreeSet<String>) -> View {
     if by_grant { View::Raw } else { hook.view() }
 }
 
-fn plan_json(plan: &Plan, granted: &BTreeSet<String>) -> Value {
-    let mut place = BTreeMap::new();
-    let hooks = plan.hooks().iter().map(|hook| {
-        let place = place.entry(hook.event()).or_insert(0_usize);
-        *place = place.saturating_add(1);
-        json!({
-            "place": *place, "id": hook.id(), "event": hook.event().as_str(), "matcher": hook.matcher(),
-            "handler": hook.handler(), "step": hook.step().as_str(), "scope": hook.scope().as_str(),
-            "plugin": hook.plugin(), "run": hook.run(),
-            "timeout_ms": u64::try_from(hook.timeout().as_millis()).unwrap_or(u64::MAX),
-            "on_failure": hook.on_failure().as_str(), "sees": sees(hook, granted).as_str(),
-            "priority": hook.priority(),
-        })
-    });
-    let hooks: Vec<Value> = hooks.collect();
-    let notes = plan.notes().iter().map(
-        |note| json!({"code": note.code, "at": note.at, "message": note.message, "help": note.help}),
-    );
-    json!({"version": 1, "hooks": hooks, "notes": notes.collect::<Vec<_>>(), "refused": refused_json(plan)})
+#[derive(Serialize)]
+struct PlanReport<'a> {
+    version: u8,
+    hooks: Vec<HookRow<'a>>,
+    notes: Vec<NoteRow<'a>>,
+    refused: Vec<RefusedRow<'a>>,
 }
 
-fn refused_json(plan: &Plan) -> Vec<Value> {
-    plan.refused().iter().map(|one| json!({"source": one.source, "code": one.code})).collect()
+#[derive(Serialize)]
+struct HookRow<'a> {
+    place: usize,
+    id: &'a str,
+    event: &'static str,
+    matcher: Option<&'a str>,
+    handler: &'static str,
+    step: &'static str,
+    scope: &'static str,
+    plugin: Option<&'a str>,
+    run: &'a [String],
+    timeout_ms: u128,
+    on_failure: &'static str,
+    sees: &'static str,
+    priority: i32,
+}
+
+#[derive(Serialize)]
+struct NoteRow<'a> {
+    code: &'static str,
+    at: &'a str,
+    message: &'a str,
+    help: &'static str,
+}
+
+#[derive(Serialize)]
+struct RefusedRow<'a> {
+    source: &'a str,
+    code: &'a str,
+}
+
+fn plan_report<'a>(plan: &'a Plan, granted: &BTreeSet<String>) -> PlanReport<'a> {
+    let mut places = BTreeMap::new();
+    let row = |hook: &'a Hook| {
+        let place = places.entry(hook.event()).or_insert(0_usize);
+        *place = place.saturating_add(1);
+        HookRow {
+            place: *place,
+            id: hook.id(),
+            event: hook.event().as_str(),
+            matcher: hook.matcher(),
+            handler: hook.handler(),
+            step: hook.step().as_str(),
+            scope: hook.scope().as_str(),
+            plugin: hook.plugin(),
+            run: hook.run(),
+            timeout_ms: hook.timeout().as_millis(),
+            on_failure: hook.on_failure().as_str(),
+            sees: sees(hook, granted).as_str(),
+            priority: hook.priority(),
+        }
+    };
+    let hooks = plan.hooks().iter().map(row).collect();
+    let note = |note: &'a HookNote| NoteRow {
+        code: note.code,
+        at: &note.at,
+        message: &note.message,
+        help: note.help,
+    };
+    PlanReport {
+        version: 1,
+        hooks,
+        notes: plan.notes().iter().map(note).collect(),
+        refused: refused_rows(plan),
+    }
+}
+
+fn refused_rows(plan: &Plan) -> Vec<RefusedRow<'_>> {
+    plan.refused().iter().map(|one| RefusedRow { source: &one.source, code: &one.code }).collect()
 }
 
 fn plan_table(plan: &Plan, granted: &BTreeSet<String>, headings: bool, width: usize) -> String {
@@ -235,17 +289,16 @@ fn fire(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> 
     if !args.sources.dirs.is_empty() {
         fired.load(args, &settings, &mut builder, host, out)?;
     }
-    let plan = builder.build().only(if event == Event::PostToolUseFailure { Event::PostToolUse } else { event });
+    let plan =
+        builder.build().only(if event == Event::PostToolUseFailure { Event::PostToolUse } else { event });
     out.say(notes_text(&plan, out.width).trim());
     let plan = fired.seal(plan, host, out)?;
-    let refused = refused_json(&plan);
-    let answered = fired.run(args, payload, plan, &model, host);
+    let refused = plan.clone();
+    let answered = fired.run(args, payload, plan, &model);
     let cleaned = fired.clean(host, answered.as_ref().ok(), out);
-    let (answer, mut shown) = answered?;
-    if let Some(members) = shown.value.as_object_mut() {
-        members.insert("refused".to_owned(), Value::Array(refused));
-    }
-    out.result(&json::render(&shown.value)?)?;
+    let answered = answered?;
+    let answer = answered.report.answer;
+    out.result(&json::render(&answered.report_row(&refused))?)?;
     if let Some(path) = &args.record {
         output_file::write(path, model.requests().as_bytes()).with_context(|| format!("write {path}"))?;
     }
@@ -276,11 +329,83 @@ struct Fired {
     exit: u8,
 }
 
-/// What is printed, and the tool that it is about.
-struct Shown {
-    value: Value,
+/// What hooks did, and the tool that it is about.
+struct Answered {
     tool: String,
+    args: Option<Value>,
+    output: Option<Value>,
+    metadata: Option<Value>,
     report: HookReport,
+}
+
+#[derive(Serialize)]
+struct FireReport<'a> {
+    version: u8,
+    event: &'static str,
+    answer: &'static str,
+    reasons: Vec<&'a str>,
+    args: &'a Option<Value>,
+    output: &'a Option<Value>,
+    metadata: &'a Option<Value>,
+    context: Vec<&'a str>,
+    messages: Vec<&'a str>,
+    stop_turn: bool,
+    laundered: Vec<LaunderedRow<'a>>,
+    refused: Vec<RefusedRow<'a>>,
+    steps: Vec<StepRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct LaunderedRow<'a> {
+    hook: &'a str,
+    kinds: &'a [String],
+}
+
+#[derive(Serialize)]
+struct StepRow<'a> {
+    hook: &'a str,
+    step: &'static str,
+    saw: &'static str,
+    result: &'static str,
+    code: Option<&'static str>,
+    message: Option<&'a str>,
+}
+
+impl Answered {
+    fn new(report: HookReport, tool: Option<&str>) -> Self {
+        let tool = tool.unwrap_or_default().to_owned();
+        Self { tool, args: None, output: None, metadata: None, report }
+    }
+
+    fn report_row<'a>(&'a self, plan: &'a Plan) -> FireReport<'a> {
+        let texts = |texts: &'a [Redacted]| texts.iter().map(Redacted::as_str).collect();
+        let step = |step: &'a StepReport| StepRow {
+            hook: &step.hook,
+            step: step.step.as_str(),
+            saw: step.saw.as_str(),
+            result: step.result.as_str(),
+            code: step.code,
+            message: step.message.as_ref().map(Redacted::as_str),
+        };
+        let report = &self.report;
+        let laundered =
+            report.laundered.iter().map(|row| LaunderedRow { hook: &row.hook, kinds: &row.kinds });
+        FireReport {
+            version: 1,
+            event: report.event.as_str(),
+            answer: report.answer.as_str(),
+            reasons: texts(&report.reasons),
+            args: &self.args,
+            output: &self.output,
+            metadata: &self.metadata,
+            context: texts(&report.context),
+            messages: texts(&report.messages),
+            stop_turn: report.stop_turn,
+            laundered: laundered.collect(),
+            refused: refused_rows(plan),
+            steps: report.steps.iter().map(step).collect(),
+        }
+    }
 }
 
 impl Fired {
@@ -342,8 +467,7 @@ impl Fired {
         payload: Payloads,
         plan: Plan,
         model: &Replay,
-        host: &Host,
-    ) -> Result<(Answer, Shown), Failure> {
+    ) -> Result<Answered, Failure> {
         let firewall = Firewall::new(Rules::all(), RedactSettings::reference())
             .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
         let firewall = Arc::new(firewall);
@@ -358,14 +482,13 @@ impl Fired {
         }
         let dispatcher = Dispatcher::new(plan, services)
             .map_err(|error| usage(format!("{error} ({})\n  next: {}", error.code(), error.help())))?;
-        let at = context(host)?;
+        let at = context()?;
         Ok(match payload {
             Payloads::Gate(call) => {
                 let done = dispatcher.gate(&call, &at);
-                let is_tool = call.tool_name().is_some();
-                let args = is_tool.then(|| done.proposed.redacted().as_ref().clone());
+                let args = call.tool_name().map(|_| done.proposed.redacted().as_ref().clone());
                 let output = done.reply.map(Redacted::into_value);
-                shown(done.hooks, call.tool_name(), args, output, None)
+                Answered { args, output, ..Answered::new(done.hooks, call.tool_name()) }
             }
             Payloads::Tool(call, output) => {
                 let done = dispatcher.post_tool_use(&call, output, &at);
@@ -374,16 +497,17 @@ impl Fired {
                     Content::Text(text) => Value::String(text),
                     Content::Json(value) => value,
                 };
-                shown(done.hooks, Some(&call.tool), None, Some(content), Some(output.metadata))
+                let metadata = Some(output.metadata);
+                Answered { output: Some(content), metadata, ..Answered::new(done.hooks, Some(&call.tool)) }
             }
-            Payloads::Notice(call) => shown(dispatcher.notify(&call, &at), call.tool_name(), None, None, None),
+            Payloads::Notice(call) => Answered::new(dispatcher.notify(&call, &at), call.tool_name()),
         })
     }
 
     /// Records what hooks printed in another encoding, closes the unit of work, and removes the private copies.
-    fn clean(&mut self, host: &Host, done: Option<&(Answer, Shown)>, out: &Out) -> Result<(), Failure> {
+    fn clean(&mut self, host: &Host, done: Option<&Answered>, out: &Out) -> Result<(), Failure> {
         let mut result = Ok(());
-        if let Some((_, shown)) = done.filter(|(_, shown)| !shown.report.laundered.is_empty()) {
+        if let Some(done) = done.filter(|done| !done.report.laundered.is_empty()) {
             let own;
             let record = match &self.stores {
                 Some(stores) => &stores.record,
@@ -393,7 +517,7 @@ impl Fired {
                 }
             };
             let workflow = self.workflow.as_ref().map_or("hook-fire", |workflow| workflow.id().as_str());
-            if let Err(failure) = record_laundered(record, workflow, &shown.tool, &shown.report) {
+            if let Err(failure) = record_laundered(record, workflow, &done.tool, &done.report) {
                 result = Err(Failure::Store(anyhow!("record what a hook printed: {failure}")));
             }
         }
@@ -409,7 +533,7 @@ impl Fired {
     }
 }
 
-fn context(_host: &Host) -> Result<FireContext, Failure> {
+fn context() -> Result<FireContext, Failure> {
     let here = host::working_directory().context("find the working directory")?.as_str().to_owned();
     let session = host::random()?.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(FireContext {
@@ -423,31 +547,6 @@ fn context(_host: &Host) -> Result<FireContext, Failure> {
         nesting: Nesting::Outside,
         stop_denials: 0,
     })
-}
-
-fn shown(
-    report: HookReport,
-    tool: Option<&str>,
-    args: Option<Value>,
-    output: Option<Value>,
-    metadata: Option<Value>,
-) -> (Answer, Shown) {
-    let texts = |texts: &[Redacted]| texts.iter().map(|text| text.as_str().to_owned()).collect::<Vec<_>>();
-    let steps = report.steps.iter().map(|step| {
-        json!({
-            "hook": step.hook, "step": step.step.as_str(), "saw": step.saw.as_str(),
-            "result": step.result.as_str(), "code": step.code,
-            "message": step.message.as_ref().map(Redacted::as_str),
-        })
-    });
-    let laundered = report.laundered.iter().map(|row| json!({"hook": row.hook, "kinds": row.kinds}));
-    let value = json!({
-        "version": 1, "event": report.event.as_str(), "answer": report.answer.as_str(),
-        "reasons": texts(&report.reasons), "args": args, "output": output, "metadata": metadata,
-        "context": texts(&report.context), "messages": texts(&report.messages), "stop_turn": report.stop_turn,
-        "laundered": laundered.collect::<Vec<_>>(), "refused": [], "steps": steps.collect::<Vec<_>>(),
-    });
-    (report.answer, Shown { value, tool: tool.unwrap_or_default().to_owned(), report })
 }
 
 /// `--permit`: the same answer for every event.
@@ -472,7 +571,10 @@ impl Grants for HookGrants<'_> {
         let mut scopes = DeclaredModules.scopes(plugin)?;
         for grant in self.0.iter().filter(|grant| grant.plugin == plugin.key) {
             let tools: Vec<&str> = grant.tools.iter().map(String::as_str).collect();
-            scopes.push(AnyScope::HookRawOutput(RawScope::new(&format!("{}:{}", plugin.id, grant.hook), &tools)?));
+            scopes.push(AnyScope::HookRawOutput(RawScope::new(
+                &format!("{}:{}", plugin.id, grant.hook),
+                &tools,
+            )?));
         }
         Ok(scopes)
     }
