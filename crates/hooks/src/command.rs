@@ -49,7 +49,7 @@ pub(crate) fn run(
     input: &[u8],
     timeout: Duration,
 ) -> io::Result<Ran> {
-    let deadline = now() + timeout;
+    let deadline = after(timeout);
     let child = start.start(command)?;
     let mut running = Running::new(child, input)?;
     running.drive(deadline)
@@ -61,6 +61,12 @@ pub(crate) fn run(
 )]
 fn now() -> Instant {
     Instant::now()
+}
+
+/// Returns the moment after a wait. Waits are at most ten minutes, so the sum exists.
+fn after(wait: Duration) -> Instant {
+    let now = now();
+    now.checked_add(wait).unwrap_or(now)
 }
 
 /// A started program and its pipes. Dropping it ends the whole group, so that an early return leaves no process.
@@ -118,14 +124,14 @@ impl<'a> Running<'a> {
             Round::Late => {
                 self.signal(Signal::TERM);
                 // Its output no longer matters, so pipes are only emptied to let it end.
-                let _in_time = self.until(now() + GRACE, StopAt::Exit)?;
+                let _in_time = self.until(after(GRACE), StopAt::Exit)?;
                 self.signal(Signal::KILL);
                 self.wait()?;
                 End::TimedOut
             }
             round @ (Round::Ended | Round::Drained) => {
                 let oversize = matches!(round, Round::Ended)
-                    && matches!(self.until(now() + DRAIN, StopAt::Drained)?, Round::Oversize);
+                    && matches!(self.until(after(DRAIN), StopAt::Drained)?, Round::Oversize);
                 // The program is not reaped yet, so its process group cannot belong to another program.
                 self.signal(Signal::KILL);
                 let status = self.wait()?;
@@ -262,7 +268,7 @@ enum StopAt {
 /// Reads what is there, and closes the pipe at its end.
 fn read_some<P: Read>(pipe: &mut Option<P>, mut take: impl FnMut(&[u8])) {
     let Some(open) = pipe else { return };
-    let mut buffer = [0; 64 << 10];
+    let mut buffer = vec![0; 64 << 10];
     match open.read(&mut buffer) {
         Ok(count) if count > 0 => take(buffer.get(..count).unwrap_or_default()),
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}

@@ -82,13 +82,8 @@ impl<'a> Definition<'a> {
         let condition = self.condition(event);
         let on_failure = self.on_failure(event)?;
         let priority = match self.item.fact("priority") {
-            Some(text) => text.parse().map_err(|_| {
-                let message = format!(
-                    "expected `priority` from {} to {}, found {}",
-                    i32::MIN,
-                    i32::MAX,
-                    shown(text, 32)
-                );
+            Some(text) => text.parse().map_err(|error: core::num::ParseIntError| {
+                let message = format!("expected `priority` as a whole number of 32 bits: {error}");
                 self.defect(Some(event), "hook/field", &message)
             })?,
             None => 0,
@@ -244,18 +239,16 @@ impl<'a> Definition<'a> {
             self.note("hook/matcher-is-rule", message);
         }
         let matcher = if gnoma { Matcher::of_gnoma(text) } else { Matcher::of_claude(text, list) };
-        match matcher {
-            Some(matcher) => Ok((matcher, text_shown)),
-            None => {
-                let (code, what) = if gnoma {
-                    ("hook/pattern", "a glob")
-                } else {
-                    ("hook/matcher", "an expression that can be matched in linear time")
-                };
-                let message = format!("expected {what}, found `{}`", shown(text, 128));
-                Err(self.defect(Some(event), code, &message))
-            }
+        if let Some(matcher) = matcher {
+            return Ok((matcher, text_shown));
         }
+        let (code, what) = if gnoma {
+            ("hook/pattern", "a glob")
+        } else {
+            ("hook/matcher", "an expression that can be matched in linear time")
+        };
+        let message = format!("expected {what}, found `{}`", shown(text, 128));
+        Err(self.defect(Some(event), code, &message))
     }
 
     fn condition(&mut self, event: Event) -> Option<Condition> {
@@ -266,7 +259,7 @@ impl<'a> Definition<'a> {
                 format!("`if` holds for tools only, and `{event}` is not about a tool"),
             );
         }
-        Condition::read(text)
+        Some(Condition::read(text))
     }
 
     fn on_failure(&self, event: Event) -> Result<Option<OnFailure>, Defect> {
@@ -275,10 +268,9 @@ impl<'a> Definition<'a> {
             None => self.item.fact("on_failure"),
         };
         match (written, self.item.fact("fail_open")) {
-            (None, Some("true")) => Ok(Some(OnFailure::Skip)),
-            (None, _) => Ok(None),
+            (Some("skip"), _) | (None, Some("true")) => Ok(Some(OnFailure::Skip)),
             (Some("block"), _) => Ok(Some(OnFailure::Block)),
-            (Some("skip"), _) => Ok(Some(OnFailure::Skip)),
+            (None, _) => Ok(None),
             (Some("withhold"), _) if event.class() == EventClass::Content => Ok(Some(OnFailure::Withhold)),
             (Some(other), _) => {
                 let message = format!("`{}` is not an action of a failed `{event}` hook", shown(other, 64));
@@ -323,7 +315,8 @@ impl<'a> Definition<'a> {
 
     fn unknown_fields(&mut self) {
         // The fields that the hosts document; those that the manifest reads are not among the others.
-        const KNOWN: [&str; 6] = ["async", "asyncRewake", "model", "onFailure", "once", "statusMessage"];
+        const KNOWN: [&str; 7] =
+            ["async", "asyncRewake", "description", "model", "onFailure", "once", "statusMessage"];
         let unknown: Vec<String> =
             self.other.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect();
         for key in unknown {

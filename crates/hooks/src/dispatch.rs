@@ -178,10 +178,7 @@ impl Dispatcher {
         };
         let mut hooks: Vec<&Hook> = self.plan.hooks().iter().filter(fires).collect();
         // Both events of a failed tool are one event here.
-        hooks.sort_by(|a, b| {
-            let ((_, a, b2, c, d, e), (_, f, g, h, i, j)) = (a.order(), b.order());
-            (a, b2, c, d, e).cmp(&(f, g, h, i, j))
-        });
+        hooks.sort_by(|a, b| a.order().cmp(&b.order()));
         hooks
     }
 }
@@ -293,7 +290,7 @@ impl<'d> Firing<'d> {
             }
             LocalReply::Keep | LocalReply::Replace(_) => (StepResult::Answered(Answer::Skip), None),
         };
-        self.step(hook, View::Raw, result, None, None);
+        self.report.steps.push(StepReport { saw: View::Raw, result, ..row(hook) });
         new
     }
 
@@ -309,14 +306,13 @@ impl<'d> Firing<'d> {
             Handler::Command(form) => self.command(hook, form, call, current.as_deref_mut()),
             _ => (View::Redacted, self.model(hook, call, current.as_deref_mut()), None),
         };
-        let seen_redacted = saw == View::Redacted;
         let mut wanted = Wanted::default();
         let outcome = result.and_then(|mut reply| {
             if let Some(rewrite) = reply.rewrite.take() {
                 if rewrites == Rewrites::Ignored {
                     reply.has_ignored = true;
                 } else {
-                    self.take(rewrite, call, seen_redacted, current.as_deref(), &mut wanted)?;
+                    self.take(rewrite, call, saw, current.as_deref(), &mut wanted)?;
                 }
             }
             wanted.value = reply.value.take();
@@ -327,16 +323,20 @@ impl<'d> Firing<'d> {
                 if reply.has_ignored {
                     note = note.or(Some("hook/ignored-field"));
                 }
-                let transformed = wanted.args.is_some() || wanted.output.is_some();
-                self.take_reply(hook, reply, saw, note, transformed);
+                let (answer, message) = self.take_reply(hook, reply);
+                let rewrites = wanted.args.is_some() || wanted.output.is_some();
+                let result = match answer {
+                    Answer::Skip | Answer::Allow if rewrites => StepResult::Transformed,
+                    answer => StepResult::Answered(answer),
+                };
+                self.report.steps.push(StepReport { saw, result, code: note, message, ..row(hook) });
                 Some(wanted)
             }
             Err(failure) => {
-                let withheld = self.fail(hook, saw, failure, current.is_some());
-                withheld.then(|| Wanted {
-                    output: current.map(|current| local::withheld(local::ended(&current.raw))),
-                    ..Wanted::default()
-                })
+                let withholds = self.fail(hook, saw, failure) == OnFailure::Withhold;
+                let output =
+                    current.filter(|_| withholds).map(|current| local::withheld(local::ended(&current.raw)));
+                output.map(|output| Wanted { output: Some(output), ..Wanted::default() })
             }
         }
     }
@@ -346,7 +346,7 @@ impl<'d> Firing<'d> {
         &self,
         rewrite: Rewrite,
         call: &GateCall,
-        seen_redacted: bool,
+        saw: View,
         current: Option<&Current>,
         wanted: &mut Wanted,
     ) -> Result<(), Failure> {
@@ -356,20 +356,21 @@ impl<'d> Firing<'d> {
             }
             (Rewrite::Output { .. }, None) | (Rewrite::Replace(_) | Rewrite::Merge(_), Some(_)) => {}
             (Rewrite::Replace(args), None) => {
-                wanted.args = Some(self.args(call, Value::Object(args), seen_redacted)?);
+                wanted.args = Some(self.args(call, Value::Object(args), saw)?);
             }
             (Rewrite::Merge(new), None) => {
-                let seen = if seen_redacted { self.redacted(call.value()) } else { call.value().clone() };
+                let seen =
+                    if saw == View::Redacted { self.redacted(call.value()) } else { call.value().clone() };
                 let mut args = seen.as_object().cloned().unwrap_or_else(Map::new);
                 args.extend(new);
-                wanted.args = Some(self.args(call, Value::Object(args), seen_redacted)?);
+                wanted.args = Some(self.args(call, Value::Object(args), saw)?);
             }
         }
         Ok(())
     }
 
-    fn args(&self, call: &GateCall, new: Value, seen_redacted: bool) -> Result<Value, Failure> {
-        let seen = seen_redacted.then(|| self.redacted(call.value()));
+    fn args(&self, call: &GateCall, new: Value, saw: View) -> Result<Value, Failure> {
+        let seen = (saw == View::Redacted).then(|| self.redacted(call.value()));
         rewritten(call.value(), seen.as_ref(), new)
     }
 
@@ -377,29 +378,16 @@ impl<'d> Firing<'d> {
         self.dispatcher.services.firewall.redact_json(Raw::new(value.clone())).into_value()
     }
 
-    fn take_reply(
-        &mut self,
-        hook: &Hook,
-        reply: Reply,
-        saw: View,
-        code: Option<&'static str>,
-        transformed: bool,
-    ) {
-        let gate = hook.event.class() == EventClass::Gate;
-        let answer = match reply.answer {
-            // An observer has no say.
-            _ if hook.step == Step::Observe => Answer::Skip,
-            answer if gate => answer,
-            _ => Answer::Skip,
-        };
+    /// Takes up a reply. Returns the answer that counts, and the reason.
+    fn take_reply(&mut self, hook: &Hook, reply: Reply) -> (Answer, Option<Redacted>) {
+        let has_say = hook.event.class() == EventClass::Gate && hook.step != Step::Observe;
+        let answer = if has_say { reply.answer } else { Answer::Skip };
         let reason = reply.reason.map(|reason| self.clean(&hook.id, reason));
-        let counts = reply.answer > Answer::Allow || reply.stop_turn;
-        if let Some(reason) = reason.as_ref().filter(|_| counts) {
-            self.report.reasons.push(reason.clone());
+        if reply.answer > Answer::Allow || reply.stop_turn {
+            self.report.reasons.extend(reason.clone());
         }
         if let Some(context) = reply.context.filter(|text| !text.is_empty()) {
-            let cut = context.chars().take(CONTEXT).collect();
-            let context = self.clean(&hook.id, cut);
+            let context = self.clean(&hook.id, context.chars().take(CONTEXT).collect());
             self.report.context.push(context);
         }
         for message in reply.messages {
@@ -408,15 +396,16 @@ impl<'d> Firing<'d> {
         }
         self.report.stop_turn |= reply.stop_turn && hook.step != Step::Observe;
         self.report.tighten(answer);
-        let result = if transformed { StepResult::Transformed } else { StepResult::Answered(answer) };
-        self.step(hook, saw, result, code, reason);
+        (answer, reason)
     }
 
-    /// Takes up a failure. Returns `true` if the output must be withheld.
-    fn fail(&mut self, hook: &Hook, saw: View, failure: Failure, has_output: bool) -> bool {
+    /// Takes up a failure, and returns what follows from it.
+    fn fail(&mut self, hook: &Hook, saw: View, failure: Failure) -> OnFailure {
         // A replacement with another shape could have been meant to hide something, so the output does not go on.
-        let by_default = hook.on_failure.is_none() && failure.code == "hook/bad-shape";
-        let action = if by_default && has_output { OnFailure::Withhold } else { hook.on_failure() };
+        let withholds = hook.event.class() == EventClass::Content
+            && hook.on_failure.is_none()
+            && failure.code == "hook/bad-shape";
+        let action = if withholds { OnFailure::Withhold } else { hook.on_failure() };
         let message = self.clean(&hook.id, failure.message);
         if action == OnFailure::Block && hook.event.class() == EventClass::Gate {
             self.report.tighten(Answer::Deny);
@@ -424,26 +413,9 @@ impl<'d> Firing<'d> {
             let reason = self.clean(&hook.id, text);
             self.report.reasons.push(reason);
         }
-        self.step(hook, saw, StepResult::Failed, Some(failure.code), Some(message));
-        action == OnFailure::Withhold && has_output
-    }
-
-    fn step(
-        &mut self,
-        hook: &Hook,
-        saw: View,
-        result: StepResult,
-        code: Option<&'static str>,
-        message: Option<Redacted>,
-    ) {
-        self.report.steps.push(StepReport {
-            hook: hook.id.clone(),
-            step: hook.step,
-            saw,
-            result,
-            code,
-            message,
-        });
+        let (result, code, message) = (StepResult::Failed, Some(failure.code), Some(message));
+        self.report.steps.push(StepReport { saw, result, code, message, ..row(hook) });
+        action
     }
 
     /// Runs a command with what it can see.
@@ -571,6 +543,12 @@ impl<'d> Firing<'d> {
             report.answer = Answer::Allow;
         }
     }
+}
+
+/// A step of a hook that had nothing to say yet.
+fn row(hook: &Hook) -> StepReport {
+    let result = StepResult::Answered(Answer::Skip);
+    StepReport { hook: hook.id.clone(), step: hook.step, saw: hook.view, result, code: None, message: None }
 }
 
 fn view(output: &Output) -> ResultView<'_> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plugward_manifest::Dialect;
+use plugward_redact::Redacted;
 
 use crate::event::Event;
 use crate::matcher::{Condition, Matcher};
@@ -12,7 +13,8 @@ use crate::services::{JudgeHook, LocalHook};
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(rename_all = "lowercase")]
         #[expect(clippy::exhaustive_enums, reason = "a new value must stop every host from building")]
         pub enum $name {
             $($(#[$item_doc])* $item,)*
@@ -28,6 +30,12 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+/// Writes redacted text as a string.
+#[expect(clippy::ref_option, reason = "the derive hands over a reference to the field")]
+pub(crate) fn as_text<S: serde::Serializer>(text: &Option<Redacted>, to: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&text.as_ref().map(Redacted::as_str), to)
+}
 
 words! {
     /// Who defined a hook. Hooks of an earlier scope run first.
@@ -222,9 +230,9 @@ impl Hook {
         self.on_failure.unwrap_or(if blocks { OnFailure::Block } else { OnFailure::Skip })
     }
 
-    /// Returns the order of hooks: event, step, priority, scope, source and position.
-    pub(crate) fn order(&self) -> (Event, Step, i32, Scope, &(usize, String), usize) {
-        (self.event, self.step, self.priority, self.scope, &self.source, self.position)
+    /// Returns the order of the hooks of one event: step, priority, scope, source and position.
+    pub(crate) fn order(&self) -> (Step, i32, Scope, &(usize, String), usize) {
+        (self.step, self.priority, self.scope, &self.source, self.position)
     }
 
     /// Returns `true` if another hook of the same source runs the same thing.

@@ -42,25 +42,23 @@ pub(crate) fn request(
     subject: &Subject<'_>,
     at: &FireContext,
 ) -> Request {
-    let text = match subject.dialect {
-        Dialect::Gnoma => render_gnoma(template, subject),
-        _ => {
-            let arguments =
-                envelope(subject.dialect, subject.event, subject.call, subject.result, at).to_string();
-            let filled = fill(template, &[("$ARGUMENTS", &arguments)]);
-            if template.contains("$ARGUMENTS") { filled } else { format!("{template}\n\n{arguments}") }
-        }
+    let text = if subject.dialect == Dialect::Gnoma {
+        render_gnoma(template, subject)
+    } else {
+        let arguments =
+            envelope(subject.dialect, subject.event, subject.call, subject.result, at).to_string();
+        let template = if template.contains("$ARGUMENTS") {
+            template.to_owned()
+        } else {
+            format!("{template}\n\n$ARGUMENTS")
+        };
+        fill(&template, &[("$ARGUMENTS", &arguments)])
     };
-    let scanned = firewall.redact(Raw::new(text));
-    let prompt = match scanned.as_str().char_indices().find(|(at, _)| *at > PROMPT_BYTES) {
-        None => scanned,
-        Some((end, last)) => {
-            // The last character that begins within the limit can end beyond it.
-            let end = end.saturating_sub(last.len_utf8()).min(PROMPT_BYTES);
-            let end = (0..=end).rev().find(|end| scanned.as_str().is_char_boundary(*end)).unwrap_or(0);
-            firewall.redact(Raw::new(scanned.as_str().get(..end).unwrap_or_default().to_owned()))
-        }
-    };
+    let mut prompt = firewall.redact(Raw::new(text));
+    if prompt.as_str().len() > PROMPT_BYTES {
+        let end = (0..=PROMPT_BYTES).rev().find(|end| prompt.as_str().is_char_boundary(*end)).unwrap_or(0);
+        prompt = firewall.redact(Raw::new(prompt.as_str().get(..end).unwrap_or_default().to_owned()));
+    }
     let system = firewall.redact(Raw::new(SYSTEM.to_owned()));
     Request::new().with(Role::System, system).with(Role::User, prompt)
 }

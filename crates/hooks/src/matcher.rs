@@ -83,43 +83,42 @@ pub(crate) fn is_permission_rule(text: &str) -> bool {
     is_tool && tool.starts_with(char::is_uppercase) && rest.ends_with(')') && !rest.contains('|')
 }
 
-/// The `if` of a handler: `Tool` or `Tool(pattern)`.
+/// The `if` of a handler: `Tool` or `Tool(pattern)`. It holds for every tool if it cannot be read.
 #[derive(Debug, Clone)]
-pub(crate) struct Condition {
-    tool: Matcher,
-    argument: Option<ArgumentRule>,
-}
+pub(crate) struct Condition(Option<(Matcher, ArgumentRule)>);
 
 #[derive(Debug, Clone)]
 enum ArgumentRule {
+    Any,
     Prefix(String),
     Glob(Matcher),
 }
 
 impl Condition {
-    /// Reads a condition. What cannot be read returns `None`, and the hook then runs for every call.
-    pub(crate) fn read(text: &str) -> Option<Self> {
-        let (tool, rest) = match text.trim().split_once('(') {
-            Some((tool, rest)) => (tool, Some(rest.strip_suffix(')')?)),
-            None => (text.trim(), None),
+    pub(crate) fn read(text: &str) -> Self {
+        Self(Self::parts(text.trim()))
+    }
+
+    fn parts(text: &str) -> Option<(Matcher, ArgumentRule)> {
+        let (tool, rest) = match text.split_once('(') {
+            Some((tool, rest)) => (tool, rest.strip_suffix(')')?),
+            None => (text, "*"),
         };
-        let tool = compile(&glob_expression(tool, ".*", ".")?).map(Matcher::Pattern)?;
-        let argument = match rest {
-            None | Some("*") => None,
-            Some(rest) => Some(match rest.strip_suffix(":*") {
-                Some(prefix) => ArgumentRule::Prefix(prefix.to_owned()),
-                None => ArgumentRule::Glob(Matcher::Pattern(compile(&glob_expression(rest, ".*", ".")?)?)),
-            }),
+        let glob = |text: &str| compile(&glob_expression(text, ".*", ".")?).map(Matcher::Pattern);
+        let argument = match rest.strip_suffix(":*") {
+            _ if rest == "*" => ArgumentRule::Any,
+            Some(prefix) => ArgumentRule::Prefix(prefix.to_owned()),
+            None => ArgumentRule::Glob(glob(rest)?),
         };
-        Some(Self { tool, argument })
+        Some((glob(tool)?, argument))
     }
 
     /// Returns `true` if the hook should run. In doubt it runs: a gate that stays out is not consent.
     pub(crate) fn holds(&self, tool: &str, args: &Value, directory: &str) -> bool {
-        if !self.tool.matches(tool) {
+        let Some((tools, rule)) = &self.0 else { return true };
+        if !tools.matches(tool) {
             return false;
         }
-        let Some(rule) = &self.argument else { return true };
         let Some((key, text)) = MAIN_ARGUMENTS.iter().find_map(|key| Some((*key, args.get(*key)?.as_str()?)))
         else {
             return true;
@@ -131,6 +130,7 @@ impl Condition {
         let relative = text.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
         let mut texts = core::iter::once(text).chain(relative);
         match rule {
+            ArgumentRule::Any => true,
             ArgumentRule::Prefix(prefix) => texts.any(|text| text.starts_with(prefix.as_str())),
             ArgumentRule::Glob(glob) => texts.any(|text| glob.matches(text)),
         }
@@ -222,9 +222,7 @@ mod tests {
 
     #[test]
     fn conditions_run_in_doubt() {
-        let holds = |rule: &str, tool: &str, args: Value| {
-            Condition::read(rule).is_none_or(|rule| rule.holds(tool, &args, "/home/x"))
-        };
+        let holds = |rule: &str, tool: &str, args: Value| Condition::read(rule).holds(tool, &args, "/home/x");
         assert!(holds("Bash(git:*)", "Bash", json!({"command": "git status"})));
         assert!(!holds("Bash(git:*)", "Bash", json!({"command": "ls"})));
         assert!(holds("Bash(git:*)", "Bash", json!({"command": "ls; rm x"})), "operators");

@@ -12,13 +12,13 @@ use crate::matcher::Matcher;
 use crate::services::{JudgeHook, LocalHook};
 
 /// Something to say about a definition.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct HookNote {
-    /// The place: file, line and column.
-    pub at: String,
     /// The stable code.
     pub code: &'static str,
+    /// The place: file, line and column.
+    pub at: String,
     /// What there is; words of strangers are escaped.
     pub message: String,
     /// What to do about it.
@@ -27,15 +27,16 @@ pub struct HookNote {
 
 impl HookNote {
     pub(crate) fn new(code: &'static str, at: String, message: String) -> Self {
-        Self { at, code, message, help: crate::error::help(code) }
+        Self { code, at, message, help: crate::error::help(code) }
     }
 }
 
 /// A source of which no hook runs.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[non_exhaustive]
 pub struct RefusedSource {
     /// Who defined the source.
+    #[serde(skip)]
     pub scope: Scope,
     /// `user`, `project2`, or the id of a plugin.
     pub source: String,
@@ -236,8 +237,8 @@ impl PlanBuilder {
     #[must_use]
     pub fn build(self) -> Plan {
         let mut plan = self.plan;
-        plan.hooks.sort_by(|a, b| a.order().cmp(&b.order()));
-        plan.notes.sort();
+        plan.hooks.sort_by(|a, b| (a.event, a.order()).cmp(&(b.event, b.order())));
+        plan.notes.sort_by(|a, b| (&a.at, a.code, &a.message).cmp(&(&b.at, b.code, &b.message)));
         plan.refused.sort();
         plan.refused.dedup();
         plan

@@ -252,15 +252,16 @@ impl ClaudeReply {
                 }
                 "updatedInput" if self.event == Event::PreToolUse => self.replace(key, value),
                 "additionalContext" if self.event.takes_context() => {
-                    let text = self.text(key, value);
-                    self.reply.context = text.or_else(|| self.reply.context.take());
+                    self.reply.context = self.text(key, value);
                 }
                 "updatedToolOutput" | "updatedMCPToolOutput" if self.event.class() == EventClass::Content => {
-                    self.reply.rewrite = Some(Rewrite::Output { output: value.clone(), metadata: None });
+                    if !value.is_null() {
+                        self.reply.rewrite = Some(Rewrite::Output { output: value.clone(), metadata: None });
+                    }
                 }
                 "decision" => match value {
                     Value::Object(decision) if self.event == Event::PermissionRequest => {
-                        self.permission(decision)
+                        self.permission(decision);
                     }
                     Value::Object(decision) => {
                         self.reply.has_ignored = true;

@@ -1,6 +1,7 @@
 //! What came back from hooks.
 
 use plugward_redact::{Output, Redacted};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::event::Event;
@@ -46,8 +47,14 @@ impl StepResult {
     }
 }
 
+impl Serialize for StepResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 /// What one hook saw and did.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct StepReport {
     /// The id of the hook.
@@ -61,11 +68,12 @@ pub struct StepReport {
     /// The code of a failure or of a note.
     pub code: Option<&'static str>,
     /// What happened, or the reason that the hook gave.
+    #[serde(serialize_with = "crate::hook::as_text")]
     pub message: Option<Redacted>,
 }
 
 /// A secret that a hook printed in another encoding. It was removed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Laundered {
     /// The first hook whose output has it.

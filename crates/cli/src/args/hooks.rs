@@ -44,12 +44,6 @@ pub(crate) struct HookSources {
     pub(crate) finding: Finding,
 }
 
-impl HookSources {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.dirs.is_empty() && self.hooks.is_empty() && self.project_hooks.is_empty()
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct HookPlanArgs {
     /// Event, such as `pre_tool_use` or `PreToolUse` [default: all]

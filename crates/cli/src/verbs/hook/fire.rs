@@ -1,0 +1,344 @@
+//! `plugward hook fire`: checks plugins as `check` does, and runs the hooks of one event.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read as _};
+use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use anyhow::{Context as _, anyhow};
+use camino::Utf8PathBuf;
+use plugward_loader::capability::{AnyScope, Outcome, RawScope, ScopeError, Workflow};
+use plugward_loader::hook_events::{
+    Answer, AskUntilVerdict, Dispatcher, Event, FireContext, GateCall, HookCommand, HookReport, HookServices,
+    Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RefusedSource, Start, StartDirectly,
+    StepReport, read_payload,
+};
+use plugward_loader::redact::{Content, Firewall, Redacted, Rules, SafeProvider, Settings as RedactSettings};
+use plugward_loader::{
+    DeclaredModules, Grants, HookPlugins, Host as Sides, NobodyThere, PluginKey, PluginReport, Stores, Trust,
+    Weight, Writes, load, record_laundered, sha256,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::model::Replay;
+use super::{add_files, event_of, need_source, notes, user_file_is_refused};
+use crate::args::{HookFireArgs, PermitArg};
+use crate::escape::line;
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+use crate::json;
+use crate::out::Out;
+use crate::output_file;
+use crate::progress::Progress;
+use crate::settings::{RawGrant, Settings};
+use crate::stores;
+use crate::verbs::shared;
+
+/// The most bytes of a payload.
+const PAYLOAD: u64 = 16 << 20;
+
+pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let event = event_of(&args.event)?;
+    need_source(&args.sources)?;
+    let settings = Settings::read(host)?;
+    let mut builder = Plan::builder(settings.raw);
+    add_files(&mut builder, &args.sources)?;
+    let files = builder.clone().build();
+    if user_file_is_refused(&files) {
+        out.complain(notes(&files, &args.sources, out.width).trim());
+        return Ok(2);
+    }
+    let model = args.replies.as_deref().map(Replay::read).transpose()?.unwrap_or_default();
+    let payload = payload(event)?;
+    let mut firing = Firing::default();
+    if !args.sources.dirs.is_empty() {
+        firing.load(args, &settings, &mut builder, host, out)?;
+    }
+    let plan = builder.build().only(event);
+    out.say(notes(&plan, &args.sources, out.width).trim());
+    let sealed = firing.seal(plan, host, out);
+    let answered = sealed.and_then(|plan| firing.run(args, payload, plan, &model));
+    let closed = firing.close(host, answered.as_ref().ok(), out);
+    let answered = answered?;
+    out.result(&json::render(&answered.report())?)?;
+    if let Some(path) = &args.record {
+        output_file::write(path, model.requests().as_bytes()).with_context(|| format!("write {path}"))?;
+    }
+    closed?;
+    Ok(match answered.hooks.answer {
+        _ if firing.exit == Weight::Store.exit() => firing.exit,
+        Answer::Skip | Answer::Allow => 0,
+        Answer::Ask | Answer::Defer => 3,
+        Answer::Deny => 5,
+    })
+}
+
+/// Reads the payload from standard input, before anything runs.
+fn payload(event: Event) -> Result<Payloads, Failure> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(PAYLOAD.saturating_add(1)).read_to_end(&mut bytes)?;
+    read_payload(event, &bytes)
+        .map_err(|error| usage(format!("{error} ({})\n  next: {}", error.code(), error.help())))
+}
+
+/// What is open while hooks run.
+#[derive(Default)]
+struct Firing {
+    plugins: Option<HookPlugins>,
+    stores: Option<Stores>,
+    workflow: Option<Workflow>,
+    exit: u8,
+}
+
+impl Firing {
+    /// Checks the plugins and takes those that load.
+    fn load(
+        &mut self,
+        args: &HookFireArgs,
+        settings: &Settings,
+        builder: &mut PlanBuilder,
+        host: &Host,
+        out: &Out,
+    ) -> Result<(), Failure> {
+        let trust = shared::trust(args.sources.trust, settings);
+        let mut options = shared::options(trust, Writes::Commit, &args.sources.finding, settings, host)?;
+        let roots = shared::roots(&args.sources.dirs)?;
+        if trust != Trust::Locked {
+            // A host fires an event for each call of a tool, and most plugins are as they were at the last one.
+            let paths = args.sources.dirs.iter().map(Utf8PathBuf::as_path);
+            options.records = stores::records(host, "hook", paths).ok().map(Arc::new);
+        }
+        let mut stores = stores::to_write(host, settings, None, out)?;
+        let progress = Progress::new(out.live);
+        let grants = SettingsGrants(&settings.raw_grants);
+        let mut sides = Sides { watch: &progress, person: &mut NobodyThere, grants: &grants };
+        let mut checked = load(&roots, &mut stores, &mut options, &mut sides);
+        progress.done();
+        if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {
+            stores::unrecorded(out, &error.into());
+        }
+        if checked.report().plugins.is_empty() {
+            // A mistyped directory must not pass for one without hooks.
+            let dirs: Vec<&str> = args.sources.dirs.iter().map(|dir| dir.as_str()).collect();
+            return Err(usage(format!("no plugin in {}", line(&dirs.join(", ")))));
+        }
+        self.exit = checked.report().exit;
+        self.workflow = checked.take_workflow();
+        self.plugins = Some(HookPlugins::take(checked, builder));
+        self.stores = Some(stores);
+        Ok(())
+    }
+
+    /// Writes the private copies of the plugins that have commands in the plan.
+    fn seal(&mut self, plan: Plan, host: &Host, out: &Out) -> Result<Plan, Failure> {
+        let Some(plugins) = self.plugins.as_mut().filter(|_| !plan.plugins_with_commands().is_empty()) else {
+            return Ok(plan);
+        };
+        let state = host.state_dir()?;
+        let path = state.join("sealed");
+        let dir = host::own_folder(&path)?;
+        let data = |key: &PluginKey| {
+            let digest = sha256(key.to_string().as_bytes()).to_string();
+            let path = state.join("plugin-data").join(digest.replace(':', "-"));
+            let made = host::own_folder(&path).and_then(|_dir| host::real_path(&path));
+            made.map(Utf8PathBuf::into_string).map_err(io::Error::other)
+        };
+        let (plan, errors) = plugins.seal(plan, &dir, host::real_path(&path)?.as_str(), data);
+        for error in errors {
+            out.complain(&format!("warning: {:#} (hook/seal)", anyhow!(error)));
+        }
+        Ok(plan)
+    }
+
+    fn run(
+        &mut self,
+        args: &HookFireArgs,
+        payload: Payloads,
+        plan: Plan,
+        model: &Replay,
+    ) -> Result<Answered, Failure> {
+        let firewall = Firewall::new(Rules::all(), RedactSettings::reference())
+            .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
+        let firewall = Arc::new(firewall);
+        let provider = SafeProvider::new(Arc::clone(&firewall), model.clone());
+        let mut services = HookServices::new(firewall, Arc::new(FixedRule(args.permit)))
+            .start(Arc::new(StartTracked))
+            .model(Arc::new(provider))
+            .agent(Arc::new(AskUntilVerdict));
+        let trail = self.stores.as_ref().and_then(|stores| stores.record.trail());
+        if let (Some(plugins), Some(trail)) = (&mut self.plugins, trail) {
+            services = services.grants(plugins.grants(trail));
+        }
+        let refused = plan.refused().to_vec();
+        let dispatcher = Dispatcher::new(plan, services)
+            .map_err(|error| usage(format!("{error} ({})\n  next: {}", error.code(), error.help())))?;
+        let at = context()?;
+        let answered = |hooks: HookReport, tool: Option<&str>| {
+            let tool = tool.unwrap_or_default().to_owned();
+            Answered { hooks, refused, tool, args: None, output: None, metadata: None }
+        };
+        Ok(match payload {
+            Payloads::Gate(call) => {
+                let done = dispatcher.gate(&call, &at);
+                let args = call.tool_name().map(|_| done.proposed.redacted().as_ref().clone());
+                let output = done.reply.map(Redacted::into_value);
+                Answered { args, output, ..answered(done.hooks, call.tool_name()) }
+            }
+            Payloads::Tool(call, output) => {
+                let done = dispatcher.post_tool_use(&call, output, &at);
+                let output = done.output.into_value();
+                let content = match output.content {
+                    Content::Text(text) => Value::String(text),
+                    Content::Json(value) => value,
+                };
+                let (output, metadata) = (Some(content), Some(output.metadata));
+                Answered { output, metadata, ..answered(done.hooks, Some(&call.tool)) }
+            }
+            Payloads::Notice(call) => answered(dispatcher.notify(&call, &at), call.tool_name()),
+        })
+    }
+
+    /// Records what hooks printed in another encoding, closes the unit of work, and removes the private copies.
+    fn close(&mut self, host: &Host, done: Option<&Answered>, out: &Out) -> Result<(), Failure> {
+        let mut result = Ok(());
+        if let Some(done) = done.filter(|done| !done.hooks.laundered.is_empty()) {
+            let own = if self.stores.is_none() { Some(stores::record(host, None)?) } else { None };
+            let record = self.stores.as_ref().map(|stores| &stores.record).or(own.as_ref());
+            let workflow = self.workflow.as_ref().map_or("hook-fire", |workflow| workflow.id().as_str());
+            let written =
+                record.map_or(Ok(()), |record| record_laundered(record, workflow, &done.tool, &done.hooks));
+            result =
+                written.map_err(|failure| Failure::Store(anyhow!("record what a hook printed: {failure}")));
+        }
+        if let (Some(stores), Some(workflow)) = (&self.stores, self.workflow.take())
+            && let Err(failure) = stores.record.close(workflow, Outcome::Ok)
+        {
+            result = result.and(Err(Failure::Store(anyhow!("close the record: {failure}"))));
+        }
+        if let Some(Err(error)) = self.plugins.take().map(HookPlugins::remove) {
+            out.complain(&format!("warning: remove a private copy of a plugin: {error}"));
+        }
+        result
+    }
+}
+
+fn context() -> Result<FireContext, Failure> {
+    let here = host::working_directory().context("find the working directory")?.as_str().to_owned();
+    let session = u128::from_le_bytes(host::random()?);
+    Ok(FireContext {
+        directory: here.clone(),
+        project: here,
+        env: host::environment(),
+        granted_env: BTreeSet::new(),
+        session: format!("{session:032x}"),
+        transcript: None,
+        permission_mode: "default".to_owned(),
+        nesting: Nesting::Outside,
+        stop_denials: 0,
+    })
+}
+
+/// What hooks did about one event.
+struct Answered {
+    hooks: HookReport,
+    refused: Vec<RefusedSource>,
+    tool: String,
+    args: Option<Value>,
+    output: Option<Value>,
+    metadata: Option<Value>,
+}
+
+/// The report of `hook fire`, in the order in which it is printed.
+#[derive(Serialize)]
+struct FireReport<'a> {
+    version: u8,
+    event: Event,
+    answer: Answer,
+    reasons: Vec<&'a str>,
+    args: Option<&'a Value>,
+    output: Option<&'a Value>,
+    metadata: Option<&'a Value>,
+    context: Vec<&'a str>,
+    messages: Vec<&'a str>,
+    stop_turn: bool,
+    laundered: &'a [Laundered],
+    refused: &'a [RefusedSource],
+    steps: &'a [StepReport],
+}
+
+impl Answered {
+    fn report(&self) -> FireReport<'_> {
+        fn texts(texts: &[Redacted]) -> Vec<&str> {
+            texts.iter().map(Redacted::as_str).collect()
+        }
+        let hooks = &self.hooks;
+        FireReport {
+            version: 1,
+            event: hooks.event,
+            answer: hooks.answer,
+            reasons: texts(&hooks.reasons),
+            args: self.args.as_ref(),
+            output: self.output.as_ref(),
+            metadata: self.metadata.as_ref(),
+            context: texts(&hooks.context),
+            messages: texts(&hooks.messages),
+            stop_turn: hooks.stop_turn,
+            laundered: &hooks.laundered,
+            refused: &self.refused,
+            steps: &hooks.steps,
+        }
+    }
+}
+
+/// `--permit`: the same answer for every event.
+struct FixedRule(PermitArg);
+
+impl PermissionRule for FixedRule {
+    fn answer(&self, _call: &GateCall) -> Answer {
+        match self.0 {
+            PermitArg::Allow => Answer::Allow,
+            PermitArg::Ask => Answer::Ask,
+            PermitArg::Deny => Answer::Deny,
+        }
+    }
+}
+
+/// Grants the modules that a plugin declares, and the raw output that the user's settings grant to its hooks.
+struct SettingsGrants<'a>(&'a [RawGrant]);
+
+impl Grants for SettingsGrants<'_> {
+    fn scopes(&self, plugin: &PluginReport) -> Result<Vec<AnyScope>, ScopeError> {
+        let mut scopes = DeclaredModules.scopes(plugin)?;
+        for grant in self.0.iter().filter(|grant| grant.plugin == plugin.key) {
+            let tools: Vec<&str> = grant.tools.iter().map(String::as_str).collect();
+            let scope = RawScope::new(&format!("{}:{}", plugin.id, grant.hook), &tools)?;
+            scopes.push(AnyScope::HookRawOutput(scope));
+        }
+        Ok(scopes)
+    }
+}
+
+/// The process group of the last hook that started, or 0.
+static RUNNING: AtomicI32 = AtomicI32::new(0);
+
+/// Starts commands and remembers their process group. It is not that of the terminal, so an interrupt does not reach it.
+struct StartTracked;
+
+impl Start for StartTracked {
+    fn start(&self, command: &HookCommand) -> io::Result<Child> {
+        let child = StartDirectly.start(command)?;
+        RUNNING.store(i32::try_from(child.id()).unwrap_or(0), Ordering::SeqCst);
+        Ok(child)
+    }
+}
+
+/// Ends the hook that runs, when the program is interrupted.
+pub(crate) fn end_running() {
+    #[cfg(unix)]
+    if let Some(group) = rustix::process::Pid::from_raw(RUNNING.load(Ordering::SeqCst)) {
+        // The group is gone if the hook has ended.
+        let _gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}

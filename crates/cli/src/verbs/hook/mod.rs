@@ -1,0 +1,92 @@
+//! `plugward hook plan | fire`: the hooks of agent hosts, in one order.
+
+mod fire;
+mod model;
+mod plan;
+
+use plugward_loader::hook_events::{Event, Plan, PlanBuilder, Scope};
+use plugward_loader::manifest::Dialect;
+
+use crate::args::{HookSources, HookVerb};
+use crate::escape::line;
+use crate::failure::{Failure, usage};
+use crate::host::{self, Host};
+use crate::out::{ASK, Out, REFUSE};
+use crate::table;
+use crate::verbs::shared;
+
+pub(crate) use fire::end_running;
+
+/// The most bytes of a hooks file that are read; the reader's own limit of 1 MiB then says where the file is.
+const FILE: u64 = 4 << 20;
+
+pub(crate) fn run(verb: &HookVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    match verb {
+        HookVerb::Plan(args) => plan::run(args, host, out),
+        HookVerb::Fire(args) => fire::run(args, host, out),
+    }
+}
+
+fn event_of(word: &str) -> Result<Event, Failure> {
+    Event::from_word(word).ok_or_else(|| {
+        let words = Event::ALL.iter().flat_map(|event| [event.as_str(), event.pascal()]);
+        let near = words.min_by_key(|known| strsim::damerau_levenshtein(known, word)).unwrap_or_default();
+        usage(format!("no such event: `{}` (hook/event)\n  next: did you mean `{near}`?", line(word)))
+    })
+}
+
+/// Refuses a command line without a source.
+fn need_source(sources: &HookSources) -> Result<(), Failure> {
+    if sources.dirs.is_empty() && sources.hooks.is_empty() && sources.project_hooks.is_empty() {
+        let next = "name their source with --in DIR, --hooks FILE or --project-hooks FILE";
+        return Err(usage(format!("no source of hooks\n  next: {next}")));
+    }
+    Ok(())
+}
+
+/// Adds the files of the command line, in their order.
+fn add_files(plan: &mut PlanBuilder, sources: &HookSources) -> Result<(), Failure> {
+    let codex = sources.finding.dialect.as_deref() == Some("codex");
+    let user = sources.hooks.iter().map(|path| (Scope::User, path));
+    let project = sources.project_hooks.iter().map(|path| (Scope::Project, path));
+    for (scope, path) in user.chain(project) {
+        let dialect = match path.extension() {
+            Some("toml") => Dialect::Gnoma,
+            Some("json") if codex => Dialect::Codex,
+            Some("json") => Dialect::Claude,
+            _ => {
+                let path = line(path.as_str());
+                return Err(usage(format!("read {path}: expected a file name with `.toml` or `.json`")));
+            }
+        };
+        let bytes = host::named_file(path, FILE).map_err(Failure::Usage)?;
+        // A report is the same on every machine, so it has no absolute path.
+        let label = if path.is_absolute() { path.file_name().unwrap_or_default() } else { path.as_str() };
+        plan.file(scope, dialect, label, &bytes);
+    }
+    Ok(())
+}
+
+fn user_file_is_refused(plan: &Plan) -> bool {
+    plan.refused().iter().any(|source| source.scope == Scope::User)
+}
+
+/// The notes and the refused sources, for people.
+fn notes(plan: &Plan, sources: &HookSources, width: usize) -> String {
+    let mut out = String::new();
+    for note in plan.notes() {
+        out.push('\n');
+        out.push_str(&table::item("", ASK, note.code, &format!("{}: {}", note.at, note.message), width));
+        out.push_str(&table::next(note.help, width));
+    }
+    let dirs: Vec<String> = sources.dirs.iter().map(|dir| shared::quoted(dir.as_str())).collect();
+    for one in plan.refused() {
+        out.push('\n');
+        let message = format!("no hook of {} runs", one.source);
+        out.push_str(&table::item("refused ", REFUSE, &one.code, &message, width));
+        if one.scope == Scope::Plugin && !one.code.starts_with("hook/") {
+            out.push_str(&table::next(&format!("plugward check {}", dirs.join(" ")), width));
+        }
+    }
+    out
+}

@@ -1,0 +1,81 @@
+//! The model of `plugward hook fire`: replies from a file, and a record of what was asked.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use camino::Utf8Path;
+use plugward_loader::redact::{Raw, Request, Role, Transport, TransportError, TransportErrorKind};
+use serde::Serialize;
+
+use crate::failure::{Failure, usage};
+use crate::host;
+
+/// The most bytes of a file of replies.
+const REPLIES: u64 = 16 << 20;
+
+/// A model that reads its replies from a file. Without one, or after the last, it cannot be reached.
+#[derive(Clone, Default)]
+pub(super) struct Replay(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    replies: VecDeque<String>,
+    requests: String,
+}
+
+#[derive(Serialize)]
+struct RequestRow<'a> {
+    parts: Vec<PartRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct PartRow<'a> {
+    role: &'static str,
+    text: &'a str,
+}
+
+impl Replay {
+    /// Reads one JSON string per line.
+    pub(super) fn read(path: &Utf8Path) -> Result<Self, Failure> {
+        let bytes = host::named_file(path, REPLIES).map_err(Failure::Usage)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+        })?;
+        let mut replies = VecDeque::new();
+        for (number, row) in text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty()) {
+            let reply = serde_json::from_str::<String>(row).map_err(|error| {
+                let (line, column) = (number.saturating_add(1), error.column());
+                usage(format!("read {path}:{line}:{column}: expected one JSON string per line"))
+            })?;
+            replies.push_back(reply);
+        }
+        Ok(Self(Arc::new(Mutex::new(State { replies, requests: String::new() }))))
+    }
+
+    /// Returns what the model was asked, one JSON object per line.
+    pub(super) fn requests(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).requests.clone()
+    }
+}
+
+impl Transport for Replay {
+    fn send(&self, request: &Request) -> Result<Raw<String>, TransportError> {
+        let parts = request.parts().iter().map(|part| {
+            let role = match part.role() {
+                Role::System => "system",
+                Role::User => "user",
+                Role::Assistant => "assistant",
+                Role::Thinking => "thinking",
+                Role::ToolCall => "tool_call",
+                Role::ToolResult => "tool_result",
+            };
+            PartRow { role, text: part.text() }
+        });
+        let row = serde_json::to_string(&RequestRow { parts: parts.collect() })
+            .map_err(|_not_text| TransportError::new(TransportErrorKind::Unreadable))?;
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.requests.push_str(&row);
+        state.requests.push('\n');
+        state.replies.pop_front().map(Raw::new).ok_or(TransportError::new(TransportErrorKind::Unreachable))
+    }
+}
