@@ -14,6 +14,7 @@
 
 mod corpus;
 mod gates;
+mod hooks;
 mod hostile;
 mod identity;
 mod ledger;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plugward_hooks::{
-    Answer, Dispatcher, Event, FireContext, GateCall, HookServices, LocalHook, LocalReply, LocalStep, Nesting,
-    PermissionRule, Plan, RawOutput, Scope, StartDirectly, ToolCall,
+    Answer, Dispatcher, Event, FireContext, GateCall, HookServices, LocalHook, LocalReply, LocalStep,
+    Nesting, PermissionRule, Plan, RawOutput, Scope, StartDirectly, ToolCall,
 };
 use plugward_manifest::Dialect;
 use plugward_redact::{Content, Ended, Firewall, LocalOnly, Output, Raw, Rules, Settings};
