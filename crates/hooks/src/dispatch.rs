@@ -82,7 +82,8 @@ impl Dispatcher {
             if !is_first_match(&all, place, &current, at) {
                 continue;
             }
-            let reply = firing.ask(hook, &current, None, Rewrites::Allowed);
+            let rewrites = if hook.step == Step::Observe { Rewrites::Ignored } else { Rewrites::Allowed };
+            let reply = firing.ask(hook, &current, None, rewrites);
             if let Some(slot) = answered.get_mut(place) {
                 *slot = Some(version);
             }
@@ -108,8 +109,8 @@ impl Dispatcher {
             }
         }
         firing.settle_gate(&current);
-        let redacted = self.services.firewall.redact_json(Raw::new(current.value().clone()));
-        let reply = value.map(|value| self.services.firewall.redact_json(Raw::new(value)));
+        let redacted = firing.clean_value(current.value().clone());
+        let reply = value.map(|value| firing.clean_value(value));
         let answer = firing.report.answer;
         let proposed = ProposedArgs { value: current.into_value(), redacted, answer };
         GateReport { hooks: firing.report, proposed, reply }
@@ -240,9 +241,17 @@ impl<'d> Firing<'d> {
 
     /// Remembers the secrets of arguments or data.
     fn learn(&mut self, value: &Value) {
-        let content = Content::Json(value.clone());
-        let output = Raw::new(Output { content, metadata: Value::Null, ended: Ended::Ok });
-        self.dispatcher.services.firewall.remember(&output, &mut self.known);
+        self.dispatcher.services.firewall.remember(&as_output(value.clone()), &mut self.known);
+    }
+
+    /// Redacts a value, also secrets of the payload that a hook encoded.
+    fn clean_value(&self, value: Value) -> Redacted<Value> {
+        let firewall = &self.dispatcher.services.firewall;
+        let value = match firewall.redact_output(as_output(value), &self.known).0.into_value().content {
+            Content::Json(value) => value,
+            Content::Text(text) => Value::String(text),
+        };
+        firewall.redact_json(Raw::new(value))
     }
 
     /// Scans the output as it stands, if it was not scanned. Laundered values are those of the hook that wrote it.
@@ -543,6 +552,10 @@ impl<'d> Firing<'d> {
             report.answer = Answer::Allow;
         }
     }
+}
+
+fn as_output(value: Value) -> Raw<Output> {
+    Raw::new(Output { content: Content::Json(value), metadata: Value::Null, ended: Ended::Ok })
 }
 
 /// A step of a hook that had nothing to say yet.
