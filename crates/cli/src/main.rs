@@ -74,11 +74,11 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 /// Of several codes the first of 7, 4, 6, 5, 2, 1 and 3 applies: a refusal stays one if its report cannot be written.
-const fn with_failed_write(code: u8) -> u8 {
+pub(crate) const fn with_failed_write(code: u8) -> u8 {
     if matches!(code, 0 | 3) { 1 } else { code }
 }
 
-fn write_failed(error: &io::Error) {
+pub(crate) fn write_failed(error: &io::Error) {
     // `eprintln` would panic if standard error is closed, and there is no other place to report to.
     let text = escape::block(&format!("error: write the result: {error}"));
     let _nowhere_left = writeln!(io::stderr(), "{text}");

@@ -67,6 +67,13 @@ impl GateCall {
         Self { event: self.event, payload }
     }
 
+    pub(crate) fn with_tool(mut self, name: String) -> Self {
+        if let Payload::Tool { tool, .. } = &mut self.payload {
+            *tool = name;
+        }
+        self
+    }
+
     pub(crate) fn into_value(self) -> Value {
         match self.payload {
             Payload::Tool { args, .. } => args,
@@ -74,14 +81,14 @@ impl GateCall {
         }
     }
 
-    /// Returns the text that matchers are compared with.
-    pub(crate) fn matched(&self) -> &str {
-        let member = |name: &str| self.value().get(name).and_then(Value::as_str).unwrap_or_default();
+    /// Returns the text that matchers are compared with, if the payload has it.
+    pub(crate) fn matched(&self) -> Option<&str> {
+        let member = |name: &str| self.value().get(name).and_then(Value::as_str);
         match self.event.key() {
-            MatchKey::Tool => self.tool_name().unwrap_or_default(),
+            MatchKey::Tool => self.tool_name(),
             MatchKey::Member(name) => member(name),
-            MatchKey::FileName => member("file_path").rsplit('/').next().unwrap_or_default(),
-            MatchKey::None => "",
+            MatchKey::FileName => member("file_path").and_then(|path| path.rsplit('/').next()),
+            MatchKey::None => None,
         }
     }
 }
@@ -150,6 +157,10 @@ pub(crate) struct ResultView<'a> {
     pub(crate) failed: bool,
 }
 
+/// The members of an envelope that the host sets.
+const HEAD: [&str; 6] =
+    ["cwd", "event", "hook_event_name", "permission_mode", "session_id", "transcript_path"];
+
 /// Writes the object that a hook reads on standard input. It is built anew for each hook.
 pub(crate) fn envelope(
     dialect: Dialect,
@@ -169,9 +180,9 @@ pub(crate) fn envelope(
             members.insert(if gnoma { "args" } else { "tool_input" }.to_owned(), args.clone());
         }
         Payload::Data(Value::Object(data)) => {
-            for (name, value) in data {
-                // What the host says about the event itself is not the data's to replace.
-                members.entry(name.clone()).or_insert_with(|| value.clone());
+            // What the host says about the event itself is not the data's to say.
+            for (name, value) in data.iter().filter(|(name, _)| !HEAD.contains(&name.as_str())) {
+                members.insert(name.clone(), value.clone());
             }
         }
         Payload::Data(_) => {}

@@ -291,7 +291,12 @@ impl Tail {
 
     fn cut(&mut self) {
         let extra = self.0.len().saturating_sub(STDERR_BYTES);
-        self.0.drain(..extra);
+        if extra > 0 {
+            // A line whose start is gone goes too: half of a secret does not look like one.
+            let rest = self.0.iter().skip(extra).position(|byte| *byte == b'\n');
+            let end = rest.map_or(self.0.len(), |line| extra.saturating_add(line).saturating_add(1));
+            self.0.drain(..end);
+        }
     }
 
     fn take(&mut self) -> Vec<u8> {

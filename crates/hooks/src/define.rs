@@ -38,6 +38,7 @@ pub(crate) struct Defect {
 pub(crate) struct Definition<'a> {
     origin: &'a Origin<'a>,
     item: &'a SurfaceItem,
+    event: Option<Event>,
     notes: Vec<HookNote>,
     /// Fields that have no meaning for manifests, as JSON text.
     other: BTreeMap<String, String>,
@@ -49,7 +50,7 @@ impl<'a> Definition<'a> {
             Some(Fact::Map(other)) => other.clone(),
             _ => BTreeMap::new(),
         };
-        Self { origin, item, notes: Vec::new(), other }
+        Self { origin, item, event: None, notes: Vec::new(), other }
     }
 
     /// Returns the hook, or `None` for one that never runs. Notes are kept either way.
@@ -59,10 +60,15 @@ impl<'a> Definition<'a> {
         position: usize,
     ) -> (Result<Option<Hook>, Defect>, Vec<HookNote>) {
         if self.item.is_off() {
-            return (Ok(None), Vec::new());
+            if self.origin.scope != Scope::Plugin {
+                return (Ok(None), Vec::new());
+            }
+            // No host documents these keys, so the hook runs there too.
+            self.note("hook/unknown-field", "`enabled` and `disabled` have no effect".to_owned());
         }
         let Some(word) = self.item.event() else {
-            let defect = self.defect(None, "hook/field", "expected the key `event`, found none");
+            let found = if self.item.why().is_empty() { "none" } else { self.item.why() };
+            let defect = self.defect("hook/field", &format!("expected the event of a hook, found {found}"));
             return (Err(defect), Vec::new());
         };
         let Some(event) = Event::of_host(self.origin.dialect, word) else {
@@ -70,21 +76,22 @@ impl<'a> Definition<'a> {
             self.note("hook/unknown-event", message);
             return (Ok(None), self.notes);
         };
+        self.event = Some(event);
         let hook = self.of_event(event, number, position).map(Some);
         (hook, self.notes)
     }
 
     fn of_event(&mut self, event: Event, number: &str, position: usize) -> Result<Hook, Defect> {
         let gnoma = self.origin.dialect == Dialect::Gnoma;
-        let handler = self.handler(event)?;
+        let handler = self.handler()?;
         let timeout = self.timeout(event, &handler)?;
         let (matcher, matcher_text) = self.matcher(event)?;
-        let condition = self.condition(event);
+        let condition = self.condition(event)?;
         let on_failure = self.on_failure(event)?;
         let priority = match self.item.fact("priority") {
             Some(text) => text.parse().map_err(|error: core::num::ParseIntError| {
                 let message = format!("expected `priority` as a whole number of 32 bits: {error}");
-                self.defect(Some(event), "hook/field", &message)
+                self.defect("hook/field", &message)
             })?,
             None => 0,
         };
@@ -123,67 +130,75 @@ impl<'a> Definition<'a> {
         })
     }
 
-    fn handler(&self, event: Event) -> Result<Handler, Defect> {
+    fn handler(&self) -> Result<Handler, Defect> {
         let kind = self.item.fact("handler").unwrap_or("command");
         let text = self.item.text().map(ForeignText::as_untrusted);
         match kind {
-            "command" => self.command(event, text),
+            "command" => self.command(text),
             "prompt" | "agent" => match text {
                 Some(text) if kind == "prompt" => Ok(Handler::Prompt(text.to_owned())),
                 Some(text) => Ok(Handler::Agent(text.to_owned())),
-                None => {
-                    Err(self.defect(Some(event), "hook/field", "expected the text of the prompt, found none"))
-                }
+                None => Err(self.defect("hook/field", "expected the text of the prompt, found none")),
             },
             "http" | "mcp_tool" | "message" | "suggestion" => {
                 let message = format!("plugward does not run handlers of type `{kind}`");
-                Err(self.defect(Some(event), "hook/unsupported", &message))
+                Err(self.defect("hook/unsupported", &message))
             }
             other => {
                 let message =
                     format!("expected the type command, prompt or agent, found `{}`", shown(other, 64));
-                Err(self.defect(Some(event), "hook/unknown-type", &message))
+                Err(self.defect("hook/unknown-type", &message))
             }
         }
     }
 
-    fn command(&self, event: Event, text: Option<&str>) -> Result<Handler, Defect> {
+    fn command(&self, text: Option<&str>) -> Result<Handler, Defect> {
+        if self.other.contains_key("cwd") {
+            // In another directory, a relative name means another file.
+            return Err(self.defect("hook/unsupported", "plugward starts hooks in the project, not in `cwd`"));
+        }
         let has_option = |text: &str| text.contains("${user_config.");
         if let Some(text) = text {
             if has_option(text) {
                 let message = "shell text contains `${user_config.…}`, whose value could run as code";
-                return Err(self.defect(Some(event), "hook/user-config-in-shell", message));
+                return Err(self.defect("hook/user-config-in-shell", message));
             }
             let shell = match self.item.fact("shell") {
                 None | Some("sh") => "sh",
                 Some("bash") => "bash",
                 Some(other) => {
                     let message = format!("expected the shell `sh` or `bash`, found `{}`", shown(other, 64));
-                    return Err(self.defect(Some(event), "hook/unsupported", &message));
+                    return Err(self.defect("hook/unsupported", &message));
                 }
             };
             return Ok(Handler::Command(CommandForm::Shell { shell, text: text.to_owned() }));
         }
         if self.item.argv().iter().any(|argument| has_option(argument)) {
             let message = "an argument contains `${user_config.…}`, and plugward knows no values of options";
-            return Err(self.defect(Some(event), "hook/unsupported", message));
+            return Err(self.defect("hook/unsupported", message));
         }
+        let is_gnoma_plugin = self.origin.dialect == Dialect::Gnoma && self.origin.scope == Scope::Plugin;
         match (self.item.argv(), self.item.run()) {
-            ([], [path, ..]) if self.origin.scope == Scope::Plugin => {
-                Ok(Handler::Command(CommandForm::PluginFile(path.clone())))
+            // The first argument of a gnoma plugin is a file of the plugin.
+            ([path, arguments @ ..], _) if is_gnoma_plugin => {
+                let (path, arguments) = (path.clone(), arguments.to_vec());
+                Ok(Handler::Command(CommandForm::PluginFile { path, arguments }))
             }
-            ([], _) => Err(self.defect(Some(event), "hook/field", "expected a command, found none")),
+            ([], [path, ..]) if self.origin.scope == Scope::Plugin => {
+                Ok(Handler::Command(CommandForm::PluginFile { path: path.clone(), arguments: Vec::new() }))
+            }
+            ([], _) => Err(self.defect("hook/field", "expected a command, found none")),
             (argv, _) if argv.first().is_some_and(|program| !program.is_empty()) => {
                 Ok(Handler::Command(CommandForm::Arguments(argv.to_vec())))
             }
-            _ => Err(self.defect(Some(event), "hook/field", "expected a program, found an empty string")),
+            _ => Err(self.defect("hook/field", "expected a program, found an empty string")),
         }
     }
 
     fn timeout(&mut self, event: Event, handler: &Handler) -> Result<Duration, Defect> {
         let bad = |text: &str, expected: &str| {
             let message = format!("expected {expected}, found {}", shown(text, 64));
-            self.defect(Some(event), "hook/bad-timeout", &message)
+            self.defect("hook/bad-timeout", &message)
         };
         if let Some(text) = self.other.get("timeout") {
             return Err(bad(text, "a number of seconds"));
@@ -212,9 +227,9 @@ impl<'a> Definition<'a> {
     }
 
     fn matcher(&mut self, event: Event) -> Result<(Matcher, Option<String>), Defect> {
-        if let Some(value) = self.other.get("matcher") {
+        if let Some(value) = self.other.get("matcher").filter(|value| *value != "null") {
             let message = format!("expected `matcher` as a string, found {}", shown(value, 64));
-            return Err(self.defect(Some(event), "hook/field", &message));
+            return Err(self.defect("hook/field", &message));
         }
         let Some(text) = self.item.fact("matcher") else { return Ok((Matcher::All, None)) };
         let gnoma = self.origin.dialect == Dialect::Gnoma;
@@ -248,18 +263,20 @@ impl<'a> Definition<'a> {
             ("hook/matcher", "an expression that can be matched in linear time")
         };
         let message = format!("expected {what}, found `{}`", shown(text, 128));
-        Err(self.defect(Some(event), code, &message))
+        Err(self.defect(code, &message))
     }
 
-    fn condition(&mut self, event: Event) -> Option<Condition> {
-        let text = self.item.fact("if")?;
-        if !event.is_tool_event() {
-            self.note(
-                "hook/never-fires",
-                format!("`if` holds for tools only, and `{event}` is not about a tool"),
-            );
+    fn condition(&mut self, event: Event) -> Result<Option<Condition>, Defect> {
+        if let Some(value) = self.other.get("if").filter(|value| *value != "null") {
+            let message = format!("expected `if` as a string, found {}", shown(value, 64));
+            return Err(self.defect("hook/field", &message));
         }
-        Some(Condition::read(text))
+        let Some(text) = self.item.fact("if") else { return Ok(None) };
+        if !event.is_tool_event() {
+            let message = format!("`if` holds for tools only, and `{event}` is not about a tool");
+            self.note("hook/never-fires", message);
+        }
+        Ok(Some(Condition::read(text)))
     }
 
     fn on_failure(&self, event: Event) -> Result<Option<OnFailure>, Defect> {
@@ -274,7 +291,7 @@ impl<'a> Definition<'a> {
             (Some("withhold"), _) if event.class() == EventClass::Content => Ok(Some(OnFailure::Withhold)),
             (Some(other), _) => {
                 let message = format!("`{}` is not an action of a failed `{event}` hook", shown(other, 64));
-                Err(self.defect(Some(event), "hook/on-failure", &message))
+                Err(self.defect("hook/on-failure", &message))
             }
         }
     }
@@ -285,7 +302,7 @@ impl<'a> Definition<'a> {
             Some("observe") => true,
             Some(other) => {
                 let message = format!("expected the phase `observe` or none, found `{}`", shown(other, 64));
-                return Err(self.defect(Some(event), "hook/field", &message));
+                return Err(self.defect("hook/field", &message));
             }
         };
         for key in ["async", "asyncRewake"] {
@@ -300,7 +317,7 @@ impl<'a> Definition<'a> {
                 }
                 Some(found) => {
                     let message = format!("expected `{key}` as true or false, found {}", shown(found, 64));
-                    return Err(self.defect(Some(event), "hook/field", &message));
+                    return Err(self.defect("hook/field", &message));
                 }
             }
         }
@@ -315,8 +332,17 @@ impl<'a> Definition<'a> {
 
     fn unknown_fields(&mut self) {
         // The fields that the hosts document; those that the manifest reads are not among the others.
-        const KNOWN: [&str; 7] =
-            ["async", "asyncRewake", "description", "model", "onFailure", "once", "statusMessage"];
+        const KNOWN: [&str; 9] = [
+            "async",
+            "asyncRewake",
+            "description",
+            "if",
+            "matcher",
+            "model",
+            "onFailure",
+            "once",
+            "statusMessage",
+        ];
         let unknown: Vec<String> =
             self.other.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect();
         for key in unknown {
@@ -329,10 +355,10 @@ impl<'a> Definition<'a> {
         self.notes.push(note);
     }
 
-    fn defect(&self, event: Option<Event>, code: &'static str, message: &str) -> Defect {
+    fn defect(&self, code: &'static str, message: &str) -> Defect {
         Defect {
             note: HookNote::new(code, place(self.origin.label, self.item.place()), message.to_owned()),
-            of_gate: event.is_none_or(|event| event.class() == EventClass::Gate),
+            of_gate: self.event.is_none_or(|event| event.class() == EventClass::Gate),
         }
     }
 }

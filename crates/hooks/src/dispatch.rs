@@ -10,7 +10,7 @@ use crate::event::{Event, EventClass};
 use crate::hook::{CommandForm, Handler, Hook, OnFailure, Scope, Step, View};
 use crate::judge::{self, Subject};
 use crate::plan::Plan;
-use crate::reply::{self, CONTEXT, Failure, Reply, Rewrite};
+use crate::reply::{self, Failure, Reply, Rewrite};
 use crate::report::{
     Answer, GateReport, HookReport, Laundered, PostToolReport, ProposedArgs, StepReport, StepResult,
 };
@@ -18,6 +18,8 @@ use crate::rewrite::rewritten;
 use crate::services::{HookServices, LendCheck, LocalReply};
 use crate::{command as program, local};
 
+/// The longest reason, message or context of one hook, in characters.
+const LONGEST_TEXT: usize = 10_000;
 /// So many stops in a row can be denied; the next one is allowed.
 const STOP_DENIALS: u32 = 8;
 
@@ -36,15 +38,11 @@ impl Dispatcher {
     /// Takes a plan and what runs it.
     ///
     /// # Errors
-    /// [`HookError`] if a hook has nothing to run it: `hook/no-starter`, `hook/no-model`, `hook/no-agent`, or
-    /// `hook/seal` for a command of a plugin that has no private copy.
+    /// [`HookError`] if a hook has nothing to run it: `hook/no-starter`, `hook/no-model` or `hook/no-agent`.
     pub fn new(plan: Plan, services: HookServices) -> Result<Self, HookError> {
         for hook in plan.hooks() {
             let lacks = match &hook.handler {
                 Handler::Command(_) if services.start.is_none() => Some(HookErrorKind::NoStarter),
-                Handler::Command(_) if hook.scope == Scope::Plugin && hook.directories.is_none() => {
-                    Some(HookErrorKind::NotSealed)
-                }
                 Handler::Prompt(_) | Handler::Agent(_) | Handler::Judge(_) if services.model.is_none() => {
                     Some(HookErrorKind::NoModel)
                 }
@@ -72,7 +70,7 @@ impl Dispatcher {
         let mut firing = Firing::new(self, call.event, at);
         firing.learn(call.value());
         let rule = &self.services.permission;
-        firing.report.tighten(rule.answer(call));
+        let mut host = rule.answer(call);
         let all = self.hooks(call.event, Ended::Ok);
         let mut current = call.clone();
         // Which version of the arguments each hook answered about.
@@ -91,6 +89,8 @@ impl Dispatcher {
             value = reply.value.take().or(value);
             if let Some(new) = reply.args.take().filter(|new| new != current.value()) {
                 current = current.with_value(new);
+                firing.writer = Some(hook.id.clone());
+                firing.learn(current.value());
                 version = version.saturating_add(1);
                 // Its own answer was about the arguments that it wrote.
                 if let Some(slot) = answered.get_mut(place) {
@@ -99,8 +99,7 @@ impl Dispatcher {
             }
         }
         if version > 0 {
-            firing.learn(current.value());
-            firing.report.tighten(rule.answer(&current));
+            host = host.max(rule.answer(&current));
             for (place, hook) in all.iter().enumerate().filter(|(_, hook)| hook.step != Step::Observe) {
                 let is_current = answered.get(place) == Some(&Some(version));
                 if !is_current && is_first_match(&all, place, &current, at) {
@@ -108,9 +107,10 @@ impl Dispatcher {
                 }
             }
         }
-        firing.settle_gate(&current);
-        let redacted = firing.clean_value(current.value().clone());
-        let reply = value.map(|value| firing.clean_value(value));
+        firing.settle_gate(&current, host);
+        let redacted = firing.redacted(current.value());
+        let redacted = self.services.firewall.redact_json(Raw::new(redacted));
+        let reply = value.map(|value| self.services.firewall.redact_json(Raw::new(firing.redacted(&value))));
         let answer = firing.report.answer;
         let proposed = ProposedArgs { value: current.into_value(), redacted, answer };
         GateReport { hooks: firing.report, proposed, reply }
@@ -193,7 +193,8 @@ fn is_first_match(all: &[&Hook], place: usize, call: &GateCall, at: &FireContext
 }
 
 fn matches(hook: &Hook, call: &GateCall, at: &FireContext) -> bool {
-    if !hook.matcher.matches(call.matched()) {
+    // Without the part that a matcher is about, a hook runs: a gate that stays out is not consent.
+    if call.matched().is_some_and(|name| !hook.matcher.matches(name)) {
         return false;
     }
     match (&hook.condition, &call.payload) {
@@ -231,12 +232,14 @@ struct Firing<'d> {
     at: &'d FireContext,
     /// The secrets of the payload, to be found again in what hooks print.
     known: Known,
+    /// The hook that wrote the arguments as they stand.
+    writer: Option<String>,
     report: HookReport,
 }
 
 impl<'d> Firing<'d> {
     fn new(dispatcher: &'d Dispatcher, event: Event, at: &'d FireContext) -> Self {
-        Self { dispatcher, at, known: Known::new(), report: HookReport::new(event) }
+        Self { dispatcher, at, known: Known::new(), writer: None, report: HookReport::new(event) }
     }
 
     /// Remembers the secrets of arguments or data.
@@ -244,14 +247,26 @@ impl<'d> Firing<'d> {
         self.dispatcher.services.firewall.remember(&as_output(value.clone()), &mut self.known);
     }
 
-    /// Redacts a value, also secrets of the payload that a hook encoded.
-    fn clean_value(&self, value: Value) -> Redacted<Value> {
+    /// Redacts arguments or data. A secret of the payload is found without its name and in other encodings too; then
+    /// the hook that wrote the arguments is reported.
+    fn redacted(&mut self, value: &Value) -> Value {
         let firewall = &self.dispatcher.services.firewall;
-        let value = match firewall.redact_output(as_output(value), &self.known).0.into_value().content {
+        let (redacted, laundered) = firewall.redact_output(as_output(value.clone()), &self.known);
+        if let Some(writer) = self.writer.clone() {
+            self.laundered(&writer, &laundered);
+        }
+        match redacted.into_value().content {
             Content::Json(value) => value,
             Content::Text(text) => Value::String(text),
-        };
-        firewall.redact_json(Raw::new(value))
+        }
+    }
+
+    /// Returns a call as hooks see it that must not see raw text. A tool's name can be a secret too.
+    fn redacted_call(&mut self, call: &GateCall) -> GateCall {
+        let name = call.tool_name().unwrap_or_default().to_owned();
+        let name = self.dispatcher.services.firewall.redact(Raw::new(name)).into_value();
+        let value = self.redacted(call.value());
+        call.with_value(value).with_tool(name)
     }
 
     /// Scans the output as it stands, if it was not scanned. Laundered values are those of the hook that wrote it.
@@ -284,11 +299,15 @@ impl<'d> Firing<'d> {
         }
     }
 
-    /// Redacts what a hook printed, and looks for secrets of the payload in it.
+    /// Redacts what a hook printed, looks for secrets of the payload in it, and cuts it.
     fn clean(&mut self, hook: &str, text: String) -> Redacted {
-        let (redacted, laundered) =
-            self.dispatcher.services.firewall.redact_transformed(Raw::new(text), &self.known);
+        let firewall = &self.dispatcher.services.firewall;
+        let (mut redacted, laundered) = firewall.redact_transformed(Raw::new(text), &self.known);
         self.laundered(hook, &laundered);
+        if let Some((end, _)) = redacted.as_str().char_indices().nth(LONGEST_TEXT) {
+            // Cut after the scan, or half of a secret would no longer look like one.
+            redacted = firewall.redact(Raw::new(redacted.as_str().get(..end).unwrap_or_default().to_owned()));
+        }
         redacted
     }
 
@@ -324,7 +343,7 @@ impl<'d> Firing<'d> {
                     self.take(rewrite, call, saw, current.as_deref(), &mut wanted)?;
                 }
             }
-            wanted.value = reply.value.take();
+            wanted.value = reply.value.take().filter(|_| rewrites == Rewrites::Allowed);
             Ok(reply)
         });
         match outcome {
@@ -352,7 +371,7 @@ impl<'d> Firing<'d> {
 
     /// Checks what a hook wants instead of what it saw.
     fn take(
-        &self,
+        &mut self,
         rewrite: Rewrite,
         call: &GateCall,
         saw: View,
@@ -378,13 +397,9 @@ impl<'d> Firing<'d> {
         Ok(())
     }
 
-    fn args(&self, call: &GateCall, new: Value, saw: View) -> Result<Value, Failure> {
+    fn args(&mut self, call: &GateCall, new: Value, saw: View) -> Result<Value, Failure> {
         let seen = (saw == View::Redacted).then(|| self.redacted(call.value()));
         rewritten(call.value(), seen.as_ref(), new)
-    }
-
-    fn redacted(&self, value: &Value) -> Value {
-        self.dispatcher.services.firewall.redact_json(Raw::new(value.clone())).into_value()
     }
 
     /// Takes up a reply. Returns the answer that counts, and the reason.
@@ -396,7 +411,7 @@ impl<'d> Firing<'d> {
             self.report.reasons.extend(reason.clone());
         }
         if let Some(context) = reply.context.filter(|text| !text.is_empty()) {
-            let context = self.clean(&hook.id, context.chars().take(CONTEXT).collect());
+            let context = self.clean(&hook.id, context);
             self.report.context.push(context);
         }
         for message in reply.messages {
@@ -411,10 +426,15 @@ impl<'d> Firing<'d> {
     /// Takes up a failure, and returns what follows from it.
     fn fail(&mut self, hook: &Hook, saw: View, failure: Failure) -> OnFailure {
         // A replacement with another shape could have been meant to hide something, so the output does not go on.
+        let creates = matches!(hook.event, Event::WorktreeCreate | Event::WorktreeRemove);
         let withholds = hook.event.class() == EventClass::Content
             && hook.on_failure.is_none()
             && failure.code == "hook/bad-shape";
-        let action = if withholds { OnFailure::Withhold } else { hook.on_failure() };
+        let action = match hook.on_failure() {
+            _ if creates => OnFailure::Block,
+            _ if withholds => OnFailure::Withhold,
+            action => action,
+        };
         let message = self.clean(&hook.id, failure.message);
         if action == OnFailure::Block && hook.event.class() == EventClass::Gate {
             self.report.tighten(Answer::Deny);
@@ -442,9 +462,11 @@ impl<'d> Firing<'d> {
             let result = local::with_envelope(hook, call, raw, self.at, |input| self.run(hook, form, input));
             return (View::Raw, result, note);
         }
-        if let (Some(grants), Some(tool)) = (&services.grants, call.tool_name()) {
+        // A grant belongs to a plugin. A project hook cannot get it by a name that looks like the plugin's.
+        let grants = services.grants.as_ref().filter(|_| hook.scope == Scope::Plugin);
+        if let (Some(grants), Some(tool)) = (grants, call.tool_name()) {
             let mut result = None;
-            let check = grants.lend(&hook.id, tool, &mut || {
+            let check = grants.lend(hook, tool, &mut || {
                 let lent =
                     local::with_envelope(hook, call, raw, self.at, |input| self.run(hook, form, input));
                 result = Some(lent);
@@ -460,7 +482,7 @@ impl<'d> Firing<'d> {
     }
 
     fn redacted_envelope(&mut self, hook: &Hook, call: &GateCall, current: Option<&mut Current>) -> Value {
-        let call = call.with_value(self.redacted(call.value()));
+        let call = self.redacted_call(call);
         let output = current.and_then(|current| {
             self.scan(current, None);
             current.scanned.as_ref()
@@ -470,6 +492,9 @@ impl<'d> Firing<'d> {
     }
 
     fn run(&self, hook: &Hook, form: &CommandForm, input: &[u8]) -> Result<Reply, Failure> {
+        if hook.scope == Scope::Plugin && hook.directories.is_none() {
+            return Err(Failure::new("hook/seal", "there is no private copy of the plugin"));
+        }
         let Some(start) = &self.dispatcher.services.start else {
             return Err(Failure::new("hook/no-starter", "nothing starts commands"));
         };
@@ -501,7 +526,7 @@ impl<'d> Firing<'d> {
         let Some(model) = &services.model else {
             return Err(Failure::new("hook/no-model", "there is no model"));
         };
-        let call = call.with_value(self.redacted(call.value()));
+        let call = self.redacted_call(call);
         let output = current.and_then(|current| {
             self.scan(current, None);
             current.scanned.as_ref()
@@ -512,14 +537,14 @@ impl<'d> Firing<'d> {
         let (dialect, event, timeout) = (hook.dialect, hook.event, hook.timeout);
         match (&hook.handler, output) {
             (Handler::Prompt(template), _) => {
-                let request = judge::request(&services.firewall, template, &subject, self.at);
+                let request = judge::request(&services.firewall, template, &subject, self.at)?;
                 judge::prompt(model, request, dialect, event, timeout)
             }
             (Handler::Agent(template), _) => {
                 let Some(agent) = &services.agent else {
                     return Err(Failure::new("hook/no-agent", "there is no agent"));
                 };
-                let request = judge::request(&services.firewall, template, &subject, self.at);
+                let request = judge::request(&services.firewall, template, &subject, self.at)?;
                 judge::agent(agent, model, request, dialect, event, timeout)
             }
             (Handler::Judge(own), Some(output)) => judge::judge(own, model, output, timeout),
@@ -528,7 +553,7 @@ impl<'d> Firing<'d> {
     }
 
     /// Turns the answers of a gate into the one of the event.
-    fn settle_gate(&mut self, call: &GateCall) {
+    fn settle_gate(&mut self, call: &GateCall, host: Answer) {
         let event = call.event;
         let report = &mut self.report;
         if report.answer == Answer::Deny {
@@ -548,6 +573,8 @@ impl<'d> Firing<'d> {
                 report.stop_turn = true;
             }
         }
+        // Nothing that hooks say is stronger than the host's own rule.
+        report.tighten(host);
         if report.answer == Answer::Skip {
             report.answer = Answer::Allow;
         }

@@ -6,7 +6,7 @@ use crate::services::HookCommand;
 use plugward_manifest::Dialect;
 
 /// The variables that every hook gets, besides `LC_*`.
-const BASE: [&str; 8] = ["HOME", "LANG", "PATH", "TERM", "TMPDIR", "TZ", "USER", "LOGNAME"];
+const BASE: [&str; 7] = ["HOME", "LANG", "PATH", "TERM", "TMPDIR", "TZ", "USER"];
 
 /// Writes the command of a hook.
 pub(crate) fn command(hook: &Hook, form: &CommandForm, at: &FireContext) -> HookCommand {
@@ -15,9 +15,9 @@ pub(crate) fn command(hook: &Hook, form: &CommandForm, at: &FireContext) -> Hook
         CommandForm::Shell { shell, text } => vec![(*shell).to_owned(), "-c".to_owned(), text.clone()],
         // No shell replaces variables in an argument list, so the host's own ones are replaced here.
         CommandForm::Arguments(argv) => argv.iter().map(|argument| replaced(argument, &own)).collect(),
-        CommandForm::PluginFile(path) => {
+        CommandForm::PluginFile { path, arguments } => {
             let root = hook.directories.as_ref().map_or("", |directories| directories.root.as_str());
-            vec![format!("{root}/{path}")]
+            core::iter::once(format!("{root}/{path}")).chain(arguments.iter().cloned()).collect()
         }
     };
     let is_base = |name: &str| BASE.contains(&name) || name.starts_with("LC_");

@@ -20,6 +20,8 @@ pub const CODES: &[(&str, &str)] = &[
         "pass the value as an environment variable; in shell text it could run as code",
     ),
     ("hook/unknown-event", "check the event's spelling; the hook never runs"),
+    ("hook/empty", "check the file's keys: JSON has `hooks` with events in it, TOML has `[[hooks]]`"),
+    ("hook/disabled", "remove `disableAllHooks` to run the hooks of this file"),
     ("hook/other-dialect", "nothing: these hooks belong to another host and never run here"),
     ("hook/unknown-field", "remove the field, or check its spelling; it has no effect"),
     ("hook/matcher-is-rule", "write the tool's name as the matcher, and the rule as `if`"),
@@ -83,9 +85,6 @@ pub enum HookErrorKind {
     /// An agent hook, and no agent.
     #[error("is an agent hook, and there is no `AgentLoop`")]
     NoAgent,
-    /// A command of a plugin, and no private directory with the plugin's checked bytes.
-    #[error("is a command of a plugin, and there is no private copy of the plugin")]
-    NotSealed,
 }
 
 impl HookError {
@@ -112,7 +111,6 @@ impl HookError {
             HookErrorKind::NoStarter => "hook/no-starter",
             HookErrorKind::NoModel => "hook/no-model",
             HookErrorKind::NoAgent => "hook/no-agent",
-            HookErrorKind::NotSealed => "hook/seal",
         }
     }
 

@@ -106,8 +106,8 @@ pub(crate) enum CommandForm {
     Shell { shell: &'static str, text: String },
     /// An argument list.
     Arguments(Vec<String>),
-    /// A file of the plugin, which runs without a shell.
-    PluginFile(String),
+    /// A file of the plugin with its arguments. It runs without a shell.
+    PluginFile { path: String, arguments: Vec<String> },
 }
 
 /// The private directories of a plugin, as absolute paths.
@@ -244,7 +244,9 @@ impl Hook {
             }
             _ => false,
         };
-        same && (self.scope, &self.source, self.step) == (other.scope, &other.source, other.step)
+        // A stricter definition of the same command is not hidden by a laxer one before it.
+        let of = |hook: &Self| (hook.scope, hook.step, hook.timeout, hook.on_failure());
+        same && of(self) == of(other) && self.source == other.source && self.env == other.env
     }
 }
 

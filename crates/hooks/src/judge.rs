@@ -8,7 +8,7 @@ use plugward_redact::{Content, Firewall, LlmAccess, Output, Raw, Redacted, Reque
 use serde_json::Value;
 
 use crate::call::{GateCall, ResultView, envelope};
-use crate::event::Event;
+use crate::event::{Event, EventClass};
 use crate::reply::{Failure, Reply};
 use crate::report::Answer;
 use crate::services::{AgentLoop, AgentRound};
@@ -41,7 +41,7 @@ pub(crate) fn request(
     template: &str,
     subject: &Subject<'_>,
     at: &FireContext,
-) -> Request {
+) -> Result<Request, Failure> {
     let text = if subject.dialect == Dialect::Gnoma {
         render_gnoma(template, subject)
     } else {
@@ -55,12 +55,16 @@ pub(crate) fn request(
         fill(&template, &[("$ARGUMENTS", &arguments)])
     };
     let mut prompt = firewall.redact(Raw::new(text));
+    if prompt.as_str().len() > PROMPT_BYTES && subject.event.class() == EventClass::Gate {
+        // Padding could hide from the model what it has to judge.
+        return Err(Failure::new("hook/oversize", "the prompt has more than 64 KiB"));
+    }
     if prompt.as_str().len() > PROMPT_BYTES {
         let end = (0..=PROMPT_BYTES).rev().find(|end| prompt.as_str().is_char_boundary(*end)).unwrap_or(0);
         prompt = firewall.redact(Raw::new(prompt.as_str().get(..end).unwrap_or_default().to_owned()));
     }
     let system = firewall.redact(Raw::new(SYSTEM.to_owned()));
-    Request::new().with(Role::System, system).with(Role::User, prompt)
+    Ok(Request::new().with(Role::System, system).with(Role::User, prompt))
 }
 
 fn render_gnoma(template: &str, subject: &Subject<'_>) -> String {
@@ -122,20 +126,23 @@ pub(crate) fn agent(
     timeout: Duration,
 ) -> Result<Reply, Failure> {
     let (agent, model) = (Arc::clone(agent), Arc::clone(model));
-    let reply = in_time(timeout, move || {
-        let mut request = request;
+    in_time(timeout, move || {
+        let mut next = request.clone();
+        let mut result = Err(Failure::new("hook/model", format!("no verdict after {ROUNDS} rounds")));
         for _ in 0..ROUNDS {
-            match agent.round(request, model.as_ref())? {
-                AgentRound::Done(reply) => return Ok(Some(reply)),
-                AgentRound::Continue(next) => request = next,
+            match agent.round(next, model.as_ref())? {
+                AgentRound::Continue(request) => next = request,
+                AgentRound::Done(reply) => {
+                    result = verdict(reply.as_str(), dialect, event);
+                    if result.is_ok() {
+                        break;
+                    }
+                    next = request.clone().with(Role::Assistant, reply);
+                }
             }
         }
-        Ok(None)
-    })?;
-    match reply {
-        Some(reply) => verdict(reply.as_str(), dialect, event),
-        None => Err(Failure::new("hook/model", format!("no verdict after {ROUNDS} rounds"))),
-    }
+        Ok(result)
+    })?
 }
 
 /// Runs code with a deadline. A transport that never returns keeps its thread; nobody waits for it any more.
@@ -163,19 +170,14 @@ pub(crate) fn in_time<T: Send + 'static>(
     }
 }
 
-/// An agent that asks the model again until its reply is a verdict.
+/// An agent without tools: it asks the model in each round, until a reply is a verdict.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a name for one behavior")]
 pub struct AskUntilVerdict;
 
 impl AgentLoop for AskUntilVerdict {
     fn round(&self, request: Request, model: &dyn LlmAccess) -> Result<AgentRound, TransportError> {
-        let reply = model.ask(request.clone())?;
-        Ok(if verdict(reply.as_str(), Dialect::Gnoma, Event::PreToolUse).is_ok() {
-            AgentRound::Done(reply)
-        } else {
-            AgentRound::Continue(request.with(Role::Assistant, reply))
-        })
+        model.ask(request).map(AgentRound::Done)
     }
 }
 
@@ -207,6 +209,9 @@ fn verdict(text: &str, dialect: Dialect, event: Event) -> Result<Reply, Failure>
         Some(Value::Bool(value)) => Ok(Some(*value)),
         Some(_) => Err(none(format!("expected `{key}` as true or false"))),
     };
+    if strict::has_other_case(&members, &["ok", "impossible"]) {
+        return Err(none("expected the key `ok` in lower case".to_owned()));
+    }
     let Some(ok) = flag("ok")? else { return Err(none("expected the key `ok`".to_owned())) };
     let reason = members.get("reason").and_then(Value::as_str).map(ToOwned::to_owned);
     let answer = match (ok, flag("impossible")?) {

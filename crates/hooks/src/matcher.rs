@@ -6,13 +6,15 @@ use regex_automata::meta::Regex;
 use serde_json::Value;
 
 /// The largest compiled pattern. A longer one is refused instead of slowing each call down.
-const PATTERN_BYTES: usize = 1 << 20;
+const PATTERN_BYTES: usize = 128 << 10;
 
-/// The arguments that an `if` rule is compared with, the first one that exists.
+/// The arguments that an `if` rule is compared with.
 const MAIN_ARGUMENTS: [&str; 4] = ["command", "file_path", "path", "url"];
 
 /// Characters with which a shell runs more than one command, so that a rule about the first says too little.
 const SHELL_OPERATORS: [char; 10] = [';', '&', '|', '<', '>', '$', '`', '(', ')', '\n'];
+/// Characters with which the first word of a command is not the name of what runs.
+const WORD_SYNTAX: [char; 6] = ['\'', '"', '\\', '=', '{', '~'];
 
 /// Which names a hook is for.
 #[derive(Clone)]
@@ -35,7 +37,8 @@ impl Matcher {
         };
         if text.chars().all(is_name) {
             let names = text.split(['|', ',']).map(|name| name.trim().to_owned());
-            return Some(Self::Names(names.filter(|name| !name.is_empty()).collect()));
+            let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+            return (!names.is_empty()).then_some(Self::Names(names));
         }
         compile(text).map(Self::Pattern)
     }
@@ -104,11 +107,18 @@ impl Condition {
             Some((tool, rest)) => (tool, rest.strip_suffix(')')?),
             None => (text, "*"),
         };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*');
+        // Rules about a directory, a domain or alternatives have meanings of their own.
+        let starts_special = ["./", "../", "~", "/", "domain:"].iter().any(|start| rest.starts_with(start));
+        if tool.is_empty() || !tool.chars().all(is_name) || starts_special || rest.contains(['{', '[', '\\'])
+        {
+            return None;
+        }
         let glob = |text: &str| compile(&glob_expression(text, ".*", ".")?).map(Matcher::Pattern);
-        let argument = match rest.strip_suffix(":*") {
+        let argument = match rest.strip_suffix(":*").or_else(|| rest.strip_suffix(" *")) {
             _ if rest == "*" => ArgumentRule::Any,
-            Some(prefix) => ArgumentRule::Prefix(prefix.to_owned()),
-            None => ArgumentRule::Glob(glob(rest)?),
+            Some(prefix) if !prefix.contains('*') => ArgumentRule::Prefix(prefix.to_owned()),
+            _ => ArgumentRule::Glob(glob(rest.trim_start_matches("**/"))?),
         };
         Some((glob(tool)?, argument))
     }
@@ -119,27 +129,45 @@ impl Condition {
         if !tools.matches(tool) {
             return false;
         }
-        let Some((key, text)) = MAIN_ARGUMENTS.iter().find_map(|key| Some((*key, args.get(*key)?.as_str()?)))
-        else {
-            return true;
+        let mut arguments = MAIN_ARGUMENTS.iter().filter_map(|key| Some((*key, args.get(*key)?))).peekable();
+        // Whoever writes the arguments could add one to be compared instead of the one that counts.
+        arguments.peek().is_none() || arguments.any(|(key, value)| rule.may_match(key, value, directory))
+    }
+}
+
+impl ArgumentRule {
+    fn may_match(&self, key: &str, value: &Value, directory: &str) -> bool {
+        let Some(text) = value.as_str() else { return true };
+        let text = text.trim();
+        let is_plain = match key {
+            "command" => {
+                let first = text.split_whitespace().next().unwrap_or_default();
+                !text.contains(SHELL_OPERATORS) && !first.contains(WORD_SYNTAX)
+            }
+            "url" => true,
+            // The same file has many names.
+            _ => !text.split('/').any(|part| matches!(part, "." | "..")) && !text.contains("//"),
         };
-        if key == "command" && text.contains(SHELL_OPERATORS) {
+        if !is_plain {
             return true;
         }
-        // Rules about files are mostly written relative to the project.
+        // Rules about files are mostly written relative to the project, or for a file name in any directory.
         let relative = text.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
-        let mut texts = core::iter::once(text).chain(relative);
-        match rule {
-            ArgumentRule::Any => true,
-            ArgumentRule::Prefix(prefix) => texts.any(|text| text.starts_with(prefix.as_str())),
-            ArgumentRule::Glob(glob) => texts.any(|text| glob.matches(text)),
+        let name = text.rsplit('/').next().filter(|_| key != "command");
+        let mut texts = core::iter::once(text).chain(relative).chain(name);
+        match self {
+            Self::Any => true,
+            Self::Prefix(prefix) => texts.any(|text| text.starts_with(prefix.as_str())),
+            Self::Glob(glob) => texts.any(|text| glob.matches(text)),
         }
     }
 }
 
 fn compile(pattern: &str) -> Option<Regex> {
-    let config = Regex::config().nfa_size_limit(Some(PATTERN_BYTES)).onepass(false);
-    Regex::builder().configure(config).build(pattern).ok()
+    let config = Regex::config().nfa_size_limit(Some(PATTERN_BYTES)).onepass(false).utf8_empty(false);
+    // JavaScript's classes such as `\w` are ASCII too.
+    let syntax = regex_automata::util::syntax::Config::new().unicode(false).utf8(false);
+    Regex::builder().configure(config).syntax(syntax).build(pattern).ok()
 }
 
 /// Writes a glob as an anchored expression; `None` if a class or an escape has no end.
@@ -199,7 +227,8 @@ mod tests {
         assert!(claude("Edit|Write", "Write") && !claude("Edit|Write", "NotebookEdit"));
         assert!(claude("Edit, Write", "Write") && claude("a-b", "a-b") && !claude("a-b", "a-bc"));
         assert!(claude("Edit.*", "NotebookEdit") && claude("^mcp__", "mcp__x") && !claude("^mcp__", "Bash"));
-        assert!(claude("", "x") && claude("*", "x"));
+        assert!(claude("", "x") && claude("*", "x") && Matcher::of_claude("|", ListSyntax::Wide).is_none());
+        assert!(claude(r"mcp__\w+__write", "mcp__a__write") && claude("caf\u{e9}.", "caf\u{e9}s"));
         assert!(Matcher::of_claude("(", ListSyntax::Wide).is_none());
         assert!(Matcher::of_claude("(a{1000}){1000}", ListSyntax::Wide).is_none());
         let narrow = Matcher::of_claude(".env, x", ListSyntax::Narrow).unwrap();
@@ -230,6 +259,23 @@ mod tests {
         assert!(!holds("Bash", "Write", json!({})) && holds("mcp__*", "mcp__a", json!({})));
         assert!(holds("Edit(src/**)", "Edit", json!({"file_path": "/home/x/src/a/b.rs"})));
         assert!(!holds("Edit(src/**)", "Edit", json!({"file_path": "/home/x/doc/b.rs"})));
-        assert!(holds("Edit(src", "Edit", json!({})), "unreadable");
+        for unreadable in
+            ["Edit(src", "", "Bash|Edit", "Bash (ls:*)", "Edit(~/x)", "Edit(/etc/**)", "WebFetch(domain:x.y)"]
+        {
+            assert!(holds(unreadable, "Other", json!({"command": "x"})), "{unreadable}");
+        }
+        for hidden in ["\\rm x", "\"rm\" x", " rm x", "X=1 rm x", "ls; rm x"] {
+            assert!(holds("Bash(rm:*)", "Bash", json!({"command": hidden})), "{hidden}");
+        }
+        assert!(!holds("Bash(rm:*)", "Bash", json!({"command": "echo \"rm\""})));
+        assert!(
+            holds("Edit(src/**)", "Edit", json!({"command": "x", "file_path": "src/a"})),
+            "not the first argument"
+        );
+        assert!(holds("Bash(rm:*)", "Bash", json!({"command": ["rm"], "path": "x"})), "not a string");
+        assert!(holds("Edit(src/**)", "Edit", json!({"file_path": "doc/../src/a"})));
+        assert!(holds("Edit(**/.env)", "Edit", json!({"file_path": ".env"})));
+        assert!(holds("Edit(.env)", "Edit", json!({"file_path": "sub/.env"})));
+        assert!(holds("Bash(git push *)", "Bash", json!({"command": "git push"})));
     }
 }

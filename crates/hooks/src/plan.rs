@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plugward_manifest::{Dialect, SurfaceItem, SurfaceKind};
+use plugward_manifest::{Code, Dialect, SurfaceItem, SurfaceKind};
 
 use crate::define::{Definition, Origin, place, shown};
 use crate::event::{Event, EventClass};
@@ -71,7 +71,7 @@ impl Plan {
     #[must_use]
     pub const fn builder(raw: RawOutput) -> PlanBuilder {
         let plan = Self { hooks: Vec::new(), notes: Vec::new(), refused: Vec::new() };
-        PlanBuilder { raw, plan, files: BTreeMap::new() }
+        PlanBuilder { raw, plan, files: BTreeMap::new(), plugins: BTreeSet::new() }
     }
 
     /// Returns the hooks by event and order.
@@ -102,20 +102,13 @@ impl Plan {
         commands.filter_map(Hook::plugin).collect()
     }
 
-    /// Sets the private directories of each plugin that has commands in the plan. A plugin without them is refused
-    /// with `hook/seal`.
+    /// Sets the private directories of plugins, by the ids that [`PlanBuilder::plugin`] returned. The commands of a
+    /// plugin without them fail with `hook/seal`.
     #[must_use]
     pub fn with_directories(mut self, directories: &BTreeMap<String, PluginDirectories>) -> Self {
-        let wanted = self.plugins_with_commands().into_iter().map(ToOwned::to_owned);
-        let missing: BTreeSet<String> = wanted.filter(|id| !directories.contains_key(id)).collect();
-        self.hooks.retain(|hook| hook.plugin().is_none_or(|id| !missing.contains(id)));
         for hook in &mut self.hooks {
             hook.directories = hook.plugin().and_then(|id| directories.get(id)).cloned().map(Arc::new);
         }
-        for source in missing {
-            self.refused.push(RefusedSource { scope: Scope::Plugin, source, code: "hook/seal".to_owned() });
-        }
-        self.refused.sort();
         self
     }
 
@@ -132,6 +125,7 @@ pub struct PlanBuilder {
     raw: RawOutput,
     plan: Plan,
     files: BTreeMap<Scope, usize>,
+    plugins: BTreeSet<String>,
 }
 
 impl PlanBuilder {
@@ -164,6 +158,18 @@ impl PlanBuilder {
                 return self.refuse_as(scope, &prefix, "hook/config-syntax");
             }
         };
+        for notice in file.notices().iter().filter(|notice| notice.kind() == Code::UnknownKey) {
+            let (at, message) = (place(&label, notice.place()), notice.message().to_owned());
+            self.plan.notes.push(HookNote::new("hook/unknown-field", at, message));
+        }
+        let (code, message) = match file.items() {
+            [] if file.errors().is_empty() => ("hook/empty", "the file defines no hooks"),
+            items if items.iter().any(SurfaceItem::is_off) => ("hook/disabled", "`disableAllHooks` is true"),
+            _ => ("", ""),
+        };
+        if !code.is_empty() {
+            self.plan.notes.push(HookNote::new(code, label.clone(), message.to_owned()));
+        }
         let mut broken = None;
         for error in file.errors() {
             let (at, message) = (place(&label, error.place()), error.message().to_owned());
@@ -183,13 +189,19 @@ impl PlanBuilder {
 
     /// Adds the hooks of a plugin that loads, of the first of its dialects claude, codex and gnoma.
     ///
-    /// Its commands need directories before they can run ([`Plan::with_directories`]).
-    pub fn plugin<'a>(&mut self, id: &str, items: impl IntoIterator<Item = (Dialect, &'a SurfaceItem)>) {
+    /// Its commands need directories before they can run ([`Plan::with_directories`]). Returns what the plugin is called
+    /// in the plan: its id on one line, made unique, and never the word of a scope, or a plugin in a directory called
+    /// `user` would pass for the user.
+    pub fn plugin<'a>(
+        &mut self,
+        id: &str,
+        items: impl IntoIterator<Item = (Dialect, &'a SurfaceItem)>,
+    ) -> String {
         let mut by_dialect: BTreeMap<Dialect, Vec<&SurfaceItem>> = BTreeMap::new();
         for (dialect, item) in items.into_iter().filter(|(_, item)| item.kind() == SurfaceKind::Hook) {
             by_dialect.entry(dialect).or_default().push(item);
         }
-        let id = shown(id, 256);
+        let id = self.unique(id);
         let first = [Dialect::Claude, Dialect::Codex, Dialect::Gnoma]
             .into_iter()
             .find(|one| by_dialect.contains_key(one));
@@ -201,7 +213,7 @@ impl PlanBuilder {
             self.plan.notes.push(HookNote::new("hook/other-dialect", at, message));
         }
         let Some((dialect, items)) = first.and_then(|dialect| by_dialect.remove_entry(&dialect)) else {
-            return;
+            return id;
         };
         let origin = Origin {
             scope: Scope::Plugin,
@@ -212,6 +224,19 @@ impl PlanBuilder {
             view: self.view(Scope::Plugin),
         };
         self.define(&origin, &items, None);
+        id
+    }
+
+    fn unique(&mut self, id: &str) -> String {
+        let id = shown(id, 256);
+        let stem = id.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_scope = matches!(stem, "managed" | "user" | "project" | "host");
+        let id = if is_scope { format!("./{id}") } else { id };
+        let numbered = (2..).map(|number: u32| format!("{id} ({number})"));
+        let mut names = core::iter::once(id.clone()).chain(numbered);
+        let unique = names.find(|name| !self.plugins.contains(name)).unwrap_or(id);
+        self.plugins.insert(unique.clone());
+        unique
     }
 
     /// Adds a hook of the host's own that looks at raw output, before or as part of the transform step.

@@ -9,9 +9,6 @@ use crate::hook::CommandForm;
 use crate::report::Answer;
 use crate::strict;
 
-/// The longest context of one hook, in characters.
-pub(crate) const CONTEXT: usize = 10_000;
-
 /// A failed hook: the code and what happened, without any word of the payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -113,6 +110,9 @@ fn gnoma(event: Event, text: &str) -> Result<Reply, Failure> {
     }
     let members = strict::object(text.as_bytes(), &strict::REPLY)
         .map_err(|why| bad(format!("expected nothing or one JSON object: {why}")))?;
+    if strict::has_other_case(&members, &["action", "transformed"]) {
+        return Err(bad("expected the keys `action` and `transformed` in lower case"));
+    }
     match members.get("action") {
         None | Some(Value::Null) => {}
         Some(Value::String(action)) if action == "allow" => {}
@@ -170,6 +170,9 @@ fn claude(event: Event, text: &str) -> Result<Reply, Failure> {
             .map_err(|why| bad(format!("expected one JSON object: {why}")))?;
         return ClaudeReply { event, reply: Reply::new(Answer::Skip), error: None }.read(&members);
     }
+    if event.class() == EventClass::Gate && text.contains('\0') {
+        return Err(bad("expected text without NUL bytes"));
+    }
     if text.contains('{') && REPLY_WORDS.iter().any(|word| text.contains(word)) {
         return Err(bad("expected a JSON reply without text around it"));
     }
@@ -196,7 +199,14 @@ impl ClaudeReply {
         for (key, value) in members {
             match key.as_str() {
                 "continue" => match value {
-                    Value::Bool(go_on) => self.reply.stop_turn |= !go_on,
+                    Value::Bool(true) => {}
+                    Value::Bool(false) => {
+                        self.reply.stop_turn = true;
+                        // A turn that stops does not call its tool first.
+                        if self.event.class() == EventClass::Gate && self.event.is_tool_event() {
+                            self.answer(Answer::Deny);
+                        }
+                    }
                     _ => self.wrong(key, "true or false"),
                 },
                 "decision" => self.decision(key, value, "approve", "block"),

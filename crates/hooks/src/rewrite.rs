@@ -55,10 +55,9 @@ fn restore(original: &Value, seen: &Value, new: Value) -> Result<Value, Failure>
             Ok(Value::Object(out))
         }
         (Value::Array(original), Value::Array(seen), Value::Array(new)) => {
+            // A marker that moved could be another item's, so only an item at its own place gets its value back.
             let items = new.into_iter().enumerate().map(|(place, item)| {
-                // Items can have moved, so an equal one is looked for before the one at the same place.
-                let equal = seen.iter().position(|seen| *seen == item).unwrap_or(place);
-                match (original.get(equal), seen.get(equal)) {
+                match (original.get(place), seen.get(place)) {
                     (Some(original), Some(seen)) => restore(original, seen, item),
                     _ => unmarked(item),
                 }
@@ -88,9 +87,10 @@ mod tests {
     fn what_stayed_gets_its_value_back_and_a_new_marker_is_refused() {
         let original = json!({"command": "ls", "env": ["K=s3cret", "B=1"], "n": 1});
         let seen = json!({"command": "ls", "env": ["[REDACTED:x]", "B=1"], "n": 1});
-        let new = json!({"command": "ls -l", "env": ["B=1", "[REDACTED:x]"], "n": 2});
-        let expected = json!({"command": "ls -l", "env": ["B=1", "K=s3cret"], "n": 2});
+        let new = json!({"command": "ls -l", "env": ["[REDACTED:x]", "B=2"], "n": 2});
+        let expected = json!({"command": "ls -l", "env": ["K=s3cret", "B=2"], "n": 2});
         assert_eq!(rewritten(&original, Some(&seen), new).unwrap(), expected);
+        assert!(rewritten(&original, Some(&seen), json!({"env": ["B=1", "[REDACTED:x]"]})).is_err());
         let moved = json!({"command": "echo [REDACTED:x]"});
         assert!(rewritten(&original, Some(&seen), moved.clone()).is_err());
         assert_eq!(rewritten(&original, None, moved.clone()).unwrap(), moved);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use plugward_redact::{Firewall, LlmAccess, LocalOnly, Output, Raw, Redacted, Request, TransportError};
 
 use crate::call::GateCall;
+use crate::hook::Hook;
 use crate::report::Answer;
 
 /// Starts the command of a hook.
@@ -69,10 +70,10 @@ pub enum LendCheck {
     Unrecorded,
 }
 
-/// Grants of raw output to hooks of projects and plugins.
+/// Grants of raw output to hooks of plugins.
 pub trait RawGrants: Send + Sync {
     /// Records that a hook sees the raw output of a tool, then calls `lend`, then records the end of the use.
-    fn lend(&self, hook: &str, tool: &str, lend: &mut dyn FnMut()) -> LendCheck;
+    fn lend(&self, hook: &Hook, tool: &str, lend: &mut dyn FnMut()) -> LendCheck;
 }
 
 /// The host's own rule about tool calls. It counts as an answer, so a hook cannot allow what it denies.
@@ -86,7 +87,7 @@ pub trait PermissionRule: Send + Sync {
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "an agent is done or it is not")]
 pub enum AgentRound {
-    /// The agent is done, and this is its last reply.
+    /// The agent is done, and this is its last reply. If it is not a verdict, there is another round.
     Done(Redacted),
     /// The agent wants another round with this request.
     Continue(Request),

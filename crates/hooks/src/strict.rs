@@ -29,20 +29,35 @@ pub(crate) fn object(bytes: &[u8], limits: &Limits) -> Result<Map<String, Value>
         })
     })?;
     match value(&root) {
-        Value::Object(members) => Ok(members),
-        _ => Err(format!("expected an object, found {}", root.type_name())),
+        Some(Value::Object(members)) => Ok(members),
+        Some(_) => Err(format!("expected an object, found {}", root.type_name())),
+        None => Err("expected numbers that fit in 64 bits, found a larger one".to_owned()),
     }
 }
 
-fn value(node: &Node<'_>) -> Value {
-    match node.value() {
+/// Converts a value; `None` if a number of it would become another number.
+fn value(node: &Node<'_>) -> Option<Value> {
+    Some(match node.value() {
         json::Value::Null => Value::Null,
         json::Value::Bool(value) => Value::Bool(*value),
-        json::Value::Number(number) => number.text().parse::<Number>().map_or(Value::Null, Value::Number),
+        json::Value::Number(number) => {
+            let text = number.text();
+            let read = text.parse::<Number>().ok()?;
+            if read.is_f64() && !text.contains(['.', 'e', 'E']) {
+                return None;
+            }
+            Value::Number(read)
+        }
         json::Value::String(text) => Value::String(text.to_string()),
-        json::Value::Array(items) => Value::Array(items.iter().map(value).collect()),
-        json::Value::Object(members) => Value::Object(
-            members.iter().map(|member| (member.key().to_owned(), value(member.node()))).collect(),
-        ),
-    }
+        json::Value::Array(items) => Value::Array(items.iter().map(value).collect::<Option<_>>()?),
+        json::Value::Object(members) => {
+            let member = |member: &json::Member<'_>| Some((member.key().to_owned(), value(member.node())?));
+            Value::Object(members.iter().map(member).collect::<Option<_>>()?)
+        }
+    })
+}
+
+/// Returns `true` if a key is one of `known` but for its case. Readers differ on whether it is that key.
+pub(crate) fn has_other_case(members: &Map<String, Value>, known: &[&str]) -> bool {
+    members.keys().any(|key| known.iter().any(|known| known != key && known.eq_ignore_ascii_case(key)))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use plugward_capability::{AnyCapability, Capability as _, HookRawOutputCapability, RawOp, Trail, UseCheck};
-use plugward_hooks::{HookReport, LendCheck, Plan, PlanBuilder, PluginDirectories, RawGrants};
+use plugward_hooks::{Hook, HookReport, LendCheck, Plan, PlanBuilder, PluginDirectories, RawGrants};
 use plugward_ledger::{Event, Outcome as UseOutcome};
 use plugward_types::PluginKey;
 
@@ -20,7 +20,9 @@ use crate::seal::{SealError, Sealed};
 pub fn add_looked(plan: &mut PlanBuilder, looked: &Looked) {
     for row in &looked.report.plugins {
         match looked.surfaces.get(&row.key) {
-            Some(items) => plan.plugin(&row.id, items.iter().map(|(dialect, item)| (*dialect, item))),
+            Some(items) => {
+                plan.plugin(&row.id, items.iter().map(|(dialect, item)| (*dialect, item)));
+            }
             None => refuse(plan, row),
         }
     }
@@ -35,7 +37,8 @@ fn refuse(plan: &mut PlanBuilder, row: &PluginReport) {
 /// The plugins of a check that load, for their hooks.
 #[derive(Debug)]
 pub struct HookPlugins {
-    loaded: Vec<Loaded>,
+    /// Each plugin, and what it is called in the ids of its hooks.
+    loaded: Vec<(String, Loaded)>,
     sealed: Vec<Sealed>,
 }
 
@@ -57,8 +60,8 @@ impl HookPlugins {
         for outcome in checked.into_outcomes() {
             match outcome {
                 Outcome::Load(one) => {
-                    plan.plugin(&one.report().id, one.surface());
-                    loaded.push(one);
+                    let id = plan.plugin(&one.report().id, one.surface());
+                    loaded.push((id, one));
                 }
                 Outcome::Ask { report } | Outcome::Refuse { report } => refuse(plan, &report),
             }
@@ -80,11 +83,8 @@ impl HookPlugins {
     ) -> (Plan, Vec<HookSealError>) {
         let (mut directories, mut errors) = (BTreeMap::new(), Vec::new());
         let wanted = plan.plugins_with_commands();
-        for one in &self.loaded {
-            let id = one.report().id.clone();
-            if !wanted.contains(id.as_str()) {
-                continue;
-            }
+        for (id, one) in self.loaded.iter().filter(|(id, _)| wanted.contains(id.as_str())) {
+            let id = id.clone();
             let written = one.seal_into(dir).and_then(|sealed| Ok((sealed, data(one.key())?)));
             match written {
                 Ok((sealed, data)) => {
@@ -101,12 +101,16 @@ impl HookPlugins {
     /// Takes the grants of raw output; each use is recorded in `trail` before the hook sees anything.
     #[must_use]
     pub fn grants(&mut self, trail: &Trail) -> Arc<dyn RawGrants> {
-        let granted = self.loaded.iter_mut().flat_map(Loaded::take_granted);
-        let capabilities = granted.filter_map(|capability| match capability {
-            AnyCapability::HookRawOutput(capability) => Some(capability),
-            _ => None,
-        });
-        Arc::new(RecordedGrants { trail: trail.clone(), capabilities: capabilities.collect() })
+        let mut capabilities = Vec::new();
+        for (id, one) in &mut self.loaded {
+            let recorded = one.report().id.clone();
+            for capability in one.take_granted() {
+                if let AnyCapability::HookRawOutput(capability) = capability {
+                    capabilities.push(RawGrant { id: id.clone(), recorded: recorded.clone(), capability });
+                }
+            }
+        }
+        Arc::new(RecordedGrants { trail: trail.clone(), capabilities })
     }
 
     /// Removes the private copies.
@@ -122,16 +126,31 @@ impl HookPlugins {
 /// Capabilities of raw output whose uses are on the record.
 struct RecordedGrants {
     trail: Trail,
-    capabilities: Vec<HookRawOutputCapability>,
+    capabilities: Vec<RawGrant>,
+}
+
+/// A capability of one plugin.
+struct RawGrant {
+    /// What the plugin is called in the ids of its hooks.
+    id: String,
+    /// What it is called in the scope of the capability.
+    recorded: String,
+    capability: HookRawOutputCapability,
 }
 
 impl RawGrants for RecordedGrants {
-    fn lend(&self, hook: &str, tool: &str, lend: &mut dyn FnMut()) -> LendCheck {
-        let op = RawOp::Expose { hook, tool };
-        let Some(capability) = self.capabilities.iter().find(|capability| capability.covers(&op)) else {
-            return LendCheck::NotGranted;
+    fn lend(&self, hook: &Hook, tool: &str, lend: &mut dyn FnMut()) -> LendCheck {
+        let own = self.capabilities.iter().filter(|grant| hook.plugin() == Some(grant.id.as_str()));
+        let named = own.filter_map(|grant| {
+            let name = hook.id().strip_prefix(grant.id.as_str())?.strip_prefix(':')?;
+            Some((format!("{}:{name}", grant.recorded), &grant.capability))
+        });
+        let covering = |(hook, capability): &(String, &HookRawOutputCapability)| {
+            capability.covers(&RawOp::Expose { hook: hook.as_str(), tool })
         };
-        match self.trail.try_use(capability, op) {
+        let mut named = named;
+        let Some((hook, capability)) = named.find(covering) else { return LendCheck::NotGranted };
+        match self.trail.try_use(capability, RawOp::Expose { hook: hook.as_str(), tool }) {
             Ok(UseCheck::Granted(guard)) => {
                 lend();
                 // If the end cannot be recorded, the trail grants nothing more; the use itself is on the record.

@@ -61,7 +61,10 @@ impl Ctx<'_> {
         let mut item = Self::hook_item(doc, node, &around, &kind);
         for key in ["timeout", "shell", "if"] {
             match node.get(key) {
-                Some(value) if key == "timeout" && !matches!(value.value(), Value::Number(_)) => {
+                Some(value)
+                    if (key == "timeout" && !matches!(value.value(), Value::Number(_)))
+                        || (key == "if" && value.as_str().is_none()) =>
+                {
                     keep(&mut item, key, value);
                 }
                 Some(value) => {

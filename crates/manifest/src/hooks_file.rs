@@ -132,5 +132,6 @@ fn claude(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
         doc.root.retain(is_event);
         ctx.events(doc, doc.root.members().unwrap_or_default(), Origin::Declared);
     }
-    ctx.items.iter_mut().for_each(|item| item.off |= off);
+    // Only this key switches hooks off; `enabled` and `disabled` of a handler are not keys of the host.
+    ctx.items.iter_mut().for_each(|item| item.off = off);
 }

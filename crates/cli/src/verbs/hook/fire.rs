@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::process::Child;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, anyhow};
 use camino::Utf8PathBuf;
@@ -14,7 +14,9 @@ use plugward_loader::hook_events::{
     Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RefusedSource, Start, StartDirectly,
     StepReport, read_payload,
 };
-use plugward_loader::redact::{Content, Firewall, Redacted, Rules, SafeProvider, Settings as RedactSettings};
+use plugward_loader::redact::{
+    Content, Firewall, Raw, Redacted, Rules, SafeProvider, Settings as RedactSettings,
+};
 use plugward_loader::{
     DeclaredModules, Grants, HookPlugins, Host as Sides, NobodyThere, PluginKey, PluginReport, Stores, Trust,
     Weight, Writes, load, record_laundered, sha256,
@@ -58,20 +60,29 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     }
     let plan = builder.build().only(event);
     out.say(notes(&plan, &args.sources, out.width).trim());
-    let sealed = firing.seal(plan, host, out);
-    let answered = sealed.and_then(|plan| firing.run(args, payload, plan, &model));
+    let plan = Firing::seal(plan, host, out);
+    let answered = firing.run(args, payload, plan, &model);
+    RUNNING.store(0, Ordering::SeqCst);
     let closed = firing.close(host, answered.as_ref().ok(), out);
     let answered = answered?;
-    out.result(&json::render(&answered.report())?)?;
-    if let Some(path) = &args.record {
-        output_file::write(path, model.requests().as_bytes()).with_context(|| format!("write {path}"))?;
-    }
-    closed?;
-    Ok(match answered.hooks.answer {
+    let code = match answered.hooks.answer {
         _ if firing.exit == Weight::Store.exit() => firing.exit,
         Answer::Skip | Answer::Allow => 0,
         Answer::Ask | Answer::Defer => 3,
         Answer::Deny => 5,
+    };
+    let mut written = out.result(&json::render(&answered.report())?);
+    if let Some(path) = &args.record {
+        written = written.and(output_file::write(path, model.requests().as_bytes()));
+    }
+    closed?;
+    Ok(match written {
+        Ok(()) => code,
+        Err(error) => {
+            // A deny stays one if its report cannot be written.
+            crate::write_failed(&error);
+            crate::with_failed_write(code)
+        }
     })
 }
 
@@ -83,10 +94,16 @@ fn payload(event: Event) -> Result<Payloads, Failure> {
         .map_err(|error| usage(format!("{error} ({})\n  next: {}", error.code(), error.help())))
 }
 
+/// The plugins whose hooks run. An interrupt removes their private copies, so they are not on the stack.
+static PLUGINS: Mutex<Option<HookPlugins>> = Mutex::new(None);
+
+fn plugins() -> MutexGuard<'static, Option<HookPlugins>> {
+    PLUGINS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What is open while hooks run.
 #[derive(Default)]
 struct Firing {
-    plugins: Option<HookPlugins>,
     stores: Option<Stores>,
     workflow: Option<Workflow>,
     exit: u8,
@@ -126,30 +143,40 @@ impl Firing {
         }
         self.exit = checked.report().exit;
         self.workflow = checked.take_workflow();
-        self.plugins = Some(HookPlugins::take(checked, builder));
+        *plugins() = Some(HookPlugins::take(checked, builder));
         self.stores = Some(stores);
         Ok(())
     }
 
     /// Writes the private copies of the plugins that have commands in the plan.
-    fn seal(&mut self, plan: Plan, host: &Host, out: &Out) -> Result<Plan, Failure> {
-        let Some(plugins) = self.plugins.as_mut().filter(|_| !plan.plugins_with_commands().is_empty()) else {
-            return Ok(plan);
+    fn seal(plan: Plan, host: &Host, out: &Out) -> Plan {
+        let mut plugins = plugins();
+        let Some(plugins) = plugins.as_mut().filter(|_| !plan.plugins_with_commands().is_empty()) else {
+            return plan;
         };
-        let state = host.state_dir()?;
-        let path = state.join("sealed");
-        let dir = host::own_folder(&path)?;
+        let place = host.state_dir().map(|state| (state, state.join("sealed"))).and_then(|(state, path)| {
+            let dir = host::own_folder(&path)?;
+            Ok((state, dir, host::real_path(&path)?))
+        });
+        let (state, dir, path) = match place {
+            Ok(place) => place,
+            Err(error) => {
+                // Their hooks fail with the same code, so that gates deny.
+                out.complain(&format!("warning: write private copies of plugins: {error:#} (hook/seal)"));
+                return plan;
+            }
+        };
         let data = |key: &PluginKey| {
             let digest = sha256(key.to_string().as_bytes()).to_string();
             let path = state.join("plugin-data").join(digest.replace(':', "-"));
             let made = host::own_folder(&path).and_then(|_dir| host::real_path(&path));
             made.map(Utf8PathBuf::into_string).map_err(io::Error::other)
         };
-        let (plan, errors) = plugins.seal(plan, &dir, host::real_path(&path)?.as_str(), data);
+        let (plan, errors) = plugins.seal(plan, &dir, path.as_str(), data);
         for error in errors {
             out.complain(&format!("warning: {:#} (hook/seal)", anyhow!(error)));
         }
-        Ok(plan)
+        plan
     }
 
     fn run(
@@ -163,12 +190,12 @@ impl Firing {
             .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
         let firewall = Arc::new(firewall);
         let provider = SafeProvider::new(Arc::clone(&firewall), model.clone());
-        let mut services = HookServices::new(firewall, Arc::new(FixedRule(args.permit)))
+        let mut services = HookServices::new(Arc::clone(&firewall), Arc::new(FixedRule(args.permit)))
             .start(Arc::new(StartTracked))
             .model(Arc::new(provider))
             .agent(Arc::new(AskUntilVerdict));
         let trail = self.stores.as_ref().and_then(|stores| stores.record.trail());
-        if let (Some(plugins), Some(trail)) = (&mut self.plugins, trail) {
+        if let (Some(plugins), Some(trail)) = (plugins().as_mut(), trail) {
             services = services.grants(plugins.grants(trail));
         }
         let refused = plan.refused().to_vec();
@@ -176,7 +203,8 @@ impl Firing {
             .map_err(|error| usage(format!("{error} ({})\n  next: {}", error.code(), error.help())))?;
         let at = context()?;
         let answered = |hooks: HookReport, tool: Option<&str>| {
-            let tool = tool.unwrap_or_default().to_owned();
+            // The tool's name goes into the ledger, and a name can be a secret too.
+            let tool = firewall.redact(Raw::new(tool.unwrap_or_default().to_owned())).into_value();
             Answered { hooks, refused, tool, args: None, output: None, metadata: None }
         };
         Ok(match payload {
@@ -217,7 +245,7 @@ impl Firing {
         {
             result = result.and(Err(Failure::Store(anyhow!("close the record: {failure}"))));
         }
-        if let Some(Err(error)) = self.plugins.take().map(HookPlugins::remove) {
+        if let Some(Err(error)) = plugins().take().map(HookPlugins::remove) {
             out.complain(&format!("warning: remove a private copy of a plugin: {error}"));
         }
         result
@@ -334,11 +362,15 @@ impl Start for StartTracked {
     }
 }
 
-/// Ends the hook that runs, when the program is interrupted.
+/// Ends the hook that runs and removes private copies, when the program is interrupted.
 pub(crate) fn end_running() {
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(RUNNING.load(Ordering::SeqCst)) {
         // The group is gone if the hook has ended.
         let _gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let open = PLUGINS.try_lock().ok().and_then(|mut plugins| plugins.take());
+    if let Some(Err(error)) = open.map(HookPlugins::remove) {
+        crate::write_failed(&error);
     }
 }
