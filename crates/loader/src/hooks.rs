@@ -85,9 +85,10 @@ impl HookPlugins {
         let wanted = plan.plugins_with_commands();
         for (id, one) in self.loaded.iter().filter(|(id, _)| wanted.contains(id.as_str())) {
             let id = id.clone();
-            let written = one.seal_into(dir).and_then(|sealed| Ok((sealed, data(one.key())?)));
-            match written {
-                Ok((sealed, data)) => {
+            // The copy comes last, so that none is left if the other directory cannot be made.
+            let made = data(one.key()).map_err(SealError::Io);
+            match made.and_then(|data| Ok((data, one.seal_into(dir)?))) {
+                Ok((data, sealed)) => {
                     directories
                         .insert(id, PluginDirectories { root: format!("{path}/{}", sealed.path()), data });
                     self.sealed.push(sealed);

@@ -170,11 +170,11 @@ impl Firing {
             let digest = sha256(key.to_string().as_bytes()).to_string();
             let path = state.join("plugin-data").join(digest.replace(':', "-"));
             let made = host::own_folder(&path).and_then(|_dir| host::real_path(&path));
-            made.map(Utf8PathBuf::into_string).map_err(io::Error::other)
+            made.map(Utf8PathBuf::into_string).map_err(|error| io::Error::other(format!("{error:#}")))
         };
         let (plan, errors) = plugins.seal(plan, &dir, path.as_str(), data);
         for error in errors {
-            out.complain(&format!("warning: {:#} (hook/seal)", anyhow!(error)));
+            out.complain(&format!("warning: {error} (hook/seal)"));
         }
         plan
     }
