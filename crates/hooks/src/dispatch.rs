@@ -427,9 +427,8 @@ impl<'d> Firing<'d> {
     fn fail(&mut self, hook: &Hook, saw: View, failure: Failure) -> OnFailure {
         // A replacement with another shape could have been meant to hide something, so the output does not go on.
         let creates = matches!(hook.event, Event::WorktreeCreate | Event::WorktreeRemove);
-        let withholds = hook.event.class() == EventClass::Content
-            && hook.on_failure.is_none()
-            && failure.code == "hook/bad-shape";
+        let withholds =
+            hook.step == Step::Transform && hook.on_failure.is_none() && failure.code == "hook/bad-shape";
         let action = match hook.on_failure() {
             _ if creates => OnFailure::Block,
             _ if withholds => OnFailure::Withhold,
