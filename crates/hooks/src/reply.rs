@@ -173,7 +173,8 @@ fn claude(event: Event, text: &str) -> Result<Reply, Failure> {
     if event.class() == EventClass::Gate && text.contains('\0') {
         return Err(bad("expected text without NUL bytes"));
     }
-    if text.contains('{') && REPLY_WORDS.iter().any(|word| text.contains(word)) {
+    // A reply that is cut, or has text behind it, was meant as one too.
+    if text.starts_with('{') || text.contains('{') && REPLY_WORDS.iter().any(|word| text.contains(word)) {
         return Err(bad("expected a JSON reply without text around it"));
     }
     let mut reply = Reply::new(Answer::Skip);
