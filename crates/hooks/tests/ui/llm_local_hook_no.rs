@@ -1,0 +1,14 @@
+use plugward_hooks::{LocalHook, LocalReply};
+use plugward_redact::{LlmAccess, LocalOnly, Output, Raw};
+
+struct Hook;
+
+impl LocalHook for Hook {
+    fn look(&self, _: &Raw<Output>, _: &LocalOnly<'_>, _: &dyn LlmAccess) -> LocalReply {
+        LocalReply::Keep
+    }
+}
+
+fn main() {
+    let _: fn(&dyn LlmAccess, Hook) = |_, _| {};
+}

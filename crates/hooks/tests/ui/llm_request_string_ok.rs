@@ -1,0 +1,19 @@
+use plugward_hooks::JudgeHook;
+use plugward_redact::{LlmAccess, Output, Raw, Redacted, Request, Role, TransportError};
+
+struct Judge(Redacted);
+
+impl JudgeHook for Judge {
+    fn judge(
+        &self,
+        _: &Redacted<Output>,
+        model: &dyn LlmAccess,
+    ) -> Result<Option<Redacted>, TransportError> {
+        let part = self.0.clone();
+        model.ask(Request::new().with(Role::User, part)).map(Some)
+    }
+}
+
+fn main() {
+    let _: fn(Judge) -> Raw<String> = |_| Raw::new(String::new());
+}
