@@ -20,6 +20,8 @@ use crate::{command as program, local};
 
 /// The longest reason, message or context of one hook, in characters.
 const LONGEST_TEXT: usize = 10_000;
+/// The most that a hook gets on standard input: a payload of 16 MiB, and what the host adds to it.
+const STDIN_BYTES: usize = (16 << 20) + (64 << 10);
 /// So many stops in a row can be denied; the next one is allowed.
 const STOP_DENIALS: u32 = 8;
 
@@ -493,6 +495,9 @@ impl<'d> Firing<'d> {
     fn run(&self, hook: &Hook, form: &CommandForm, input: &[u8]) -> Result<Reply, Failure> {
         if hook.scope == Scope::Plugin && hook.directories.is_none() {
             return Err(Failure::new("hook/seal", "there is no private copy of the plugin"));
+        }
+        if input.len() > STDIN_BYTES {
+            return Err(Failure::new("hook/oversize", "the payload has more than 16 MiB"));
         }
         let Some(start) = &self.dispatcher.services.start else {
             return Err(Failure::new("hook/no-starter", "nothing starts commands"));

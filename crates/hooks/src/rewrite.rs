@@ -54,7 +54,8 @@ fn restore(original: &Value, seen: &Value, new: Value) -> Result<Value, Failure>
             }
             Ok(Value::Object(out))
         }
-        (Value::Array(original), Value::Array(seen), Value::Array(new)) => {
+        // With another length, a marker could be that of an item before or after it.
+        (Value::Array(original), Value::Array(seen), Value::Array(new)) if seen.len() == new.len() => {
             // A marker that moved could be another item's, so only an item at its own place gets its value back.
             let items = new.into_iter().enumerate().map(|(place, item)| {
                 match (original.get(place), seen.get(place)) {
