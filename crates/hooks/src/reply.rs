@@ -177,6 +177,12 @@ fn claude(event: Event, text: &str) -> Result<Reply, Failure> {
     if text.starts_with('{') || text.contains('{') && REPLY_WORDS.iter().any(|word| text.contains(word)) {
         return Err(bad("expected a JSON reply without text around it"));
     }
+    // Context can quote JSON; elsewhere an object was meant as a reply, whatever its keys are.
+    let object = text.find('{').zip(text.rfind('}')).and_then(|(start, end)| text.get(start..=end));
+    let is_object = |text: &str| strict::object(text.as_bytes(), &strict::REPLY).is_ok();
+    if !event.text_is_context() && object.is_some_and(is_object) {
+        return Err(bad("expected a JSON reply without text around it"));
+    }
     let mut reply = Reply::new(Answer::Skip);
     if !text.is_empty() {
         match event {

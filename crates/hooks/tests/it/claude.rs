@@ -184,6 +184,21 @@ fn text_around_a_reply_is_a_failure() {
 }
 
 #[test]
+fn text_around_any_json_object_is_a_failure() {
+    let answer = |print: &str| {
+        let room = Room::new();
+        room.write("reply", print);
+        dispatcher(claude(&command("PreToolUse", "cat reply"))).gate(&bash("ls"), &room.at()).hooks.answer
+    };
+    for print in ["note {\"x\": 1}", "log\n{\"suppressOutput\": true}", "{\"x\": 1}\nbye"] {
+        assert_eq!(answer(print), Answer::Deny, "{print}");
+    }
+    for print in ["all good", "used {braces} in a word", "a } before a {"] {
+        assert_eq!(answer(print), Answer::Allow, "{print}");
+    }
+}
+
+#[test]
 fn a_permission_request_has_its_own_decision() {
     let call = || GateCall::tool(Event::PermissionRequest, "Bash".to_owned(), json!({"command": "ls"}));
     let decide = |decision: Value| {
