@@ -49,7 +49,7 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     add_files(&mut builder, &args.sources)?;
     let files = builder.clone().build();
     if user_file_is_refused(&files) {
-        out.complain(notes(&files, &args.sources, out.width).trim());
+        out.complain(notes(&files, &args.sources, out.width).trim_matches('\n'));
         return Ok(2);
     }
     let model = args.replies.as_deref().map(Replay::read).transpose()?.unwrap_or_default();
@@ -59,7 +59,10 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
         firing.load(args, &settings, &mut builder, host, out)?;
     }
     let plan = builder.build().only(event);
-    out.say(notes(&plan, &args.sources, out.width).trim());
+    let notes = notes(&plan, &args.sources, out.width);
+    if !notes.is_empty() {
+        out.say(notes.trim_matches('\n'));
+    }
     let plan = Firing::seal(plan, host, out);
     let answered = firing.run(args, payload, plan, &model);
     RUNNING.store(0, Ordering::SeqCst);
