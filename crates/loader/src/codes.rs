@@ -87,6 +87,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_capability::CODES,
         plugward_ledger::CODES,
         plugward_redact::CODES,
+        plugward_hooks::CODES,
     ]
     .concat();
     all.sort_unstable();
