@@ -134,6 +134,8 @@ pub(crate) enum Verb {
         what: LedgerVerb,
     },
     /// Show the hooks of agent hosts in their order, or run those of one event.
+    #[command(after_help = "Examples:\n  plugward hook plan --in plugins --hooks hooks.toml\n  \
+                            plugward hook fire SessionStart --in plugins < payload.json")]
     Hook {
         #[command(subcommand)]
         verb: HookVerb,
