@@ -530,6 +530,22 @@ fn a_transform_that_encodes_a_secret_is_caught_and_recorded() {
 }
 
 #[test]
+fn a_rewrite_that_encodes_a_secret_shows_nothing() {
+    let home = Home::new();
+    let secret = secret("github");
+    let exec = "sed 's/.*\"command\":\"//; s/\".*//' | tr -d '\\n' | base64 -w 0 > x\n\
+                printf '{\"transformed\":{\"command\":\"%s\"}}' \"$(cat x)\"";
+    home.write("f.toml", &hook("encode", "pre_tool_use", exec, ""));
+    let call = json!({"tool": "Bash", "args": {"command": secret}}).to_string();
+    let (exit, report) = fire(&home, &["PreToolUse", "--hooks", "f.toml"], &call);
+    assert_eq!((exit, &report["steps"][0]["result"]), (0, &json!("transform")), "{report:#}");
+    assert_eq!(report["args"]["command"], "[REDACTED:github]", "{report:#}");
+    let encoded = std::fs::read_to_string(home.path("x")).unwrap();
+    let text = report.to_string();
+    assert!(encoded.len() > 40 && !text.contains(&encoded) && !text.contains(&secret), "{text}");
+}
+
+#[test]
 fn a_hook_never_weakens_the_rule_of_the_host() {
     let home = Home::new();
     home.write("f.toml", &hook("yes", "pre_tool_use", "echo '{\"action\":\"allow\"}'", ""));
@@ -636,10 +652,12 @@ fn a_plugin_whose_copy_cannot_be_written_does_not_run() {
     let home = Home::new();
     plugin(&home, "plugins/fmt", &runs_script("PreToolUse"), "touch \"$CLAUDE_PROJECT_DIR/ran\"\n");
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
-    // The directory of the plugin's data cannot be made.
+    // The directory of the plugin's data cannot be made. A gate that cannot run denies.
     home.write("state/plugin-data", "a file\n");
-    let (exit, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins"], CALL);
-    assert!(text.contains("hook/seal"), "{exit} {text}");
+    let (exit, report) = fire(&home, &["PreToolUse", "--in", "plugins"], CALL);
+    assert_eq!((exit, &report["steps"][0]["code"]), (5, &json!("hook/seal")), "{report:#}");
+    let (_, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins"], CALL);
+    assert!(text.contains("warning: ") && text.contains("(hook/seal)"), "{text}");
     assert!(!home.path("ran").exists());
 }
 
@@ -878,6 +896,18 @@ fn notes_say_what_to_write_instead() {
         let shown = home.shown(&["hook", "plan", "--hooks", "f.json"]);
         assert!(shown.contains(code) && shown.contains("next: "), "{shown}");
     }
+    for (code, text) in [
+        ("hook/empty", json!({"permissions": {}})),
+        (
+            "hook/disabled",
+            json!({"disableAllHooks": true, "hooks": {"Stop": [{"hooks": command(json!({}))}]}}),
+        ),
+    ] {
+        home.write("f.json", &text.to_string());
+        let (exit, plan) = plan(&home, &["--hooks", "f.json"]);
+        assert_eq!((exit, each(&plan["notes"], "code").contains(&code)), (0, true), "{plan:#}");
+        assert_eq!(plan["hooks"], json!([]));
+    }
     // Near misses.
     let fine = json!({"hooks": {
         "PreToolUse": [{"matcher": "(Write|Edit)", "hooks": command(json!({"timeout": 600, "if": "Write(docs/**)"}))}],
@@ -1058,6 +1088,10 @@ fn a_plan_is_a_table_for_people() {
         ]),
         home.shown(&["hook", "plan", "SessionStart", "--hooks", "hooks.toml"]),
     ];
+    let readme =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let table = story[0].strip_suffix("exit 0\n").unwrap();
+    assert!(readme.contains(table), "README.md does not show what the command prints");
     insta::assert_snapshot!("plan", story.join("\n"));
 }
 
