@@ -659,6 +659,7 @@ fn a_plugin_whose_copy_cannot_be_written_does_not_run() {
     let (_, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins"], CALL);
     assert!(text.contains("warning: ") && text.contains("(hook/seal)"), "{text}");
     assert!(!home.path("ran").exists());
+    assert_eq!(std::fs::read_dir(home.path("state/sealed")).unwrap().count(), 0);
 }
 
 /// Hooks in the form of official plugins: an output style that adds context, and a gate without an opinion.
