@@ -786,7 +786,7 @@ fn limits_of_a_hooks_file_are_named_with_their_place() {
         ("large.toml", "large.toml:1:1048577: ", "at most 1048576 bytes"),
         ("large.json", "large.json:1:1048577: ", "at most 1048576 bytes"),
         ("deep.json", "deep.json:1:", "at most 16 nested lists and objects"),
-        ("many.toml", "many.toml: ", "at most 1000 hooks, got 1001"),
+        ("many.toml", "many.toml:5004:8: ", "at most 1000 hooks, got 1001"),
         ("broken.json", "broken.json:2:1: ", ""),
         ("broken.toml", "broken.toml:1:", ""),
     ];

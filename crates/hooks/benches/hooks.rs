@@ -34,8 +34,8 @@ impl PermissionRule for Allow {
 struct Look;
 
 impl LocalHook for Look {
-    fn look(&self, output: &Raw<Output>, proof: &LocalOnly<'_>) -> LocalReply {
-        let _failed = output.expose(proof).ended == Ended::Failed;
+    fn look(&self, output: &Raw<Output>, _proof: &LocalOnly<'_>) -> LocalReply {
+        assert!(!output.is_empty());
         LocalReply::Keep
     }
 }

@@ -92,6 +92,8 @@ impl Dispatcher {
             if let Some(new) = reply.args.take().filter(|new| new != current.value()) {
                 current = current.with_value(new);
                 firing.writer = Some(hook.id.clone());
+                // Before the new arguments are known: an encoded secret in them is reported once.
+                let _reported = firing.redacted(current.value());
                 firing.learn(current.value());
                 version = version.saturating_add(1);
                 // Its own answer was about the arguments that it wrote.
@@ -113,6 +115,7 @@ impl Dispatcher {
         let redacted = firing.redacted(current.value());
         let redacted = self.services.firewall.redact_json(Raw::new(redacted));
         let reply = value.map(|value| self.services.firewall.redact_json(Raw::new(firing.redacted(&value))));
+        firing.mark_laundered();
         let answer = firing.report.answer;
         let proposed = ProposedArgs { value: current.into_value(), redacted, answer };
         GateReport { hooks: firing.report, proposed, reply }
@@ -153,6 +156,7 @@ impl Dispatcher {
         firing.report.answer = Answer::Skip;
         let Current { raw, scanned } = current;
         let output = scanned.unwrap_or_else(|| self.services.firewall.redact_output(raw, &firing.known).0);
+        firing.mark_laundered();
         PostToolReport { hooks: firing.report, output }
     }
 
@@ -168,6 +172,7 @@ impl Dispatcher {
             }
         }
         firing.report.answer = Answer::Skip;
+        firing.mark_laundered();
         firing.report
     }
 
@@ -298,6 +303,14 @@ impl<'d> Firing<'d> {
             row.kinds.extend(kinds);
             row.kinds.sort();
             row.kinds.dedup();
+        }
+    }
+
+    /// Sets the code of the steps whose hooks printed a secret in another encoding.
+    fn mark_laundered(&mut self) {
+        let HookReport { steps, laundered, .. } = &mut self.report;
+        for step in steps.iter_mut().filter(|step| laundered.iter().any(|row| row.hook == step.hook)) {
+            step.code = step.code.or(Some("hook/laundered"));
         }
     }
 

@@ -35,12 +35,12 @@ pub const CODES: &[(&str, &str)] = &[
     ("hook/no-agent", "give the dispatcher an `AgentLoop`, or leave agent hooks out of the plan"),
     (
         "hook/seal",
-        "free space in the temporary directory, or make it writable; the plugin's hooks did not run",
+        "free space in the state directory, or make it writable; the plugin's hooks fail until then",
     ),
     ("hook/event", "use an event of `plugward hook plan`, such as `pre_tool_use` or `PreToolUse`"),
     (
         "hook/payload",
-        "write one JSON object with the keys of the event: `tool`, `args` and `result`, or `data`",
+        "write one JSON object of at most 16 MiB with the keys of the event: `tool`, `args` and `result`, or `data`",
     ),
     ("hook/not-found", "install the program, or fix the path in the hook"),
     ("hook/spawn", "make the file executable, and check that the working directory exists"),

@@ -263,7 +263,8 @@ impl PlanBuilder {
     pub fn build(self) -> Plan {
         let mut plan = self.plan;
         plan.hooks.sort_by(|a, b| (a.event, a.order()).cmp(&(b.event, b.order())));
-        plan.notes.sort_by(|a, b| (&a.at, a.code, &a.message).cmp(&(&b.at, b.code, &b.message)));
+        plan.notes
+            .sort_by(|a, b| (order(&a.at), a.code, &a.message).cmp(&(order(&b.at), b.code, &b.message)));
         plan.refused.sort();
         plan.refused.dedup();
         plan
@@ -352,6 +353,17 @@ impl PlanBuilder {
     fn refuse_as(&mut self, scope: Scope, source: &str, code: &str) {
         self.plan.refused.push(RefusedSource { scope, source: source.to_owned(), code: code.to_owned() });
     }
+}
+
+/// Splits a place into file, line and column, so that line 8 is before line 14.
+fn order(at: &str) -> (&str, u32, u32) {
+    let split = |text: &'_ str| -> Option<(usize, u32)> {
+        let (before, number) = text.rsplit_once(':')?;
+        Some((before.len(), number.parse().ok()?))
+    };
+    let Some((end, column)) = split(at) else { return (at, 0, 0) };
+    let rest = at.get(..end).unwrap_or(at);
+    split(rest).map_or((rest, column, 0), |(end, line)| (rest.get(..end).unwrap_or(rest), line, column))
 }
 
 /// When a hook of the host's own runs.

@@ -79,11 +79,13 @@ pub fn hooks(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors
             Dialect::Gnoma => gnoma(&mut ctx, &mut doc),
             _ => claude(&mut ctx, &mut doc),
         }
-        if ctx.items.len() > MOST {
-            let message = format!("expected at most {MOST} hooks, got {}", ctx.items.len());
-            return Err(refused(Code::TooMany, message, "keep at most 1,000 hooks in the file"));
-        }
         ctx.close(&doc);
+        if let Some(item) = ctx.items.get(MOST) {
+            let message = format!("expected at most {MOST} hooks, got {}", ctx.items.len());
+            let help = Some("keep at most 1,000 hooks in the file");
+            let error = ManifestError::new(Code::TooMany, message, item.place.clone());
+            return Err(ManifestErrors { errors: vec![ManifestError { help, ..error }] });
+        }
     }
     let mut errors = Vec::new();
     if ctx.error_count() == ctx.entry_errors && ctx.more_error_count() == 0 {

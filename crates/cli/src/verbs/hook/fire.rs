@@ -69,7 +69,7 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     let closed = firing.close(host, answered.as_ref().ok(), out);
     let answered = answered?;
     let code = match answered.hooks.answer {
-        _ if firing.exit == Weight::Store.exit() => firing.exit,
+        _ if firing.exit == Weight::Store.exit() || answered.is_unrecorded() => Weight::Store.exit(),
         Answer::Skip | Answer::Allow => 0,
         Answer::Ask | Answer::Defer => 3,
         Answer::Deny => 5,
@@ -300,6 +300,11 @@ struct FireReport<'a> {
 }
 
 impl Answered {
+    /// Returns `true` if a hook saw redacted text because the ledger could not record its grant.
+    fn is_unrecorded(&self) -> bool {
+        self.hooks.steps.iter().any(|step| step.code == Some("hook/raw-unrecorded"))
+    }
+
     fn report(&self) -> FireReport<'_> {
         fn texts(texts: &[Redacted]) -> Vec<&str> {
             texts.iter().map(Redacted::as_str).collect()

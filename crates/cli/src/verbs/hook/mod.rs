@@ -85,7 +85,10 @@ fn notes(plan: &Plan, sources: &HookSources, width: usize) -> String {
         let message = format!("no hook of {} runs", one.source);
         out.push_str(&table::item("refused ", REFUSE, &one.code, &message, width));
         if one.scope == Scope::Plugin && !one.code.starts_with("hook/") {
-            out.push_str(&table::next(&format!("plugward check {}", dirs.join(" ")), width));
+            // In the same mode: in another one, the look would pin what this one refused.
+            let trust = sources.trust.and_then(|trust| clap::ValueEnum::to_possible_value(&trust));
+            let trust = trust.map(|trust| format!("--trust {} ", trust.get_name())).unwrap_or_default();
+            out.push_str(&table::next(&format!("plugward check {trust}{}", dirs.join(" ")), width));
         }
     }
     out
