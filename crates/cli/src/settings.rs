@@ -334,7 +334,7 @@ fn raw_grant(text: &Text, grant: GrantTable) -> Result<RawGrant, Failure> {
             text,
             at,
             &format!("expected the key of a plugin: {error}"),
-            "write the `key` of `plugward check --format json`",
+            "write `path:` and the absolute path of the plugin's directory",
         )
     })?;
     Ok(RawGrant { plugin, hook: grant.hook, tools: grant.tools })

@@ -988,7 +988,7 @@ fn a_granted_hook_sees_raw_output_and_each_use_is_recorded_first() {
     }
     grant("audit", "PostToolUse.1", "Bash");
     let (exit, text) = fire_raw(&home, &args, &payload);
-    assert!(exit == 2 && text.contains("policy/settings") && text.contains("the `key` of"), "{text}");
+    assert!(exit == 2 && text.contains("policy/settings") && text.contains("write `path:`"), "{text}");
 }
 
 #[test]

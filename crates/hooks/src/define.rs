@@ -1,4 +1,4 @@
-//! From an item of a plugin or a hooks file to a hook, or to the reason why it is none.
+//! Turns items of plugins and hooks files into hooks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) view: View,
 }
 
-/// A definition that is none.
+/// A definition that cannot become a hook.
 pub(crate) struct Defect {
     pub(crate) note: HookNote,
     /// A missing gate is not consent, so a defect of a gate costs its whole source.
@@ -117,7 +117,7 @@ impl<'a> Definition<'a> {
             matcher_text,
             condition,
             run: match handler {
-                Handler::Command(_) => self.item.run().iter().map(|word| shown(word, 512)).collect(),
+                Handler::Command(_) => self.shown_run(),
                 _ => Vec::new(),
             },
             handler,
@@ -128,6 +128,15 @@ impl<'a> Definition<'a> {
             view: if step == Step::Judge { View::Redacted } else { self.origin.view },
             directories: None,
         })
+    }
+
+    /// The words of a command, or its text if a shell would put something else in the place of words.
+    fn shown_run(&self) -> Vec<String> {
+        let own = |text: &str| text.replace("${CLAUDE_PLUGIN_ROOT}", "").replace("${PLUGIN_ROOT}", "");
+        match self.item.text().map(ForeignText::as_untrusted) {
+            Some(text) if own(text).contains(['$', '`', '\'', '\\']) => vec![text.to_owned()],
+            _ => self.item.run().to_vec(),
+        }
     }
 
     fn handler(&self) -> Result<Handler, Defect> {
@@ -375,7 +384,7 @@ pub(crate) fn place(label: &str, place: &plugward_manifest::Place) -> String {
     }
 }
 
-/// Returns text of a stranger on one line, escaped and cut after `most` characters.
+/// Escapes untrusted text to one line and cuts it after `most` characters.
 pub(crate) fn shown(text: &str, most: usize) -> String {
     let cut: String = text.chars().take(most).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };

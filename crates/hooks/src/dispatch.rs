@@ -22,7 +22,7 @@ use crate::{command as program, local};
 const LONGEST_TEXT: usize = 10_000;
 /// The most that a hook gets on standard input: a payload of 16 MiB, and what the host adds to it.
 const STDIN_BYTES: usize = (16 << 20) + (64 << 10);
-/// So many stops in a row can be denied; the next one is allowed.
+/// The number of consecutive stops that hooks can deny; the next one is allowed.
 const STOP_DENIALS: u32 = 8;
 
 /// Runs the hooks of a plan.
@@ -160,7 +160,8 @@ impl Dispatcher {
         PostToolReport { hooks: firing.report, output }
     }
 
-    /// Runs the hooks of an event on which no answer decides anything.
+    /// Runs the hooks of a notice. Its answer is skip; for a gate event, which belongs to [`Dispatcher::gate`], it is the
+    /// strictest one of the hooks.
     #[must_use]
     pub fn notify(&self, call: &GateCall, at: &FireContext) -> HookReport {
         let mut firing = Firing::new(self, call.event, at);
@@ -171,7 +172,6 @@ impl Dispatcher {
                 firing.ask(hook, call, None, Rewrites::Ignored);
             }
         }
-        firing.report.answer = Answer::Skip;
         firing.mark_laundered();
         firing.report
     }
@@ -591,6 +591,11 @@ impl<'d> Firing<'d> {
             }
         }
         // Nothing that hooks say is stronger than the host's own rule.
+        if matches!(host, Answer::Ask | Answer::Defer | Answer::Deny) && host >= report.answer {
+            let reason = format!("the host's own rule answers {}", host.as_str());
+            let reason = self.dispatcher.services.firewall.redact(Raw::new(reason));
+            report.reasons.insert(0, reason);
+        }
         report.tighten(host);
         if report.answer == Answer::Skip {
             report.answer = Answer::Allow;

@@ -5,10 +5,7 @@ use thiserror::Error;
 /// Every code that this crate can emit, with what to do about it.
 pub const CODES: &[(&str, &str)] = &[
     ("hook/config-syntax", "fix the file at this place; none of its hooks run until then"),
-    (
-        "hook/field",
-        "write the field as docs of the host's hooks show it; see the expected type in the message",
-    ),
+    ("hook/field", "write the field as the message says"),
     ("hook/bad-timeout", "write seconds as a number above 0 in JSON, or a duration like `30s` in TOML"),
     ("hook/matcher", "write tool names, or an expression without look-around and backreferences"),
     ("hook/pattern", "write a glob such as `fs.*`; close each `[` and follow each `\\` with a character"),
@@ -45,7 +42,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("hook/not-found", "install the program, or fix the path in the hook"),
     ("hook/spawn", "make the file executable, and check that the working directory exists"),
     ("hook/timed-out", "make the hook faster, or raise its timeout"),
-    ("hook/signal", "find out which signal ended the hook, and why"),
+    ("hook/signal", "find out why the hook was killed; check its memory and its own code"),
     ("hook/exit", "end with exit code 0, or with 2 to deny; every other code is a failure"),
     ("hook/bad-output", "print nothing, or one JSON reply and nothing around it"),
     ("hook/oversize", "print at most 1 MiB; write logs to a file"),

@@ -19,7 +19,7 @@ pub struct HookNote {
     pub code: &'static str,
     /// The place: file, line and column.
     pub at: String,
-    /// What there is; words of strangers are escaped.
+    /// The problem; text from the file is escaped.
     pub message: String,
     /// What to do about it.
     pub help: &'static str,
@@ -162,14 +162,15 @@ impl PlanBuilder {
             let (at, message) = (place(&label, notice.place()), notice.message().to_owned());
             self.plan.notes.push(HookNote::new("hook/unknown-field", at, message));
         }
-        let (code, message) = match file.items() {
-            [] if file.errors().is_empty() => ("hook/empty", "the file defines no hooks"),
-            items if items.iter().any(SurfaceItem::is_off) => ("hook/disabled", "`disableAllHooks` is true"),
-            _ => ("", ""),
+        let said = match file.items() {
+            [] if file.errors().is_empty() => Some(("hook/empty", "the file defines no hooks")),
+            items if items.iter().any(SurfaceItem::is_off) => {
+                Some(("hook/disabled", "`disableAllHooks` is true"))
+            }
+            _ => None,
         };
-        if !code.is_empty() {
-            self.plan.notes.push(HookNote::new(code, label.clone(), message.to_owned()));
-        }
+        let note = said.map(|(code, message)| HookNote::new(code, label.clone(), message.to_owned()));
+        self.plan.notes.extend(note);
         let mut broken = None;
         for error in file.errors() {
             let (at, message) = (place(&label, error.place()), error.message().to_owned());
@@ -320,7 +321,7 @@ impl PlanBuilder {
                     let message = if nameless {
                         Some("expected the key `name`, found none".to_owned())
                     } else if hooks.iter().any(|other| other.id == hook.id) {
-                        Some(format!("expected a name of its own, found `{}` again", hook.id))
+                        Some(format!("the name `{}` is used twice", hook.id))
                     } else {
                         None
                     };

@@ -28,7 +28,7 @@ pub(crate) enum Rewrite {
     Replace(Map<String, Value>),
     /// New values of some arguments.
     Merge(Map<String, Value>),
-    /// The output of a tool, and what it says about it.
+    /// The output of a tool and its metadata.
     Output { output: Value, metadata: Option<Value> },
 }
 
@@ -216,7 +216,7 @@ impl ClaudeReply {
                     }
                     _ => self.wrong(key, "true or false"),
                 },
-                "decision" => self.decision(key, value, "approve", "block"),
+                "decision" => self.decision(key, value),
                 "reason" | "stopReason" => {
                     if let Some(text) = self.text(key, value) {
                         self.reason(text);
@@ -286,7 +286,7 @@ impl ClaudeReply {
                             self.answer(Answer::Deny);
                         }
                     }
-                    _ => self.decision(key, value, "approve", "block"),
+                    _ => self.decision(key, value),
                 },
                 "action" if matches!(self.event, Event::Elicitation | Event::ElicitationResult) => {
                     match value.as_str() {
@@ -330,12 +330,10 @@ impl ClaudeReply {
         }
     }
 
-    fn decision(&mut self, key: &str, value: &Value, allow: &str, deny: &str) {
+    fn decision(&mut self, key: &str, value: &Value) {
         match value.as_str() {
-            Some("deny") => self.answer(Answer::Deny),
-            Some(word) if word == deny => self.answer(Answer::Deny),
-            Some("allow") => self.answer(Answer::Allow),
-            Some(word) if word == allow => self.answer(Answer::Allow),
+            Some("block" | "deny") => self.answer(Answer::Deny),
+            Some("approve" | "allow") => self.answer(Answer::Allow),
             None if value.is_null() => {}
             _ => self.wrong(key, "approve or block"),
         }

@@ -34,7 +34,7 @@ pub struct HookCommand {
     pub env: Vec<(String, String)>,
 }
 
-/// Starts commands with the rights of this process.
+/// Starts commands with the privileges of this process.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a name for one way to start")]
 pub struct StartDirectly;

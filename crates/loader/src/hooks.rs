@@ -17,19 +17,25 @@ use crate::report::{Decision, PluginReport};
 use crate::seal::{SealError, Sealed};
 
 /// Adds the hooks of the plugins that would load, for a plan that is only shown. The others are listed as refused.
-pub fn add_looked(plan: &mut PlanBuilder, looked: &Looked) {
+/// Returns what each plugin is called in the ids of its hooks.
+pub fn add_looked(plan: &mut PlanBuilder, looked: &Looked) -> BTreeMap<PluginKey, String> {
+    let mut ids = BTreeMap::new();
     for row in &looked.report.plugins {
         match looked.surfaces.get(&row.key) {
             Some(items) => {
-                plan.plugin(&row.id, items.iter().map(|(dialect, item)| (*dialect, item)));
+                let id = plan.plugin(&row.id, items.iter().map(|(dialect, item)| (*dialect, item)));
+                ids.insert(row.key.clone(), id);
             }
             None => refuse(plan, row),
         }
     }
+    ids
 }
 
 fn refuse(plan: &mut PlanBuilder, row: &PluginReport) {
-    if row.decision != Decision::Load {
+    // A plugin of which the surface is known and has no hook is not missed here.
+    let may_have_hooks = row.surface.is_empty() || row.surface.iter().any(|item| item.kind == "hook");
+    if row.decision != Decision::Load && may_have_hooks {
         plan.refuse(&row.id, row.reasons.first().map_or("", |reason| reason.code.as_str()));
     }
 }

@@ -18,8 +18,8 @@ use plugward_loader::redact::{
     Content, Firewall, Raw, Redacted, Rules, SafeProvider, Settings as RedactSettings,
 };
 use plugward_loader::{
-    DeclaredModules, Grants, HookPlugins, Host as Sides, NobodyThere, PluginKey, PluginReport, Stores, Trust,
-    Weight, Writes, load, record_laundered, sha256,
+    DeclaredModules, Grants, HookPlugins, Host as Sides, NobodyThere, PinStatus, PluginKey, PluginReport,
+    Stores, Trust, Weight, Writes, load, record_laundered, sha256,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -54,6 +54,10 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     }
     let model = args.replies.as_deref().map(Replay::read).transpose()?.unwrap_or_default();
     let payload = payload(event)?;
+    if let Some(path) = &args.record {
+        // A record that cannot be written is found out before anything runs.
+        output_file::write(path, b"").with_context(|| format!("write {path}"))?;
+    }
     let mut firing = Firing::default();
     if !args.sources.dirs.is_empty() {
         firing.load(args, &settings, &mut builder, host, out)?;
@@ -74,6 +78,11 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
         Answer::Ask | Answer::Defer => 3,
         Answer::Deny => 5,
     };
+    if model.is_used_up() {
+        out.say(
+            "note: a hook asked for one more reply of the model\n  next: add a line to the file of --replies",
+        );
+    }
     let mut written = out.result(&json::render(&answered.report())?);
     if let Some(path) = &args.record {
         written = written.and(output_file::write(path, model.requests().as_bytes()));
@@ -143,6 +152,10 @@ impl Firing {
             // A mistyped directory must not pass for one without hooks.
             let dirs: Vec<&str> = args.sources.dirs.iter().map(|dir| dir.as_str()).collect();
             return Err(usage(format!("no plugin in {}", line(&dirs.join(", ")))));
+        }
+        let enrolled = checked.report().plugins.iter().filter(|row| row.pin.state == PinStatus::Enrolled);
+        for row in enrolled {
+            out.say(&format!("note: pinned on first use: {}", line(&row.id)));
         }
         self.exit = checked.report().exit;
         self.workflow = checked.take_workflow();

@@ -30,8 +30,12 @@ pub(crate) fn run(verb: &HookVerb, host: &Host, out: &mut Out) -> Result<u8, Fai
 fn event_of(word: &str) -> Result<Event, Failure> {
     Event::from_word(word).ok_or_else(|| {
         let words = Event::ALL.iter().flat_map(|event| [event.as_str(), event.pascal()]);
-        let near = words.min_by_key(|known| strsim::damerau_levenshtein(known, word)).unwrap_or_default();
-        usage(format!("no such event: `{}` (hook/event)\n  next: did you mean `{near}`?", line(word)))
+        let far = |known: &&str| strsim::damerau_levenshtein(known, word);
+        let all = || Event::ALL.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(", ");
+        let near = words.min_by_key(far).filter(|near| far(near) <= 3);
+        let next =
+            near.map_or_else(|| format!("use one of {}", all()), |near| format!("did you mean `{near}`?"));
+        usage(format!("no such event: `{}` (hook/event)\n  next: {next}", line(word)))
     })
 }
 
@@ -82,7 +86,7 @@ fn notes(plan: &Plan, sources: &HookSources, width: usize) -> String {
     let dirs: Vec<String> = sources.dirs.iter().map(|dir| shared::quoted(dir.as_str())).collect();
     for one in plan.refused() {
         out.push('\n');
-        let message = format!("no hook of {} runs", one.source);
+        let message = format!("none of the hooks of {} run", one.source);
         out.push_str(&table::item("refused ", REFUSE, &one.code, &message, width));
         if one.scope == Scope::Plugin && !one.code.starts_with("hook/") {
             // In the same mode: in another one, the look would pin what this one refused.

@@ -21,6 +21,7 @@ pub(super) struct Replay(Arc<Mutex<State>>);
 struct State {
     replies: VecDeque<String>,
     requests: String,
+    used_up: bool,
 }
 
 #[derive(Serialize)]
@@ -49,7 +50,12 @@ impl Replay {
             })?;
             replies.push_back(reply);
         }
-        Ok(Self(Arc::new(Mutex::new(State { replies, requests: String::new() }))))
+        Ok(Self(Arc::new(Mutex::new(State { replies, ..State::default() }))))
+    }
+
+    /// Returns `true` if there were more requests than replies.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).used_up
     }
 
     /// Returns what the model was asked, one JSON object per line.
@@ -76,6 +82,7 @@ impl Transport for Replay {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.requests.push_str(&row);
         state.requests.push('\n');
+        state.used_up |= state.replies.is_empty();
         state.replies.pop_front().map(Raw::new).ok_or(TransportError::new(TransportErrorKind::Unreachable))
     }
 }

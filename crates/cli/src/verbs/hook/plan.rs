@@ -6,7 +6,7 @@ use std::time::Duration;
 use plugward_loader::hook_events::{
     Event, Hook, HookNote, OnFailure, Plan, RefusedSource, Scope, Step, View,
 };
-use plugward_loader::{Keep, Looked, add_looked};
+use plugward_loader::{Keep, add_looked};
 use serde::Serialize;
 
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
@@ -29,15 +29,23 @@ pub(super) fn run(args: &HookPlanArgs, host: &Host, out: &mut Out) -> Result<u8,
     let settings = Settings::read(host)?;
     let mut builder = Plan::builder(settings.raw);
     add_files(&mut builder, &args.sources)?;
-    let mut granted = BTreeSet::new();
+    let mut granted = BTreeSet::<String>::new();
     if !args.sources.dirs.is_empty() {
         let roots = shared::roots(&args.sources.dirs)?;
         let trust = args.sources.trust.map(shared::trust_of);
         let looked = shared::look(&roots, trust, Keep::Nothing, &args.sources.finding, host, out)?;
-        add_looked(&mut builder, &looked);
-        granted = granted_ids(&settings.raw_grants, &looked);
+        if looked.report.plugins.is_empty() {
+            out.say("warning: no plugin was found");
+        }
+        let ids = add_looked(&mut builder, &looked);
+        let id = |grant: &RawGrant| Some(format!("{}:{}", ids.get(&grant.plugin)?, grant.hook));
+        granted = settings.raw_grants.iter().filter_map(id).collect();
     }
     let mut plan = builder.build();
+    for id in granted.iter().filter(|id| !plan.hooks().iter().any(|hook| hook.id() == id.as_str())) {
+        let id = line(id);
+        out.say(&format!("warning: `hooks.grants` names `{id}`, and there is no such hook\n  next: write the part of an id after the plugin and `:`, such as `PostToolUse.1`"));
+    }
     if let Some(event) = event {
         plan = plan.only(event);
     }
@@ -48,22 +56,13 @@ pub(super) fn run(args: &HookPlanArgs, host: &Host, out: &mut Out) -> Result<u8,
             out.result(&json::render(&PlanReport { version: 1, hooks, notes, refused })?)?;
         }
         ListFormat::Table => {
-            let mut text = table_of(&hooks, event, out.width);
+            let headings = if event.is_none() { Headings::Shown } else { Headings::IfSeveral };
+            let mut text = table_of(&hooks, headings, out.width);
             text.push_str(&notes(&plan, &args.sources, out.width));
             out.result(&text)?;
         }
     }
     Ok(if user_file_is_refused(&plan) { 2 } else { 0 })
-}
-
-/// The ids of the hooks that the settings grant raw output.
-fn granted_ids(grants: &[RawGrant], looked: &Looked) -> BTreeSet<String> {
-    let rows = &looked.report.plugins;
-    let of = |grant: &RawGrant| {
-        let row = rows.iter().find(|row| row.key == grant.plugin)?;
-        Some(format!("{}:{}", row.id, grant.hook))
-    };
-    grants.iter().filter_map(of).collect()
 }
 
 #[derive(Serialize)]
@@ -137,8 +136,15 @@ impl HookRow<'_> {
     }
 }
 
+/// Whether each table has the name of its event above it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Headings {
+    Shown,
+    IfSeveral,
+}
+
 /// Draws one table per event. If an id and its command do not fit in a line, they get lines of their own.
-fn table_of(hooks: &[HookRow<'_>], event: Option<Event>, width: usize) -> String {
+fn table_of(hooks: &[HookRow<'_>], headings: Headings, width: usize) -> String {
     let long = |row: &HookRow<'_>| row.id.chars().count().saturating_add(row.runs().chars().count());
     let stacked = hooks.iter().map(long).max().unwrap_or(0).saturating_add(COLUMNS) > width;
     let mut out = String::new();
@@ -147,7 +153,7 @@ fn table_of(hooks: &[HookRow<'_>], event: Option<Event>, width: usize) -> String
         if rows.is_empty() {
             continue;
         }
-        if event.is_none() {
+        if headings == Headings::Shown || hooks.len() > rows.len() {
             let gap = if out.is_empty() { "" } else { "\n" };
             out.push_str(&format!("{gap}{one}\n"));
         }
