@@ -21,6 +21,7 @@ mod corpus;
 mod definitions;
 mod environment;
 mod gates;
+mod hostile;
 mod matrix;
 mod models;
 mod order;
