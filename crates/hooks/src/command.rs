@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::services::{HookCommand, Start};
 
@@ -22,6 +22,9 @@ const GRACE: Duration = Duration::from_millis(500);
 const DRAIN: Duration = Duration::from_millis(250);
 /// How often the end of the program is looked for on systems that cannot wait for it together with pipes.
 const TICK: Duration = Duration::from_millis(5);
+
+/// The exit code with which a hook denies.
+const DENY: i32 = 2;
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,9 +120,15 @@ impl<'a> Running<'a> {
     fn drive(&mut self, deadline: Instant) -> io::Result<Ran> {
         let end = match self.until(deadline, StopAt::Exit)? {
             Round::Oversize => {
+                // A program that is about to deny has a moment to say so.
+                let ended = matches!(self.until(after(DRAIN), StopAt::Exit)?, Round::Ended | Round::Drained);
                 self.signal(Signal::KILL);
-                self.wait()?;
-                End::Oversize
+                let status = self.wait()?;
+                if ended && status.and_then(|status| status.code()) == Some(DENY) {
+                    End::Exit(DENY)
+                } else {
+                    End::Oversize
+                }
             }
             Round::Late => {
                 self.signal(Signal::TERM);
@@ -135,14 +144,19 @@ impl<'a> Running<'a> {
                 // The program is not reaped yet, so its process group cannot belong to another program.
                 self.signal(Signal::KILL);
                 let status = self.wait()?;
+                let Some(status) = status else { return Ok(self.ran(End::TimedOut)) };
                 match (oversize, status.code(), status.signal()) {
-                    (true, ..) => End::Oversize,
-                    (false, Some(code), _) => End::Exit(code),
-                    (false, None, signal) => End::Signal(signal.unwrap_or_default()),
+                    (true, code, _) if code != Some(DENY) => End::Oversize,
+                    (_, Some(code), _) => End::Exit(code),
+                    (_, None, signal) => End::Signal(signal.unwrap_or_default()),
                 }
             }
         };
-        Ok(Ran { end, stdout: core::mem::take(&mut self.out), stderr: self.err.take() })
+        Ok(self.ran(end))
+    }
+
+    fn ran(&mut self, end: End) -> Ran {
+        Ran { end, stdout: core::mem::take(&mut self.out), stderr: self.err.take() }
     }
 
     /// Moves bytes until the program ended, printed too much, or the time is over.
@@ -186,8 +200,14 @@ impl<'a> Running<'a> {
                 self.feed();
             }
             if out {
-                read_some(&mut self.stdout, |bytes| self.out.extend_from_slice(bytes));
-                if self.out.len() > STDOUT_BYTES {
+                let is_full = self.out.len() > STDOUT_BYTES;
+                read_some(&mut self.stdout, |bytes| {
+                    // What comes after the limit is read, so that the program can end, and not kept.
+                    if !is_full {
+                        self.out.extend_from_slice(bytes);
+                    }
+                });
+                if !is_full && self.out.len() > STDOUT_BYTES {
                     return Ok(Round::Oversize);
                 }
             }
@@ -228,17 +248,29 @@ impl<'a> Running<'a> {
         Ok(waitid(WaitId::Pid(pid), options)?.is_some())
     }
 
-    /// Signals the whole group. That no process is left in it is no error.
+    /// Signals the whole group, and the program itself, which can have left the group. It is not reaped yet, so its id
+    /// cannot belong to another program. That no process is left is not an error.
     fn signal(&self, signal: Signal) {
         if let Some(pid) = self.pid {
             let _none_left = kill_process_group(pid, signal);
+            let _ended = kill_process(pid, signal);
         }
     }
 
-    fn wait(&mut self) -> io::Result<ExitStatus> {
-        let status = self.child.wait()?;
-        self.reaped = true;
-        Ok(status)
+    /// Waits for the end of a program that ended or was killed; `None` if it does not end, such as one with more
+    /// privileges than this process.
+    fn wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        let deadline = after(DRAIN);
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                self.reaped = true;
+                return Ok(Some(status));
+            }
+            if now() >= deadline {
+                return Ok(None);
+            }
+            std::thread::sleep(TICK);
+        }
     }
 }
 
@@ -246,7 +278,8 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         if !self.reaped {
             self.signal(Signal::KILL);
-            let _ended = self.child.wait();
+            // If it cannot be ended, nobody waits for it, and the system keeps its exit status.
+            let _ended = self.wait();
         }
     }
 }
@@ -296,6 +329,13 @@ impl Tail {
             let rest = self.0.iter().skip(extra).position(|byte| *byte == b'\n');
             let end = rest.map_or(self.0.len(), |line| extra.saturating_add(line).saturating_add(1));
             self.0.drain(..end);
+            // So does the rest of a key whose first lines are gone.
+            let text = String::from_utf8_lossy(&self.0);
+            if let Some(at) =
+                text.find("-----END").filter(|at| !text.get(..*at).unwrap_or_default().contains("-----BEGIN"))
+            {
+                self.0 = text.get(at..).unwrap_or_default().as_bytes().to_vec();
+            }
         }
     }
 

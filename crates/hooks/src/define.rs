@@ -7,7 +7,7 @@ use plugward_manifest::{Dialect, Fact, ForeignText, SurfaceItem};
 
 use crate::event::{Event, EventClass, MatchKey};
 use crate::hook::{CommandForm, Handler, Hook, OnFailure, Scope, Step, View};
-use crate::matcher::{Condition, ListSyntax, Matcher, is_permission_rule};
+use crate::matcher::{Condition, ListSyntax, Matcher, matches_no_tool};
 use crate::plan::HookNote;
 
 /// The longest time that a hook can take.
@@ -173,8 +173,8 @@ impl<'a> Definition<'a> {
                 return Err(self.defect("hook/user-config-in-shell", message));
             }
             let shell = match self.item.fact("shell") {
-                None | Some("sh") => "sh",
-                Some("bash") => "bash",
+                None | Some("sh" | "/bin/sh") => "sh",
+                Some("bash" | "/bin/bash") => "bash",
                 Some(other) => {
                     let message = format!("expected the shell `sh` or `bash`, found `{}`", shown(other, 64));
                     return Err(self.defect("hook/unsupported", &message));
@@ -209,7 +209,7 @@ impl<'a> Definition<'a> {
             let message = format!("expected {expected}, found {}", shown(text, 64));
             self.defect("hook/bad-timeout", &message)
         };
-        if let Some(text) = self.other.get("timeout") {
+        if let Some(text) = self.other.get("timeout").filter(|text| *text != "null") {
             return Err(bad(text, "a number of seconds"));
         }
         let Some(text) = self.item.fact("timeout") else {
@@ -257,9 +257,9 @@ impl<'a> Definition<'a> {
             Event::FileChanged | Event::StopFailure => ListSyntax::Narrow,
             _ => ListSyntax::Wide,
         };
-        if !gnoma && is_permission_rule(text) {
+        if !gnoma && event.is_tool_event() && matches_no_tool(text) {
             let message =
-                format!("`{}` is a permission rule, and as a matcher it matches no name", shown(text, 128));
+                format!("`{}` is not the name of a tool or an expression for one", shown(text, 128));
             self.note("hook/matcher-is-rule", message);
         }
         let matcher = if gnoma { Matcher::of_gnoma(text) } else { Matcher::of_claude(text, list) };
@@ -341,7 +341,7 @@ impl<'a> Definition<'a> {
 
     fn unknown_fields(&mut self) {
         // The fields that the hosts document; those that the manifest reads are not among the others.
-        const KNOWN: [&str; 9] = [
+        const KNOWN: [&str; 10] = [
             "async",
             "asyncRewake",
             "description",
@@ -351,6 +351,7 @@ impl<'a> Definition<'a> {
             "onFailure",
             "once",
             "statusMessage",
+            "timeout",
         ];
         let unknown: Vec<String> =
             self.other.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect();

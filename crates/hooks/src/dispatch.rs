@@ -241,12 +241,21 @@ struct Firing<'d> {
     known: Known,
     /// The hook that wrote the arguments as they stand.
     writer: Option<String>,
+    /// What the last hook that wrote the output had in another encoding.
+    output_laundered: Vec<Found>,
     report: HookReport,
 }
 
 impl<'d> Firing<'d> {
     fn new(dispatcher: &'d Dispatcher, event: Event, at: &'d FireContext) -> Self {
-        Self { dispatcher, at, known: Known::new(), writer: None, report: HookReport::new(event) }
+        Self {
+            dispatcher,
+            at,
+            known: Known::new(),
+            writer: None,
+            output_laundered: Vec::new(),
+            report: HookReport::new(event),
+        }
     }
 
     /// Remembers the secrets of arguments or data.
@@ -284,7 +293,16 @@ impl<'d> Firing<'d> {
         let copy = local::copy(&current.raw);
         let (redacted, laundered) = self.dispatcher.services.firewall.redact_output(copy, &self.known);
         if let Some(hook) = writer {
-            self.laundered(hook, &laundered);
+            // What an earlier hook printed and this one kept is not of this one.
+            let mut before = core::mem::take(&mut self.output_laundered);
+            let is_new = |found: &&Found| {
+                let same =
+                    before.iter().position(|old| old.kind == found.kind && old.raw_len == found.raw_len);
+                same.map(|at| before.swap_remove(at)).is_none()
+            };
+            let new: Vec<Found> = laundered.iter().filter(is_new).cloned().collect();
+            self.laundered(hook, &new);
+            self.output_laundered = laundered;
         }
         current.scanned = Some(redacted);
     }
@@ -585,6 +603,9 @@ impl<'d> Firing<'d> {
                 }
             } else if managed {
                 // The settings of the organization apply, whatever a hook wants.
+                report.answer = Answer::Allow;
+            } else if event.prolongs() && report.stop_turn {
+                // The agent cannot both go on and stop.
                 report.answer = Answer::Allow;
             } else if event == Event::PostToolBatch {
                 report.stop_turn = true;

@@ -13,8 +13,12 @@ const MAIN_ARGUMENTS: [&str; 4] = ["command", "file_path", "path", "url"];
 
 /// Characters with which a shell runs more than one command, so that a rule about the first says too little.
 const SHELL_OPERATORS: [char; 10] = [';', '&', '|', '<', '>', '$', '`', '(', ')', '\n'];
-/// Characters with which the first word of a command is not the name of what runs.
-const WORD_SYNTAX: [char; 6] = ['\'', '"', '\\', '=', '{', '~'];
+/// Characters with which a shell puts something else in the place of a word.
+const WORD_SYNTAX: [char; 10] = ['\'', '"', '\\', '=', '{', '~', '*', '?', '[', '!'];
+/// Commands that run the command that follows them.
+const WRAPPERS: [&str; 8] = ["command", "env", "eval", "exec", "nohup", "sudo", "time", "xargs"];
+/// One character of UTF-8, in an expression over bytes.
+const CHARACTER: &str = r"(?:[\x00-\x7F]|[\xC0-\xFF][\x80-\xBF]*)";
 
 /// Which names a hook is for.
 #[derive(Clone)]
@@ -48,7 +52,8 @@ impl Matcher {
         if glob.is_empty() {
             return Some(Self::All);
         }
-        compile(&glob_expression(glob, "[^/]*", "[^/]")?).map(Self::Pattern)
+        compile(&glob_expression(glob, "[^/]*", r"(?:[\x00-\x2E\x30-\x7F]|[\xC0-\xFF][\x80-\xBF]*)")?)
+            .map(Self::Pattern)
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {
@@ -79,11 +84,29 @@ pub(crate) enum ListSyntax {
     Narrow,
 }
 
-/// Returns `true` for a permission rule such as `Write(docs/**)`, which is a valid expression that matches no tool.
-pub(crate) fn is_permission_rule(text: &str) -> bool {
+/// The names of common tools, of which a matcher in another case matches none.
+const TOOLS: [&str; 10] =
+    ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "NotebookEdit", "Read", "Task", "WebFetch", "Write"];
+
+/// Returns `true` for text that is a valid expression and matches no tool, such as the permission rule `Write(docs/**)`.
+pub(crate) fn matches_no_tool(text: &str) -> bool {
+    let other_case = |part: &str| TOOLS.iter().any(|tool| *tool != part && tool.eq_ignore_ascii_case(part));
+    // Alternatives inside of a group belong together.
+    let parts = if text.contains('(') && !text.split('|').any(is_permission_rule) {
+        vec![text]
+    } else {
+        text.split('|').collect()
+    };
+    let never = |part: &&str| is_permission_rule(part) || other_case(part);
+    let is_expression = ["\"", "'", "==", "&&"].iter().any(|mark| text.contains(mark))
+        || (text.len() > 1 && text.starts_with('/') && text.ends_with('/'));
+    is_expression || parts.iter().all(never) || parts.iter().any(|part| is_permission_rule(part))
+}
+
+fn is_permission_rule(text: &str) -> bool {
     let Some((tool, rest)) = text.split_once('(') else { return false };
     let is_tool = !tool.is_empty() && tool.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
-    is_tool && tool.starts_with(char::is_uppercase) && rest.ends_with(')') && !rest.contains('|')
+    is_tool && tool.starts_with(char::is_uppercase) && rest.ends_with(')')
 }
 
 /// The `if` of a handler: `Tool` or `Tool(pattern)`. It holds for every tool if it cannot be read.
@@ -94,7 +117,8 @@ pub(crate) struct Condition(Option<(Matcher, ArgumentRule)>);
 enum ArgumentRule {
     Any,
     Prefix(String),
-    Glob(Matcher),
+    /// A path or text, and what is inside of it as a directory.
+    Glob(Matcher, Matcher),
 }
 
 impl Condition {
@@ -110,15 +134,18 @@ impl Condition {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*');
         // Rules about a directory, a domain or alternatives have meanings of their own.
         let starts_special = ["./", "../", "~", "/", "domain:"].iter().any(|start| rest.starts_with(start));
-        if tool.is_empty() || !tool.chars().all(is_name) || starts_special || rest.contains(['{', '[', '\\'])
-        {
+        let is_special = starts_special || rest.contains(['{', '[', '\\', '(', ')']);
+        if tool.is_empty() || !tool.chars().all(is_name) || is_special {
             return None;
         }
-        let glob = |text: &str| compile(&glob_expression(text, ".*", ".")?).map(Matcher::Pattern);
+        let glob = |text: &str| compile(&glob_expression(text, ".*", CHARACTER)?).map(Matcher::Pattern);
         let argument = match rest.strip_suffix(":*").or_else(|| rest.strip_suffix(" *")) {
-            _ if rest == "*" => ArgumentRule::Any,
-            Some(prefix) if !prefix.contains('*') => ArgumentRule::Prefix(prefix.to_owned()),
-            _ => ArgumentRule::Glob(glob(rest.trim_start_matches("**/"))?),
+            _ if matches!(rest, "" | "*") => ArgumentRule::Any,
+            Some(prefix) if !prefix.contains('*') => ArgumentRule::Prefix(words(prefix)),
+            _ => {
+                let plain = rest.trim_end_matches('/').replace("**/", "**");
+                ArgumentRule::Glob(glob(&plain)?, glob(&format!("{plain}/**"))?)
+            }
         };
         Some((glob(tool)?, argument))
     }
@@ -129,38 +156,62 @@ impl Condition {
         if !tools.matches(tool) {
             return false;
         }
-        let mut arguments = MAIN_ARGUMENTS.iter().filter_map(|key| Some((*key, args.get(*key)?))).peekable();
+        let Some(args) = args.as_object() else { return true };
+        let is_main = |key: &str| MAIN_ARGUMENTS.contains(&key);
         // Whoever writes the arguments could add one to be compared instead of the one that counts.
-        arguments.peek().is_none() || arguments.any(|(key, value)| rule.may_match(key, value, directory))
+        !args.keys().any(|key| is_main(key))
+            || args.iter().any(|(key, value)| {
+                (is_main(key) || value.is_string()) && rule.may_match(key, value, directory)
+            })
     }
 }
 
 impl ArgumentRule {
     fn may_match(&self, key: &str, value: &Value, directory: &str) -> bool {
         let Some(text) = value.as_str() else { return true };
-        let text = text.trim();
-        let is_plain = match key {
-            "command" => {
-                let first = text.split_whitespace().next().unwrap_or_default();
-                !text.contains(SHELL_OPERATORS) && !first.contains(WORD_SYNTAX)
-            }
-            "url" => true,
-            // The same file has many names.
-            _ => !text.split('/').any(|part| matches!(part, "." | "..")) && !text.contains("//"),
-        };
-        if !is_plain {
+        if key == "command" {
+            // Operators are looked for before line breaks become spaces.
+            return text.contains(SHELL_OPERATORS) || self.may_match_command(&words(text));
+        }
+        if key == "url" {
+            let lower = text.to_ascii_lowercase();
+            return self.matches(text) || self.matches(&lower);
+        }
+        // The same file has many names.
+        if text.split('/').any(|part| matches!(part, "." | "..")) || text.contains("//") {
             return true;
         }
-        // Rules about files are mostly written relative to the project, or for a file name in any directory.
-        let relative = text.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
-        let name = text.rsplit('/').next().filter(|_| key != "command");
-        let mut texts = core::iter::once(text).chain(relative).chain(name);
+        // Rules about files are mostly written relative to the project, or to any directory above the file.
+        let relative = text.strip_prefix(directory.trim_end_matches('/')).unwrap_or(text);
+        let tails = relative.match_indices('/').filter_map(|(at, _)| relative.get(at.saturating_add(1)..));
+        core::iter::once(text).chain(core::iter::once(relative)).chain(tails).any(|text| self.matches(text))
+    }
+
+    fn may_match_command(&self, text: &str) -> bool {
+        let count = match self {
+            Self::Prefix(prefix) => prefix.split(' ').count(),
+            Self::Any | Self::Glob(..) => usize::MAX,
+        };
+        let first = text.split(' ').next().unwrap_or_default();
+        let name = first.rsplit('/').next().unwrap_or_default();
+        let is_unclear =
+            text.split(' ').take(count).any(|word| word.contains(WORD_SYNTAX)) || WRAPPERS.contains(&name);
+        let by_name = text.replacen(first, name, 1);
+        is_unclear || self.matches(text) || self.matches(&by_name)
+    }
+
+    fn matches(&self, text: &str) -> bool {
         match self {
             Self::Any => true,
-            Self::Prefix(prefix) => texts.any(|text| text.starts_with(prefix.as_str())),
-            Self::Glob(glob) => texts.any(|text| glob.matches(text)),
+            Self::Prefix(prefix) => text.starts_with(prefix.as_str()),
+            Self::Glob(own, inside) => own.matches(text) || inside.matches(text),
         }
     }
+}
+
+/// Returns text with one space between its words.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn compile(pattern: &str) -> Option<Regex> {
@@ -245,8 +296,29 @@ mod tests {
 
     #[test]
     fn a_permission_rule_is_not_an_expression_with_groups() {
-        assert!(is_permission_rule("Write(docs/**)") && is_permission_rule("Bash(git:*)"));
-        assert!(!is_permission_rule("(Write|Edit)") && !is_permission_rule("mcp__(a|b)"));
+        for never in [
+            "Write(docs/**)",
+            "Bash(git:*)",
+            "Edit(src/*)|Write(src/*)",
+            "Write|Bash(git:*)",
+            "bash",
+            "edit|write",
+            "tool == \"Bash\"",
+            "/Bash/",
+        ] {
+            assert!(matches_no_tool(never), "{never}");
+        }
+        for name in [
+            "(Write|Edit)",
+            "mcp__(a|b)",
+            "Bash",
+            "Edit|MultiEdit|Write",
+            "mcp__.*__write.*",
+            "bash|Bash",
+            "my-tool",
+        ] {
+            assert!(!matches_no_tool(name), "{name}");
+        }
     }
 
     #[test]
@@ -268,6 +340,32 @@ mod tests {
             assert!(holds("Bash(rm:*)", "Bash", json!({"command": hidden})), "{hidden}");
         }
         assert!(!holds("Bash(rm:*)", "Bash", json!({"command": "echo \"rm\""})));
+        for (rule, command) in [
+            ("rm -rf:*", "rm  -rf /"),
+            ("git push:*", "git \"push\""),
+            ("git push *", "git p[u]sh"),
+            ("rm:*", "/bin/rm x"),
+            ("rm:*", "command rm x"),
+            ("", "x"),
+        ] {
+            assert!(holds(&format!("Bash({rule})"), "Bash", json!({"command": command})), "{rule} {command}");
+        }
+        for (rule, path) in [
+            ("src/**/*.rs", "src/a.rs"),
+            ("**/node_modules/**", "pkg/node_modules/a"),
+            ("src/", "src/a"),
+            ("secrets", "secrets/a"),
+            ("caf?", "caf\u{e9}"),
+        ] {
+            assert!(holds(&format!("Edit({rule})"), "Edit", json!({"file_path": path})), "{rule} {path}");
+            assert!(!holds(&format!("Edit({rule})"), "Edit", json!({"file_path": "doc/other.md"})), "{rule}");
+        }
+        assert!(holds(
+            "NotebookEdit(s.ipynb)",
+            "NotebookEdit",
+            json!({"notebook_path": "s.ipynb", "path": "x"})
+        ));
+        assert!(holds("WebFetch(https://evil.com*)", "WebFetch", json!({"url": "HTTPS://Evil.com/x"})));
         assert!(
             holds("Edit(src/**)", "Edit", json!({"command": "x", "file_path": "src/a"})),
             "not the first argument"

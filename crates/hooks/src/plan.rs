@@ -230,7 +230,8 @@ impl PlanBuilder {
 
     fn unique(&mut self, id: &str) -> String {
         let id = shown(id, 256);
-        let stem = id.trim_end_matches(|c: char| c.is_ascii_digit());
+        let stem = id.split(':').next().unwrap_or_default();
+        let stem = stem.trim_end_matches(|c: char| c.is_ascii_digit());
         let is_scope = matches!(stem, "managed" | "user" | "project" | "host");
         let id = if is_scope { format!("./{id}") } else { id };
         let numbered = (2..).map(|number: u32| format!("{id} ({number})"));

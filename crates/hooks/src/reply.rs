@@ -173,14 +173,17 @@ fn claude(event: Event, text: &str) -> Result<Reply, Failure> {
     if event.class() == EventClass::Gate && text.contains('\0') {
         return Err(bad("expected text without NUL bytes"));
     }
-    // A reply that is cut, or has text behind it, was meant as one too.
-    if text.starts_with('{') || text.contains('{') && REPLY_WORDS.iter().any(|word| text.contains(word)) {
-        return Err(bad("expected a JSON reply without text around it"));
-    }
-    // Context can quote JSON; elsewhere an object was meant as a reply, whatever its keys are.
+    // A reply that is cut, or has text around it, was meant as one too. Context can quote JSON, so there an object at the
+    // end counts alone; elsewhere an object was meant as a reply, whatever its keys are.
+    let has_words = REPLY_WORDS.iter().any(|word| text.contains(word));
     let object = text.find('{').zip(text.rfind('}')).and_then(|(start, end)| text.get(start..=end));
-    let is_object = |text: &str| strict::object(text.as_bytes(), &strict::REPLY).is_ok();
-    if !event.text_is_context() && object.is_some_and(is_object) {
+    let is_object = object.is_some_and(|text| strict::object(text.as_bytes(), &strict::REPLY).is_ok());
+    let was_reply = if event.text_is_context() {
+        has_words && is_object && text.ends_with('}')
+    } else {
+        is_object || (has_words && text.contains('{'))
+    };
+    if text.starts_with('{') || was_reply {
         return Err(bad("expected a JSON reply without text around it"));
     }
     let mut reply = Reply::new(Answer::Skip);
@@ -209,8 +212,8 @@ impl ClaudeReply {
                     Value::Bool(true) => {}
                     Value::Bool(false) => {
                         self.reply.stop_turn = true;
-                        // A turn that stops does not call its tool first.
-                        if self.event.class() == EventClass::Gate && self.event.is_tool_event() {
+                        // What the event is about does not happen first.
+                        if self.event.class() == EventClass::Gate && !self.event.prolongs() {
                             self.answer(Answer::Deny);
                         }
                     }
@@ -334,7 +337,7 @@ impl ClaudeReply {
         match value.as_str() {
             Some("block" | "deny") => self.answer(Answer::Deny),
             Some("approve" | "allow") => self.answer(Answer::Allow),
-            None if value.is_null() => {}
+            None | Some("") if value.is_null() || value.is_string() => {}
             _ => self.wrong(key, "approve or block"),
         }
     }

@@ -59,5 +59,8 @@ fn value(node: &Node<'_>) -> Option<Value> {
 
 /// Returns `true` if a key is one of `known` but for its case. Readers differ on whether it is that key.
 pub(crate) fn has_other_case(members: &Map<String, Value>, known: &[&str]) -> bool {
-    members.keys().any(|key| known.iter().any(|known| known != key && known.eq_ignore_ascii_case(key)))
+    // Some readers fold letters outside of ASCII too, such as the Kelvin sign.
+    members.keys().any(|key| {
+        !key.is_ascii() || known.iter().any(|known| known != key && known.eq_ignore_ascii_case(key))
+    })
 }

@@ -166,10 +166,10 @@ fn a_gnoma_hook_has_a_name_of_its_own() {
 
 #[test]
 fn bad_timeout() {
-    for bad in [json!(0), json!(-1), json!("5"), json!("5s"), json!(null), json!([1])] {
+    for bad in [json!(0), json!(-1), json!("5"), json!("5s"), json!([1])] {
         defect("hook/bad-timeout", &with("timeout", &bad));
     }
-    for good in [json!(1), json!(0.5), json!(600)] {
+    for good in [json!(1), json!(0.5), json!(600), json!(null)] {
         fine("PreToolUse", &with("timeout", &good));
     }
     for bad in [

@@ -203,3 +203,84 @@ fn inside_an_agent_hook_command_hooks_still_run() {
     let report = dispatcher(gnoma(&entry("g", "pre_tool_use", "exit 2"))).gate(&bash("ls"), &at);
     assert_eq!(report.hooks.answer, Answer::Deny);
 }
+
+#[test]
+fn a_hook_that_leaves_its_process_group_ends_in_time() {
+    if !crate::common::has("python3") {
+        return;
+    }
+    let room = Room::new();
+    let script = "import os,time; open('pid','w').write(str(os.getpid())); \
+                  os.setpgid(0, os.getpgid(os.getppid())); time.sleep(60)";
+    room.write("h.py", script);
+    let plan = gnoma(&entry_with("g", "pre_tool_use", "exec python3 h.py", "timeout = \"1s\""));
+    let report = crate::common::within(std::time::Duration::from_secs(1), "setpgid", || gate(plan, &room));
+    assert_eq!(steps(&report.hooks), ["user:g gate raw failure hook/timed-out"]);
+    let pid = room.text("pid");
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "the program was ended and waited for");
+}
+
+#[test]
+fn exit_code_2_denies_after_too_much_output_too() {
+    let room = Room::new();
+    let exec = "head -c 1100000 /dev/zero; exit 2";
+    let report = gate(gnoma(&entry_with("g", "pre_tool_use", exec, "fail_open = true")), &room);
+    assert_eq!(steps(&report.hooks), ["user:g gate raw deny -"]);
+    let exec = "head -c 1100000 /dev/zero; exit 0";
+    let report = gate(gnoma(&entry("g", "pre_tool_use", exec)), &room);
+    assert_eq!(steps(&report.hooks), ["user:g gate raw failure hook/oversize"]);
+}
+
+#[test]
+fn only_the_hook_that_encoded_a_secret_is_reported() {
+    let room = Room::new();
+    let hex = crate::common::hex(&secret());
+    room.write("first", json!({"transformed": {"output": hex}}).to_string());
+    room.write("second", json!({"transformed": {"output": format!("{hex} -- end")}}).to_string());
+    let text = entry("a", "post_tool_use", "cat first") + &entry("b", "post_tool_use", "cat second");
+    let report = after(gnoma(&text), &room, &secret());
+    let hooks: Vec<&str> = report.hooks.laundered.iter().map(|row| row.hook.as_str()).collect();
+    assert_eq!(hooks, ["user:a"]);
+    assert!(!crate::common::out(&report).contains(&hex));
+}
+
+#[test]
+fn the_rest_of_a_key_that_was_cut_is_not_printed() {
+    let room = Room::new();
+    let body = "MIIEpAIBAAKCAQEAx3Vb9QyT".repeat(2);
+    let armor = |word: &str| format!("-----{word} RSA PRIVATE KEY-----");
+    let mut text = format!("{}\n", armor("BEGIN"));
+    (0..1000).for_each(|_| text.push_str(&format!("{body}\n")));
+    text.push_str(&format!("{}\n{}", armor("END"), "short\n".repeat(5000)));
+    room.write("err", text);
+    let report = gate(gnoma(&entry("g", "pre_tool_use", "cat err >&2; exit 2")), &room);
+    assert!(!shown(&report.hooks).contains(&body) && shown(&report.hooks).contains("short"));
+}
+
+#[test]
+fn a_turn_that_stops_is_not_allowed_and_does_not_go_on() {
+    let room = Room::new();
+    room.write("reply", "{\"continue\": false}");
+    let fire = |event: Event, text: &str| {
+        dispatcher(claude(text)).gate(&GateCall::data(event, json!({})), &room.at()).hooks
+    };
+    let report = fire(Event::UserPromptSubmit, &command("UserPromptSubmit", "cat reply"));
+    assert_eq!((report.answer, report.stop_turn), (Answer::Deny, true));
+    let both = json!({"hooks": {"Stop": [{"hooks": [
+        {"type": "command", "command": "cat reply"}, {"type": "command", "command": "exit 2"}]}]}});
+    let report = fire(Event::Stop, &both.to_string());
+    assert_eq!((report.answer, report.stop_turn), (Answer::Allow, true));
+}
+
+#[test]
+fn context_can_quote_a_reply() {
+    let room = Room::new();
+    room.write("text", "Print {\"decision\": \"block\"} to block a prompt.");
+    let text = command("UserPromptSubmit", "cat text");
+    let fire = || {
+        dispatcher(claude(&text)).gate(&GateCall::data(Event::UserPromptSubmit, json!({})), &room.at()).hooks
+    };
+    assert_eq!((fire().answer, fire().context.len()), (Answer::Allow, 1));
+    room.write("text", "log\n{\"decision\": \"block\"}");
+    assert_eq!(fire().answer, Answer::Deny);
+}

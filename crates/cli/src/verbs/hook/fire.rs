@@ -389,6 +389,8 @@ pub(crate) fn end_running() {
     if let Some(group) = rustix::process::Pid::from_raw(RUNNING.load(Ordering::SeqCst)) {
         // The group is gone if the hook has ended.
         let _gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        // Its first process can have left the group.
+        let _ended = rustix::process::kill_process(group, rustix::process::Signal::KILL);
     }
     let open = PLUGINS.try_lock().ok().and_then(|mut plugins| plugins.take());
     if let Some(Err(error)) = open.map(HookPlugins::remove) {
