@@ -1191,3 +1191,58 @@ fn codes_of_hosts_that_embed_the_crates() {
         assert_eq!((report.hooks.answer, report.hooks.steps[0].code), (answer, code));
     }
 }
+
+#[test]
+fn an_interrupt_ends_the_hook_and_removes_the_private_copy() {
+    let home = Home::new();
+    home.write("plugins/p/.claude-plugin/plugin.json", "{\"name\": \"p\", \"version\": \"1.0.0\"}");
+    let started = "{ echo $$ > \"$CLAUDE_PROJECT_DIR/pid\"; exec sleep 60; }";
+    let hooks = claude("PreToolUse", &json!([{"type": "command", "command": started}]));
+    home.write("plugins/p/hooks/hooks.json", &hooks);
+    let mut child = plugward(&home, &["hook", "fire", "PreToolUse", "--in", "plugins"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(CALL.as_bytes()).unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    let pid = loop {
+        let text = std::fs::read_to_string(home.path("pid")).unwrap_or_default();
+        if let Ok(pid) = text.trim().parse::<u32>() {
+            break pid;
+        }
+        assert!(Instant::now() < until, "the hook did not start");
+        std::thread::yield_now();
+    };
+    let own = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let is_alive = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+    };
+    while is_alive() {
+        assert!(Instant::now() < until, "the hook is still running");
+        std::thread::yield_now();
+    }
+    let left: Vec<_> = std::fs::read_dir(home.path("state/sealed")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_deny_stays_one_if_its_report_cannot_be_written() {
+    let home = Home::new();
+    home.write("f.toml", &hook("g", "pre_tool_use", "exit 2", ""));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = plugward(&home, &["hook", "fire", "PreToolUse", "--hooks", "f.toml"]);
+    command.stdout(full);
+    assert_eq!(code(&with_input(command, CALL)), 5);
+}
+
+#[test]
+fn a_directory_without_plugins_ends_a_firing() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("empty")).unwrap();
+    let output = with_input(plugward(&home, &["hook", "fire", "Stop", "--in", "empty"]), "{\"data\":{}}");
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains("no plugin in empty"), "{}", said(&output));
+}
