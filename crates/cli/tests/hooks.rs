@@ -720,7 +720,7 @@ fn a_payload_that_is_not_one_ends_before_anything_runs() {
     let huge = json!({"tool": "Bash", "args": {"command": "x".repeat(16 << 20)}}).to_string();
     let deep = format!("{{\"tool\":\"Bash\",\"args\":{{\"a\":{}{}}}}}", "[".repeat(128), "]".repeat(128));
     let rows = [
-        ("", "an empty file"),
+        ("", "no payload on standard input"),
         ("ls", "line 1, column 1"),
         ("[]", "expected an object"),
         (r#"{"tool":"Bash","args":{}} {}"#, "line 1, column 27"),
@@ -1245,4 +1245,22 @@ fn a_directory_without_plugins_ends_a_firing() {
     let output = with_input(plugward(&home, &["hook", "fire", "Stop", "--in", "empty"]), "{\"data\":{}}");
     assert_eq!(code(&output), 2);
     assert!(said(&output).contains("no plugin in empty"), "{}", said(&output));
+}
+
+#[test]
+fn an_empty_payload_gets_an_example_that_works() {
+    let home = Home::new();
+    for event in
+        ["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionStart", "PermissionDenied"]
+    {
+        home.write("f.json", "{\"hooks\": {}}");
+        let fire =
+            |input: &str| with_input(plugward(&home, &["hook", "fire", event, "--hooks", "f.json"]), input);
+        let empty = fire("\n");
+        assert_eq!(code(&empty), 2);
+        let text = said(&empty);
+        let (_, example) = text.split_once("next: pipe in ").unwrap();
+        let output = fire(example.trim());
+        assert_eq!(code(&output), 0, "{event}: {}", said(&output));
+    }
 }

@@ -200,7 +200,7 @@ fn is_first_match(all: &[&Hook], place: usize, call: &GateCall, at: &FireContext
 }
 
 fn matches(hook: &Hook, call: &GateCall, at: &FireContext) -> bool {
-    // Without the part that a matcher is about, a hook runs: a gate that stays out is not consent.
+    // Without the part that a matcher is about, a hook runs: a gate that does not run has not agreed.
     if call.matched().is_some_and(|name| !hook.matcher.matches(name)) {
         return false;
     }

@@ -84,14 +84,14 @@ pub(crate) enum ListSyntax {
     Narrow,
 }
 
-/// The names of common tools, of which a matcher in another case matches none.
+/// Common tools. A matcher that differs from one only in case is probably a typo.
 const TOOLS: [&str; 10] =
     ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "NotebookEdit", "Read", "Task", "WebFetch", "Write"];
 
 /// Returns `true` for text that is a valid expression and matches no tool, such as the permission rule `Write(docs/**)`.
 pub(crate) fn matches_no_tool(text: &str) -> bool {
     let other_case = |part: &str| TOOLS.iter().any(|tool| *tool != part && tool.eq_ignore_ascii_case(part));
-    // Alternatives inside of a group belong together.
+    // A group can contain alternatives, so its text is not split.
     let parts = if text.contains('(') && !text.split('|').any(is_permission_rule) {
         vec![text]
     } else {
@@ -117,7 +117,7 @@ pub(crate) struct Condition(Option<(Matcher, ArgumentRule)>);
 enum ArgumentRule {
     Any,
     Prefix(String),
-    /// A path or text, and what is inside of it as a directory.
+    /// A path or text, and everything inside it if it is a directory.
     Glob(Matcher, Matcher),
 }
 
@@ -150,7 +150,7 @@ impl Condition {
         Some((glob(tool)?, argument))
     }
 
-    /// Returns `true` if the hook should run. In doubt it runs: a gate that stays out is not consent.
+    /// Returns `true` if the hook should run. In doubt it runs: a gate that does not run has not agreed.
     pub(crate) fn holds(&self, tool: &str, args: &Value, directory: &str) -> bool {
         let Some((tools, rule)) = &self.0 else { return true };
         if !tools.matches(tool) {
@@ -158,7 +158,7 @@ impl Condition {
         }
         let Some(args) = args.as_object() else { return true };
         let is_main = |key: &str| MAIN_ARGUMENTS.contains(&key);
-        // Whoever writes the arguments could add one to be compared instead of the one that counts.
+        // A model could add an argument that is compared instead of the one that the tool uses.
         !args.keys().any(|key| is_main(key))
             || args.iter().any(|(key, value)| {
                 (is_main(key) || value.is_string()) && rule.may_match(key, value, directory)

@@ -10,9 +10,9 @@ use anyhow::{Context as _, anyhow};
 use camino::Utf8PathBuf;
 use plugward_loader::capability::{AnyScope, Outcome, RawScope, ScopeError, Workflow};
 use plugward_loader::hook_events::{
-    Answer, AskUntilVerdict, Dispatcher, Event, FireContext, GateCall, HookCommand, HookReport, HookServices,
-    Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RefusedSource, Start, StartDirectly,
-    StepReport, read_payload,
+    Answer, AskUntilVerdict, Dispatcher, Event, EventClass, FireContext, GateCall, HookCommand, HookReport,
+    HookServices, Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RefusedSource, Start,
+    StartDirectly, StepReport, read_payload,
 };
 use plugward_loader::redact::{
     Content, Firewall, Raw, Redacted, Rules, SafeProvider, Settings as RedactSettings,
@@ -102,6 +102,16 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
 fn payload(event: Event) -> Result<Payloads, Failure> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(PAYLOAD.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        let example = match (event.is_tool_event(), event.class()) {
+            (true, EventClass::Content) => {
+                r#"{"tool": "Bash", "args": {"command": "ls"}, "result": {"output": "src"}}"#
+            }
+            (true, _) => r#"{"tool": "Bash", "args": {"command": "ls"}}"#,
+            (false, _) => r#"{"data": {}}"#,
+        };
+        return Err(usage(format!("no payload on standard input (hook/payload)\n  next: pipe in {example}")));
+    }
     read_payload(event, &bytes)
         .map_err(|error| usage(format!("{error} ({})\n  next: {}", error.code(), error.help())))
 }
