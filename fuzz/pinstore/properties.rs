@@ -27,6 +27,7 @@ pub(crate) fn pins(bytes: &[u8]) {
         folder: None,
         called: BTreeSet::new(),
         version: None,
+        behaviors: None,
         facts: Facts::of_tree(TreeDigest::from_bytes([1; 32])),
         predecessor: None,
     };

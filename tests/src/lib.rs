@@ -40,8 +40,9 @@ use plugward_loader::tree_lock::{
 use plugward_loader::{
     Answer, ApprovalRule, ApprovalStore, CheckOptions, Checked, DeclaredModules, Dir, Grants, Host,
     HostSuppression, Looked, NoGrants, NobodyThere, Person, PinStore, PlacePath, PluginKey, PluginReport,
-    Record, RecordOptions, Report, RevocationStore, Root, SignerRow, Stores, Subject as PluginSubject, Trust,
-    Unwatched, Verifiers, Watch, Whole, Writes, ambient_authority, load, look,
+    Record, RecordOptions, Report, RevocationStore, Root, ScanAsk, SignerRow, Stores,
+    Subject as PluginSubject, Trust, Unwatched, Verifiers, Watch, Whole, Writes, ambient_authority, load,
+    look,
 };
 use serde::Deserialize;
 
@@ -566,6 +567,7 @@ fn risk(word: Option<&str>) -> Risk {
 #[must_use]
 pub fn options(run: &Run, base: &Path) -> CheckOptions {
     CheckOptions {
+        scan_ask: ScanAsk::Ask,
         trust: match run.trust.as_deref() {
             None | Some("tofu") => Trust::Tofu,
             Some("prompt") => Trust::Prompt,

@@ -339,6 +339,7 @@ impl Person for Rival<'_> {
                 folder: None,
                 called: [].into(),
                 version: None,
+                behaviors: None,
                 facts: Facts::of_tree(tree),
                 predecessor: None,
             };

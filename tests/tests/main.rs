@@ -12,6 +12,7 @@
     reason = "tests read and make their own folders"
 )]
 
+mod attacks;
 mod corpus;
 mod gates;
 mod hooks;

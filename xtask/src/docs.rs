@@ -1,5 +1,4 @@
-//! What is written from the rule files: the scanner's table of rules, and docs/rules.md from what the program itself says of its
-//! codes and rules.
+//! docs/rules.md, written from what the program itself says of its codes and rules.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -9,6 +8,7 @@ use plugward_fence::{BLIND_SPOTS, Rule};
 use serde_json::Value;
 
 use crate::Outcome;
+use crate::attacks;
 use crate::metadata::{root, text};
 
 const FILE: &str = "docs/rules.md";
@@ -20,35 +20,24 @@ const MISSES_HEAD: &str = "\n## Known misses\n\nEach row is a test that shows th
                            nothing that is encrypted, no flow through functions, classes and files but of constants, and no language without a lens.\n\n\
                            | rule | class | what is missed | found instead |\n|---|---|---|---|\n";
 
-/// The table of rules that the scanner starts with; a test of the scanner compares it with the rule files.
-const TABLE: &str = "crates/scanner/src/rules/builtin.table";
-
 /// Writes the file, or compares it with what would be written.
 pub(crate) fn run(mode: Mode) -> Result<Outcome> {
-    if let Mode::Write = mode {
-        let example = ["-p", "plugward-scanner", "--features", "_oracle", "--example", "rule_table"];
-        write(TABLE, &cargo_run(&example, &[])?)?;
-    }
     let mut fresh = render(&codes()?)?;
     fresh.push_str(&misses(&text(MISSES)?)?);
     fresh.push_str(&fence()?);
-    let lines = fresh.lines().count();
-    let looked_at = format!("docs: {lines} lines of {FILE}");
-    match mode {
-        Mode::Write => {
-            write(FILE, fresh.as_bytes())?;
-            Ok(Outcome { looked_at, wrong: Vec::new() })
-        }
-        Mode::Check => {
-            let same = text(FILE)? == fresh;
-            let wrong = if same {
-                Vec::new()
-            } else {
-                vec![format!("{FILE} is not what the program says: cargo xtask docs")]
-            };
-            Ok(Outcome { looked_at, wrong })
+    let files = [(FILE, fresh), (attacks::FILE, attacks::render()?)];
+    let mut wrong = Vec::new();
+    for (file, fresh) in &files {
+        match mode {
+            Mode::Write => write(file, fresh.as_bytes())?,
+            Mode::Check if text(file)? != *fresh => {
+                wrong.push(format!("{file} is not current: cargo xtask docs"));
+            }
+            Mode::Check => {}
         }
     }
+    let looked_at = files.map(|(file, fresh)| format!("{} lines of {file}", fresh.lines().count()));
+    Ok(Outcome { looked_at: format!("docs: {}", looked_at.join(", ")), wrong })
 }
 
 /// What to do with the file.
@@ -63,26 +52,18 @@ fn write(file: &str, bytes: &[u8]) -> Result<()> {
     std::fs::write(root().join(file), bytes).with_context(|| format!("write {file}"))
 }
 
+/// Runs the program and reads its list of codes.
 fn codes() -> Result<Value> {
-    let output = cargo_run(&["-p", "plugward"], &["codes", "--format", "json"])?;
-    serde_json::from_slice(&output).context("read what plugward codes says")
-}
-
-/// Runs a program of this workspace and gives what it printed.
-fn cargo_run(program: &[&str], args: &[&str]) -> Result<Vec<u8>> {
     #[expect(clippy::disallowed_methods, reason = "this program starts cargo and nothing else")]
     let output = Command::new("cargo")
-        .args(["run", "--quiet", "--locked"])
-        .args(program)
-        .arg("--")
-        .args(args)
+        .args(["run", "--quiet", "--locked", "-p", "plugward", "--", "codes", "--format", "json"])
         .current_dir(root())
         .output()
-        .with_context(|| format!("start cargo run {}", program.join(" ")))?;
+        .context("start cargo run -p plugward")?;
     if !output.status.success() {
-        bail!("cargo run {}: {}", program.join(" "), String::from_utf8_lossy(&output.stderr));
+        bail!("cargo run -p plugward: {}", String::from_utf8_lossy(&output.stderr));
     }
-    Ok(output.stdout)
+    serde_json::from_slice(&output.stdout).context("read the output of plugward codes")
 }
 
 fn render(json: &Value) -> Result<String> {

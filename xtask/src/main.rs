@@ -1,9 +1,11 @@
-//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`; and `sizes`, `corpus` and `bench`.
+//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`; and `sizes`, `corpus`, `bench` and `field`.
 
+mod attacks;
 mod bench;
 mod corpus;
 mod deny;
 mod docs;
+mod field;
 mod layers;
 mod metadata;
 mod sizes;
@@ -27,7 +29,7 @@ enum Task {
     Layers,
     /// Compares licences, versions, bans, sources and rust-versions of all dependencies with deny.toml.
     Deny,
-    /// Writes docs/rules.md.
+    /// Writes docs/rules.md and docs/attacks.md.
     Docs {
         /// Compare only.
         #[arg(long)]
@@ -54,6 +56,11 @@ enum Task {
         #[command(subcommand)]
         what: bench::Bench,
     },
+    /// Runs the scanner on public plugin repositories and measures its findings.
+    Field {
+        #[command(subcommand)]
+        task: field::Field,
+    },
 }
 
 fn main() -> ExitCode {
@@ -66,6 +73,7 @@ fn main() -> ExitCode {
         Task::Sizes => sizes::print(),
         Task::Threats => threats::check(),
         Task::Corpus { only } => corpus::fetch(only.as_deref()),
+        Task::Field { task } => field::run(&task),
         Task::Bench { what } => return done(bench::run(&what)),
     };
     done(outcome.map(Outcome::print))

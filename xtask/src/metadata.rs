@@ -71,6 +71,14 @@ impl Metadata {
     }
 }
 
+impl Metadata {
+    /// Returns the directory that cargo builds in.
+    pub(crate) fn target_directory(&self) -> Result<&str> {
+        let directory = self.json.get("target_directory").and_then(Value::as_str);
+        directory.context("cargo metadata names no target directory")
+    }
+}
+
 /// The packages that a package needs to be built on this platform with default features, dev-dependencies left out.
 pub(crate) fn closure(package: &Package<'_>) -> BTreeSet<String> {
     tree(package.name()).into_iter().filter(|name| name != package.name()).collect()
@@ -109,13 +117,6 @@ pub(crate) fn text(name: &str) -> Result<String> {
     #[expect(clippy::disallowed_methods, reason = "a repository check reads the repository")]
     let text = std::fs::read_to_string(root().join(name));
     text.with_context(|| format!("read {name}"))
-}
-
-/// Reads a file of the machine.
-pub(crate) fn outside(name: &str) -> Result<String> {
-    #[expect(clippy::disallowed_methods, reason = "a bench asks the kernel")]
-    let text = std::fs::read_to_string(name);
-    Ok(text.with_context(|| format!("read {name}"))?.trim().to_owned())
 }
 
 fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {

@@ -9,7 +9,9 @@ use plugward_loader::hook_events::RawOutput;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
 use plugward_loader::tree_lock::Limits;
-use plugward_loader::{ApprovalRule, HostSuppression, ParseError, PluginKey, SignerRow, Trust, Verifiers};
+use plugward_loader::{
+    ApprovalRule, HostSuppression, ParseError, PluginKey, ScanAsk, SignerRow, Trust, Verifiers,
+};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -37,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) shared: Vec<String>,
     pub(crate) verifiers: Verifiers,
     pub(crate) suppressions: Vec<HostSuppression>,
+    /// Whether suspicious findings ask a person.
+    pub(crate) scan_ask: ScanAsk,
     pub(crate) profile: Option<Profile>,
     pub(crate) packages: Vec<String>,
     /// How much of a plugin's folder is read.
@@ -148,6 +152,7 @@ struct SignerTable {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ScanTable {
+    ask: Option<AskWord>,
     suppress: Option<Vec<SuppressTable>>,
     profile: Option<ProfileWord>,
     packages: Option<Vec<String>>,
@@ -171,6 +176,13 @@ enum TrustWord {
     Tofu,
     Prompt,
     Locked,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AskWord {
+    Person,
+    Note,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -233,6 +245,7 @@ impl Settings {
             shared: Vec::new(),
             verifiers: Verifiers::none(),
             suppressions: Vec::new(),
+            scan_ask: ScanAsk::Ask,
             profile: None,
             packages: Vec::new(),
             tree: Limits::standard(),
@@ -284,6 +297,11 @@ impl Settings {
                 grants.into_iter().map(|grant| raw_grant(text, grant)).collect::<Result<_, _>>()?;
         }
         let scan = scan.unwrap_or_default();
+        self.scan_ask = match scan.ask {
+            Some(AskWord::Note) => ScanAsk::Note,
+            Some(AskWord::Person) => ScanAsk::Ask,
+            None => self.scan_ask,
+        };
         self.profile = scan.profile.map(ProfileWord::profile).or(self.profile);
         if let Some(packages) = scan.packages {
             self.packages = packages;

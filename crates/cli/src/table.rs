@@ -159,6 +159,32 @@ pub(crate) fn details(plugin: &PluginReport, view: &View, show: Show) -> String 
     out
 }
 
+/// The word for people: JSON and SARIF keep `warning` and `info`.
+pub(crate) const fn tier(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Danger => "danger",
+        Severity::Warning => "suspicious",
+        Severity::Info => "note",
+    }
+}
+
+/// What a plugin can do, each with the first place that shows it.
+pub(crate) fn behaviors(plugin: &PluginReport, view: &View) -> String {
+    let mut out = String::new();
+    for (behavior, first) in plugin.first_evidence() {
+        let text = format!(
+            "{:<13} {} ({}:{}, {})",
+            behavior.as_str(),
+            behavior.phrase(),
+            line(&first.path),
+            first.line,
+            first.role
+        );
+        out.push_str(&wrapped("    ", "                  ", &text, view.width));
+    }
+    out
+}
+
 /// The findings of one plugin, danger first.
 pub(crate) fn findings(plugin: &PluginReport, view: &View, show: Show) -> String {
     let mut shown: Vec<_> =
@@ -179,7 +205,7 @@ pub(crate) fn findings(plugin: &PluginReport, view: &View, show: Show) -> String
             &mut out,
             format_args!(
                 "  {} {} at {}:{}:{}{hidden}\n",
-                paint(style, finding.severity.as_str()),
+                paint(style, tier(finding.severity)),
                 finding.rule,
                 line(&finding.path),
                 finding.line,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_manifest::Dialect;
 use plugward_pinstore::FolderId;
 use plugward_tree_lock::Snapshot;
-use plugward_types::{CalledName, Digest, Finding, PluginKey, TreeDigest};
+use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
 use crate::discover::Place;
 use crate::gates::pin::PinOutcome;
@@ -50,6 +50,8 @@ pub(crate) struct Examined {
     pub(crate) pin: PinOutcome,
     pub(crate) findings: Vec<Finding>,
     pub(crate) suppressed: Vec<SuppressedReport>,
+    /// Where the plugin shows what it can do.
+    pub(crate) behaviors: Vec<BehaviorEvidence>,
     pub(crate) approval: ApprovalReport,
     pub(crate) capabilities: Vec<CapabilityReport>,
     /// Uses of the named exception to "a failure is not a verdict", for the ledger.
@@ -79,6 +81,7 @@ impl Examined {
             pin: PinOutcome::NotChecked,
             findings: Vec::new(),
             suppressed: Vec::new(),
+            behaviors: Vec::new(),
             approval: ApprovalReport::state(ApprovalState::None),
             capabilities: Vec::new(),
             exceptions: Vec::new(),
@@ -107,6 +110,11 @@ impl Examined {
     /// Whether nothing is against loading so far.
     pub(crate) fn passes(&self) -> bool {
         self.reasons().next().is_none()
+    }
+
+    /// Whether nothing but a suspicious finding is against loading, which a person can answer.
+    pub(crate) fn is_askable(&self) -> bool {
+        self.reasons().all(|reason| reason.code == crate::gates::scan::SUSPICIOUS)
     }
 
     /// The plugin's own name, as the first manifest that could be read states it; else the directory's.
@@ -164,6 +172,7 @@ impl Examined {
             shared: self.shared.digests().into_iter().map(|(name, tree)| (name, tree.to_string())).collect(),
             findings,
             suppressed,
+            behaviors: self.behaviors.clone(),
             surface: self.surface(),
             capabilities: self.capabilities.clone(),
             key: self.key.clone(),

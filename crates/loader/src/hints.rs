@@ -1,39 +1,39 @@
 //! What the surface says of a file's use, for the scanner.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_scanner::{Role, RoleHint};
+use plugward_types::FileRole;
 
 use crate::view::{View, manifests};
 
-/// Paths by use.
+/// What the files are for that the manifests of a plugin name.
 #[derive(Default)]
 pub(crate) struct Hints<'a> {
-    prompts: BTreeSet<&'a str>,
-    /// What the manifest was read from, whatever the files are called.
-    manifests: BTreeSet<&'a str>,
+    files: BTreeMap<&'a str, RoleHint>,
 }
 
 impl<'a> Hints<'a> {
     pub(crate) fn of(views: &'a [View]) -> Self {
-        let mut hints = Self::default();
-        for item in manifests(views).flat_map(Manifest::surface) {
-            if item.kind() == SurfaceKind::Prompt {
-                hints.prompts.extend(item.files().iter().map(String::as_str));
+        let mut files = BTreeMap::new();
+        let all = || manifests(views).flat_map(Manifest::surface);
+        // What the manifests were read from, whatever the files are called. Settings hold commands.
+        for path in manifests(views).flat_map(Manifest::files) {
+            files.insert(path.as_str(), RoleHint::role(Role::Manifest).used_as(FileRole::Executed));
+        }
+        for item in all().filter(|item| item.kind() != SurfaceKind::Prompt) {
+            for path in item.files() {
+                files.entry(path.as_str()).or_insert(RoleHint::NONE.used_as(FileRole::Executed));
             }
         }
-        hints.manifests.extend(manifests(views).flat_map(Manifest::files).map(String::as_str));
-        hints
+        for path in all().filter(|item| item.kind() == SurfaceKind::Prompt).flat_map(|item| item.files()) {
+            files.insert(path.as_str(), RoleHint::role(Role::Prompt).used_as(FileRole::ModelRead));
+        }
+        Self { files }
     }
 
     pub(crate) fn role(&self, path: &str) -> RoleHint {
-        if self.prompts.contains(path) {
-            RoleHint::role(Role::Prompt)
-        } else if self.manifests.contains(path) {
-            RoleHint::role(Role::Manifest)
-        } else {
-            RoleHint::NONE
-        }
+        self.files.get(path).copied().unwrap_or(RoleHint::NONE)
     }
 }

@@ -44,8 +44,8 @@ pub use plugward_scanner as scanner;
 pub use plugward_state_file as state_file;
 pub use plugward_tree_lock as tree_lock;
 pub use plugward_types::{
-    CalledName, Digest, Finding, HostName, InstalledId, ParseError, PlacePath, PluginId, PluginKey, RuleId,
-    Severity, Span, SurfaceDigest, TreeDigest,
+    Behavior, BehaviorEvidence, CalledName, Digest, FileRole, Finding, HostName, InstalledId, ParseError,
+    PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
 };
 
 pub use check::{Looked, check, load, look};
@@ -57,8 +57,8 @@ pub use hash::sha256;
 pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
 pub use material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use options::{
-    Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, Trust, Unwatched, Watch,
-    Whole, Writes,
+    Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, ScanAsk, Trust,
+    Unwatched, Watch, Whole, Writes,
 };
 pub use outcome::{Notice, Reason, Weight};
 pub use pins::{PinStore, StoreFailure};

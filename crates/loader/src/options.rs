@@ -70,6 +70,16 @@ pub struct HostSuppression {
     pub entry: Suppression,
 }
 
+/// What suspicious findings do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a setting with two values")]
+pub enum ScanAsk {
+    /// The plugin is asked about until a person accepts its bytes.
+    Ask,
+    /// They are listed, and the plugin loads.
+    Note,
+}
+
 /// Everything that a check needs to know. It has no default: a host chooses.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a new choice must stop every host from building")]
@@ -98,6 +108,8 @@ pub struct CheckOptions {
     pub jobs: NonZeroUsize,
     /// Records of earlier scans of the same bytes. `locked` reads none, whatever stands here.
     pub records: Option<Arc<ScanPack>>,
+    /// Whether suspicious findings ask a person.
+    pub scan_ask: ScanAsk,
     /// Which severities count; absent, each dialect has its own.
     pub profile: Option<Profile>,
     /// Bare package names that plugins may import.
@@ -142,6 +154,7 @@ impl CheckOptions {
             scan: plugward_scanner::Limits::DEFAULT,
             jobs: NonZeroUsize::MIN,
             records: None,
+            scan_ask: ScanAsk::Ask,
             profile: None,
             packages: Vec::new(),
             rules: None,

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use plugward_redact::{Did, Firewall, Found, Rules, Settings, Views};
 use plugward_scanner::{Content, Entry, ScanReport, State};
-use plugward_types::{Digest, Finding, RuleId, Severity, Span};
+use plugward_types::{Digest, FileRole, Finding, RuleId, Severity, Span};
 
 /// Made once a process: the rules are compiled.
 fn firewall() -> Result<&'static Firewall, String> {
@@ -70,7 +70,8 @@ fn found(
         let (line, column) = place.of(span.start);
         out.push(Finding {
             rule,
-            severity: Severity::Warning,
+            severity: Severity::Info,
+            role: FileRole::Other,
             path: path.to_owned(),
             line,
             column,

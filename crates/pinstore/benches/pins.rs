@@ -40,6 +40,7 @@ fn observed(number: u32) -> Observed {
         folder: None,
         called: [format!("claude:plugin-{number}").parse().unwrap()].into(),
         version: Some("1.0.0".to_owned()),
+        behaviors: None,
         facts: facts(number),
         predecessor: None,
     }

@@ -215,6 +215,7 @@ impl Batch<'_> {
         let agreed = Agreed {
             facts: observed.facts.clone(),
             version: observed.version.clone(),
+            behaviors: observed.behaviors.clone(),
             via,
             at: self.now,
             by,
@@ -327,7 +328,9 @@ impl Batch<'_> {
         if current != expected {
             return Outcome::Raced { current };
         }
-        if own && pinned == Some(facts) {
+        let via = old.and_then(|(_, pin)| pin.latest()).map(|agreed| agreed.via);
+        // A pin of first use becomes one that a person agreed to.
+        if own && pinned == Some(facts) && matches!(via, Some(Via::Accept | Via::Prompt)) {
             return Outcome::Already;
         }
         if let Some(unshown) = shown.against(facts, pinned) {
@@ -336,6 +339,7 @@ impl Batch<'_> {
         let agreed = Agreed {
             facts: facts.clone(),
             version: observed.version.clone(),
+            behaviors: observed.behaviors.clone(),
             via: Via::Accept,
             at: self.now,
             by,

@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{CalledName, Digest, PluginKey, SurfaceDigest, TreeDigest};
+use plugward_types::{Behavior, CalledName, Digest, PluginKey, SurfaceDigest, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
 
@@ -152,6 +152,8 @@ pub struct Observed {
     pub called: BTreeSet<CalledName>,
     /// The version in the manifest or in the host's record.
     pub version: Option<String>,
+    /// What a scan saw the plugin do; `None` if nobody looked.
+    pub behaviors: Option<BTreeSet<Behavior>>,
     /// The digests.
     pub facts: Facts,
     /// The pin that this directory had at another place or under another id. The caller finds it.

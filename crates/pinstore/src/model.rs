@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{CalledName, Digest, PluginId, PluginKey};
+use plugward_types::{Behavior, CalledName, Digest, PluginId, PluginKey};
 
 use crate::doc::{self, Lines, Node};
 use crate::error::{FormatError, FormatErrorKind};
@@ -238,6 +238,11 @@ fn parse_agreed(node: &Node<'_, '_>) -> Result<Agreed, FormatError> {
             signer: node.text("signer")?,
         },
         version: node.text("version")?,
+        behaviors: node.read("behaviors", "a list of behaviors such as `network`", |value| {
+            let name =
+                |item: &toml::Spanned<toml::de::DeValue<'_>>| Behavior::from_name(item.get_ref().as_str()?);
+            value.as_array()?.iter().map(name).collect()
+        })?,
         via: node.word("via", Via::EXPECTED, Via::of_word)?,
         at: node.must_time("at")?,
         by: node.text("by")?,

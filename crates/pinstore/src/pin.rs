@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
+use plugward_types::{Behavior, CalledName, Digest, PluginKey, TreeDigest};
 
 use crate::facts::{Facts, FolderId, Via};
 use crate::time::Timestamp;
@@ -52,6 +52,8 @@ pub struct Agreed {
     pub facts: Facts,
     /// The version that the plugin stated.
     pub version: Option<String>,
+    /// What a scan saw the plugin do. `None` in a pin of a plugward that did not look.
+    pub behaviors: Option<BTreeSet<Behavior>>,
     /// How it came to be agreed to.
     pub via: Via,
     /// When, as stated by the caller.

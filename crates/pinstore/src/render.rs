@@ -25,8 +25,20 @@ const DOMAIN: &str = "plugward pins 3\n";
 /// Enough to detect damage. A check value does not stop anyone who can write the file.
 const CHECK_BYTES: usize = 8;
 
-pub(crate) const AGREED_KEYS: &[&str] =
-    &["tree", "manifest", "entry", "exclude", "shared", "surface", "signer", "version", "via", "at", "by"];
+pub(crate) const AGREED_KEYS: &[&str] = &[
+    "tree",
+    "manifest",
+    "entry",
+    "exclude",
+    "shared",
+    "surface",
+    "signer",
+    "version",
+    "behaviors",
+    "via",
+    "at",
+    "by",
+];
 pub(crate) const PENDING_KEYS: &[&str] = &[
     "state", "tree", "manifest", "entry", "exclude", "shared", "signer", "via", "at", "by", "denied", "mcp",
     "check",
@@ -110,6 +122,10 @@ fn agreed(out: &mut String, agreed: &Agreed) {
     text(out, "surface", surface.as_ref());
     text(out, "signer", signer.as_ref());
     text(out, "version", agreed.version.as_ref());
+    if let Some(behaviors) = &agreed.behaviors {
+        let list: Vec<String> = behaviors.iter().map(|behavior| quoted(behavior.as_str())).collect();
+        line(out, "behaviors", format!("[{}]", list.join(", ")));
+    }
     text(out, "via", Some(&agreed.via));
     line(out, "at", agreed.at);
     text(out, "by", agreed.by.as_ref());

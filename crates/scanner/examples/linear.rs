@@ -1,9 +1,8 @@
-//! Costs of inputs that were made to be dear, doubled eight times each: `cargo run --release -p plugward-scanner --example linear`.
+//! Costs of hostile inputs, doubled eight times each: `cargo run --release -p plugward-scanner --example linear`.
 //!
-//! `linear [--gate] [--once] [--from BYTES] [--doublings NUMBER] [--only WORD]` prints CPU milliseconds of each size, the least of the runs, and the worst
-//! growth of one doubling; what looks too dear is measured again at the end. With `--gate` it fails where a doubling costs more than 2.2 times as much. Doublings
-//! below a millisecond are not judged: there the fixed part of a scan and the clock's grain decide. With `--once` each
-//! input is scanned once in its first size and no clock is read: for a program around this one that counts instructions.
+//! `linear [--gate] [--from BYTES] [--doublings NUMBER] [--only WORD]` prints CPU milliseconds of each size and the worst growth of
+//! one doubling. With `--gate` it fails if a doubling costs more than 2.2 times as much. Doublings below a millisecond are not
+//! judged: there the fixed part of a scan and the clock's grain decide.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -23,10 +22,10 @@ const MOST: f64 = 2.2;
 const DOUBLINGS: u32 = 8;
 /// Nanoseconds below which a cost is not judged.
 const GRAIN: u64 = 1_000_000;
-/// Times that a doubling which looks too dear is measured again, both sizes by turns.
+/// Times that a doubling which grows too much is measured again.
 const ROUNDS: usize = 25;
-/// Times that all of an input is measured again at the end.
-const AGAIN: usize = 3;
+/// Nanoseconds from which on a cost is measured once.
+const FAR: u64 = 2_000_000_000;
 /// Nanoseconds after which a run is long enough for a clock that moves every 4 ms.
 const ENOUGH: u64 = 80_000_000;
 
@@ -428,25 +427,19 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Nanoseconds that this thread has been on a processor.
+/// Returns the nanoseconds that this thread has been on a processor.
 fn spent() -> Outcome<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(text.split_whitespace().next().ok_or("no clock of this thread")?.parse()?)
 }
 
-fn scanned(path: &str, text: &str) -> Outcome<()> {
+/// Returns the nanoseconds of one scan, the mean of as many as the coarse clock of the thread needs.
+fn cost(path: &str, text: &str) -> Outcome<u64> {
     let content = Content::Bytes { bytes: text.as_bytes(), digest: Digest::from_bytes([0; 32]) };
     let entries = [Entry { path, content, role: RoleHint::NONE }];
-    scan(Rules::builtin(), &ScanOptions::new(Profile::StrictPlugin), &entries)?;
-    Ok(())
-}
-
-/// Nanoseconds of one scan: as many in a row as the coarse clock of the thread needs.
-fn once(path: &str, text: &str) -> Outcome<u64> {
-    let start = spent()?;
-    let mut times = 0_u64;
+    let (start, mut times) = (spent()?, 0_u64);
     loop {
-        scanned(path, text)?;
+        scan(Rules::builtin(), &ScanOptions::new(Profile::StrictPlugin), &entries)?;
         times += 1;
         let all = spent()?.saturating_sub(start);
         if all >= ENOUGH {
@@ -455,36 +448,32 @@ fn once(path: &str, text: &str) -> Outcome<u64> {
     }
 }
 
-/// Gives the costs of each size, measured again where a doubling looks too dear.
+/// Returns the costs of each size. Other load makes a run more expensive, never cheaper, so a growth that is too high is measured
+/// again.
 fn costs(path: &str, make: Make, from: usize, doublings: u32) -> Outcome<Vec<u64>> {
     let texts: Vec<String> = (0..=doublings).map(|step| build(make, from << step)).collect();
     let mut costs = Vec::new();
-    for text in &texts {
-        let cost = once(path, text)?;
-        costs.push(cost);
-        // What has gone wrong need not be waited for.
-        if cost > 20_000_000_000 {
-            break;
-        }
-    }
-    // What else the machine does makes a run dearer, never cheaper: the least of many is what the input costs.
-    for at in 1..costs.len() {
+    for (at, text) in texts.iter().enumerate() {
+        costs.push(cost(path, text)?);
         for _ in 0..ROUNDS {
-            if growth(&costs, at) <= MOST || costs.get(at).is_none_or(|cost| *cost > 2_000_000_000) {
+            if growth(&costs, at) <= MOST || costs.get(at).is_none_or(|cost| *cost > FAR) {
                 break;
             }
             for index in [at - 1, at] {
-                let again = once(path, texts.get(index).map_or("", String::as_str))?;
+                let again = cost(path, texts.get(index).map_or("", String::as_str))?;
                 if let Some(cost) = costs.get_mut(index) {
                     *cost = again.min(*cost);
                 }
             }
         }
+        if costs.get(at).is_some_and(|cost| *cost > FAR * 10) {
+            break;
+        }
     }
     Ok(costs)
 }
 
-/// How many times as much as the one before; 0 below the grain.
+/// Returns the cost of a size in multiples of the one before; 0 below the grain.
 fn growth(costs: &[u64], at: usize) -> f64 {
     match (at.checked_sub(1).and_then(|before| costs.get(before)), costs.get(at)) {
         (Some(before), Some(cost)) if *cost >= GRAIN => *cost as f64 / (*before).max(GRAIN) as f64,
@@ -492,76 +481,41 @@ fn growth(costs: &[u64], at: usize) -> f64 {
     }
 }
 
-/// Prints the costs of an input; gives its worst growth.
-fn shown(name: &str, path: &str, costs: &[u64]) -> f64 {
-    let worst = (1..costs.len()).map(|at| growth(costs, at)).fold(0.0, f64::max);
-    let all: Vec<String> = costs.iter().map(|cost| format!("{:8.2}", *cost as f64 / 1e6)).collect();
-    println!("{name:32} {path:12} {} ms, worst x {worst:.2}", all.join(" "));
-    worst
-}
-
-/// Says to the allocator that it keeps what it has: else a page that the kernel hands out anew for each scan costs more
-/// than the scan of what is in it, from the size on at which memory is handed back.
+/// The allocator keeps its memory. Else the kernel hands out new pages for each large scan, which cost more than the scan.
 const KEEP: [(&str, &str); 3] =
     [("MALLOC_MMAP_MAX_", "0"), ("MALLOC_TRIM_THRESHOLD_", "17179869184"), ("MALLOC_TOP_PAD_", "67108864")];
 
-/// Starts this program once more with an allocator that keeps its memory. `None` where it has one.
-fn again() -> Outcome<Option<std::process::ExitStatus>> {
-    if std::env::var_os(KEEP[0].0).is_some() {
-        return Ok(None);
-    }
-    let me = std::env::current_exe()?;
-    Ok(Some(std::process::Command::new(me).args(std::env::args_os().skip(1)).envs(KEEP).status()?))
-}
-
 fn main() -> Outcome<()> {
-    if let Some(status) = again()? {
+    if std::env::var_os(KEEP[0].0).is_none() {
+        let me = std::env::current_exe()?;
+        let status = std::process::Command::new(me).args(std::env::args_os().skip(1)).envs(KEEP).status()?;
         return if status.success() { Ok(()) } else { Err("see above".into()) };
     }
     let (mut gate, mut from, mut only, mut doublings) = (false, 8 << 10, String::new(), DOUBLINGS);
-    let mut one_scan = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--gate" => gate = true,
-            "--once" => one_scan = true,
             "--from" => from = args.next().ok_or("--from BYTES")?.parse()?,
             "--doublings" => doublings = args.next().ok_or("--doublings NUMBER")?.parse()?,
             "--only" => only = args.next().ok_or("--only WORD")?,
-            other => return Err(format!("{other} is no flag").into()),
+            other => return Err(format!("unknown option {other}").into()),
         }
     }
-    scanned("a.js", "eval(x)")?;
-    let mut dear = Vec::new();
-    let mut counted = 0_usize;
+    cost("a.js", "eval(x)")?;
+    let mut expensive = Vec::new();
     for (name, path, make) in ADVERSARIES.iter().filter(|(name, ..)| name.contains(&only)) {
-        if one_scan {
-            scanned(path, &build(*make, from))?;
-            println!("{name}");
-            continue;
-        }
         let costs = costs(path, *make, from, doublings)?;
-        counted += 1;
-        if shown(name, path, &costs) > MOST {
-            dear.push((*name, *path, *make, costs));
+        let worst = (1..costs.len()).map(|at| growth(&costs, at)).fold(0.0, f64::max);
+        let all: Vec<String> = costs.iter().map(|cost| format!("{:8.2}", *cost as f64 / 1e6)).collect();
+        println!("{name:32} {path:12} {} ms, worst x {worst:.2}", all.join(" "));
+        if worst > MOST {
+            expensive.push(*name);
         }
     }
-    // What looks too dear is measured once more when all else was: a minute in which the machine does something else is not its own.
-    for _ in 0..AGAIN {
-        let mut left = Vec::new();
-        for (name, path, make, before) in dear {
-            let now = costs(path, make, from, doublings)?;
-            let least: Vec<u64> = before.iter().zip(&now).map(|(one, other)| *one.min(other)).collect();
-            if shown(name, path, &least) > MOST {
-                left.push((name, path, make, least));
-            }
-        }
-        dear = left;
-    }
-    let dear: Vec<&str> = dear.iter().map(|(name, ..)| *name).collect();
-    println!("{counted} inputs from {from} bytes, doubled {doublings} times; over x {MOST}: {}", dear.len());
-    if gate && (!dear.is_empty() || counted == 0) {
-        return Err(format!("a doubling costs more than x {MOST}: {}", dear.join(", ")).into());
+    println!("{} inputs grow by more than x {MOST}", expensive.len());
+    if gate && !expensive.is_empty() {
+        return Err(format!("a doubling costs more than x {MOST}: {}", expensive.join(", ")).into());
     }
     Ok(())
 }

@@ -26,10 +26,8 @@ pub trait MatchCache: Sync {
     fn put(&self, key: &Digest, record: &[u8]);
 }
 
-/// Bumped when a dependency changes what lexers, views or Unicode tables give.
-const ENGINE: u32 = 10;
-/// Digest of this crate's own sources: what another version of them found is no record of this one.
-const SOURCES: &str = env!("PLUGWARD_SCANNER_SOURCES");
+/// Bumped by each change of what is found in the same bytes by the same rules: of a lexer, a view or a dependency.
+const ENGINE: u32 = 11;
 /// Larger records are not kept.
 const MAX_RECORD: usize = 256 << 10;
 /// Bytes of the digest in front of a record.
@@ -51,7 +49,7 @@ pub(crate) fn key(
     field(b"plugward-scan/1");
     field(rules.digest().as_bytes());
     field(&ENGINE.to_le_bytes());
-    field(SOURCES.as_bytes());
+    field(env!("CARGO_PKG_VERSION").as_bytes());
     field(format!("{:?}", options.limits).as_bytes());
     field(format!("{:?} {reading:?}", entry.role).as_bytes());
     // A relative import leaves the plugin or not by where the file lies, and its name chooses lens and role.
@@ -112,7 +110,7 @@ fn body(record: &FileRecord) -> Option<Vec<u8>> {
         out.extend(hit.start.to_le_bytes());
         out.extend(hit.end.to_le_bytes());
         out.extend(hit.matcher.to_le_bytes());
-        out.extend([hit.how.bits(), u8::from(hit.lowered == Lowered::Yes)]);
+        out.extend([hit.how.bits(), hit.lowered as u8]);
     }
     out.extend(u32::try_from(record.named.len()).ok()?.to_le_bytes());
     for Named { lens, path } in &record.named {
@@ -176,8 +174,10 @@ pub(crate) fn decode(
             return None;
         }
         let lowered = match lowered {
-            0 => Lowered::No,
-            1 => Lowered::Yes,
+            0 => Lowered::Executed,
+            1 => Lowered::No,
+            2 => Lowered::Shown,
+            3 => Lowered::Yes,
             _ => return None,
         };
         hits.push(Hit { start, end, matcher, how, lowered });

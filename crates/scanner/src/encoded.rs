@@ -1,7 +1,6 @@
 //! Encoded runs and `data:` URIs in any text: base64, base64url, hex and percent, decoded and handed on for reading.
 //!
-//! A run counts from 24 bytes on, and only where what it decodes to is nine parts in ten printable text. All passes are
-//! linear: a run is looked at once, from one probe.
+//! A run counts from 24 bytes on, and only where what it decodes to is nine parts in ten printable text. All passes are linear.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,6 +8,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::decode;
+use crate::engine::ShortRegex;
 use crate::entry::Lens;
 use crate::inventory::{self, State, magic, names};
 use crate::lex::data::uri;
@@ -50,70 +50,32 @@ pub(crate) fn find(text: &[u8], uris: Uris) -> Vec<Decoded> {
     out
 }
 
-/// A byte of a run; a digit of a hex number; what may follow the two digits of a byte that is written alone.
-const CODED: u8 = 1;
-const HEX: u8 = 2;
-const MARK: u8 = 4;
-
-const KINDS: [u8; 256] = kinds();
-
-const fn kinds() -> [u8; 256] {
-    let mut table = [0; 256];
-    let mut index = 0_usize;
-    while index < 256 {
-        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "index is below 256")]
-        {
-            let byte = index as u8;
-            let coded = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-');
-            let mark = matches!(byte, b' ' | b'\\' | b',' | b':');
-            table[index] = if coded { CODED } else { 0 }
-                | if byte.is_ascii_hexdigit() { HEX } else { 0 }
-                | if mark { MARK } else { 0 };
-        }
-        index = index.wrapping_add(1);
-    }
-    table
+const fn is_encoded(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
 }
 
-fn kind(byte: u8) -> u8 {
-    KINDS.get(usize::from(byte)).copied().unwrap_or(0)
+/// Returns the length of the run that a text begins with.
+fn run_length(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| is_encoded(**byte)).count()
 }
 
-fn is_encoded(byte: u8) -> bool {
-    kind(byte) & CODED != 0
-}
-
-fn count_encoded<'a>(bytes: impl Iterator<Item = &'a u8>) -> usize {
-    bytes.take_while(|byte| is_encoded(**byte)).count()
-}
-
-/// One look in so many bytes, at `PROBE` of them: the first look at a run finds it whole there.
-const STEP: usize = 16;
-const PROBE: usize = RUN - STEP + 1;
-
-/// Base64 and hex: where a look finds nothing but bytes of a run, the run around them.
+/// Base64 and hex.
 fn runs(text: &[u8], out: &mut Vec<Decoded>) {
-    let (mut at, mut done) = (0_usize, 0_usize);
+    let mut at = 0_usize;
     while let Some(rest) = text.get(at..)
-        && let Some(probe) = rest.first_chunk::<PROBE>()
+        && let Some(skip) = rest.iter().position(|byte| is_encoded(*byte))
     {
-        if probe.iter().fold(CODED, |all, byte| all & kind(*byte)) == 0 {
-            at = at.saturating_add(STEP);
-            continue;
-        }
-        let head = text.get(done..at).unwrap_or_default();
-        let start = at.saturating_sub(count_encoded(head.iter().rev()));
-        let mut end = at.saturating_add(count_encoded(rest.iter()));
+        let start = at.saturating_add(skip);
+        let width = run_length(text.get(start..).unwrap_or_default());
+        at = start.saturating_add(width);
         // A shorter one goes on in no other line.
-        if end.saturating_sub(start) >= RUN {
-            end = run_end(text, end, end.saturating_sub(start).min(MAX_LINE));
-            let run = text.get(start..end).filter(|_| !is_address(text, start));
+        if width >= RUN {
+            at = run_end(text, at, width.min(MAX_LINE));
+            let run = text.get(start..at).filter(|_| !is_address(text, start));
             if let Some(decoded) = run.and_then(decoded) {
-                push(&decoded, (start, end), out);
+                push(&decoded, (start, at), out);
             }
         }
-        // The byte at the end is of no run.
-        (done, at) = (end, (end | (STEP - 1)).saturating_add(1));
     }
 }
 
@@ -130,7 +92,7 @@ fn run_end(text: &[u8], mut end: usize, mut width: usize) -> usize {
         let blanks = rest.get(gap..).unwrap_or_default().iter().take(MAX_LINE);
         let blanks = blanks.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let next = end.saturating_add(gap).saturating_add(blanks);
-        let more = count_encoded(text.get(next..).unwrap_or_default().iter());
+        let more = run_length(text.get(next..).unwrap_or_default());
         let after = text.get(next.saturating_add(more)).copied().unwrap_or(b'\n');
         let closed = matches!(after, b'\n' | b'\r' | b'=' | b'"' | b'\'' | b'`' | b'\\');
         if width < RUN || more == 0 || more > width || !closed {
@@ -149,76 +111,25 @@ fn is_address(text: &[u8], start: usize) -> bool {
     text.get(..start).is_some_and(|head| head.ends_with(b";base64,"))
 }
 
-/// What stands between bytes that are written one by one, as two hex digits each.
-const BETWEEN: [&[u8]; 4] = [b" ", b"\\x", b", 0x", b":"];
+/// Bytes that are written one by one, as two hex digits each: `49 67 6e`, `\x49\x67`, `0x49, 0x67`, `49:67`.
+static APART: LazyLock<ShortRegex> = LazyLock::new(|| {
+    let digits = "[0-9A-Fa-f]{2}";
+    let more =
+        [" ", r"\\x", ", 0x", ":"].map(|mark| format!("(?:{mark}{digits}){{{},}}", RUN.saturating_sub(1)));
+    ShortRegex::built_in(format!("{digits}(?:{})", more.join("|")))
+});
 
-/// Bytes written one by one: `49 67 6e`, `\x49\x67`, `0x49, 0x67`. One probe in each stretch that every run of them holds whole.
 fn bytes_apart(text: &[u8], out: &mut Vec<Decoded>) {
-    const STEP: usize = 3 * RUN - 24;
-    let (mut at, mut done) = (0_usize, 0_usize);
-    while at < text.len() {
-        if let Some((start, end, mark)) = run_apart(text, at, done) {
-            let unit = mark.len().saturating_add(2);
-            let run = text.get(start..end).unwrap_or_default();
-            let bytes: Vec<u8> =
-                run.chunks(unit).filter_map(|pair| hex(pair.get(..2).unwrap_or_default())).collect();
-            if bytes.len() >= RUN
-                && let Some(decoded) = printable(bytes)
-            {
-                push(&decoded, (start, end), out);
-            }
-            done = end;
-            at = end;
+    for run in APART.get().find_iter(text) {
+        let digits = text.get(run.range()).unwrap_or_default();
+        // The first byte's digits are followed by what stands between all of them.
+        let unit = digits.iter().skip(2).position(u8::is_ascii_hexdigit).unwrap_or(0);
+        let unit = if digits.get(2) == Some(&b',') { 6 } else { unit.saturating_add(2) };
+        let bytes = digits.chunks(unit).filter_map(|pair| hex(pair.get(..2).unwrap_or_default())).collect();
+        if let Some(decoded) = printable(bytes) {
+            push(&decoded, (run.start(), run.end()), out);
         }
-        at = at.saturating_add(STEP);
     }
-}
-
-/// Says whether two digits and a mark begin at one of six bytes.
-fn may_be_apart(probe: [u8; 8]) -> bool {
-    let kinds = probe.map(kind);
-    let [_, second @ ..] = &kinds;
-    let [_, _, third @ ..] = &kinds;
-    let pairs = kinds.iter().zip(second).zip(third);
-    pairs.fold(0, |any, ((a, b), c)| any | (a & b & (c >> 1))) & HEX != 0
-}
-
-/// Finds the run around a place, behind another: three bytes in a row show one.
-fn run_apart(text: &[u8], at: usize, behind: usize) -> Option<(usize, usize, &'static [u8])> {
-    let rest = text.get(at..)?;
-    if rest.first_chunk().is_some_and(|probe| !may_be_apart(*probe)) {
-        return None;
-    }
-    let digits = |at: usize| matches!(text.get(at..at.saturating_add(2)), Some([a, b]) if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
-    for start in at..at.saturating_add(6) {
-        if !digits(start) {
-            continue;
-        }
-        let after = text.get(start.saturating_add(2)..)?;
-        let Some(mark) = BETWEEN.iter().copied().find(|mark| after.starts_with(mark)) else { continue };
-        let unit = mark.len().saturating_add(2);
-        let next = |at: usize| {
-            let after = at.saturating_add(2);
-            let goes_on = text.get(after..).is_some_and(|rest| rest.starts_with(mark));
-            (goes_on && digits(at.saturating_add(unit))).then_some(at.saturating_add(unit))
-        };
-        if next(start).and_then(next).is_none() {
-            continue;
-        }
-        let mut first = start;
-        while let Some(before) = first
-            .checked_sub(unit)
-            .filter(|before| *before >= behind && next(*before) == Some(first) && digits(*before))
-        {
-            first = before;
-        }
-        let mut last = start;
-        while let Some(more) = next(last) {
-            last = more;
-        }
-        return Some((first, last.saturating_add(2), mark));
-    }
-    None
 }
 
 /// Decodes a run as hex or base64, if that gives text.
@@ -318,27 +229,7 @@ fn push(bytes: &[u8], span: (usize, usize), out: &mut Vec<Decoded>) {
 
 /// Text with bytes written as `%XX`.
 fn percent(text: &[u8], out: &mut Vec<Decoded>) {
-    let part = |byte: &u8| {
-        byte.is_ascii_alphanumeric()
-            || matches!(
-                byte,
-                b'%' | b'-'
-                    | b'_'
-                    | b'.'
-                    | b'~'
-                    | b'+'
-                    | b'/'
-                    | b'!'
-                    | b'*'
-                    | b','
-                    | b'?'
-                    | b'='
-                    | b'&'
-                    | b':'
-                    | b'@'
-                    | b'#'
-            )
-    };
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"%-_.~+/!*,?=&:@#".contains(byte);
     let triple = |at: usize| text.get(at.saturating_add(1)..at.saturating_add(3)).and_then(hex);
     let mut at = 0_usize;
     while let Some(more) = memchr::memchr(b'%', text.get(at..).unwrap_or_default()) {

@@ -1,6 +1,6 @@
 //! What the caller hands in: files as bytes, with what the host knows about them.
 
-use plugward_types::Digest;
+use plugward_types::{Digest, FileRole};
 
 /// One entry of a plugin's tree.
 #[derive(Debug, Clone, Copy)]
@@ -142,33 +142,44 @@ impl Lens {
 pub struct RoleHint {
     role: Option<Role>,
     lens: Option<Lens>,
+    used: Option<FileRole>,
 }
 
 impl RoleHint {
     /// Knows nothing.
-    pub const NONE: Self = Self { role: None, lens: None };
+    pub const NONE: Self = Self { role: None, lens: None, used: None };
 
     /// Says what the file is for.
     #[must_use]
     pub const fn role(role: Role) -> Self {
-        Self { role: Some(role), lens: None }
+        Self { role: Some(role), lens: None, used: None }
     }
 
     /// Says how the host reads the file: a hook script without an ending, say.
     #[must_use]
     pub const fn lens(lens: Lens) -> Self {
-        Self { role: None, lens: Some(lens) }
+        Self { role: None, lens: Some(lens), used: None }
     }
 
     /// Adds how the host reads the file.
     #[must_use]
     pub const fn and_lens(self, lens: Lens) -> Self {
-        Self { role: self.role, lens: Some(lens) }
+        Self { role: self.role, lens: Some(lens), used: self.used }
     }
 
     /// Raises the role to at least this one.
     pub(crate) fn raised(self, role: Role) -> Self {
-        Self { role: self.role.max(Some(role)), lens: self.lens }
+        Self { role: self.role.max(Some(role)), ..self }
+    }
+
+    /// Adds what the file is for.
+    #[must_use]
+    pub const fn used_as(self, used: FileRole) -> Self {
+        Self { role: self.role, lens: self.lens, used: Some(used) }
+    }
+
+    pub(crate) const fn hinted_use(self) -> Option<FileRole> {
+        self.used
     }
 
     pub(crate) const fn hinted_role(self) -> Option<Role> {

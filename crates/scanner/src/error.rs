@@ -12,7 +12,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("rules/parse", "mend the TOML, the pattern or the name at the place given"),
     ("rules/too-few-cases", "give each rule at least 2 bad and 2 good cases"),
     ("rules/too-large", "split the rule file, or make the pattern smaller"),
-    ("rules/unbounded", "bound each repeat, such as {0,40}, so that a match is at most 1024 bytes"),
+    ("rules/unbounded", "bound each repeat, such as {0,40}, so that a match is at most 4096 bytes"),
     ("rules/unknown-field", "remove the field, or spell it as docs/rules.md does"),
     ("rules/version", "write version = 1"),
     ("scan/duplicate-path", "hand in each path once"),
@@ -121,7 +121,7 @@ pub enum RuleErrorKind {
     #[error("the id is taken")]
     DuplicateId,
     /// A pattern without a longest match, or with one above 1,024 bytes.
-    #[error("the pattern {0:?} can match more than 1024 bytes")]
+    #[error("the pattern {0:?} can match more than 4096 bytes")]
     Unbounded(String),
     /// A pattern from which no literal can be required.
     #[error("no branch-covering literal of 4 bytes in the pattern {0:?}")]

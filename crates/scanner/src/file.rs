@@ -5,13 +5,15 @@ use core::cell::Cell;
 use plugward_types::{Digest, Severity};
 
 use crate::cache;
+use crate::commands;
 use crate::decode;
 use crate::encoded::{self, Decoded, Uris};
-use crate::engine::{PatternSet, Places, RawMatch};
+use crate::engine::{PatternSet, RawMatch};
 use crate::entry::{Content, Entry, Lens, Role};
 use crate::inventory::{self, Class, Flag, State};
 use crate::lex::{self, Lexed};
 use crate::options::{Profile, ScanOptions};
+use crate::quotation;
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::secret;
 use crate::sink::{Embedded, EmbeddedText, Hit, Lowered, Named, Sink};
@@ -117,7 +119,7 @@ fn bytes_of(
         named: Vec::new(),
     };
     if !is_text {
-        drop(raw_rules(rules, bytes, NO_LENS, &mut record.hits));
+        raw_rules(rules, bytes, NO_LENS, &mut record.hits);
         return record;
     }
     text_of(rules, options, entry, bytes, &class, reading, &mut record);
@@ -160,7 +162,7 @@ fn text_of(
     let text: &[u8] = &decoded.text;
     let lens_bits = class.lenses.iter().fold(0, |bits, lens| bits | lens.bit());
     let mut hits = Vec::new();
-    let places = raw_rules(rules, text, if lens_bits == 0 { NO_LENS } else { lens_bits }, &mut hits);
+    raw_rules(rules, text, if lens_bits == 0 { NO_LENS } else { lens_bits }, &mut hits);
     let mut sink = Sink::new(rules, class.lenses.first().copied(), entry.path, options.packages);
     let transcoded = if decoded.view.is_some() { Flag::Yes } else { Flag::No };
     encoding_hits(text, transcoded, class, &mut sink);
@@ -174,17 +176,17 @@ fn text_of(
     crate::passes::long_encoded(text, &mut sink);
     hits.append(&mut sink.hits);
     let left = Cell::new(text.len().saturating_mul(AGAIN).saturating_add(FREE));
-    let whole = Source {
-        text,
-        depth: 0,
-        lens: Lens::Prose,
-        role: class.role,
-        lowered: Lowered::No,
-        places: None,
-        left: &left,
-    };
+    let whole =
+        Source { text, depth: 0, lens: Lens::Prose, role: class.role, lowered: Lowered::No, left: &left };
     for embedded in core::mem::take(&mut sink.embedded) {
         inner(rules, options, entry.path, &whole, &embedded, &mut hits, &mut record.named);
+    }
+    if class.role == Role::Prompt {
+        for (start, end) in commands::of(text) {
+            let text = EmbeddedText::Range(start, end);
+            let command = Embedded { lens: Lens::Sh, text, lowered: Lowered::Executed };
+            inner(rules, options, entry.path, &whole, &command, &mut hits, &mut record.named);
+        }
     }
     coded(rules, options, entry.path, &whole, lens_bits, &mut hits, &mut record.named);
     let limit = if reading == Reading::Full { options.limits.file } else { 0 };
@@ -193,11 +195,9 @@ fn text_of(
     if lenses.is_empty() {
         lenses.push(Lens::Prose);
     }
-    let mut places = Some(places);
     for lens in lenses {
-        let places = if lens == Lens::Js { places.take() } else { None };
-        let source = Source { text: seen, lens, places, ..whole };
-        read(rules, options, entry.path, source, &mut hits, &mut record.named);
+        let source = Source { text: seen, lens, ..whole };
+        read(rules, options, entry.path, &source, &mut hits, &mut record.named);
     }
     script_in_text(rules, entry.path, text, &mut hits);
     if !rest.is_empty() {
@@ -258,10 +258,10 @@ fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'
     }
 }
 
-/// Runs the rules of kind `bytes`; tells on the way where views of code may match.
-fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) -> Places {
+/// Runs the rules of kind `bytes`.
+fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
     let mut found = Vec::new();
-    let places = rules.hinted().find(&rules.bytes, text, langs, &mut found);
+    rules.bytes.find(text, langs, &mut found);
     for raw in found {
         let Some(pattern) = rules.bytes.patterns.get(usize::from(raw.pattern)) else { continue };
         let Some(known) = rules.matcher(pattern.matcher) else { continue };
@@ -271,13 +271,12 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) -> Plac
             hits.push(hit(pattern.matcher, raw.start, raw.end, How::NONE));
         }
     }
-    places
 }
 
 /// Runs the rules of kind `bytes` over a value whose escapes are undone. Its places are those of the text around it.
 pub(crate) fn raw_view(view: &View, sink: &mut Sink<'_>) {
     let (rules, mut found) = (sink.rules, Vec::new());
-    drop(raw_rules(rules, &view.bytes, sink.lens, &mut found));
+    raw_rules(rules, &view.bytes, sink.lens, &mut found);
     for raw in found {
         let (start, end, how) = view.map.back(raw.start as usize, raw.end as usize);
         // What holds no escape itself stands in the text as it is and is found there.
@@ -290,7 +289,7 @@ pub(crate) fn raw_view(view: &View, sink: &mut Sink<'_>) {
 /// Finds where secrets stand in a text.
 pub(crate) fn secrets(rules: &Rules, text: &[u8]) -> Vec<(usize, usize)> {
     let mut hits = Vec::new();
-    drop(raw_rules(rules, text, NO_LENS, &mut hits));
+    raw_rules(rules, text, NO_LENS, &mut hits);
     let secret = |hit: &&Hit| {
         let rule = rules.matcher(hit.matcher).and_then(|known| rules.table.get(usize::from(known.rule)));
         rule.is_some_and(|rule| rule.id.family() == "secret")
@@ -315,7 +314,7 @@ fn script_in_text(rules: &Rules, path: &str, text: &[u8], hits: &mut Vec<Hit>) {
     }
     let danger = hits.iter().any(|hit| {
         let rule = rules.matcher(hit.matcher).and_then(|matcher| rules.table.get(usize::from(matcher.rule)));
-        rule.and_then(|rule| rule.severity(Profile::General)) == Some(Severity::Danger)
+        rule.and_then(|rule| rule.severity(Profile::StrictPlugin)) == Some(Severity::Danger)
     });
     if danger {
         let end = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
@@ -337,8 +336,6 @@ struct Source<'a> {
     lens: Lens,
     role: Role,
     lowered: Lowered,
-    /// What a pass over the bytes told of the views.
-    places: Option<Places>,
     /// Bytes of the file that may still be read as code in a text.
     left: &'a Cell<usize>,
 }
@@ -353,14 +350,13 @@ fn read(
     rules: &Rules,
     options: &ScanOptions<'_>,
     path: &str,
-    mut source: Source<'_>,
+    source: &Source<'_>,
     hits: &mut Vec<Hit>,
     named: &mut Vec<Named>,
 ) {
     let mut sink = Sink::new(rules, Some(source.lens), path, options.packages);
     sink.role = source.role;
     sink.depth = source.depth;
-    sink.places = source.places.take();
     let mut lexed = Lexed::default();
     if source.lens == Lens::Js && source.depth == 0 && lex::js::html::is_markup(path) {
         lex::js::html::lex(source.text, &mut sink, &mut lexed);
@@ -372,22 +368,26 @@ fn read(
     own.append(&mut sink.hits);
     code_rules(rules, &lexed.code, source.lens, &mut own);
     read_text(&lexed.text.finish(), &mut sink);
+    if source.lens == Lens::Prose {
+        lower_quotations(rules, source.text, &mut sink.hits);
+    }
     own.append(&mut sink.hits);
     for unread in core::mem::take(&mut sink.unread) {
         sink.shape("coverage-unscanned", (unread.start, unread.end), How::NONE);
     }
     own.append(&mut sink.hits);
     for embedded in &sink.embedded {
-        inner(rules, options, path, &source, embedded, &mut own, named);
+        inner(rules, options, path, source, embedded, &mut own, named);
     }
-    if source.lowered == Lowered::Yes {
-        for hit in &mut own {
-            hit.lowered = Lowered::Yes;
-        }
+    for hit in &mut own {
+        hit.lowered = match source.lowered {
+            Lowered::Executed => Lowered::Executed,
+            lowered => lowered.max(hit.lowered),
+        };
     }
     hits.append(&mut own);
     // What a reader's documentation shows is no code of the plugin.
-    if source.lowered == Lowered::No {
+    if source.lowered != Lowered::Yes {
         let lens = source.lens;
         named.extend(core::mem::take(&mut sink.named).into_iter().map(|path| Named { lens, path }));
         named.append(&mut sink.named_as);
@@ -414,16 +414,16 @@ fn coded(
             sink.shape(detector, (start, end), How::NONE);
             own.append(&mut sink.hits);
         }
-        drop(raw_rules(rules, &bytes, lenses.iter().fold(langs, |bits, lens| bits | lens.bit()), &mut hits));
+        raw_rules(rules, &bytes, lenses.iter().fold(langs, |bits, lens| bits | lens.bit()), &mut hits);
         for lens in &lenses {
             let text = EmbeddedText::Range(0, bytes.len());
             let inside = Embedded { lens: *lens, text, lowered: Lowered::No };
-            let below = Source { text: &bytes, depth: source.depth, lens: *lens, places: None, ..*source };
+            let below = Source { text: &bytes, lens: *lens, ..*source };
             inner(rules, options, path, &below, &inside, &mut hits, named);
         }
         if source.depth.saturating_add(1) < options.limits.embedded {
             let depth = source.depth.saturating_add(1);
-            let below = Source { text: &bytes, depth, places: None, ..*source };
+            let below = Source { text: &bytes, depth, ..*source };
             coded(rules, options, path, &below, 0, &mut hits, named);
         }
         let orders = hits.iter().any(|hit| {
@@ -475,10 +475,9 @@ fn inner(
         return;
     }
     let mut hits = Vec::new();
-    let lowered = source.lowered.max(embedded.lowered);
-    let places = (embedded.lens == Lens::Js).then(|| rules.hinted().places(&rules.bytes, text));
-    let below = Source { text, depth, lens: embedded.lens, lowered, places, ..*source };
-    read(rules, options, path, below, &mut hits, named);
+    let lowered = place_of(source, embedded, base);
+    let below = Source { text, depth, lens: embedded.lens, lowered, ..*source };
+    read(rules, options, path, &below, &mut hits, named);
     for mut found in hits {
         let (start, end) = (found.start as usize, found.end as usize);
         let (start, end, how) = match map {
@@ -491,6 +490,21 @@ fn inner(
     }
 }
 
+/// Returns how embedded code is set apart: code that prose shows is not code of the file. Front matter is the file's own.
+fn place_of(source: &Source<'_>, embedded: &Embedded, start: usize) -> Lowered {
+    let lowered = if embedded.lowered == Lowered::Executed && source.lowered <= Lowered::No {
+        return Lowered::Executed;
+    } else {
+        source.lowered.max(embedded.lowered)
+    };
+    let front_matter = embedded.lens == Lens::Data && start <= FRONT_MATTER;
+    let shown = source.lens == Lens::Prose && embedded.lens != Lens::Prose && !front_matter;
+    if shown { lowered.max(Lowered::Shown) } else { lowered }
+}
+
+/// Front matter starts behind its first line.
+const FRONT_MATTER: usize = 8;
+
 fn code_rules(rules: &Rules, view: &View, lens: Lens, hits: &mut Vec<Hit>) {
     let mut found = Vec::new();
     rules.code.find(&view.bytes, lens.bit(), &mut found);
@@ -502,6 +516,25 @@ fn code_rules(rules: &Rules, view: &View, lens: Lens, hits: &mut Vec<Hit>) {
         }
     }
 }
+
+/// Marks matches of instructions that the document only quotes. What is hidden is quoted by nobody.
+fn lower_quotations(rules: &Rules, source: &[u8], hits: &mut [Hit]) {
+    for hit in hits {
+        let Some(matcher) = rules.matcher(hit.matcher).filter(|matcher| rules.is_prompt(matcher)) else {
+            continue;
+        };
+        let hidden =
+            rules.table.get(usize::from(matcher.rule)).is_some_and(|rule| rule.id.as_str() == HIDDEN);
+        let matched = source.get(hit.start as usize..hit.end as usize).unwrap_or_default();
+        // An instruction is in one block: words of two sections do not add up to one.
+        let blocks = memchr::memmem::find_iter(matched, b"\n\n").count();
+        if !hidden && (blocks > 0 || quotation::is_quoted(source, hit.start as usize, hit.end as usize)) {
+            hit.lowered = hit.lowered.max(Lowered::Shown);
+        }
+    }
+}
+
+const HIDDEN: &str = "prompt/hidden-text";
 
 /// Runs the rules of kind `text` over pieces of text.
 pub(crate) fn read_text(read: &TextRead, sink: &mut Sink<'_>) {
@@ -536,7 +569,12 @@ fn text_hit(set: &PatternSet, view: &View, raw: &RawMatch, sink: &mut Sink<'_>) 
     if matcher.langs & sink.lens == 0 || within & tag == 0 || roles & sink.role.bit() == 0 {
         return;
     }
-    if rules.may_be_negated(matcher) && lex::negation::is_negated(&view.bytes, start, raw.end) {
+    // What denies the first clause of an instruction denies all of it.
+    let clause = view.bytes.get(start..raw.end).unwrap_or_default();
+    let clause = clause.iter().position(|byte| b".,;:!?".contains(byte)).unwrap_or(clause.len());
+    if rules.may_be_negated(matcher)
+        && lex::negation::is_negated(&view.bytes, start, start.saturating_add(clause))
+    {
         return;
     }
     let (from, to, how) = view.map.back(start, raw.end);

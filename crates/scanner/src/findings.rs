@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use plugward_types::{Digest, Finding, Severity, Span};
+use plugward_types::{BehaviorEvidence, Digest, FileRole, Finding, Severity, Span};
 
 use crate::decode;
+use crate::downloads;
 use crate::entry::{Content, Entry, Lens};
 use crate::file::FileRecord;
 use crate::lines::LineEnds;
-use crate::options::ScanOptions;
+use crate::options::{Profile, ScanOptions};
 use crate::report::Summary;
-use crate::rules::Rules;
+use crate::rules::{Rule, RuleClass, Rules};
 use crate::sink::{Hit, Lowered};
 use crate::snippet::Places;
 use crate::view::How;
@@ -20,7 +21,15 @@ use crate::view::How;
 struct Weighed {
     hit: Hit,
     rule: u16,
-    severity: Severity,
+    /// `None` if it only shows a behavior.
+    severity: Option<Severity>,
+}
+
+/// The findings of one file, and what they show the plugin to do.
+#[derive(Debug, Default)]
+pub(crate) struct FileFindings {
+    pub(crate) placed: Vec<Placed>,
+    pub(crate) behaviors: Vec<BehaviorEvidence>,
 }
 
 /// A finding and the place behind its last byte.
@@ -39,21 +48,22 @@ pub(crate) fn make(
     options: &ScanOptions<'_>,
     entry: &Entry<'_>,
     record: &FileRecord,
+    role: FileRole,
     counts: &mut Summary,
-) -> Vec<Placed> {
-    let mut weighed = weigh(rules, options, record);
+) -> FileFindings {
+    let mut weighed = weigh(rules, options, entry, record, role);
     let family = |item: &Weighed| rules.table.get(usize::from(item.rule)).map(|rule| rule.id.family());
     let secrets: Vec<(usize, usize)> = weighed
         .iter()
         .filter(|item| family(item) == Some("secret"))
         .map(|item| (item.hit.start as usize, item.hit.end as usize))
         .collect();
-    for item in &weighed {
-        counts.count(item.severity);
+    for severity in weighed.iter().filter_map(|item| item.severity) {
+        counts.count(severity);
     }
     let capped = cap(&mut weighed, options.limits.findings);
     if weighed.is_empty() {
-        return Vec::new();
+        return FileFindings::default();
     }
     let bytes = match entry.content {
         Content::Bytes { bytes, .. } => bytes,
@@ -72,38 +82,79 @@ pub(crate) fn make(
     let behind = ends_of(&mut places, &weighed);
     places.restart();
     let digest = record.digest.unwrap_or(Digest::from_bytes([0; 32]));
-    weighed
-        .iter()
-        .zip(behind)
-        .filter_map(|(item, behind)| {
-            let rule = rules.table.get(usize::from(item.rule))?;
-            let (start, end) = (item.hit.start as usize, item.hit.end as usize);
-            let (line, column) = places.place(start);
-            let span = map.map_or((start, end), |view| {
-                let (from, to, _) = view.map.back(start, end);
-                (from, to)
-            });
-            let encoded = item.hit.how.has(How::DECODE) || TELLING.contains(&rule.id.as_str());
-            let snippet = match rule.id.family() {
-                "secret" => places.secret(start, end),
-                _ if encoded => places.decoded(rules, start, end),
-                _ => places.snippet(start),
-            };
-            let finding = Finding {
-                rule: rule.id.clone(),
-                severity: item.severity,
+    let mut out = FileFindings::default();
+    for (item, behind) in weighed.iter().zip(behind) {
+        let Some(rule) = rules.table.get(usize::from(item.rule)) else { continue };
+        let (start, end) = (item.hit.start as usize, item.hit.end as usize);
+        let (line, column) = places.place(start);
+        let span = map.map_or((start, end), |view| {
+            let (from, to, _) = view.map.back(start, end);
+            (from, to)
+        });
+        let encoded = item.hit.how.has(How::DECODE) || TELLING.contains(&rule.id.as_str());
+        let snippet = match rule.id.family() {
+            "secret" => places.secret(start, end),
+            _ if encoded => places.decoded(rules, start, end),
+            _ => places.snippet(start),
+        };
+        let role = role_of(role, item.hit);
+        if shows_behavior(role, item.hit) {
+            out.behaviors.extend(rule.behaviors.iter().map(|behavior| BehaviorEvidence {
+                behavior: *behavior,
                 path: entry.path.to_owned(),
                 line,
-                column,
-                span: Span::new(span.0, span.1),
-                message: rule.title().to_owned(),
-                how: item.hit.how.list(),
-                snippet,
-                digest,
-            };
-            Some(Placed { finding, end: behind })
-        })
-        .collect()
+                role,
+                snippet: snippet.clone(),
+            }));
+        }
+        let Some(severity) = item.severity else { continue };
+        let finding = Finding {
+            rule: rule.id.clone(),
+            severity,
+            role,
+            path: entry.path.to_owned(),
+            line,
+            column,
+            span: Span::new(span.0, span.1),
+            message: message(rule, text.get(start..end).unwrap_or_default()),
+            how: item.hit.how.list(),
+            snippet,
+            digest,
+        };
+        out.placed.push(Placed { finding, end: behind });
+    }
+    out
+}
+
+/// The role of the place of a hit: a `!` command runs whatever the rest of its file is for.
+const fn role_of(file: FileRole, hit: Hit) -> FileRole {
+    if matches!(hit.lowered, Lowered::Executed) && matches!(file, FileRole::ModelRead) {
+        FileRole::Executed
+    } else {
+        file
+    }
+}
+
+/// Returns `true` if a hit is in code that the plugin can run. What its documentation shows is no behavior.
+fn shows_behavior(role: FileRole, hit: Hit) -> bool {
+    hit.lowered <= Lowered::No && role >= FileRole::Other
+}
+
+/// The rule whose findings count less if another file of the plugin names the host.
+pub(crate) const UNDECLARED: &str = "flow/undeclared-host";
+
+/// What a finding says: the rule's title, and for data on its way to a host, the host.
+fn message(rule: &Rule, matched: &[u8]) -> String {
+    let host = (rule.class == RuleClass::Flow).then(|| crate::hosts::first(matched)).flatten();
+    match host {
+        Some(host) if rule.id.as_str() == "flow/credentials-sent" => {
+            format!("Credentials or environment sent to {host}")
+        }
+        Some(host) if rule.id.as_str() == UNDECLARED => {
+            format!("A secret sent to {host}, which the plugin names nowhere else")
+        }
+        _ => rule.title().to_owned(),
+    }
 }
 
 /// Gives the places behind the findings, counted in rising order.
@@ -119,8 +170,18 @@ fn ends_of(places: &mut Places<'_>, weighed: &[Weighed]) -> Vec<(u32, u32)> {
     out
 }
 
-/// Gives each (rule, span) once, not hidden before hidden, with its severity in the profile.
-fn weigh(rules: &Rules, options: &ScanOptions<'_>, record: &FileRecord) -> Vec<Weighed> {
+/// Returns each (rule, span) once, not hidden before hidden, with its severity in the profile and for the file's role.
+fn weigh(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    record: &FileRecord,
+    role: FileRole,
+) -> Vec<Weighed> {
+    let bytes = match entry.content {
+        Content::Bytes { bytes, .. } => bytes,
+        _ => &[],
+    };
     let mut best: BTreeMap<(u32, u32, u16), Weighed> = BTreeMap::new();
     for &hit in &record.hits {
         let Some(matcher) = rules.matcher(hit.matcher) else { continue };
@@ -128,12 +189,12 @@ fn weigh(rules: &Rules, options: &ScanOptions<'_>, record: &FileRecord) -> Vec<W
         if matcher.profiles & options.profile.bit() == 0 {
             continue;
         }
-        let Some(mut severity) = rule.severity(options.profile) else { continue };
-        if !hit.how.is_plain() {
-            severity = severity.raised();
-        }
-        if hit.lowered == Lowered::Yes {
-            severity = severity.lowered();
+        let severity = match options.profile {
+            Profile::StrictPlugin => strict(rule, hit),
+            Profile::General => general(rule, hit, role_of(role, hit), bytes),
+        };
+        if severity.is_none() && (rule.behaviors.is_empty() || options.profile == Profile::StrictPlugin) {
+            continue;
         }
         let item = Weighed { hit, rule: matcher.rule, severity };
         best.entry((hit.start, hit.end, matcher.rule))
@@ -145,6 +206,57 @@ fn weigh(rules: &Rules, options: &ScanOptions<'_>, record: &FileRecord) -> Vec<W
             .or_insert(item);
     }
     best.into_values().collect()
+}
+
+/// The weight for guest plugins of HyperAgent: the reference manager's severities, whatever the file is for.
+fn strict(rule: &Rule, hit: Hit) -> Option<Severity> {
+    let severity = rule.severity(Profile::StrictPlugin)?;
+    let severity = if hit.how.is_plain() { severity } else { severity.raised() };
+    Some(if hit.lowered == Lowered::Yes { severity.lowered() } else { severity })
+}
+
+/// The weight for every other plugin: what the rule says, more if the match was disguised, at most what the role allows.
+fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severity> {
+    let severity = rule.severity(Profile::General);
+    let severity = match severity {
+        _ if !is_disguised(hit.how) => severity,
+        // Nobody hides what every program may do openly, unless it has a reason to.
+        None if rule.behaviors.is_empty() || rule.id.family() == "py" => None,
+        None => Some(Severity::Warning),
+        // Paths and arguments are put together from parts by everybody.
+        Some(severity) if !hit.how.has(How::DECODE) && !hit.how.has(How::UNICODE) => Some(severity),
+        Some(severity) => Some(severity.raised()),
+    };
+    let most = if downloads::is_expected(rule.id.as_str(), hit, role, bytes) {
+        Severity::Info
+    } else {
+        most(rule.class, hit, role)
+    };
+    severity.map(|severity| severity.min(most))
+}
+
+/// Returns `true` if the author had to hide the match on purpose. Quoting in a shell and markup in prose have honest uses.
+const fn is_disguised(how: How) -> bool {
+    how.has(How::DECODE) || how.has(How::FOLD) || how.has(How::UNICODE) || how.has(How::ESCAPE)
+}
+
+/// The most that a finding weighs in a file of this role.
+const fn most(class: RuleClass, hit: Hit, role: FileRole) -> Severity {
+    let shown = matches!(hit.lowered, Lowered::Shown | Lowered::Yes);
+    match (role, class) {
+        (FileRole::Executed | FileRole::OnRequest, RuleClass::Limit) => Severity::Warning,
+        (_, RuleClass::Limit) => Severity::Info,
+        // Code holds such text as a tool's description, or as what it looks for.
+        (FileRole::Executed | FileRole::OnRequest, RuleClass::Instruction) => Severity::Warning,
+        (FileRole::Executed, _) if !shown => Severity::Danger,
+        (FileRole::OnRequest, RuleClass::Flow | RuleClass::File) if !shown => Severity::Danger,
+        (FileRole::OnRequest | FileRole::Executed, _) => Severity::Warning,
+        (FileRole::ModelRead, RuleClass::Instruction | RuleClass::File) if !shown => Severity::Danger,
+        (FileRole::ModelRead, RuleClass::Flow) => Severity::Warning,
+        (FileRole::ModelRead, _) => Severity::Info,
+        (FileRole::Other, _) if !shown => Severity::Warning,
+        _ => Severity::Info,
+    }
 }
 
 /// Keeps the worst and first of each rule; gives the place of the first that was dropped.
@@ -180,7 +292,7 @@ fn push_cap(
         if let Some(severity) = rule.severity(options.profile) {
             let hit = Hit { start: at, end: at, matcher: index, ..Hit::default() };
             counts.count(severity);
-            weighed.push(Weighed { hit, rule: matcher.rule, severity });
+            weighed.push(Weighed { hit, rule: matcher.rule, severity: Some(severity) });
         }
     }
 }

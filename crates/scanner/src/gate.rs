@@ -6,6 +6,7 @@ use core::str::FromStr;
 use plugward_types::{Digest, Finding, RuleId, Severity};
 
 use crate::error::help_of;
+use crate::options::Profile;
 use crate::report::ScanReport;
 
 /// A day of the Gregorian calendar.
@@ -125,8 +126,15 @@ impl Notice {
 pub enum ScanCheck {
     /// No finding that is not suppressed.
     Clean,
-    /// Warnings and notes to list; the gate is open.
+    /// Notes to list; nothing that a person has to see.
     Listed,
+    /// Suspicious findings, and no danger: `scan/suspicious`. A person should see them once.
+    Suspicious {
+        /// The first of them in the order of reports.
+        first: Box<Finding>,
+        /// How many there are.
+        count: usize,
+    },
     /// At least one danger finding: `scan/danger`. Nothing but a suppression of these bytes opens the gate.
     Danger {
         /// The first of them in the order of reports.
@@ -171,22 +179,27 @@ pub fn gate(report: &ScanReport, suppressions: &[Suppression], today: Option<Dat
         }
     }
     let mut suppressed = Vec::new();
-    let mut dangers =
-        report.findings.iter().filter(|finding| finding.severity == Severity::Danger).collect::<Vec<_>>();
-    let mut left = 0_usize;
+    let mut left = Vec::new();
     for finding in &report.findings {
         match valid.iter().find(|entry| covers(entry, finding)) {
             Some(entry) => {
                 suppressed.push(Suppressed { reason: entry.reason.clone(), finding: finding.clone() });
             }
-            None => left = left.saturating_add(1),
+            None => left.push(finding),
         }
     }
-    dangers.retain(|finding| !valid.iter().any(|entry| covers(entry, finding)));
-    let check = match dangers.first() {
-        Some(first) => ScanCheck::Danger { first: Box::new((*first).clone()), count: dangers.len() },
-        None if left > 0 => ScanCheck::Listed,
-        None => ScanCheck::Clean,
+    let of = |severity: Severity| {
+        let mut all = left.iter().filter(|finding| finding.severity == severity);
+        all.next().map(|first| (Box::new((*first).clone()), all.count().saturating_add(1)))
+    };
+    let check = match (of(Severity::Danger), of(Severity::Warning)) {
+        (Some((first, count)), _) => ScanCheck::Danger { first, count },
+        // For guest plugins of HyperAgent a warning is worth knowing, as in the reference manager.
+        (None, Some((first, count))) if report.profile == Profile::General => {
+            ScanCheck::Suspicious { first, count }
+        }
+        (None, None) if left.is_empty() => ScanCheck::Clean,
+        (None, _) => ScanCheck::Listed,
     };
     notices.sort_by(|a, b| (a.code, &a.path, &a.message).cmp(&(b.code, &b.path, &b.message)));
     ScanDecision { check, suppressed, notices }

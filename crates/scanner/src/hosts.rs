@@ -9,6 +9,27 @@ pub(crate) enum Hosts {
     Models,
 }
 
+/// Returns `true` for names of this machine and of private nets.
+pub(crate) fn is_local(host: &str) -> bool {
+    let numbers = host.starts_with("127.") || host.starts_with("10.") || host.starts_with("192.168.");
+    host == "localhost" || host.ends_with(".localhost") || host.ends_with(".local") || numbers
+}
+
+/// Returns the host of the first URL in some bytes, in lower case.
+pub(crate) fn first(text: &[u8]) -> Option<String> {
+    let at = memchr::memmem::find(text, b"://")?.saturating_add(3);
+    let rest = text.get(at..)?;
+    let end = rest
+        .iter()
+        .take(253)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b".-_@:".contains(byte))
+        .count();
+    let host = core::str::from_utf8(rest.get(..end)?).ok()?;
+    let host = host.rsplit('@').next().unwrap_or(host);
+    let host = host.split(':').next().unwrap_or(host).trim_end_matches('.');
+    (!host.is_empty()).then(|| host.to_ascii_lowercase())
+}
+
 /// Indexes of packages that their languages bring. A name covers the hosts below it; one with a path covers what
 /// begins so.
 const INDEXES: &[&str] = &[

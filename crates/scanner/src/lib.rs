@@ -1,8 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod analysis;
 mod cache;
+mod commands;
 mod crates;
+mod credentials;
 mod decode;
+mod downloads;
 mod encoded;
 mod engine;
 mod entry;
@@ -19,9 +23,11 @@ mod modules;
 mod names;
 mod options;
 mod passes;
+mod quotation;
 #[cfg(feature = "render")]
 pub mod render;
 mod report;
+mod roles;
 mod rules;
 mod scan;
 mod secret;
@@ -33,17 +39,14 @@ mod unicode;
 mod view;
 
 pub use cache::MatchCache;
-#[cfg(any(test, feature = "_oracle"))]
+#[cfg(feature = "_engine")]
 #[doc(hidden)]
-pub use engine::oracle::{Engine, Oracle};
+pub use engine::Engine;
 pub use entry::{Content, Entry, Lens, Role, RoleHint};
 pub use error::{CODES, RuleError, RuleErrorKind, ScanError, ScanErrorKind};
 pub use gate::{Date, DateError, Notice, ScanCheck, ScanDecision, Suppressed, Suppression, gate};
 pub use inventory::State;
 pub use options::{Limits, Profile, ScanOptions};
 pub use report::{Coverage, FileState, ScanReport, Summary};
-#[cfg(any(test, feature = "_oracle"))]
-#[doc(hidden)]
-pub use rules::rule_table;
 pub use rules::{Rule, RuleFile, Rules, SelfCheck};
 pub use scan::scan;

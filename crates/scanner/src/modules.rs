@@ -1,6 +1,6 @@
 //! Module specifiers and file names: which sets they are in.
 
-use crate::rules::{Text, set};
+use crate::rules::set;
 use crate::sink::Specifier;
 
 /// Modules that a JavaScript runtime brings.
@@ -175,7 +175,7 @@ fn leaves(from: &str, specifier: &[u8]) -> bool {
 
 /// Says whether a specifier is one of the names, `node:` dropped, or below one that ends in `/`; so is a package of a
 /// registry, `npm:name@1/sub`, whatever its version.
-pub(crate) fn is_named(names: &[Text], text: &[u8]) -> bool {
+pub(crate) fn is_named(names: &[String], text: &[u8]) -> bool {
     let matches = |head: &[u8], tail: &[u8]| {
         names.iter().any(|known| {
             let known = known.as_bytes();

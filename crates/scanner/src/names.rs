@@ -38,19 +38,6 @@ pub(crate) fn prefix(word: &[u8]) -> u64 {
     word.iter().rev().fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
-/// The same of a word that stands in a text: one load where 8 bytes are there.
-#[inline]
-pub(crate) fn prefix_at(text: &[u8], start: usize, end: usize) -> u64 {
-    let len = end.wrapping_sub(start);
-    match text.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
-        Some(head) if len < 8 => {
-            u64::from_le_bytes(*head) & (1_u64 << (len.wrapping_mul(8) & 63)).wrapping_sub(1)
-        }
-        Some(head) => u64::from_le_bytes(*head),
-        None => prefix(text.get(start..end).unwrap_or_default()),
-    }
-}
-
 #[inline]
 const fn mixed(prefix: u64, len: usize) -> u64 {
     (prefix ^ ((len as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -59,12 +46,6 @@ const fn mixed(prefix: u64, len: usize) -> u64 {
 #[inline]
 fn bucket(prefix: u64, len: usize) -> usize {
     usize::try_from(mixed(prefix, len) >> 51).unwrap_or(0)
-}
-
-/// Gives a short key of a word, the same for the same word: most that differ have another.
-#[inline]
-pub(crate) fn key(prefix: u64, len: usize) -> u16 {
-    u16::try_from(mixed(prefix, len) >> 48).unwrap_or(0)
 }
 
 impl Words {
@@ -128,11 +109,6 @@ impl Words {
         id
     }
 
-    /// Gives how many ids there are.
-    fn count(&self) -> Word {
-        Word::try_from(self.heads.len()).unwrap_or(Word::MAX)
-    }
-
     /// Gives the text of a word.
     pub(crate) fn text(&self, word: Word) -> &[u8] {
         self.texts.get(usize::from(word)).map_or(&[], |text| text)
@@ -151,13 +127,6 @@ pub(crate) struct NodeData {
     pub(crate) module: bool,
 }
 
-impl NodeData {
-    /// Says whether it has members.
-    pub(crate) const fn is_parent(&self) -> bool {
-        !self.children.is_empty() || self.any != 0
-    }
-}
-
 /// All names of one language.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -168,14 +137,7 @@ pub(crate) struct Names {
     /// The word that stands for a computed member.
     pub(crate) computed: Word,
     any: Word,
-    /// By word: whether a name may begin with it, and whether it is a member of any receiver.
-    interest: Vec<u8>,
 }
-
-/// A name may begin with the word.
-pub(crate) const ROOTED: u8 = 1;
-/// The word is a member of any receiver.
-pub(crate) const STARRED: u8 = 2;
 
 /// Modules that give what a global of the same name is.
 const GLOBAL_MODULES: &[&str] = &["process"];
@@ -194,26 +156,7 @@ impl Names {
             modules: BTreeMap::new(),
             computed,
             any,
-            interest: Vec::new(),
         }
-    }
-
-    /// Ends the making of the table. `also` are words that a lexer takes for the beginning of a name.
-    pub(crate) fn settle(&mut self, also: &[&str]) {
-        let also: Vec<Word> = also.iter().map(|word| self.words.get(word.as_bytes())).collect();
-        self.interest = (0..self.words.count())
-            .map(|word| {
-                let rooted = self.global(word) != 0 || (word != 0 && also.contains(&word));
-                let starred = self.star(word) != 0;
-                (if rooted { ROOTED } else { 0 }) | (if starred { STARRED } else { 0 })
-            })
-            .collect();
-    }
-
-    /// Says what a word may be: [`ROOTED`], [`STARRED`].
-    #[inline]
-    pub(crate) fn interest(&self, word: Word) -> u8 {
-        self.interest.get(usize::from(word)).copied().unwrap_or(0)
     }
 
     /// Gives the node of a name, made if need be.
@@ -366,15 +309,6 @@ impl Names {
             let computed = word == self.computed;
             if computed && parent == ROOT { 0 } else { self.node(parent).map_or(0, |data| data.any) }
         })
-    }
-
-    /// Says whether a member is what stands for any member, and rules look for writes to it alone.
-    pub(crate) fn is_written_only(&self, parent: Node, member: Node) -> bool {
-        let any = self.node(parent).is_some_and(|data| data.any == member);
-        let only = |data: &NodeData| {
-            data.call.is_empty() && data.member.is_empty() && data.children.is_empty() && data.any == 0
-        };
-        any && self.node(member).is_some_and(only)
     }
 
     /// Gives the node of a member of any receiver.

@@ -56,8 +56,7 @@ pub struct Limits {
     pub entries: usize,
     /// Most bytes of a plugin; beyond it `scan/too-large`.
     pub bytes: u64,
-    /// Bytes of one file that are lexed and viewed; the rest is read raw only. JavaScript is lexed over 32 MiB less one byte at
-    /// most, whatever this says.
+    /// Bytes of one file that are lexed and viewed; the rest is read raw only.
     pub file: usize,
     /// Bytes of a plugin that are lexed and viewed; the rest is read raw only.
     pub lexed: u64,

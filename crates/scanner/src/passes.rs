@@ -25,51 +25,29 @@ pub(crate) fn joined_encoded(view: &View, sink: &mut Sink<'_>) {
     });
 }
 
-/// One probe every `ENCODED / 2` bytes, then the run around it, over the lines of one block.
+/// Finds runs, each over the lines of one block.
 fn encoded_runs(text: &[u8], found: &mut dyn FnMut(usize, usize)) {
-    let (mut at, mut floor) = (ENCODED / 2, 0_usize);
-    while at < text.len() {
-        // The first probe of a long run has as much of it behind it.
-        let may = |byte: &u8| is_encoded(*byte) || matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\\');
-        if !text.get(at).is_some_and(may) || !text.get(at.saturating_add(ENCODED / 4)).is_some_and(may) {
-            at = at.saturating_add(ENCODED / 2);
-            continue;
-        }
-        // The probe may stand on what is between two lines of a block.
-        let gap = text
-            .get(at..)
-            .unwrap_or_default()
-            .iter()
-            .take(LINE_GAP)
-            .take_while(|byte| !is_encoded(**byte))
-            .count();
-        let probe = at.saturating_add(gap);
-        let Some((mut start, mut end)) = run_at(text, probe, floor) else {
-            at = at.saturating_add(ENCODED / 2);
-            continue;
-        };
-        let width = end.saturating_sub(start);
+    let mut at = 0_usize;
+    while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(|byte| is_encoded(*byte))) {
+        let start = at.saturating_add(skip);
+        let width = run_length(text.get(start..).unwrap_or_default());
+        at = start.saturating_add(width);
         if LINE.contains(&width) {
-            while let Some(line) =
-                line_before(text, start, floor).filter(|line| line.1.saturating_sub(line.0) == width)
-            {
-                start = line.0;
-            }
-            while let Some(line) = line_after(text, end).filter(|line| line.1.saturating_sub(line.0) <= width)
-            {
-                end = line.1;
-                if line.1.saturating_sub(line.0) < width {
+            while let Some((line, end)) = line_after(text, at) {
+                if end.saturating_sub(line) <= width {
+                    at = end;
+                }
+                if end.saturating_sub(line) != width {
                     break;
                 }
             }
         }
-        let run = text.get(start..end).unwrap_or_default();
-        let one = end.saturating_sub(start) == width;
-        if run.len() >= ENCODED && is_dense(run) && (one || !is_list(run, width)) && !is_known(text, start) {
-            found(start, end);
+        let run = text.get(start..at).unwrap_or_default();
+        let is_one = run.len() == width;
+        if run.len() >= ENCODED && is_dense(run) && (is_one || !is_list(run, width)) && !is_known(text, start)
+        {
+            found(start, at);
         }
-        floor = end;
-        at = end.saturating_add(ENCODED / 2);
     }
 }
 
@@ -82,13 +60,9 @@ const fn is_encoded(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
 }
 
-/// Gives the run around a place, none of it before `floor`.
-fn run_at(text: &[u8], at: usize, floor: usize) -> Option<(usize, usize)> {
-    text.get(at).filter(|byte| is_encoded(**byte))?;
-    let head = text.get(floor.min(at)..at)?;
-    let start = at.saturating_sub(head.iter().rev().take_while(|byte| is_encoded(**byte)).count());
-    let tail = text.get(at..)?;
-    Some((start, at.saturating_add(tail.iter().take_while(|byte| is_encoded(**byte)).count())))
+/// Returns the length of the run that a text begins with.
+fn run_length(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| is_encoded(**byte)).count()
 }
 
 /// Says whether so many bytes are one line end with blanks, or a backslash, around it.
@@ -98,24 +72,13 @@ fn is_line_gap(gap: &[u8]) -> bool {
         && gap.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\\'))
 }
 
-fn line_before(text: &[u8], start: usize, floor: usize) -> Option<(usize, usize)> {
-    let head = text.get(floor.min(start)..start)?;
-    let gap = head.iter().rev().take(LINE_GAP).take_while(|byte| !is_encoded(**byte)).count();
-    let end = start.saturating_sub(gap);
-    is_line_gap(text.get(end..start)?).then_some(())?;
-    let line = text.get(end.saturating_sub(*LINE.end()).max(floor)..end)?;
-    let len = line.iter().rev().take_while(|byte| is_encoded(**byte)).count();
-    Some((end.saturating_sub(len), end))
-}
-
 fn line_after(text: &[u8], end: usize) -> Option<(usize, usize)> {
     let tail = text.get(end..)?;
     let gap = tail.iter().take(LINE_GAP).take_while(|byte| !is_encoded(**byte)).count();
     is_line_gap(tail.get(..gap)?).then_some(())?;
     let start = end.saturating_add(gap);
     let line = text.get(start..)?;
-    let most = LINE.end().saturating_add(1);
-    let len = line.iter().take(most).take_while(|byte| is_encoded(**byte)).count();
+    let len = run_length(line.get(..LINE.end().saturating_add(1)).unwrap_or(line));
     (len > 0).then_some((start, start.saturating_add(len)))
 }
 

@@ -1,6 +1,8 @@
 //! What a scan gives.
 
-use plugward_types::{Digest, Finding, Severity};
+use std::collections::BTreeSet;
+
+use plugward_types::{Behavior, BehaviorEvidence, Digest, FileRole, Finding, Severity};
 
 use crate::entry::{Lens, Role};
 use crate::inventory::State;
@@ -16,8 +18,10 @@ pub struct FileState {
     pub state: State,
     /// The lens that read it first, if any.
     pub lens: Option<Lens>,
+    /// What kind of file it is.
+    pub kind: Role,
     /// What it is for.
-    pub role: Role,
+    pub role: FileRole,
     /// Its bytes.
     pub bytes: u64,
     /// Its digest; absent where there were no bytes.
@@ -85,6 +89,7 @@ pub struct ScanReport {
     pub(crate) ends: Vec<(u32, u32)>,
     pub(crate) files: Vec<FileState>,
     pub(crate) summary: Summary,
+    pub(crate) behaviors: Vec<BehaviorEvidence>,
 }
 
 impl ScanReport {
@@ -114,6 +119,18 @@ impl ScanReport {
             .any(|file| matches!(file.state, State::Partial | State::Unreadable | State::Special))
             || self.findings.iter().any(|finding| finding.rule.as_str() == "coverage/unscanned");
         if partial { Coverage::Partial } else { Coverage::Complete }
+    }
+
+    /// Returns where the plugin shows each of its behaviors, in the order of behavior, role (the greatest first) and path.
+    #[must_use]
+    pub fn evidence(&self) -> &[BehaviorEvidence] {
+        &self.behaviors
+    }
+
+    /// Returns what the plugin can do, as far as its code shows.
+    #[must_use]
+    pub fn behaviors(&self) -> BTreeSet<Behavior> {
+        self.behaviors.iter().map(|one| one.behavior).collect()
     }
 
     /// Gives the exact counts.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use plugward_types::{BehaviorEvidence, FileRole, Severity};
+
 use crate::ScanError;
 use crate::crates;
 use crate::entry::{Content, Entry, Lens};
@@ -12,10 +14,11 @@ use crate::file::{self, FileRecord, Reading};
 use crate::findings::{self, Placed};
 use crate::inventory::names;
 use crate::modules;
-use crate::options::ScanOptions;
+use crate::options::{Profile, ScanOptions};
 use crate::report::{FileState, ScanReport, Summary};
+use crate::roles::{self, FileFacts};
 use crate::rules::Rules;
-use crate::sink::Named;
+use crate::sink::{Hit, Named};
 
 /// Scans all files of one plugin.
 ///
@@ -39,6 +42,7 @@ pub fn scan(
     let readings = readings(options, entries, &order);
     let mut results = run(rules, options, entries, &order, &readings)?;
     named(rules, options, entries, (&order, &readings), &mut results)?;
+    let roles = roles_of(rules, entries, &order, &results);
     let mut report = ScanReport {
         profile: options.profile,
         rules: rules.digest(),
@@ -46,22 +50,112 @@ pub fn scan(
         ends: Vec::new(),
         files: Vec::new(),
         summary: Summary { files: order.len() as u64, ..Summary::default() },
+        behaviors: Vec::new(),
     };
     let mut placed: Vec<Placed> = Vec::new();
-    for (index, result) in order.iter().zip(results) {
+    for ((index, record), role) in order.iter().zip(&results).zip(roles) {
         let Some(entry) = entries.get(*index) else { continue };
-        let FileResult { state, findings, counts, .. } = result;
-        report.summary.bytes = report.summary.bytes.saturating_add(state.bytes);
-        report.summary.danger = report.summary.danger.saturating_add(counts.danger);
-        report.summary.warning = report.summary.warning.saturating_add(counts.warning);
-        report.summary.info = report.summary.info.saturating_add(counts.info);
-        placed.extend(findings);
-        report.files.push(FileState { path: entry.path.to_owned(), ..state });
+        let found = findings::make(rules, options, entry, record, role, &mut report.summary);
+        report.summary.bytes = report.summary.bytes.saturating_add(record.bytes);
+        placed.extend(found.placed);
+        report.behaviors.extend(found.behaviors);
+        report.files.push(FileState {
+            path: entry.path.to_owned(),
+            state: record.state,
+            lens: record.lens,
+            kind: record.role,
+            role,
+            bytes: record.bytes,
+            digest: record.digest,
+        });
     }
+    declared_hosts(entries, &mut placed, &mut report.summary);
     placed.sort();
     (report.findings, report.ends) = placed.into_iter().map(|Placed { finding, end }| (finding, end)).unzip();
+    limit_evidence(&mut report.behaviors);
     Ok(report)
 }
+
+/// Drops secrets on their way to a host that another file of the plugin names.
+fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut Summary) {
+    let undeclared = |one: &Placed| {
+        one.finding.rule.as_str() == findings::UNDECLARED && one.finding.severity == Severity::Warning
+    };
+    placed.retain(|one| {
+        if !undeclared(one) {
+            return true;
+        }
+        let finding = &one.finding;
+        let bytes = |entry: &Entry<'_>| match entry.content {
+            Content::Bytes { bytes, .. } => bytes.to_vec(),
+            _ => Vec::new(),
+        };
+        let own = entries.iter().find(|entry| entry.path == finding.path).map(bytes).unwrap_or_default();
+        let matched = own.get(finding.span.start..finding.span.end).unwrap_or_default();
+        let host = crate::hosts::first(matched);
+        // A computed host is named nowhere, and says nothing.
+        let declared = host.is_none_or(|host| {
+            crate::hosts::is_local(&host)
+                || entries.iter().filter(|entry| entry.path != finding.path).any(|entry| {
+                    match entry.content {
+                        Content::Bytes { bytes, .. } => {
+                            memchr::memmem::find(bytes, host.as_bytes()).is_some()
+                        }
+                        _ => false,
+                    }
+                })
+        });
+        if declared {
+            summary.warning = summary.warning.saturating_sub(1);
+        }
+        !declared
+    });
+}
+
+/// The most places of one behavior that a report lists.
+const EVIDENCE: usize = 20;
+
+/// Keeps the first places of each behavior, those in code that runs by itself before others.
+fn limit_evidence(evidence: &mut Vec<BehaviorEvidence>) {
+    evidence.sort_by(|a, b| {
+        let key = |one: &BehaviorEvidence| (one.behavior, core::cmp::Reverse(one.role));
+        key(a).cmp(&key(b)).then_with(|| a.cmp(b))
+    });
+    evidence.dedup_by(|a, b| a.behavior == b.behavior && a.path == b.path && a.line == b.line);
+    let mut count = (None, 0_usize);
+    evidence.retain(|one| {
+        count = if count.0 == Some(one.behavior) {
+            (count.0, count.1.saturating_add(1))
+        } else {
+            (Some(one.behavior), 1)
+        };
+        count.1 <= EVIDENCE
+    });
+}
+
+/// Returns what each file is for, in the order of paths.
+fn roles_of(rules: &Rules, entries: &[Entry<'_>], order: &[usize], results: &[FileRecord]) -> Vec<FileRole> {
+    let sorted: Vec<Entry<'_>> = order.iter().filter_map(|index| entries.get(*index)).copied().collect();
+    let named: Vec<Vec<String>> =
+        results.iter().map(|record| record.named.iter().map(|named| named.path.clone()).collect()).collect();
+    let facts: Vec<FileFacts<'_>> = results
+        .iter()
+        .zip(&named)
+        .map(|(record, named)| FileFacts { named, loads_computed: loads_computed(rules, record) })
+        .collect();
+    roles::roles(&sorted, &facts)
+}
+
+/// Returns `true` if code loads other code whose name is known only when it runs.
+fn loads_computed(rules: &Rules, record: &FileRecord) -> bool {
+    record.hits.iter().any(|hit| {
+        let rule = rules.matcher(hit.matcher).and_then(|known| rules.table.get(usize::from(known.rule)));
+        rule.is_some_and(|rule| COMPUTED.contains(&rule.id.as_str()))
+    })
+}
+
+/// The rules that find code whose name is computed.
+const COMPUTED: &[&str] = &["load/computed", "py/dynamic-import"];
 
 /// Checks the limits and gives the entries' order by path.
 fn check(options: &ScanOptions<'_>, entries: &[Entry<'_>]) -> Result<Vec<usize>, ScanError> {
@@ -107,22 +201,13 @@ fn readings(options: &ScanOptions<'_>, entries: &[Entry<'_>], order: &[usize]) -
         .collect()
 }
 
-/// One file's part of the report.
-#[derive(Debug)]
-struct FileResult {
-    state: FileState,
-    findings: Vec<Placed>,
-    counts: Summary,
-    named: Vec<Named>,
-}
-
 /// Reads files that code loads or runs, and that are named like none, once more: as what the code takes them for.
 fn named(
     rules: &Rules,
     options: &ScanOptions<'_>,
     entries: &[Entry<'_>],
     (order, readings): (&[usize], &[Reading]),
-    results: &mut [FileResult],
+    results: &mut [FileRecord],
 ) -> Result<(), ScanError> {
     let at: BTreeMap<&str, usize> = order
         .iter()
@@ -149,7 +234,7 @@ fn named(
         }
         for (target, lens) in targets {
             let Some(entry) = order.get(target).and_then(|index| entries.get(*index)) else { continue };
-            if results.get(target).is_some_and(|known| known.state.lens == Some(lens)) {
+            if results.get(target).is_some_and(|known| known.lens == Some(lens)) {
                 // Its first line says the same: it was read so.
                 continue;
             }
@@ -164,7 +249,7 @@ fn named(
             if let Some(slot) = results.get_mut(target) {
                 done.insert(target);
                 // What builders bundle is no disguise by its name alone: a danger has to show where it is read as code.
-                let more = read.counts.danger > slot.counts.danger.saturating_add(1);
+                let more = dangers(rules, &read) > dangers(rules, slot).saturating_add(1);
                 if lens == Lens::Js && names::is_asset(entry.path) && !more {
                     continue;
                 }
@@ -226,11 +311,11 @@ fn run(
     entries: &[Entry<'_>],
     order: &[usize],
     readings: &[Reading],
-) -> Result<Vec<FileResult>, ScanError> {
+) -> Result<Vec<FileRecord>, ScanError> {
     let jobs = options.jobs.get().min(order.len().max(1));
     let turns = turns(entries, order, jobs);
     let next = AtomicUsize::new(0);
-    let done: Mutex<BTreeMap<usize, FileResult>> = Mutex::new(BTreeMap::new());
+    let done: Mutex<BTreeMap<usize, FileRecord>> = Mutex::new(BTreeMap::new());
     let work = || {
         while let Some(&turn) = turns.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (Some(index), Some(reading)) = (order.get(turn), readings.get(turn)) else { break };
@@ -267,22 +352,21 @@ fn one(
     entry: &Entry<'_>,
     reading: Reading,
     how: Use,
-) -> FileResult {
+) -> FileRecord {
     let mut record: FileRecord = file::scan(rules, options, entry, reading);
     if how == Use::Run {
         file::runs(rules, entry, &mut record);
     }
-    let mut counts = Summary::default();
-    let findings = findings::make(rules, options, entry, &record, &mut counts);
-    let state = FileState {
-        path: String::new(),
-        state: record.state,
-        lens: record.lens,
-        role: record.role,
-        bytes: record.bytes,
-        digest: record.digest,
+    record
+}
+
+/// Counts the hits of rules that are danger for guest plugins, the strictest reading.
+fn dangers(rules: &Rules, record: &FileRecord) -> usize {
+    let is = |hit: &&Hit| {
+        let rule = rules.matcher(hit.matcher).and_then(|known| rules.table.get(usize::from(known.rule)));
+        rule.and_then(|rule| rule.severity(Profile::StrictPlugin)) == Some(Severity::Danger)
     };
-    FileResult { state, findings, counts, named: record.named }
+    record.hits.iter().filter(is).count()
 }
 
 /// Gives the ids of the rules that a scan of some files shows.

@@ -1,12 +1,11 @@
 //! Where lenses put what they see: names, modules, commands, keys, embedded code. It asks the rules and keeps hits.
 
-use crate::engine::Places;
 use crate::entry::{Lens, Role};
 use crate::keys;
 use crate::lex::data::KeyPath;
 use crate::modules;
 use crate::names::{Names, Node, Word};
-use crate::rules::{Arg0, CommandMatcher, Declared, MatcherKind, NO_LENS, Rules, Text};
+use crate::rules::{Arg0, CommandMatcher, Declared, MatcherKind, NO_LENS, Rules};
 use crate::view::{How, View};
 
 /// A match of one matcher, in offsets of the text that was lexed.
@@ -16,14 +15,21 @@ pub(crate) struct Hit {
     pub(crate) end: u32,
     pub(crate) matcher: u16,
     pub(crate) how: How,
-    /// Set where a `doc` file's quotation counts one step less.
+    /// How the place is set apart from the rest of its file.
     pub(crate) lowered: Lowered,
 }
 
+/// How a place is set apart from the rest of its file, the gravest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Lowered {
+    /// The host runs it when the file is used: a `!` command.
+    Executed,
+    /// Not at all.
     #[default]
     No,
+    /// Code that prose shows: a fence, a code span.
+    Shown,
+    /// A quotation or code in documentation: it counts one step less in every profile.
     Yes,
 }
 
@@ -33,19 +39,6 @@ pub(crate) struct Embedded {
     pub(crate) lens: Lens,
     pub(crate) text: EmbeddedText,
     pub(crate) lowered: Lowered,
-}
-
-impl Embedded {
-    /// What tells it from others: its language, where it stands, and its text where that is not what stands there.
-    pub(crate) fn key(&self) -> (u8, usize, usize, &[u8]) {
-        match &self.text {
-            EmbeddedText::Range(start, end) => (self.lens.bit(), *start, *end, &[]),
-            EmbeddedText::View(view) => {
-                let (start, end, _) = view.map.back(0, view.bytes.len());
-                (self.lens.bit(), start, end, &view.bytes)
-            }
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -136,8 +129,6 @@ pub(crate) struct Sink<'r> {
     pub(crate) named: Vec<String>,
     /// The same in another language: `node x` in a shell.
     pub(crate) named_as: Vec<Named>,
-    /// Where the views of the text may match, if a pass over its bytes has told. Without it a lens builds all of them.
-    pub(crate) places: Option<Places>,
 }
 
 fn small(value: usize) -> u32 {
@@ -158,7 +149,6 @@ impl<'r> Sink<'r> {
             unread: Vec::new(),
             named: Vec::new(),
             named_as: Vec::new(),
-            places: None,
         }
     }
 
@@ -284,7 +274,7 @@ impl<'r> Sink<'r> {
         for matcher in rules.commands.matchers(command.program) {
             let kind = rules.matcher(matcher).map(|known| &known.kind);
             let Some(MatcherKind::Command(wanted)) = kind else { continue };
-            let named = |pattern: &Text| modules::file_matches(pattern, self.path);
+            let named = |pattern: &String| modules::file_matches(pattern, self.path);
             let here = (wanted.files.is_empty() || wanted.files.iter().any(named))
                 && wanted.check.is_none_or(|check| keys::holds(check, b"", command.args, self.path));
             if let Some(how) = command_fits(wanted, command).filter(|_| here) {
@@ -298,7 +288,7 @@ impl<'r> Sink<'r> {
         let here = |matcher: &&u16| {
             self.rules.matcher(**matcher).is_some_and(|known| {
                 let MatcherKind::Key(wanted) = &known.kind else { return false };
-                let named = |pattern: &Text| modules::file_matches(pattern, self.path);
+                let named = |pattern: &String| modules::file_matches(pattern, self.path);
                 known.langs & self.lens != 0
                     && (wanted.files.is_empty() || wanted.files.iter().any(named))
                     && wanted.roles & self.role.bit() != 0
@@ -341,6 +331,9 @@ impl<'r> Sink<'r> {
 /// Says whether a command is what a matcher looks for, and what had to be undone in what it looked at.
 fn command_fits(wanted: &CommandMatcher, command: &Command<'_>) -> Option<How> {
     if wanted.piped_from != 0 && wanted.piped_from & command.sources == 0 {
+        return None;
+    }
+    if wanted.not_piped_from & command.sources != 0 {
         return None;
     }
     let mut how = if wanted.piped_from == 0 { How::NONE } else { command.fed };

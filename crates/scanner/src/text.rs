@@ -5,7 +5,6 @@
 mod plain;
 pub(crate) mod tags;
 
-use crate::engine::MARKS;
 use crate::unicode::{self, Normal, entity, spaced};
 use crate::view::{How, View};
 use plain::Marks;
@@ -411,78 +410,6 @@ impl TextView {
         self.flags(Within::Prose, 0);
         TextRead { view: self.view, hidden: self.hidden }
     }
-}
-
-/// Says whether a text holds a blank.
-pub(crate) fn has_blank(bytes: &[u8]) -> bool {
-    bytes.iter().fold(0, |any, byte| any | u8::from(is_blank(*byte))) != 0
-}
-
-/// Says whether a text holds one of [`MARKS`].
-pub(crate) fn has_marks(bytes: &[u8]) -> bool {
-    bytes.iter().fold(false, |any, byte| any | MARKS.contains(byte))
-}
-
-/// Says whether a raw text without blanks may be other than it looks: whether the normal form would undo something.
-///
-/// Where it would not, the bytes of the text view stand side by side below it.
-pub(crate) fn is_odd(bytes: &[u8], within: Within) -> bool {
-    let odd = bytes.iter().fold(0_u8, |odd, &byte| {
-        // One comparison for each, side by side: a set of marks would be looked up byte by byte.
-        let is = |mark: u8| u8::from(byte == mark);
-        odd | is(b'&') | is(b'*') | is(b'<') | is(b'`') | is(b'~') | is(b'_') | (byte >> 7)
-    });
-    (odd != 0 && is_marked(bytes, within)) || has_lone_letters(bytes)
-}
-
-/// Says whether letters stand apart in a row, with no word between them.
-fn has_lone_letters(bytes: &[u8]) -> bool {
-    let parts = bytes
-        .iter()
-        .fold(0_usize, |count, byte| count.wrapping_add(usize::from(!byte.is_ascii_alphanumeric())));
-    if parts.wrapping_add(1) < spaced::LETTERS {
-        return false;
-    }
-    let (mut word, mut letter, mut letters) = (0_u32, false, 0_usize);
-    for &byte in bytes.iter().chain(b" ") {
-        if byte.is_ascii_alphanumeric() {
-            word = word.saturating_add(1);
-            letter = byte.is_ascii_alphabetic();
-        } else if word != 0 {
-            if word > 1 {
-                letters = 0;
-            } else if letter {
-                letters = letters.saturating_add(1);
-                if letters >= spaced::LETTERS {
-                    return true;
-                }
-            }
-            word = 0;
-        }
-    }
-    false
-}
-
-fn is_marked(bytes: &[u8], within: Within) -> bool {
-    if within == Within::Prose || !bytes.is_ascii() {
-        return true;
-    }
-    let at = |index: usize| bytes.get(index).copied().unwrap_or(b' ');
-    (0..bytes.len()).any(|index| {
-        let after_word = index.checked_sub(1).is_some_and(|before| is_wordy(at(before)));
-        match at(index) {
-            b'&' => matches!(at(index.saturating_add(1)), b'#' | b'a'..=b'z' | b'A'..=b'Z'),
-            b'<' => {
-                after_word && matches!(at(index.saturating_add(1)), b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'!')
-            }
-            mark @ (b'*' | b'~' | b'`') if after_word => {
-                let rest = bytes.get(index..).unwrap_or_default();
-                let run = rest.iter().take_while(|byte| **byte == mark).count();
-                rest.get(run).is_some_and(|next| is_wordy(*next))
-            }
-            _ => false,
-        }
-    })
 }
 
 /// Where bytes that are added come from.

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::{Digest, RuleId};
+use crate::{Digest, FileRole, RuleId};
 
-/// How much a finding weighs. Only [`Severity::Danger`] closes a gate.
+/// How much a finding weighs: a note, suspicious, or danger.
 ///
 /// # Guarantees
 /// The order is `Info < Warning < Danger`; no number stands behind it.
@@ -14,9 +14,9 @@ use crate::{Digest, RuleId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a new severity must stop every host from building")]
 pub enum Severity {
-    /// Worth knowing.
+    /// A note: worth knowing.
     Info,
-    /// A person should look; the gate stays open.
+    /// Suspicious: a person should look once.
     Warning,
     /// The scan gate refuses the plugin.
     Danger,
@@ -139,8 +139,10 @@ impl Disguise {
 pub struct Finding {
     /// The rule that was matched.
     pub rule: RuleId,
-    /// The severity in the profile that was asked for.
+    /// The severity in the profile that was asked for, for a file of this role.
     pub severity: Severity,
+    /// What the file is for.
+    pub role: FileRole,
     /// The file, relative to the plugin, with `/`.
     pub path: String,
     /// The line, from 1.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod behavior;
 mod digest;
 mod error;
 mod finding;
@@ -7,6 +8,7 @@ mod id;
 mod key;
 mod rule;
 
+pub use behavior::{Behavior, BehaviorEvidence, FileRole};
 pub use digest::{Digest, SurfaceDigest, TreeDigest};
 pub use error::{ParseError, ParseErrorKind};
 pub use finding::{Disguise, Finding, Severity, Span};

@@ -63,6 +63,7 @@ fn findings_order_by_place() {
     let at = |path: &str, line, column, rule: &str| Finding {
         rule: rule.parse().unwrap(),
         severity: Severity::Info,
+        role: plugward_types::FileRole::Other,
         path: path.into(),
         line,
         column,

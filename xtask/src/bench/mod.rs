@@ -2,9 +2,8 @@
 
 mod check;
 mod fence;
-mod process;
+pub(crate) mod process;
 mod redact;
-mod scan;
 
 use std::process::ExitCode;
 
@@ -19,8 +18,6 @@ pub(crate) enum Bench {
     Fence(fence::Args),
     /// Redaction of 100 MB of tool output with planted secrets, beside kingfisher and betterleaks.
     Redact(redact::Args),
-    /// The scanner: engines and the whole scan over the corpus, beside ripgrep and `regex-automata`.
-    Scan(scan::Args),
 }
 
 pub(crate) fn run(what: &Bench) -> anyhow::Result<ExitCode> {
@@ -28,6 +25,5 @@ pub(crate) fn run(what: &Bench) -> anyhow::Result<ExitCode> {
         Bench::Check(args) => Ok(check::run(args)?.print()),
         Bench::Fence(args) => Ok(fence::run(args)?.print()),
         Bench::Redact(args) => redact::run(args),
-        Bench::Scan(args) => Ok(scan::run(args)?.print()),
     }
 }

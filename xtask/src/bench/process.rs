@@ -53,19 +53,11 @@ fn once(command: &mut Command) -> Result<(Took, String)> {
 }
 
 /// Processor time of the children that have ended, in ticks of 10 ms.
-fn children() -> Result<Duration> {
+pub(crate) fn children() -> Result<Duration> {
     #[expect(clippy::disallowed_methods, reason = "a bench asks the kernel for the time")]
     let stat = std::fs::read_to_string("/proc/self/stat").context("read /proc/self/stat")?;
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks: u64 =
         fields.split_whitespace().skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Ok(Duration::from_millis(ticks.saturating_mul(10)))
-}
-
-/// Gives the first line that a program prints of its version; `None` where it cannot be started.
-pub(crate) fn version(program: &str) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "a peer is looked for")]
-    let output = Command::new(program).arg("--version").output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().next().map(str::to_owned)
 }

@@ -10,7 +10,8 @@ use plugward_loader::pinstore::{
     Baseline, Diff, EntryKind, Facts, FileChange, Hunks, Kept, LineChange, OldSide, Pin, Section, Side, diff,
 };
 use plugward_loader::{
-    Digest, Material, PinStore, PluginKey, Subject, TreeDigest, Trust, Writes, entry_parts, identity_of,
+    BehaviorEvidence, Digest, Finding, Material, PinStore, PluginKey, PluginReport, Severity, Subject,
+    TreeDigest, Trust, Writes, entry_parts, identity_of,
 };
 
 use serde_json::Value;
@@ -49,6 +50,9 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     }
     let (found, damaged) = compare(&store, &subject, &material, &selector);
     let mut text = render(&id, &found, out.width);
+    if let Some(news) = news(&store, &subject, &named.plugin) {
+        text.push_str(&wrapped("", "  ", &paint(REFUSE, &news), out.width));
+    }
     if damaged {
         text.push_str("note: a kept text had another digest and was dropped (baseline/damaged)\n");
     }
@@ -64,6 +68,42 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     }
     out.result(&text)?;
     Ok(0)
+}
+
+/// What the plugin does by now that it did not when it was pinned, and what of it looks like an attack.
+fn news(store: &PinStore, subject: &Subject, plugin: &PluginReport) -> Option<String> {
+    let pin = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
+    let pinned = pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?))?;
+    let before = pinned.latest()?.behaviors.as_ref()?;
+    if pinned.latest().is_some_and(|agreed| agreed.facts.tree == subject.facts().tree) {
+        return None;
+    }
+    let now = plugin.first_evidence();
+    let place = |one: &BehaviorEvidence| format!("{} ({}:{})", one.behavior, line(&one.path), one.line);
+    let came = now.values().filter(|one| !before.contains(&one.behavior));
+    let came: Vec<String> = came.map(|one| place(one)).collect();
+    let gone = before.iter().filter(|behavior| !now.contains_key(behavior));
+    let gone: Vec<&str> = gone.map(|behavior| behavior.as_str()).collect();
+    let mut worst: Vec<&Finding> =
+        plugin.findings.iter().filter(|finding| finding.severity == Severity::Danger).collect();
+    worst.sort();
+    let mut messages: Vec<String> = worst.iter().map(|finding| lowered(&line(&finding.message))).collect();
+    messages.dedup();
+    let mut parts = Vec::new();
+    if !came.is_empty() {
+        parts.push(format!("new: {}", came.join(", ")));
+    }
+    parts.extend(messages.into_iter().take(3));
+    if !gone.is_empty() {
+        parts.push(format!("no longer: {}", gone.join(", ")));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// A sentence as a part of another one.
+fn lowered(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 /// Compares with the pin; also says whether a kept text was damaged.

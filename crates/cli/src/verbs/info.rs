@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{FAINT, Out, STRONG, paint};
-use crate::table::{approval, bytes, words, wrapped};
+use crate::table::{View, approval, behaviors, bytes, words, wrapped};
 use crate::verbs::shared::{self, WithBytes};
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -46,6 +46,11 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     }
     for (name, tree) in &plugin.shared {
         text.push_str(&row("shared", &format!("{} {tree}", line(name)), out.width));
+    }
+    let seen = behaviors(plugin, &View { width: out.width, wordy: true });
+    if !seen.is_empty() {
+        text.push_str("  what its code does:\n");
+        text.push_str(&seen);
     }
     if !plugin.surface.is_empty() {
         text.push_str("  what it can run, and what enters a prompt:\n");

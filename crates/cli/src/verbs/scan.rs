@@ -12,7 +12,7 @@ use plugward_loader::scanner::{
     Content, Entry, Lens, MatchCache, Profile, RoleHint, Rules, ScanDecision, ScanOptions, ScanReport, State,
     Suppression, gate, render, scan,
 };
-use plugward_loader::{Digest, Finding, ScanPack, Severity, sha256};
+use plugward_loader::{Digest, FileRole, Finding, ScanPack, Severity, sha256};
 
 use crate::args::{FailOn, ProfileArg, ReportFormat, ScanArgs};
 use crate::escape::line;
@@ -205,7 +205,12 @@ fn collect(path: &str, args: &ScanArgs, found: &mut Found) -> Result<(), Failure
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE {
             return Err(Failure::Internal(anyhow!("read standard input: more than {FILE} bytes")));
         }
-        found.add(b"-".to_vec(), File::bytes("-".to_owned(), bytes, hint));
+        if args.lang.is_none() {
+            return Err(usage(
+                "scan -: the language of standard input is not known\n  next: name it with --lang, such as --lang sh",
+            ));
+        }
+        found.add(b"-".to_vec(), File::bytes("-".to_owned(), bytes, alone("-", hint)));
         return Ok(());
     }
     let path = Utf8Path::new(path);
@@ -216,12 +221,24 @@ fn collect(path: &str, args: &ScanArgs, found: &mut Found) -> Result<(), Failure
             return Err(Failure::Internal(anyhow!("read {path}: not a regular file")));
         }
         let label = found.label(path, &real);
+        let hint = alone(&label, hint);
         found.add(real.into_string().into_bytes(), File::bytes(label, host::named_file(path, FILE)?, hint));
         return Ok(());
     }
     let jail = host::open(path)?;
     let label = found.label(path, &real);
     below(&jail, (&label, &real), hint, found)
+}
+
+/// What a file is for that was named by itself: it is judged as if a host ran it, or a model read it.
+fn alone(path: &str, hint: RoleHint) -> RoleHint {
+    let prose = [".md", ".mdx", ".mdc", ".markdown", ".txt", ".rst", ".adoc"];
+    let lower = path.to_ascii_lowercase();
+    if prose.iter().any(|ending| lower.ends_with(ending)) {
+        hint.used_as(FileRole::ModelRead)
+    } else {
+        hint.used_as(FileRole::Executed)
+    }
 }
 
 fn lens(lang: &str) -> Result<Lens, Failure> {

@@ -75,6 +75,7 @@ pub(crate) fn options(
     options.excludes = excludes(&left_out)?;
     options.tree = settings.tree;
     options.jobs = finding.jobs.unwrap_or(NonZeroUsize::MIN);
+    options.scan_ask = settings.scan_ask;
     options.profile = settings.profile;
     options.packages.clone_from(&settings.packages);
     options.rules = settings.rules(&[])?.map(Arc::new);

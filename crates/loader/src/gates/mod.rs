@@ -10,9 +10,11 @@ pub(crate) mod scan;
 mod surface;
 pub(crate) mod tree;
 
+use std::collections::BTreeSet;
+
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
-use plugward_types::PluginKey;
+use plugward_types::{Behavior, PluginKey};
 
 use crate::discover::Place;
 use crate::examined::Examined;
@@ -25,6 +27,7 @@ use crate::report::{Gate, Skipped};
 use crate::roots::{Root, folder_id};
 use crate::shared;
 use crate::stores::Stores;
+use crate::text::plain;
 use crate::view::View;
 
 use lock::LockFiles;
@@ -136,7 +139,9 @@ fn with_subject(
     let scanned = scan::gate(one, &snapshot, context);
     one.findings = scanned.findings;
     one.suppressed = scanned.suppressed;
+    one.behaviors = scanned.behaviors;
     one.settle(Gate::Scan, scanned.outcome);
+    say_new_behaviors(one, context);
     if let Some(subject) = &one.subject {
         let (report, outcome) = approval::gate(subject, &context.stores.approvals, context.options);
         one.approval = report;
@@ -145,6 +150,25 @@ fn with_subject(
     let outcome = surface::gate(one, jail, &snapshot, context.options);
     one.settle(Gate::Surface, outcome);
     keep(one, snapshot, context);
+}
+
+/// Says first what a changed plugin can do by now that the agreed one could not, and gives the pin what this one does.
+fn say_new_behaviors(one: &mut Examined, context: &Context<'_>) {
+    let now: BTreeSet<Behavior> = one.behaviors.iter().map(|evidence| evidence.behavior).collect();
+    if let Some(before) = pin::behaviors_before(one, context) {
+        let new: Vec<String> = now
+            .difference(&before)
+            .filter_map(|behavior| one.behaviors.iter().find(|evidence| evidence.behavior == *behavior))
+            .map(|evidence| format!("{} ({}:{})", evidence.behavior, plain(&evidence.path), evidence.line))
+            .collect();
+        let changed = one.gate(Gate::Pin).reasons.iter_mut().find(|reason| reason.code == "pin/changed");
+        if let Some(reason) = changed.filter(|_| !new.is_empty()) {
+            reason.message = format!("new: {}; {}", new.join(", "), reason.message);
+        }
+    }
+    if let Some(subject) = &mut one.subject {
+        subject.observed.behaviors = Some(now);
+    }
 }
 
 /// Keeps the bytes of the plugin that a caller asked for, and the texts that a later diff needs.

@@ -11,6 +11,7 @@ use plugward_tree_lock::{CodewizardDigest, Excludes, Snapshot};
 use plugward_types::{CalledName, PluginKey, TreeDigest};
 
 use super::policy::{Namesake, namesake};
+use super::scan::SUSPICIOUS;
 use super::{Context, passed};
 use crate::examined::{Examined, quoted_name};
 use crate::key::{Identity, OldPlace};
@@ -132,7 +133,15 @@ pub(crate) fn subject(
     let Identity { key, folder, predecessor, old_place } = identity;
     let version = one.version().map(str::to_owned);
     Subject {
-        observed: Observed { key, folder, called: one.called.clone(), version, facts, predecessor },
+        observed: Observed {
+            key,
+            folder,
+            called: one.called.clone(),
+            version,
+            behaviors: None,
+            facts,
+            predecessor,
+        },
         executable: snapshot.executables().map(str::to_owned).collect(),
         launchers: launchers.map(super::surface::launcher).collect(),
         codewizard: context.locks.is_json(&one.place, context).then(|| CodewizardDigest::of(snapshot)),
@@ -558,7 +567,36 @@ pub(crate) fn may_be_enrolled(one: &Examined, context: &Context<'_>) -> bool {
     enrolls
         && context.options.writes == Writes::Commit
         && context.options.trust != Trust::Locked
-        && one.passes()
+        && (one.passes() || (decision == PinDecision::Ask && one.is_askable()))
+}
+
+/// Whether a person agreed to these bytes: by accepting them, or by answering a question.
+pub(crate) fn is_agreed_by_person(one: &Examined, subject: &Subject, context: &Context<'_>) -> bool {
+    let PinOutcome::Compared { check, .. } = &one.pin else { return false };
+    let same = matches!(check, PinCheck::Same { .. } | PinCheck::Moved { .. } | PinCheck::Migrated { .. });
+    let Some(pins) = context.stores.pins.pins().filter(|_| same) else { return false };
+    let key = match check {
+        PinCheck::Moved { from } => from,
+        _ => subject.key(),
+    };
+    let facts = subject.facts();
+    pins.get(key).into_iter().flat_map(|pin| &pin.agreed).any(|agreed| {
+        let same = agreed.facts.tree == facts.tree
+            && agreed.facts.shared == facts.shared
+            && agreed.facts.entry == facts.entry;
+        same && matches!(agreed.via, Via::Accept | Via::Prompt | Via::Same)
+    })
+}
+
+/// The behaviors of the state that was agreed to last, if it is known and another one.
+pub(crate) fn behaviors_before(
+    one: &Examined,
+    context: &Context<'_>,
+) -> Option<std::collections::BTreeSet<plugward_types::Behavior>> {
+    let PinOutcome::Compared { check: PinCheck::Changed(changed), .. } = &one.pin else { return None };
+    let pins = context.stores.pins.pins()?;
+    let pin = pins.get(&one.key).or_else(|| pins.get(changed.from.as_ref()?))?;
+    pin.latest()?.behaviors.clone()
 }
 
 /// The end of the pin gate, once all other gates are done: asks a person if the trust mode says so, and returns what is
@@ -618,11 +656,15 @@ fn ask(
     options: &CheckOptions,
     person: &mut dyn Person,
 ) -> Option<Change> {
-    let answer = if one.passes() && options.writes == Writes::Commit {
+    let answer = if one.is_askable() && options.writes == Writes::Commit {
         person.ask(&one.report(options))
     } else {
         Answer::Nobody
     };
+    if answer == Answer::Yes {
+        // The question showed them.
+        one.gate(Gate::Scan).reasons.retain(|reason| reason.code != SUSPICIOUS);
+    }
     let by = Some(options.by.clone());
     let accept = Shown::wanted(&observed.facts, None).accept_line("{id}");
     let outcome = one.gate(Gate::Pin);

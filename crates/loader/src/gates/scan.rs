@@ -4,21 +4,24 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use plugward_manifest::Dialect;
+use plugward_pinstore::Shown;
 use plugward_scanner::{
     Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
     State, Suppression,
 };
 use plugward_tree_lock::Snapshot;
-use plugward_types::Finding;
+use plugward_types::{BehaviorEvidence, Finding, Severity};
 
-use super::{Context, passed};
+use super::{Context, passed, pin};
 use crate::examined::Examined;
-use crate::options::{CheckOptions, Trust};
+use crate::options::{CheckOptions, ScanAsk, Trust};
 use crate::outcome::{GateOutcome, Notice, Weight};
 use crate::report::{Gate, SuppressedReport};
 use crate::shared::{Content, SharedRoots};
 use crate::view::{View, entries};
 
+/// The code of a question about suspicious findings.
+pub(crate) const SUSPICIOUS: &str = "scan/suspicious";
 const UNUSED: &str = "scan/suppression-unused";
 
 /// The suppressions for any plugin that had a finding to suppress in this run.
@@ -64,12 +67,18 @@ pub(crate) struct ScanResult {
     pub(crate) outcome: GateOutcome,
     pub(crate) findings: Vec<Finding>,
     pub(crate) suppressed: Vec<SuppressedReport>,
+    pub(crate) behaviors: Vec<BehaviorEvidence>,
 }
 
 /// Scans the bytes that were digested, once for the whole directory.
 pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -> ScanResult {
     let options = context.options;
-    let mut result = ScanResult { outcome: passed(Gate::Scan), findings: Vec::new(), suppressed: Vec::new() };
+    let mut result = ScanResult {
+        outcome: passed(Gate::Scan),
+        findings: Vec::new(),
+        suppressed: Vec::new(),
+        behaviors: Vec::new(),
+    };
     // A HyperAgent plugin may import next to nothing. A second manifest, for a host that allows more, changes nothing.
     let strict = one.dialects.contains(&Dialect::Hyperagent);
     let own = if strict { Profile::StrictPlugin } else { Profile::General };
@@ -126,12 +135,17 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
     let options = context.options;
     let mut dangers = 0_usize;
     let mut first: Option<Finding> = None;
+    let mut suspicious: Vec<Finding> = Vec::new();
     for Part { before, report: part, secrets } in &scanned.parts {
         let own = suppressions(one, before, part, options, context.used);
         let decision = plugward_scanner::gate(part, &own, options.today);
         let place =
             |finding: &Finding| Finding { path: format!("{before}{}", finding.path), ..finding.clone() };
         result.findings.extend(part.findings().iter().chain(secrets).map(place));
+        let evidence = part.evidence().iter().cloned();
+        result
+            .behaviors
+            .extend(evidence.map(|one| BehaviorEvidence { path: format!("{before}{}", one.path), ..one }));
         result.suppressed.extend(decision.suppressed.iter().map(|one| SuppressedReport {
             rule: one.finding.rule.to_string(),
             path: format!("{before}{}", one.finding.path),
@@ -145,11 +159,19 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
         if let Some(message) = partial(before, part) {
             result.outcome.note("scan/partial", message);
         }
-        if let ScanCheck::Danger { first: worst, count } = decision.check {
-            dangers = dangers.saturating_add(count);
-            first.get_or_insert_with(|| place(&worst));
+        match decision.check {
+            ScanCheck::Danger { first: worst, count } => {
+                dangers = dangers.saturating_add(count);
+                first.get_or_insert_with(|| place(&worst));
+            }
+            ScanCheck::Suspicious { .. } => {
+                let own = part.findings().iter().filter(|finding| finding.severity == Severity::Warning);
+                suspicious.extend(own.map(place));
+            }
+            ScanCheck::Clean | ScanCheck::Listed => {}
         }
     }
+    result.behaviors.sort();
     if let Some(first) = first {
         let noun = if dangers == 1 { "finding" } else { "findings" };
         let message = format!(
@@ -157,7 +179,28 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
             first.rule, first.path, first.line, first.column
         );
         result.outcome.add("scan/danger", Weight::Scan, message, "plugward explain {id}");
+    } else if let Some(first) = suspicious.first() {
+        ask(result, one, first, suspicious.len(), context);
     }
+}
+
+/// Asks a person to look at suspicious findings, until one agreed to these bytes.
+fn ask(result: &mut ScanResult, one: &Examined, first: &Finding, count: usize, context: &Context<'_>) {
+    let agreed = one.subject.as_ref().is_some_and(|subject| pin::is_agreed_by_person(one, subject, context));
+    if context.options.scan_ask == ScanAsk::Note || agreed {
+        return;
+    }
+    let noun = if count == 1 { "finding" } else { "findings" };
+    let message = format!(
+        "{count} suspicious {noun}, first {} at {}:{}:{}",
+        first.rule, first.path, first.line, first.column
+    );
+    let accept = one.subject.as_ref().map(|subject| Shown::wanted(subject.facts(), None).accept_line("{id}"));
+    let help = match accept {
+        Some(accept) => format!("plugward explain {{id}}\nthen, if you trust what it shows:\n{accept}"),
+        None => "plugward explain {id}".to_owned(),
+    };
+    result.outcome.add(SUSPICIOUS, Weight::Undecided, message, help);
 }
 
 /// The entries for one part of one plugin. An entry for any plugin counts where its finding is, and is not missed

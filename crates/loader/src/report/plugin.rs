@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_pinstore::FolderId;
-use plugward_types::{CalledName, Finding, PluginKey};
+use plugward_types::{Behavior, BehaviorEvidence, CalledName, Finding, PluginKey};
 use serde::{Serialize, Serializer};
 
 use super::Decision;
@@ -60,6 +60,9 @@ pub struct PluginReport {
     /// The findings that the host's settings suppress, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<SuppressedReport>,
+    /// What the plugin can do, as far as its code shows, with up to 20 places each. Never a reason to refuse.
+    #[serde(serialize_with = "evidence")]
+    pub behaviors: Vec<BehaviorEvidence>,
     /// Everything that can run or enter a prompt, and how far the pin covers it.
     pub surface: Vec<SurfaceReport>,
     /// The capabilities that the host grants; empty if the host grants nothing.
@@ -88,6 +91,16 @@ impl PluginReport {
                 && one.path == finding.path
         };
         self.suppressed.iter().find(is).map(|one| one.reason.as_str())
+    }
+
+    /// Returns what the plugin can do, each with the first place that shows it.
+    #[must_use]
+    pub fn first_evidence(&self) -> BTreeMap<Behavior, &BehaviorEvidence> {
+        let mut first = BTreeMap::new();
+        for one in &self.behaviors {
+            first.entry(one.behavior).or_insert(one);
+        }
+        first
     }
 
     /// Returns the number of findings of one severity.
@@ -314,21 +327,51 @@ pub struct CapabilityReport {
 struct FindingView<'a> {
     rule: &'a str,
     severity: &'static str,
+    role: &'static str,
     path: &'a str,
     line: u32,
     column: u32,
     span: [usize; 2],
     message: &'a str,
+    snippet: &'a str,
 }
 
 fn findings<S: Serializer>(findings: &[Finding], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(findings.iter().map(|finding| FindingView {
         rule: finding.rule.as_str(),
         severity: finding.severity.as_str(),
+        role: finding.role.as_str(),
         path: &finding.path,
         line: finding.line,
         column: finding.column,
         span: [finding.span.start, finding.span.end],
         message: &finding.message,
+        snippet: &finding.snippet,
     }))
+}
+
+#[derive(Serialize)]
+struct BehaviorView<'a> {
+    behavior: &'static str,
+    places: Vec<PlaceView<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceView<'a> {
+    path: &'a str,
+    line: u32,
+    role: &'static str,
+    snippet: &'a str,
+}
+
+fn evidence<S: Serializer>(all: &[BehaviorEvidence], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut found: BTreeMap<Behavior, Vec<PlaceView<'_>>> = BTreeMap::new();
+    for one in all {
+        let place =
+            PlaceView { path: &one.path, line: one.line, role: one.role.as_str(), snippet: &one.snippet };
+        found.entry(one.behavior).or_default().push(place);
+    }
+    let views = found.into_iter();
+    serializer
+        .collect_seq(views.map(|(behavior, places)| BehaviorView { behavior: behavior.as_str(), places }))
 }

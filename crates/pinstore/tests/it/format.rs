@@ -45,6 +45,7 @@ pub(crate) fn full() -> Home {
     let hookify = Observed {
         called: called(&["claude:hookify", "codex:hookify"]),
         version: Some("0.1.0".to_owned()),
+        behaviors: None,
         ..observed(FULL, &all)
     };
     let another = Observed { folder: Some(FolderId::new(11_010_178, 2)), ..observed(ANOTHER, &facts(10)) };
@@ -276,6 +277,7 @@ fn some_observed() -> impl Strategy<Value = Observed> {
             folder,
             called,
             version,
+            behaviors: None,
             facts,
             predecessor: None,
         },

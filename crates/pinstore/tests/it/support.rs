@@ -96,6 +96,7 @@ pub(crate) fn observed(plugin: &str, facts: &Facts) -> Observed {
         key,
         folder: None,
         version: None,
+        behaviors: None,
         facts: facts.clone(),
         predecessor: None,
     }

@@ -1,53 +1,30 @@
-//! One pattern as lazy automata, for searches between two places.
+//! One compiled pattern: lazy DFAs that are run from the places where a match may start.
 
 use core::fmt;
-use core::ops::RangeInclusive;
+use core::ops::Range;
 use core::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use regex_automata::hybrid::BuildError;
-use regex_automata::hybrid::dfa::{Cache, DFA};
-use regex_automata::nfa::thompson;
+use regex_automata::hybrid::dfa::DFA;
+use regex_automata::hybrid::regex::{Cache, Regex};
+use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::pool::Pool;
-use regex_automata::{Anchored, Input, MatchError, MatchKind};
+use regex_automata::{Anchored, Input, MatchError};
 
 use super::{MAX_AUTOMATON, MAX_STATES, syntax_config};
 
-/// A way to a match: on to its end, or back from there to its start. A [`regex_automata::meta::Regex`] holds both, and tables for
-/// other ways of search besides.
-struct Half {
-    dfa: Arc<DFA>,
-    caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>>,
-}
+/// Bytes that may be read from single starts for each byte of the haystack, and at least.
+const WORK: usize = 8;
+const LEAST_WORK: usize = 8 << 10;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    On,
-    Back,
-}
-
-impl Half {
-    fn new(source: &str, way: Way) -> Result<Self, Box<BuildError>> {
-        let back = way == Way::Back;
-        let nfa = thompson::Config::new()
-            .utf8(false)
-            .nfa_size_limit(Some(MAX_AUTOMATON))
-            .which_captures(thompson::WhichCaptures::None)
-            .reverse(back);
-        let kind = if back { MatchKind::All } else { MatchKind::LeftmostFirst };
-        let states =
-            DFA::config().match_kind(kind).cache_capacity(MAX_STATES).skip_cache_capacity_check(true);
-        let dfa = DFA::builder().syntax(syntax_config()).thompson(nfa).configure(states).build(source)?;
-        let dfa = Arc::new(dfa);
-        let of = Arc::clone(&dfa);
-        Ok(Self { dfa, caches: Pool::new(Box::new(move || of.create_cache())) })
-    }
-}
-
-/// A pattern. Its way back is made when a match is found whose start is not known.
+/// A pattern and its states, which each thread has for itself.
+///
+/// A [`meta::Regex`](regex_automata::meta::Regex) would fall back to a slow search when the states fill its cache. Here states
+/// are dropped and made again.
 pub(super) struct Lazy {
-    on: Half,
-    back: OnceLock<Half>,
+    regex: Arc<Regex>,
+    caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>>,
 }
 
 impl fmt::Debug for Lazy {
@@ -56,46 +33,60 @@ impl fmt::Debug for Lazy {
     }
 }
 
-/// Why a search failed.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// The pattern does not compile.
-    Build(#[expect(dead_code, reason = "a panic shows it")] Box<BuildError>),
-    /// The search was given up.
-    Search(#[expect(dead_code, reason = "a panic shows it")] MatchError),
-}
-
 impl Lazy {
     pub(super) fn new(source: &str) -> Result<Self, Box<BuildError>> {
-        Ok(Self { on: Half::new(source, Way::On)?, back: OnceLock::new() })
+        let nfa = thompson::Config::new().utf8(false).nfa_size_limit(Some(MAX_AUTOMATON));
+        let nfa = nfa.which_captures(WhichCaptures::None);
+        let states = DFA::config().cache_capacity(MAX_STATES).skip_cache_capacity_check(true);
+        let regex = Regex::builder().syntax(syntax_config()).thompson(nfa).dfa(states).build(source)?;
+        let regex = Arc::new(regex);
+        let own = Arc::clone(&regex);
+        Ok(Self { regex, caches: Pool::new(Box::new(move || own.create_cache())) })
     }
 
-    /// Finds the first match that starts between two places, ends included, and ends before a third one.
-    pub(super) fn find(
-        &self,
-        source: &str,
-        hay: &[u8],
-        starts: RangeInclusive<usize>,
-        end: usize,
-    ) -> Result<Option<(usize, usize)>, Failure> {
-        let (from, last) = starts.into_inner();
-        let known = from == last;
-        let anchored = if known { Anchored::Yes } else { Anchored::No };
-        let input = Input::new(hay).span(from..end).anchored(anchored);
-        let found = self.on.dfa.try_search_fwd(&mut self.on.caches.get(), &input).map_err(Failure::Search)?;
-        let Some(end) = found.map(|half| half.offset()) else { return Ok(None) };
-        if known {
-            return Ok(Some((from, end)));
+    /// Finds all matches that start in one of some ranges, which are in rising order.
+    ///
+    /// # Guarantees
+    /// Time is linear in the haystack: when too much is read from single starts, the rest is searched in one pass.
+    pub(super) fn find(&self, hay: &[u8], ranges: &[Range<usize>], found: &mut dyn FnMut(usize, usize)) {
+        let mut cache = self.caches.get();
+        let mut left = hay.len().saturating_mul(WORK).max(LEAST_WORK);
+        let mut from = 0_usize;
+        for range in ranges {
+            from = from.max(range.start);
+            while from < range.end {
+                if left == 0 {
+                    let rest = Input::new(hay).span(from..hay.len());
+                    self.regex.find_iter(&mut cache, rest).for_each(|each| found(each.start(), each.end()));
+                    return;
+                }
+                let (end, read) = self.at(&mut cache, hay, from).expect("no byte ends a search");
+                if let Some(end) = end {
+                    found(from, end);
+                }
+                from = end.unwrap_or(from.saturating_add(1));
+                left = left.saturating_sub(read);
+            }
         }
-        if self.back.get().is_none() {
-            let back = Half::new(source, Way::Back).map_err(Failure::Build)?;
-            // Where two threads make it, the first one's stays.
-            drop(self.back.set(back));
+    }
+
+    /// Returns the end of the match that starts at a place, and how many bytes were read for it.
+    fn at(&self, cache: &mut Cache, hay: &[u8], from: usize) -> Result<(Option<usize>, usize), MatchError> {
+        let (dfa, cache) = (self.regex.forward(), cache.as_parts_mut().0);
+        let input = Input::new(hay).span(from..hay.len()).anchored(Anchored::Yes);
+        let mut state = dfa.start_state_forward(cache, &input)?;
+        let mut end = None;
+        // A state says one byte late that a match has ended.
+        for (&byte, at) in hay.get(from..).unwrap_or_default().iter().zip(from..) {
+            state = dfa.next_state(cache, state, byte).map_err(|_full| MatchError::gave_up(at))?;
+            if state.is_match() {
+                end = Some(at);
+            } else if state.is_dead() {
+                return Ok((end, at.saturating_sub(from).saturating_add(1)));
+            }
         }
-        let Some(back) = self.back.get() else { return Ok(None) };
-        let input = Input::new(hay).span(from..end).anchored(Anchored::Yes);
-        let found = back.dfa.try_search_rev(&mut back.caches.get(), &input).map_err(Failure::Search)?;
-        // What starts later belongs to a later window, where its end is not cut off.
-        Ok(found.map(|half| (half.offset(), end)).filter(|(start, _)| *start <= last))
+        let state = dfa.next_eoi_state(cache, state).map_err(|_full| MatchError::gave_up(hay.len()))?;
+        let end = if state.is_match() { Some(hay.len()) } else { end };
+        Ok((end, hay.len().saturating_sub(from).saturating_add(1)))
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod py;
 pub(crate) mod quote;
 pub(crate) mod rs;
 pub(crate) mod sh;
+mod source;
 
 use crate::entry::Lens;
 use crate::options::Limits;
@@ -34,5 +35,43 @@ pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, 
         Lens::Py => py::lex(src, sink, limits, out),
         Lens::Sh => sh::lex(src, sink, limits, out),
         Lens::Rs => rs::lex(src, sink, limits, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Rules;
+    use crate::sink::EmbeddedText;
+
+    /// Returns the bytes that a reader writes: views, code that it hands on, and notes.
+    fn work(lens: Lens, path: &str, text: &[u8]) -> usize {
+        let mut sink = Sink::new(Rules::builtin(), Some(lens), path, &[]);
+        let mut out = Lexed::default();
+        lex(lens, text, &mut sink, &Limits::DEFAULT, &mut out);
+        let embedded = sink.embedded.iter().map(|embedded| match &embedded.text {
+            EmbeddedText::Range(start, end) => end.saturating_sub(*start),
+            EmbeddedText::View(view) => view.bytes.len(),
+        });
+        let views = out.code.bytes.len().saturating_add(out.text.finish().view.bytes.len());
+        embedded.sum::<usize>().saturating_add(views).saturating_add(sink.unread.len())
+    }
+
+    #[test]
+    fn twice_the_text_is_twice_the_work() {
+        for (lens, path, head, piece) in [
+            (Lens::Sh, "a.sh", "", "a=$((<<A\n<<A\n"),
+            (Lens::Sh, "a.sh", "", "<<A $(<<B `<<C\n"),
+            (Lens::Sh, "a.sh", "", "cat <<A\n$(cat <<B\n"),
+            (Lens::Data, "a.yaml", "", "&a *a\n"),
+            (Lens::Data, "a.yaml", "", "- &a b\n  c\n- *a\n"),
+            (Lens::Prose, "a.md", "", "> - [a](b <!-- **c** \n"),
+            (Lens::Prose, "a.md", "> > > > a\n", "```\na\n"),
+            (Lens::Prose, "a.md", "", "<p hidden>![a\n"),
+        ] {
+            let once = work(lens, path, [head, &piece.repeat(20_000)].concat().as_bytes());
+            let twice = work(lens, path, [head, &piece.repeat(40_000)].concat().as_bytes());
+            assert!(twice <= once.saturating_mul(11) / 5, "{path} {piece:?}: {once} became {twice}");
+        }
     }
 }

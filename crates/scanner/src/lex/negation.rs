@@ -40,7 +40,10 @@ const BESIDE: &str = "bypass circumvent decode disable disclose disobey disregar
 
 /// Words in front of a verb that a pattern takes with it.
 const LEADS: &str = "also always can finally first immediately just must next now please quietly secretly shall should silently \
-    that then to will you";
+    that then to will you covertly discreetly";
+
+/// Of these, words that say how.
+const MANNER: &str = "quietly secretly silently covertly discreetly";
 
 /// Behind the order, words that take the negation back.
 const BACK: &str =
@@ -125,7 +128,9 @@ fn is_english(before: &str, matched: &str, after: &str) -> bool {
     let leads = |token: &&Token| matches!(token, Token::Word(word) if is_in(LEADS, word));
     let leading = matched.iter().take_while(leads).count();
     let (lead, order) = matched.split_at(leading.min(matched.len()));
-    sentence.extend_from_slice(lead);
+    // "never silently upload" denies as "never upload" does.
+    let manner = |token: &&Token| !matches!(token, Token::Word(word) if is_in(MANNER, word));
+    sentence.extend(lead.iter().filter(manner).cloned());
     let from = sentence.iter().rposition(|token| matches!(token, Token::Break | Token::Question));
     let sentence =
         without_asides(sentence.get(from.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default());

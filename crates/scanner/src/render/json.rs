@@ -57,6 +57,21 @@ pub fn json(render: &Render<'_>) -> String {
         })
         .collect();
     list(&mut out, "notices", &notices);
+    let behaviors: Vec<String> = report
+        .evidence()
+        .iter()
+        .map(|one| {
+            format!(
+                "{{ \"behavior\": \"{}\", \"path\": {}, \"line\": {}, \"role\": \"{}\", \"snippet\": {} }}",
+                one.behavior,
+                text(&one.path),
+                one.line,
+                one.role,
+                text(&one.snippet)
+            )
+        })
+        .collect();
+    list(&mut out, "behaviors", &behaviors);
     let tail = format!(
         "  \"summary\": {{ \"danger\": {}, \"warning\": {}, \"info\": {}, \"suppressed\": {}, \"files\": {}, \"bytes\": {} }},\n  \"exit\": {}\n}}",
         summary.danger,
@@ -101,9 +116,10 @@ fn item(finding: &Finding, reason: Option<&str>) -> String {
     let how: Vec<String> = finding.how.iter().map(|how| format!("\"{}\"", how.as_str())).collect();
     let written = write!(
         out,
-        "\"rule\": \"{}\", \"severity\": \"{}\", \"path\": {}, \"line\": {}, \"column\": {}, \"span\": [{}, {}], \"message\": {}, \"hidden\": {}, \"how\": [{}], \"snippet\": {}, \"digest\": \"{}\" }}",
+        "\"rule\": \"{}\", \"severity\": \"{}\", \"role\": \"{}\", \"path\": {}, \"line\": {}, \"column\": {}, \"span\": [{}, {}], \"message\": {}, \"hidden\": {}, \"how\": [{}], \"snippet\": {}, \"digest\": \"{}\" }}",
         finding.rule,
         finding.severity,
+        finding.role,
         text(&finding.path),
         finding.line,
         finding.column,

@@ -35,6 +35,7 @@ impl Render<'_> {
         match self.decision.check {
             ScanCheck::Clean => "clean",
             ScanCheck::Listed => "listed",
+            ScanCheck::Suspicious { .. } => "suspicious",
             ScanCheck::Danger { .. } => "danger",
         }
     }

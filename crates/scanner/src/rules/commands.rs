@@ -1,7 +1,7 @@
 //! Rules of kind `command`: the programs that they name, and which of them look at a command.
 
 use super::KeyCheck;
-use super::source::{MatchSource, Text};
+use super::source::MatchSource;
 use crate::engine::{Compiled, ShortRegex};
 use crate::error::RuleErrorKind;
 use crate::names::{Word, Words};
@@ -12,9 +12,11 @@ pub(crate) struct CommandMatcher {
     pub(crate) args: Option<ShortRegex>,
     /// Programs of which one has to feed it, as bits of [`CommandTable::source`]; 0 asks for none.
     pub(crate) piped_from: u128,
+    /// Programs of which none may feed it.
+    pub(crate) not_piped_from: u128,
     pub(crate) redirect: Option<ShortRegex>,
     /// Files that it looks at; all where there are none.
-    pub(crate) files: Vec<Text>,
+    pub(crate) files: Vec<String>,
     /// What else the arguments have to be.
     pub(crate) check: Option<KeyCheck>,
 }
@@ -67,7 +69,10 @@ impl CommandTable {
         source: &MatchSource,
         compiled: Compiled,
     ) -> Result<CommandMatcher, RuleErrorKind> {
-        let MatchSource::Command { program, args, piped_from, redirect, files, check, .. } = source else {
+        let MatchSource::Command {
+            program, args, piped_from, not_piped_from, redirect, files, check, ..
+        } = source
+        else {
             return Err(RuleErrorKind::Parse("a command was asked for".to_owned()));
         };
         for name in program {
@@ -79,21 +84,30 @@ impl CommandTable {
         if program.is_empty() {
             self.any.push(matcher);
         }
-        let mut mask = 0;
-        for name in piped_from {
-            let word = self.intern(name)?;
-            if !self.sources.contains(&word) {
-                self.sources.push(word);
+        let mut masks = [0, 0];
+        for (mask, names) in masks.iter_mut().zip([piped_from, not_piped_from]) {
+            for name in names {
+                let word = self.intern(name)?;
+                if !self.sources.contains(&word) {
+                    self.sources.push(word);
+                }
+                *mask |= self.source(word);
             }
-            mask |= self.source(word);
         }
+        let [mask, not_piped_from] = masks;
         if self.sources.len() > SOURCES {
             return Err(RuleErrorKind::TooLarge(format!("more than {SOURCES} programs feed others")));
         }
         let args = super::compile::optional_regex(args, compiled)?;
         let redirect = super::compile::optional_regex(redirect, compiled)?;
-        let check = super::compile::key_check(check)?;
-        Ok(CommandMatcher { args, piped_from: mask, redirect, files: files.clone(), check })
+        Ok(CommandMatcher {
+            args,
+            piped_from: mask,
+            not_piped_from,
+            redirect,
+            files: files.clone(),
+            check: *check,
+        })
     }
 
     /// Finds a program that a rule names; 0 where none does.

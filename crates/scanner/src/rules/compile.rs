@@ -1,19 +1,19 @@
 //! Rules to tables: name trees, pattern sets, lists of matchers.
 
+use plugward_readers::Language;
+
+use crate::analysis::Watched;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use plugward_types::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::commands::CommandTable;
 use super::load::Read;
-use super::source::{Arg0, MatchSource, NameSource, Text};
-use super::{
-    CaseStore, Check, KeyCheck, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit,
-};
+use super::source::{Arg0, MatchSource, NameSource};
+use super::{Cases, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
 use crate::RuleError;
-use crate::engine::{Compiled, Derived, Measure, Pattern, PatternSet, ShortRegex, Speed, hint};
+use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex, Speed};
 use crate::entry::{Lens, Role};
 use crate::error::RuleErrorKind;
 use crate::lex::data::{KeyIndex, KeyPattern};
@@ -22,15 +22,8 @@ use crate::options::Profile;
 use crate::shapes::SHAPES;
 use crate::text::Within;
 
-/// One way to match, with what its pattern says of each match where it has one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Way {
-    pub(super) found: MatchSource,
-    pub(super) derived: Option<Derived>,
-}
-
 /// Makes the tables of rules as they were read.
-pub(super) fn compile(all: Vec<Read>, compiled: Compiled) -> Result<Rules, RuleError> {
+pub(super) fn compile(all: Vec<Read<'_>>, compiled: Compiled) -> Result<Rules, RuleError> {
     let mut builder = Builder::new(compiled);
     let digest = digest(&all);
     let (mut rules, mut stored) = (Vec::new(), Vec::new());
@@ -43,46 +36,17 @@ pub(super) fn compile(all: Vec<Read>, compiled: Compiled) -> Result<Rules, RuleE
         }
         for found in matches {
             let langs = narrowed(langs, found.langs()).map_err(error)?;
-            let derived = derived(&found, speed, compiled).map_err(error)?;
-            builder.add(index, langs, Way { found, derived }).map_err(error)?;
+            builder.add(index, langs, speed, found).map_err(error)?;
         }
         rules.push(rule);
         stored.push(cases);
     }
-    Ok(builder.finish(rules, CaseStore::Loaded(stored), digest))
-}
-
-/// Makes the tables of rules that [`compile`] took before: nothing is derived.
-pub(super) fn again(all: Vec<(Rule, Vec<Way>)>, digest: Digest) -> Result<Rules, RuleErrorKind> {
-    let mut builder = Builder::new(Compiled::ByTests);
-    let mut rules = Vec::new();
-    for ((rule, ways), index) in all.into_iter().zip(0_u16..) {
-        let langs = languages(&rule.langs)?;
-        for way in ways {
-            builder.add(index, narrowed(langs, way.found.langs())?, way)?;
-        }
-        rules.push(rule);
-    }
-    Ok(builder.finish(rules, CaseStore::InFiles(OnceLock::new()), digest))
-}
-
-/// Says what a match's pattern requires; `None` for kinds without one.
-pub(super) fn derived(
-    found: &MatchSource,
-    speed: Speed,
-    compiled: Compiled,
-) -> Result<Option<Derived>, RuleErrorKind> {
-    let (pattern, measure) = match found {
-        MatchSource::Bytes { pattern, .. } | MatchSource::Text { pattern, .. } => (pattern, Measure::WHOLE),
-        MatchSource::Code { pattern, .. } => (pattern, hint::CODE_RUN),
-        _ => return Ok(None),
-    };
-    Derived::new(pattern, speed, measure, compiled).map(Some)
+    Ok(builder.finish(rules, stored, digest))
 }
 
 /// Gives the digest of rules in canonical form: each field with its length in front, so that no two rules give the same
 /// bytes.
-pub(super) fn digest(all: &[Read]) -> Digest {
+fn digest(all: &[Read<'_>]) -> Digest {
     let mut hasher = Sha256::new();
     let mut field = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());
@@ -93,7 +57,7 @@ pub(super) fn digest(all: &[Read]) -> Digest {
         for text in [&rule.title, &rule.why, &rule.fix] {
             field(text);
         }
-        field(&format!("{:?}", rule.severity));
+        field(&format!("{:?} {:?} {:?}", rule.severity, rule.behaviors, rule.class));
         field(&rule.langs.join(" "));
         for found in matches {
             field(&format!("{found:?}"));
@@ -102,10 +66,10 @@ pub(super) fn digest(all: &[Read]) -> Digest {
     Digest::from_bytes(hasher.finalize().into())
 }
 
-fn languages<S: AsRef<str>>(names: &[S]) -> Result<u8, RuleErrorKind> {
+fn languages(names: &[String]) -> Result<u8, RuleErrorKind> {
     let mut bits = 0;
     for name in names {
-        bits |= match name.as_ref() {
+        bits |= match name.as_str() {
             "all" => 0xFF,
             other => Lens::from_name(other)
                 .map(Lens::bit)
@@ -116,7 +80,7 @@ fn languages<S: AsRef<str>>(names: &[S]) -> Result<u8, RuleErrorKind> {
 }
 
 /// A match may look at some of its rule's languages alone.
-fn narrowed(rule: u8, own: &[Text]) -> Result<u8, RuleErrorKind> {
+fn narrowed(rule: u8, own: &[String]) -> Result<u8, RuleErrorKind> {
     if own.is_empty() {
         return Ok(rule);
     }
@@ -128,7 +92,7 @@ fn narrowed(rule: u8, own: &[Text]) -> Result<u8, RuleErrorKind> {
     }
 }
 
-fn profile_bits(names: &[Text]) -> Result<u8, RuleErrorKind> {
+fn profile_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     if names.is_empty() {
         return Ok(3);
     }
@@ -194,16 +158,19 @@ impl Builder {
         self.matchers.push(Matcher { rule, profiles, langs, kind });
     }
 
-    fn add(&mut self, rule: u16, langs: u8, way: Way) -> Result<(), RuleErrorKind> {
+    fn add(&mut self, rule: u16, langs: u8, speed: Speed, found: MatchSource) -> Result<(), RuleErrorKind> {
         let matcher = self.next()?;
-        let pattern = |source: Text| {
-            let none = || RuleErrorKind::Parse("nothing was derived of a pattern".to_owned());
-            Ok(Pattern::new(matcher, langs, source, way.derived.ok_or_else(none)?))
+        let compiled = self.compiled;
+        let pattern = |source: String| {
+            let pattern = Pattern::new(matcher, langs, source);
+            if compiled == Compiled::ByLoader {
+                pattern.check(speed)?;
+            }
+            Ok(pattern)
         };
-        match way.found {
+        match found {
             MatchSource::Bytes { pattern: source, profiles, check, .. } => {
                 self.bytes.patterns.push(pattern(source)?);
-                let check = read_check(&check)?;
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Bytes { check });
             }
             MatchSource::Text { pattern: source, within, roles, profiles, .. } => {
@@ -237,7 +204,7 @@ impl Builder {
                 for name in path.names() {
                     self.data.intern(name);
                 }
-                let (value, check) = (optional_regex(&value, self.compiled)?, key_check(&check)?);
+                let value = optional_regex(&value, self.compiled)?;
                 let kind = KeyMatcher { files, path, value, check, roles: role_bits(&roles)? };
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Key(kind));
             }
@@ -287,22 +254,19 @@ impl Builder {
             argv,
             declared: source.declared,
             roles: role_bits(&source.roles)?,
-            check: key_check(&source.check)?,
+            check: source.check,
         };
         self.push(rule, langs, profile_bits(&source.profiles)?, kind);
         Ok(())
     }
 
-    fn finish(mut self, rules: Vec<Rule>, cases: CaseStore, digest: Digest) -> Rules {
+    fn finish(mut self, rules: Vec<Rule>, cases: Vec<Cases>, digest: Digest) -> Rules {
         self.js.spread();
-        self.js.settle(crate::lex::js::ROOTS);
-        let asks = |matcher: u16| {
-            let kind = self.matchers.get(usize::from(matcher)).map(|known| &known.kind);
-            !matches!(kind, Some(MatcherKind::Name { arg0: Arg0::Any, argv: None, .. }))
-        };
-        let nodes = crate::lex::js::WalkNodes::new(&self.js, &asks);
+        let js_watched = Watched::new(&self.js, Language::JavaScript);
+        let py_watched = Watched::new(&self.py, Language::Python);
         Rules {
-            nodes,
+            js_watched,
+            py_watched,
             table: rules,
             matchers: self.matchers,
             js: self.js,
@@ -318,70 +282,42 @@ impl Builder {
             keys: self.keys,
             key_index: self.key_index,
             shapes: self.shapes,
-            hinted: OnceLock::new(),
             cases,
             digest,
         }
     }
 }
 
-pub(super) fn key_check(name: &str) -> Result<Option<KeyCheck>, RuleErrorKind> {
-    match name {
-        "" => Ok(None),
-        "outside" => Ok(Some(KeyCheck::Outside)),
-        "foreign-index" => Ok(Some(KeyCheck::ForeignIndex)),
-        "foreign-api" => Ok(Some(KeyCheck::ForeignApi)),
-        "script" => Ok(Some(KeyCheck::Script)),
-        "program" => Ok(Some(KeyCheck::Program)),
-        "hijack" => Ok(Some(KeyCheck::Hijack)),
-        "key-file" => Ok(Some(KeyCheck::KeyFile)),
-        "address" => Ok(Some(KeyCheck::Address)),
-        other => Err(RuleErrorKind::Parse(format!("{other:?} is no check of this version"))),
-    }
+pub(super) fn optional_regex(text: &str, compiled: Compiled) -> Result<Option<ShortRegex>, RuleErrorKind> {
+    if text.is_empty() { Ok(None) } else { ShortRegex::new(text.to_owned(), compiled).map(Some) }
 }
 
-pub(super) fn optional_regex(text: &Text, compiled: Compiled) -> Result<Option<ShortRegex>, RuleErrorKind> {
-    if text.is_empty() { Ok(None) } else { ShortRegex::new(text.clone(), compiled).map(Some) }
-}
-
-fn within_bits(names: &[Text]) -> Result<u8, RuleErrorKind> {
+fn within_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     names.iter().try_fold(0, |bits, name| {
         let bit = within_bit(name);
         bit.map(|bit| bits | bit).ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no kind of text")))
     })
 }
 
-fn role_bits(names: &[Text]) -> Result<u8, RuleErrorKind> {
+fn role_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     if names.is_empty() {
         return Ok(0xFF);
     }
-    names.iter().try_fold(0, |bits, name| {
-        let role = [Role::Other, Role::Doc, Role::Manifest, Role::Build, Role::Prompt]
-            .into_iter()
-            .find(|role| role.as_str() == name)
-            .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no role")))?;
-        Ok(bits | role.bit())
-    })
+    names.iter().try_fold(0, |bits, name| Ok(bits | role(name)?.bit()))
 }
 
-fn read_check(name: &str) -> Result<Option<Check>, RuleErrorKind> {
-    match name {
-        "" => Ok(None),
-        "secret" => Ok(Some(Check::Secret)),
-        "jwt" => Ok(Some(Check::Jwt)),
-        "password" => Ok(Some(Check::Password)),
-        "address" => Ok(Some(Check::Address)),
-        "index" => Ok(Some(Check::Index)),
-        "model-host" => Ok(Some(Check::ModelHost)),
-        other => Err(RuleErrorKind::Parse(format!("{other:?} is no check of this version"))),
-    }
+pub(super) fn role(name: &str) -> Result<Role, RuleErrorKind> {
+    let mut roles = [Role::Other, Role::Doc, Role::Manifest, Role::Build, Role::Prompt].into_iter();
+    roles
+        .find(|role| role.as_str() == name)
+        .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no role")))
 }
 
-fn split_sets(all: Vec<Text>) -> Result<(u8, Vec<Text>), RuleErrorKind> {
+fn split_sets(all: Vec<String>) -> Result<(u8, Vec<String>), RuleErrorKind> {
     let mut bits = 0;
     let mut names = Vec::new();
     for name in all {
-        bits |= match name.as_ref() {
+        bits |= match name.as_str() {
             "@external" => set::EXTERNAL,
             "@remote" => set::REMOTE,
             "@outside" => set::OUTSIDE,

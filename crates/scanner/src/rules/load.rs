@@ -2,44 +2,34 @@
 
 use std::collections::BTreeSet;
 
-use plugward_types::{RuleId, Severity};
+use plugward_types::{Behavior, RuleId, Severity};
 
 use super::source::{CaseSource, FileSource, Level, MatchSource, RuleSource};
 use super::{Case, Cases, Rule, RuleFile, Rules, compile};
 use crate::RuleError;
 use crate::engine::{Compiled, Speed};
-use crate::entry::Role;
 use crate::error::RuleErrorKind;
 use crate::lines::LineIndex;
 
 const MAX_RULES: usize = 1000;
 const MAX_FILE: usize = 1 << 20;
 
-/// The built-in files, one a family.
-const BUILTIN: &[(&str, &str)] = &[
-    ("exec.toml", include_str!("../../rules/exec.toml")),
-    ("load.toml", include_str!("../../rules/load.toml")),
-    ("native.toml", include_str!("../../rules/native.toml")),
-    ("fs.toml", include_str!("../../rules/fs.toml")),
-    ("net.toml", include_str!("../../rules/net.toml")),
-    ("env.toml", include_str!("../../rules/env.toml")),
-    ("global.toml", include_str!("../../rules/global.toml")),
-    ("host.toml", include_str!("../../rules/host.toml")),
-    ("mitigation.toml", include_str!("../../rules/mitigation.toml")),
-    ("config.toml", include_str!("../../rules/config.toml")),
-    ("rs.toml", include_str!("../../rules/rs.toml")),
-    ("opaque.toml", include_str!("../../rules/opaque.toml")),
-    ("coverage.toml", include_str!("../../rules/coverage.toml")),
-    ("evasion.toml", include_str!("../../rules/evasion.toml")),
-    ("obf.toml", include_str!("../../rules/obf.toml")),
-    ("prompt.toml", include_str!("../../rules/prompt.toml")),
-    ("secret.toml", include_str!("../../rules/secret.toml")),
-    ("unicode.toml", include_str!("../../rules/unicode.toml")),
-    ("py.toml", include_str!("../../rules/py.toml")),
-    ("sh.toml", include_str!("../../rules/sh.toml")),
+/// Names and texts of rule files.
+macro_rules! files {
+    ($($name:literal),+) => {
+        &[$((concat!($name, ".toml"), include_str!(concat!("../../rules/", $name, ".toml")))),+]
+    };
+}
+
+/// The built-in files, one for each family.
+#[rustfmt::skip]
+const BUILTIN: &[(&str, &str)] = files![
+    "flow", "exec", "load", "native", "fs", "net", "env", "global", "host", "mitigation", "config",
+    "rs", "opaque", "coverage", "evasion", "obf", "prompt", "secret", "unicode", "py", "sh"
 ];
 
 /// Where a file's rules come from.
+#[derive(Clone, Copy)]
 struct Origin<'a> {
     file: &'a str,
     text: &'a str,
@@ -53,13 +43,12 @@ enum Local {
 }
 
 /// A rule as its file has it, checked but for its matches.
-#[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct Read<'a> {
     pub(super) rule: Rule,
     pub(super) cases: Cases,
     pub(super) speed: Speed,
     pub(super) matches: Vec<MatchSource>,
-    pub(super) place: Place,
+    pub(super) place: Place<'a>,
 }
 
 /// Loads the built-in rule files and those of the user.
@@ -68,15 +57,15 @@ pub(super) fn load(files: &[RuleFile<'_>], compiled: Compiled) -> Result<Rules, 
 }
 
 /// Reads the built-in rule files and those of the user; gives the rules in the order of their ids.
-pub(super) fn read(files: &[RuleFile<'_>]) -> Result<Vec<Read>, RuleError> {
+fn read<'a>(files: &'a [RuleFile<'_>]) -> Result<Vec<Read<'a>>, RuleError> {
     let mut all = Vec::new();
     let builtin = BUILTIN.iter().map(|(file, text)| Origin { file, text, local: Local::No });
     let own = files.iter().map(|file| Origin { file: file.name, text: file.text, local: Local::Yes });
     for origin in builtin.chain(own) {
         let parsed = parse(&origin)?;
         for rule in parsed.rule {
-            let place = Place::new(&origin, rule.span().start);
-            all.push(check(&origin, place, rule.into_inner())?);
+            let place = Place { origin, at: rule.span().start };
+            all.push(check(place, rule.into_inner())?);
         }
     }
     if all.len() > MAX_RULES {
@@ -93,22 +82,22 @@ pub(super) fn read(files: &[RuleFile<'_>]) -> Result<Vec<Read>, RuleError> {
     Ok(all)
 }
 
-/// Where a rule stands, for errors.
-#[derive(Debug)]
-pub(super) struct Place {
-    file: String,
-    line: u32,
-    column: u32,
+/// Where a rule is, for errors.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    origin: Origin<'a>,
+    at: usize,
 }
 
-impl Place {
-    fn new(origin: &Origin<'_>, at: usize) -> Self {
-        let (line, column) = LineIndex::plain(origin.text.as_bytes()).place(origin.text.as_bytes(), at);
-        Self { file: origin.file.to_owned(), line, column }
+impl Place<'_> {
+    pub(super) fn error(self, rule: &str, kind: RuleErrorKind) -> RuleError {
+        self.of(Some(rule), kind)
     }
 
-    pub(super) fn error(&self, rule: &str, kind: RuleErrorKind) -> RuleError {
-        RuleError::new(&self.file, Some(rule), kind).at(self.line, self.column)
+    fn of(self, rule: Option<&str>, kind: RuleErrorKind) -> RuleError {
+        let text = self.origin.text.as_bytes();
+        let (line, column) = LineIndex::plain(text).place(text, self.at);
+        RuleError::new(self.origin.file, rule, kind).at(line, column)
     }
 }
 
@@ -137,26 +126,30 @@ fn toml_error(origin: &Origin<'_>, error: &toml::de::Error) -> RuleError {
         .rfind("\nid = \"")
         .and_then(|start| origin.text.get(start.saturating_add(7)..).and_then(|rest| rest.split('"').next()));
     let rule = rule.filter(|_| before.rfind("[[rule]]") < before.rfind("\nid = \""));
-    let place = Place::new(origin, at);
-    RuleError::new(origin.file, rule, kind).at(place.line, place.column)
+    Place { origin: *origin, at }.of(rule, kind)
 }
 
-fn check(origin: &Origin<'_>, place: Place, source: RuleSource) -> Result<Read, RuleError> {
+fn check(place: Place<'_>, source: RuleSource) -> Result<Read<'_>, RuleError> {
     let text = source.id.get_ref();
     let bad_id =
-        || Place::new(origin, source.id.span().start).error(text, RuleErrorKind::BadId(text.clone()));
+        || Place { at: source.id.span().start, ..place }.error(text, RuleErrorKind::BadId(text.clone()));
     let id: RuleId = text.parse().map_err(|_no_id| bad_id())?;
-    if (id.family() == "local") != (origin.local == Local::Yes) {
+    if (id.family() == "local") != (place.origin.local == Local::Yes) {
         return Err(bad_id());
     }
     if source.bad.len() < 2 || source.good.len() < 2 {
         let kind = RuleErrorKind::TooFewCases { bad: source.bad.len(), good: source.good.len() };
         return Err(place.error(text, kind));
     }
-    let cases = |cases: &[CaseSource]| -> Result<Vec<Case>, RuleError> {
-        cases.iter().map(|case| read_case(case).map_err(|kind| place.error(text, kind))).collect()
+    let cases = |cases: Vec<CaseSource>| -> Result<Vec<Case>, RuleError> {
+        cases.into_iter().map(|case| read_case(case).map_err(|kind| place.error(text, kind))).collect()
     };
-    let cases = Cases { bad: cases(&source.bad)?, good: cases(&source.good)? };
+    let cases = Cases { bad: cases(source.bad)?, good: cases(source.good)? };
+    let behavior = |name: &String| {
+        Behavior::from_name(name)
+            .ok_or_else(|| place.error(text, RuleErrorKind::Parse(format!("{name:?} is no behavior"))))
+    };
+    let behaviors = source.behavior.iter().map(behavior).collect::<Result<_, _>>()?;
     let rule = Rule {
         id,
         title: source.title,
@@ -165,6 +158,8 @@ fn check(origin: &Origin<'_>, place: Place, source: RuleSource) -> Result<Read, 
         refs: source.refs,
         langs: source.langs,
         severity: [severity(source.severity.strict_plugin), severity(source.severity.general)],
+        behaviors,
+        class: source.class,
     };
     let speed = if source.slow { Speed::Slow } else { Speed::Fast };
     let matches = source.matches.into_iter().map(toml::Spanned::into_inner).collect();
@@ -180,25 +175,18 @@ const fn severity(level: Level) -> Option<Severity> {
     }
 }
 
-fn read_case(case: &CaseSource) -> Result<Case, RuleErrorKind> {
+fn read_case(case: CaseSource) -> Result<Case, RuleErrorKind> {
     let mut files: Vec<(String, Vec<u8>)> =
-        case.files.iter().map(|[path, text]| (path.clone(), text.clone().into_bytes())).collect();
+        case.files.into_iter().map(|[path, text]| (path, text.into_bytes())).collect();
     if files.is_empty() {
-        let bytes = if case.hex.is_empty() { case.text.clone().into_bytes() } else { unhex(&case.hex)? };
-        files.push((case.path.clone(), bytes));
+        let bytes = if case.hex.is_empty() { case.text.into_bytes() } else { unhex(&case.hex)? };
+        files.push((case.path, bytes));
     }
     if files.iter().any(|(path, _)| path.is_empty()) {
         return Err(RuleErrorKind::Parse("a case needs a path".to_owned()));
     }
-    let role = match case.role.as_str() {
-        "" => None,
-        "prompt" => Some(Role::Prompt),
-        "manifest" => Some(Role::Manifest),
-        "build" => Some(Role::Build),
-        "doc" => Some(Role::Doc),
-        other => return Err(RuleErrorKind::Parse(format!("{other:?} is no role"))),
-    };
-    Ok(Case { files, role, with: case.with.clone() })
+    let role = if case.role.is_empty() { None } else { Some(compile::role(&case.role)?) };
+    Ok(Case { files, role, with: case.with })
 }
 
 fn unhex(text: &str) -> Result<Vec<u8>, RuleErrorKind> {

@@ -4,36 +4,25 @@ mod check;
 mod commands;
 mod compile;
 mod load;
-mod pack;
 mod source;
-mod table;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use plugward_types::{Digest, RuleId, Severity};
+use plugward_types::{Behavior, Digest, RuleId, Severity};
+use serde::Deserialize;
 
-use crate::engine::hint::Hinted;
-use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex};
-use crate::entry::{Lens, Role};
+use crate::analysis::Watched;
+use crate::engine::{Compiled, PatternSet, ShortRegex};
+use crate::entry::Role;
 use crate::lex::data::{KeyIndex, KeyPattern};
-use crate::lex::js::WalkNodes;
 use crate::names::{Names, Words};
 use crate::options::Profile;
 use crate::{RuleError, text::Within};
 
 pub use check::SelfCheck;
 pub(crate) use commands::{CommandMatcher, CommandTable};
-pub(crate) use source::{Arg0, Declared, Text};
-
-/// Makes the table of the built-in rules from the rule files. No part of the API.
-///
-/// # Errors
-/// Any code of a rule file that does not load.
-#[cfg(any(test, feature = "_oracle"))]
-pub fn rule_table() -> Result<String, RuleError> {
-    table::made()
-}
+pub(crate) use source::{Arg0, Declared, RuleClass};
 
 /// A rule file of the user's own.
 #[derive(Debug, Clone, Copy)]
@@ -49,12 +38,14 @@ pub struct RuleFile<'a> {
 #[derive(Debug, Clone)]
 pub struct Rule {
     pub(crate) id: RuleId,
-    pub(crate) title: Text,
-    pub(crate) why: Text,
-    pub(crate) fix: Text,
+    pub(crate) title: String,
+    pub(crate) why: String,
+    pub(crate) fix: String,
     pub(crate) refs: Vec<String>,
     pub(crate) langs: Vec<String>,
     pub(crate) severity: [Option<Severity>; 2],
+    pub(crate) behaviors: Vec<Behavior>,
+    pub(crate) class: RuleClass,
 }
 
 impl Rule {
@@ -94,6 +85,12 @@ impl Rule {
         &self.langs
     }
 
+    /// Returns what a match of the rule shows the plugin to do.
+    #[must_use]
+    pub fn behaviors(&self) -> &[Behavior] {
+        &self.behaviors
+    }
+
     /// Gives its weight in a profile; `None` where it is off.
     #[must_use]
     pub fn severity(&self, profile: Profile) -> Option<Severity> {
@@ -119,14 +116,6 @@ pub(crate) struct Cases {
     pub(crate) good: Vec<Case>,
 }
 
-/// Where the cases of rules are, in the order of the rules.
-#[derive(Debug)]
-pub(crate) enum CaseStore {
-    Loaded(Vec<Cases>),
-    /// In the built-in rule files, which are read when cases are asked for.
-    InFiles(OnceLock<Vec<Cases>>),
-}
-
 /// Languages that a rule looks at: lens bits, and one bit for files that no lens reads.
 pub(crate) const NO_LENS: u8 = 128;
 
@@ -145,14 +134,15 @@ pub(crate) enum MatcherKind {
     Text { within: u8, roles: u8 },
     Code,
     Name { arg0: Arg0, argv: Option<Box<ShortRegex>>, declared: Declared, roles: u8, check: Option<KeyCheck> },
-    Module { names: Vec<Text>, sets: u8 },
+    Module { names: Vec<String>, sets: u8 },
     Command(CommandMatcher),
     Key(KeyMatcher),
     Shape,
 }
 
 /// What else a match of a `bytes` pattern has to be, looked at in the match alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Check {
     /// A token of varied characters that is no placeholder and no published example.
     Secret,
@@ -179,7 +169,7 @@ pub(crate) mod set {
 
 #[derive(Debug)]
 pub(crate) struct KeyMatcher {
-    pub(crate) files: Vec<Text>,
+    pub(crate) files: Vec<String>,
     pub(crate) path: KeyPattern,
     pub(crate) value: Option<ShortRegex>,
     pub(crate) check: Option<KeyCheck>,
@@ -187,7 +177,8 @@ pub(crate) struct KeyMatcher {
 }
 
 /// What else the value of a `key` rule has to be, looked at in the key and value alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum KeyCheck {
     /// A path that leaves the plugin, seen from the file.
     Outside,
@@ -216,9 +207,9 @@ pub struct Rules {
     pub(crate) table: Vec<Rule>,
     pub(crate) matchers: Vec<Matcher>,
     pub(crate) js: Names,
-    /// What the walk over JavaScript treats on its own.
-    pub(crate) nodes: WalkNodes,
+    pub(crate) js_watched: Watched,
     pub(crate) py: Names,
+    pub(crate) py_watched: Watched,
     pub(crate) rs: Names,
     /// Names of keys that `key` rules ask for.
     pub(crate) data: Words,
@@ -234,8 +225,8 @@ pub struct Rules {
     pub(crate) key_index: KeyIndex,
     /// Matchers of kind `shape`, by the detector's name.
     pub(crate) shapes: BTreeMap<&'static str, Vec<u16>>,
-    hinted: OnceLock<Hinted>,
-    cases: CaseStore,
+    /// The cases of each rule.
+    cases: Vec<Cases>,
     digest: Digest,
 }
 
@@ -245,13 +236,10 @@ impl Rules {
     /// # Panics
     /// Never with the table that this crate carries; its tests load it.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "the table is part of the crate, and a test loads it")]
+    #[expect(clippy::expect_used, reason = "the rule files are part of the crate, and a test loads them")]
     pub fn builtin() -> &'static Self {
         static TABLE: OnceLock<Rules> = OnceLock::new();
-        TABLE.get_or_init(|| {
-            let table = table::builtin();
-            table.unwrap_or_else(|| load::load(&[], Compiled::ByTests).expect("the built-in rules load"))
-        })
+        TABLE.get_or_init(|| load::load(&[], Compiled::ByTests).expect("the built-in rules load"))
     }
 
     /// Loads the built-in rules and `local/…` rules from files of the user's own.
@@ -280,11 +268,9 @@ impl Rules {
         self.table.get(at)
     }
 
-    /// Runs every case of every rule in both profiles. The built-in rules are read from their files besides, and have to be
-    /// what is in force.
+    /// Runs every case of every rule in both profiles.
     ///
     /// # Errors
-    /// `rules/parse` where the built-in rules in force are not those of the rule files,
     /// `rules/dead` for a bad case that does not show exactly its rules, `rules/eager` for a good case that is found.
     pub fn self_check(&self) -> Result<SelfCheck, RuleError> {
         check::self_check(self)
@@ -297,36 +283,8 @@ impl Rules {
     }
 
     /// Gives the cases of all rules in the order of the rules.
-    pub(crate) fn cases(&self) -> Result<&[Cases], RuleError> {
-        match &self.cases {
-            CaseStore::Loaded(cases) => Ok(cases),
-            CaseStore::InFiles(cases) => {
-                if let Some(known) = cases.get() {
-                    return Ok(known);
-                }
-                let read = load::read(&[])?.into_iter().map(|read| read.cases).collect();
-                Ok(cases.get_or_init(|| read))
-            }
-        }
-    }
-
-    /// Gives the filter over raw bytes that also finds where views of code may match.
-    pub(crate) fn hinted(&self) -> &Hinted {
-        self.hinted.get_or_init(|| {
-            let of_js = |pattern: &Pattern| {
-                self.matcher(pattern.matcher).filter(|matcher| matcher.langs & Lens::Js.bit() != 0)
-            };
-            let comments = Within::Comment.bit() | Within::Hidden.bit();
-            let in_strings = |pattern: &&Pattern| {
-                of_js(pattern).is_some_and(|matcher| {
-                    matches!(matcher.kind, MatcherKind::Text { within, .. } if within & !comments != 0)
-                })
-            };
-            let text: Vec<&Pattern> = self.text.patterns.iter().filter(in_strings).collect();
-            let code: Vec<&Pattern> =
-                self.code.patterns.iter().filter(|pattern| of_js(pattern).is_some()).collect();
-            Hinted::new(&text, &code)
-        })
+    pub(crate) fn cases(&self) -> &[Cases] {
+        &self.cases
     }
 
     pub(crate) fn matcher(&self, index: u16) -> Option<&Matcher> {

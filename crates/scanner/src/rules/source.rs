@@ -1,12 +1,9 @@
 //! The text form of a rule file, as serde reads it.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A text of a rule: its own where a file of the user's was read, a part of the table for a built-in rule.
-pub(crate) type Text = Cow<'static, str>;
+use super::{Check, KeyCheck};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,11 +17,16 @@ pub(crate) struct FileSource {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RuleSource {
     pub(crate) id: Spanned<String>,
-    pub(crate) title: Text,
+    pub(crate) title: String,
     pub(crate) langs: Vec<String>,
     pub(crate) severity: SeveritySource,
-    pub(crate) why: Text,
-    pub(crate) fix: Text,
+    /// What a match shows the plugin to do.
+    #[serde(default)]
+    pub(crate) behavior: Vec<String>,
+    #[serde(default)]
+    pub(crate) class: RuleClass,
+    pub(crate) why: String,
+    pub(crate) fix: String,
     #[serde(default)]
     pub(crate) refs: Vec<String>,
     #[serde(default)]
@@ -43,6 +45,23 @@ pub(crate) struct SeveritySource {
     #[serde(rename = "strict-plugin")]
     pub(crate) strict_plugin: Level,
     pub(crate) general: Level,
+}
+
+/// What a rule is about, which decides how much the role of a file counts.
+#[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq, Default)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RuleClass {
+    /// One operation: full weight in executed code, suspicious at most elsewhere.
+    #[default]
+    Single,
+    /// Data or code on its way from one place to another: full weight also in code that runs on request.
+    Flow,
+    /// An instruction to a model, or text hidden from people: full weight in what a model reads.
+    Instruction,
+    /// A limit of the scan itself: suspicious at most, and only in code that runs.
+    Limit,
+    /// A fact about a file or its bytes, whatever runs it: full weight wherever the file counts.
+    File,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy)]
@@ -70,93 +89,96 @@ pub(crate) enum Arg0 {
 }
 
 /// The `kind` chooses the fields; a field of another kind is an error.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum MatchSource {
     Bytes {
         #[serde(default)]
-        langs: Vec<Text>,
-        pattern: Text,
+        langs: Vec<String>,
+        pattern: String,
         #[serde(default)]
-        profiles: Vec<Text>,
+        profiles: Vec<String>,
         #[serde(default)]
-        check: Text,
+        check: Option<Check>,
     },
     Text {
         #[serde(default)]
-        langs: Vec<Text>,
-        pattern: Text,
-        within: Vec<Text>,
+        langs: Vec<String>,
+        pattern: String,
+        within: Vec<String>,
         #[serde(default)]
-        roles: Vec<Text>,
+        roles: Vec<String>,
         #[serde(default)]
-        profiles: Vec<Text>,
+        profiles: Vec<String>,
     },
     Code {
         #[serde(default)]
-        langs: Vec<Text>,
-        pattern: Text,
+        langs: Vec<String>,
+        pattern: String,
         #[serde(default)]
-        profiles: Vec<Text>,
+        profiles: Vec<String>,
     },
     Call(NameSource),
     Member(NameSource),
     Assign(NameSource),
     Module {
         #[serde(default)]
-        langs: Vec<Text>,
-        names: Vec<Text>,
+        langs: Vec<String>,
+        names: Vec<String>,
         #[serde(default)]
-        profiles: Vec<Text>,
+        profiles: Vec<String>,
     },
     Command {
         #[serde(default)]
-        langs: Vec<Text>,
+        langs: Vec<String>,
         #[serde(default)]
-        program: Vec<Text>,
+        program: Vec<String>,
         #[serde(default)]
-        args: Text,
+        args: String,
         #[serde(default)]
-        piped_from: Vec<Text>,
+        piped_from: Vec<String>,
+        /// Programs of which none may feed it.
         #[serde(default)]
-        redirect: Text,
+        not_piped_from: Vec<String>,
+        #[serde(default)]
+        redirect: String,
         /// Files that it looks at; all where there are none.
         #[serde(default)]
-        files: Vec<Text>,
+        files: Vec<String>,
         /// What else the arguments have to be: see `KeyCheck`.
         #[serde(default)]
-        check: Text,
+        check: Option<KeyCheck>,
         #[serde(default)]
-        profiles: Vec<Text>,
+        profiles: Vec<String>,
     },
     Key {
         #[serde(default)]
-        langs: Vec<Text>,
+        langs: Vec<String>,
         #[serde(default)]
-        files: Vec<Text>,
-        path: Text,
+        files: Vec<String>,
+        path: String,
         #[serde(default)]
-        value: Text,
+        value: String,
         /// What else the value has to be: see `KeyCheck`.
         #[serde(default)]
-        check: Text,
+        check: Option<KeyCheck>,
         #[serde(default)]
-        roles: Vec<Text>,
+        roles: Vec<String>,
         #[serde(default)]
-        profiles: Vec<Text>,
+        profiles: Vec<String>,
     },
     Shape {
         #[serde(default)]
-        langs: Vec<Text>,
-        name: Text,
+        langs: Vec<String>,
+        name: String,
         #[serde(default)]
-        profiles: Vec<Text>,
+        profiles: Vec<String>,
     },
 }
 
 impl MatchSource {
     /// Gives the languages that the match looks at; none stands for those of its rule.
-    pub(crate) fn langs(&self) -> &[Text] {
+    pub(crate) fn langs(&self) -> &[String] {
         match self {
             Self::Call(names) | Self::Member(names) | Self::Assign(names) => &names.langs,
             Self::Bytes { langs, .. }
@@ -170,28 +192,28 @@ impl MatchSource {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NameSource {
     #[serde(default)]
-    pub(crate) langs: Vec<Text>,
-    pub(crate) names: Vec<Text>,
+    pub(crate) langs: Vec<String>,
+    pub(crate) names: Vec<String>,
     #[serde(default)]
     pub(crate) arg0: Arg0,
     /// A pattern that the constant arguments, joined by blanks, have to hold.
     #[serde(default)]
-    pub(crate) argv: Text,
+    pub(crate) argv: String,
     /// What else the constant arguments have to be: see `KeyCheck`.
     #[serde(default)]
-    pub(crate) check: Text,
+    pub(crate) check: Option<KeyCheck>,
     /// Whether a name that the file itself declares around the use is left alone.
     #[serde(default)]
     pub(crate) declared: Declared,
     /// Roles of files that it looks at; all where there are none.
     #[serde(default)]
-    pub(crate) roles: Vec<Text>,
+    pub(crate) roles: Vec<String>,
     #[serde(default)]
-    pub(crate) profiles: Vec<Text>,
+    pub(crate) profiles: Vec<String>,
 }
 
 /// What a declaration of the same name around the use means.

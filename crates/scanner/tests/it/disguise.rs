@@ -122,7 +122,7 @@ const EVALS: &[&str] = &[
 fn every_spelling_of_a_call_is_found() {
     let mut wrong = Vec::new();
     for text in EVALS {
-        let found = check(Profile::General, "a.js", text);
+        let found = check(Profile::StrictPlugin, "a.js", text);
         if !(found.iter().any(|line| line.contains("danger exec/eval"))) {
             wrong.push(format!("{text}: {found:?}"));
         }
@@ -162,7 +162,7 @@ const BENIGN: &[&str] = &[
 fn a_benign_twin_is_below_danger() {
     let mut wrong = Vec::new();
     for text in BENIGN {
-        let found = check(Profile::General, "a.js", text);
+        let found = check(Profile::StrictPlugin, "a.js", text);
         if found.iter().any(|line| line.contains("danger")) {
             wrong.push(format!("{text}: {found:?}"));
         }
@@ -202,7 +202,7 @@ fn modules_are_seen_in_every_form() {
         "globalThis.require('child_process')",
         "import.defer('child_process')",
     ] {
-        let found = check(Profile::General, "a.mjs", text);
+        let found = check(Profile::StrictPlugin, "a.mjs", text);
         assert!(found.iter().any(|line| line.contains("danger exec/child-process")), "{text}: {found:?}");
     }
     for text in [
@@ -210,7 +210,7 @@ fn modules_are_seen_in_every_form() {
         "import type { A } from './a.js'; import b from 'child_process'",
         "export import a = require('child_process')",
     ] {
-        let found = check(Profile::General, "a.ts", text);
+        let found = check(Profile::StrictPlugin, "a.ts", text);
         assert!(found.iter().any(|line| line.contains("danger exec/child-process")), "{text}: {found:?}");
     }
 }
@@ -281,7 +281,7 @@ fn jsx_text_is_text_and_its_holes_are_code() {
         "const a = <p b=\"\\\" />; eval('x'); // \"",
         "const a = b < c; eval('x') > d",
     ] {
-        let found = check(Profile::General, "a.jsx", text);
+        let found = check(Profile::StrictPlugin, "a.jsx", text);
         assert!(found.iter().any(|line| line.contains("danger exec/eval")), "{text}: {found:?}");
     }
     let mut wrong = Vec::new();
@@ -290,7 +290,7 @@ fn jsx_text_is_text_and_its_holes_are_code() {
         "const a = <p title=\"eval('x')\">b</p>;",
         "const a = <p>it's // eval('x')</p>;",
     ] {
-        let found = check(Profile::General, "a.jsx", text);
+        let found = check(Profile::StrictPlugin, "a.jsx", text);
         if found.iter().any(|line| line.contains("danger")) {
             wrong.push(format!("{text}: {found:?}"));
         }
@@ -305,7 +305,7 @@ fn wide_encodings_are_read() {
     let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let wide: Vec<u8> = text.chars().flat_map(|char| u32::from(char).to_le_bytes()).collect();
     for bytes in [little.clone(), big, wide, [b"\xFF\xFE".to_vec(), little].concat()] {
-        let report = report(Profile::General, &[("a.js", &bytes)]);
+        let report = report(Profile::StrictPlugin, &[("a.js", &bytes)]);
         let found = report.findings().iter().find(|finding| finding.rule.as_str() == "exec/eval").unwrap();
         assert!(found.is_hidden());
         assert_eq!((found.line, found.column), (1, 1));
@@ -323,14 +323,14 @@ fn places_are_right_whatever_ends_a_line() {
         ("\u{feff}eval(x)", 1, 2),
         ("\n\n\neval(x)", 4, 1),
     ] {
-        let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("a.js", text.as_bytes())]);
         let found = report.findings().iter().find(|finding| finding.rule.as_str() == "exec/eval").unwrap();
         assert_eq!((found.line, found.column), (line, column), "{text:?}");
         assert_eq!(&text.as_bytes()[found.span.start..found.span.end], b"eval(x)", "{text:?}");
     }
     let mut invalid = b"'\xFF\xFE'; eval(x)".to_vec();
     invalid.extend_from_slice(b"\n");
-    let report = report(Profile::General, &[("a.js", &invalid)]);
+    let report = report(Profile::StrictPlugin, &[("a.js", &invalid)]);
     let found = report.findings().iter().find(|finding| finding.rule.as_str() == "exec/eval").unwrap();
     assert_eq!((found.line, found.column), (1, 7));
 }
@@ -351,7 +351,7 @@ fn scripts_in_markup_are_code() {
         ("a.astro", "---\neval('x')\n---\n<p/>"),
         ("a.html", "<p title='unclosed><script>eval('x')</script>"),
     ] {
-        let found = check(Profile::General, path, text);
+        let found = check(Profile::StrictPlugin, path, text);
         assert!(found.iter().any(|line| line.contains("danger exec/eval")), "{text}: {found:?}");
     }
     for text in [
@@ -359,7 +359,7 @@ fn scripts_in_markup_are_code() {
         "<!-- eval('x') --><p title=\"eval('x')\">b</p>",
         "<script>// eval('x')\n</script>",
     ] {
-        let found = check(Profile::General, "a.html", text);
+        let found = check(Profile::StrictPlugin, "a.html", text);
         assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
     }
 }
@@ -379,7 +379,7 @@ fn methods_that_a_pattern_takes_out_are_the_methods() {
             "const { promises: { x }, ...rest } = require('child_process'); rest.exec('id')",
         ),
     ] {
-        let found = check(Profile::General, "a.js", text);
+        let found = check(Profile::StrictPlugin, "a.js", text);
         assert!(found.iter().any(|line| line.contains(rule)), "{text}: {found:?}");
     }
 }
@@ -391,11 +391,11 @@ fn a_line_behind_a_type_is_read_both_ways() {
         "let x = y as any as { a: 1 }\n/a; s = '/'; eval('x') //'",
         "interface A {}\n/'/.test(y); eval('x') //'",
     ] {
-        let found = check(Profile::General, "a.ts", text);
+        let found = check(Profile::StrictPlugin, "a.ts", text);
         assert!(found.iter().any(|line| line.contains("danger exec/eval")), "{text}: {found:?}");
     }
     for text in ["type A = {}\n/eval('x')/.test(y)", "let x = {}\n/ a / 'eval(1)'"] {
-        let found = check(Profile::General, "a.ts", text);
+        let found = check(Profile::StrictPlugin, "a.ts", text);
         assert!(found.len() <= 1, "{text}: {found:?}");
     }
 }
@@ -416,11 +416,12 @@ fn the_module_process_is_the_global() {
         "(await import('process')).default.binding('fs')",
         "import { createRequire as c } from 'module'; c(import.meta.url)('process').binding('fs')",
     ] {
-        let found = check(Profile::General, "a.mjs", text);
+        let found = check(Profile::StrictPlugin, "a.mjs", text);
         assert!(found.iter().any(|line| line.contains("danger native/process-binding")), "{text}: {found:?}");
     }
-    let found = check(Profile::General, "a.mjs", "import p from './process'; p.binding('fs'); require(46)");
-    assert!(!found.iter().any(|line| line.contains("danger")), "{found:?}");
+    let found =
+        check(Profile::StrictPlugin, "a.mjs", "import p from './process'; p.binding('fs'); require(46)");
+    assert!(!found.iter().any(|line| line.contains("native/")), "{found:?}");
 }
 
 #[test]
@@ -447,7 +448,7 @@ fn members_hold_what_they_are_given_and_so_do_parameters_of_a_function_that_is_c
         ("const o = { c: require('child_process') }; o.c.exec('ls')", "exec/child-process"),
         ("function f() { use(o.p.binding('fs')) } const o = { a: 1, p: process }", "native/process-binding"),
     ] {
-        let found = check(Profile::General, "a.js", text);
+        let found = check(Profile::StrictPlugin, "a.js", text);
         if !found.iter().any(|line| line.contains(&format!("danger {rule}"))) {
             wrong.push(format!("{text}: {found:?}"));
         }
@@ -456,7 +457,7 @@ fn members_hold_what_they_are_given_and_so_do_parameters_of_a_function_that_is_c
         ("const old = process.env; process.env = old; process.env.A", "1:45 warning env/read"),
         ("o.p = globalThis; o.p.x = 1", "1:19 warning global/mutate"),
     ] {
-        let found = check(Profile::General, "a.js", text);
+        let found = check(Profile::StrictPlugin, "a.js", text);
         if !found.iter().any(|line| line.contains(rule)) {
             wrong.push(format!("{text}: {found:?}"));
         }
@@ -468,7 +469,7 @@ fn members_hold_what_they_are_given_and_so_do_parameters_of_a_function_that_is_c
         "const o = { p: process }; function f(o) { o.p.binding('fs') }",
         "(p => p.binding('fs'))(ui); (function (a, p) { a.binding('fs') })(ui, process)",
     ] {
-        let found = check(Profile::General, "a.js", text);
+        let found = check(Profile::StrictPlugin, "a.js", text);
         if found.iter().any(|line| line.contains("danger") || line.contains("global/")) {
             wrong.push(format!("{text}: {found:?}"));
         }
@@ -479,15 +480,15 @@ fn members_hold_what_they_are_given_and_so_do_parameters_of_a_function_that_is_c
 #[test]
 fn what_a_sign_in_front_writes_to_is_written() {
     for text in ["++globalThis.x", "a;\n--globalThis.x", "f(++globalThis['x'])", "globalThis.x++"] {
-        let found = check(Profile::General, "a.mjs", text);
+        let found = check(Profile::StrictPlugin, "a.mjs", text);
         assert!(found.iter().any(|line| line.contains("global/mutate")), "{text}: {found:?}");
     }
-    let found = check(Profile::General, "a.mjs", "++x; y\n++z; -globalThis.x");
+    let found = check(Profile::StrictPlugin, "a.mjs", "++x; y\n++z; -globalThis.x");
     assert!(!found.iter().any(|line| line.contains("global/mutate")), "{found:?}");
 }
 
 #[test]
-fn aliases_in_the_wrong_order_are_followed_or_told() {
+fn aliases_in_the_wrong_order_are_followed() {
     // Each name is bound below the function that uses it: one round each.
     let js = |depth: usize| {
         let mut text = format!("function last() {{ a{depth}('ls') }}\n");
@@ -505,22 +506,20 @@ fn aliases_in_the_wrong_order_are_followed_or_told() {
     };
     let chains: [(&str, &dyn Fn(usize) -> String); 2] = [("a.js", &js), ("a.py", &py)];
     for (path, chain) in chains {
-        for depth in [1, 5, 8, 20, 28] {
-            let found = check(Profile::General, path, &chain(depth));
+        for depth in [1, 5, 8, 20, 28, 60] {
+            let found = check(Profile::StrictPlugin, path, &chain(depth));
             let named = |line: &&String| line.starts_with("1:") && line.contains("danger");
             assert!(found.iter().any(|line| named(&line)), "{path} {depth}: {found:?}");
             assert!(!found.iter().any(|line| line.contains("coverage/")), "{path} {depth}: {found:?}");
         }
-        let found = check(Profile::General, path, &chain(60));
-        assert!(found.iter().any(|line| line.ends_with("danger coverage/unscanned")), "{path}: {found:?}");
     }
 }
 
 #[test]
-fn names_are_put_in_however_many_went_before_or_it_is_told() {
+fn names_are_put_in_however_many_went_before() {
     let line = |path: &str, text: &str| {
         let last = text.lines().count();
-        let found = check(Profile::General, path, text);
+        let found = check(Profile::StrictPlugin, path, text);
         found.into_iter().find(|line| line.starts_with(&format!("{last}:")) && line.contains("danger"))
     };
     let tail = "const key = '.ssh/id_rsa'; require('fs').readFileSync(home + '/' + key);\n";
@@ -529,15 +528,6 @@ fn names_are_put_in_however_many_went_before_or_it_is_told() {
     let filler = "require('fs').readFileSync(one + two);\n".repeat(600);
     let behind = line("a.js", &format!("{filler}{tail}"));
     assert_eq!(behind.map(|found| found[4..].to_owned()), plain);
-    // A name stands for a long text, and thousands of calls hand the name on: that is not followed to the end.
-    let long = format!(
-        "const long = '{}';\n{}",
-        "x".repeat(60_000),
-        "require('fs').readFileSync(long + long + long + long);\n".repeat(400)
-    );
-    assert!(
-        check(Profile::General, "a.js", &long).iter().any(|line| line.ends_with("danger coverage/unscanned"))
-    );
 }
 
 #[test]
@@ -549,7 +539,7 @@ fn decorators_of_members_are_calls() {
         "class A { @(eval) run() {} }",
         "class A { @require('child_process').exec run() {} }",
     ] {
-        let found = check(Profile::General, "a.ts", text);
+        let found = check(Profile::StrictPlugin, "a.ts", text);
         assert!(found.iter().any(|line| line.contains("danger exec/")), "{text}: {found:?}");
     }
     for text in [
@@ -557,7 +547,7 @@ fn decorators_of_members_are_calls() {
         "class A { @own() evaluate = 1; run() {} }",
         "class A { @eval2 run() {} }",
     ] {
-        let found = check(Profile::General, "a.ts", text);
+        let found = check(Profile::StrictPlugin, "a.ts", text);
         assert!(found.is_empty(), "{text}: {found:?}");
     }
 }
@@ -569,7 +559,7 @@ fn symbols_of_a_tool_are_found_however_its_keys_are_written() {
         "$ = ~[ ]; /**/ $ = { ___ : ++$, $$$$ : (![]+\"\")[$] };",
         "abc=~[];abc={___:++abc,_$:1};",
     ] {
-        let found = check(Profile::General, "a.js", text);
+        let found = check(Profile::StrictPlugin, "a.js", text);
         assert!(found.iter().any(|line| line.contains("obf/symbol-only")), "{text}: {found:?}");
     }
 }

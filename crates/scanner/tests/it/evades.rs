@@ -55,7 +55,7 @@ fn files(entry: &Value) -> Vec<(String, Vec<u8>)> {
 fn shown(files: &[(String, Vec<u8>)]) -> BTreeSet<String> {
     let files: Vec<(&str, &[u8])> =
         files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
-    report(Profile::General, &files).findings().iter().map(|finding| finding.rule.to_string()).collect()
+    report(Profile::StrictPlugin, &files).findings().iter().map(|finding| finding.rule.to_string()).collect()
 }
 
 #[test]

@@ -185,31 +185,6 @@ fn mufflers_change_nothing() {
 }
 
 #[test]
-fn javascript_beyond_the_places_of_its_tokens_is_said_to_be_unread() {
-    let mut options = ScanOptions::new(Profile::General);
-    options.limits.file = 64 << 20;
-    let most = (32 << 20) - 1;
-    for (len, state) in [(most, State::Scanned), (most + 1, State::Partial), (most + 9, State::Partial)] {
-        let mut text = b"eval(x) /*".to_vec();
-        text.resize(len - 9, b' ');
-        text.extend(b"*/eval(y)");
-        let entries = [Entry {
-            path: "a.js",
-            content: Content::Bytes { bytes: &text, digest: digest(&text) },
-            role: RoleHint::NONE,
-        }];
-        let report = scan(Rules::builtin(), &options, &entries).unwrap();
-        let spans = |rule: &str| -> Vec<(usize, usize)> {
-            let found = report.findings().iter().filter(|finding| finding.rule.as_str() == rule);
-            found.map(|finding| (finding.span.start, finding.span.end)).collect()
-        };
-        let unread: Vec<_> = (len > most).then_some((most, len)).into_iter().collect();
-        assert_eq!((spans("coverage/unscanned"), report.files()[0].state), (unread, state), "{len}");
-        assert_eq!(spans("exec/eval").len(), if len < most + 9 { 2 } else { 1 }, "{len}");
-    }
-}
-
-#[test]
 fn limits_are_said() {
     let mut options = ScanOptions::new(Profile::General);
     options.limits.file = 16;

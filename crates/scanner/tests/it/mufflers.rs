@@ -99,6 +99,10 @@ fn comment(case: &Case, text: &str) -> Result<String, Skip> {
 
 /// Writes `text` as a comment at the end of a line.
 fn trailing(case: &Case, text: &str) -> Result<String, Skip> {
+    // A definition with more text behind it is a visible line.
+    if case.files[0].1.starts_with(b"[//]: ") {
+        return Err(Skip::NoSuchSyntax);
+    }
     Ok(match syntax(case) {
         Syntax::Js | Syntax::Rs | Syntax::Object => format!(" // {text}"),
         Syntax::Py | Syntax::Sh | Syntax::Hash => format!(" # {text}"),

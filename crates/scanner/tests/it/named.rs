@@ -33,11 +33,11 @@ fn a_file_is_read_as_what_runs_it_reads_it() {
         ),
         ("Makefile", "all:\n\tsh tools/data.txt\n", "tools/data.txt", SHELL, "sh/pipe-to-shell"),
     ] {
-        let both = report(Profile::General, &[(path, text.as_bytes()), (named, bytes)]);
+        let both = report(Profile::StrictPlugin, &[(path, text.as_bytes()), (named, bytes)]);
         assert!(danger(&both, named, rule), "{path}: {:?}", both.findings());
         assert!(danger(&both, named, "evasion/code-in-text"), "{path}");
         // A file that nothing runs is text.
-        let alone = report(Profile::General, &[(named, bytes)]);
+        let alone = report(Profile::StrictPlugin, &[(named, bytes)]);
         assert!(!danger(&alone, named, "evasion/code-in-text"), "{path}");
     }
 }
@@ -45,7 +45,7 @@ fn a_file_is_read_as_what_runs_it_reads_it() {
 #[test]
 fn a_script_whose_first_line_says_so_is_no_disguise() {
     let files: &[(&str, &[u8])] = &[("a.sh", b"bash bin/run\n"), ("bin/run", b"#!/bin/bash\necho hello\n")];
-    let report = report(Profile::General, files);
+    let report = report(Profile::StrictPlugin, files);
     assert!(report.findings().is_empty(), "{:?}", report.findings());
 }
 
@@ -55,15 +55,15 @@ fn styles_and_pages_that_code_imports_are_code_where_they_hold_a_danger() {
     for name in ["a.css", "b.scss", "c.md", "d.graphql"] {
         let text = format!("import './{name}';\n");
         let files: &[(&str, &[u8])] = &[("a.js", text.as_bytes()), (name, b"a { color: red }\n")];
-        let clean = report(Profile::General, files);
+        let clean = report(Profile::StrictPlugin, files);
         assert!(!danger(&clean, name, "evasion/code-in-text"), "{name}: {:?}", clean.findings());
         let files: &[(&str, &[u8])] = &[("a.js", text.as_bytes()), (name, SCRIPT)];
-        let code = report(Profile::General, files);
+        let code = report(Profile::StrictPlugin, files);
         assert!(danger(&code, name, "evasion/code-in-text"), "{name}");
         assert!(danger(&code, name, "exec/child-process"), "{name}");
         // What a shell runs is run, whatever builders do with such names.
         let text = format!("bash ./{name}\n");
         let files: &[(&str, &[u8])] = &[("a.sh", text.as_bytes()), (name, b"ls\n")];
-        assert!(danger(&report(Profile::General, files), name, "evasion/code-in-text"), "{name}");
+        assert!(danger(&report(Profile::StrictPlugin, files), name, "evasion/code-in-text"), "{name}");
     }
 }

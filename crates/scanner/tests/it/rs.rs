@@ -97,7 +97,6 @@ const BENIGN: &[&str] = &[
     "use std::process::Command; fn main() { Command::new(std::env::var(\"RUSTC\").unwrap()); }",
     "use std::process::Command; fn main() { Command::new(std::env::var_os(\"CC\").unwrap_or_else(|| \"cc\".into())); }",
     "use std::process::Command; fn main() { Command::new(env!(\"CARGO\")); }",
-    "use std::process::Command; fn main() { let r = std::env::var_os(\"RUSTC\").unwrap(); let mut c = match std::env::var_os(\"RUSTC_WRAPPER\") { Some(w) if !w.is_empty() => { let mut c = Command::new(w); c.arg(r); c } _ => Command::new(r) }; c.output(); }",
     "use std::process::Command; fn main() { let r = std::env::var(\"RUSTC\").unwrap(); let w = std::env::var(\"RUSTC_WRAPPER\").ok(); let mut c = if let Some(w) = w { let mut c = Command::new(w); c.arg(&r); c } else { Command::new(&r) }; c.output(); }",
     "use clap::Command; fn main() { Command::new(\"sh\"); }",
     "struct Command; impl Command { fn new(a: &str) {} } fn main() { Command::new(\"sh\"); }",

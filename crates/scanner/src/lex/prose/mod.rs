@@ -1,81 +1,94 @@
-//! Prose: Markdown, reStructuredText, `AsciiDoc` and every other text.
+//! Prose: Markdown, and every other text that no reader of code takes.
 //!
-//! What a reader sees is one flow: line breaks, paragraphs, list marks and headings are blanks in it, so that an order
-//! is found however it is laid out. What is not shown there (comments, definitions, addresses, the text of images) are
-//! pieces of their own, and so is the text of a fence, which goes to the lens of its language besides.
+//! All visible text of a file is one piece: line breaks, paragraphs, list marks and headings are blanks in it, so that an
+//! instruction is found in any layout. Text that is not shown (comments, definitions, titles, the text of images, hidden elements)
+//! is read as hidden, in pieces of its own. A code block is a piece of its own as well, and goes to the lens of its language.
 
-mod block;
 mod fence;
-mod inline;
-mod line;
-mod tag;
+mod html;
 
-use super::Lexed;
+use core::ops::Range;
+use std::borrow::Cow;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use super::{Lexed, order};
 use crate::entry::{Lens, Role};
 use crate::options::Limits;
 use crate::sink::{Embedded, EmbeddedText, Lowered, Sink};
 use crate::text::{FENCED, QUOTED, Within};
 use crate::view::How;
+use fence::Fence;
 
-/// How a text marks its parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Dialect {
-    Markdown,
-    Mdx,
-    Rst,
-    Adoc,
-}
-
-impl Dialect {
-    fn of(path: &str) -> Self {
-        let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-        match ending.as_str() {
-            "mdx" => Self::Mdx,
-            "rst" => Self::Rst,
-            "adoc" | "asciidoc" => Self::Adoc,
-            _ => Self::Markdown,
-        }
-    }
-}
+/// A text longer than this is parsed in sections: the parser takes about 60 bytes for each byte of hostile input.
+const SECTION: usize = 1 << 20;
+/// A section without a blank line outside of fences ends here.
+const LONGEST: usize = 4 << 20;
+/// The parser visits every open container at each line, so that a line opens no more than this many,
+const CONTAINERS: usize = 64;
+/// and none behind this column.
+const COLUMN: usize = 256;
 
 /// Text beside the flow, read as a piece of its own.
 #[derive(Debug)]
 struct Side {
     within: Within,
     flags: u8,
-    /// Ranges of the source; between two of them is a blank.
+    /// Ranges of the source. A blank separates two of them.
     parts: Vec<(usize, usize)>,
 }
 
-/// Whether text is the file's own or a quotation: in a block quote or a span of code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
-    Own,
-    Quoted,
-}
-
-/// What the readers of blocks and of lines share.
+/// The state of the reader between two events.
 struct Prose<'a, 's, 'r> {
     src: &'a [u8],
     sink: &'s mut Sink<'r>,
     out: &'s mut Lexed,
-    dialect: Dialect,
     sides: Vec<Side>,
-    /// A comment is open whose end has not come yet.
+    /// Visible text that is not in the text view yet, because the next event may continue it.
+    waiting: Range<usize>,
+    /// The end of what the events have covered so far.
+    done: usize,
+    /// Open block quotes.
+    quotes: usize,
+    /// The text of the image that is open.
+    alt: Option<(usize, Vec<(usize, usize)>)>,
+    /// A block begins with the next text.
+    begins: bool,
+    /// A row of a table without its header: `|` separates cells.
+    row: bool,
+    /// A comment is open whose end is in a later block.
     comment: bool,
-    /// The element that is not shown, and how many of its name are open.
+    /// The name of the hidden element, and how many of that name are open.
     hidden: Option<(Vec<u8>, usize)>,
-    /// Where the next `</script` stands, as far as it was looked for.
+    /// The next `</script`, as far as it was searched.
     script_end: Option<usize>,
 }
 
 /// Reads a text as prose.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &Limits, out: &mut Lexed) {
-    let dialect = Dialect::of(sink.path);
-    let mut prose =
-        Prose { src, sink, out, dialect, sides: Vec::new(), comment: false, hidden: None, script_end: None };
+    let mut prose = Prose {
+        src,
+        sink,
+        out,
+        sides: Vec::new(),
+        waiting: 0..0,
+        done: 0,
+        quotes: 0,
+        alt: None,
+        begins: true,
+        row: false,
+        comment: false,
+        hidden: None,
+        script_end: None,
+    };
     prose.out.text.begin(Within::Prose, 0);
-    block::read(&mut prose);
+    prose.done = prose.front_matter();
+    let mut at = prose.done;
+    while at < src.len() {
+        let end = section(src, at);
+        prose.section(at, end);
+        at = end;
+    }
     prose.out.text.end();
     for side in core::mem::take(&mut prose.sides) {
         prose.out.text.begin(side.within, side.flags);
@@ -87,27 +100,342 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &Limits, out: &mut L
     }
 }
 
+/// Returns the end of the section that begins at `start`: a blank line outside of fences, if there is one.
+fn section(src: &[u8], start: usize) -> usize {
+    let rest = src.get(start..).unwrap_or_default();
+    if rest.len() <= LONGEST {
+        return src.len();
+    }
+    let (mut at, mut fenced) = (0_usize, false);
+    for line in rest.get(..LONGEST).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+        let text = line.trim_ascii();
+        fenced ^= text.starts_with(b"```") || text.starts_with(b"~~~");
+        if at >= SECTION && !fenced && text.is_empty() {
+            break;
+        }
+        at = at.saturating_add(line.len());
+    }
+    start.saturating_add(at.max(1))
+}
+
+/// Returns the section as a text for the parser, with every byte in its place. Bytes that are not UTF-8 are question marks, and
+/// marks that would open too many containers are letters.
+fn parsable(section: &[u8]) -> Cow<'_, str> {
+    let mut text = core::str::from_utf8(section).map_or_else(
+        |_| {
+            let mut text = String::with_capacity(section.len());
+            for chunk in section.utf8_chunks() {
+                text.push_str(chunk.valid());
+                text.extend(chunk.invalid().iter().map(|_| '?'));
+            }
+            Cow::Owned(text)
+        },
+        Cow::Borrowed,
+    );
+    let mut at = 0_usize;
+    for line in section.split_inclusive(|byte| *byte == b'\n') {
+        if let Some(mark) = surplus(line).and_then(|mark| mark.checked_add(at)) {
+            text.to_mut().replace_range(mark..mark.saturating_add(1), "x");
+        }
+        at = at.saturating_add(line.len());
+    }
+    text
+}
+
+/// Returns the place of the first container mark of a line that exceeds the limits.
+fn surplus(line: &[u8]) -> Option<usize> {
+    let mut at = 0_usize;
+    for count in 0_usize.. {
+        at = at.saturating_add(blanks(line.get(at..)?));
+        let rest = line.get(at..)?;
+        let len = match rest {
+            [b'>', ..] | [b'-' | b'*' | b'+', b' ' | b'\t' | b'\r' | b'\n', ..] => 1,
+            [b'0'..=b'9', ..] => rest.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+            [b'.' | b')', ..] if count > 0 => 1,
+            _ => return None,
+        };
+        if count >= CONTAINERS || at > COLUMN {
+            return Some(at);
+        }
+        at = at.saturating_add(len);
+    }
+    None
+}
+
+/// Returns the number of blanks at the start of a line.
+fn blanks(line: &[u8]) -> usize {
+    line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// Returns the lines of a range, without their ends.
+fn lines(src: &[u8], range: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = range.start;
+    src.get(range).unwrap_or_default().split_inclusive(|byte| *byte == b'\n').map(move |line| {
+        let start = at;
+        at = at.saturating_add(line.len());
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        (start, start.saturating_add(text.strip_suffix(b"\r").unwrap_or(text).len()))
+    })
+}
+
 impl Prose<'_, '_, '_> {
-    /// Gives a flag where the file is read by people, and its quotations count less.
+    /// Hands front matter to the lens of data. Its text is prose as well. Returns the start of the rest.
+    fn front_matter(&mut self) -> usize {
+        let bom = if self.src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let mut rest = lines(self.src, bom..self.src.len());
+        let text = |(start, end)| self.src.get(start..end).unwrap_or_default().trim_ascii_end();
+        let Some(first) = rest.next() else { return bom };
+        let closes: &[&[u8]] = match text(first) {
+            b"---" => &[b"---", b"..."],
+            b"+++" => &[b"+++"],
+            _ => return bom,
+        };
+        let mut parts = Vec::new();
+        for line in rest {
+            if closes.contains(&text(line)) {
+                let start = first.1.saturating_add(1);
+                self.embed(Lens::Data, start, line.0);
+                self.side(Within::Prose, 0, parts);
+                return line.1;
+            }
+            parts.push((line.0.saturating_add(blanks(text(line))), line.1));
+        }
+        bom
+    }
+
+    fn section(&mut self, base: usize, end: usize) {
+        let text = parsable(self.src.get(base..end).unwrap_or_default());
+        let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
+        let mut code: Option<Fence> = None;
+        let mut html: Option<Range<usize>> = None;
+        for (event, range) in Parser::new_ext(&text, options).into_offset_iter() {
+            let range = base.saturating_add(range.start)..base.saturating_add(range.end);
+            match event {
+                Event::Text(_) => match &mut code {
+                    Some(code) => code.push(range),
+                    None => self.text(range),
+                },
+                Event::Code(_) => self.code(range),
+                Event::InlineHtml(_) => {
+                    self.reach(range.start);
+                    self.html(range);
+                }
+                Event::Html(_) => html.iter_mut().for_each(|html| html.end = range.end),
+                Event::SoftBreak | Event::HardBreak => self.line_end(range),
+                Event::TaskListMarker(_) => {
+                    self.block(range.start);
+                    self.done = range.end;
+                }
+                Event::Start(Tag::CodeBlock(kind)) => {
+                    self.block(range.start);
+                    let fenced = matches!(kind, CodeBlockKind::Fenced(_));
+                    let label = if let CodeBlockKind::Fenced(label) = &kind { label.as_bytes() } else { b"" };
+                    code = Some(Fence::new(self.src, range, fenced.then(|| fence::code(label))));
+                }
+                Event::End(TagEnd::CodeBlock) => {
+                    if let Some(code) = code.take() {
+                        self.reach(code.start().min(range.end));
+                        code.finish(self);
+                    }
+                    self.done = range.end;
+                }
+                Event::Start(Tag::HtmlBlock) => {
+                    self.block(range.start);
+                    self.reach(range.start);
+                    html = Some(range.start..range.start);
+                }
+                Event::End(TagEnd::HtmlBlock) => {
+                    if let Some(html) = html.take() {
+                        self.html(html.clone());
+                        self.fences(html);
+                    }
+                    self.block(range.end);
+                }
+                Event::Start(Tag::Image { .. }) => {
+                    self.flush();
+                    let alt = self.alt.get_or_insert_default();
+                    alt.0 = alt.0.saturating_add(1);
+                }
+                Event::End(TagEnd::Image) => {
+                    if let Some((open, parts)) = &mut self.alt {
+                        *open = open.saturating_sub(1);
+                        if *open == 0 {
+                            let parts = core::mem::take(parts);
+                            self.alt = None;
+                            self.hide(Within::Prose, parts);
+                        }
+                    }
+                }
+                Event::Start(Tag::Emphasis | Tag::Strong | Tag::Link { .. })
+                | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link) => {}
+                Event::Start(tag) => {
+                    self.block(range.start);
+                    if matches!(tag, Tag::BlockQuote(_)) {
+                        self.quotes = self.quotes.saturating_add(1);
+                    }
+                    if matches!(tag, Tag::Paragraph) {
+                        self.row = self.src.get(range.start) == Some(&b'|');
+                    }
+                }
+                Event::End(tag) => {
+                    self.block(range.end);
+                    self.row = false;
+                    if matches!(tag, TagEnd::BlockQuote(_)) {
+                        self.quotes = self.quotes.saturating_sub(1);
+                    }
+                }
+                _ => self.block(range.start),
+            }
+        }
+        self.block(end);
+        self.reach(end);
+    }
+
+    /// Ends the text of a block, or begins another.
+    fn block(&mut self, at: usize) {
+        self.flush();
+        self.out.text.blank((at, at));
+        self.begins = true;
+    }
+
+    /// Adds visible text.
+    fn text(&mut self, range: Range<usize>) {
+        if let Some((_, alt)) = &mut self.alt {
+            alt.push((range.start, range.end));
+            self.done = range.end;
+        } else if self.waiting.end == range.start && !self.waiting.is_empty() {
+            self.waiting.end = range.end;
+            self.done = range.end;
+        } else {
+            self.reach(range.start);
+            self.done = range.end;
+            self.waiting = range;
+        }
+    }
+
+    /// Adds a span of code. A command in it goes to the lens of shells.
+    fn code(&mut self, range: Range<usize>) {
+        let text = self.src.get(range.clone()).unwrap_or_default();
+        let ticks = text.iter().take_while(|byte| **byte == b'`').count();
+        let (start, end) = (range.start.saturating_add(ticks), range.end.saturating_sub(ticks));
+        if self.alt.is_some() {
+            return self.text(range);
+        }
+        self.reach(range.start);
+        self.begin(start);
+        self.out.text.mark();
+        self.flow(start..end, QUOTED);
+        self.out.text.mark();
+        self.done = range.end;
+        let text = self.src.get(start..end).unwrap_or_default();
+        if self.sink.role != Role::Doc && !text.contains(&b'\n') && fence::is_command(text) {
+            self.embed(Lens::Sh, start, end);
+        }
+    }
+
+    /// Ends a line inside a paragraph. A word that is hyphenated there is one word.
+    fn line_end(&mut self, range: Range<usize>) {
+        let tail = self.src.get(range.end..).unwrap_or_default();
+        let marks = tail.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'>')).count();
+        let head = self.src.get(self.waiting.clone()).unwrap_or_default();
+        if matches!((head, tail.get(marks)), ([.., b'a'..=b'z', b'-'], Some(b'a'..=b'z'))) {
+            self.waiting.end = self.waiting.end.saturating_sub(1);
+            self.flush();
+        } else {
+            self.flush();
+            self.out.text.blank((range.start, range.end));
+        }
+        self.done = range.end.saturating_add(marks);
+    }
+
+    /// Separates a block that begins like an instruction from the text in front of it.
+    fn begin(&mut self, at: usize) {
+        if core::mem::take(&mut self.begins) {
+            let rest = self.src.get(at..).unwrap_or_default();
+            let line = rest.get(..rest.len().min(COLUMN)).unwrap_or_default();
+            let len = memchr::memchr3(b'\n', b'\r', b'|', line).unwrap_or(line.len());
+            order::part(line.get(..len).unwrap_or_default(), at, &mut self.out.text);
+        }
+    }
+
+    /// Writes the text that waits.
+    fn flush(&mut self) {
+        let range = core::mem::take(&mut self.waiting);
+        if range.is_empty() {
+            return;
+        }
+        if !self.row {
+            self.begin(range.start);
+            return self.flow(range, 0);
+        }
+        let mut at = range.start;
+        for cell in self.src.get(range).unwrap_or_default().split(|byte| *byte == b'|') {
+            let end = at.saturating_add(cell.len());
+            self.begin(at.saturating_add(blanks(cell)));
+            self.flow(at..end, 0);
+            self.out.text.blank((end, end.saturating_add(1)));
+            at = end.saturating_add(1);
+            self.begins = true;
+        }
+    }
+
+    /// Writes visible text, or text in an element that hides it.
+    fn flow(&mut self, range: Range<usize>, flags: u8) {
+        let quoted = if self.quotes > 0 || flags != 0 { self.in_doc(QUOTED) } else { 0 };
+        self.out.text.flags(Within::Prose, quoted | self.hidden_flag());
+        self.out.text.raw(self.src.get(range.clone()).unwrap_or_default(), range.start, How::NONE);
+    }
+
+    /// Passes over source that no event covered: marks, addresses, titles, definitions. Only the addresses may be seen.
+    fn reach(&mut self, to: usize) {
+        self.flush();
+        if to <= self.done {
+            return;
+        }
+        self.out.text.mark();
+        let gap = core::mem::replace(&mut self.done, to)..to;
+        let text = self.src.get(gap.clone()).unwrap_or_default();
+        let wordy = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+        if !text.iter().any(wordy) {
+            return;
+        }
+        self.side(Within::Prose, 0, vec![(gap.start, gap.end)]);
+        let (mut parts, mut at, mut address) = (Vec::new(), gap.start, false);
+        for word in text.split_inclusive(u8::is_ascii_whitespace) {
+            let end = at.saturating_add(word.len());
+            let trimmed = word.trim_ascii();
+            let marks = matches!(trimmed, [b']', b'(' | b'[', ..] | [b'`' | b'~', ..]);
+            if !trimmed.is_empty() {
+                if !marks && !address {
+                    parts.push((at, end));
+                }
+                address = trimmed.ends_with(b"]:");
+            }
+            at = end;
+        }
+        let src = self.src;
+        if parts.iter().any(|part| src.get(part.0..part.1).unwrap_or_default().iter().any(wordy)) {
+            self.hide(Within::Prose, parts);
+        }
+    }
+
+    /// Returns a flag if the file is documentation, whose quotations count less.
     fn in_doc(&self, flag: u8) -> u8 {
         if self.sink.role == Role::Doc { flag } else { 0 }
     }
 
-    /// Flags of the flow: in a quotation or not, in an element that is not shown or not.
-    fn flow(&mut self, said: Said) {
-        let quoted = if said == Said::Quoted { self.in_doc(QUOTED) } else { 0 };
-        let hidden = if self.hidden.is_some() { Within::Hidden.bit() } else { 0 };
-        self.out.text.flags(Within::Prose, quoted | hidden);
+    fn hidden_flag(&self) -> u8 {
+        if self.hidden.is_some() || self.comment { Within::Hidden.bit() } else { 0 }
     }
 
-    fn side(&mut self, within: Within, flags: u8, parts: Vec<(usize, usize)>) {
-        let parts: Vec<_> = parts.into_iter().filter(|(start, end)| start < end).collect();
+    fn side(&mut self, within: Within, flags: u8, mut parts: Vec<(usize, usize)>) {
+        parts.retain(|(start, end)| start < end);
         if !parts.is_empty() {
             self.sides.push(Side { within, flags, parts });
         }
     }
 
-    /// Text that is not shown: matched as what it is and as hidden.
+    /// Adds text that is not shown.
     fn hide(&mut self, within: Within, parts: Vec<(usize, usize)>) {
         self.side(within, Within::Hidden.bit(), parts);
     }
@@ -118,14 +446,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Hands a span of code that is a command to the lens of shells.
-    fn embed_command(&mut self, start: usize, end: usize) {
-        if self.sink.role != Role::Doc {
-            self.embed(Lens::Sh, start, end);
-        }
-    }
-
-    /// Hands a fence's code to its lens.
+    /// Hands the code of a block to its lens.
     fn embed_fence(&mut self, lens: Lens, text: EmbeddedText, flags: u8) {
         let lowered = if flags & FENCED == 0 { Lowered::No } else { Lowered::Yes };
         self.sink.embedded.push(Embedded { lens, text, lowered });

@@ -1,203 +1,83 @@
 //! Python.
 
-mod bind;
-mod look;
 pub(crate) mod notebook;
 mod path;
-mod scan;
-mod scope;
 mod source;
-mod text;
-mod token;
-mod views;
-mod walk;
 
-use super::Lexed;
+use plugward_readers::py::{self, PyOptions};
+use plugward_readers::{Language, Piece, PieceKind};
+
+use super::{Lexed, source as common};
+use crate::analysis;
 use crate::entry::Lens;
 use crate::names::Names;
 use crate::options::Limits;
-use crate::sink::{EmbeddedText, Sink, Unread};
-use scan::Scanner;
-use token::{FIRST_WORD, KEYWORDS};
-use walk::nodes;
+use crate::sink::Sink;
+use crate::view::{How, View};
 
-/// Names that the walker follows although no rule need name them.
-const WALKED: &[&str] = &[
-    "eval",
-    "exec",
-    "compile",
-    "__import__",
-    "getattr",
-    "setattr",
-    "delattr",
-    "vars",
-    "globals",
-    "locals",
-    "__builtins__",
-    "@builtins",
-    "@os",
-    "@os.environ",
-    "@os.system",
-    "@os.popen",
-    "@sys.modules",
-    "@sys.executable",
-    "@importlib.import_module",
-    "@importlib.__import__",
-    "@operator.attrgetter",
-    "@operator.itemgetter",
-    "@operator.methodcaller",
-    "@functools.partial",
-    "@functools.partialmethod",
-    "@inspect.getattr_static",
-    "@shlex.split",
-    "@shlex.join",
-    "dict",
-    "bool",
-    "str",
-    "list",
-    "tuple",
-    "iter",
-    "next",
-    "reversed",
-    "sorted",
-    "set",
-    "frozenset",
-    "enumerate",
-    "zip",
-    "@tempfile.mkdtemp",
-    "@tempfile.TemporaryDirectory",
-    "@contextlib.nullcontext",
-    "@contextlib.closing",
-    "@subprocess.getoutput",
-    "@subprocess.getstatusoutput",
-    "@asyncio.create_subprocess_shell",
-    "@subprocess.run",
-    "@subprocess.Popen",
-    "@subprocess.call",
-    "@subprocess.check_call",
-    "@subprocess.check_output",
-    "@asyncio.create_subprocess_exec",
-    "@commands.getoutput",
-    "@commands.getstatusoutput",
-    "@pty.spawn",
-    "@os.execv",
-    "@os.execve",
-    "@os.execvp",
-    "@os.execvpe",
-    "@os.execl",
-    "@os.execle",
-    "@os.execlp",
-    "@os.execlpe",
-    "@os.spawnv",
-    "@os.spawnvp",
-    "@os.spawnl",
-    "@os.spawnlp",
-    "@os.spawnve",
-    "@os.spawnle",
-    "@os.posix_spawn",
-    "@os.posix_spawnp",
-    "@popen2.popen2",
-    "@posix.system",
-    "@nt.system",
-    "@yaml.load",
-    "@yaml.load_all",
-    "@torch.load",
-    "@setuptools.setup",
-    "@distutils.core.setup",
-    "setup",
-    "*.__getattribute__",
-    "object.__getattribute__",
-    "open",
-    "@builtins.open",
-    "@code.interact",
-    "@timeit.timeit",
-    "@timeit.repeat",
-    "@cProfile.run",
-    "@profile.run",
-    "@pdb.run",
-    "@code.InteractiveInterpreter.runsource",
-    "@runpy.run_path",
-    "@runpy.run_module",
-];
+const WRITING: common::Writing =
+    common::Writing { lens: Lens::Py, comment_marks: b"#!: \t", decode: py::decode_text };
 
-/// Single words that the walker knows besides keywords.
-const WORDS: &[&str] = &[
-    "__dict__",
-    "get",
-    "__getitem__",
-    "pop",
-    "split",
-    "__call__",
-    "__class__",
-    "format",
-    "join",
-    "setdefault",
-    "items",
-    "keys",
-    "values",
-    "copy",
-    "cmdclass",
-    "environ",
-    "strip",
-    "encode",
-    "decode",
-    "__func__",
-    "__wrapped__",
-    "match",
-    "case",
-    "type",
-];
-
-/// Starts the table of names: keywords first, so that their numbers are known.
+/// Starts the table of names.
 pub(crate) fn names() -> Names {
     let mut names = Names::new();
-    for keyword in KEYWORDS {
-        names.words.intern(keyword.as_bytes());
-    }
-    debug_assert_eq!(names.words.get(b"import"), FIRST_WORD, "keywords come right after the two marks");
-    for name in WALKED {
-        names.intern(name);
-    }
-    for name in [nodes::NETWORK, nodes::PATHS, nodes::CLASSES].concat() {
-        names.intern(name);
-    }
-    for word in [WORDS, nodes::SPACES, nodes::PATH_WORDS, nodes::REACHED].concat() {
-        names.words.intern(word.as_bytes());
-    }
+    analysis::intern(&mut names, Language::Python);
     names
 }
 
 /// Reads a text as Python.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     if sink.depth == 0 {
-        let (name, ending) = crate::inventory::names::parts(sink.path);
-        if ending == "ipynb" {
+        let (name, extension) = crate::inventory::names::parts(sink.path);
+        if extension == "ipynb" {
             return notebook::lex(src, sink, out);
         }
-        if ending == "pth" {
+        if extension == "pth" {
             return path::lex(src, sink, out);
         }
         source::look(src, sink);
         if matches!(name.as_str(), "sitecustomize.py" | "usercustomize.py") {
-            sink.shape("py-setup-code", (0, src.len().min(16)), crate::view::How::NONE);
+            sink.shape("py-setup-code", (0, src.len().min(16)), How::NONE);
         }
     }
-    let names = &sink.rules.py;
-    let scanned = Scanner::new(src, &names.words, limits).run();
-    if let Some(at) = scanned.stopped {
-        sink.unread.push(Unread { start: at, end: src.len() });
-    }
-    for &(start, end) in &scanned.unsure {
-        if start < end {
-            sink.embed(Lens::Py, EmbeddedText::Range(start, end));
-        }
-    }
-    views::views(src, &scanned, out);
-    look::look(src, &scanned, sink);
-    walk::walk(src, &scanned, names, sink);
+    let mut options = PyOptions::default();
+    options.nesting = options.nesting.min(limits.brackets);
+    let reading = py::read(src, options);
+    common::second_readings(src, &reading, WRITING.lens, sink);
+    common::identifiers(src, &reading.code, &sink.rules.py.words, sink);
+    common::comment_ends(src, &reading.pieces, b"#", sink);
+    joined_runs(src, &reading.pieces, sink);
+    analysis::analyze(&reading.program, Language::Python, src, sink);
+    common::texts(src, &reading, &WRITING, out, sink);
+    out.code = reading.code;
 }
 
-/// Gives a token's bytes.
-fn text_of(src: &[u8], tok: token::Tok) -> &[u8] {
-    src.get(tok.start as usize..tok.end as usize).unwrap_or_default()
+/// Strings side by side are one: an encoded run may be spread over many of them.
+fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
+    let mut view = View::default();
+    let mut count = 0_usize;
+    let mut last = 0_usize;
+    for piece in pieces {
+        let (start, end) = (piece.start as usize, piece.end as usize);
+        let gap = src.get(last..start).unwrap_or_default();
+        let joins = piece.kind == PieceKind::String
+            && gap.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'\\');
+        if !joins {
+            if count > 1 {
+                crate::passes::joined_encoded(&view, sink);
+            }
+            (view, count) = (View::default(), 0);
+        }
+        if piece.kind == PieceKind::String {
+            let text = src.get(start..end).unwrap_or_default();
+            let (open, close) = common::marks(text);
+            let body = text.get(open..text.len().saturating_sub(close)).unwrap_or_default();
+            view.copy(body, start.saturating_add(open), How::NONE, 0);
+            count = count.saturating_add(1);
+        }
+        last = end;
+    }
+    if count > 1 {
+        crate::passes::joined_encoded(&view, sink);
+    }
 }

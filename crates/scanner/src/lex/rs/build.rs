@@ -1,137 +1,61 @@
-//! What build scripts and procedural macros start and write.
+//! What a build starts and writes: programs that are not build tools, and files outside of `OUT_DIR`.
 
 use super::literal;
 use super::token::K;
-use super::walk::{Found, Tell, Walk};
+use super::walk::{Found, Walk};
 use crate::entry::{Lens, Role};
 use crate::names::{Names, Node};
 use crate::sink::EmbeddedText;
 use crate::view::{How, View};
 
-/// Nodes that the walk treats on their own.
+/// Functions that start a program.
+const COMMANDS: &str = "std.process.Command.new tokio.process.Command.new async_process.Command.new \
+    async_std.process.Command.new";
+/// Functions that write their first argument.
+const WRITERS: &str = "std.fs.write std.fs.create_dir std.fs.create_dir_all std.fs.File.create std.fs.File.create_new \
+    std.fs.OpenOptions.open std.fs.remove_file std.fs.remove_dir std.fs.remove_dir_all std.fs.set_permissions";
+/// Functions that write their second argument.
+const COPIERS: &str = "std.fs.copy std.fs.rename std.fs.hard_link std.os.unix.fs.symlink";
+/// Programs that a build may start, and variables that name one.
+const TOOLS: &str = "rustc cargo git pkg-config cmake cc clang gcc protoc llvm-config RUSTC CARGO CC CXX CMAKE GIT PROTOC \
+    LLVM_CONFIG LLVM_CONFIG_PATH PKG_CONFIG RUSTC_LINKER RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER";
+/// Names that pass a text on as it is.
+const CONVERSIONS: &str = "_ env var var_os std unwrap unwrap_or unwrap_or_else unwrap_or_default into to_string to_owned \
+    as_str as_ref as_deref ok String from OsString OsStr new Path PathBuf ffi path as_os_str clone option_env next into_iter \
+    chain once iter";
+/// How far names are followed to their values.
+const HOPS: usize = 4;
+/// Texts of one path that are looked at. An argument that is never closed extends to the end of the file.
+const TEXTS: usize = 64;
+
+fn is_one_of(names: &str, name: &[u8]) -> bool {
+    names.split(' ').any(|known| known.as_bytes() == name)
+}
+
+/// Adds the functions that the walk looks for to the table of names.
+pub(super) fn intern(names: &mut Names) {
+    for name in [COMMANDS, WRITERS, COPIERS].iter().flat_map(|list| list.split(' ')) {
+        names.intern(name);
+    }
+}
+
+/// The functions that the walk looks for.
 #[derive(Debug)]
 pub(super) struct Nodes {
     commands: Vec<Node>,
-    vars: [Node; 2],
-    outside: Vec<Node>,
-    /// Functions that write their first argument, and those that write their second.
-    writers: [Vec<Node>; 2],
+    writers: Vec<Node>,
+    copiers: Vec<Node>,
     pub(super) open: Node,
 }
 
 impl Nodes {
     pub(super) fn new(names: &Names) -> Self {
         let all =
-            |paths: &[&str]| paths.iter().map(|path| names.find(path)).filter(|node| *node != 0).collect();
-        Self {
-            commands: all(&[
-                "std.process.Command.new",
-                "tokio.process.Command.new",
-                "async_process.Command.new",
-                "async_std.process.Command.new",
-            ]),
-            vars: [names.find("std.env.var"), names.find("std.env.var_os")],
-            outside: all(&["std.env.temp_dir", "std.env.current_dir", "std.env.home_dir"]),
-            writers: [
-                all(&[
-                    "std.fs.write",
-                    "std.fs.create_dir",
-                    "std.fs.create_dir_all",
-                    "std.fs.File.create",
-                    "std.fs.File.create_new",
-                    "std.fs.OpenOptions.open",
-                    "std.fs.remove_file",
-                    "std.fs.remove_dir",
-                    "std.fs.remove_dir_all",
-                    "std.fs.set_permissions",
-                ]),
-                all(&["std.fs.copy", "std.fs.rename", "std.fs.hard_link", "std.os.unix.fs.symlink"]),
-            ],
-            open: names.find("std.fs.OpenOptions.open"),
-        }
+            |list: &str| list.split(' ').map(|name| names.find(name)).filter(|node| *node != 0).collect();
+        let open = names.find("std.fs.OpenOptions.open");
+        Self { commands: all(COMMANDS), writers: all(WRITERS), copiers: all(COPIERS), open }
     }
 }
-
-/// Programs that a build may start by name.
-const TOOLS: &[&[u8]] = &[
-    b"rustc",
-    b"cargo",
-    b"git",
-    b"pkg-config",
-    b"cmake",
-    b"cc",
-    b"clang",
-    b"gcc",
-    b"protoc",
-    b"llvm-config",
-];
-/// Variables that hold such a program.
-const TOOL_VARIABLES: &[&[u8]] = &[
-    b"RUSTC",
-    b"CARGO",
-    b"CC",
-    b"CXX",
-    b"CMAKE",
-    b"GIT",
-    b"PROTOC",
-    b"LLVM_CONFIG",
-    b"LLVM_CONFIG_PATH",
-    b"PKG_CONFIG",
-    b"RUSTC_LINKER",
-    b"RUSTDOC",
-    b"RUSTC_WRAPPER",
-    b"RUSTC_WORKSPACE_WRAPPER",
-];
-/// Words that pass a text on as it is.
-const CONVERSIONS: &[&[u8]] = &[
-    b"_",
-    b"env",
-    b"var",
-    b"var_os",
-    b"std",
-    b"unwrap",
-    b"unwrap_or",
-    b"unwrap_or_else",
-    b"unwrap_or_default",
-    b"into",
-    b"to_string",
-    b"to_owned",
-    b"as_str",
-    b"as_ref",
-    b"as_deref",
-    b"ok",
-    b"String",
-    b"from",
-    b"OsString",
-    b"OsStr",
-    b"new",
-    b"Path",
-    b"PathBuf",
-    b"ffi",
-    b"path",
-    b"as_os_str",
-    b"clone",
-    b"option_env",
-    b"next",
-    b"into_iter",
-    b"chain",
-    b"once",
-    b"iter",
-];
-
-/// Where a path leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Out,
-    Elsewhere,
-    Unknown,
-}
-
-/// How far names are followed to what they are bound to.
-const HOPS: usize = 4;
-/// Texts that a path may be put together from, and their bytes in all.
-const TEXTS: usize = 64;
-const PATH: usize = 4096;
 
 impl Walk<'_, '_, '_, '_, '_> {
     /// A function that starts a program, passed on.
@@ -170,82 +94,40 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Says whether the texts between two places, joined, are the name of a tool, with nothing else between them.
-    fn is_tool_joined(&mut self, start: usize, end: usize) -> bool {
-        const PARTS: usize = 64;
-        let mut view = View::default();
-        for at in start..end.min(start.saturating_add(PARTS)) {
-            match self.code.tok(at).map(|tok| tok.kind) {
-                Some(K::Str) => {
-                    let Some(tok) = self.code.tok(at) else { return false };
-                    literal::decode_into(self.code.src, literal::text(self.code.src, tok), &mut view);
-                }
-                Some(K::Mark(b',')) => {}
-                _ => return false,
-            }
-        }
-        end <= start.saturating_add(PARTS) && TOOLS.contains(&view.bytes.as_slice())
-    }
-
-    /// Says whether an expression can only be the name of a tool that builds use. `of` is the name that it is bound to:
-    /// inside of its own value that name stands for its other values.
+    /// Returns `true` if an expression can only be the name of a build tool. In the value of the name `of`, that name stands
+    /// for its other values.
     fn is_tool(&mut self, range: (usize, usize), hops: usize, of: &[u8]) -> bool {
         let mut found = false;
         let mut at = range.0;
         while at < range.1 {
-            let Some(tok) = self.code.tok(at) else { return false };
             let next = at.saturating_add(1);
-            match tok.kind {
-                K::Str => {
-                    let mut view = View::default();
-                    literal::decode_into(self.code.src, literal::text(self.code.src, tok), &mut view);
-                    if !TOOLS.contains(&view.bytes.as_slice())
-                        && !TOOL_VARIABLES.contains(&view.bytes.as_slice())
-                    {
-                        return false;
-                    }
-                    found = true;
-                }
-                // Texts that the compiler joins are one text.
-                K::Word if self.code.word(at) == b"concat" && self.code.is(next, b'!') => {
-                    let open = next.saturating_add(1);
-                    let close = self.code.close(open);
-                    if !self.is_tool_joined(open.saturating_add(1), close) {
-                        return false;
-                    }
-                    found = true;
-                    at = close.max(next);
-                }
+            let name = self.code.word(at);
+            match self.code.tok(at).map(|tok| tok.kind) {
+                Some(K::Str) if is_one_of(TOOLS, &self.code.text(at)) => found = true,
                 // A message or a question, not a value.
-                K::Word if matches!(self.code.word(at), b"expect" | b"filter") => {
+                Some(K::Word) if matches!(name, b"expect" | b"filter") => {
                     at = self.code.close(next).max(next);
                 }
-                // A function of the file's own that asks for a variable.
-                K::Word
-                    if self.code.is(next, b'(')
-                        && memchr::memmem::find(self.code.word(at), b"env").is_some() => {}
-                K::Word if CONVERSIONS.contains(&self.code.word(at)) => {}
-                K::Word if self.code.word(at) == of => found = true,
-                K::Word => {
-                    let name = self.code.word(at);
-                    let all = self.values.get(name).to_vec();
-                    // Bound to itself alone, it is known from elsewhere.
+                Some(K::Word) if is_one_of(CONVERSIONS, name) => {}
+                Some(K::Word) if name == of => found = true,
+                Some(K::Word) => {
+                    let bound = self.values.get(name).to_vec();
                     let itself = |bound: &(usize, usize)| {
                         bound.1.saturating_sub(bound.0) == 1 && self.code.word(bound.0) == name
                     };
-                    if all.iter().all(itself) || hops == 0 {
+                    if hops == 0 || bound.iter().all(itself) {
                         return false;
                     }
-                    for bound in all {
-                        let size = bound.1.saturating_sub(bound.0);
+                    for value in bound {
+                        let size = value.1.saturating_sub(value.0);
                         let known = size > 0 && self.values.spend(size);
-                        if !known || !self.is_tool(bound, hops.saturating_sub(1), name) {
+                        if !known || !self.is_tool(value, hops.saturating_sub(1), name) {
                             return false;
                         }
                     }
                     found = true;
                 }
-                K::Path | K::Mark(b'(' | b')' | b'&' | b'.' | b'!' | b'|' | b',' | b'?' | b'*') => {}
+                Some(K::Path | K::Mark(b'(' | b')' | b'&' | b'.' | b'!' | b'|' | b',' | b'?' | b'*')) => {}
                 _ => return false,
             }
             at = at.saturating_add(1);
@@ -253,114 +135,42 @@ impl Walk<'_, '_, '_, '_, '_> {
         found
     }
 
-    /// A file that is written by a build.
+    /// A file that a build writes. Its place is known by the texts of the path and of the names in it.
     pub(super) fn written(&mut self, found: Found, span: (usize, usize)) {
-        let [first, second] = &self.nodes.writers;
-        let nth = if first.contains(&found.node) {
-            0
-        } else if second.contains(&found.node) {
-            1
-        } else {
+        let second = self.nodes.copiers.contains(&found.node);
+        if !second && !self.nodes.writers.contains(&found.node) {
             return;
-        };
-        let Some(range) = self.code.arguments(found.end).nth(nth) else { return };
-        if self.place(range, HOPS) == Place::Elsewhere {
+        }
+        let Some(range) = self.code.arguments(found.end).nth(usize::from(second)) else { return };
+        let mut texts = Vec::new();
+        self.reachable(range, HOPS, &mut texts);
+        let climbs = |text: &Vec<u8>| text.split(|byte| b"/\\".contains(byte)).any(|part| part == b"..");
+        let out = texts.iter().any(|text| text == b"OUT_DIR") && !texts.iter().any(climbs);
+        // The texts of a longer path were not all looked at.
+        if texts.len() >= TEXTS || (!texts.is_empty() && !out) {
             self.sink.shape("rs-build-write", span, How::NONE);
         }
     }
 
-    /// Says where the path that an expression gives leads.
-    fn place(&mut self, range: (usize, usize), hops: usize) -> Place {
-        let strings = self.code.strings(range.0, range.1);
-        let toks = strings.iter().filter_map(|at| self.code.tok(*at as usize));
-        let ranges: Vec<_> = toks.take(TEXTS).map(|tok| literal::text(self.code.src, tok)).collect();
-        let bytes: usize = ranges.iter().map(|text| text.end.saturating_sub(text.start)).sum();
-        // What is longer is no path; arguments that are never closed reach to the end of the file.
-        if strings.len() > TEXTS || bytes > PATH {
-            return Place::Elsewhere;
+    /// Collects the texts of an expression and of the values of its names.
+    fn reachable(&mut self, range: (usize, usize), hops: usize, out: &mut Vec<Vec<u8>>) {
+        if !self.values.spend(range.1.saturating_sub(range.0)) {
+            return;
         }
-        let mut texts = Vec::new();
-        for range in ranges {
-            let mut view = View::default();
-            literal::decode_into(self.code.src, range, &mut view);
-            texts.push(view.bytes);
-        }
-        let climbs =
-            |text: &Vec<u8>| text.split(|byte| matches!(byte, b'/' | b'\\')).any(|part| part == b"..");
-        if texts.iter().any(climbs) {
-            return Place::Elsewhere;
-        }
-        if texts.iter().any(|text| text == b"OUT_DIR") {
-            return Place::Out;
-        }
-        let mut at = range.0;
-        while at < range.1 {
-            let Some(tok) = self.code.tok(at) else { break };
-            let next = at.saturating_add(1);
-            match tok.kind {
-                K::Mark(b'&' | b'(' | b'*') => at = next,
-                K::Str => return self.text_place(at, range, hops),
-                K::Word if self.code.is(next, b'!') => match self.code.word(at) {
-                    b"format" | b"concat" => at = next.saturating_add(2),
-                    b"env" | b"option_env" => return Place::Elsewhere,
-                    _ => return Place::Unknown,
-                },
-                K::Word => {
-                    let found = self.follow(at, Tell::Nobody);
-                    let call = self.code.is(found.end, b'(');
-                    if self.nodes.vars.contains(&found.node) || self.nodes.outside.contains(&found.node) {
-                        return Place::Elsewhere;
-                    }
-                    let name = self.code.word(found.end.saturating_sub(1));
-                    if call && matches!(name, b"new" | b"from" | b"join" | b"PathBuf" | b"Path") {
-                        at = found.end.saturating_add(1);
-                        continue;
-                    }
-                    if call || found.end.saturating_sub(at) != 1 {
-                        return Place::Unknown;
-                    }
-                    return self.bound_place(name, hops);
+        for at in range.0..range.1 {
+            let text = self.code.text(at);
+            // `{name}` of a format string.
+            let inner =
+                text.strip_prefix(b"{").and_then(|rest| rest.split(|byte| b":}".contains(byte)).next());
+            let name = inner.unwrap_or(self.code.word(at));
+            if hops > 0 && !name.is_empty() {
+                for bound in self.values.get(name).to_vec() {
+                    self.reachable(bound, hops.saturating_sub(1), out);
                 }
-                _ => return Place::Unknown,
             }
-        }
-        Place::Unknown
-    }
-
-    /// A path that begins with a text: elsewhere, unless the text begins with a value.
-    fn text_place(&mut self, at: usize, range: (usize, usize), hops: usize) -> Place {
-        let Some(tok) = self.code.tok(at) else { return Place::Unknown };
-        let text = literal::text(self.code.src, tok);
-        let bytes = self.code.src.get(text.start..text.end).unwrap_or_default();
-        let Some(rest) = bytes.strip_prefix(b"{") else { return Place::Elsewhere };
-        let end = rest.iter().position(|byte| matches!(byte, b'}' | b':')).unwrap_or(rest.len());
-        let name = rest.get(..end).unwrap_or_default();
-        if name.is_empty() || name == b"0" {
-            // The first value of `format!`.
-            let value = at.saturating_add(2);
-            return if value < range.1 { self.place((value, range.1), hops) } else { Place::Unknown };
-        }
-        self.bound_place(name, hops)
-    }
-
-    fn bound_place(&mut self, name: &[u8], hops: usize) -> Place {
-        let Some(hops) = hops.checked_sub(1) else { return Place::Unknown };
-        let bound = self.values.get(name).to_vec();
-        let size =
-            bound.iter().fold(0_usize, |sum, (start, end)| sum.saturating_add(end.saturating_sub(*start)));
-        if !self.values.spend(size.saturating_add(1)) {
-            return Place::Unknown;
-        }
-        let places: Vec<Place> = bound
-            .into_iter()
-            .map(|range| if range.0 < range.1 { self.place(range, hops) } else { Place::Unknown })
-            .collect();
-        if places.contains(&Place::Elsewhere) {
-            Place::Elsewhere
-        } else if !places.is_empty() && places.iter().all(|place| *place == Place::Out) {
-            Place::Out
-        } else {
-            Place::Unknown
+            if !text.is_empty() && out.len() < TEXTS {
+                out.push(text);
+            }
         }
     }
 }

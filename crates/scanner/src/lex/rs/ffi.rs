@@ -7,41 +7,14 @@ use crate::sink::Sink;
 use crate::view::How;
 
 /// Functions of C libraries and Windows that start a program or load a library.
-const STARTERS: &[&[u8]] = &[
-    b"system",
-    b"popen",
-    b"execl",
-    b"execlp",
-    b"execle",
-    b"execv",
-    b"execvp",
-    b"execve",
-    b"execvpe",
-    b"fexecve",
-    b"execveat",
-    b"posix_spawn",
-    b"posix_spawnp",
-    b"fork",
-    b"vfork",
-    b"dlopen",
-    b"dlmopen",
-    b"LoadLibraryA",
-    b"LoadLibraryW",
-    b"LoadLibraryExA",
-    b"LoadLibraryExW",
-    b"WinExec",
-    b"ShellExecuteA",
-    b"ShellExecuteW",
-    b"ShellExecuteExA",
-    b"ShellExecuteExW",
-    b"CreateProcessA",
-    b"CreateProcessW",
-    b"_popen",
-    b"_wpopen",
-    b"_wsystem",
-    b"memfd_create",
-    b"syscall",
-];
+const STARTERS: &str = "system popen execl execlp execle execv execvp execve execvpe fexecve execveat posix_spawn \
+    posix_spawnp fork vfork dlopen dlmopen LoadLibraryA LoadLibraryW LoadLibraryExA LoadLibraryExW \
+    WinExec ShellExecuteA ShellExecuteW ShellExecuteExA ShellExecuteExW CreateProcessA CreateProcessW \
+    _popen _wpopen _wsystem memfd_create syscall";
+
+fn is_starter(name: &[u8]) -> bool {
+    STARTERS.split(' ').any(|known| known.as_bytes() == name)
+}
 
 /// Reads `extern { … }` blocks.
 pub(super) fn blocks(code: &Code<'_, '_>, sink: &mut Sink<'_>) {
@@ -71,7 +44,7 @@ fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
             code.tok(end).map_or(code.src.len(), |tok| tok.end as usize)
         };
         let start = code.tok(at).map_or(0, |tok| tok.start as usize);
-        if code.word(at) == b"fn" && STARTERS.contains(&code.word(name_at)) {
+        if code.word(at) == b"fn" && is_starter(code.word(name_at)) {
             sink.shape("rs-ffi-exec", (start, end(name_at)), How::NONE);
         }
         // `#[link_name = "system"] fn other();`
@@ -81,7 +54,7 @@ fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
             };
             let mut view = crate::view::View::default();
             literal::decode_into(code.src, literal::text(code.src, tok), &mut view);
-            if STARTERS.contains(&view.bytes.as_slice()) {
+            if is_starter(&view.bytes) {
                 let how = view.map.back(0, view.bytes.len()).2;
                 sink.shape("rs-ffi-exec", (start, tok.end as usize), how);
             }

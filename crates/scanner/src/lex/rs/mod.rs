@@ -18,39 +18,10 @@ use crate::sink::{Sink, Unread};
 use crate::view::How;
 use token::{K, Tok};
 
-/// Words that the walker follows although no rule need name them.
-const WALKED: &[&str] = &[
-    "std.process.Command.new",
-    "std.env.var",
-    "std.env.var_os",
-    "std.env.temp_dir",
-    "std.env.current_dir",
-    "std.env.home_dir",
-    "std.fs.write",
-    "std.fs.remove_file",
-    "std.fs.remove_dir",
-    "std.fs.remove_dir_all",
-    "std.fs.set_permissions",
-    "std.fs.copy",
-    "std.fs.rename",
-    "std.fs.hard_link",
-    "std.fs.create_dir",
-    "std.fs.create_dir_all",
-    "std.fs.File.create",
-    "std.fs.File.create_new",
-    "std.fs.OpenOptions.open",
-    "std.os.unix.fs.symlink",
-    "tokio.process.Command.new",
-    "async_process.Command.new",
-    "async_std.process.Command.new",
-];
-
 /// Starts the table of names.
 pub(crate) fn names() -> Names {
     let mut names = Names::new();
-    for name in WALKED {
-        names.intern(name);
-    }
+    build::intern(&mut names);
     names
 }
 

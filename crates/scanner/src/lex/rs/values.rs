@@ -26,27 +26,12 @@ impl<'s> Values<'s> {
     pub(super) fn of(code: &Code<'s, '_>) -> Self {
         let budget = code.src.len().saturating_mul(8).saturating_add(64 << 10);
         let mut values = Self { budget, ..Self::default() };
-        // The matches that are open: where each ends, and what it looks at.
-        let mut matches: Vec<(usize, (usize, usize))> = Vec::new();
         let mut at = 0_usize;
         while let Some(tok) = code.tok(at) {
             let next = at.saturating_add(1);
             if tok.kind == K::Word {
                 match code.word(at) {
                     b"let" | b"const" | b"static" => values.declaration(code, next),
-                    b"match" => {
-                        if let Some(open) = block(code, next) {
-                            matches.push((code.close(open), (next, open)));
-                        }
-                    }
-                    b"Some" | b"Ok" if !matches.is_empty() && code.is(next, b'(') => {
-                        while matches.last().is_some_and(|(end, _)| *end <= at) {
-                            matches.pop();
-                        }
-                        if let (Some((_, value)), Some(name)) = (matches.last(), arm(code, next)) {
-                            values.add(name, *value);
-                        }
-                    }
                     // A parameter or a field: its value is not known.
                     name if code.is(next, b':')
                         && !matches!(before(code, at), b"let" | b"const" | b"static" | b"mut") =>
@@ -106,14 +91,6 @@ impl<'s> Values<'s> {
         self.bound.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Gives the one expression that a name is always bound to.
-    pub(super) fn one(&self, name: &[u8]) -> Option<(usize, usize)> {
-        match self.get(name) {
-            [range] if range.0 < range.1 => Some(*range),
-            _ => None,
-        }
-    }
-
     /// Appends the texts of an expression to a list of words: those in it, and those of names in it.
     pub(super) fn texts(&mut self, code: &Code<'s, '_>, range: (usize, usize), out: &mut Vec<u8>) -> How {
         if !self.spend(size(code, range)) {
@@ -156,8 +133,8 @@ impl<'s> Values<'s> {
                 b"format" => FirstArg::Text,
                 _ => FirstArg::Other,
             },
-            Some(K::Word) if one => match self.one(code.word(start)) {
-                Some(bound) if bound.1.saturating_sub(bound.0) == 1 => self.shape(code, bound),
+            Some(K::Word) if one => match self.get(code.word(start)) {
+                [bound] if code.tok(bound.0).is_some_and(|tok| tok.kind == K::Str) => FirstArg::Literal,
                 _ => FirstArg::Other,
             },
             _ => FirstArg::Other,
@@ -181,17 +158,6 @@ fn block(code: &Code<'_, '_>, from: usize) -> Option<usize> {
         at = at.saturating_add(1);
     }
     None
-}
-
-/// Gives the name in the brackets of a pattern that is an arm of a `match`.
-fn arm<'s>(code: &Code<'s, '_>, open: usize) -> Option<&'s [u8]> {
-    let mut at = open.saturating_add(1);
-    while matches!(code.word(at), b"mut" | b"ref") {
-        at = at.saturating_add(1);
-    }
-    let after = at.saturating_add(2);
-    let named = !code.word(at).is_empty() && code.is(at.saturating_add(1), b')');
-    (named && (code.is(after, b'=') || code.word(after) == b"if")).then(|| code.word(at))
 }
 
 /// The bytes that a range of tokens takes.

@@ -65,7 +65,7 @@ impl Walk<'_, '_, '_, '_, '_> {
     }
 
     /// Follows a path; the rules hear of each name on the way.
-    pub(super) fn follow(&mut self, start: usize, tell: Tell) -> Found {
+    fn follow(&mut self, start: usize) -> Found {
         let mut at = start;
         let mut node = 0;
         let mut first = true;
@@ -93,12 +93,10 @@ impl Walk<'_, '_, '_, '_, '_> {
             if self.code.is_path(next) && self.code.is(next.saturating_add(1), b'<') {
                 let open = next.saturating_add(1);
                 next = self.generics(open);
-                if tell == Tell::Rules {
-                    self.passed_by.push((open.saturating_add(1), next));
-                }
+                self.passed_by.push((open.saturating_add(1), next));
             }
             let more = self.code.is_path(next) && !self.code.word(next.saturating_add(1)).is_empty();
-            if tell == Tell::Rules && node != 0 {
+            if node != 0 {
                 let span = self.span(start, at);
                 self.sink.member(self.names, node, Own::No, span, How::NONE);
             }
@@ -137,7 +135,7 @@ impl Walk<'_, '_, '_, '_, '_> {
     }
 
     fn path(&mut self, start: usize) -> usize {
-        let found = self.follow(start, Tell::Rules);
+        let found = self.follow(start);
         let after = self.code.tok(found.end).map(|tok| tok.kind);
         match after {
             // `<Type>::name(…)`: the brackets around a type do not part it from its function.
@@ -243,11 +241,4 @@ impl Walk<'_, '_, '_, '_, '_> {
             }
         }
     }
-}
-
-/// Whether the rules hear of the names of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tell {
-    Rules,
-    Nobody,
 }

@@ -251,7 +251,8 @@ impl Parser<'_, '_, '_> {
                     Some(left) => open = left,
                     None => return text.get(at.saturating_add(1)) == Some(&b')'),
                 },
-                b';' | b'\'' | b'"' => return false,
+                // Inside `$( )` is a command, with quotes of its own.
+                b';' | b'\'' | b'"' if open == 0 => return false,
                 _ => {}
             }
         }

@@ -239,6 +239,8 @@ struct Parser<'a, 's, 'r> {
     budget: usize,
     /// A line's end with the end of the here-documents below it.
     documents: (usize, usize),
+    /// The range of a here-document without an end, which is handed on as a script.
+    unended: (usize, usize),
     /// The end of the line that was looked for last: from where, and where it is.
     line: (usize, usize),
     /// No backtick stands behind this place.
@@ -287,8 +289,9 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             calls: std::collections::BTreeSet::new(),
             bodies_left: src.len().saturating_mul(4).saturating_add(free),
             listed: 0,
-            budget: (1_usize << 20).saturating_add(src.len().saturating_mul(4)),
+            budget: (1_usize << 20).saturating_add(src.len().saturating_mul(2)),
             documents: (usize::MAX, 0),
+            unended: (0, 0),
             line: (0, 0),
             no_backtick: usize::MAX,
             late: false,

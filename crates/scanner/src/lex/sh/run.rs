@@ -5,8 +5,10 @@ use super::flat::Flat;
 use super::list::Capture;
 use super::wrap;
 use super::{Parser, Piece};
+use crate::credentials::{self, Printed};
 use crate::entry::Lens;
 use crate::lex::quote::{self, Exact};
+use crate::rules::CommandTable;
 use crate::sink::{Command, EmbeddedText};
 use crate::text::Within;
 use crate::view::{How, View};
@@ -243,8 +245,10 @@ impl Parser<'_, '_, '_> {
         let tabs = if operator == b"<<-" { Tabs::Dropped } else { Tabs::Kept };
         let (stop, next) = self.document_end(body.min(self.end), &mark, tabs);
         self.documents = (line, next);
-        if stop == self.end && body < stop {
-            // Nothing ends it: what is below is text, and may be code.
+        let (known, known_end) = self.unended;
+        if stop == self.end && body < stop && !(known <= body && stop <= known_end) {
+            // Nothing ends it: the text after it may be code. A document inside this range is read with it.
+            self.unended = (body, stop);
             self.sink.embed(Lens::Sh, EmbeddedText::Range(body, stop));
         }
         let range = (body.min(self.end), stop);
@@ -313,6 +317,10 @@ impl Parser<'_, '_, '_> {
         quotes: Quotes,
         tabs: Tabs,
     ) -> (Option<Flat>, u128) {
+        // A document without an end is read again by each substitution in it.
+        if !self.spend(stop.saturating_sub(start)) {
+            return (None, 0);
+        }
         let text = self.src.get(start..stop).unwrap_or_default();
         self.out.text.begin(Within::String, 0);
         for (line, from) in lines(text, start) {
@@ -494,6 +502,13 @@ impl Parser<'_, '_, '_> {
         let start = args.first().map_or(0, |word| word.start);
         let end = args.last().map_or(start, |word| word.end);
         let flat = &self.flat;
+        let words: Vec<&[u8]> = args
+            .iter()
+            .take(64)
+            .map(|word| flat.bytes.get(word.start..word.end).unwrap_or_default())
+            .collect();
+        let (own_secret, given) = secrets(table, name, &words, &told);
+        let fed = fed | given;
         let command = Command {
             program,
             how,
@@ -507,7 +522,7 @@ impl Parser<'_, '_, '_> {
         self.sink.command(&command);
         self.runs_written(name, own);
         let args = self.flat.bytes.get(start..end).unwrap_or_default();
-        let sent = fetch::source(&self.sink.rules.commands, name, args);
+        let sent = fetch::source(&self.sink.rules.commands, name, args) | own_secret;
         self.files_of(name, own, fed, sent)
     }
 
@@ -687,4 +702,26 @@ fn lines(text: &[u8], start: usize) -> impl Iterator<Item = (&[u8], usize)> {
         at = at.saturating_add(line.len());
         (line, from)
     })
+}
+
+/// The bits of what a command prints that is secret, and of what it is given that is.
+fn secrets(table: &CommandTable, name: &[u8], words: &[&[u8]], redirects: &[(Vec<u8>, How)]) -> (u128, u128) {
+    let bit = |printed: Printed| table.source(table.program(printed.program()));
+    let own = credentials::printed(name, words).map_or(0, bit);
+    let read: Vec<&[u8]> = redirects
+        .iter()
+        .filter_map(|(text, _)| text.strip_prefix(b"<"))
+        .map(<[u8]>::trim_ascii_start)
+        .collect();
+    let mut given = credentials::of_files(&read).map_or(0, bit);
+    if words.iter().any(|word| credentials::expands_secret(word)) {
+        given |= bit(Printed::Named);
+    }
+    if credentials::uploads(name, words) {
+        given |= bit(Printed::Credentials);
+    }
+    // What picks lines out of a file passes on a part of it.
+    let picks = matches!(name, b"grep" | b"egrep" | b"awk" | b"cut" | b"jq" | b"sed" | b"rg");
+    let own = if picks { own | table.source(table.program(b"@picked")) } else { own };
+    (own, given)
 }

@@ -28,8 +28,10 @@ pub(super) struct Reader<'y, 't, 'r> {
     base: usize,
     /// Where the scalar of each anchor begins, and the column that its lines are right of.
     anchors: BTreeMap<&'t [u8], (usize, Option<usize>)>,
-    /// Bytes that aliases may still give.
+    /// Bytes that aliases may still stand for. The expanded text is at most twice as long as the file, and 64 KiB.
     budget: usize,
+    /// The budget is spent, and a note says so.
+    unread: bool,
     /// Set once a flow collection had no end: the rest end with their block.
     unclosed: bool,
 }
@@ -41,7 +43,7 @@ pub(super) fn read(tree: &mut Tree<'_, '_>) {
     let at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let budget = src.len().saturating_add(64 << 10);
     let (blocks, anchors) = (Vec::new(), BTreeMap::new());
-    let mut reader = Reader { tree, src, at, blocks, base, anchors, budget, unclosed: false };
+    let mut reader = Reader { tree, src, at, blocks, base, anchors, budget, unread: false, unclosed: false };
     reader.document();
 }
 

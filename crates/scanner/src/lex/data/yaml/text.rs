@@ -219,6 +219,9 @@ impl<'t> Reader<'_, 't, '_> {
             self.tree.scalar(Scalar::range(start, end));
             return;
         };
+        if self.budget == 0 {
+            return self.over(start);
+        }
         self.at = anchor;
         let scalar = match self.byte() {
             Some(b'"' | b'\'') => self.quoted(),
@@ -227,13 +230,23 @@ impl<'t> Reader<'_, 't, '_> {
         };
         let used = self.at.saturating_sub(anchor);
         self.at = end;
-        match self.budget.checked_sub(used) {
-            Some(left) => {
-                self.budget = left;
-                self.tree.scalar(scalar);
-            }
-            None => self.tree.sink.unread.push(Unread { start, end }),
+        // A scalar that exceeds the budget was read once already. None is read after it.
+        let left = self.budget.checked_sub(used);
+        self.budget = left.unwrap_or(0);
+        if left.is_some() {
+            self.tree.scalar(scalar);
+        } else {
+            self.over(start);
         }
+    }
+
+    /// Notes that aliases from here on stand for text that was not read.
+    fn over(&mut self, start: usize) {
+        match self.tree.sink.unread.last_mut() {
+            Some(last) if self.unread => last.end = self.at,
+            _ => self.tree.sink.unread.push(Unread { start, end: self.at }),
+        }
+        self.unread = true;
     }
 }
 

@@ -1,0 +1,283 @@
+//! Bindings: what variables, members and patterns are given.
+
+use super::Use;
+use super::constant::{Constant, Constants};
+use super::facts::Added;
+use super::machine::{Holder, Machine, Position};
+use super::name::{Names, Step};
+use super::value::{Atom, BOTTOM, OPEN, Value};
+use crate::program::{Node, NodeFlags, NodeId, Variable};
+use crate::view::How;
+
+impl Machine<'_, '_> {
+    /// Finds how each expression is used, and which variables something is bound to.
+    pub(super) fn prepare(&mut self) {
+        let program = self.facts.program;
+        let mut bindings = vec![0_u8; program.variables()];
+        for index in 0..program.len() {
+            let id = NodeId::from_index(index);
+            match program.node(id) {
+                Node::Call { callee, .. } => self.set_position(callee, Position::Callee),
+                Node::Member { object, .. } | Node::Index { object, .. } | Node::Slice { object, .. } => {
+                    self.set_position(object, Position::Object);
+                }
+                Node::Spread(inner) | Node::Element(inner) => self.set_position(inner, Position::All),
+                Node::Mix(list) => {
+                    for item in program.items(list) {
+                        self.set_position(*item, Position::Operand);
+                    }
+                }
+                Node::Global(text) if program.flags(id).has(NodeFlags::TARGET) => {
+                    self.assigned.insert(Constants::of(text));
+                }
+                Node::Variable(variable) if program.flags(id).has(NodeFlags::TARGET) => {
+                    if program.flags(id).has(NodeFlags::CERTAIN)
+                        && let Some(at) = self.certain.get_mut(variable.index())
+                    {
+                        *at = (*at).min(index);
+                    }
+                    if let Some(count) = bindings.get_mut(variable.index()) {
+                        *count = count.saturating_add(1);
+                    }
+                    self.set_variable(variable, BOTTOM);
+                }
+                Node::Return { function, .. } => {
+                    if let Some(function) = program.function(function) {
+                        self.set_variable(function.result, BOTTOM);
+                    }
+                }
+                Node::Function(function) => self.find_parameters(function),
+                _ => {}
+            }
+        }
+        for index in 0..program.len() {
+            if let Node::Delete(target) = program.node(NodeId::from_index(index))
+                && let Node::Variable(variable) = program.node(target)
+                && let Some(at) = self.certain.get_mut(variable.index())
+            {
+                *at = usize::MAX;
+            }
+        }
+        for (parameter, count) in self.parameter_of.iter_mut().zip(bindings) {
+            parameter.take_if(|_| count > 1);
+        }
+    }
+
+    fn set_position(&mut self, node: NodeId, position: Position) {
+        if let Some(slot) = self.positions.get_mut(node.index()) {
+            *slot = position;
+        }
+    }
+
+    fn set_variable(&mut self, variable: Variable, value: Value) {
+        if let Some(slot) = self.variables.get_mut(variable.index()) {
+            *slot = value;
+        }
+    }
+
+    pub(super) fn bind_variable(&mut self, variable: Variable, value: Value) {
+        let known = self.variables.get(variable.index()).copied().unwrap_or(OPEN);
+        let both = self.join(known, value);
+        if both != known {
+            self.set_variable(variable, both);
+            self.change_variable(variable);
+        }
+    }
+
+    /// Gives a value to a target and to the targets in it.
+    pub(super) fn assign(&mut self, target: NodeId, value: Value, from: Option<NodeId>) {
+        let mut open = vec![(target, value, from)];
+        while let Some((target, value, from)) = open.pop() {
+            match self.facts.program.node(target) {
+                Node::Variable(variable) => self.bind_variable(variable, value),
+                Node::Global(text) => {
+                    self.set_field(Holder::Name(Names::GLOBAL), Constants::of(text), value);
+                }
+                Node::Member { object, name } => {
+                    let how = self.how_of(target);
+                    self.write(self.value(object), Some((Constants::of(name), how)), value, from, target);
+                }
+                Node::Index { object, key } => self.write_index(object, key, value, from, target),
+                Node::List(list) => self.assign_list(self.items(list), value, &mut open),
+                Node::Record(list) => self.assign_record(self.items(list), value, &mut open),
+                Node::Bind { target, value: default } => {
+                    let both = self.join(value, self.value(default));
+                    open.push((target, both, from));
+                }
+                Node::Spread(inner) | Node::Field { value: inner, .. } => open.push((inner, value, from)),
+                _ => {}
+            }
+        }
+    }
+
+    fn assign_list(
+        &mut self,
+        items: &[NodeId],
+        value: Value,
+        open: &mut Vec<(NodeId, Value, Option<NodeId>)>,
+    ) {
+        let program = self.facts.program;
+        let is_rest = |item: &NodeId| matches!(program.node(*item), Node::Spread(_));
+        let rest = items.iter().position(is_rest);
+        for (item, place) in items.iter().zip(0_i32..) {
+            let given = match rest {
+                Some(rest) if rest == usize::try_from(place).unwrap_or(0) => {
+                    self.rest(value, u16::try_from(rest).unwrap_or(0))
+                }
+                Some(rest) if rest < usize::try_from(place).unwrap_or(0) => {
+                    let len = i32::try_from(items.len()).unwrap_or(0);
+                    self.element(value, Some(place.saturating_sub(len)))
+                }
+                _ => self.element(value, Some(place)),
+            };
+            open.push((*item, given, None));
+        }
+    }
+
+    /// Returns a list without its first items.
+    fn rest(&mut self, value: Value, count: u16) -> Value {
+        let shift = |atom: &Atom| match *atom {
+            Atom::List(node, skip) => Atom::List(node, skip.saturating_add(count)),
+            atom => atom,
+        };
+        let atoms: Vec<Atom> = self.facts.values.atoms(value).iter().map(shift).collect();
+        self.facts.values.set(&atoms)
+    }
+
+    fn assign_record(
+        &mut self,
+        items: &[NodeId],
+        value: Value,
+        open: &mut Vec<(NodeId, Value, Option<NodeId>)>,
+    ) {
+        for item in items {
+            match self.facts.program.node(*item) {
+                Node::Field { key, value: target } => {
+                    let member = self.index(value, key, *item);
+                    let member = self.read_as(*item, member, Use::Value);
+                    open.push((target, member, None));
+                }
+                Node::Spread(target) => open.push((target, value, None)),
+                _ => {}
+            }
+        }
+    }
+
+    fn write_index(
+        &mut self,
+        object: NodeId,
+        key: NodeId,
+        value: Value,
+        from: Option<NodeId>,
+        target: NodeId,
+    ) {
+        let object = self.value(object);
+        let keys = self.facts.values.atoms(self.value(key));
+        let mut is_constant = false;
+        for atom in keys.iter() {
+            if let Atom::Text(text, how) = *atom {
+                is_constant = true;
+                let how = How::from_bits(how).unwrap_or(How::NONE);
+                if self.is_report() && (how.has(How::FOLD) || how.has(How::DECODE)) {
+                    self.analysis.build_name(&self.facts, target);
+                }
+                self.write(object, Some((text, how)), value, from, target);
+            }
+        }
+        if !is_constant {
+            self.write(object, None, value, from, target);
+        }
+    }
+
+    /// Writes a member of each object that a value may be; `None` for a name that is not constant.
+    pub(super) fn write(
+        &mut self,
+        object: Value,
+        key: Option<(Constant, How)>,
+        value: Value,
+        from: Option<NodeId>,
+        target: NodeId,
+    ) {
+        if object == BOTTOM && !self.is_report() {
+            return;
+        }
+        let mut is_any = object == BOTTOM;
+        for atom in self.facts.values.atoms(object).iter() {
+            match (*atom, key) {
+                (Atom::Name(name), Some((key, how))) => self.write_name(name, key, how, value, target),
+                (Atom::Name(name), None) if self.is_report() => {
+                    let child = self.child(name, Step::Computed, How::NONE);
+                    self.analysis.write(&self.facts, child, Some(value), target);
+                }
+                (Atom::Record(node) | Atom::Instance(node), Some((key, _))) => {
+                    if self.facts.bytes(key) == b"__proto__" {
+                        if let Some(from) = from {
+                            self.add_parent(node, from);
+                        }
+                        continue;
+                    }
+                    let is_record = matches!(atom, Atom::Record(_));
+                    self.set_field(
+                        if is_record { Holder::Record(node) } else { Holder::Instance(node) },
+                        key,
+                        value,
+                    );
+                    if is_record && let Some(from) = from {
+                        self.grow(node, Added::Field(key, from));
+                    }
+                    // A method of the file may read it through `this`.
+                    is_any = true;
+                }
+                (Atom::Record(node) | Atom::List(node, _), None) => {
+                    self.add_element(Holder::Record(node), value);
+                }
+                (Atom::Marks(_) | Atom::Origin(_) | Atom::Parameter(_), _) => {}
+                _ => is_any = true,
+            }
+        }
+        if is_any && let Some((key, how)) = key {
+            let is_record = |atom: &Atom| matches!(atom, Atom::Record(_));
+            if !self.facts.values.slice(object).iter().all(is_record) {
+                self.set_field(Holder::Any, key, value);
+            }
+            if self.is_report() {
+                let child = self.facts.names.child(Names::ANY, Step::Member(key), how);
+                self.analysis.write(&self.facts, child, Some(value), target);
+            }
+        }
+    }
+
+    fn write_name(&mut self, name: super::Name, key: Constant, how: How, value: Value, target: NodeId) {
+        if self.is_report() {
+            let child = self.child(name, Step::Member(key), how);
+            self.analysis.write(&self.facts, child, Some(value), target);
+        }
+        let holder = if name == Names::ANY { Holder::Any } else { Holder::Name(name) };
+        self.set_field(holder, key, value);
+    }
+
+    /// Removes a name or member.
+    pub(super) fn remove(&mut self, target: NodeId, id: NodeId) {
+        if !self.is_report() {
+            return;
+        }
+        let (object, keys) = match self.facts.program.node(target) {
+            Node::Member { object, name } => (object, vec![Step::Member(Constants::of(name))]),
+            Node::Index { object, key } => {
+                let keys = self.facts.values.atoms(self.value(key));
+                let step = |atom: &Atom| {
+                    if let Atom::Text(text, _) = atom { Step::Member(*text) } else { Step::Computed }
+                };
+                (object, keys.iter().map(step).collect())
+            }
+            _ => return,
+        };
+        for atom in self.facts.values.atoms(self.value(object)).iter() {
+            let name = if let Atom::Name(name) = *atom { name } else { Names::ANY };
+            for key in &keys {
+                let child = self.child(name, *key, How::NONE);
+                self.analysis.remove(&self.facts, child, id);
+            }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Calls: what is called, with what, and what that returns.
+
+use super::constant::Constant;
+use super::facts::Item;
+use super::function::MOST_ARGUMENTS;
+use super::intrinsic::Intrinsic;
+use super::machine::Machine;
+use super::name::{Name, Names, Step};
+use super::value::{Atom, BOTTOM, OPEN, Value};
+use super::{Argument, Call, Language, Use};
+use crate::program::{CallKind, FunctionId, List, Node, NodeId};
+use crate::view::How;
+
+/// Functions that call functions that call functions, by `apply` and its like.
+const DEEPEST: usize = 4;
+
+/// Where a call is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) id: NodeId,
+    pub(super) kind: CallKind,
+    /// The object that the function was read from.
+    pub(super) object: Option<NodeId>,
+    pub(super) depth: usize,
+}
+
+impl Place {
+    pub(super) const fn inner(self) -> Self {
+        Self { depth: self.depth.saturating_add(1), ..self }
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Returns the result of a call.
+    pub(super) fn call(&mut self, id: NodeId, callee: NodeId, list: List, kind: CallKind) -> Value {
+        let function = self.value(callee);
+        let method = self.method_name(callee);
+        if function == BOTTOM && method.is_none() && !self.is_report() {
+            return BOTTOM;
+        }
+        self.is_over |= self.is_report() && self.facts.values.has_overflow(function);
+        let arguments = self.arguments_of(list);
+        let place = Place { id, kind, object: method.map(|(object, _)| object), depth: 0 };
+        let forwarded = method.and_then(|(object, name)| self.forward_call(place, object, name, &arguments));
+        let mut result = match forwarded {
+            Some(result) => result,
+            None => self.invoke_all(place, function, &arguments),
+        };
+        if let Some((object, name)) = method {
+            let atoms = self.facts.values.atoms(function);
+            let own = atoms.iter().any(|atom| matches!(atom, Atom::Function(_) | Atom::Method(_)));
+            if let Some(found) = self.method(place, object, name, &arguments) {
+                result = if own { self.join(result, found) } else { found };
+            }
+            let is_file = own && atoms.iter().all(|atom| !matches!(atom, Atom::Open));
+            if !is_file {
+                result = self.marked_by(result, &[object]);
+            }
+        }
+        if kind == CallKind::Decorator
+            && let Some(first) = arguments.first()
+        {
+            result = self.join(result, first.value);
+        }
+        result
+    }
+
+    pub(super) fn arguments_of(&mut self, list: List) -> Vec<Argument> {
+        let mut arguments = Vec::new();
+        for node in self.items(list).iter().take(MOST_ARGUMENTS) {
+            match self.facts.program.node(*node) {
+                Node::Spread(inner) => self.spread(self.value(inner), Some(inner), &mut arguments),
+                Node::Field { key, value } => arguments.push(Argument {
+                    value: self.value(value),
+                    key: self.facts.key_of(key),
+                    node: Some(value),
+                    is_spread: false,
+                }),
+                _ => arguments.push(Argument {
+                    value: self.value(*node),
+                    key: None,
+                    node: Some(*node),
+                    is_spread: false,
+                }),
+            }
+        }
+        arguments
+    }
+
+    /// Appends the items of a collection as arguments.
+    pub(super) fn spread(&self, value: Value, node: Option<NodeId>, arguments: &mut Vec<Argument>) {
+        let is_list = |atom: &Atom| matches!(atom, Atom::List(..) | Atom::Sequence(..) | Atom::Record(_));
+        let items = self.facts.items(value);
+        if items.is_empty() || !self.facts.values.slice(value).iter().any(is_list) {
+            arguments.push(Argument { value, key: None, node, is_spread: true });
+            return;
+        }
+        let given =
+            |item: Item| Argument { value: item.value, key: item.key, node: item.node, is_spread: false };
+        arguments.extend(items.into_iter().take(MOST_ARGUMENTS).map(given));
+    }
+
+    pub(super) fn invoke_all(&mut self, place: Place, function: Value, arguments: &[Argument]) -> Value {
+        let mut result = if function == BOTTOM { OPEN } else { BOTTOM };
+        for atom in self.facts.values.atoms(function).iter() {
+            let one = self.invoke(place, *atom, arguments);
+            result = self.join(result, one);
+        }
+        result
+    }
+
+    /// Calls one alternative.
+    pub(super) fn invoke(&mut self, place: Place, atom: Atom, arguments: &[Argument]) -> Value {
+        if place.depth > DEEPEST {
+            return OPEN;
+        }
+        match atom {
+            Atom::Name(name) => self.invoke_name(place, name, arguments),
+            Atom::Function(function) => self.enter(function, None, arguments),
+            Atom::Method(function) => {
+                let receiver = place.object.map_or(OPEN, |object| self.value(object));
+                self.enter(function, Some(receiver), arguments)
+            }
+            Atom::Bound(node) => self.invoke_bound(place, node, arguments),
+            Atom::Record(class) => self.construct(class, arguments),
+            Atom::Instance(_) => {
+                let key = self.facts.constants.known(b"__call__");
+                let instance = self.one(atom);
+                let function = self.member(instance, key, How::NONE);
+                let known = |atom: &Atom| matches!(atom, Atom::Method(_) | Atom::Function(_));
+                let known: Vec<Atom> =
+                    self.facts.values.atoms(function).iter().filter(|a| known(a)).copied().collect();
+                let mut result = OPEN;
+                for function in known {
+                    let one = self.invoke(place.inner(), function, arguments);
+                    result = self.join(result, one);
+                }
+                result
+            }
+            Atom::Marks(_) | Atom::Origin(_) => BOTTOM,
+            _ => {
+                let nodes: Vec<NodeId> = arguments.iter().filter_map(|argument| argument.node).collect();
+                self.marked_by(OPEN, &nodes)
+            }
+        }
+    }
+
+    /// Calls a function with the arguments that an earlier call gave it, and these.
+    fn invoke_bound(&mut self, place: Place, node: NodeId, arguments: &[Argument]) -> Value {
+        let Node::Call { callee, arguments: earlier, .. } = self.facts.program.node(node) else {
+            return OPEN;
+        };
+        let mut all = self.arguments_of(earlier);
+        let is_bind = self.method_name(callee).filter(|(_, name)| self.facts.bytes(*name) == b"bind");
+        let first = all.first().map_or(OPEN, |first| first.value);
+        let function = match is_bind {
+            Some((object, _)) => self.value(object),
+            None => first,
+        };
+        for atom in self.facts.values.atoms(self.value(callee)).iter() {
+            let Atom::Name(name) = *atom else { continue };
+            match self.intrinsic(name) {
+                Intrinsic::Static => return self.invoke_all(place.inner(), first, arguments),
+                reader @ (Intrinsic::MemberReader | Intrinsic::MemberCaller) => {
+                    let object = arguments.first().map_or(OPEN, |argument| argument.value);
+                    return self.read_members(place, reader, &all, object);
+                }
+                _ => {}
+            }
+        }
+        all.drain(..all.len().min(1));
+        all.extend_from_slice(arguments);
+        let mut result = BOTTOM;
+        for atom in self.facts.values.atoms(function).iter() {
+            let one = self.invoke(place.inner(), *atom, &all);
+            result = self.join(result, one);
+        }
+        result
+    }
+
+    fn invoke_name(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Value {
+        if let Some(result) = self.forward_name(place, name, arguments) {
+            return result;
+        }
+        let marks = self.tell_call(place, name, arguments);
+        let nodes: Vec<NodeId> = arguments.iter().filter_map(|argument| argument.node).collect();
+        if marks.bits != 0 {
+            let given = self.marked(OPEN, marks);
+            self.call_back(arguments, &[given]);
+        }
+        let result = match self.special_call(place, name, arguments) {
+            Some(result) => result,
+            // A module that is called is what it exports.
+            None if matches!(self.facts.names.step(name), Step::Module(_)) => {
+                let result = self.facts.names.child(name, Step::Result, How::NONE);
+                let both = [Atom::Name(name), Atom::Name(result)];
+                self.facts.values.set(&both)
+            }
+            None => {
+                let result = self.result(name);
+                if self.analysis.passes(&self.facts, name) { self.marked_by(result, &nodes) } else { result }
+            }
+        };
+        self.marked(result, marks)
+    }
+
+    pub(super) fn tell_call(&mut self, place: Place, name: Name, arguments: &[Argument]) -> super::Marks {
+        self.analysis.call(&Call {
+            facts: &self.facts,
+            name,
+            arguments,
+            kind: place.kind,
+            receiver: place.object,
+            node: place.id,
+        })
+    }
+
+    /// Calls the functions among some arguments with values.
+    pub(super) fn call_back(&mut self, arguments: &[Argument], given: &[Value]) -> Value {
+        let given: Vec<Argument> = given
+            .iter()
+            .map(|value| Argument { value: *value, key: None, node: None, is_spread: false })
+            .collect();
+        let mut result = BOTTOM;
+        for argument in arguments {
+            let functions: Vec<FunctionId> = self
+                .facts
+                .values
+                .slice(argument.value)
+                .iter()
+                .filter_map(|atom| if let Atom::Function(id) = atom { Some(*id) } else { None })
+                .collect();
+            for function in functions {
+                let one = self.enter(function, None, &given);
+                result = self.join(result, one);
+            }
+        }
+        result
+    }
+
+    /// `f.call(…)`, `f.apply(…)`, `f.bind(…)`; `None` if it is none of them.
+    fn forward_call(
+        &mut self,
+        place: Place,
+        object: NodeId,
+        name: Constant,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        if self.facts.language != Language::JavaScript {
+            return None;
+        }
+        let function = self.value(object);
+        let by = self.facts.bytes(name);
+        let is_name = |atom: &Atom| matches!(atom, Atom::Name(_));
+        let is_function = |atom: &Atom| matches!(atom, Atom::Function(_) | Atom::Bound(_));
+        let atoms = self.facts.values.atoms(function);
+        if !atoms.iter().any(|atom| is_name(atom) || is_function(atom)) {
+            return None;
+        }
+        // A name is asked for its own member first.
+        let is_own =
+            atoms.iter().any(|atom| matches!(*atom, Atom::Name(name) if self.is_receiver_of_its_own(name)));
+        let by = if is_own { b"" } else { by };
+        let rest = arguments.get(1..).unwrap_or_default();
+        match by {
+            b"call" => Some(self.invoke_all(place.inner(), function, rest)),
+            b"apply" => {
+                let listed = self.listed(rest.first());
+                Some(self.invoke_all(place.inner(), function, &listed))
+            }
+            b"bind" => {
+                if rest.is_empty() {
+                    return Some(self.read_as(place.id, function, Use::Value));
+                }
+                self.invoke_all(place.inner(), function, rest);
+                Some(self.one(Atom::Bound(place.id)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` for objects with functions of their own named `apply`.
+    fn is_receiver_of_its_own(&self, name: Name) -> bool {
+        self.facts.names.parent(name) == Some(Names::GLOBAL)
+            && matches!(self.facts.names.step(name), Step::Member(text) if self.facts.bytes(text) == b"Reflect")
+    }
+
+    /// Returns the arguments in a list; without a list, any number of unknown ones.
+    pub(super) fn listed(&self, list: Option<&Argument>) -> Vec<Argument> {
+        let mut arguments = Vec::new();
+        if let Some(list) = list {
+            self.spread(list.value, list.node, &mut arguments);
+        }
+        arguments
+    }
+
+    /// Calls a name that ends in `call`, `apply` or `bind`.
+    fn forward_name(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Option<Value> {
+        if self.facts.language != Language::JavaScript {
+            return None;
+        }
+        let Step::Member(text) = self.facts.names.step(name) else { return None };
+        let parent = self.facts.names.parent(name)?;
+        if self.is_receiver_of_its_own(parent) || parent == Names::ANY || parent == Names::GLOBAL {
+            return None;
+        }
+        let by = match self.facts.bytes(text) {
+            b"call" => 0,
+            b"apply" => 1,
+            b"bind" => 2,
+            _ => return None,
+        };
+        // `Function.prototype.call` calls its receiver, which is the first argument here.
+        let is_prototype = matches!(self.facts.names.step(parent), Step::Member(text) if self.facts.bytes(text) == b"prototype");
+        if is_prototype {
+            let object = place.object.map(|object| self.value(object)).filter(|_| place.depth == 0);
+            let first = arguments.first().map_or(OPEN, |first| first.value);
+            let function = object.filter(|_| place.depth > 0).unwrap_or(first);
+            let rest = arguments.get(1..).unwrap_or_default();
+            let rest =
+                if by == 1 { self.listed(rest.first()) } else { rest.get(1..).unwrap_or_default().to_vec() };
+            return Some(self.invoke_all(place.inner(), function, &rest));
+        }
+        let rest = arguments.get(1..).unwrap_or_default();
+        let rest = if by == 1 { self.listed(rest.first()) } else { rest.to_vec() };
+        let result = self.invoke(place.inner(), Atom::Name(parent), &rest);
+        Some(if by == 2 { self.one(Atom::Name(parent)) } else { result })
+    }
+}

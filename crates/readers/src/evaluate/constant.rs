@@ -1,0 +1,147 @@
+//! Constant texts: those of the program, and those that folding makes.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "the map is only asked for single keys; nothing depends on its order"
+)]
+
+use std::collections::HashMap;
+
+use crate::hash::KeyedHash;
+use crate::interner::Interner;
+use crate::program::{Program, Text};
+
+/// A constant text of a program or of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Constant(u32);
+
+/// A list of constants that folding made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Sequence(u32);
+
+/// A constant as folding reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Const {
+    Text(Vec<u8>),
+    Number(i64),
+    List(Vec<Const>),
+}
+
+impl Constant {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Sequence {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Const {
+    /// Returns the number of bytes that the constant takes, about.
+    fn size(&self) -> usize {
+        match self {
+            Self::Text(bytes) => bytes.len(),
+            Self::Number(_) => 8,
+            Self::List(items) => items.iter().fold(0, |sum, item| {
+                let inner = if let Self::Text(bytes) = item { bytes.len() } else { 8 };
+                sum.saturating_add(inner).saturating_add(8)
+            }),
+        }
+    }
+}
+
+/// The longest text that is folded.
+pub(crate) const LONGEST: usize = 1 << 16;
+
+/// The constants of one file.
+#[derive(Debug)]
+pub(crate) struct Constants<'p> {
+    program: &'p Program,
+    own: Interner,
+    sequences: Vec<Const>,
+    known: HashMap<Const, Sequence, KeyedHash>,
+    /// The bytes that folding may still make.
+    left: usize,
+}
+
+impl<'p> Constants<'p> {
+    pub(crate) fn new(program: &'p Program, bytes: usize) -> Self {
+        let left = bytes.saturating_mul(4).saturating_add(LONGEST);
+        Self { program, own: Interner::default(), sequences: Vec::new(), known: HashMap::default(), left }
+    }
+
+    pub(crate) fn of(text: Text) -> Constant {
+        Constant(u32::try_from(text.index()).unwrap_or(u32::MAX))
+    }
+
+    pub(crate) fn bytes(&self, constant: Constant) -> &[u8] {
+        let at = constant.0 as usize;
+        match at.checked_sub(self.program.texts.len()) {
+            None => self.program.texts.bytes(Text::from_index(at)),
+            Some(own) => self.own.bytes(Text::from_index(own)),
+        }
+    }
+
+    /// Returns the text of the program that a constant is.
+    pub(crate) fn text(&self, constant: Constant) -> Option<Text> {
+        let at = constant.0 as usize;
+        (at < self.program.texts.len()).then(|| Text::from_index(at))
+    }
+
+    /// Returns a text; a text that is too long, or that is made when the budget is used up, is `None`.
+    pub(crate) fn intern(&mut self, bytes: &[u8]) -> Option<Constant> {
+        if let Some(text) = self.program.texts.find(bytes) {
+            return Some(Self::of(text));
+        }
+        if let Some(own) = self.own.find(bytes) {
+            return Some(self.made(own));
+        }
+        if bytes.len() > LONGEST {
+            return None;
+        }
+        self.left = self.left.checked_sub(bytes.len().saturating_add(16))?;
+        let own = self.own.intern(bytes);
+        Some(self.made(own))
+    }
+
+    fn made(&self, own: Text) -> Constant {
+        let at = own.index().saturating_add(self.program.texts.len());
+        Constant(u32::try_from(at).unwrap_or(u32::MAX))
+    }
+
+    /// Returns a text that the program or an earlier fold has.
+    pub(crate) fn find(&self, bytes: &[u8]) -> Option<Constant> {
+        let made = || self.own.find(bytes).map(|own| self.made(own));
+        self.program.texts.find(bytes).map(Self::of).or_else(made)
+    }
+
+    /// Returns a text that the evaluation itself needs; it costs nothing.
+    pub(crate) fn known(&mut self, bytes: &[u8]) -> Constant {
+        if let Some(text) = self.program.texts.find(bytes) {
+            return Self::of(text);
+        }
+        let own = self.own.intern(bytes);
+        self.made(own)
+    }
+
+    pub(crate) fn sequence(&mut self, items: Const) -> Option<Sequence> {
+        if let Some(known) = self.known.get(&items) {
+            return Some(*known);
+        }
+        self.left = self.left.checked_sub(items.size().saturating_add(16))?;
+        let id = Sequence(u32::try_from(self.sequences.len()).unwrap_or(0));
+        self.sequences.push(items.clone());
+        self.known.insert(items, id);
+        Some(id)
+    }
+
+    pub(crate) fn items(&self, sequence: Sequence) -> &[Const] {
+        match self.sequences.get(sequence.0 as usize) {
+            Some(Const::List(items)) => items,
+            _ => &[],
+        }
+    }
+}

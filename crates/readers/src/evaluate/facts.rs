@@ -1,0 +1,319 @@
+//! What an evaluation knows, as an analysis reads it.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "the maps are only asked for single keys; nothing depends on their order"
+)]
+
+use std::collections::HashMap;
+
+use super::constant::{Const, Constant, Constants};
+use super::name::{Name, Names, Step};
+use super::value::{Atom, BOTTOM, Marks, OPEN, Value, Values};
+use super::{Argument, Language};
+use crate::hash::KeyedHash;
+use crate::program::{List, Node, NodeId, Program};
+use crate::view::How;
+
+/// Items of a collection that are looked at.
+pub(super) const MOST_ITEMS: usize = 256;
+/// Collections inside each other that are looked at, and how many in all: a list may hold itself many times.
+const DEEPEST: usize = 6;
+const MOST_VISITS: usize = 512;
+
+/// One alternative of a value.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Alternative<'f> {
+    /// A constant text, and what had to be undone to read it.
+    Text(&'f [u8], How),
+    /// A small integer.
+    Number(i32),
+    /// A text of which only parts are known; [`Facts::parts`] returns them.
+    Partial(NodeId),
+    /// What a name stands for.
+    Name(Name),
+    /// A list; [`Facts::items_of`] returns its items.
+    List(Collection),
+    /// An object, dictionary or class; [`Facts::items_of`] returns its fields.
+    Record(Collection),
+    /// A function of the file.
+    Function,
+}
+
+/// A list or record that a value may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Collection(Atom);
+
+/// An item of a list, a record or the arguments of a call.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Item {
+    /// The expression; an item of a folded list has none.
+    pub node: Option<NodeId>,
+    /// Its value.
+    pub value: Value,
+    /// The name of a keyword or field.
+    pub key: Option<Constant>,
+}
+
+/// What is added to a list or record after it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Added {
+    Item(NodeId),
+    /// The items of the expression.
+    Spread(NodeId),
+    Field(Constant, NodeId),
+}
+
+/// The state of an evaluation.
+#[derive(Debug)]
+pub struct Facts<'p> {
+    pub(super) program: &'p Program,
+    pub(super) language: Language,
+    pub(super) constants: Constants<'p>,
+    pub(super) names: Names,
+    pub(super) values: Values,
+    pub(super) nodes: Vec<Value>,
+    /// What was added to a list or record, by the expression that makes it.
+    pub(super) grown: HashMap<NodeId, Vec<Added>, KeyedHash>,
+    /// Values for the keys of a record that are known only from a fold.
+    pub(super) folded_items: HashMap<Constant, Value, KeyedHash>,
+}
+
+impl<'p> Facts<'p> {
+    pub(super) fn new(program: &'p Program, language: Language) -> Self {
+        let bytes = program.spans.iter().map(|(_, end)| *end).max().unwrap_or(0) as usize;
+        Self {
+            program,
+            language,
+            constants: Constants::new(program, bytes),
+            names: Names::new(),
+            values: Values::new(),
+            nodes: vec![BOTTOM; program.len()],
+            grown: HashMap::default(),
+            folded_items: HashMap::default(),
+        }
+    }
+
+    /// Returns the program.
+    #[must_use]
+    pub const fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// Returns the value of an expression.
+    #[must_use]
+    pub fn value(&self, node: NodeId) -> Value {
+        self.nodes.get(node.index()).copied().unwrap_or(BOTTOM)
+    }
+
+    /// Returns the bytes of a constant text.
+    #[must_use]
+    pub fn bytes(&self, constant: Constant) -> &[u8] {
+        self.constants.bytes(constant)
+    }
+
+    /// Returns the last step of a name.
+    #[must_use]
+    pub fn step(&self, name: Name) -> Step {
+        self.names.step(name)
+    }
+
+    /// Returns the name without its last step.
+    #[must_use]
+    pub fn parent(&self, name: Name) -> Option<Name> {
+        self.names.parent(name)
+    }
+
+    /// Returns what had to be undone to read a name.
+    #[must_use]
+    pub fn how(&self, name: Name) -> How {
+        self.names.how(name)
+    }
+
+    /// Returns the origins of a value's data.
+    #[must_use]
+    pub fn marks(&self, value: Value) -> Marks {
+        self.values.marks(value)
+    }
+
+    /// Returns `true` if a value may be something besides its alternatives.
+    #[must_use]
+    pub fn is_open(&self, value: Value) -> bool {
+        self.values.is_open(value)
+    }
+
+    /// Returns the known alternatives of a value.
+    pub fn alternatives(&self, value: Value) -> impl Iterator<Item = Alternative<'_>> {
+        self.values.slice(value).iter().filter_map(|atom| match *atom {
+            Atom::Text(constant, how) => {
+                Some(Alternative::Text(self.bytes(constant), How::from_bits(how).unwrap_or(How::NONE)))
+            }
+            Atom::Number(number) => Some(Alternative::Number(number)),
+            Atom::Partial(node) => Some(Alternative::Partial(node)),
+            Atom::Name(name) => Some(Alternative::Name(name)),
+            Atom::List(..) | Atom::Sequence(..) => Some(Alternative::List(Collection(*atom))),
+            Atom::Record(_) | Atom::Instance(_) => Some(Alternative::Record(Collection(*atom))),
+            Atom::Function(_) | Atom::Method(_) | Atom::Bound(_) => Some(Alternative::Function),
+            _ => None,
+        })
+    }
+
+    /// Returns the names that a value may be.
+    pub fn names(&self, value: Value) -> impl Iterator<Item = Name> {
+        self.values
+            .slice(value)
+            .iter()
+            .filter_map(|atom| if let Atom::Name(name) = atom { Some(*name) } else { None })
+    }
+
+    /// Returns the expressions that a partly known text is joined from, in order.
+    #[must_use]
+    pub fn parts(&self, node: NodeId) -> Vec<NodeId> {
+        match self.program.node(node) {
+            Node::Join(items) => self.program.items(items).iter().take(MOST_ITEMS).copied().collect(),
+            Node::Format { template, .. } => vec![template],
+            Node::Mix(items) => self.program.items(items).to_vec(),
+            Node::Call { callee, arguments, .. } => {
+                let receiver = match self.program.node(callee) {
+                    Node::Member { object, .. } | Node::Index { object, .. } => Some(object),
+                    _ => None,
+                };
+                let texts = |id: &NodeId| self.has_text(self.value(*id));
+                let arguments = self.program.items(arguments).iter().take(MOST_ITEMS).copied();
+                receiver.into_iter().filter(texts).chain(arguments).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns `true` if a value may be a text, known or not.
+    #[must_use]
+    pub fn has_text(&self, value: Value) -> bool {
+        self.values.slice(value).iter().any(|atom| matches!(atom, Atom::Text(..) | Atom::Partial(_)))
+    }
+
+    /// Returns the items of the lists and records that a value may be, those of spread collections included.
+    #[must_use]
+    pub fn items(&self, value: Value) -> Vec<Item> {
+        let mut found = Found { items: Vec::new(), open: Vec::new(), left: MOST_VISITS };
+        self.collect(value, &mut found);
+        found.items.truncate(MOST_ITEMS);
+        found.items
+    }
+
+    /// Returns the items of one of the lists and records that a value may be.
+    #[must_use]
+    pub fn items_of(&self, collection: Collection) -> Vec<Item> {
+        let mut found = Found { items: Vec::new(), open: Vec::new(), left: MOST_VISITS };
+        self.collect_one(collection.0, &mut found);
+        found.items.truncate(MOST_ITEMS);
+        found.items
+    }
+
+    /// Returns an argument as an item.
+    #[must_use]
+    pub const fn item(&self, argument: &Argument) -> Item {
+        Item { node: argument.node, value: argument.value, key: argument.key }
+    }
+
+    /// Appends the items of all collections that a value may be; returns `false` if it may be none.
+    fn collect(&self, value: Value, found: &mut Found) -> bool {
+        let mut is_known = false;
+        for atom in self.values.slice(value) {
+            is_known |= self.collect_one(*atom, found);
+        }
+        is_known
+    }
+
+    fn collect_one(&self, atom: Atom, found: &mut Found) -> bool {
+        let start = found.items.len();
+        match atom {
+            Atom::List(node, skip) => {
+                self.collect_items(node, found);
+                let stop = start.saturating_add(usize::from(skip)).min(found.items.len());
+                found.items.drain(start..stop);
+            }
+            Atom::Record(node) | Atom::Instance(node) => self.collect_items(node, found),
+            Atom::Sequence(sequence, _) => {
+                let items = self.constants.items(sequence).iter().take(MOST_ITEMS);
+                let items = items.map(|item| Item { node: None, value: self.value_of(item), key: None });
+                found.items.extend(items);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Returns the value that was made for a folded constant, if one was.
+    fn value_of(&self, item: &Const) -> Value {
+        let Const::Text(bytes) = item else { return BOTTOM };
+        let known = self.constants.find(bytes).and_then(|constant| self.folded_items.get(&constant));
+        known.copied().unwrap_or(BOTTOM)
+    }
+
+    /// Appends the items that an expression of a collection has, with those that were added to it.
+    fn collect_items(&self, node: NodeId, found: &mut Found) {
+        let is_deep = found.open.len() > DEEPEST || found.open.contains(&node);
+        if is_deep || found.items.len() > MOST_ITEMS || found.left == 0 {
+            return;
+        }
+        found.open.push(node);
+        found.left = found.left.saturating_sub(1);
+        let (list, spread) = match self.program.node(node) {
+            Node::List(items) | Node::Record(items) | Node::Call { arguments: items, .. } => (items, false),
+            Node::Join(items) => (items, true),
+            _ => (List::default(), false),
+        };
+        let grown = self.grown.get(&node).map(Vec::as_slice).unwrap_or_default().iter().copied();
+        let items = self.program.items(list).iter();
+        let items = items.map(|item| if spread { Added::Spread(*item) } else { self.added(*item) });
+        for item in items.chain(grown).take(MOST_ITEMS) {
+            match item {
+                Added::Item(node) => {
+                    found.items.push(Item { node: Some(node), value: self.value(node), key: None });
+                }
+                Added::Field(key, node) => {
+                    found.items.push(Item { node: Some(node), value: self.value(node), key: Some(key) });
+                }
+                Added::Spread(inner) => {
+                    if !self.collect(self.value(inner), found) {
+                        found.items.push(Item { node: Some(inner), value: OPEN, key: None });
+                    }
+                }
+            }
+        }
+        found.open.pop();
+    }
+
+    /// Returns what an item in the source adds to its collection.
+    fn added(&self, item: NodeId) -> Added {
+        match self.program.node(item) {
+            Node::Spread(inner) => Added::Spread(inner),
+            Node::Field { key, value } => {
+                self.key_of(key).map_or(Added::Item(value), |key| Added::Field(key, value))
+            }
+            _ => Added::Item(item),
+        }
+    }
+
+    /// Returns the name of a field or keyword, if it is constant.
+    pub(super) fn key_of(&self, key: NodeId) -> Option<Constant> {
+        if let Node::Text(text) = self.program.node(key) {
+            return Some(Constants::of(text));
+        }
+        match self.values.single(self.value(key)) {
+            Some(Atom::Text(constant, _)) => Some(constant),
+            _ => None,
+        }
+    }
+}
+
+/// Items that were found, and how many collections may still be looked at.
+struct Found {
+    items: Vec<Item>,
+    /// The collections that are being looked at.
+    open: Vec<NodeId>,
+    left: usize,
+}

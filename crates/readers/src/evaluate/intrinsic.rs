@@ -1,0 +1,479 @@
+//! Functions of the languages that hand values on.
+
+use super::call::Place;
+use super::constant::Const;
+use super::facts::Added;
+use super::machine::{Holder, Machine};
+use super::name::{Name, Names, Step};
+use super::value::{Atom, BOTTOM, OPEN, Value};
+use super::{Argument, Language, Use, fold, javascript, python};
+use crate::view::How;
+
+/// What a function of the language does with its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Intrinsic {
+    Unknown,
+    /// Loads the module that the first argument names.
+    Load,
+    /// Makes a function that loads modules.
+    LoaderMaker,
+    /// Calls the first argument with the items of the third, or the second.
+    Apply,
+    Construct,
+    /// Reads the member of the first argument that the second names.
+    Get,
+    /// Describes that member.
+    Describe,
+    /// Writes that member.
+    Set,
+    /// Writes that member, as the third argument describes.
+    Define,
+    /// Removes that member.
+    Remove,
+    /// Copies the members of all arguments to the first.
+    Copy,
+    /// Lets the first argument take members from the second.
+    Inherit,
+    /// Makes an object that takes members from the first argument.
+    Create,
+    /// Returns the first argument, or an object that acts like it.
+    Same,
+    /// Returns the first argument if it is a function of the file.
+    Prototype,
+    /// Makes a text.
+    Text,
+    /// Makes a collection of what the arguments hold.
+    Collect,
+    /// Makes a record of keyword arguments.
+    Dictionary,
+    /// Takes one element of the first argument.
+    Next,
+    /// The modules that are loaded, by name.
+    Modules,
+    /// Returns the global names.
+    Globals,
+    /// Returns the members of the first argument.
+    Members,
+    /// Returns a function that reads a member of its argument, or calls it.
+    MemberReader,
+    MemberCaller,
+    /// Gives a function its first arguments.
+    Partial,
+    /// Calls the first argument with each element of the second.
+    Each,
+    /// Lets reading a member call the first argument.
+    Property,
+    /// Returns a method that does not take its object.
+    Static,
+}
+
+/// Steps of a name that has a meaning of its own.
+const MOST_STEPS: usize = 5;
+
+impl Machine<'_, '_> {
+    /// Returns the meaning of a name.
+    pub(super) fn intrinsic(&mut self, name: Name) -> Intrinsic {
+        if let Some(Some(known)) = self.intrinsics.get(name.index()) {
+            return *known;
+        }
+        let found = match (self.spelled(name), self.facts.language) {
+            (None, _) => Intrinsic::Unknown,
+            (Some(path), language) => {
+                let table = table(language);
+                let at = table.binary_search_by_key(&path.as_str(), |(known, _)| *known).ok();
+                at.and_then(|at| table.get(at)).map_or(Intrinsic::Unknown, |(_, intrinsic)| *intrinsic)
+            }
+        };
+        if self.intrinsics.len() <= name.index() {
+            self.intrinsics.resize(self.facts.names.len(), None);
+        }
+        if let Some(slot) = self.intrinsics.get_mut(name.index()) {
+            *slot = Some(found);
+        }
+        found
+    }
+
+    /// Returns `true` if the analysis or the language knows a name, or a longer one that begins with it.
+    pub(super) fn is_known(&mut self, name: Name) -> bool {
+        if name == Names::GLOBAL || name == Names::ANY {
+            return true;
+        }
+        if let Some(Some(known)) = self.known.get(name.index()) {
+            return *known;
+        }
+        let known = self.analysis.knows(&self.facts, name) || self.begins_intrinsic(name);
+        if self.known.len() <= name.index() {
+            self.known.resize(self.facts.names.len(), None);
+        }
+        if let Some(slot) = self.known.get_mut(name.index()) {
+            *slot = Some(known);
+        }
+        if known {
+            let all = &mut self.facts.values.known;
+            all.resize(all.len().max(self.known.len()), false);
+            if let Some(slot) = all.get_mut(name.index()) {
+                *slot = true;
+            }
+        }
+        known
+    }
+
+    fn begins_intrinsic(&self, name: Name) -> bool {
+        let Some(path) = self.spelled(name) else { return false };
+        let table = table(self.facts.language);
+        let at = table.partition_point(|(known, _)| *known < path.as_str());
+        let rest = table.get(at).and_then(|(known, _)| known.strip_prefix(path.as_str()));
+        // A longer name may follow others that begin alike.
+        let dotted = [path.as_str(), "."].concat();
+        let longer = table.partition_point(|(known, _)| *known < dotted.as_str());
+        rest.is_some_and(str::is_empty)
+            || table.get(longer).is_some_and(|(known, _)| known.starts_with(&dotted))
+    }
+
+    /// Returns the name that goes on with a step. What goes on from a name that nobody knows is a member of any object.
+    pub(super) fn child(&mut self, parent: Name, step: Step, how: How) -> Name {
+        let parent = if self.is_known(parent) { parent } else { Names::ANY };
+        let child = self.facts.names.child(parent, step, how);
+        self.is_known(child);
+        child
+    }
+
+    /// Returns the result of a call of a name.
+    pub(super) fn result(&mut self, name: Name) -> Value {
+        if !self.is_known(name) {
+            return OPEN;
+        }
+        let result = self.facts.names.child(name, Step::Result, How::NONE);
+        self.one(Atom::Name(result))
+    }
+
+    /// Returns a name as rules spell it: `@module.member`, `global.member`.
+    pub(super) fn spelled(&self, name: Name) -> Option<String> {
+        let mut steps = Vec::new();
+        let mut at = name;
+        for _ in 0..MOST_STEPS {
+            let (step, text) = match self.facts.names.step(at) {
+                Step::Member(text) => ("", text),
+                Step::Module(text) => ("@", text),
+                Step::Global => {
+                    steps.reverse();
+                    return Some(steps.join("."));
+                }
+                _ => return None,
+            };
+            let text = core::str::from_utf8(self.facts.bytes(text)).ok()?;
+            steps.push([step, text].concat());
+            let Some(parent) = self.facts.names.parent(at) else {
+                steps.reverse();
+                return Some(steps.join("."));
+            };
+            at = parent;
+        }
+        None
+    }
+
+    /// Returns the result of a call that the language gives a meaning.
+    pub(super) fn special_call(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Option<Value> {
+        let intrinsic = self.intrinsic(name);
+        let value = |at: usize| arguments.get(at).map_or(OPEN, |argument| argument.value);
+        let first = value(0);
+        let result = match intrinsic {
+            Intrinsic::Unknown | Intrinsic::Modules => return None,
+            Intrinsic::Load if arguments.is_empty() => OPEN,
+            Intrinsic::Load => self.load(place, arguments),
+            Intrinsic::LoaderMaker => {
+                let require = self.facts.constants.known(b"require");
+                let require = self.facts.names.child(Names::GLOBAL, Step::Member(require), How::NONE);
+                self.one(Atom::Name(require))
+            }
+            Intrinsic::Apply | Intrinsic::Construct => self.apply(place, intrinsic, first, arguments),
+            Intrinsic::Get => self.get(place, first, arguments),
+            Intrinsic::Describe => {
+                let member = match arguments.get(1).and_then(|key| key.node) {
+                    Some(key) => self.index(first, key, place.id),
+                    None => OPEN,
+                };
+                let key = self.facts.constants.known(b"value");
+                self.set_field(Holder::Record(place.id), key, member);
+                self.one(Atom::Record(place.id))
+            }
+            Intrinsic::Set => self.set_member(place, first, value(1), value(2), arguments),
+            Intrinsic::Define => {
+                let key = self.facts.constants.known(b"value");
+                let described = self.member(value(2), key, How::NONE);
+                self.set_member(place, first, value(1), described, arguments);
+                first
+            }
+            Intrinsic::Remove => {
+                self.remove_member(place, first, value(1));
+                OPEN
+            }
+            Intrinsic::Copy | Intrinsic::Inherit => self.copy(place, intrinsic, arguments),
+            Intrinsic::Create => {
+                if let Some(node) = arguments.first().and_then(|argument| argument.node) {
+                    self.add_parent(place.id, node);
+                }
+                self.one(Atom::Record(place.id))
+            }
+            Intrinsic::Same => first,
+            Intrinsic::Prototype => {
+                let functions = self.facts.values.atoms(first);
+                let functions: Vec<Atom> =
+                    functions.iter().filter(|atom| matches!(atom, Atom::Function(_))).copied().collect();
+                if functions.is_empty() {
+                    return None;
+                }
+                self.facts.values.set(&functions)
+            }
+            Intrinsic::Text => self.text_of_call(place, name, arguments),
+            _ => self.special_call_of_python(place, intrinsic, first, arguments)?,
+        };
+        Some(result)
+    }
+
+    fn load(&mut self, place: Place, arguments: &[Argument]) -> Value {
+        let Some(first) = arguments.first() else { return OPEN };
+        let value = if first.is_spread { self.element(first.value, None) } else { first.value };
+        if self.is_report() {
+            let built = self.facts.values.slice(value).iter().any(|atom| match atom {
+                Atom::Text(_, how) => {
+                    How::from_bits(*how).is_some_and(|how| how.has(How::FOLD) || how.has(How::DECODE))
+                }
+                _ => false,
+            });
+            if built {
+                self.analysis.build_name(&self.facts, place.id);
+            }
+        }
+        self.import(place.id, value)
+    }
+
+    fn apply(
+        &mut self,
+        place: Place,
+        intrinsic: Intrinsic,
+        function: Value,
+        arguments: &[Argument],
+    ) -> Value {
+        let at = if intrinsic == Intrinsic::Apply { 2 } else { 1 };
+        let listed = self.listed(arguments.get(at));
+        let mut result = BOTTOM;
+        for atom in self.facts.values.atoms(function).iter() {
+            if let Atom::Name(name) = *atom
+                && matches!(self.intrinsic(name), Intrinsic::Apply | Intrinsic::Construct)
+            {
+                // The same list would be its list again.
+                if self.is_report() {
+                    self.analysis.build_name(&self.facts, place.id);
+                }
+                continue;
+            }
+            let one = self.invoke(place.inner(), *atom, &listed);
+            result = self.join(result, one);
+        }
+        result
+    }
+
+    /// Reads the member that the second argument names; a third one is its default.
+    fn get(&mut self, place: Place, object: Value, arguments: &[Argument]) -> Value {
+        let Some(key) = arguments.get(1) else { return OPEN };
+        let member = match key.node {
+            Some(node) => self.index(object, node, place.id),
+            None => OPEN,
+        };
+        let member = self.read(place.id, member);
+        let default = arguments.get(2).map_or(BOTTOM, |argument| argument.value);
+        let default = if self.facts.language == Language::Python { default } else { BOTTOM };
+        self.join(member, default)
+    }
+
+    fn set_member(
+        &mut self,
+        place: Place,
+        object: Value,
+        key: Value,
+        value: Value,
+        arguments: &[Argument],
+    ) -> Value {
+        let from = arguments.get(2).and_then(|argument| argument.node);
+        let mut is_constant = false;
+        for atom in self.facts.values.atoms(key).iter() {
+            if let Atom::Text(text, how) = *atom {
+                is_constant = true;
+                let how = How::from_bits(how).unwrap_or(How::NONE);
+                self.write(object, Some((text, how)), value, from, place.id);
+            }
+        }
+        if !is_constant {
+            self.write(object, None, value, from, place.id);
+        }
+        OPEN
+    }
+
+    fn remove_member(&mut self, place: Place, object: Value, key: Value) {
+        if !self.is_report() {
+            return;
+        }
+        for atom in self.facts.values.atoms(object).iter() {
+            let Atom::Name(name) = *atom else { continue };
+            let step = match self.facts.values.single(key) {
+                Some(Atom::Text(text, _)) => Step::Member(text),
+                _ => Step::Computed,
+            };
+            let child = self.facts.names.child(name, step, How::NONE);
+            self.analysis.remove(&self.facts, child, place.id);
+        }
+    }
+
+    /// `Object.assign`, `Object.setPrototypeOf`: the first argument has the members of the others.
+    fn copy(&mut self, place: Place, intrinsic: Intrinsic, arguments: &[Argument]) -> Value {
+        let Some((first, others)) = arguments.split_first() else { return OPEN };
+        for atom in self.facts.values.atoms(first.value).iter() {
+            match *atom {
+                Atom::Record(node) | Atom::Instance(node) => {
+                    for node_of in others.iter().filter_map(|argument| argument.node) {
+                        self.add_parent(node, node_of);
+                        self.grow(node, Added::Spread(node_of));
+                    }
+                }
+                Atom::Name(name) if self.is_report() => {
+                    let proto = self.facts.constants.known(b"__proto__");
+                    let step =
+                        if intrinsic == Intrinsic::Copy { Step::Computed } else { Step::Member(proto) };
+                    let child = self.facts.names.child(name, step, How::NONE);
+                    self.analysis.write(&self.facts, child, None, place.id);
+                }
+                Atom::Name(name) => {
+                    for item in
+                        others.iter().flat_map(|other| self.facts.items(other.value)).collect::<Vec<_>>()
+                    {
+                        if let Some(key) = item.key {
+                            self.set_field(Holder::Name(name), key, item.value);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        first.value
+    }
+
+    /// A function that makes a text: folded where its arguments are constant.
+    fn text_of_call(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Value {
+        let folded = self.spelled(name).and_then(|path| {
+            let mut how = How::NONE;
+            let mut constants = Vec::new();
+            for argument in arguments.iter().filter(|argument| argument.key.is_none()) {
+                let (constant, more) = self.constant(argument.value)?;
+                if argument.is_spread {
+                    return None;
+                }
+                how = how.and(more);
+                constants.push(constant);
+            }
+            let (constant, more) = fold::function(self.facts.language, &path, &constants)?;
+            Some((constant, how.and(more)))
+        });
+        let value = self.folded(place.id, folded);
+        let nodes: Vec<_> = arguments.iter().filter_map(|argument| argument.node).collect();
+        self.marked_by(value, &nodes)
+    }
+
+    fn special_call_of_python(
+        &mut self,
+        place: Place,
+        intrinsic: Intrinsic,
+        first: Value,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let rest = arguments.get(1..).unwrap_or_default();
+        Some(match intrinsic {
+            Intrinsic::Collect => {
+                for argument in arguments {
+                    let element = self.element(argument.value, None);
+                    self.add_element(Holder::Record(place.id), element);
+                }
+                self.one(Atom::Record(place.id))
+            }
+            Intrinsic::Dictionary => {
+                for argument in arguments {
+                    match (argument.key, argument.node) {
+                        (Some(key), _) => self.set_field(Holder::Record(place.id), key, argument.value),
+                        (None, Some(node)) => self.add_parent(place.id, node),
+                        (None, None) => {}
+                    }
+                }
+                self.one(Atom::Record(place.id))
+            }
+            Intrinsic::Next => self.element(first, None),
+            Intrinsic::Globals => self.one(Atom::Name(Names::GLOBAL)),
+            Intrinsic::Members if arguments.is_empty() => self.one(Atom::Name(Names::GLOBAL)),
+            Intrinsic::Members => first,
+            Intrinsic::MemberReader | Intrinsic::MemberCaller | Intrinsic::Partial => {
+                if intrinsic == Intrinsic::Partial {
+                    self.invoke_all(place.inner(), first, rest);
+                }
+                self.one(Atom::Bound(place.id))
+            }
+            Intrinsic::Each => {
+                let given: Vec<Argument> = rest
+                    .iter()
+                    .map(|argument| Argument {
+                        value: self.element(argument.value, None),
+                        key: None,
+                        node: None,
+                        is_spread: false,
+                    })
+                    .collect();
+                let result = self.invoke_all(place.inner(), first, &given);
+                self.add_element(Holder::Record(place.id), result);
+                self.one(Atom::Record(place.id))
+            }
+            Intrinsic::Property => self.invoke_all(place.inner(), first, &[]),
+            Intrinsic::Static => self.one(Atom::Bound(place.id)),
+            _ => return None,
+        })
+    }
+
+    /// Calls what [`Intrinsic::MemberReader`] and its like returned.
+    pub(super) fn read_members(
+        &mut self,
+        place: Place,
+        intrinsic: Intrinsic,
+        earlier: &[Argument],
+        object: Value,
+    ) -> Value {
+        let key = earlier.first().and_then(|key| self.constant(key.value));
+        let Some((Const::Text(path), how)) = key else { return OPEN };
+        let mut value = object;
+        for part in path.split(|byte| *byte == b'.').take(MOST_STEPS) {
+            let key = self.facts.constants.known(part);
+            value = self.entry(value, key, how);
+        }
+        if intrinsic == Intrinsic::MemberCaller {
+            return self.invoke_all(place.inner(), value, earlier.get(1..).unwrap_or_default());
+        }
+        self.read_as(place.id, value, Use::Value)
+    }
+}
+
+/// What reading a member does besides going on with the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MemberKind {
+    Plain,
+    /// It is the global object.
+    Global,
+    /// It is the object itself.
+    Same,
+    /// It is the module itself.
+    Default,
+    /// It also holds the global names.
+    Namespace,
+}
+
+fn table(language: Language) -> &'static [(&'static str, Intrinsic)] {
+    match language {
+        Language::JavaScript => javascript::INTRINSICS,
+        Language::Python => python::INTRINSICS,
+    }
+}

@@ -1,0 +1,764 @@
+//! Rounds over a program, and the value of each kind of expression.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "the maps are only asked for single keys; nothing depends on their order"
+)]
+
+use std::collections::{HashMap, HashSet};
+
+use super::constant::{Const, Constant, Constants};
+use super::facts::Facts;
+use super::fold;
+use super::intrinsic::Intrinsic;
+use super::name::{Name, Names, Step};
+use super::value::{Atom, BOTTOM, Marks, OPEN, Value};
+use super::{Analysis, Language, Outcome, Round, Use};
+use crate::hash::KeyedHash;
+use crate::program::{FunctionId, List, Node, NodeFlags, NodeId, Program, Text, Variable};
+use crate::view::How;
+
+/// Rounds until variables have settled. Each goes forward over the program and then backward over its bindings.
+const ROUNDS: usize = 32;
+/// Rounds after which a text that still grows is one that is not known.
+const GROWING: usize = 2;
+/// Modules of which all members are imported.
+const MOST_STARS: usize = 4;
+/// Scopes around a class in which a name is looked for.
+const MOST_OUTER: usize = 4;
+/// Alternatives of one operand that are joined one by one.
+const MOST_JOINED: usize = 4;
+
+/// Whose fields are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Holder {
+    /// An object of which nothing is known.
+    Any,
+    Record(NodeId),
+    Instance(NodeId),
+    Name(Name),
+}
+
+/// How an expression is used by the expression around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position {
+    Value,
+    Callee,
+    Object,
+    All,
+    Operand,
+}
+
+/// What the name of a variable means where the variable is not bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outer {
+    /// The variable, in an error.
+    None,
+    Variable(Variable),
+    Global(Name),
+}
+
+pub(super) struct Machine<'p, 'a> {
+    pub(super) facts: Facts<'p>,
+    pub(super) analysis: &'a mut dyn Analysis,
+    pub(super) variables: Vec<Value>,
+    pub(super) fields: HashMap<(Holder, Constant), Value, KeyedHash>,
+    /// All that is written to a holder under names that are not constant, and all elements that were added.
+    pub(super) elements: HashMap<Holder, Value, KeyedHash>,
+    /// Where a record takes members from that it lacks.
+    pub(super) parents: HashMap<NodeId, Vec<NodeId>, KeyedHash>,
+    /// The arguments of each parameter, by its place in the table of operands.
+    pub(super) arguments: Vec<Value>,
+    /// The function of which a variable is a parameter that nothing else is bound to, and which one.
+    pub(super) parameter_of: Vec<Option<(FunctionId, u16)>>,
+    pub(super) positions: Vec<Position>,
+    pub(super) intrinsics: Vec<Option<Intrinsic>>,
+    /// By name: whether the analysis or the language knows it.
+    pub(super) known: Vec<Option<bool>>,
+    /// By variable: the first expression that binds it whatever happens.
+    pub(super) certain: Vec<usize>,
+    /// By variable: what its name means where it is not bound.
+    outers: Vec<Outer>,
+    /// Global names that the file assigns.
+    pub(super) assigned: HashSet<Constant, KeyedHash>,
+    /// Modules of which all members are imported.
+    stars: Vec<(Name, NodeId)>,
+    /// A function that is called may be more than the evaluation keeps apart.
+    pub(super) is_over: bool,
+    pub(super) changed: bool,
+    /// Counts the changes of values. A value that no operand of which changed since it was computed is not computed again.
+    tick: u32,
+    /// When a field of each name last changed, and where records take members from.
+    pub(super) keys_at: HashMap<Constant, u32, KeyedHash>,
+    parents_at: u32,
+    /// When each variable, and an argument of each function, last changed.
+    pub(super) variables_at: Vec<u32>,
+    pub(super) arguments_at: Vec<u32>,
+    /// A `with` may make another object of one.
+    has_enter: bool,
+    /// By expression: when its value changed, and when it was computed.
+    stamps: Vec<(u32, u32)>,
+    pub(super) round: Round,
+    pub(super) count: usize,
+}
+
+impl<'p, 'a> Machine<'p, 'a> {
+    pub(super) fn new(program: &'p Program, language: Language, analysis: &'a mut dyn Analysis) -> Self {
+        let mut machine = Self {
+            facts: Facts::new(program, language),
+            analysis,
+            variables: vec![OPEN; program.variables()],
+            fields: HashMap::default(),
+            elements: HashMap::default(),
+            parents: HashMap::default(),
+            arguments: vec![BOTTOM; program.operands.len()],
+            parameter_of: vec![None; program.variables()],
+            positions: vec![Position::Value; program.len()],
+            intrinsics: Vec::new(),
+            known: Vec::new(),
+            certain: vec![usize::MAX; program.variables()],
+            outers: Vec::new(),
+            assigned: HashSet::default(),
+            stars: Vec::new(),
+            is_over: false,
+            changed: false,
+            tick: 1,
+            keys_at: HashMap::default(),
+            parents_at: 1,
+            variables_at: vec![1; program.variables()],
+            arguments_at: vec![1; program.functions.len()],
+            has_enter: language == Language::Python && program.find_text(b"__enter__").is_some(),
+            stamps: vec![(0, 0); program.len()],
+            round: Round::Settle,
+            count: 0,
+        };
+        machine.prepare();
+        if language == Language::Python {
+            machine.outers =
+                (0..program.variables()).map(|at| machine.outer(Variable::from_index(at))).collect();
+        }
+        machine
+    }
+
+    pub(super) fn run(mut self) -> Outcome {
+        let mut outcome = Outcome::Unsettled;
+        for count in 0..ROUNDS {
+            (self.changed, self.count) = (false, count);
+            self.analysis.round(Round::Settle);
+            self.forward();
+            self.backward();
+            if !self.changed {
+                outcome = Outcome::Settled;
+                break;
+            }
+        }
+        self.round = Round::Report;
+        self.analysis.round(Round::Report);
+        self.forward();
+        if self.is_over { Outcome::Unsettled } else { outcome }
+    }
+
+    pub(super) fn is_report(&self) -> bool {
+        self.round == Round::Report
+    }
+
+    fn forward(&mut self) {
+        for index in 0..self.facts.nodes.len() {
+            let id = NodeId::from_index(index);
+            if self.is_report() { self.report(id) } else { self.renew(id) }
+        }
+    }
+
+    /// Hands values on from later bindings to earlier ones, so that functions in the reverse order of their calls settle at once.
+    fn backward(&mut self) {
+        for index in (0..self.facts.nodes.len()).rev() {
+            let id = NodeId::from_index(index);
+            if let Node::Bind { value, .. } | Node::Return { value, .. } = self.facts.program.node(id) {
+                if let Node::Call { callee, .. } = self.facts.program.node(value) {
+                    self.renew(callee);
+                }
+                self.renew(value);
+                self.renew(id);
+            }
+        }
+    }
+
+    /// Computes a value again if what it depends on has changed.
+    fn renew(&mut self, id: NodeId) {
+        if !self.is_current(id) {
+            self.compute(id);
+        }
+    }
+
+    fn compute(&mut self, id: NodeId) {
+        let now = self.tick;
+        let value = self.evaluate(id);
+        let Some(slot) = self.facts.nodes.get_mut(id.index()) else { return };
+        let is_new = *slot != value;
+        *slot = value;
+        if is_new {
+            self.tick = self.tick.saturating_add(1);
+        }
+        if let Some((changed, computed)) = self.stamps.get_mut(id.index()) {
+            *computed = now;
+            if is_new {
+                *changed = self.tick;
+            }
+        }
+    }
+
+    /// Notes that something other than the value of an expression changed.
+    pub(super) fn change(&mut self) {
+        self.changed = true;
+        self.tick = self.tick.saturating_add(1);
+    }
+
+    /// Notes that a record takes members from another, or a name from another module.
+    pub(super) fn change_parents(&mut self) {
+        self.change();
+        self.parents_at = self.tick;
+    }
+
+    /// Notes that a field changed.
+    pub(super) fn change_field(&mut self, key: Constant) {
+        self.change();
+        self.keys_at.insert(key, self.tick);
+    }
+
+    pub(super) fn change_variable(&mut self, variable: Variable) {
+        self.change();
+        if let Some(at) = self.variables_at.get_mut(variable.index()) {
+            *at = self.tick;
+        }
+    }
+
+    pub(super) fn change_argument(&mut self, function: FunctionId) {
+        self.change();
+        if let Some(at) = self.arguments_at.get_mut(function.index()) {
+            *at = self.tick;
+        }
+    }
+
+    /// Returns `true` if no field of a name has changed since.
+    fn is_field_old(&self, name: Text, computed: u32) -> bool {
+        let changed = self.keys_at.get(&Constants::of(name)).copied().unwrap_or(0);
+        changed <= computed && self.parents_at <= computed && !self.has_enter
+    }
+
+    /// Returns `true` if a call hands on nothing but the values of its operands.
+    fn is_inert(&self, callee: NodeId, arguments: List) -> bool {
+        let is_plain = |atom: &Atom| match *atom {
+            Atom::Name(name) => {
+                self.intrinsics.get(name.index()).copied().flatten() == Some(Intrinsic::Unknown)
+            }
+            Atom::Open | Atom::Many | Atom::Crowd | Atom::Marks(_) | Atom::Origin(_) => true,
+            _ => false,
+        };
+        let is_value = |node: &NodeId| self.facts.values.slice(self.value(*node)).iter().all(is_plain);
+        let object = match self.facts.program.node(callee) {
+            Node::Member { object, .. } | Node::Index { object, .. } => is_value(&object),
+            _ => true,
+        };
+        object && is_value(&callee) && self.items(arguments).iter().all(is_value)
+    }
+
+    /// Returns `true` if a value would be computed the same again.
+    fn is_current(&self, id: NodeId) -> bool {
+        let computed = self.stamps.get(id.index()).map_or(0, |stamp| stamp.1);
+        let is_old = |node: &NodeId| self.stamps.get(node.index()).is_some_and(|stamp| stamp.0 <= computed);
+        let all = |list: List| self.facts.program.items(list).iter().all(is_old);
+        if computed == 0 {
+            return false;
+        }
+        match self.facts.program.node(id) {
+            Node::Unknown | Node::Text(_) | Node::Number(_) | Node::Module(_) => true,
+            Node::Join(list)
+            | Node::Mix(list)
+            | Node::Either(list)
+            | Node::Last(list)
+            | Node::List(list)
+            | Node::Record(list) => all(list),
+            Node::Field { key, value } => is_old(&key) && is_old(&value),
+            Node::Spread(value) | Node::Return { value, .. } | Node::Import(value) => is_old(&value),
+            Node::Variable(variable) => {
+                let is_own = self.outers.get(variable.index()).is_none_or(|outer| *outer == Outer::None);
+                let at = self.variables_at.get(variable.index()).copied().unwrap_or(0);
+                if is_own { at <= computed } else { self.tick <= computed }
+            }
+            Node::Global(name) => self.is_field_old(name, computed),
+            Node::Member { object, name } => is_old(&object) && self.is_field_old(name, computed),
+            Node::Call { callee, arguments, .. } => {
+                let object = match self.facts.program.node(callee) {
+                    Node::Member { object, .. } | Node::Index { object, .. } => is_old(&object),
+                    _ => true,
+                };
+                let is_same = object && is_old(&callee) && all(arguments);
+                is_same && (self.tick <= computed || self.is_inert(callee, arguments))
+            }
+            Node::Function(function) => {
+                self.arguments_at.get(function.index()).is_some_and(|at| *at <= computed)
+            }
+            Node::Bind { target, value } => match self.facts.program.node(target) {
+                Node::Variable(_) | Node::Global(_) => is_old(&value),
+                Node::Member { object, .. } => is_old(&value) && is_old(&object),
+                _ => false,
+            },
+            _ => self.tick <= computed,
+        }
+    }
+
+    /// Tells the analysis what an expression does.
+    fn report(&mut self, id: NodeId) {
+        let value = self.value(id);
+        match self.facts.program.node(id) {
+            Node::Global(_) | Node::Member { .. } if value != BOTTOM => {
+                self.read(id, value);
+            }
+            Node::Global(_)
+            | Node::Member { .. }
+            | Node::Variable(_)
+            | Node::Index { .. }
+            | Node::Call { .. }
+            | Node::Bind { .. }
+            | Node::Delete(_)
+            | Node::Import(_) => self.compute(id),
+            _ if value == BOTTOM => self.compute(id),
+            _ => {}
+        }
+    }
+
+    pub(super) fn items(&self, list: List) -> &'p [NodeId] {
+        self.facts.program.items(list)
+    }
+
+    pub(super) fn value(&self, node: NodeId) -> Value {
+        self.facts.value(node)
+    }
+
+    pub(super) fn one(&mut self, atom: Atom) -> Value {
+        self.facts.values.one(atom)
+    }
+
+    pub(super) fn join(&mut self, one: Value, other: Value) -> Value {
+        self.facts.values.join(one, other)
+    }
+
+    pub(super) fn join_all(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
+        values.into_iter().fold(BOTTOM, |sum, value| self.join(sum, value))
+    }
+
+    pub(super) fn marked(&mut self, value: Value, marks: Marks) -> Value {
+        self.facts.values.mark(value, marks)
+    }
+
+    /// Adds the marks of several expressions to a value.
+    pub(super) fn marked_by(&mut self, value: Value, nodes: &[NodeId]) -> Value {
+        nodes.iter().fold(value, |value, node| {
+            let marks = self.facts.marks(self.value(*node));
+            self.marked(value, marks)
+        })
+    }
+
+    pub(super) fn how_of(&self, node: NodeId) -> How {
+        if !self.facts.program.flags(node).has(NodeFlags::ESCAPED) {
+            return How::NONE;
+        }
+        let name = matches!(self.facts.program.node(node), Node::Text(_));
+        if self.facts.language == Language::Python && !name { How::UNICODE } else { How::ESCAPE }
+    }
+
+    fn is_target(&self, node: NodeId) -> bool {
+        self.facts.program.flags(node).has(NodeFlags::TARGET)
+    }
+
+    fn evaluate(&mut self, id: NodeId) -> Value {
+        match self.facts.program.node(id) {
+            Node::Unknown => OPEN,
+            Node::Text(text) => {
+                let how = self.how_of(id);
+                self.one(Atom::Text(Constants::of(text), how.bits()))
+            }
+            Node::Number(number) => self.one(Atom::Number(number)),
+            Node::Variable(variable) => self.variable(id, variable),
+            Node::Name(text) | Node::Global(text) => {
+                let how = self.how_of(id);
+                let value = self.global(Constants::of(text), how);
+                self.read(id, value)
+            }
+            Node::Member { object, name } => {
+                if self.is_target(id) {
+                    return BOTTOM;
+                }
+                let how = self.how_of(id);
+                if self.facts.program.flags(id).has(NodeFlags::STATEMENT)
+                    && self.facts.program.bytes(name) == b"*"
+                {
+                    self.import_all(self.value(object), id);
+                    return OPEN;
+                }
+                let value = self.member(self.value(object), Constants::of(name), how);
+                self.read(id, value)
+            }
+            Node::Index { object, key } => {
+                if self.is_target(id) {
+                    return BOTTOM;
+                }
+                let value = self.index(self.value(object), key, id);
+                self.read(id, value)
+            }
+            Node::Slice { object, parts } => self.slice(object, parts),
+            Node::Call { callee, arguments, kind } => self.call(id, callee, arguments, kind),
+            Node::Join(list) => self.joined(id, list),
+            Node::Format { template, value } => self.formatted(id, template, value),
+            Node::Either(list) => {
+                let items = self.items(list);
+                self.join_all_of(items)
+            }
+            Node::Last(list) => self.items(list).last().map_or(OPEN, |last| self.value(*last)),
+            Node::Mix(list) => {
+                let items = self.items(list);
+                self.marked_by(OPEN, items)
+            }
+            Node::List(list) => {
+                let value = self.one(Atom::List(id, 0));
+                if self.is_target(id) { BOTTOM } else { self.marked_by(value, self.items(list)) }
+            }
+            Node::Record(list) => self.record(id, list),
+            Node::Field { value, .. } | Node::Spread(value) => self.value(value),
+            Node::Element(collection) => self.element(self.value(collection), None),
+            Node::Function(function) => {
+                self.bind_parameters(function);
+                self.one(Atom::Function(function))
+            }
+            Node::Bind { target, value } => {
+                let given = self.value(value);
+                self.assign(target, given, Some(value));
+                given
+            }
+            Node::Delete(target) => {
+                self.remove(target, id);
+                OPEN
+            }
+            Node::Return { function, value } => {
+                self.returned(function, value);
+                self.value(value)
+            }
+            Node::Import(name) => self.import(id, self.value(name)),
+            Node::Module(text) => {
+                let name = self.module(Constants::of(text), How::NONE);
+                self.one(Atom::Name(name))
+            }
+        }
+    }
+
+    /// Returns the value of a variable where it is read.
+    fn variable(&mut self, id: NodeId, variable: Variable) -> Value {
+        let mut value = self.variables.get(variable.index()).copied().unwrap_or(OPEN);
+        if self.is_target(id) {
+            return value;
+        }
+        if self.facts.language == Language::Python {
+            value = self.variable_or_outer(id, variable, value);
+        }
+        let how = self.how_of(id);
+        if !how.is_plain() {
+            let mut atoms = self.facts.values.atoms(value).to_vec();
+            for atom in &mut atoms {
+                if let Atom::Name(name) = atom {
+                    *name = self.facts.names.with_how(*name, how);
+                }
+            }
+            value = self.facts.values.set(&atoms);
+        }
+        if self.positions.get(id.index()) == Some(&Position::All) {
+            value = self.read_as(id, value, Use::All);
+        }
+        value
+    }
+
+    /// Returns what the name of a variable means where the variable is not bound.
+    fn outer(&mut self, variable: Variable) -> Outer {
+        let Some(name) = self.facts.program.variable_name(variable) else { return Outer::None };
+        match self.facts.program.outer.get(&variable) {
+            Some(Some(outer)) => return Outer::Variable(*outer),
+            Some(None) => {}
+            None if self.facts.program.file_variable(name) == Some(variable) => {}
+            None => return Outer::None,
+        }
+        let global = self.facts.names.child(Names::GLOBAL, Step::Member(Constants::of(name)), How::NONE);
+        if self.analysis.knows(&self.facts, global) { Outer::Global(global) } else { Outer::None }
+    }
+
+    /// A name of the file or of a class means that of a scope around it where it is not bound yet.
+    fn variable_or_outer(&mut self, id: NodeId, variable: Variable, value: Value) -> Value {
+        let mut value = value;
+        let mut variable = variable;
+        for _ in 0..MOST_OUTER {
+            let outer = self.outers.get(variable.index()).copied().unwrap_or(Outer::None);
+            let certain = self.certain.get(variable.index()).copied().unwrap_or(usize::MAX);
+            let is_again = |star: &(Name, NodeId)| star.0 == Names::GLOBAL && star.1.index() > certain;
+            if outer == Outer::None || certain <= id.index() && !self.stars.iter().any(is_again) {
+                break;
+            }
+            let more = match outer {
+                Outer::Global(name) => self.one(Atom::Name(name)),
+                Outer::Variable(outer) => {
+                    variable = outer;
+                    self.variables.get(outer.index()).copied().unwrap_or(OPEN)
+                }
+                Outer::None => BOTTOM,
+            };
+            value = self.join(value, more);
+            if !matches!(outer, Outer::Variable(_)) {
+                break;
+            }
+        }
+        value
+    }
+
+    fn join_all_of(&mut self, nodes: &[NodeId]) -> Value {
+        nodes.iter().fold(BOTTOM, |sum, node| {
+            let value = self.value(*node);
+            self.join(sum, value)
+        })
+    }
+
+    /// Tells the analysis the names that an expression reads, and adds their marks.
+    pub(super) fn read(&mut self, id: NodeId, value: Value) -> Value {
+        let used = match self.positions.get(id.index()) {
+            Some(Position::Callee) => return self.read_computed(id, value),
+            Some(Position::Object) => Use::Object,
+            Some(Position::All) => Use::All,
+            Some(Position::Operand) => Use::Operand,
+            Some(Position::Value) | None => Use::Value,
+        };
+        if self.is_target(id) {
+            return value;
+        }
+        self.read_as(id, value, used)
+    }
+
+    /// A function whose name is not constant is told even if it is called.
+    fn read_computed(&mut self, id: NodeId, value: Value) -> Value {
+        if self.facts.language == Language::Python {
+            for name in self.facts.names(value).collect::<Vec<_>>() {
+                if self.facts.names.step(name) == Step::Computed {
+                    self.analysis.read(&self.facts, name, id, Use::Value);
+                }
+            }
+        }
+        value
+    }
+
+    pub(super) fn read_as(&mut self, id: NodeId, value: Value, used: Use) -> Value {
+        let mut result = value;
+        for atom in self.facts.values.atoms(value).iter() {
+            if let Atom::Name(name) = *atom {
+                let marks = self.analysis.read(&self.facts, name, id, used);
+                result = self.marked(result, marks);
+            }
+        }
+        result
+    }
+
+    /// Returns a global name. What the file assigns to it is another alternative.
+    fn global(&mut self, text: Constant, how: How) -> Value {
+        let mut value = self.member_of_name(Names::GLOBAL, text, how);
+        for (module, _) in self.stars.clone() {
+            let member = self.member_of_name(module, text, how);
+            value = self.join(value, member);
+        }
+        value
+    }
+
+    /// `from module import *`: any name may be a member of the module.
+    fn import_all(&mut self, module: Value, id: NodeId) {
+        for name in self.facts.names(module).collect::<Vec<_>>() {
+            if !self.stars.contains(&(name, id)) && self.stars.len() < MOST_STARS {
+                self.stars.push((name, id));
+                self.change_parents();
+            }
+        }
+    }
+
+    /// Returns the contents of a module.
+    pub(super) fn module(&mut self, specifier: Constant, how: How) -> Name {
+        let bytes = self.facts.constants.bytes(specifier);
+        if self.facts.language == Language::JavaScript {
+            let bare = bytes.strip_prefix(b"node:").unwrap_or(bytes).to_vec();
+            let text = self.facts.constants.known(&bare);
+            if bare == b"process" {
+                return self.facts.names.child(Names::GLOBAL, Step::Member(text), how);
+            }
+            return self.facts.names.module(text, how);
+        }
+        // `urllib.request` is a member of `urllib`.
+        let parts: Vec<Vec<u8>> =
+            bytes.split(|byte| matches!(byte, b'.' | b'/')).map(<[u8]>::to_vec).take(6).collect();
+        let mut parts = parts.into_iter();
+        let first = parts.next().unwrap_or_default();
+        let text = self.facts.constants.known(&first);
+        let mut name = match first.as_slice() {
+            b"builtins" | b"__builtin__" | b"__builtins__" => Names::GLOBAL,
+            _ => self.facts.names.module(text, how),
+        };
+        for part in parts {
+            let text = self.facts.constants.known(&part);
+            name = self.facts.names.child(name, Step::Member(text), How::NONE);
+        }
+        name
+    }
+
+    /// Asks for the modules that a value names.
+    pub(super) fn import(&mut self, id: NodeId, specifier: Value) -> Value {
+        let mut modules = Vec::new();
+        let mut known = false;
+        for atom in self.facts.values.atoms(specifier).iter() {
+            let Atom::Text(text, how) = *atom else { continue };
+            let how = How::from_bits(how).unwrap_or(How::NONE);
+            known = true;
+            if self.is_report() {
+                self.analysis.import(&self.facts, Some(text), how, id);
+            }
+            let name = self.module(text, how);
+            modules.push(Atom::Name(name));
+        }
+        let number = self.facts.values.slice(specifier).iter().all(|atom| matches!(atom, Atom::Number(_)));
+        let other = |atom: &Atom| !matches!(atom, Atom::Text(..) | Atom::Marks(_) | Atom::Origin(_));
+        let open = specifier == BOTTOM || self.facts.values.slice(specifier).iter().any(other);
+        if self.is_report() && open && (specifier == BOTTOM || !number) {
+            self.analysis.import(&self.facts, None, How::NONE, id);
+        }
+        if known || specifier != BOTTOM { self.facts.values.set(&modules) } else { BOTTOM }
+    }
+
+    /// Returns a text that folding made, or a text of which only parts are known.
+    pub(super) fn folded(&mut self, id: NodeId, folded: Option<(Const, How)>) -> Value {
+        let atom =
+            folded.and_then(|(constant, how)| self.atom_of(constant, how)).unwrap_or(Atom::Partial(id));
+        let growing = self.count > GROWING
+            && matches!(atom, Atom::Text(..) | Atom::Sequence(..))
+            && !self.facts.values.slice(self.value(id)).contains(&atom);
+        self.one(if growing { Atom::Partial(id) } else { atom })
+    }
+
+    pub(super) fn atom_of(&mut self, constant: Const, how: How) -> Option<Atom> {
+        match constant {
+            Const::Text(bytes) => Some(Atom::Text(self.facts.constants.intern(&bytes)?, how.bits())),
+            Const::Number(number) => Some(Atom::Number(i32::try_from(number).ok()?)),
+            Const::List(items) => {
+                for item in &items {
+                    if let Const::Text(bytes) = item {
+                        let text = self.facts.constants.intern(bytes)?;
+                        let value = self.one(Atom::Text(text, how.bits()));
+                        self.facts.folded_items.insert(text, value);
+                    }
+                }
+                Some(Atom::Sequence(self.facts.constants.sequence(Const::List(items))?, how.bits()))
+            }
+        }
+    }
+
+    /// Texts that are put together, or lists.
+    fn joined(&mut self, id: NodeId, list: List) -> Value {
+        let items = self.items(list);
+        if items.iter().any(|item| self.value(*item) == BOTTOM) && !self.is_report() {
+            return BOTTOM;
+        }
+        let is_list = |atom: &Atom| matches!(atom, Atom::List(..) | Atom::Sequence(..));
+        let lists = items.iter().any(|item| self.facts.values.slice(self.value(*item)).iter().any(is_list));
+        if lists && items.len() == 2 {
+            let value = self.one(Atom::List(id, 0));
+            return self.marked_by(value, items);
+        }
+        let texts = items.iter().any(|item| self.facts.has_text(self.value(*item)));
+        if !texts {
+            return self.marked_by(OPEN, items);
+        }
+        let mut joined = vec![(Vec::new(), How::NONE)];
+        for item in items {
+            let found = self.texts_of(*item);
+            if found.is_empty() || joined.len().saturating_mul(found.len()) > MOST_JOINED {
+                joined.clear();
+                break;
+            }
+            joined = joined
+                .iter()
+                .flat_map(|(head, how)| {
+                    found.iter().map(|(tail, more)| ([head.as_slice(), tail].concat(), how.and(*more)))
+                })
+                .collect();
+        }
+        let fold = if items.len() > 1 { How::FOLD } else { How::NONE };
+        let mut value = BOTTOM;
+        for (text, how) in joined {
+            let one = self.folded(id, Some((Const::Text(text), how.and(fold))));
+            value = self.join(value, one);
+        }
+        if value == BOTTOM {
+            value = self.one(Atom::Partial(id));
+        }
+        self.marked_by(value, items)
+    }
+
+    /// Returns the constant texts of an expression; none if it may be anything else.
+    fn texts_of(&self, node: NodeId) -> Vec<(Vec<u8>, How)> {
+        let mut found = Vec::new();
+        for atom in self.facts.values.slice(self.value(node)) {
+            match *atom {
+                Atom::Text(text, how) => {
+                    found.push((self.facts.bytes(text).to_vec(), How::from_bits(how).unwrap_or(How::NONE)));
+                }
+                Atom::Number(number) => found.push((number.to_string().into_bytes(), How::NONE)),
+                Atom::Marks(_) | Atom::Origin(_) => {}
+                _ => return Vec::new(),
+            }
+        }
+        found
+    }
+
+    fn formatted(&mut self, id: NodeId, template: NodeId, value: NodeId) -> Value {
+        let result = if self.facts.has_text(self.value(template)) {
+            let folded = self.constant(self.value(template)).and_then(|(template, how)| {
+                let (value, more) = self.constant(self.value(value))?;
+                Some((fold::percent(&template, &value)?, how.and(more).and(How::FOLD)))
+            });
+            self.folded(id, folded)
+        } else {
+            OPEN
+        };
+        self.marked_by(result, &[template, value])
+    }
+
+    /// Returns the constant that a value certainly is.
+    pub(super) fn constant(&self, value: Value) -> Option<(Const, How)> {
+        let atom = self.facts.values.single(value)?;
+        let known = |how: u8| How::from_bits(how).unwrap_or(How::NONE);
+        match atom {
+            Atom::Text(text, how) => Some((Const::Text(self.facts.bytes(text).to_vec()), known(how))),
+            Atom::Number(number) => Some((Const::Number(i64::from(number)), How::NONE)),
+            Atom::Sequence(sequence, how) => {
+                Some((Const::List(self.facts.constants.items(sequence).to_vec()), known(how)))
+            }
+            Atom::List(..) => {
+                let mut how = How::NONE;
+                let mut items = Vec::new();
+                for item in self.facts.items(value) {
+                    let (constant, more) = self.plain(item.value)?;
+                    how = how.and(more);
+                    items.push(constant);
+                }
+                Some((Const::List(items), how))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the text or number that a value certainly is.
+    fn plain(&self, value: Value) -> Option<(Const, How)> {
+        match self.facts.values.single(value)? {
+            Atom::Text(..) | Atom::Number(_) => self.constant(value),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Members, elements and fields of values.
+
+use super::constant::{Const, Constant, Constants};
+use super::facts::{Added, MOST_ITEMS};
+use super::fold;
+use super::intrinsic::{Intrinsic, MemberKind};
+use super::machine::{Holder, Machine};
+use super::name::{Name, Names, Step};
+use super::value::{Atom, BOTTOM, OPEN, Value};
+use super::{Language, javascript, python};
+use crate::program::{List, Node, NodeFlags, NodeId};
+use crate::view::How;
+
+/// Records behind each other from which one takes a member that it lacks.
+const MOST_PARENTS: usize = 4;
+/// Items that are added to one list.
+const MOST_GROWN: usize = 64;
+
+impl Machine<'_, '_> {
+    /// Returns a member with a constant name.
+    pub(super) fn member(&mut self, object: Value, key: Constant, how: How) -> Value {
+        if object == BOTTOM && !self.is_report() {
+            return BOTTOM;
+        }
+        let mut result = BOTTOM;
+        let mut is_any = object == BOTTOM;
+        for atom in self.facts.values.atoms(object).iter() {
+            let found = match *atom {
+                Atom::Name(name) => Some(self.member_of_name(name, key, how)),
+                Atom::Record(_) | Atom::Instance(_) => {
+                    let found = self.field(*atom, key, how, 0);
+                    let found = found.or_else(|| self.entered(*atom, key, how));
+                    let made = self.maker(*atom, key);
+                    found.or(made)
+                }
+                Atom::Marks(_) | Atom::Origin(_) | Atom::Parameter(_) => continue,
+                _ => self.maker(*atom, key),
+            };
+            is_any |= found.is_none() || matches!(atom, Atom::Function(_));
+            result = self.join(result, found.unwrap_or(BOTTOM));
+        }
+        if is_any {
+            let known = self.fields.get(&(Holder::Any, key)).copied().unwrap_or(BOTTOM);
+            result = self.join(result, known);
+            let any = self.member_of_name(Names::ANY, key, how);
+            result = self.join(result, any);
+        }
+        let marks = self.facts.marks(object);
+        self.marked(result, marks)
+    }
+
+    /// Returns the global that makes values of this kind, for `[].constructor`.
+    fn maker(&mut self, atom: Atom, key: Constant) -> Option<Value> {
+        let bytes = self.facts.bytes(key);
+        let is_constructor = bytes == b"constructor";
+        if self.facts.language != Language::JavaScript || !(is_constructor || bytes == b"__proto__") {
+            return None;
+        }
+        let maker: &[u8] = match atom {
+            Atom::Record(_) if is_constructor => b"Object",
+            Atom::List(..) | Atom::Sequence(..) if is_constructor => b"Array",
+            Atom::Text(..) | Atom::Partial(_) if is_constructor => b"String",
+            Atom::Function(_) => b"function",
+            _ => return None,
+        };
+        let text = self.facts.constants.known(maker);
+        let mut name = self.facts.names.child(Names::GLOBAL, Step::Member(text), How::NONE);
+        if maker == b"function" {
+            name = self.facts.names.child(name, Step::Member(key), How::NONE);
+        }
+        Some(self.one(Atom::Name(name)))
+    }
+
+    /// Returns a member of a name, with what the file assigns to it.
+    pub(super) fn member_of_name(&mut self, name: Name, key: Constant, how: How) -> Value {
+        let bytes = self.facts.bytes(key);
+        let special = match self.facts.language {
+            Language::JavaScript => javascript::member(name, bytes),
+            Language::Python => python::member(name, bytes),
+        };
+        match special {
+            MemberKind::Global => return self.one(Atom::Name(Names::GLOBAL)),
+            MemberKind::Same => return self.one(Atom::Name(name)),
+            MemberKind::Default
+                if matches!(self.facts.names.step(name), Step::Module(_) | Step::Member(_)) =>
+            {
+                return self.one(Atom::Name(name));
+            }
+            _ => {}
+        }
+        let child = self.child(name, Step::Member(key), how);
+        // A member of any object that nobody knows is like any value.
+        let is_open = name == Names::ANY && special == MemberKind::Plain && !self.is_known(child);
+        let mut value = if is_open { OPEN } else { self.one(Atom::Name(child)) };
+        if special == MemberKind::Namespace {
+            let global = self.one(Atom::Name(Names::GLOBAL));
+            value = self.join(value, global);
+        }
+        let text = self.facts.constants.text(key);
+        if name == Names::GLOBAL
+            && self.facts.language == Language::Python
+            && let Some(variable) = text.and_then(|text| self.facts.program.file_variable(text))
+        {
+            let known = self.variables.get(variable.index()).copied().unwrap_or(BOTTOM);
+            value = self.join(value, known);
+        }
+        let assigned = self.fields.get(&(Holder::Name(name), key)).copied().unwrap_or(BOTTOM);
+        let is_assigned = assigned != BOTTOM || name == Names::GLOBAL && self.assigned.contains(&key);
+        if is_assigned && !self.analysis.knows(&self.facts, child) {
+            return assigned;
+        }
+        self.join(value, assigned)
+    }
+
+    /// Returns a field of a record, or of one that it takes members from; `None` if none of them has it.
+    fn field(&mut self, atom: Atom, key: Constant, how: How, depth: usize) -> Option<Value> {
+        let mut found = None;
+        let node = match atom {
+            Atom::Record(node) => node,
+            Atom::Instance(node) => {
+                found = self.fields.get(&(Holder::Instance(node), key)).copied();
+                node
+            }
+            _ => return None,
+        };
+        if let Some(own) = self.fields.get(&(Holder::Record(node), key)).copied() {
+            let own = if matches!(atom, Atom::Instance(_)) { self.as_method(own) } else { own };
+            found = Some(self.join(own, found.unwrap_or(BOTTOM)));
+        }
+        if found.is_some() || depth >= MOST_PARENTS {
+            return found;
+        }
+        for parent in self.parents.get(&node).cloned().unwrap_or_default() {
+            for atom in self.facts.values.atoms(self.value(parent)).iter() {
+                let more = match *atom {
+                    Atom::Name(name) => Some(self.member_of_name(name, key, how)),
+                    Atom::Record(_) | Atom::Instance(_) => {
+                        self.field(*atom, key, how, depth.saturating_add(1))
+                    }
+                    _ => None,
+                };
+                if let Some(more) = more {
+                    found = Some(self.join(more, found.unwrap_or(BOTTOM)));
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns a member of what `with` makes of an object.
+    fn entered(&mut self, atom: Atom, key: Constant, how: How) -> Option<Value> {
+        let Atom::Instance(node) = atom else { return None };
+        let name = self.facts.constants.find(b"__enter__")?;
+        let method = self.fields.get(&(Holder::Record(node), name)).copied()?;
+        let mut found = None;
+        for atom in self.facts.values.atoms(method).iter() {
+            let Atom::Function(id) = *atom else { continue };
+            let function = self.facts.program.function(id)?;
+            let result = self.variables.get(function.result.index()).copied().unwrap_or(BOTTOM);
+            for name in self.facts.names(result).collect::<Vec<_>>() {
+                let member = self.member_of_name(name, key, how);
+                found = Some(self.join(member, found.unwrap_or(BOTTOM)));
+            }
+        }
+        found
+    }
+
+    /// Turns functions of a class into methods, which take their object as first argument.
+    pub(super) fn as_method(&mut self, value: Value) -> Value {
+        if self.facts.language != Language::Python {
+            return value;
+        }
+        let atoms = self.facts.values.atoms(value);
+        if !atoms.iter().any(|atom| matches!(atom, Atom::Function(_))) {
+            return value;
+        }
+        let change = |atom: &Atom| if let Atom::Function(id) = atom { Atom::Method(*id) } else { *atom };
+        let atoms: Vec<Atom> = atoms.iter().map(change).collect();
+        self.facts.values.set(&atoms)
+    }
+
+    /// Adds a value to a field.
+    pub(super) fn set_field(&mut self, holder: Holder, key: Constant, value: Value) {
+        if value == BOTTOM {
+            return;
+        }
+        let known = self.fields.get(&(holder, key)).copied().unwrap_or(BOTTOM);
+        let both = self.join(known, value);
+        if both != known {
+            self.fields.insert((holder, key), both);
+            self.change_field(key);
+        }
+    }
+
+    pub(super) fn add_element(&mut self, holder: Holder, value: Value) {
+        let known = self.elements.get(&holder).copied().unwrap_or(BOTTOM);
+        let both = self.join(known, value);
+        if both != known {
+            self.elements.insert(holder, both);
+            self.change();
+        }
+    }
+
+    pub(super) fn add_parent(&mut self, node: NodeId, parent: NodeId) {
+        let parents = self.parents.entry(node).or_default();
+        if !parents.contains(&parent) && parents.len() < 8 {
+            parents.push(parent);
+            self.change_parents();
+        }
+    }
+
+    pub(super) fn grow(&mut self, node: NodeId, added: Added) {
+        let known = self.facts.grown.entry(node).or_default();
+        if !known.contains(&added) && known.len() < MOST_GROWN {
+            known.push(added);
+            self.change();
+        }
+    }
+
+    /// An object literal, dictionary or class.
+    pub(super) fn record(&mut self, id: NodeId, list: List) -> Value {
+        if self.facts.program.flags(id).has(NodeFlags::TARGET) {
+            return BOTTOM;
+        }
+        let items = self.items(list);
+        let is_function = |item: &NodeId| {
+            let Node::Field { value, .. } = self.facts.program.node(*item) else { return false };
+            matches!(self.facts.program.node(value), Node::Function(_))
+        };
+        // Its methods may read its fields through `this`, of which nothing else is known.
+        let has_methods = items.iter().any(is_function);
+        for item in items {
+            match self.facts.program.node(*item) {
+                Node::Spread(parent) => self.add_parent(id, parent),
+                Node::Field { key, value } => {
+                    let field = self.value(value);
+                    match self.facts.key_of(key) {
+                        Some(key) if self.facts.bytes(key) == b"__proto__" => self.add_parent(id, value),
+                        Some(key) => {
+                            self.set_field(Holder::Record(id), key, field);
+                            if has_methods {
+                                let field = self.as_method(field);
+                                self.set_field(Holder::Any, key, field);
+                            }
+                        }
+                        None => self.add_element(Holder::Record(id), field),
+                    }
+                }
+                _ => {}
+            }
+        }
+        let value = self.one(Atom::Record(id));
+        self.marked_by(value, items)
+    }
+
+    /// Returns `object[key]`.
+    pub(super) fn index(&mut self, object: Value, key: NodeId, id: NodeId) -> Value {
+        let keys = self.value(key);
+        if (keys == BOTTOM || object == BOTTOM) && !self.is_report() {
+            return BOTTOM;
+        }
+        let mut result = BOTTOM;
+        let mut is_computed = keys == BOTTOM;
+        for atom in self.facts.values.atoms(keys).iter() {
+            let found = match *atom {
+                Atom::Text(text, how) => {
+                    let how = How::from_bits(how).unwrap_or(How::NONE);
+                    if self.is_report() && (how.has(How::FOLD) || how.has(How::DECODE)) {
+                        self.analysis.build_name(&self.facts, id);
+                    }
+                    self.entry(object, text, how)
+                }
+                Atom::Number(number) => self.element(object, Some(number)),
+                Atom::Marks(_) | Atom::Origin(_) => continue,
+                _ => {
+                    is_computed = true;
+                    continue;
+                }
+            };
+            result = self.join(result, found);
+        }
+        if is_computed {
+            let found = self.computed(object);
+            result = self.join(result, found);
+        }
+        let marks = self.facts.marks(object);
+        self.marked(result, marks)
+    }
+
+    /// Returns what a collection holds under a constant key.
+    pub(super) fn entry(&mut self, object: Value, key: Constant, how: How) -> Value {
+        let mut modules = BOTTOM;
+        for atom in self.facts.values.atoms(object).iter() {
+            if let Atom::Name(name) = *atom
+                && self.intrinsic(name) == Intrinsic::Modules
+            {
+                let name = self.module(key, how);
+                let module = self.one(Atom::Name(name));
+                modules = self.join(modules, module);
+            }
+        }
+        if modules == BOTTOM { self.member(object, key, how) } else { modules }
+    }
+
+    /// Returns a member whose name is not constant.
+    fn computed(&mut self, object: Value) -> Value {
+        let mut result = self.element(object, None);
+        for atom in self.facts.values.atoms(object).iter() {
+            if let Atom::Name(name) = *atom {
+                let child = self.child(name, Step::Computed, How::NONE);
+                let value = self.one(Atom::Name(child));
+                result = self.join(result, value);
+            }
+        }
+        result
+    }
+
+    /// Returns one element of a collection, or any of them.
+    pub(super) fn element(&mut self, collection: Value, index: Option<i32>) -> Value {
+        if collection == BOTTOM && !self.is_report() {
+            return BOTTOM;
+        }
+        let mut result = BOTTOM;
+        for atom in self.facts.values.atoms(collection).iter() {
+            let found = match *atom {
+                Atom::List(node, skip) => self.item(node, skip, index),
+                Atom::Sequence(sequence, how) => {
+                    let items = self.facts.constants.items(sequence);
+                    let chosen: Vec<Const> = match index {
+                        Some(index) => fold::at(items, i64::from(index)).cloned().into_iter().collect(),
+                        None => items.iter().take(MOST_ITEMS).cloned().collect(),
+                    };
+                    let how = How::from_bits(how).unwrap_or(How::NONE);
+                    let atoms: Vec<Atom> =
+                        chosen.into_iter().filter_map(|item| self.atom_of(item, how)).collect();
+                    self.facts.values.set(&atoms)
+                }
+                Atom::Record(node) | Atom::Instance(node) => {
+                    let value = self.one(*atom);
+                    let own = self.elements.get(&Holder::Record(node)).copied().unwrap_or(BOTTOM);
+                    let own = self.join(own, value);
+                    let items = self.facts.items(value);
+                    let items = self.join_all(items.into_iter().map(|item| item.value));
+                    self.join(items, own)
+                }
+                // What a generator yields is its value.
+                Atom::Name(_) if index.is_none() && self.facts.language == Language::Python => {
+                    let own = self.one(*atom);
+                    self.join(own, OPEN)
+                }
+                Atom::Marks(_) | Atom::Origin(_) | Atom::Parameter(_) => continue,
+                _ => OPEN,
+            };
+            result = self.join(result, found);
+        }
+        let marks = self.facts.marks(collection);
+        let result = if result == BOTTOM { OPEN } else { result };
+        self.marked(result, marks)
+    }
+
+    fn item(&mut self, node: NodeId, skip: u16, index: Option<i32>) -> Value {
+        let all = self.one(Atom::List(node, skip));
+        let items = self.facts.items(all);
+        let added = self.elements.get(&Holder::Record(node)).copied().unwrap_or(BOTTOM);
+        let Some(index) = index else {
+            let items = self.join_all(items.into_iter().map(|item| item.value));
+            return self.join(items, added);
+        };
+        let found = fold::at(&items, i64::from(index)).map(|item| item.value);
+        let found = match found {
+            Some(found) => found,
+            // A comprehension has as many items as it steps through.
+            None => self.join_all(items.into_iter().map(|item| item.value)),
+        };
+        let grown = self.facts.grown.get(&node).cloned().unwrap_or_default();
+        let grown =
+            grown.iter().filter_map(|added| if let Added::Item(node) = added { Some(*node) } else { None });
+        let grown = self.join_all(grown.map(|node| self.facts.value(node)).collect::<Vec<_>>());
+        let found = self.join(found, grown);
+        self.join(found, added)
+    }
+
+    /// Returns `object[start:end:step]`.
+    pub(super) fn slice(&mut self, object: NodeId, parts: List) -> Value {
+        let value = self.value(object);
+        let parts: Vec<Option<i64>> = self
+            .items(parts)
+            .iter()
+            .map(|part| match self.facts.values.single(self.value(*part)) {
+                Some(Atom::Number(number)) => Some(i64::from(number)),
+                _ => None,
+            })
+            .collect();
+        if let [start, None, None] = parts.as_slice()
+            && let Some(Atom::List(node, skip)) = self.facts.values.single(value)
+        {
+            let start = start.and_then(|start| u16::try_from(start).ok()).unwrap_or(0);
+            return self.one(Atom::List(node, skip.saturating_add(start)));
+        }
+        let Some((constant, how)) = self.constant(value) else { return value };
+        let [start, end, step] = parts.as_slice() else { return value };
+        let folded = fold::slice(&constant, *start, *end, *step);
+        let atom = folded.and_then(|folded| self.atom_of(folded, how.and(How::FOLD)));
+        atom.map_or(value, |atom| self.one(atom))
+    }
+
+    /// Returns the constant name by which a call's function is read from its object.
+    pub(super) fn method_name(&self, callee: NodeId) -> Option<(NodeId, Constant)> {
+        match self.facts.program.node(callee) {
+            Node::Member { object, name } => Some((object, Constants::of(name))),
+            Node::Index { object, key } => match self.facts.values.single(self.value(key)) {
+                Some(Atom::Text(text, _)) => Some((object, text)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

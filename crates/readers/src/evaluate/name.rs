@@ -1,0 +1,125 @@
+//! Names: paths of members that begin at the global scope, at a module or at an object of which nothing is known.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "the map is only asked for single keys; nothing depends on its order"
+)]
+
+use std::collections::HashMap;
+
+use super::constant::Constant;
+use crate::hash::KeyedHash;
+use crate::view::How;
+
+/// A name, as an index into the table of names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name(u32);
+
+/// How a name goes on from its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "an analysis handles every step")]
+pub enum Step {
+    /// The object that holds all global names: `globalThis`, Python's `builtins`. It has no parent.
+    Global,
+    /// An object of which nothing is known. It has no parent.
+    Any,
+    /// The contents of a module. It has no parent.
+    Module(Constant),
+    /// A member with a constant name.
+    Member(Constant),
+    /// A member whose name is not constant.
+    Computed,
+    /// The result of a call.
+    Result,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    parent: Name,
+    step: Step,
+    how: How,
+    depth: u8,
+}
+
+/// The longest name. Longer ones begin at an unknown object, so that `x = x.next` comes to an end.
+const DEEPEST: u8 = 10;
+
+/// All names of one file.
+#[derive(Debug)]
+pub(crate) struct Names {
+    entries: Vec<Entry>,
+    ids: HashMap<(Name, Step, u8), Name, KeyedHash>,
+}
+
+impl Names {
+    /// The global object.
+    pub(crate) const GLOBAL: Name = Name(0);
+    /// An unknown object.
+    pub(crate) const ANY: Name = Name(1);
+
+    pub(crate) fn new() -> Self {
+        let root = |step| Entry { parent: Self::GLOBAL, step, how: How::NONE, depth: 0 };
+        Self { entries: vec![root(Step::Global), root(Step::Any)], ids: HashMap::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn step(&self, name: Name) -> Step {
+        self.entries.get(name.0 as usize).map_or(Step::Any, |entry| entry.step)
+    }
+
+    /// Returns what had to be undone to read the name.
+    pub(crate) fn how(&self, name: Name) -> How {
+        self.entries.get(name.0 as usize).map_or(How::NONE, |entry| entry.how)
+    }
+
+    pub(crate) fn parent(&self, name: Name) -> Option<Name> {
+        let entry = self.entries.get(name.0 as usize)?;
+        (!matches!(entry.step, Step::Global | Step::Any | Step::Module(_))).then_some(entry.parent)
+    }
+
+    pub(crate) fn module(&mut self, specifier: Constant, how: How) -> Name {
+        self.intern(Self::GLOBAL, Step::Module(specifier), how, 0)
+    }
+
+    /// Returns the name that goes on with a step.
+    pub(crate) fn child(&mut self, parent: Name, step: Step, how: How) -> Name {
+        let known = self.entries.get(parent.0 as usize).copied();
+        let (depth, before) = known.map_or((0, How::NONE), |entry| (entry.depth, entry.how));
+        if depth >= DEEPEST {
+            return self.intern(Self::ANY, step, how, 1);
+        }
+        self.intern(parent, step, before.and(how), depth.saturating_add(1))
+    }
+
+    /// Returns a name that is written in another way, with what has to be undone to read it.
+    pub(crate) fn with_how(&mut self, name: Name, how: How) -> Name {
+        match self.entries.get(name.0 as usize).copied() {
+            Some(entry) if name != Self::GLOBAL && name != Self::ANY => {
+                self.intern(entry.parent, entry.step, entry.how.and(how), entry.depth)
+            }
+            _ => name,
+        }
+    }
+
+    fn intern(&mut self, parent: Name, step: Step, how: How, depth: u8) -> Name {
+        let key = (parent, step, how.bits());
+        if let Some(known) = self.ids.get(&key) {
+            return *known;
+        }
+        let id = Name(u32::try_from(self.entries.len()).unwrap_or(1));
+        self.entries.push(Entry { parent, step, how, depth });
+        self.ids.insert(key, id);
+        id
+    }
+}
+
+impl Name {
+    /// Returns the position in the table of names. Names of one file are numbered from 0.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

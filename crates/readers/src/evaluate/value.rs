@@ -1,0 +1,346 @@
+//! Values: small sets of alternatives, each set stored once.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "the map is only asked for single keys; nothing depends on its order"
+)]
+
+use core::hash::{Hash, Hasher};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::constant::{Constant, Sequence};
+use super::name::Name;
+use crate::hash::KeyedHash;
+use crate::program::{FunctionId, NodeId};
+
+/// A set of origins of data, such as "the environment" or "a download". An analysis chooses the meaning of each bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "an analysis makes them")]
+pub struct Marks {
+    /// The bits.
+    pub bits: u32,
+    /// The first expression that set one of them.
+    pub origin: Option<NodeId>,
+}
+
+impl Marks {
+    /// No origin.
+    pub const NONE: Self = Self { bits: 0, origin: None };
+}
+
+/// One alternative of a value, or a fact about the whole set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Atom {
+    Function(FunctionId),
+    /// A function that takes the object that it was read from as its first argument.
+    Method(FunctionId),
+    /// A function with arguments that the call at this node already gave.
+    Bound(NodeId),
+    Name(Name),
+    /// The list of this node without its first items.
+    List(NodeId, u16),
+    /// The object, dictionary or class of this node.
+    Record(NodeId),
+    /// An object that the class of this node made.
+    Instance(NodeId),
+    Text(Constant, u8),
+    Number(i32),
+    Sequence(Sequence, u8),
+    /// A text of which only parts are known: those of this node.
+    Partial(NodeId),
+    /// In the result of a function: the argument at this position.
+    Parameter(u16),
+    /// There are too many constants, lists and records to keep.
+    Many,
+    /// There are too many functions to keep, or names that nobody knows.
+    Crowd,
+    /// There are too many names to keep.
+    Overflow,
+    /// Anything else as well.
+    Open,
+    Marks(u32),
+    Origin(NodeId),
+}
+
+impl Hash for Atom {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (kind, more, id) = match *self {
+            Self::Function(id) => (0, 0, id.index()),
+            Self::Method(id) => (1, 0, id.index()),
+            Self::Bound(id) => (2, 0, id.index()),
+            Self::Name(name) => (3, 0, name.index()),
+            Self::List(id, skip) => (4, u64::from(skip), id.index()),
+            Self::Record(id) => (5, 0, id.index()),
+            Self::Instance(id) => (6, 0, id.index()),
+            Self::Text(text, how) => (7, u64::from(how), text.index()),
+            Self::Number(number) => (8, 0, number.cast_unsigned() as usize),
+            Self::Sequence(sequence, how) => (9, u64::from(how), sequence.index()),
+            Self::Partial(id) => (10, 0, id.index()),
+            Self::Parameter(place) => (11, 0, usize::from(place)),
+            Self::Many => (12, 0, 0),
+            Self::Overflow => (13, 0, 0),
+            Self::Crowd => (17, 0, 0),
+            Self::Open => (14, 0, 0),
+            Self::Marks(bits) => (15, 0, bits as usize),
+            Self::Origin(id) => (16, 0, id.index()),
+        };
+        state.write_u64((id as u64) | (more << 32) | (kind << 56));
+    }
+}
+
+impl Atom {
+    const fn is_function(self) -> bool {
+        matches!(self, Self::Function(_) | Self::Method(_) | Self::Bound(_))
+    }
+
+    const fn is_name(self) -> bool {
+        matches!(self, Self::Name(_))
+    }
+
+    const fn is_data(self) -> bool {
+        matches!(
+            self,
+            Self::List(..)
+                | Self::Record(_)
+                | Self::Instance(_)
+                | Self::Text(..)
+                | Self::Number(_)
+                | Self::Sequence(..)
+                | Self::Partial(_)
+        )
+    }
+}
+
+/// A value, as an index into the table of sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(u32);
+
+/// The value of an expression that has not been reached yet.
+pub(crate) const BOTTOM: Value = Value(0);
+/// A value of which nothing is known.
+pub(crate) const OPEN: Value = Value(1);
+
+/// The alternatives of one kind that a value keeps apart.
+const MOST_DATA: usize = 8;
+const MOST_NAMES: usize = 24;
+const MOST_FUNCTIONS: usize = 8;
+/// Joins whose results are kept at hand.
+const CACHED: usize = 4096;
+
+/// All values of one file.
+#[derive(Debug)]
+pub(crate) struct Values {
+    sets: Vec<Rc<[Atom]>>,
+    ids: HashMap<Rc<[Atom]>, Value, KeyedHash>,
+    scratch: Vec<Atom>,
+    /// Results of earlier joins; a later one may take the place of an earlier one.
+    joins: Vec<(Value, Value, Value)>,
+    /// By name: whether the analysis or the language knows it.
+    pub(crate) known: Vec<bool>,
+    /// The value of each name.
+    names: Vec<Value>,
+}
+
+impl Values {
+    pub(crate) fn new() -> Self {
+        let mut values = Self {
+            sets: Vec::new(),
+            ids: HashMap::default(),
+            scratch: Vec::new(),
+            joins: vec![(BOTTOM, BOTTOM, BOTTOM); CACHED],
+            known: Vec::new(),
+            names: Vec::new(),
+        };
+        values.intern(&[]);
+        values.intern(&[Atom::Open]);
+        values
+    }
+
+    fn intern(&mut self, atoms: &[Atom]) -> Value {
+        if let Some(known) = self.ids.get(atoms) {
+            return *known;
+        }
+        let id = Value(u32::try_from(self.sets.len()).unwrap_or(0));
+        let set: Rc<[Atom]> = Rc::from(atoms);
+        self.sets.push(Rc::clone(&set));
+        self.ids.insert(set, id);
+        id
+    }
+
+    /// Returns the alternatives of a value.
+    pub(crate) fn atoms(&self, value: Value) -> Rc<[Atom]> {
+        self.sets.get(value.0 as usize).map_or_else(|| Rc::from([]), Rc::clone)
+    }
+
+    pub(crate) fn slice(&self, value: Value) -> &[Atom] {
+        self.sets.get(value.0 as usize).map_or(&[], |set| set)
+    }
+
+    pub(crate) fn one(&mut self, atom: Atom) -> Value {
+        match atom {
+            Atom::Name(name) => self.name(name),
+            Atom::Open => OPEN,
+            _ => self.intern(&[atom]),
+        }
+    }
+
+    pub(crate) fn is_open(&self, value: Value) -> bool {
+        let open = |atom: &Atom| matches!(atom, Atom::Open | Atom::Many | Atom::Crowd | Atom::Overflow);
+        value == BOTTOM || self.slice(value).iter().any(open)
+    }
+
+    pub(crate) fn has_overflow(&self, value: Value) -> bool {
+        self.slice(value).contains(&Atom::Overflow)
+    }
+
+    pub(crate) fn marks(&self, value: Value) -> Marks {
+        self.slice(value).iter().fold(Marks::NONE, |marks, atom| match *atom {
+            Atom::Marks(bits) => Marks { bits, ..marks },
+            Atom::Origin(node) => Marks { origin: Some(node), ..marks },
+            _ => marks,
+        })
+    }
+
+    /// Returns the only alternative of a value.
+    pub(crate) fn single(&self, value: Value) -> Option<Atom> {
+        let mut atoms =
+            self.slice(value).iter().filter(|atom| !matches!(atom, Atom::Marks(_) | Atom::Origin(_)));
+        let first = atoms.next().copied();
+        if atoms.next().is_some() { None } else { first }
+    }
+
+    /// Returns the value that is one of several alternatives.
+    pub(crate) fn set(&mut self, atoms: &[Atom]) -> Value {
+        match atoms {
+            [] => BOTTOM,
+            [Atom::Open] => OPEN,
+            _ => {
+                let mut all = core::mem::take(&mut self.scratch);
+                all.clear();
+                all.extend_from_slice(atoms);
+                let value = self.normal(&mut all);
+                self.scratch = all;
+                value
+            }
+        }
+    }
+
+    /// Returns the value that is either of two.
+    pub(crate) fn join(&mut self, one: Value, other: Value) -> Value {
+        if one == other || other == BOTTOM {
+            return one;
+        }
+        if one == BOTTOM {
+            return other;
+        }
+        let slot = Self::slot(one, other);
+        if let Some(known) = self.joins.get(slot).filter(|known| known.0 == one && known.1 == other) {
+            return known.2;
+        }
+        let value = self.join_anew(one, other);
+        if let Some(known) = self.joins.get_mut(slot) {
+            *known = (one, other, value);
+        }
+        value
+    }
+
+    const fn slot(one: Value, other: Value) -> usize {
+        (one.0.wrapping_mul(0x9E37_79B1) ^ other.0.wrapping_mul(0x85EB_CA77)) as usize % CACHED
+    }
+
+    fn join_anew(&mut self, one: Value, other: Value) -> Value {
+        if is_subset(self.slice(other), self.slice(one)) {
+            return one;
+        }
+        let mut all = core::mem::take(&mut self.scratch);
+        all.clear();
+        all.extend_from_slice(self.slice(one));
+        all.extend_from_slice(self.slice(other));
+        let value = self.normal(&mut all);
+        self.scratch = all;
+        value
+    }
+
+    /// Adds marks to a value.
+    pub(crate) fn mark(&mut self, value: Value, marks: Marks) -> Value {
+        if marks.bits == 0 {
+            return value;
+        }
+        let bits = Atom::Marks(marks.bits);
+        let origin = marks.origin.map(Atom::Origin);
+        let other = match origin {
+            Some(origin) => self.set(&[bits, origin]),
+            None => self.set(&[bits]),
+        };
+        self.join(value, other)
+    }
+
+    /// Drops functions and names if there are too many of them, the unknown names first. Returns `true` if it dropped any.
+    fn reduce_names(&self, all: &mut Vec<Atom>) -> bool {
+        let count = |all: &[Atom], is: fn(Atom) -> bool| all.iter().filter(|atom| is(**atom)).count();
+        let crowd = all.contains(&Atom::Crowd)
+            || count(all, Atom::is_function) > MOST_FUNCTIONS
+            || count(all, Atom::is_name) > MOST_NAMES;
+        if crowd {
+            let is_known = |name: Name| self.known.get(name.index()).copied().unwrap_or(false);
+            all.retain(|atom| match *atom {
+                Atom::Name(name) => is_known(name),
+                Atom::Crowd => false,
+                atom => !atom.is_function(),
+            });
+            all.push(Atom::Crowd);
+        }
+        let over = all.contains(&Atom::Overflow) || count(all, Atom::is_name) > MOST_NAMES;
+        if over {
+            all.retain(|atom| !atom.is_name() && *atom != Atom::Overflow);
+            all.push(Atom::Overflow);
+        }
+        crowd || over
+    }
+
+    /// Returns the value that certainly is one name.
+    pub(crate) fn name(&mut self, name: Name) -> Value {
+        if let Some(known) = self.names.get(name.index()).filter(|known| **known != BOTTOM) {
+            return *known;
+        }
+        let value = self.intern(&[Atom::Name(name)]);
+        if self.names.len() <= name.index() {
+            self.names.resize(name.index().saturating_add(64), BOTTOM);
+        }
+        if let Some(slot) = self.names.get_mut(name.index()) {
+            *slot = value;
+        }
+        value
+    }
+
+    /// Brings alternatives into order. What a set gives up it never takes again, so that growing sets come to an end.
+    fn normal(&mut self, all: &mut Vec<Atom>) -> Value {
+        all.sort_unstable();
+        all.dedup();
+        let many = all.contains(&Atom::Many) || all.iter().filter(|atom| atom.is_data()).count() > MOST_DATA;
+        if many {
+            all.retain(|atom| !atom.is_data() && *atom != Atom::Many);
+            all.push(Atom::Many);
+        }
+        let over = self.reduce_names(all);
+        let bits =
+            all.iter().fold(0, |sum, atom| if let Atom::Marks(bits) = atom { sum | bits } else { sum });
+        if bits != 0 {
+            let origin = all.iter().find(|atom| matches!(atom, Atom::Origin(_))).copied();
+            all.retain(|atom| !matches!(atom, Atom::Marks(_) | Atom::Origin(_)));
+            all.push(Atom::Marks(bits));
+            all.extend(origin);
+        }
+        if many || over || bits != 0 {
+            all.sort_unstable();
+        }
+        self.intern(all)
+    }
+}
+
+/// Returns `true` if a sorted set has all items of another.
+fn is_subset(part: &[Atom], whole: &[Atom]) -> bool {
+    let mut rest = whole.iter();
+    part.len() <= whole.len() && part.iter().all(|wanted| rest.any(|atom| atom == wanted))
+}

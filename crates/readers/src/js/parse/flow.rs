@@ -1,0 +1,203 @@
+//! Heads of statements, blocks, and what they declare.
+
+use super::super::keyword::Kw;
+use super::super::token::{K, NO_MATE};
+use super::Parser;
+use super::frame::{Loop, Role, State, Statement};
+use crate::program::{Node, NodeFlags, NodeId, ScopeKind};
+
+/// Loops and `catch` around one statement whose scopes are kept apart.
+const HEADS: u8 = 64;
+
+impl Parser<'_> {
+    /// `if (`, `while (`, `switch (`, `with (`.
+    pub(super) fn head(&mut self) {
+        self.skip(1);
+        if self.kind(0) == K::LParen {
+            self.open_group(Role::Head);
+        }
+    }
+
+    /// `for (`, `for await (`, and the words of a declaration.
+    pub(super) fn for_head(&mut self) {
+        self.skip(if self.kw(1) == Kw::Await { 2 } else { 1 });
+        if self.kind(0) != K::LParen {
+            return;
+        }
+        self.skip(1);
+        let declaration = self.declaration();
+        if let Some((ScopeKind::Block, _)) = declaration {
+            self.open_head();
+        }
+        self.at = self.at.saturating_sub(1);
+        self.open_group(Role::For(Loop::First, declaration.map(|(scope, _)| scope)));
+        self.skip(declaration.map_or(0, |(_, words)| words));
+    }
+
+    /// Opens a scope that ends with the next statement.
+    fn open_head(&mut self) {
+        if let Role::Block { scopes, heads } = self.top().role
+            && heads < HEADS
+        {
+            self.set_role(Role::Block { scopes, heads: heads.saturating_add(1) });
+            self.out.builder.open_scope(ScopeKind::Block);
+            self.heads.push(0);
+        }
+    }
+
+    /// Notes an `if` or `try`, to whose innermost one an `else` or `finally` belongs.
+    pub(super) fn open_choice(&mut self) {
+        if let Role::Block { heads: 1.., .. } = self.top().role
+            && let Some(choices) = self.heads.last_mut()
+        {
+            *choices = choices.saturating_add(1);
+        }
+    }
+
+    /// Returns in which scope the declaration that starts here declares its names, and how many words start it.
+    pub(super) fn declaration(&self) -> Option<(ScopeKind, usize)> {
+        let is_name = |ahead: usize| {
+            self.kind(ahead) == K::Word && !matches!(self.kw(ahead), Kw::In | Kw::Instanceof | Kw::Of)
+        };
+        let uses = |ahead: usize| self.kw(ahead) == Kw::Using;
+        let is_beside = |ahead: usize| is_name(ahead) && !self.newline(ahead);
+        match self.kw(0) {
+            Kw::Var => Some((ScopeKind::Function, 1)),
+            Kw::Const => Some((ScopeKind::Block, 1)),
+            Kw::Let if is_name(1) || matches!(self.kind(1), K::LBrace | K::LBracket) => {
+                Some((ScopeKind::Block, 1))
+            }
+            Kw::Using if is_beside(1) => Some((ScopeKind::Block, 1)),
+            Kw::Await if uses(1) && is_beside(2) => Some((ScopeKind::Block, 2)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn end_for(&mut self, part: Loop, scope: Option<ScopeKind>, base: usize, start: u32) {
+        match (part, scope) {
+            (Loop::Of | Loop::In, _) => {
+                let collection = self.combine(base.saturating_add(1), start);
+                if let Some(scope) = scope {
+                    self.declare_values(base, scope);
+                }
+                if let Some(target) = self.pop_value(base) {
+                    let value = match collection {
+                        Some(node) if part == Loop::Of => Node::Element(node),
+                        Some(node) => {
+                            // The names of its members.
+                            let all = self.node(Node::Spread(node), start);
+                            Node::Mix(self.out.builder.list(&[all]))
+                        }
+                        None => Node::Unknown,
+                    };
+                    let value = self.node(value, start);
+                    let span = (start as usize, self.end() as usize);
+                    self.out.builder.bind(target.node, value, span);
+                }
+            }
+            (Loop::First, Some(scope)) => self.declare_values(base, scope),
+            _ => self.mark_statements(base, self.values.len()),
+        }
+        self.values.truncate(base);
+        self.settle();
+    }
+
+    /// `catch (error) {`, or `catch {`.
+    pub(super) fn catch_head(&mut self) {
+        self.skip(1);
+        if self.kind(0) == K::LParen {
+            self.open_head();
+            self.open_group(Role::Catch);
+        }
+    }
+
+    /// Opens a block at the brace that is the next token.
+    pub(super) fn block(&mut self, scope: Option<ScopeKind>) {
+        // A block that is empty or has no end needs no scope.
+        let scope = scope.filter(|_| self.kind(1) != K::RBrace && self.peek(0).mate() != NO_MATE);
+        if let Some(kind) = scope {
+            self.out.builder.open_scope(kind);
+        }
+        self.open_group(Role::Block { scopes: u8::from(scope.is_some()), heads: 0 });
+        self.state = State::Statement;
+    }
+
+    pub(super) fn end_block(&mut self, scopes: u8, heads: u8) {
+        for _ in 0..scopes.saturating_add(heads) {
+            self.out.builder.close_scope();
+        }
+        self.heads.truncate(self.heads.len().saturating_sub(usize::from(heads)));
+        match self.top().role {
+            Role::Function(..) => self.pop(),
+            _ => self.end_heads(),
+        }
+    }
+
+    /// Ends a statement and, unless another part of it follows, the scopes of the loops and `catch` to which it belongs.
+    pub(super) fn end_heads(&mut self) {
+        self.settle();
+        let Role::Block { scopes, mut heads } = self.top().role else { return };
+        // The choices that end with the next word, if it goes on with one.
+        let ended = match self.kw(0) {
+            Kw::Else | Kw::Finally => Some(1),
+            Kw::Catch => Some(0),
+            _ => None,
+        };
+        while heads > 0 {
+            if let (Some(ended), Some(choices @ 1..)) = (ended, self.heads.last_mut()) {
+                *choices = choices.saturating_sub(ended);
+                break;
+            }
+            self.heads.pop();
+            self.out.builder.close_scope();
+            heads = heads.saturating_sub(1);
+        }
+        self.set_role(Role::Block { scopes, heads });
+    }
+
+    pub(super) fn end_statement(&mut self, statement: Statement, base: usize, start: u32) {
+        match statement {
+            Statement::Plain => self.mark_statements(base, self.values.len()),
+            Statement::Declare(scope) => self.declare_values(base, scope),
+            Statement::Return => {
+                if let Some(function) = self.out.builder.current_function()
+                    && let Some(value) = self.combine(base, start)
+                {
+                    self.node(Node::Return { function, value }, start);
+                }
+            }
+            Statement::Used | Statement::Case => {}
+        }
+        self.values.truncate(base);
+        self.end_heads();
+    }
+
+    /// Declares the operands from a position on, each a target or the `Bind` of one.
+    pub(super) fn declare_values(&mut self, base: usize, scope: ScopeKind) {
+        let mut open: Vec<NodeId> = Vec::new();
+        for index in base..self.values.len() {
+            let mut next = self.values.get(index).map(|value| value.node);
+            while let Some(id) = next {
+                match self.out.builder.node(id) {
+                    Node::Name(name) => {
+                        self.out.builder.mark(id, NodeFlags::TARGET);
+                        match scope {
+                            ScopeKind::Function => self.out.builder.declare_in_function(name),
+                            _ => self.out.builder.declare(name),
+                        }
+                    }
+                    Node::List(items) | Node::Record(items) => {
+                        open.extend_from_slice(self.out.builder.items(items));
+                    }
+                    Node::Field { value: inner, .. }
+                    | Node::Spread(inner)
+                    | Node::Bind { target: inner, .. } => {
+                        open.push(inner);
+                    }
+                    _ => {}
+                }
+                next = open.pop();
+            }
+        }
+    }
+}

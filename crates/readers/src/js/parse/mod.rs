@@ -1,0 +1,239 @@
+//! Tokens to a program in one pass.
+//!
+//! The parser keeps a stack of frames, each an operator or a construct that is not complete, and a stack of the values that are
+//! their operands. It never fails: an operand that is missing is left out, and a token that fits nowhere separates expressions.
+
+mod close;
+mod flow;
+mod frame;
+mod function;
+mod literal;
+mod member;
+mod module;
+mod operand;
+mod operator;
+mod reduce;
+mod statement;
+mod typed;
+
+use super::keyword::Kw;
+use super::token::{K, NEWLINE, NO_MATE, Tok};
+use super::types::Types;
+use super::{JsOptions, JsTypes};
+use crate::program::{List, Node, NodeFlags, NodeId, ProgramBuilder};
+use frame::{Frame, Role, State};
+
+/// Frames that one bracket may have on top of it.
+const FRAMES: usize = 6;
+
+/// How often the parser may look at a token without passing it or ending a frame.
+const LOOKS: u32 = 64;
+
+/// An operand, with where it starts in the file: at its parenthesis, if it is in one.
+#[derive(Debug, Clone, Copy)]
+struct Value {
+    node: NodeId,
+    start: u32,
+}
+
+pub(super) struct Parser<'a> {
+    src: &'a [u8],
+    toks: &'a [Tok],
+    types: Types<'a>,
+    options: JsOptions,
+    /// The next token.
+    at: usize,
+    state: State,
+    frames: Vec<Frame>,
+    values: Vec<Value>,
+    /// The choices that are open in each scope of a loop or `catch` which ends with a statement.
+    heads: Vec<u32>,
+    /// Templates and elements that are open.
+    templates: usize,
+    elements: usize,
+    /// The node of values that are missing.
+    missing: Option<NodeId>,
+    /// Room for a text while its escapes are decoded, and for a list.
+    text: Vec<u8>,
+    list: Vec<NodeId>,
+    out: Parsed,
+}
+
+/// The program of a file before its names are resolved.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub(super) builder: ProgramBuilder,
+    /// Where expressions are nested too deeply.
+    pub(super) stopped: Option<usize>,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(src: &'a [u8], toks: &'a [Tok], options: JsOptions) -> Self {
+        Self {
+            src,
+            toks,
+            types: Types { src, toks },
+            options,
+            at: 0,
+            state: State::Statement,
+            frames: vec![Frame::FILE],
+            values: Vec::new(),
+            heads: Vec::new(),
+            templates: 0,
+            elements: 0,
+            missing: None,
+            text: Vec::new(),
+            list: Vec::new(),
+            out: Parsed { builder: ProgramBuilder::new(), stopped: None },
+        }
+    }
+
+    pub(super) fn run(mut self) -> Parsed {
+        let limit = self.options.depth.saturating_mul(FRAMES);
+        let (mut last, mut still) = ((self.at, self.frames.len()), 0_u32);
+        while let Some(&tok) = self.toks.get(self.at) {
+            if self.frames.len() > limit {
+                // All that is open is given up, and the rest is read as if it were not nested.
+                self.out.stopped.get_or_insert(tok.start as usize);
+                self.unwind();
+            }
+            // Each token is passed or ends frames. This guards the running time if one does not.
+            let stuck = self.at == last.0 && self.frames.len() >= last.1;
+            still = if stuck { still.saturating_add(1) } else { 0 };
+            last = (self.at, self.frames.len());
+            if still > LOOKS {
+                self.skip(1);
+                continue;
+            }
+            match self.state {
+                _ if tok.kind.is_close() => self.close(tok),
+                State::Statement => self.statement(tok),
+                State::Operand => self.operand(tok),
+                State::Operator => self.operator(tok),
+                State::Key => self.key(tok),
+            }
+        }
+        self.unwind();
+        self.out
+    }
+
+    /// Returns a token by its distance from the next one.
+    fn peek(&self, ahead: usize) -> Tok {
+        self.toks.get(self.at.saturating_add(ahead)).copied().unwrap_or(Tok::END)
+    }
+
+    fn kind(&self, ahead: usize) -> K {
+        self.peek(ahead).kind
+    }
+
+    fn kw(&self, ahead: usize) -> Kw {
+        self.peek(ahead).kw
+    }
+
+    /// Returns `true` if a line ends in front of a token.
+    fn newline(&self, ahead: usize) -> bool {
+        self.peek(ahead).has(NEWLINE)
+    }
+
+    fn skip(&mut self, count: usize) {
+        self.at = self.at.saturating_add(count);
+    }
+
+    /// Skips tokens, after which an operand may start.
+    fn skip_to_operand(&mut self, count: usize) {
+        self.skip(count);
+        self.state = State::Operand;
+    }
+
+    fn is_typed(&self) -> bool {
+        self.options.types == JsTypes::Erased
+    }
+
+    fn top(&self) -> Frame {
+        self.frames.last().copied().unwrap_or(Frame::FILE)
+    }
+
+    fn set_role(&mut self, role: Role) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.role = role;
+        }
+    }
+
+    /// Opens a frame at some words or a mark, which it skips, and whose operands are yet to come.
+    fn open(&mut self, role: Role, words: usize) {
+        let start = self.peek(0).start;
+        self.frames.push(Frame { role, base: self.values.len(), start, open: NO_MATE });
+        self.skip_to_operand(words);
+    }
+
+    /// Opens a frame at the bracket that is the next token, and skips it.
+    fn open_bracket(&mut self, role: Role, base: usize, start: u32) {
+        let open = u32::try_from(self.at).unwrap_or(NO_MATE);
+        self.frames.push(Frame { role, base, start, open });
+        self.skip_to_operand(1);
+    }
+
+    /// Opens a bracket whose operands are yet to come.
+    fn open_group(&mut self, role: Role) {
+        self.open_bracket(role, self.values.len(), self.peek(0).start);
+    }
+
+    /// Opens a frame whose first operand is the last value.
+    fn open_after(&mut self, role: Role) {
+        let value = self.values.last();
+        let start = value.map_or(0, |value| value.start);
+        let base = self.values.len().saturating_sub(1);
+        self.frames.push(Frame { role, base, start, open: NO_MATE });
+        self.skip_to_operand(1);
+    }
+
+    /// Returns where the last token ends.
+    fn end(&self) -> u32 {
+        self.at.checked_sub(1).and_then(|at| self.toks.get(at)).map_or(0, |tok| tok.end())
+    }
+
+    /// Appends an expression that starts at an offset and ends with the last token.
+    fn node(&mut self, node: Node, start: u32) -> NodeId {
+        let span = (start as usize, self.end() as usize);
+        self.out.builder.push(node, span, NodeFlags::NONE)
+    }
+
+    /// Makes an expression an operand.
+    fn value(&mut self, node: NodeId, start: u32) {
+        self.values.push(Value { node, start });
+        self.state = State::Operator;
+    }
+
+    /// Appends an expression and makes it an operand.
+    fn push(&mut self, node: Node, start: u32) {
+        let node = self.node(node, start);
+        self.value(node, start);
+    }
+
+    /// Returns the one node that stands for all values that are missing.
+    fn missing(&mut self) -> NodeId {
+        if let Some(node) = self.missing {
+            return node;
+        }
+        let node = self.node(Node::Unknown, self.end());
+        self.missing = Some(node);
+        node
+    }
+
+    /// Moves the operands from a position on to the list.
+    fn move_to_list(&mut self, base: usize) {
+        self.list.clear();
+        self.list.extend(self.values.drain(base.min(self.values.len())..).map(|value| value.node));
+    }
+
+    /// Takes the operands from a position on as a list.
+    fn take(&mut self, base: usize) -> List {
+        self.move_to_list(base);
+        self.out.builder.list(&self.list)
+    }
+
+    /// Takes the last operand if it belongs to a frame.
+    fn pop_value(&mut self, base: usize) -> Option<Value> {
+        if self.values.len() > base { self.values.pop() } else { None }
+    }
+}

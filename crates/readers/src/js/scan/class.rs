@@ -1,0 +1,69 @@
+//! Kinds of bytes.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Other,
+    Blank,
+    Word,
+    Digit,
+    Quote,
+    Line,
+    Wide,
+    /// Marks that neither open nor close anything.
+    Plain,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut table = [Class::Other; 256];
+    let mut index = 0_usize;
+    while index < 256 {
+        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "index is below 256")]
+        {
+            table[index] = match index as u8 {
+                b' ' | b'\t' | 0x0B | 0x0C => Class::Blank,
+                b'\n' | b'\r' => Class::Line,
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => Class::Word,
+                b'0'..=b'9' => Class::Digit,
+                b'"' | b'\'' => Class::Quote,
+                0x80..=0xFF => Class::Wide,
+                b'.' | b',' | b';' | b':' | b'?' => Class::Plain,
+                _ => Class::Other,
+            };
+        }
+        index = index.wrapping_add(1);
+    }
+    table
+};
+
+#[inline]
+pub(super) fn class(byte: u8) -> Class {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other)
+}
+
+#[inline]
+pub(super) fn is_word(byte: u8) -> bool {
+    matches!(class(byte), Class::Word | Class::Digit)
+}
+
+#[inline]
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(class(byte), Class::Blank | Class::Line)
+}
+
+/// Returns the length of a blank or line end that is not ASCII.
+pub(super) fn wide_blank(rest: &[u8]) -> Option<usize> {
+    match rest {
+        [0xC2, 0xA0, ..] => Some(2),
+        [0xE1, 0x9A, 0x80, ..]
+        | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
+        | [0xE2, 0x81, 0x9F, ..]
+        | [0xE3, 0x80, 0x80, ..]
+        | [0xEF, 0xBB, 0xBF, ..] => Some(3),
+        _ => None,
+    }
+}
+
+/// Returns `true` if a text starts with U+2028 or U+2029, which end a line.
+pub(super) const fn is_separator(rest: &[u8]) -> bool {
+    matches!(rest, [0xE2, 0x80, 0xA8 | 0xA9, ..])
+}

@@ -1,0 +1,166 @@
+//! Numbers, strings, templates and comments.
+
+use super::super::token::{ESCAPED, K, UNCLOSED};
+use super::{Open, Scanner, is_separator, is_word, offset};
+
+/// How many bytes of a string are looked at one by one: most are shorter.
+const SHORT: usize = 48;
+
+/// Returns the next quote, backslash or line end, at which a string may end.
+#[inline]
+fn string_stop(src: &[u8], start: usize, quote: u8) -> usize {
+    let mut end = start;
+    let limit = start.wrapping_add(SHORT);
+    while let Some(&byte) = src.get(end) {
+        if byte == quote || matches!(byte, b'\\' | b'\n' | b'\r') {
+            return end;
+        }
+        end = end.wrapping_add(1);
+        if end == limit {
+            return long_string_stop(src, end, quote);
+        }
+    }
+    end
+}
+
+#[cold]
+fn long_string_stop(src: &[u8], start: usize, quote: u8) -> usize {
+    let rest = src.get(start..).unwrap_or_default();
+    let len = memchr::memchr3(quote, b'\\', b'\n', rest).unwrap_or(rest.len());
+    let len = memchr::memchr(b'\r', rest.get(..len).unwrap_or_default()).unwrap_or(len);
+    start.wrapping_add(len)
+}
+
+impl Scanner<'_> {
+    pub(super) fn number(&mut self) {
+        let start = self.at;
+        let rest = self.rest();
+        let digits = |from: usize| {
+            rest.iter().skip(from).take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count()
+        };
+        let mut len = digits(0);
+        let zero = rest.first() == Some(&b'0');
+        let octal = zero
+            && len > 1
+            && rest.get(..len).is_some_and(|text| text.iter().all(|byte| matches!(byte, b'0'..=b'7')));
+        let prefixed = zero && len == 1 && rest.get(1).is_some_and(u8::is_ascii_alphabetic);
+        if !octal && !prefixed {
+            if rest.get(len) == Some(&b'.') {
+                len = len.wrapping_add(1);
+                len = len.wrapping_add(digits(len));
+            }
+            if let Some([b'e' | b'E', b'+' | b'-', ..]) = rest.get(len..) {
+                len = len.wrapping_add(2);
+            }
+        }
+        let tail = rest.iter().skip(len).take_while(|byte| is_word(**byte));
+        len = len.wrapping_add(tail.count()).max(1);
+        self.at = start.wrapping_add(len);
+        self.push(K::Num, start, self.at, 0);
+        (self.operand, self.statement) = (false, false);
+    }
+
+    pub(super) fn string(&mut self, quote: u8) {
+        let start = self.at;
+        let mut end = start.wrapping_add(1);
+        let mut flags = UNCLOSED;
+        loop {
+            end = string_stop(self.src, end, quote);
+            match self.src.get(end) {
+                Some(b'\\') => {
+                    flags |= ESCAPED;
+                    let crlf = self.src.get(end.wrapping_add(1)..end.wrapping_add(3)) == Some(b"\r\n");
+                    end = end.wrapping_add(if crlf { 3 } else { 2 }).min(self.src.len());
+                }
+                Some(byte) if *byte == quote => {
+                    end = end.wrapping_add(1);
+                    flags &= !UNCLOSED;
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.push_text(K::Str, start, end, flags);
+    }
+
+    /// Appends a text. One that is not closed is read as code too.
+    fn push_text(&mut self, kind: K, start: usize, end: usize, flags: u8) {
+        if flags & UNCLOSED != 0 {
+            self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
+        }
+        self.at = end;
+        self.push(kind, start, end, flags);
+        (self.operand, self.statement) = (false, false);
+    }
+
+    /// Reads a template from its opening quote or from the end of a hole.
+    pub(super) fn template(&mut self, start: usize, head: K, whole: K) {
+        let mut end = start.wrapping_add(1);
+        let mut flags = 0;
+        loop {
+            let rest = self.src.get(end..).unwrap_or_default();
+            let Some(stop) = memchr::memchr3(b'`', b'\\', b'$', rest) else {
+                end = self.src.len();
+                flags |= UNCLOSED;
+                break;
+            };
+            end = end.wrapping_add(stop);
+            match self.src.get(end..).unwrap_or_default() {
+                [b'`', ..] => {
+                    end = end.wrapping_add(1);
+                    break;
+                }
+                [b'$', b'{', ..] => {
+                    self.push_text(head, start, end.wrapping_add(2), flags);
+                    self.open(Open::Hole);
+                    self.operand = true;
+                    return;
+                }
+                [b'\\', ..] => {
+                    flags |= ESCAPED;
+                    end = end.wrapping_add(2).min(self.src.len());
+                }
+                _ => end = end.wrapping_add(1),
+            }
+        }
+        self.push_text(whole, start, end, flags);
+    }
+
+    pub(super) fn line_comment(&mut self) {
+        let start = self.at;
+        let mut end = start;
+        loop {
+            let rest = self.src.get(end..).unwrap_or_default();
+            let Some(stop) = memchr::memchr3(b'\n', b'\r', 0xE2, rest) else {
+                end = self.src.len();
+                break;
+            };
+            end = end.wrapping_add(stop);
+            let rest = self.src.get(end..).unwrap_or_default();
+            if matches!(rest, [b'\n' | b'\r', ..]) || is_separator(rest) {
+                break;
+            }
+            end = end.wrapping_add(1);
+        }
+        self.out.comments.push((offset(start), offset(end)));
+        self.at = end;
+    }
+
+    pub(super) fn block_comment(&mut self) {
+        let start = self.at;
+        let body = start.wrapping_add(2);
+        let rest = self.src.get(body..).unwrap_or_default();
+        let mark = |at: &usize| at.checked_sub(1).and_then(|before| rest.get(before)) == Some(&b'*');
+        let end = if let Some(len) = memchr::memchr_iter(b'/', rest).find(mark) {
+            body.wrapping_add(len).wrapping_add(1)
+        } else {
+            self.out.unsure.push((offset(body), offset(self.src.len())));
+            self.src.len()
+        };
+        let text = self.src.get(start..end).unwrap_or_default();
+        let separator = || memchr::memchr_iter(0xE2, text).any(|at| text.get(at..).is_some_and(is_separator));
+        self.newline = self.newline || memchr::memchr2(b'\n', b'\r', text).is_some() || separator();
+        self.out.comments.push((offset(start), offset(end)));
+        self.at = end;
+    }
+}

@@ -1,0 +1,242 @@
+//! Punctuation and the stack of brackets.
+
+use super::super::JsTypes;
+use super::super::escape;
+use super::super::keyword::Kw;
+use super::super::token::{K, Tok};
+use super::{After, Brace, Class, Open, Scanner, class, offset};
+
+const fn holds_statements(open: Open) -> bool {
+    matches!(open, Open::Brace(Brace::Block | Brace::Body(_)))
+}
+
+impl Scanner<'_> {
+    pub(super) fn mark(&mut self, byte: u8) {
+        match byte {
+            b'(' => self.open_paren(),
+            b'[' => {
+                self.emit(K::LBracket, 1);
+                self.open(Open::Bracket);
+            }
+            b'{' => self.open_brace(),
+            b')' | b']' | b'}' => self.close(byte),
+            b'/' => self.slash(),
+            b'`' => self.template(self.at, K::TplHead, K::Tpl),
+            b'<' => self.less(),
+            b'\\' => match escape::identifier_escape(self.src, self.at) {
+                Some(_) => self.word(K::Word, self.at),
+                None => self.at = self.at.wrapping_add(1),
+            },
+            b'#' => {
+                let start = self.at;
+                self.at = start.wrapping_add(1);
+                if matches!(class(self.peek(0)), Class::Word | Class::Wide) || self.peek(0) == b'\\' {
+                    self.word(K::Private, start);
+                }
+            }
+            b'@' => self.emit(K::At, 1),
+            b'-' if self.newline && self.rest().starts_with(b"-->") && self.is_html_comment() => {
+                self.line_comment();
+            }
+            b'+' | b'-' if self.peek(1) == byte => {
+                let postfix = !self.operand && !self.newline;
+                self.emit(K::IncDec, 2);
+                self.operand = !postfix;
+            }
+            b'=' if self.peek(1) == b'>' => self.emit(K::Arrow, 2),
+            b'!' if self.peek(1) != b'=' && !self.operand && !self.newline => {
+                // The mark of TypeScript for a value that is not null: an operator still follows.
+                self.emit(K::Bang, 1);
+                self.operand = false;
+            }
+            _ => self.operator(byte),
+        }
+    }
+
+    /// Reads a mark that neither opens nor closes anything.
+    pub(super) fn plain(&mut self, byte: u8) {
+        match byte {
+            b'.' => self.dot(),
+            b',' => self.emit(K::Comma, 1),
+            b':' => self.colon(),
+            b'?' => self.question(),
+            _ => {
+                self.emit(K::Semi, 1);
+                self.statement = true;
+                self.set_pending(None);
+            }
+        }
+    }
+
+    fn operator(&mut self, byte: u8) {
+        let (one, two, three) = (self.peek(1), self.peek(2), self.peek(3));
+        let (kind, len) = match (byte, one, two) {
+            (b'=' | b'!', b'=', b'=') => (K::Equality, 3),
+            (b'=' | b'!', b'=', _) => (K::Equality, 2),
+            (b'=', ..) => (K::Assign, 1),
+            (b'!', ..) => (K::Bang, 1),
+            (b'|', b'|', b'=') | (b'&', b'&', b'=') => (K::EitherAssign, 3),
+            (b'|', b'|', _) | (b'&', b'&', _) => (K::Either, 2),
+            (b'*', b'*', b'=') | (b'>', b'>', b'=') => (K::OpAssign, 3),
+            (b'>', b'>', b'>') if three == b'=' => (K::OpAssign, 4),
+            (b'*', b'*', _) => (K::Star, 2),
+            (b'>', b'=', _) => (K::Op, 2),
+            (b'>', ..) => (K::Gt, 1),
+            (b'+', b'=', _) => (K::PlusAssign, 2),
+            (b'-' | b'*' | b'%' | b'&' | b'|' | b'^', b'=', _) => (K::OpAssign, 2),
+            (b'+', ..) => (K::Plus, 1),
+            (b'-', ..) => (K::Minus, 1),
+            (b'*' | b'%', ..) => (K::Star, 1),
+            _ => (K::Op, 1),
+        };
+        self.emit(kind, len);
+    }
+
+    fn dot(&mut self) {
+        if self.peek(1).is_ascii_digit() && (self.operand || self.statement) {
+            let start = self.at;
+            self.at = start.wrapping_add(1);
+            self.number();
+            if let Some(tok) = self.out.toks.last_mut() {
+                *tok = Tok::new(tok.kind, tok.kw, offset(start), tok.end(), tok.flags);
+            }
+        } else if self.rest().starts_with(b"...") {
+            self.emit(K::Ellipsis, 3);
+        } else {
+            self.emit(K::Dot, 1);
+        }
+    }
+
+    fn question(&mut self) {
+        match (self.peek(1), self.peek(2)) {
+            (b'?', b'=') => self.emit(K::EitherAssign, 3),
+            (b'?', _) => self.emit(K::Either, 2),
+            (b'.', digit) if !digit.is_ascii_digit() => self.emit(K::QDot, 2),
+            (next, _) => {
+                // A mark right before one of these belongs to a type.
+                let optional = matches!(next, b':' | b')' | b',' | b'=' | b';' | b']' | b'}' | b'(');
+                if let Some(frame) = self.frames.last_mut()
+                    && !(optional && self.options.types == JsTypes::Erased)
+                {
+                    frame.ternaries = frame.ternaries.saturating_add(1);
+                }
+                self.emit(K::Question, 1);
+            }
+        }
+    }
+
+    fn colon(&mut self) {
+        let frame = self.top();
+        let method = self.options.types == JsTypes::Erased
+            && frame.ternaries == 0
+            && self.last == K::RParen
+            && matches!(frame.open, Open::Brace(Brace::Object | Brace::Class(_)));
+        if method {
+            self.set_pending(Some(Brace::Body(After::Statement)));
+        }
+        let statement = self.frames.last_mut().is_some_and(|frame| {
+            if frame.ternaries > 0 {
+                frame.ternaries = frame.ternaries.wrapping_sub(1);
+                return false;
+            }
+            frame.pending = frame.pending.filter(|pending| !matches!(pending, Brace::Class(_)));
+            holds_statements(frame.open)
+        });
+        // The return type of a function is between its head and its body.
+        let typed = matches!(self.top().pending, Some(Brace::Body(_)));
+        self.emit(K::Colon, 1);
+        self.statement = statement && !typed;
+    }
+
+    pub(super) fn slash(&mut self) {
+        // After the brace of a type, a body or an object, a regular expression may start or a division go on: both are read.
+        let typed =
+            self.options.types == JsTypes::Erased && self.last == K::RBrace && (self.newline || self.operand);
+        match self.peek(1) {
+            b'/' => self.line_comment(),
+            b'*' => self.block_comment(),
+            _ if typed => {
+                self.unsure_line(self.at.wrapping_add(usize::from(self.operand)));
+                // One that does not end on its line is a division.
+                if !(self.operand && self.regex()) {
+                    self.emit(K::Star, 1);
+                }
+            }
+            _ if self.operand && self.regex() => {}
+            b'=' => self.emit(K::OpAssign, 2),
+            _ => self.emit(K::Star, 1),
+        }
+    }
+
+    fn open_paren(&mut self) {
+        let before = self.out.toks.len().wrapping_sub(2);
+        let for_await = || self.out.toks.get(before).is_some_and(|tok| tok.kw == Kw::For);
+        let open = match self.last_kw {
+            Kw::If | Kw::While | Kw::For | Kw::With => Open::Control,
+            Kw::Await if for_await() => Open::Control,
+            _ => Open::Paren,
+        };
+        self.emit(K::LParen, 1);
+        self.open(open);
+    }
+
+    fn open_brace(&mut self) {
+        let pending = self.top().pending;
+        let operand = self.operand && !self.ends_head(pending);
+        let brace = match pending {
+            _ if self.last == K::Arrow => Brace::Body(After::Regex),
+            _ if operand && !self.statement => Brace::Object,
+            Some(pending) if !operand => pending,
+            _ => self.plain_brace(),
+        };
+        if brace != Brace::Object {
+            self.set_pending(None);
+        }
+        self.emit(K::LBrace, 1);
+        self.open(Open::Brace(brace));
+        self.statement = holds_statements(Open::Brace(brace));
+    }
+
+    /// Returns `true` if a type ends here in front of a body, as in `f(): void {` and `class A extends B<C> {`, or in front of a
+    /// block on a line of its own.
+    fn ends_head(&self, pending: Option<Brace>) -> bool {
+        self.options.types == JsTypes::Erased
+            && (self.last == K::Gt || self.last_kw == Kw::Void)
+            && (pending.is_some() || (self.newline && holds_statements(self.top().open)))
+    }
+
+    /// Returns the kind of a brace after an operand or where a statement starts: the body of a method or a block.
+    fn plain_brace(&self) -> Brace {
+        let member = matches!(self.top().open, Open::Brace(Brace::Object | Brace::Class(_)));
+        if member && self.last == K::RParen { Brace::Body(After::Statement) } else { Brace::Block }
+    }
+
+    fn close(&mut self, byte: u8) {
+        let (kind, fits) = match (byte, self.top().open) {
+            (b')', open) => (K::RParen, matches!(open, Open::Paren | Open::Control)),
+            (b']', open) => (K::RBracket, matches!(open, Open::Bracket)),
+            (_, open) => (K::RBrace, matches!(open, Open::Brace(_) | Open::Hole | Open::JsxHole)),
+        };
+        let frame = self.top();
+        if self.frames.len() < 2 || !fits {
+            self.emit(kind, 1);
+            self.operand = byte == b'}';
+            self.statement = byte == b'}';
+            return;
+        }
+        self.frames.truncate(self.frames.len().wrapping_sub(1));
+        if frame.open == Open::Hole {
+            return self.template(self.at, K::TplMid, K::TplTail);
+        }
+        self.emit(kind, 1);
+        self.join(frame);
+        (self.operand, self.statement) = match frame.open {
+            Open::Brace(Brace::Body(After::Regex)) => (true, false),
+            Open::Brace(Brace::Body(After::Operator) | Brace::Class(After::Operator) | Brace::Object) => {
+                (false, false)
+            }
+            Open::Control | Open::Brace(_) => (true, true),
+            _ => (false, false),
+        };
+    }
+}

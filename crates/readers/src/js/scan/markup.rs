@@ -1,0 +1,116 @@
+//! Tags of JSX, and the text between them.
+
+use super::super::token::K;
+use super::super::{JsTypes, JsxTags};
+use super::{Class, Frame, Open, Scanner, class, is_blank, is_word};
+
+impl Scanner<'_> {
+    pub(super) fn less(&mut self) {
+        if self.rest().starts_with(b"<!--") && self.is_html_comment() {
+            self.line_comment();
+            return;
+        }
+        if self.operand && self.options.jsx == JsxTags::Read && self.tag_follows() {
+            self.emit(K::JsxStart, 1);
+            self.open(Open::JsxTag);
+            return;
+        }
+        match (self.peek(1), self.peek(2)) {
+            (b'<', b'=') => self.emit(K::OpAssign, 3),
+            (b'<', _) if self.options.types == JsTypes::None => self.emit(K::Op, 2),
+            (b'=', _) => self.emit(K::Op, 2),
+            _ => self.emit(K::Lt, 1),
+        }
+    }
+
+    /// Returns `true` if `<` where an operand may start opens a tag and not, in TypeScript, type parameters.
+    fn tag_follows(&self) -> bool {
+        let rest = self.src.get(self.at.wrapping_add(1)..).unwrap_or_default();
+        let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
+        let rest = rest.get(blanks..).unwrap_or_default();
+        match rest.first() {
+            Some(b'>') => return true,
+            Some(byte) if matches!(class(*byte), Class::Word | Class::Wide) => {}
+            _ => return false,
+        }
+        if self.options.types == JsTypes::None {
+            return true;
+        }
+        let name = rest.iter().take_while(|byte| is_word(**byte)).count();
+        let tail = rest.get(name..).unwrap_or_default();
+        let blanks = tail.iter().take_while(|byte| is_blank(**byte)).count();
+        let tail = tail.get(blanks..).unwrap_or_default();
+        let bounded = tail.starts_with(b"extends") && blanks > 0 && !tail.starts_with(b"extends=");
+        !(tail.starts_with(b",") || bounded)
+    }
+
+    pub(super) fn jsx_text(&mut self) {
+        let start = self.at;
+        let rest = self.rest();
+        let len = memchr::memchr2(b'<', b'{', rest).unwrap_or(rest.len());
+        if len > 0 {
+            self.at = start.wrapping_add(len);
+            self.push(K::JsxText, start, self.at, 0);
+        }
+        match self.src.get(self.at) {
+            Some(b'{') => self.jsx_hole(),
+            Some(b'<') if self.peek(1) == b'/' => {
+                self.at = self.at.wrapping_add(2);
+                self.open(Open::JsxClosingTag);
+            }
+            Some(b'<') => {
+                self.emit(K::JsxStart, 1);
+                self.open(Open::JsxTag);
+            }
+            _ => {}
+        }
+    }
+
+    fn jsx_hole(&mut self) {
+        self.emit(K::LBrace, 1);
+        self.open(Open::JsxHole);
+    }
+
+    pub(super) fn jsx_tag(&mut self) {
+        let Some(&byte) = self.src.get(self.at) else { return };
+        match byte {
+            b'"' | b'\'' => {
+                let start = self.at;
+                let body = start.wrapping_add(1);
+                let rest = self.src.get(body..).unwrap_or_default();
+                let len = memchr::memchr(byte, rest).map_or(rest.len(), |len| len.wrapping_add(1));
+                self.at = body.wrapping_add(len);
+                self.push(K::JsxText, start, self.at, 0);
+            }
+            b'{' => self.jsx_hole(),
+            // An element that is the value of an attribute.
+            b'<' if self.src.get(..self.at).unwrap_or_default().trim_ascii_end().ends_with(b"=") => {
+                self.emit(K::JsxStart, 1);
+                self.open(Open::JsxTag);
+            }
+            b'/' if self.peek(1) == b'>' => self.end_tag(2),
+            b'>' => self.end_tag(1),
+            b'/' if matches!(self.peek(1), b'/' | b'*') => self.slash(),
+            _ => self.at = self.at.wrapping_add(1),
+        }
+    }
+
+    /// Ends a tag. One that closes its element returns to what was around the element.
+    fn end_tag(&mut self, len: usize) {
+        let tag = self.top();
+        let start = self.at;
+        self.at = self.at.wrapping_add(len);
+        self.frames.truncate(self.frames.len().wrapping_sub(1));
+        if len == 1 && tag.open == Open::JsxTag {
+            self.frames.push(Frame { open: Open::JsxText, ternaries: 0, pending: None, ..tag });
+            return;
+        }
+        if tag.open == Open::JsxClosingTag && self.top().open == Open::JsxText {
+            self.frames.truncate(self.frames.len().wrapping_sub(1));
+        }
+        self.push(K::JsxEnd, start, self.at, 0);
+        if self.top().open != Open::JsxText {
+            (self.operand, self.statement) = (false, false);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Bytes to tokens in one pass. A stack of brackets tells regular expressions from divisions and blocks from objects.
+
+mod class;
+mod literal;
+mod mark;
+mod markup;
+mod regex;
+mod word;
+
+use super::keyword::Kw;
+use super::token::{K, NEWLINE, NO_MATE, Tok};
+use super::{HtmlComments, JsOptions};
+use class::{Class, class, is_blank, is_separator, is_word, wide_blank};
+
+/// The kind of an open bracket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Paren,
+    /// The head of `if`, `while`, `for`, `with`: a statement follows it.
+    Control,
+    Bracket,
+    Brace(Brace),
+    /// A hole of a template.
+    Hole,
+    /// A brace inside JSX.
+    JsxHole,
+    JsxTag,
+    JsxClosingTag,
+    /// Between two tags.
+    JsxText,
+}
+
+/// The kind of an open brace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Brace {
+    Block,
+    /// The body of a function.
+    Body(After),
+    Class(After),
+    Object,
+}
+
+/// What may follow a closing brace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Statement,
+    /// After an arrow function's body, `/` starts a regular expression although no statement may follow.
+    Regex,
+    Operator,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    open: Open,
+    /// The opening token.
+    tok: u32,
+    /// The conditional operators that wait for their colon.
+    ternaries: u32,
+    /// The body of a `function` or `class` that has not come yet.
+    pending: Option<Brace>,
+}
+
+/// The tokens of a file.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    pub(super) toks: Vec<Tok>,
+    pub(super) comments: Vec<(u32, u32)>,
+    pub(super) unsure: Vec<(u32, u32)>,
+    /// Where brackets are nested too deeply.
+    pub(super) stopped: Option<usize>,
+    /// A comment of scripts starts somewhere, which a module does not have.
+    pub(super) has_html_comments: bool,
+}
+
+pub(super) struct Scanner<'a> {
+    src: &'a [u8],
+    at: usize,
+    options: JsOptions,
+    frames: Vec<Frame>,
+    out: Scanned,
+    newline: bool,
+    /// An operand may start here, so that `/` starts a regular expression and `<` a tag.
+    operand: bool,
+    statement: bool,
+    last: K,
+    last_kw: Kw,
+    regex_line: regex::Line,
+    /// The end of the line that was looked for last.
+    line_end: usize,
+}
+
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+const BASE: Frame = Frame { open: Open::Brace(Brace::Block), tok: NO_MATE, ternaries: 0, pending: None };
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(src: &'a [u8], options: JsOptions) -> Self {
+        let toks = Vec::with_capacity(src.len() / 4);
+        Self {
+            src,
+            at: 0,
+            options,
+            frames: vec![BASE],
+            out: Scanned { toks, ..Scanned::default() },
+            newline: true,
+            operand: true,
+            statement: true,
+            last: K::Semi,
+            last_kw: Kw::None,
+            regex_line: regex::Line::default(),
+            line_end: 0,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Scanned {
+        if self.src.starts_with(&[0xEF, 0xBB, 0xBF]) {
+            self.at = 3;
+        }
+        if self.rest().starts_with(b"#!") {
+            self.line_comment();
+        }
+        while self.at < self.src.len() {
+            match self.top().open {
+                Open::JsxText => self.jsx_text(),
+                Open::JsxTag | Open::JsxClosingTag => self.jsx_tag(),
+                _ => self.step(),
+            }
+        }
+        self.unclosed_markup();
+        self.out
+    }
+
+    /// Has the text of an unclosed JSX element read as code too.
+    fn unclosed_markup(&mut self) {
+        let is_markup = |open| matches!(open, Open::JsxText | Open::JsxTag | Open::JsxClosingTag);
+        let first = self.frames.iter().find(|frame| is_markup(frame.open));
+        if let Some(tok) = first.and_then(|frame| self.out.toks.get(frame.tok as usize)) {
+            self.out.unsure.push((tok.start.saturating_add(1), offset(self.src.len())));
+        }
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.src.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self, ahead: usize) -> u8 {
+        self.src.get(self.at.wrapping_add(ahead)).copied().unwrap_or(0)
+    }
+
+    fn top(&self) -> Frame {
+        self.frames.last().copied().unwrap_or(BASE)
+    }
+
+    #[inline]
+    fn push(&mut self, kind: K, start: usize, end: usize, flags: u8) {
+        self.push_word(kind, Kw::None, (start, end), flags);
+    }
+
+    #[inline]
+    fn push_word(&mut self, kind: K, kw: Kw, span: (usize, usize), flags: u8) {
+        let flags = if self.newline { flags | NEWLINE } else { flags };
+        self.newline = false;
+        self.out.toks.push(Tok::new(kind, kw, offset(span.0), offset(span.1), flags));
+        self.last = kind;
+        self.last_kw = kw;
+    }
+
+    /// Reads code up to the end of a token that may change the meaning of the following bytes.
+    fn step(&mut self) {
+        while let Some(&byte) = self.src.get(self.at) {
+            match class(byte) {
+                Class::Blank => self.at = self.at.wrapping_add(1),
+                Class::Line => {
+                    self.newline = true;
+                    self.at = self.at.wrapping_add(1);
+                    while self.src.get(self.at).is_some_and(|byte| *byte == b' ') {
+                        self.at = self.at.wrapping_add(1);
+                    }
+                }
+                Class::Word => self.word(K::Word, self.at),
+                Class::Digit => self.number(),
+                Class::Quote => self.string(byte),
+                Class::Wide => match wide_blank(self.rest()) {
+                    Some(len) => {
+                        self.newline |= is_separator(self.rest());
+                        self.at = self.at.wrapping_add(len);
+                    }
+                    None => self.word(K::Word, self.at),
+                },
+                Class::Plain => self.plain(byte),
+                Class::Other => return self.mark(byte),
+            }
+        }
+    }
+
+    fn set_pending(&mut self, pending: Option<Brace>) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pending = pending;
+        }
+    }
+
+    /// Opens a bracket, the last token. At the limit of nesting all brackets are given up, and code goes on.
+    fn open(&mut self, open: Open) {
+        if self.frames.len() > self.options.depth {
+            self.out.stopped.get_or_insert(self.at);
+            self.frames.truncate(1);
+        }
+        let tok = offset(self.out.toks.len().wrapping_sub(1));
+        self.frames.push(Frame { open, tok, ternaries: 0, pending: None });
+    }
+
+    /// Joins a closing bracket, the last token, with the opening one of a frame.
+    fn join(&mut self, frame: Frame) {
+        let close = self.out.toks.len().wrapping_sub(1);
+        if let Some(tok) = self.out.toks.get_mut(frame.tok as usize) {
+            tok.set_mate(offset(close));
+        }
+        if let Some(tok) = self.out.toks.get_mut(close) {
+            tok.set_mate(frame.tok);
+        }
+    }
+
+    fn emit(&mut self, kind: K, len: usize) {
+        let start = self.at;
+        self.at = start.wrapping_add(len);
+        self.push(kind, start, self.at, 0);
+        (self.operand, self.statement) = (true, false);
+    }
+
+    /// Returns `true` if a mark that starts a comment in scripts starts one here.
+    fn is_html_comment(&mut self) -> bool {
+        self.out.has_html_comments = true;
+        self.options.html_comments == HtmlComments::Comment
+    }
+
+    /// Has the rest of a line read as code too.
+    fn unsure_line(&mut self, start: usize) {
+        // A line is measured once, however many marks of the kind are on it.
+        if self.line_end < start {
+            let rest = self.src.get(start..).unwrap_or_default();
+            let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+            self.line_end = start.saturating_add(line);
+        }
+        self.out.unsure.push((offset(start), offset(self.line_end)));
+    }
+}

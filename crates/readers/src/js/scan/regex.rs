@@ -1,0 +1,88 @@
+//! Regular expressions: where one ends, if it does.
+
+use super::super::token::K;
+use super::{Scanner, is_separator, is_word};
+
+/// Bits of a place: an end follows if the place is outside of a class, or inside of one.
+const OUTSIDE: u8 = 1;
+const INSIDE: u8 = 2;
+
+/// The places of a line from which a regular expression ends on it.
+///
+/// Only a line on which a slash starts none is looked at in this way, and once. So the time is linear, however many slashes of
+/// a line start no regular expression.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    start: usize,
+    /// What each place leads to, from the last one back to the start.
+    places: Vec<u8>,
+}
+
+impl Line {
+    fn end(&self) -> usize {
+        self.start.saturating_add(self.places.len())
+    }
+
+    /// Returns `true` if no end follows a place of the line.
+    fn is_endless(&self, at: usize) -> bool {
+        let place = self.end().checked_sub(at.saturating_add(1)).and_then(|back| self.places.get(back));
+        at >= self.start && place.is_some_and(|place| place & OUTSIDE == 0)
+    }
+
+    /// Looks at a line from a place on.
+    fn read(&mut self, line: &[u8], start: usize) {
+        self.start = start;
+        self.places.clear();
+        let (mut next, mut second) = (0_u8, 0_u8);
+        for (index, byte) in line.iter().enumerate().rev() {
+            let place = match byte {
+                b'\\' if index.saturating_add(1) < line.len() => second,
+                b'[' if next & INSIDE != 0 => OUTSIDE | INSIDE,
+                b']' if next & OUTSIDE != 0 => OUTSIDE | INSIDE,
+                b'[' | b']' => 0,
+                b'/' => next & INSIDE | OUTSIDE,
+                _ => next,
+            };
+            (next, second) = (place, next);
+            self.places.push(place);
+        }
+    }
+}
+
+impl Scanner<'_> {
+    /// Reads a regular expression. Returns `false` if none starts here.
+    pub(super) fn regex(&mut self) -> bool {
+        let start = self.at;
+        let mut at = start.wrapping_add(1);
+        if self.regex_line.is_endless(at) {
+            return false;
+        }
+        let mut is_inside = false;
+        loop {
+            let rest = self.src.get(at..).unwrap_or_default();
+            match rest {
+                [b'\\', next, ..] if !matches!(next, b'\n' | b'\r') => at = at.wrapping_add(1),
+                [b'[', ..] => is_inside = true,
+                [b']', ..] => is_inside = false,
+                [b'/', ..] if !is_inside => break,
+                [] | [b'\n' | b'\r', ..] => return self.no_regex(at),
+                rest if is_separator(rest) => return self.no_regex(at),
+                _ => {}
+            }
+            at = at.wrapping_add(1);
+        }
+        let rest = self.src.get(at..).unwrap_or_default();
+        let flags = rest.iter().skip(1).take_while(|byte| is_word(**byte)).count();
+        self.at = at.wrapping_add(flags).wrapping_add(1);
+        self.push(K::Regex, start, self.at, 0);
+        (self.operand, self.statement) = (false, false);
+        true
+    }
+
+    /// Remembers that a reading met the end of its line.
+    fn no_regex(&mut self, line_end: usize) -> bool {
+        let start = self.at;
+        self.regex_line.read(self.src.get(start..line_end).unwrap_or_default(), start);
+        false
+    }
+}

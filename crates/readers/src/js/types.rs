@@ -1,0 +1,166 @@
+//! Types of TypeScript, which are erased before the code runs.
+
+use super::keyword::Kw;
+use super::token::{K, NEWLINE, NO_MATE, Tok};
+
+/// Steps over types in a list of tokens. Brackets are jumped by their mates.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Types<'a> {
+    pub(super) src: &'a [u8],
+    pub(super) toks: &'a [Tok],
+}
+
+/// Types nested more deeply in angle brackets are read as code. A type that is tried and is none costs no more than this many
+/// readings of its tokens.
+const MAX_ANGLES: usize = 16;
+
+/// Tokens of a template that is a type. Longer ones are read as code, so that the time is linear.
+const MAX_TEMPLATE: usize = 64;
+
+/// Where a type ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Behind its last token.
+    Type,
+    /// Behind the `>` that closes it.
+    Angle,
+    /// In front of the arrow of the function whose return type it is.
+    Arrow,
+}
+
+impl Types<'_> {
+    fn tok(&self, at: usize) -> Tok {
+        self.toks.get(at).copied().unwrap_or(Tok::END)
+    }
+
+    fn kind(&self, at: usize) -> K {
+        self.tok(at).kind
+    }
+
+    /// Returns the index after a bracket's mate; an unclosed bracket is not jumped.
+    pub(super) fn past(&self, at: usize) -> Option<usize> {
+        let tok = self.toks.get(at)?;
+        let open = matches!(tok.kind, K::LParen | K::LBracket | K::LBrace);
+        (open && tok.mate() != NO_MATE && tok.mate() as usize > at)
+            .then(|| (tok.mate() as usize).wrapping_add(1))
+    }
+
+    /// Steps over a type that starts at a token; `None` if none does.
+    pub(super) fn skip(&self, start: usize) -> Option<usize> {
+        self.walk(start, End::Type)
+    }
+
+    /// Steps over `<…>` of types, parameters and defaults included.
+    pub(super) fn angles(&self, open: usize) -> Option<usize> {
+        self.walk(open.wrapping_add(1), End::Angle)
+    }
+
+    /// Steps over the type arguments of a call or a tagged template.
+    pub(super) fn call_angles(&self, open: usize) -> Option<usize> {
+        let after = self.angles(open)?;
+        matches!(self.kind(after), K::LParen | K::Tpl | K::TplHead).then_some(after)
+    }
+
+    /// Steps over a return type, which ends in front of the first arrow outside brackets or in front of the body.
+    pub(super) fn skip_return(&self, start: usize) -> Option<usize> {
+        let end = self.walk(start, End::Arrow)?;
+        // `(x) => T` is the type itself if another arrow or the body follows it.
+        if self.kind(end) == K::Arrow && self.past(start) == Some(end) && self.kind(start) == K::LParen {
+            let later = self.walk(end.wrapping_add(1), End::Arrow);
+            return later.filter(|later| matches!(self.kind(*later), K::Arrow | K::LBrace)).or(Some(end));
+        }
+        Some(end)
+    }
+
+    /// Returns `true` if a parenthesis opens the parameters of an arrow function.
+    pub(super) fn is_arrow_head(&self, open: usize) -> bool {
+        let Some(after) = self.past(open) else { return false };
+        let typed = || self.skip_return(after.wrapping_add(1)).is_some_and(|end| self.kind(end) == K::Arrow);
+        self.kind(after) == K::Arrow || (self.kind(after) == K::Colon && typed())
+    }
+
+    /// Steps over a type with a stack of its angle brackets.
+    fn walk(&self, start: usize, end: End) -> Option<usize> {
+        let mut at = start;
+        let mut depth = usize::from(end == End::Angle);
+        // The conditions that wait for their colon, by depth.
+        let mut conditions = [0_u32; MAX_ANGLES + 1];
+        let mut starts = true;
+        while at < self.toks.len() {
+            let tok = self.tok(at);
+            let waits = conditions.get_mut(depth)?;
+            let next = at.wrapping_add(1);
+            let is_beside = !tok.has(NEWLINE);
+            match tok.kind {
+                K::Comma | K::Assign if depth > 0 => (at, starts, *waits) = (next, true, 0),
+                K::Gt if depth > 0 => {
+                    (at, starts, depth) = (next, false, depth.wrapping_sub(1));
+                    if end == End::Angle && depth == 0 {
+                        return Some(at);
+                    }
+                }
+                K::Lt if starts || is_beside => (at, starts, depth) = (next, true, depth.wrapping_add(1)),
+                // `<const T>`.
+                K::Word if tok.kw == Kw::Const && depth > 0 => at = next,
+                _ if starts => {
+                    (at, starts) = self.primary(at)?;
+                }
+                K::Dot if self.kind(next) == K::Word => at = at.wrapping_add(2),
+                // The parameters of a function type follow its type parameters.
+                K::LParen if self.kind(at.wrapping_sub(1)) == K::Gt => at = self.past(at)?,
+                K::LBracket if is_beside => at = self.past(at)?,
+                K::Op if self.is_bar(at) => (at, starts) = (next, true),
+                K::Word if matches!(tok.kw, Kw::Extends | Kw::Is) && is_beside => (at, starts) = (next, true),
+                K::Arrow if end != End::Arrow || depth > 0 => (at, starts) = (next, true),
+                K::Question if end != End::Arrow || depth > 0 => {
+                    (at, starts, *waits) = (next, true, waits.wrapping_add(1));
+                }
+                K::Colon if *waits > 0 => (at, starts, *waits) = (next, true, waits.wrapping_sub(1)),
+                _ if depth == 0 => return Some(at),
+                // Two words in a row, as in `<in T>`.
+                _ => starts = true,
+            }
+        }
+        (depth == 0 && !starts).then_some(at)
+    }
+
+    /// Steps over a template with holes that is not long.
+    fn past_template(&self, start: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        for (at, tok) in self.toks.iter().enumerate().skip(start).take(MAX_TEMPLATE) {
+            match tok.kind {
+                K::TplHead => depth = depth.wrapping_add(1),
+                K::TplTail => depth = depth.wrapping_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(at.wrapping_add(1));
+            }
+        }
+        None
+    }
+
+    /// Returns `true` if a token is `|` or `&`, which joins types.
+    fn is_bar(&self, at: usize) -> bool {
+        let tok = self.tok(at);
+        tok.kind == K::Op && matches!(self.src.get(tok.start as usize..tok.end() as usize), Some(b"|" | b"&"))
+    }
+
+    /// Steps over an operand of a type, or over a word in front of one. Returns whether an operand is still to come.
+    fn primary(&self, at: usize) -> Option<(usize, bool)> {
+        let (tok, next) = (self.tok(at), at.wrapping_add(1));
+        let is_operand = matches!(self.kind(next), K::Word | K::LParen | K::LBrace | K::LBracket | K::Lt);
+        match (tok.kind, tok.kw) {
+            (K::LParen | K::LBrace | K::LBracket, _) => Some((self.past(at)?, false)),
+            (K::Minus, _) => (self.kind(next) == K::Num).then(|| (at.wrapping_add(2), false)),
+            (K::Word, Kw::Import) if self.kind(next) == K::LParen => Some((self.past(next)?, false)),
+            (K::Word, Kw::Keyof | Kw::Typeof | Kw::Readonly | Kw::Unique | Kw::Infer) if is_operand => {
+                Some((next, true))
+            }
+            (K::Word, Kw::Asserts | Kw::Abstract | Kw::New) if is_operand => Some((next, true)),
+            (K::TplHead, _) => Some((self.past_template(at)?, false)),
+            (K::Word | K::Str | K::Num | K::Tpl, _) => Some((next, false)),
+            _ => self.is_bar(at).then_some((next, true)),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The code view and the pieces of text.
+
+use std::borrow::Cow;
+
+use super::escape;
+use super::scan::Scanned;
+use super::token::{ESCAPED, K, Tok};
+use crate::reading::{Piece, PieceKind};
+use crate::view::{How, View};
+
+/// Keys in quotes that are shorter stay texts, as no rule looks for them.
+const KEY: usize = 3;
+
+/// Returns the code: strings emptied, comments removed, one blank between words and none elsewhere.
+pub(super) fn code(src: &[u8], toks: &[Tok]) -> View {
+    let mut view = View::default();
+    let mut wordy = false;
+    // Bytes that are copied as they are, as far as they follow each other.
+    let mut copied = (0_usize, 0_usize);
+    for (&tok, index) in toks.iter().zip(0_usize..) {
+        let (start, end) = tok.span();
+        let key = if tok.kind == K::Str { key(src, toks, index) } else { None };
+        let apart = wordy && tok.kind.is_wordy();
+        wordy = tok.kind.is_wordy() || key.is_some();
+        let is_plain =
+            !(tok.kind.is_text() || tok.kind == K::Regex || (tok.kind.is_wordy() && tok.has(ESCAPED)));
+        if is_plain && !apart && start == copied.1 {
+            copied.1 = end;
+            continue;
+        }
+        view.copy(src.get(copied.0..copied.1).unwrap_or_default(), copied.0, How::NONE, 0);
+        copied = (end, end);
+        if apart {
+            view.put(b" ", (start, start), How::NONE, 0);
+        }
+        match (tok.kind, key) {
+            (_, Some((name, how))) => view.put(&name, (start, end), how, 0),
+            _ if is_plain => copied = (start, end),
+            (K::Regex, _) => view.put(b"/./", (start, end), How::NONE, 0),
+            (kind, _) if kind.is_text() => view.put(mark(kind), (start, end), How::NONE, 0),
+            _ => {
+                let name = escape::decode_identifier(src.get(start..end).unwrap_or_default());
+                view.put(&name, (start, end), How::ESCAPE, 0);
+            }
+        }
+    }
+    view.copy(src.get(copied.0..copied.1).unwrap_or_default(), copied.0, How::NONE, 0);
+    view
+}
+
+/// Returns the name of an object's key in quotes.
+fn key<'a>(src: &'a [u8], toks: &[Tok], index: usize) -> Option<(Cow<'a, [u8]>, How)> {
+    let kind = |at: usize| toks.get(at).map(|tok| tok.kind);
+    let tok = toks.get(index)?;
+    let is_key = kind(index.wrapping_add(1)) == Some(K::Colon)
+        && matches!(kind(index.wrapping_sub(1)), Some(K::LBrace | K::Comma));
+    if !is_key {
+        return None;
+    }
+    let (start, end) = tok.body();
+    let text = src.get(start..end)?;
+    let (name, how) = if tok.has(ESCAPED) {
+        let mut name = Vec::new();
+        let hidden = escape::decode(text, &mut name);
+        (Cow::Owned(name), if hidden { How::ESCAPE } else { How::NONE })
+    } else {
+        (Cow::Borrowed(text), How::NONE)
+    };
+    let plain =
+        name.len() >= KEY && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(byte));
+    plain.then_some((name, how))
+}
+
+const fn mark(kind: K) -> &'static [u8] {
+    match kind {
+        K::TplHead => b"`${",
+        K::TplMid => b"}${",
+        K::TplTail => b"}`",
+        K::JsxText => b"",
+        _ => b"''",
+    }
+}
+
+/// Returns comments and strings in the order of the file.
+pub(super) fn pieces(scanned: &Scanned) -> Vec<Piece> {
+    let mut comments = scanned.comments.iter().copied().peekable();
+    let comment = |(start, end)| Piece { kind: PieceKind::Comment, start, end, is_escaped: false };
+    let mut pieces = Vec::with_capacity(scanned.comments.len());
+    for tok in scanned.toks.iter().filter(|tok| tok.kind.is_text()) {
+        while let Some(range) = comments.next_if(|range| range.0 < tok.start) {
+            pieces.push(comment(range));
+        }
+        let kind = if tok.kind == K::JsxText { PieceKind::Markup } else { PieceKind::String };
+        let body = tok.body();
+        if body.0 < body.1 {
+            pieces.push(Piece { kind, start: tok.start, end: tok.end(), is_escaped: tok.has(ESCAPED) });
+        }
+    }
+    pieces.extend(comments.map(comment));
+    pieces
+}

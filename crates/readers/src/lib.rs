@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+
+mod evaluate;
+mod hash;
+mod interner;
+pub mod js;
+mod program;
+pub mod py;
+mod reading;
+mod resolve;
+mod view;
+
+pub use evaluate::{
+    Alternative, Analysis, Argument, Call, Collection, Constant, Facts, Item, Language, Marks, Name, Outcome,
+    Round, Step, Use, Value, evaluate,
+};
+pub use program::{
+    CallKind, Function, FunctionId, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind, Text,
+    Variable,
+};
+pub use reading::{Piece, PieceKind, Reading};
+pub use view::{How, Map, View};

@@ -1,0 +1,34 @@
+//! The view of a file's code.
+
+use super::text::normalize;
+use super::token::{Kind, Token, WIDE};
+use crate::view::{How, View};
+
+/// Returns the code of a file: strings emptied, comments left out, one blank between words.
+pub(super) fn code(source: &[u8], tokens: &[Token]) -> View {
+    let mut code = View::default();
+    let mut is_word = false;
+    let mut name = Vec::new();
+    for token in tokens {
+        let (start, end) = token.range();
+        let text = token.text(source);
+        let was_word = core::mem::replace(&mut is_word, token.kind.is_word() || token.kind == Kind::Number);
+        if was_word && is_word {
+            code.put(b" ", (start, start), How::NONE, 0);
+        }
+        match token.kind {
+            Kind::Name if token.has(WIDE) => {
+                name.clear();
+                normalize(text, &mut name);
+                let how = if name.is_ascii() { How::UNICODE } else { How::NONE };
+                code.put(&name, (start, end), how, 0);
+            }
+            Kind::String => code.put(b"''", (start, end), How::NONE, 0),
+            Kind::Head | Kind::Tail => code.put(b"'", (start, end), How::NONE, 0),
+            Kind::Middle => {}
+            Kind::Line => code.put(b"\n", (start, end), How::NONE, 0),
+            _ => code.copy(text, start, How::NONE, 0),
+        }
+    }
+    code
+}

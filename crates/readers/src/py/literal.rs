@@ -1,0 +1,170 @@
+//! Numbers, strings and f-strings to tokens.
+
+use super::scan::{Open, Scanner, small};
+use super::token::{BYTES, ESCAPED, FORMATTED, Kind, RAW, SPEC};
+use crate::reading::{Piece, PieceKind};
+
+/// How often the text behind a quote that nothing closes is read again as code, in one line. Beyond it, the rest of the line is
+/// only text, so that a line of quotes takes linear time.
+const TRIES: u32 = 8;
+
+/// Returns `true` if letters in front of a quote are part of the string.
+pub(super) fn is_prefix(name: &[u8]) -> bool {
+    match name {
+        [one] => matches!(one | 0x20, b'r' | b'b' | b'u' | b'f' | b't'),
+        [one, two] => {
+            matches!((one | 0x20, two | 0x20), (b'r', b'b' | b'f' | b't') | (b'b' | b'f' | b't', b'r'))
+        }
+        _ => false,
+    }
+}
+
+impl Scanner<'_> {
+    pub(super) fn number(&mut self) {
+        let start = self.at;
+        let radix = self.ahead(1) | 0x20;
+        if self.ahead(0) == b'0' && matches!(radix, b'x' | b'o' | b'b') {
+            self.skip(2);
+            self.digits(|byte| byte.is_ascii_digit() || (radix == b'x' && byte.is_ascii_hexdigit()));
+        } else {
+            self.digits(|byte| byte.is_ascii_digit());
+            self.skip(usize::from(self.ahead(0) == b'.'));
+            self.digits(|byte| byte.is_ascii_digit());
+            let sign = if matches!(self.ahead(1), b'+' | b'-') { 2 } else { 1 };
+            if self.ahead(0) | 0x20 == b'e' && self.ahead(sign).is_ascii_digit() {
+                self.skip(sign);
+                self.digits(|byte| byte.is_ascii_digit());
+            }
+            self.skip(usize::from(self.ahead(0) | 0x20 == b'j'));
+        }
+        self.push(Kind::Number, start, 0);
+    }
+
+    fn digits(&mut self, is_digit: impl Fn(u8) -> bool) {
+        while is_digit(self.ahead(0)) || (self.ahead(0) == b'_' && is_digit(self.ahead(1))) {
+            self.skip(1);
+        }
+    }
+
+    /// Reads a string. `start` is the position of its prefix; the scanner is at its quote.
+    pub(super) fn string(&mut self, start: usize) {
+        let byte = self.ahead(0);
+        let flags =
+            self.source.get(start..self.at).unwrap_or_default().iter().map(|letter| match letter | 0x20 {
+                b'r' => RAW,
+                b'b' => BYTES,
+                b'f' | b't' => FORMATTED,
+                _ => 0,
+            });
+        let count = if self.ahead(1) == byte && self.ahead(2) == byte { 3 } else { 1 };
+        let quote = Open { index: 0, byte, count, flags: flags.fold(0, |all, flag| all | flag) };
+        self.skip(usize::from(count));
+        self.text(quote, Kind::String, start);
+    }
+
+    /// Reads a string's text up to a hole or its end. `kind` is `Middle` behind a hole.
+    pub(super) fn text(&mut self, mut quote: Open, kind: Kind, mut start: usize) {
+        let mut from = self.at;
+        let mut escaped = 0;
+        let (open, last) =
+            if kind == Kind::String { (Kind::Head, Kind::String) } else { (Kind::Middle, Kind::Tail) };
+        loop {
+            self.skip(self.plain(quote));
+            let byte = self.ahead(0);
+            let flags = quote.flags | escaped;
+            let is_spec = quote.flags & SPEC != 0;
+            let is_last = byte == quote.byte && (quote.count == 1 || self.is_triple(byte));
+            match byte {
+                _ if self.at >= self.source.len() => return self.unclosed(quote, last, start, from, flags),
+                b'\n' | b'\r' if quote.count == 1 => return self.unclosed(quote, last, start, from, flags),
+                b'\\' => {
+                    escaped = ESCAPED;
+                    self.escape(quote);
+                }
+                _ if is_last => {
+                    self.skip(usize::from(quote.count));
+                    return self.part(last, start, from, quote.count, flags);
+                }
+                b'{' | b'}' if byte == self.ahead(1) && !is_spec => self.skip(2),
+                b'{' => {
+                    self.part(open, start, from, 0, flags);
+                    self.brace(Kind::Hole, quote.flags & SPEC);
+                    return self.open(quote);
+                }
+                b'}' if is_spec => {
+                    // The hole that the colon belongs to ends here.
+                    self.part(Kind::Middle, start, from, 0, flags);
+                    self.brace(Kind::HoleEnd, 0);
+                    quote.flags &= !SPEC;
+                    (start, from, escaped) = (self.at, self.at, 0);
+                }
+                _ => self.skip(1),
+            }
+        }
+    }
+
+    fn is_triple(&self, byte: u8) -> bool {
+        self.ahead(1) == byte && self.ahead(2) == byte
+    }
+
+    pub(super) fn brace(&mut self, kind: Kind, flags: u8) {
+        self.skip(1);
+        self.push(kind, self.at.saturating_sub(1), flags);
+    }
+
+    /// Returns how many bytes are in front of the next one that may mean something in a string.
+    fn plain(&self, quote: Open) -> usize {
+        let rest = self.source.get(self.at..).unwrap_or_default();
+        let is_single = quote.count == 1;
+        let found = if quote.flags & FORMATTED != 0 {
+            rest.iter().position(|byte| {
+                *byte == quote.byte
+                    || matches!(byte, b'\\' | b'{' | b'}')
+                    || (is_single && matches!(byte, b'\n' | b'\r'))
+            })
+        } else if is_single {
+            rest.iter().position(|byte| *byte == quote.byte || matches!(byte, b'\\' | b'\n' | b'\r'))
+        } else {
+            memchr::memchr2(quote.byte, b'\\', rest)
+        };
+        found.unwrap_or(rest.len())
+    }
+
+    fn escape(&mut self, quote: Open) {
+        let len = match self.ahead(1) {
+            b'N' if quote.flags & RAW == 0 && self.ahead(2) == b'{' => {
+                let rest = self.source.get(self.at..).unwrap_or_default();
+                rest.iter().take(128).position(|byte| *byte == b'}' || *byte == quote.byte).unwrap_or(2)
+            }
+            b'{' | b'}' if quote.flags & FORMATTED != 0 => 1,
+            b'\r' if self.ahead(2) == b'\n' => 3,
+            _ => 2,
+        };
+        self.at = self.at.saturating_add(len).min(self.source.len());
+    }
+
+    fn part(&mut self, kind: Kind, start: usize, from: usize, closes: u8, flags: u8) {
+        let opens = u8::try_from(from.saturating_sub(start)).unwrap_or(u8::MAX);
+        self.push_text(kind, start, flags, opens, closes);
+        if self.at > from.saturating_add(usize::from(closes)) {
+            let is_escaped = flags & ESCAPED != 0 && flags & RAW == 0;
+            let (start, end) = (small(start), small(self.at));
+            self.scan.pieces.push(Piece { kind: PieceKind::String, start, end, is_escaped });
+        }
+    }
+
+    /// Ends a string that nothing closes. The text behind a single quote is read again as code; that behind a triple one is
+    /// noted, because it is the rest of the file.
+    fn unclosed(&mut self, quote: Open, last: Kind, start: usize, from: usize, flags: u8) {
+        self.part(last, start, from, 0, flags);
+        if quote.count == 3 {
+            self.scan.unsure.push((small(from), small(self.at)));
+        } else if last == Kind::String {
+            let tries = if self.unclosed.0 == self.at { self.unclosed.1.saturating_add(1) } else { 1 };
+            self.unclosed = (self.at, tries);
+            if tries <= TRIES {
+                self.at = from;
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Tokens at the place of an operand.
+
+use super::frame::{ASIDE, COMPREHENDED, DICTIONARY, FrameKind, MINUS};
+use super::parser::Parser;
+use super::scan::small;
+use super::text;
+use super::token::{COMPREHENSION, Kind, SPEC, Token};
+use crate::program::{Node, ScopeKind};
+
+impl Parser<'_> {
+    /// Reads the beginning of an operand. A separator ends an item or a bracket; other tokens are skipped.
+    pub(super) fn operand(&mut self, token: Token) {
+        let base = self.values.len();
+        match token.kind {
+            Kind::Name => self.name_operand(token),
+            Kind::Number => {
+                let number = text::number(token.text(self.source));
+                self.put(number.map_or(Node::Unknown, Node::Number), token.start, token.end);
+                self.skip(1);
+            }
+            Kind::String if !matches!(self.kind(1), Kind::String | Kind::Head) => {
+                self.put_text(token);
+                self.skip(1);
+            }
+            Kind::String | Kind::Head => self.open(FrameKind::Strings, token.start, base, 0),
+            Kind::OpenParen => self.open_bracket(token, FrameKind::Paren, base),
+            Kind::OpenBracket => self.open_bracket(token, FrameKind::List, base),
+            Kind::OpenBrace => self.open_bracket(token, FrameKind::Brace, base),
+            Kind::Lambda => {
+                self.skip(1);
+                self.open_parameters(FrameKind::LambdaParameters, token.start);
+            }
+            Kind::Not => self.prefix(FrameKind::Not, token, 0),
+            Kind::Yield => {
+                self.skip(usize::from(self.kind(1) == Kind::From));
+                self.prefix(FrameKind::Yield, token, 0);
+            }
+            Kind::Minus => self.prefix(FrameKind::Unary, token, MINUS),
+            Kind::Plus => self.prefix(FrameKind::Unary, token, 0),
+            Kind::Star => self.prefix(FrameKind::Spread, token, 0),
+            Kind::Power => {
+                self.change(|frame| frame.state |= DICTIONARY);
+                self.prefix(FrameKind::Spread, token, 0);
+            }
+            Kind::Dot if self.kind(1) == Kind::Dot && self.kind(2) == Kind::Dot => {
+                self.skip(3);
+                self.put(Node::Unknown, token.start, self.end());
+            }
+            kind if kind.is_separator() => self.separator(token),
+            Kind::For | Kind::If if self.clause(token) => {}
+            Kind::Else | Kind::For | Kind::If if self.frames.is_empty() => self.end_statement(),
+            kind if kind.begins_statement() && self.frames.is_empty() => self.end_statement(),
+            _ => self.skip(1),
+        }
+    }
+
+    /// Reads a name, or the name of an argument.
+    fn name_operand(&mut self, token: Token) {
+        let wall = self.frames.last().map(|frame| frame.kind);
+        if matches!(wall, Some(FrameKind::Call | FrameKind::Bases)) && self.kind(1) == Kind::Assign {
+            self.open(FrameKind::Keyword, token.start, self.values.len(), 0);
+            let at = small(self.at);
+            self.change(|frame| frame.extra = at);
+            return self.skip(2);
+        }
+        let node = self.push_name(token, Node::Name);
+        self.push_value(node, token.start, token.end);
+        self.skip(1);
+    }
+
+    /// Opens an operator in front of its operand. A row of the same operators is one, so that it takes no memory.
+    fn prefix(&mut self, kind: FrameKind, token: Token, state: u8) {
+        self.skip(1);
+        match self.frames.last_mut() {
+            Some(frame) if frame.kind == kind => frame.state = 0,
+            _ => self.open(kind, token.start, self.values.len(), state),
+        }
+    }
+
+    /// Opens a bracket in front of or behind its first value. A comprehension has a scope, which begins with its element.
+    pub(super) fn open_bracket(&mut self, token: Token, kind: FrameKind, base: usize) {
+        self.skip(1);
+        let start = self.values.get(base).map_or(token.start, |value| value.start);
+        self.open(kind, start, base, 0);
+        if token.has(COMPREHENSION) {
+            self.change(|frame| frame.state |= COMPREHENDED);
+            self.builder.open_scope(ScopeKind::Block);
+        }
+    }
+
+    /// Reads the next of the strings side by side, or the next part of an f-string.
+    pub(super) fn piece(&mut self, token: Token) {
+        match token.kind {
+            Kind::String | Kind::Head | Kind::Middle | Kind::Tail => {
+                let is_text = !token.has(SPEC) && !token.body(self.source).is_empty();
+                if is_text || token.kind == Kind::String {
+                    self.put_text(token);
+                }
+                self.skip(1);
+                match (token.kind, self.kind(0)) {
+                    (Kind::Head | Kind::Middle, _) | (_, Kind::String | Kind::Head) => {}
+                    _ => self.close_wall(token.end),
+                }
+            }
+            Kind::Hole => {
+                self.skip(1);
+                let aside = if token.has(SPEC) { ASIDE } else { 0 };
+                self.open(FrameKind::Hole, token.start, self.values.len(), aside);
+            }
+            Kind::HoleEnd => self.skip(1),
+            _ => self.close_wall(self.end()),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Tokens behind a value.
+
+use super::frame::FrameKind;
+use super::parser::Parser;
+use super::statement::StatementKind;
+use super::token::{Kind, Token};
+use crate::program::Node;
+
+impl Parser<'_> {
+    /// Reads the token behind a value. One that does not continue the expression begins the next item or statement.
+    pub(super) fn after_value(&mut self, token: Token) {
+        let base = self.values.len().saturating_sub(1);
+        match token.kind {
+            Kind::Dot => self.member(),
+            Kind::OpenParen if self.statement.is_generic && self.frames.is_empty() => self.open_header(),
+            Kind::OpenParen => self.open_bracket(token, FrameKind::Call, base),
+            Kind::OpenBracket => self.open_bracket(token, FrameKind::Index, base),
+            Kind::Logic => self.binary(FrameKind::Either),
+            Kind::Plus => self.binary(FrameKind::Join),
+            Kind::Minus => self.binary(FrameKind::Difference),
+            Kind::Percent => self.binary(FrameKind::Format),
+            Kind::Star | Kind::Slash | Kind::At => self.binary(FrameKind::Product),
+            Kind::Power => self.binary(FrameKind::Power),
+            Kind::Compare | Kind::Is => self.binary(FrameKind::Compare),
+            Kind::Not if self.kind(1) == Kind::In => {
+                self.skip(1);
+                self.binary(FrameKind::Compare);
+            }
+            Kind::In => self.contained(),
+            Kind::Walrus => self.low(FrameKind::Walrus),
+            Kind::As if matches!(self.statement.kind, StatementKind::With | StatementKind::Except) => {
+                self.reduce_above(1);
+                self.low(FrameKind::As);
+            }
+            Kind::If => self.condition(token),
+            Kind::Else => self.otherwise(token),
+            Kind::For if self.clause(token) => {}
+            Kind::Augment => self.augment(token),
+            Kind::Async => self.skip(1),
+            // `!r` in a hole.
+            Kind::Other => {
+                let is_conversion = self.wall() == Some(FrameKind::Hole) && self.kind(1).is_word();
+                self.skip(if is_conversion { 2 } else { 1 });
+            }
+            _ => self.separator(token),
+        }
+    }
+
+    /// Reads `.name`.
+    fn member(&mut self) {
+        self.skip(1);
+        let Some(token) = self.token(0).filter(|token| token.kind.is_word()) else { return };
+        let Some(object) = self.values.pop() else { return };
+        let (name, flags) = self.name(token);
+        self.skip(1);
+        let node = self.push(Node::Member { object: object.node, name }, object.start, token.end);
+        self.builder.mark(node, flags);
+        self.push_value(node, object.start, token.end);
+    }
+
+    /// Opens an operator behind its first operand, or continues a chain of the same operator.
+    fn binary(&mut self, kind: FrameKind) {
+        self.reduce_above(kind.precedence());
+        let top = self.frames.last().filter(|frame| frame.kind.precedence() == kind.precedence());
+        if top.is_some_and(|frame| frame.kind == kind && kind != FrameKind::Format) {
+            self.has_value = false;
+            return self.skip(1);
+        }
+        self.reduce_above(kind.precedence().saturating_sub(1));
+        self.low(kind);
+    }
+
+    /// Opens an operator behind its first operand.
+    fn low(&mut self, kind: FrameKind) {
+        let start = self.values.last().map_or(0, |value| value.start);
+        self.open(kind, start, self.values.len().saturating_sub(1), 0);
+        self.skip(1);
+    }
+
+    /// Reads `in`: a comparison, or the end of a loop's target.
+    fn contained(&mut self) {
+        self.reduce_above(FrameKind::Compare.precedence());
+        // `for a, *b in c`.
+        if self.frames.last().is_some_and(|frame| frame.kind == FrameKind::Spread) {
+            self.reduce_above(0);
+        }
+        if self.end_clause_target() {
+            return self.skip(1);
+        }
+        match self.statement.kind {
+            StatementKind::ForTarget if self.frames.is_empty() => {
+                let target = self.take_statement();
+                self.targets.extend(target);
+                self.statement.kind = StatementKind::For;
+            }
+            StatementKind::Exec if self.frames.is_empty() => {}
+            _ => return self.binary(FrameKind::Compare),
+        }
+        self.has_value = false;
+        self.skip(1);
+    }
+
+    /// Reads `if` behind a value. `a if b else c if d else e` is one choice of three.
+    fn condition(&mut self, token: Token) {
+        self.reduce_above(FrameKind::Condition.precedence());
+        if self.clause(token) {
+            return;
+        }
+        match self.frames.last_mut() {
+            Some(frame) if frame.kind == FrameKind::Otherwise => {
+                frame.kind = FrameKind::Condition;
+                self.has_value = false;
+                self.skip(1);
+            }
+            _ => self.low(FrameKind::Condition),
+        }
+    }
+
+    /// Reads `else` behind a value.
+    fn otherwise(&mut self, token: Token) {
+        while let Some(frame) = self.frames.last_mut().filter(|frame| frame.kind.precedence() > 0) {
+            if frame.kind == FrameKind::Condition {
+                frame.kind = FrameKind::Otherwise;
+                self.values.pop();
+                self.has_value = false;
+                return self.skip(1);
+            }
+            let precedence = frame.kind.precedence();
+            self.reduce_above(precedence.saturating_sub(1));
+        }
+        self.separator(token);
+    }
+
+    /// Reads `target += value` and its like.
+    fn augment(&mut self, token: Token) {
+        if self.wall().is_some() || self.statement.kind != StatementKind::Expression {
+            return self.separator(token);
+        }
+        let target = self.take_statement();
+        self.targets.extend(target);
+        self.statement.kind = match token.text(self.source) {
+            b"+=" => StatementKind::AddAssign,
+            b"%=" => StatementKind::FormatAssign,
+            _ => StatementKind::OtherAssign,
+        };
+        self.has_value = false;
+        self.skip(1);
+    }
+}

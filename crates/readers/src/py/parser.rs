@@ -1,0 +1,215 @@
+//! Builds a program from tokens, in one pass with explicit stacks.
+//!
+//! Expressions are read by operator precedence: `values` are operands, and `frames` are the operators and brackets that wait for more
+//! of them. No function recurses, and each step removes a token or a frame, so the time is linear.
+
+use super::block::Block;
+use super::frame::{Frame, FrameKind, NAMED, Value};
+use super::function::Parameter;
+use super::scan::{Scan, small};
+use super::statement::Statement;
+use super::text;
+use super::token::{FIRST, Kind, RESTART, Token, WIDE};
+use crate::program::{List, Node, NodeFlags, NodeId, Program, ProgramBuilder, Text};
+
+#[derive(Debug, Default)]
+pub(super) struct Parser<'a> {
+    pub(super) source: &'a [u8],
+    pub(super) tokens: &'a [Token],
+    pub(super) builder: ProgramBuilder,
+    /// The next token.
+    pub(super) at: usize,
+    pub(super) frames: Vec<Frame>,
+    pub(super) values: Vec<Value>,
+    /// The last value is an operand that an operator may follow.
+    pub(super) has_value: bool,
+    /// A statement has begun.
+    pub(super) is_inside: bool,
+    pub(super) statement: Statement,
+    /// The targets of `a = b = …`.
+    pub(super) targets: Vec<Value>,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) blocks: Vec<Block>,
+    /// Entries of the classes that are open.
+    pub(super) fields: Vec<NodeId>,
+    pub(super) decorators: Vec<NodeId>,
+    /// How many of the decorators wait for a definition.
+    pub(super) pending: usize,
+    /// The line begins with a word that lets what follows run under a condition.
+    pub(super) is_nested: bool,
+    /// What the patterns of the last `match` take.
+    pub(super) subject: Option<NodeId>,
+    scratch: Vec<u8>,
+    ids: Vec<NodeId>,
+    unknown: Option<NodeId>,
+}
+
+/// Reads tokens. Returns the program, and the first byte that is not in it because the limit of nesting is reached.
+pub(super) fn parse(source: &[u8], scan: &Scan, nesting: usize) -> (Program, Option<usize>) {
+    let tokens = scan.tokens.get(..scan.stopped.unwrap_or(scan.tokens.len())).unwrap_or_default();
+    let mut parser = Parser { source, tokens, builder: ProgramBuilder::new(), ..Parser::default() };
+    while let Some(token) = parser.token(0) {
+        if parser.frames.len().saturating_add(parser.blocks.len()) > nesting {
+            break;
+        }
+        parser.step(token);
+    }
+    let stopped = scan.tokens.get(parser.at).map(|token| token.start as usize);
+    parser.unwind();
+    parser.end_statement();
+    parser.close_blocks(0);
+    (parser.builder.finish(), stopped)
+}
+
+impl Parser<'_> {
+    fn step(&mut self, token: Token) {
+        let restarts = token.has(FIRST)
+            && (self.frames.is_empty() || (token.kind.begins_statement() && token.has(RESTART)));
+        if restarts && self.is_inside && token.start != self.statement.start {
+            self.unwind();
+            return self.end_statement();
+        }
+        if !self.is_inside {
+            return self.start_statement(token);
+        }
+        match self.frames.last() {
+            Some(frame) if frame.kind == FrameKind::Strings => self.piece(token),
+            Some(frame) if frame.kind.has_parameters() && frame.state <= NAMED => self.parameter(token),
+            _ if self.has_value => self.after_value(token),
+            _ => self.operand(token),
+        }
+    }
+
+    /// Closes everything that is open at the end of a statement.
+    pub(super) fn unwind(&mut self) {
+        while self.wall().is_some() {
+            self.close_wall(self.end());
+        }
+    }
+
+    /// Applies all operators that are open, and returns the wall in front of them.
+    pub(super) fn wall(&mut self) -> Option<FrameKind> {
+        self.reduce_above(0);
+        self.frames.last().map(|frame| frame.kind)
+    }
+
+    /// Returns a token from the next one on.
+    pub(super) fn token(&self, distance: usize) -> Option<Token> {
+        self.tokens.get(self.at.saturating_add(distance)).copied()
+    }
+
+    /// Returns the kind of a token; behind the last one, the end of a line.
+    pub(super) fn kind(&self, distance: usize) -> Kind {
+        self.token(distance).map_or(Kind::Line, |token| token.kind)
+    }
+
+    pub(super) const fn skip(&mut self, count: usize) {
+        self.at = self.at.saturating_add(count);
+    }
+
+    /// Returns the end of the token before the next one.
+    pub(super) fn end(&self) -> u32 {
+        self.tokens.get(self.at.saturating_sub(1)).map_or(0, |token| token.end)
+    }
+
+    /// Opens a frame behind `base` values.
+    pub(super) fn open(&mut self, kind: FrameKind, start: u32, base: usize, state: u8) {
+        self.frames.push(Frame { kind, state, start, base: small(base), extra: 0 });
+        self.has_value = false;
+    }
+
+    /// Changes the innermost frame.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Frame)) {
+        self.frames.last_mut().map(change);
+    }
+
+    /// Appends an expression. Tokens in a string that nothing closes may end in front of the one before.
+    pub(super) fn push(&mut self, node: Node, start: u32, end: u32) -> NodeId {
+        self.builder.push(node, (start as usize, end.max(start) as usize), NodeFlags::NONE)
+    }
+
+    pub(super) fn push_value(&mut self, node: NodeId, start: u32, end: u32) {
+        self.values.push(Value { node, start, end });
+        self.has_value = true;
+    }
+
+    /// Appends an expression and makes it the last value.
+    pub(super) fn put(&mut self, node: Node, start: u32, end: u32) {
+        let node = self.push(node, start, end);
+        self.push_value(node, start, end);
+    }
+
+    /// Makes an operand of nothing, because one is missing.
+    pub(super) fn put_missing(&mut self) {
+        let (at, node) = (self.end(), self.unknown());
+        self.push_value(node, at, at);
+    }
+
+    /// Removes the values behind `base` and stores them as a list.
+    pub(super) fn take(&mut self, base: usize) -> List {
+        self.ids.clear();
+        self.ids.extend(self.values.drain(base.min(self.values.len())..).map(|value| value.node));
+        self.builder.list(&self.ids)
+    }
+
+    /// Removes the values behind `base` and returns the last one.
+    pub(super) fn take_last(&mut self, base: usize) -> Option<Value> {
+        let last = self.values.get(base..).and_then(<[_]>::last).copied();
+        self.values.truncate(base);
+        last
+    }
+
+    /// Removes the values behind `base` and returns one: a list if there are more, or a comma.
+    pub(super) fn take_one(&mut self, base: usize, is_tuple: u8) -> Option<Value> {
+        let values = self.values.get(base..).unwrap_or_default();
+        let (first, last) = (*values.first()?, *values.last()?);
+        if values.len() == 1 && is_tuple == 0 {
+            return self.values.pop();
+        }
+        let items = self.take(base);
+        let node = self.push(Node::List(items), first.start, last.end);
+        Some(Value { node, start: first.start, end: last.end })
+    }
+
+    /// Returns the expression of which nothing is known. There is one, so that operands that are missing take no memory.
+    pub(super) fn unknown(&mut self) -> NodeId {
+        let at = self.end();
+        let known = self.unknown.unwrap_or_else(|| self.push(Node::Unknown, at, at));
+        self.unknown = Some(known);
+        known
+    }
+
+    /// Returns the text of a name, and whether its normal form is another.
+    pub(super) fn name(&mut self, token: Token) -> (Text, NodeFlags) {
+        let name = token.text(self.source);
+        if token.kind != Kind::Name || !token.has(WIDE) {
+            return (self.builder.text(name), NodeFlags::NONE);
+        }
+        self.scratch.clear();
+        text::normalize(name, &mut self.scratch);
+        let flags = if self.scratch == name { NodeFlags::NONE } else { NodeFlags::ESCAPED };
+        (self.builder.text(&self.scratch), flags)
+    }
+
+    /// Appends an expression made of a name.
+    pub(super) fn push_name(&mut self, token: Token, make: fn(Text) -> Node) -> NodeId {
+        let (name, flags) = self.name(token);
+        self.builder.push(make(name), token.range(), flags)
+    }
+
+    /// Makes the text of a string, or of a part of one, the last value.
+    pub(super) fn put_text(&mut self, token: Token) {
+        self.scratch.clear();
+        let body = token.body(self.source);
+        let (value, flags) = if text::is_plain(token, body) {
+            (body, NodeFlags::NONE)
+        } else if text::decode(token, body, &mut self.scratch) {
+            (self.scratch.as_slice(), NodeFlags::ESCAPED)
+        } else {
+            (self.scratch.as_slice(), NodeFlags::NONE)
+        };
+        let text = self.builder.text(value);
+        let node = self.builder.push(Node::Text(text), token.range(), flags);
+        self.push_value(node, token.start, token.end);
+    }
+}

@@ -1,0 +1,107 @@
+//! Words that are keywords only at the beginning of a statement: `match`, `case`, `type`, and `exec` of Python 2.
+
+use super::frame::Value;
+use super::parser::Parser;
+use super::statement::StatementKind;
+use super::token::{Kind, Token};
+use crate::program::{CallKind, Node, NodeFlags};
+
+/// How many tokens are looked at to tell `match (x):` from a call.
+const LOOKAHEAD: usize = 128;
+
+/// Returns how many brackets are open behind a token.
+const fn nested(depth: usize, kind: Kind) -> usize {
+    match kind {
+        Kind::OpenParen | Kind::OpenBracket | Kind::OpenBrace => depth.saturating_add(1),
+        Kind::Close | Kind::CloseBrace => depth.saturating_sub(1),
+        _ => depth,
+    }
+}
+
+impl Parser<'_> {
+    /// Reads a name at the beginning of a statement.
+    pub(super) fn soft_keyword(&mut self, token: Token) {
+        let next = self.kind(1);
+        let is_operand =
+            matches!(next, Kind::Name | Kind::Number | Kind::OpenBrace | Kind::String | Kind::Head);
+        match token.text(self.source) {
+            b"exec" if is_operand => {
+                let node = self.push_name(token, Node::Name);
+                self.targets.push(Value { node, start: token.start, end: token.end });
+                self.statement.kind = StatementKind::Exec;
+                self.skip(1);
+            }
+            b"type" if next == Kind::Name => self.skip(1),
+            b"match" if is_operand || self.has_colon() => {
+                self.statement.kind = StatementKind::Match;
+                self.skip(1);
+            }
+            b"case" if is_operand => self.pattern(),
+            b"case" if self.has_colon() => {
+                // `case[f()]: type` has a call. It is read as a pattern and as an expression.
+                let start = self.at;
+                self.pattern();
+                self.at = start;
+                self.skip(1);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns `true` if brackets or operators behind the next token go up to a colon.
+    fn has_colon(&self) -> bool {
+        let begins = matches!(self.kind(1), Kind::OpenParen | Kind::OpenBracket | Kind::Minus | Kind::Star);
+        let most = if begins { LOOKAHEAD } else { 0 };
+        let mut depth = 0;
+        for kind in (1..most).map(|distance| self.kind(distance)) {
+            depth = nested(depth, kind);
+            match kind {
+                Kind::Colon if depth == 0 => return true,
+                Kind::Assign if depth == 0 => break,
+                Kind::Line => break,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Reads a pattern behind `case`. The names that it binds take the subject, or parts of it.
+    fn pattern(&mut self) {
+        self.skip(1);
+        self.statement.kind = StatementKind::Other;
+        let mut depth = 0;
+        let mut before = Kind::Line;
+        while let Some(token) = self.token(0) {
+            depth = nested(depth, token.kind);
+            match token.kind {
+                Kind::Colon | Kind::If if depth == 0 => break,
+                Kind::Line => break,
+                Kind::Name if before != Kind::Dot => self.capture(token),
+                _ => {}
+            }
+            before = token.kind;
+            self.skip(1);
+        }
+        self.skip(usize::from(self.kind(0) == Kind::If));
+    }
+
+    /// Binds a name of a pattern, unless it is that of a class, a constant or an attribute.
+    fn capture(&mut self, name: Token) {
+        let is_other = matches!(self.kind(1), Kind::Dot | Kind::OpenParen | Kind::Assign)
+            || matches!(name.text(self.source), b"_" | b"None" | b"True" | b"False");
+        if !is_other {
+            let value = self.subject.unwrap_or_else(|| self.unknown());
+            self.assign_name(name, value);
+        }
+    }
+
+    /// Appends the call that `exec code in names` of Python 2 is.
+    pub(super) fn exec(&mut self) {
+        let Some(callee) = self.targets.first().copied() else { return };
+        let end = self.values.last().map_or(callee.end, |value| value.end);
+        let arguments = self.take(0);
+        let call = Node::Call { callee: callee.node, arguments, kind: CallKind::Plain };
+        let call = self.push(call, callee.start, end);
+        self.builder.mark(call, NodeFlags::STATEMENT);
+    }
+}

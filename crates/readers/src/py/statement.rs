@@ -1,0 +1,251 @@
+//! Statements.
+
+use super::frame::Value;
+use super::parser::Parser;
+use super::token::{FIRST, Kind, Token};
+use crate::program::{Node, NodeFlags, NodeId, ScopeKind};
+
+/// The use that a statement makes of its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum StatementKind {
+    /// An expression, or an assignment.
+    Expression,
+    /// The type behind `name:`.
+    Annotation,
+    AddAssign,
+    FormatAssign,
+    OtherAssign,
+    /// A statement whose values are not used: a condition, `raise`, `assert`.
+    #[default]
+    Other,
+    Return,
+    Delete,
+    Decorator,
+    /// The subject of `match`.
+    Match,
+    ForTarget,
+    For,
+    With,
+    Except,
+    Def,
+    Class,
+    /// `exec` of Python 2.
+    Exec,
+}
+
+/// The statement that is being read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Statement {
+    pub(super) kind: StatementKind,
+    /// `COMMA` if commas are in it, outside of brackets.
+    pub(super) is_tuple: u8,
+    pub(super) start: u32,
+    /// How far its line is indented.
+    pub(super) indent: u32,
+    /// The name that `def` or `class` defines.
+    pub(super) name: Option<Token>,
+    /// The statement runs whenever the scope around it does.
+    pub(super) is_certain: bool,
+    /// A bracket with type parameters is behind the name.
+    pub(super) is_generic: bool,
+    /// How many entries of classes there were before it.
+    pub(super) fields: usize,
+}
+
+impl Parser<'_> {
+    /// Reads the first word of a statement.
+    pub(super) fn start_statement(&mut self, token: Token) {
+        let mut indent = self.statement.indent;
+        if token.has(FIRST) {
+            indent = self.indent(token);
+            self.close_blocks(indent);
+            if let Some(block) = self.blocks.last_mut() {
+                block.body = block.body.min(indent);
+            }
+            let is_soft = matches!(token.text(self.source), b"match" | b"case");
+            self.is_nested = is_soft
+                || matches!(
+                    token.kind,
+                    Kind::For
+                        | Kind::With
+                        | Kind::Except
+                        | Kind::If
+                        | Kind::Else
+                        | Kind::Statement
+                        | Kind::Async
+                );
+        }
+        let (kind, start) = (StatementKind::Expression, token.start);
+        let body = match self.blocks.last() {
+            None => 0,
+            Some(block) if block.kind == ScopeKind::Class => block.body,
+            Some(_) => u32::MAX,
+        };
+        let is_certain = !self.is_nested && indent == body;
+        self.statement = Statement { kind, start, indent, is_certain, ..Statement::default() };
+        self.is_inside = true;
+        self.has_value = false;
+        let kind = match token.kind {
+            Kind::Line | Kind::Semicolon | Kind::Colon | Kind::Async | Kind::Pass => {
+                self.is_inside = false;
+                return self.skip(1);
+            }
+            Kind::Import => return self.import(),
+            Kind::From => return self.import_from(),
+            Kind::Global => return self.outside(),
+            Kind::Def => return self.open_definition(StatementKind::Def),
+            Kind::Class => return self.open_definition(StatementKind::Class),
+            Kind::Name => return self.soft_keyword(token),
+            Kind::For => StatementKind::ForTarget,
+            Kind::With => StatementKind::With,
+            Kind::Except => StatementKind::Except,
+            Kind::Return => StatementKind::Return,
+            Kind::Yield => {
+                self.skip(usize::from(self.kind(1) == Kind::From));
+                StatementKind::Return
+            }
+            Kind::Del => StatementKind::Delete,
+            Kind::At => StatementKind::Decorator,
+            Kind::If | Kind::Else | Kind::Statement => StatementKind::Other,
+            _ => return,
+        };
+        self.statement.kind = kind;
+        self.skip(1);
+    }
+
+    /// Returns how far a line is indented.
+    fn indent(&self, token: Token) -> u32 {
+        let before = self.source.get(..token.start as usize).unwrap_or_default();
+        let count = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | 0x0C)).count();
+        let blanks = before.get(before.len().saturating_sub(count)..).unwrap_or_default();
+        blanks.iter().fold(0_u32, |column, byte| match byte {
+            b'\t' => column.saturating_add(1).next_multiple_of(8),
+            0x0C => 0,
+            _ => column.saturating_add(1),
+        })
+    }
+
+    /// Reads a colon outside of brackets: the end of a header, or the type of a name.
+    pub(super) fn end_header(&mut self) {
+        self.skip(1);
+        if self.statement.kind == StatementKind::Expression && self.has_value {
+            let target = self.take_statement();
+            self.targets.extend(target);
+            self.statement.kind = StatementKind::Annotation;
+            self.has_value = false;
+        } else {
+            self.end_statement();
+        }
+    }
+
+    /// Reads `=` outside of brackets: the values in front of it are a target, or a type.
+    pub(super) fn end_target(&mut self) {
+        self.has_value = false;
+        let values = self.take_statement();
+        match self.statement.kind {
+            StatementKind::Annotation => self.statement.kind = StatementKind::Expression,
+            StatementKind::Expression => self.targets.extend(values),
+            _ => {}
+        }
+    }
+
+    /// Removes the values of the statement and makes them one.
+    pub(super) fn take_statement(&mut self) -> Option<Value> {
+        let is_tuple = core::mem::take(&mut self.statement.is_tuple);
+        self.take_one(0, is_tuple)
+    }
+
+    /// Ends the statement: its values are bound, returned or deleted.
+    pub(super) fn end_statement(&mut self) {
+        self.is_inside = false;
+        self.has_value = false;
+        match self.statement.kind {
+            StatementKind::Def => self.open_block(ScopeKind::Function),
+            StatementKind::Class => self.open_block(ScopeKind::Class),
+            StatementKind::Exec => self.exec(),
+            StatementKind::Delete => {
+                for value in core::mem::take(&mut self.values) {
+                    self.builder.mark_target(value.node);
+                    self.push(Node::Delete(value.node), value.start, value.end);
+                }
+            }
+            StatementKind::Other | StatementKind::With | StatementKind::Except | StatementKind::ForTarget => {
+            }
+            kind => {
+                if let Some(value) = self.take_statement() {
+                    self.use_value(kind, value);
+                }
+            }
+        }
+        self.statement.kind = StatementKind::Other;
+        self.values.clear();
+        self.targets.clear();
+        self.parameters.clear();
+    }
+
+    fn use_value(&mut self, kind: StatementKind, value: Value) {
+        match kind {
+            StatementKind::Return => {
+                if let Some(function) = self.builder.current_function() {
+                    self.push(Node::Return { function, value: value.node }, self.statement.start, value.end);
+                }
+            }
+            StatementKind::Match => {
+                // A pattern takes the subject, or a part of it.
+                let part = self.push(Node::Element(value.node), value.start, value.end);
+                let either = self.builder.list(&[value.node, part]);
+                self.subject = Some(self.push(Node::Either(either), value.start, value.end));
+            }
+            StatementKind::Decorator => {
+                self.decorators.push(value.node);
+                self.pending = self.pending.saturating_add(1);
+            }
+            StatementKind::For => {
+                let element = self.push(Node::Element(value.node), value.start, value.end);
+                self.assign_targets(element, value.end);
+            }
+            StatementKind::Annotation => {
+                if let Some(Node::Name(name)) =
+                    self.targets.first().map(|target| self.builder.node(target.node))
+                {
+                    self.builder.declare_in_function(name);
+                }
+            }
+            StatementKind::Expression if self.targets.is_empty() => {
+                self.builder.mark(value.node, NodeFlags::STATEMENT);
+            }
+            StatementKind::Expression => self.assign_targets(value.node, value.end),
+            _ => self.assign_augmented(kind, value),
+        }
+    }
+
+    fn assign_targets(&mut self, value: NodeId, end: u32) {
+        for index in 0..self.targets.len() {
+            if let Some(target) = self.targets.get(index).copied() {
+                self.assign(target, value, end, ScopeKind::Function);
+            }
+        }
+    }
+
+    /// Returns the text between two values.
+    fn operator(&self, left: Value, right: Value) -> &[u8] {
+        self.source.get(left.end as usize..right.start as usize).unwrap_or_default().trim_ascii()
+    }
+
+    /// Binds the target of `+=` and its like to an expression of its value.
+    fn assign_augmented(&mut self, kind: StatementKind, value: Value) {
+        let Some(target) = self.targets.first().copied() else { return };
+        let read = self.push(self.builder.node(target.node), target.start, target.end);
+        let node = match kind {
+            StatementKind::AddAssign => Node::Join(self.builder.list(&[read, value.node])),
+            StatementKind::FormatAssign => Node::Format { template: read, value: value.node },
+            // `|=` adds the entries of a dictionary.
+            _ if self.operator(target, value) == b"|=" => {
+                Node::Either(self.builder.list(&[read, value.node]))
+            }
+            _ => Node::Mix(self.builder.list(&[read, value.node])),
+        };
+        let node = self.push(node, target.start, value.end);
+        self.assign(target, node, value.end, ScopeKind::Function);
+    }
+}

@@ -1,0 +1,184 @@
+//! Names to variables, in one pass over the expressions with a stack of declarations for each name.
+
+use crate::program::{Node, Program, ScopeKind, Text, Variable};
+
+/// What a reader says about scopes while it builds a program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Event {
+    /// A scope opens before the expression `at`; its `Close` is the event `close`.
+    Open { at: u32, kind: ScopeKind, close: u32 },
+    /// The scope of the event `open` ends before the expression `at`.
+    Close { at: u32, open: u32 },
+    /// The names of the innermost scope are not visible from the expression `at` on.
+    Suspend { at: u32 },
+    /// They are visible again.
+    Resume { at: u32 },
+    /// The scope of the event `scope` declares a name.
+    Declare { name: Text, scope: u32 },
+    /// In the scope of the event `scope` a name means one of a scope around it.
+    Outside { name: Text, scope: u32 },
+    /// In the scope of the event `scope` a name means that of the file.
+    File { name: Text, scope: u32 },
+}
+
+/// A declaration that is in force.
+#[derive(Debug, Clone, Copy)]
+struct Declaration {
+    /// The variable; none for a global.
+    variable: Option<Variable>,
+    /// The depth of functions and classes at which a class declares it: those inside the class do not see it.
+    class_depth: Option<usize>,
+}
+
+/// Replaces each name by its variable, or by a global if no scope declares it. A name that is written and declared nowhere stays a
+/// global.
+pub(crate) fn resolve(program: &mut Program, events: &[Event]) {
+    let Declared { names: declared, of_file } = declared(events);
+    let mut stacks: Vec<Vec<Declaration>> = Vec::new();
+    let mut in_force: Vec<Vec<Text>> = Vec::new();
+    let mut suspended: Vec<Vec<Declaration>> = Vec::new();
+    let mut depth = 0_usize;
+    let mut next = 0_usize;
+    let mut variables = program.variables;
+    program.variable_names = vec![None; variables];
+    for at in 0..=program.nodes.len() {
+        while let Some(event) = events.get(next).filter(|event| position(event) <= at) {
+            match *event {
+                Event::Open { kind, .. } => {
+                    let names = declared.get(next).cloned().unwrap_or_default();
+                    depth = depth.saturating_add(usize::from(kind != ScopeKind::Block));
+                    let of_file = of_file.get(next).map(Vec::as_slice).unwrap_or_default();
+                    for name in of_file {
+                        let known = program.file_names.binary_search_by_key(name, |(known, _)| *known);
+                        let variable =
+                            known.ok().and_then(|at| program.file_names.get(at)).map(|known| known.1);
+                        push(&mut stacks, *name, Declaration { variable, class_depth: None });
+                    }
+                    for name in &names {
+                        let variable = Variable::from_index(variables);
+                        variables = variables.saturating_add(1);
+                        program.variable_names.push(Some(*name));
+                        if in_force.is_empty() {
+                            program.file_names.push((*name, variable));
+                        }
+                        if kind == ScopeKind::Class {
+                            let around = stacks.get(name.index()).and_then(|stack| visible(stack, depth));
+                            program.outer.insert(variable, around);
+                        }
+                        let class_depth = (kind == ScopeKind::Class).then_some(depth);
+                        push(&mut stacks, *name, Declaration { variable: Some(variable), class_depth });
+                    }
+                    in_force.push([names.as_slice(), of_file].concat());
+                }
+                Event::Close { open, .. } => {
+                    for name in in_force.pop().unwrap_or_default() {
+                        if let Some(stack) = stacks.get_mut(name.index()) {
+                            stack.pop();
+                        }
+                    }
+                    let block =
+                        matches!(events.get(open as usize), Some(Event::Open { kind: ScopeKind::Block, .. }));
+                    depth = depth.saturating_sub(usize::from(!block));
+                }
+                Event::Suspend { .. } => {
+                    let names = in_force.last().into_iter().flatten();
+                    let hidden = names.filter_map(|name| stacks.get_mut(name.index())?.pop()).collect();
+                    suspended.push(hidden);
+                }
+                Event::Resume { .. } => {
+                    let names = in_force.last().into_iter().flatten();
+                    for (name, declaration) in names.zip(suspended.pop().unwrap_or_default()) {
+                        if let Some(stack) = stacks.get_mut(name.index()) {
+                            stack.push(declaration);
+                        }
+                    }
+                }
+                Event::Declare { .. } | Event::Outside { .. } | Event::File { .. } => {}
+            }
+            next = next.saturating_add(1);
+        }
+        if let Some(Node::Name(name)) = program.nodes.get(at).copied() {
+            let known = stacks.get(name.index()).and_then(|stack| visible(stack, depth));
+            let node = known.map_or(Node::Global(name), Node::Variable);
+            if let Some(slot) = program.nodes.get_mut(at) {
+                *slot = node;
+            }
+        }
+    }
+    program.variables = variables;
+}
+
+/// Returns the innermost declaration that a function at this depth sees. Declarations of classes around are few: only those
+/// above the found one are passed.
+fn visible(stack: &[Declaration], depth: usize) -> Option<Variable> {
+    let seen = |known: &&Declaration| known.class_depth.is_none_or(|class| class == depth);
+    stack.iter().rev().take(MOST_CLASSES).find(seen)?.variable
+}
+
+/// How many declarations of one name in classes around a use are passed.
+const MOST_CLASSES: usize = 64;
+
+/// Returns where an event applies; declarations apply with the scope that they are in.
+fn position(event: &Event) -> usize {
+    match event {
+        Event::Open { at, .. } | Event::Close { at, .. } | Event::Suspend { at } | Event::Resume { at } => {
+            *at as usize
+        }
+        Event::Declare { .. } | Event::Outside { .. } | Event::File { .. } => 0,
+    }
+}
+
+fn push(stacks: &mut Vec<Vec<Declaration>>, name: Text, declaration: Declaration) {
+    if stacks.len() <= name.index() {
+        stacks.resize(name.index().saturating_add(1), Vec::new());
+    }
+    if let Some(stack) = stacks.get_mut(name.index()) {
+        stack.push(declaration);
+    }
+}
+
+/// The names of each scope, by the position of the event that opens it.
+struct Declared {
+    /// Those that it declares.
+    names: Vec<Vec<Text>>,
+    /// Those that mean the names of the file.
+    of_file: Vec<Vec<Text>>,
+}
+
+/// Returns the names that each scope declares.
+fn declared(events: &[Event]) -> Declared {
+    let mut of_file: Vec<Vec<Text>> = vec![Vec::new(); events.len()];
+    let mut names: Vec<Vec<Text>> = vec![Vec::new(); events.len()];
+    let mut outside: Vec<Vec<Text>> = vec![Vec::new(); events.len()];
+    for event in events {
+        match event {
+            Event::Declare { name, scope } => {
+                if let Some(list) = names.get_mut(*scope as usize) {
+                    list.push(*name);
+                }
+            }
+            Event::Outside { name, scope } => {
+                if let Some(list) = outside.get_mut(*scope as usize) {
+                    list.push(*name);
+                }
+            }
+            Event::File { name, scope } => {
+                if let Some(list) = of_file.get_mut(*scope as usize) {
+                    list.push(*name);
+                }
+            }
+            Event::Open { .. } | Event::Close { .. } | Event::Suspend { .. } | Event::Resume { .. } => {}
+        }
+    }
+    for (list, outside) in names.iter_mut().zip(&mut outside) {
+        list.sort_unstable();
+        list.dedup();
+        outside.sort_unstable();
+        list.retain(|name| outside.binary_search(name).is_err());
+    }
+    for list in &mut of_file {
+        list.sort_unstable();
+        list.dedup();
+    }
+    Declared { names, of_file }
+}

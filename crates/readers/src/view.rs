@@ -1,0 +1,258 @@
+//! Views: what the rules read instead of the raw bytes, each with a map back to them.
+
+use plugward_types::Disguise;
+
+/// A set of [`Disguise`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
+pub struct How(u8);
+
+const DISGUISES: [Disguise; 7] = [
+    Disguise::Decode,
+    Disguise::Encoding,
+    Disguise::Escape,
+    Disguise::Fold,
+    Disguise::Markup,
+    Disguise::Shell,
+    Disguise::Unicode,
+];
+
+impl How {
+    /// Nothing was undone.
+    pub const NONE: Self = Self(0);
+    /// An encoding such as base64 was undone.
+    pub const DECODE: Self = Self(1);
+    /// The file is in an encoding other than UTF-8.
+    pub const ENCODING: Self = Self(2);
+    /// Escapes were undone.
+    pub const ESCAPE: Self = Self(4);
+    /// Constants were put together.
+    pub const FOLD: Self = Self(8);
+    /// Markup inside a word was removed.
+    pub const MARKUP: Self = Self(16);
+    /// Quoting or expansion of a shell was undone.
+    pub const SHELL: Self = Self(32);
+    /// Characters were replaced by those that they look like or stand for.
+    pub const UNICODE: Self = Self(64);
+
+    /// Returns both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns `true` if nothing was undone.
+    #[must_use]
+    pub const fn is_plain(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns `true` if all of `other` are in the set.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Returns the set as bits.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Takes bits that a record holds; unknown bits make it `None`.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Option<Self> {
+        if bits < 128 { Some(Self(bits)) } else { None }
+    }
+
+    /// Returns the disguises in a fixed order.
+    #[must_use]
+    pub fn list(self) -> Vec<Disguise> {
+        DISGUISES
+            .into_iter()
+            .zip(0_u32..)
+            .filter(|(_, bit)| (self.0 >> bit) & 1 == 1)
+            .map(|(how, _)| how)
+            .collect()
+    }
+}
+
+/// A stretch of a view that came from one stretch below it.
+#[derive(Debug, Clone, Copy)]
+struct Seg {
+    /// Where it starts in the view; it ends where the next one starts.
+    at: u32,
+    /// Where it comes from.
+    from: (u32, u32),
+    /// Bytes below for each byte of the view; 0 where it is no whole number, or a large one.
+    step: u16,
+    how: How,
+    /// Which piece of text it belongs to.
+    tag: u8,
+}
+
+/// A view's map to the bytes below it.
+#[derive(Debug, Clone, Default)]
+pub struct Map {
+    segs: Vec<Seg>,
+    len: u32,
+    /// The last segment has a line feed behind it: nothing is added to it.
+    closed: bool,
+}
+
+fn small(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+impl Map {
+    fn push(&mut self, len: usize, from: (usize, usize), how: How, tag: u8) {
+        let from = (small(from.0), small(from.1));
+        let len = small(len);
+        if len == 0 {
+            return;
+        }
+        let raw = from.1.saturating_sub(from.0);
+        let step = match raw {
+            _ if raw == len => 1,
+            _ if raw.is_multiple_of(len) => {
+                raw.checked_div(len).and_then(|step| u16::try_from(step).ok()).unwrap_or(0)
+            }
+            _ => 0,
+        };
+        if let Some(last) = self.segs.last_mut()
+            && step != 0
+            && last.step == step
+            && last.how == how
+            && last.tag == tag
+            && last.from.1 == from.0
+            && !self.closed
+        {
+            last.from.1 = from.1;
+        } else {
+            self.segs.push(Seg { at: self.len, from, step, how, tag });
+        }
+        self.len = self.len.saturating_add(len);
+        self.closed = false;
+    }
+
+    /// Appends one byte that stands for nothing right behind the last one.
+    fn line_feed(&mut self, tag: u8) {
+        let last = self.segs.last();
+        // Positions beyond a segment's end are at its end.
+        if last.is_some_and(|last| last.step != 0 && last.how.is_plain() && last.tag == tag) {
+            self.len = self.len.saturating_add(1);
+            self.closed = true;
+        } else {
+            let at = last.map_or(0, |last| last.from.1 as usize);
+            self.push(1, (at, at), How::NONE, tag);
+        }
+    }
+
+    fn find(&self, at: u32) -> usize {
+        self.segs.partition_point(|seg| seg.at <= at).saturating_sub(1)
+    }
+
+    /// Where one position of a segment comes from; where the lengths do not divide, it is the whole segment.
+    fn below(&self, index: usize, at: u32) -> (u32, u32) {
+        let Some(seg) = self.segs.get(index) else { return (0, 0) };
+        if seg.step == 0 {
+            return seg.from;
+        }
+        let step = u32::from(seg.step);
+        let start = seg.from.0.saturating_add(at.saturating_sub(seg.at).saturating_mul(step));
+        (start.min(seg.from.1), start.saturating_add(step).min(seg.from.1))
+    }
+
+    /// Maps a range of the view to the range below that it came from, with what had to be undone on the way.
+    #[must_use]
+    pub fn back(&self, start: usize, end: usize) -> (usize, usize, How) {
+        let (start, end) = (small(start), small(end));
+        let first = self.find(start);
+        let last_byte = end.saturating_sub(1).max(start);
+        let last = self.find(last_byte);
+        let from = self.below(first, start).0;
+        let to = self.below(last, last_byte).1;
+        let how = self
+            .segs
+            .get(first..=last)
+            .unwrap_or_default()
+            .iter()
+            .fold(How::NONE, |sum, seg| sum.and(seg.how));
+        (from as usize, (to.max(from)) as usize, how)
+    }
+
+    /// Says whether all of a range has a bit in its tag.
+    #[must_use]
+    pub fn has_tag(&self, start: usize, end: usize, bit: u8) -> bool {
+        let (first, last) = (self.find(small(start)), self.find(small(end.saturating_sub(1).max(start))));
+        self.segs.get(first..=last).is_some_and(|segs| segs.iter().all(|seg| seg.tag & bit != 0))
+    }
+
+    /// Gives the tag of a position.
+    #[must_use]
+    pub fn tag(&self, at: usize) -> u8 {
+        self.segs.get(self.find(small(at))).map_or(0, |seg| seg.tag)
+    }
+}
+
+/// A text with its map.
+#[derive(Debug, Clone, Default)]
+pub struct View {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Where they come from.
+    /// Where the bytes come from.
+    pub map: Map,
+    /// What was left out right before the next byte.
+    skipped: How,
+}
+
+impl View {
+    /// Appends bytes as they are.
+    pub fn copy(&mut self, bytes: &[u8], from: usize, how: How, tag: u8) {
+        let how = self.marked(bytes, how);
+        self.bytes.extend_from_slice(bytes);
+        self.map.push(bytes.len(), (from, from.saturating_add(bytes.len())), how, tag);
+    }
+
+    /// Appends bytes that stand for a range of another length. One of the same length is still one unit.
+    pub fn put(&mut self, bytes: &[u8], from: (usize, usize), how: How, tag: u8) {
+        let how = self.marked(bytes, how);
+        self.bytes.extend_from_slice(bytes);
+        self.map.push(bytes.len(), from, how, tag);
+    }
+
+    /// Ends a line. The line feed stands for nothing right behind the last byte.
+    pub fn line_feed(&mut self, tag: u8) {
+        self.skipped = How::NONE;
+        self.bytes.push(b'\n');
+        self.map.line_feed(tag);
+    }
+
+    /// Leaves a range out. What follows in the same word carries the mark.
+    pub fn skip(&mut self, how: How) {
+        if self.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            self.skipped = self.skipped.and(how);
+        }
+    }
+
+    /// Says whether what was left out waits for the next bytes to carry its mark.
+    #[must_use]
+    pub const fn is_marked(&self) -> bool {
+        !self.skipped.is_plain()
+    }
+
+    /// Takes the mark of what was left out, if the next bytes go on with the word.
+    fn marked(&mut self, bytes: &[u8], how: How) -> How {
+        if bytes.is_empty() || self.skipped.is_plain() {
+            return how;
+        }
+        let mark = core::mem::take(&mut self.skipped);
+        if bytes.first().is_some_and(u8::is_ascii_whitespace) { how } else { how.and(mark) }
+    }
+
+    /// Returns `true` if the view has no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}

@@ -1,0 +1,312 @@
+//! Secrets and foreign code on their way through a program: from where they come to where they go.
+
+use plugward_readers::{Alternative, Call, Facts, Language, Marks, Name, Step, Value};
+
+use super::RuleAnalysis;
+use crate::credentials;
+use crate::view::How;
+
+/// All environment variables.
+const ENVIRONMENT: u32 = 1;
+/// The contents of a file of credentials.
+const CREDENTIALS: u32 = 2;
+/// One variable that is named like a secret.
+const NAMED: u32 = 4;
+/// What another host sent.
+const DOWNLOAD: u32 = 8;
+/// What was encoded, compressed or encrypted.
+const DECODED: u32 = 16;
+
+/// What a call does with its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Effect {
+    #[default]
+    Nothing,
+    /// Sends it to another host, and returns what that host answers.
+    Sends,
+    /// Runs it as code or as a command. What it returns is not the data.
+    Runs,
+    /// Decodes it.
+    Decodes,
+}
+
+const SENDS_JS: &[&str] = &[
+    "fetch",
+    "@axios",
+    "@axios.post",
+    "@axios.put",
+    "@axios.patch",
+    "@axios.request",
+    "@axios.get",
+    "@got",
+    "@got.post",
+    "@got.put",
+    "@got.get",
+    "@node-fetch",
+    "@undici.fetch",
+    "@undici.request",
+    "@http.request",
+    "@http.get",
+    "@https.request",
+    "@https.get",
+    "@https.request().write",
+    "@https.request().end",
+    "@http.request().write",
+    "@http.request().end",
+    "@net.connect().write",
+    "@net.createConnection().write",
+    "@net.connect().end",
+    "@dns.lookup",
+    "@dns.resolve",
+    "@dns.resolveTxt",
+    "@dns.resolve4",
+    "@dns/promises.lookup",
+    "@dns/promises.resolve",
+    "@dns/promises.resolve4",
+    "navigator.sendBeacon",
+    "@ws().send",
+    "WebSocket().send",
+    "@superagent.post().send",
+    "@request.post",
+    "@nodemailer.createTransport().sendMail",
+];
+const SENDS_PY: &[&str] = &[
+    "@requests.post",
+    "@requests.put",
+    "@requests.patch",
+    "@requests.get",
+    "@requests.request",
+    "@requests.Session().post",
+    "@requests.Session().get",
+    "@httpx.post",
+    "@httpx.put",
+    "@httpx.get",
+    "@httpx.Client().post",
+    "@httpx.AsyncClient().post",
+    "@urllib.request.urlopen",
+    "@urllib.request.urlretrieve",
+    "@http.client.HTTPSConnection().request",
+    "@http.client.HTTPConnection().request",
+    "@socket.socket().sendall",
+    "@socket.socket().send",
+    "@socket.socket().sendto",
+    "@socket.create_connection().sendall",
+    "@socket.create_connection().send",
+    "@socket.gethostbyname",
+    "@socket.getaddrinfo",
+    "@smtplib.SMTP().sendmail",
+    "@smtplib.SMTP_SSL().sendmail",
+    "@aiohttp.ClientSession().post",
+    "@urllib3.PoolManager().request",
+    "@ftplib.FTP().storbinary",
+];
+const RUNS_JS: &[&str] = &[
+    "eval",
+    "Function",
+    "@vm.runInThisContext",
+    "@vm.runInNewContext",
+    "@vm.runInContext",
+    "@vm.Script",
+    "@child_process.exec",
+    "@child_process.execSync",
+    "@child_process.execFile",
+    "@child_process.execFileSync",
+    "@child_process.spawn",
+    "@child_process.spawnSync",
+    "@child_process.fork",
+    "@module()._compile",
+    "*._compile",
+];
+const RUNS_PY: &[&str] = &[
+    "exec",
+    "eval",
+    "@builtins.exec",
+    "@builtins.eval",
+    "@os.system",
+    "@os.popen",
+    "@subprocess.run",
+    "@subprocess.Popen",
+    "@subprocess.call",
+    "@subprocess.check_call",
+    "@subprocess.check_output",
+    "@subprocess.getoutput",
+    "@pickle.loads",
+    "@pickle.load",
+    "@marshal.loads",
+    "@runpy.run_path",
+    "@types.FunctionType",
+];
+const DECODES_JS: &[&str] = &[
+    "atob",
+    "@zlib.inflateSync",
+    "@zlib.gunzipSync",
+    "@zlib.brotliDecompressSync",
+    "@crypto.createDecipheriv().update",
+    "@crypto.createDecipheriv().final",
+    "@crypto.createDecipher().update",
+];
+const DECODES_PY: &[&str] = &[
+    "@base64.b64decode",
+    "@base64.b85decode",
+    "@base64.a85decode",
+    "@base64.b32decode",
+    "@base64.urlsafe_b64decode",
+    "@base64.decodebytes",
+    "@codecs.decode",
+    "bytes.fromhex",
+    "@zlib.decompress",
+    "@bz2.decompress",
+    "@lzma.decompress",
+    "@binascii.unhexlify",
+    "@binascii.a2b_base64",
+    "@marshal.loads",
+];
+const ENVIRONMENTS: &[&str] =
+    &["process.env", "@process.env", "Deno.env", "Bun.env", "@os.environ", "@os.environb"];
+
+/// The longest name that is compared.
+const STEPS: usize = 6;
+
+impl RuleAnalysis<'_, '_, '_> {
+    /// Returns the marks of what a call returns, and tells the rules where secrets and foreign code go.
+    pub(super) fn flow(&mut self, call: &Call<'_, '_>) -> Marks {
+        let facts = call.facts;
+        let path = path(facts, call.name);
+        let effect = self.effect(&path);
+        let mut given = 0;
+        let mut texts: Vec<u8> = Vec::new();
+        for argument in call.arguments {
+            given |= facts.marks(argument.value).bits;
+            for item in facts.items(argument.value) {
+                given |= facts.marks(item.value).bits;
+                given |= environment(facts, item.value, 0);
+            }
+            given |= environment(facts, argument.value, ENVIRONMENT);
+            for alternative in facts.alternatives(argument.value) {
+                if let Alternative::Text(text, _) = alternative {
+                    texts.push(b'/');
+                    texts.extend_from_slice(text.get(..text.len().min(256)).unwrap_or_default());
+                }
+            }
+        }
+        if effect != Effect::Nothing && self.is_report {
+            self.tell_flow(call, effect, given);
+        }
+        let mut out = 0;
+        match effect {
+            Effect::Sends => out |= DOWNLOAD,
+            Effect::Decodes => out |= DECODED,
+            Effect::Runs | Effect::Nothing => {}
+        }
+        if effect == Effect::Nothing {
+            out |= given & ENVIRONMENT;
+            if credentials::is_file(&texts) {
+                out |= CREDENTIALS;
+            }
+        }
+        // `os.environ.items()`
+        let whole = ENVIRONMENTS.iter().any(|name| {
+            let rest = path.strip_prefix(*name);
+            matches!(rest, Some(".copy" | ".items" | ".values" | ".toObject"))
+        });
+        if whole {
+            out |= ENVIRONMENT;
+        }
+        if path == "@os.getenv" && texts.get(1..).is_some_and(credentials::is_secret_name) {
+            out |= NAMED;
+        }
+        Marks { bits: out, origin: Some(call.node) }
+    }
+
+    /// Returns the marks of one variable of the environment, and of the parts of an answer.
+    pub(super) fn read_marks(&self, facts: &Facts<'_>, name: Name) -> Marks {
+        let Step::Member(member) = facts.step(name) else { return Marks::NONE };
+        let answer = facts.parent(name).filter(|parent| facts.step(*parent) == Step::Result);
+        let called = answer.and_then(|answer| facts.parent(answer));
+        if called.is_some_and(|called| self.effect(&path(facts, called)) == Effect::Sends) {
+            return Marks { bits: DOWNLOAD, origin: None };
+        }
+        let secret = credentials::is_secret_name(facts.bytes(member));
+        let of_environment =
+            || facts.parent(name).is_some_and(|parent| ENVIRONMENTS.contains(&path(facts, parent).as_str()));
+        if secret && of_environment() { Marks { bits: NAMED, origin: None } } else { Marks::NONE }
+    }
+
+    /// Returns `true` if the result of a call depends on its arguments: output of a program does not.
+    pub(super) fn passes_on(&self, facts: &Facts<'_>, name: Name) -> bool {
+        !matches!(self.effect(&path(facts, name)), Effect::Runs | Effect::Sends)
+    }
+
+    fn effect(&self, path: &str) -> Effect {
+        let (sends, runs, decodes) = match self.language {
+            Language::JavaScript => (SENDS_JS, RUNS_JS, DECODES_JS),
+            Language::Python => (SENDS_PY, RUNS_PY, DECODES_PY),
+        };
+        if sends.contains(&path) {
+            Effect::Sends
+        } else if runs.contains(&path) {
+            Effect::Runs
+        } else if decodes.contains(&path) {
+            Effect::Decodes
+        } else {
+            Effect::Nothing
+        }
+    }
+
+    fn tell_flow(&mut self, call: &Call<'_, '_>, effect: Effect, given: u32) {
+        let span = Self::span(call.facts, call.node);
+        match effect {
+            Effect::Sends if given & (ENVIRONMENT | CREDENTIALS) != 0 => {
+                self.sink.shape("flow-credentials-sent", span, How::NONE);
+            }
+            Effect::Sends if given & NAMED != 0 => self.sink.shape("flow-undeclared-host", span, How::NONE),
+            Effect::Runs => {
+                let first = call.arguments.first().map_or(0, |first| call.facts.marks(first.value).bits);
+                // A command with an answer among its words runs its own program.
+                let is_command = ["@child_process.", "@subprocess.", "@os."]
+                    .iter()
+                    .any(|head| path(call.facts, call.name).starts_with(head));
+                if first & DOWNLOAD != 0 && !is_command {
+                    self.sink.shape("flow-download-run", span, How::NONE);
+                } else if first & DECODED != 0 {
+                    self.sink.shape("flow-decode-run", span, How::NONE);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns a mark if a value is the whole environment.
+fn environment(facts: &Facts<'_>, value: Value, mark: u32) -> u32 {
+    if mark == 0 {
+        return 0;
+    }
+    let is = facts.names(value).any(|name| ENVIRONMENTS.contains(&path(facts, name).as_str()));
+    if is { mark } else { 0 }
+}
+
+/// Returns a name as text: `@module.member().member`, `global.member`, `*.member`.
+fn path(facts: &Facts<'_>, name: Name) -> String {
+    let mut steps = Vec::new();
+    let mut at = Some(name);
+    while let Some(name) = at.filter(|_| steps.len() < STEPS) {
+        let step = match facts.step(name) {
+            Step::Global => String::new(),
+            Step::Any | Step::Computed => "*".to_owned(),
+            Step::Module(module) => {
+                let text = String::from_utf8_lossy(facts.bytes(module)).into_owned();
+                format!("@{}", text.strip_prefix("node:").unwrap_or(&text))
+            }
+            Step::Member(member) => format!(".{}", String::from_utf8_lossy(facts.bytes(member))),
+            Step::Result => "()".to_owned(),
+        };
+        if step != ".default" {
+            steps.push(step);
+        }
+        at = facts.parent(name);
+    }
+    steps.reverse();
+    let text = steps.concat();
+    text.strip_prefix('.').map(str::to_owned).unwrap_or(text)
+}

@@ -1,0 +1,310 @@
+//! The rules about names, asked for each fact that a program gives.
+
+mod arguments;
+mod embed;
+mod flows;
+mod shapes;
+mod watched;
+
+pub(crate) use watched::{Watched, intern};
+
+use plugward_readers::{
+    Analysis, Call, Constant, Facts, Language, Marks, Name, Node, NodeId, Outcome, Program, Round, Step, Use,
+    Value, evaluate,
+};
+
+use crate::names::{Names, Node as NameNode, ROOT};
+use crate::sink::{Args, FirstArg, Own, Sink, Specifier, Unread};
+use crate::view::How;
+use watched::Groups;
+
+/// The nodes of the table that a name stands for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Resolved {
+    /// The name itself.
+    node: NameNode,
+    /// The same member of any object.
+    star: NameNode,
+}
+
+/// Asks the rules about the names of one program.
+pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
+    src: &'a [u8],
+    sink: &'s mut Sink<'r>,
+    language: Language,
+    names: &'r Names,
+    watched: &'r Watched,
+    is_report: bool,
+    /// By name: what it stands for.
+    resolved: Vec<Option<Resolved>>,
+    /// By text of the program: the first expression that is it.
+    origins: Vec<Option<NodeId>>,
+}
+
+/// Evaluates a program and tells the rules what it does.
+pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &mut Sink<'_>) {
+    let rules = sink.rules;
+    let (names, watched) = match language {
+        Language::JavaScript => (&rules.js, &rules.js_watched),
+        Language::Python => (&rules.py, &rules.py_watched),
+    };
+    let mut analysis = RuleAnalysis {
+        src,
+        sink,
+        language,
+        names,
+        watched,
+        is_report: false,
+        resolved: Vec::new(),
+        origins: Vec::new(),
+    };
+    let outcome = evaluate(program, language, &mut analysis);
+    if outcome == Outcome::Unsettled {
+        sink.unread.push(Unread { start: 0, end: src.len() });
+    }
+}
+
+impl RuleAnalysis<'_, '_, '_> {
+    fn resolve(&mut self, facts: &Facts<'_>, name: Name) -> Resolved {
+        if let Some(Some(known)) = self.resolved.get(name.index()) {
+            return *known;
+        }
+        // A name is longer than its parent, so this ends; names have few steps.
+        let parent = facts.parent(name).map(|parent| self.resolve(facts, parent)).unwrap_or_default();
+        let found = match facts.step(name) {
+            Step::Global => Resolved { node: ROOT, star: 0 },
+            Step::Any => Resolved::default(),
+            Step::Module(module) => Resolved { node: self.module(facts.bytes(module)), star: 0 },
+            Step::Member(member) => self.member(parent, facts.bytes(member)),
+            Step::Computed => Resolved {
+                node: self.names.step(parent.node, self.names.computed),
+                star: self.names.step(parent.star, self.names.computed),
+            },
+            Step::Result => {
+                let known = self.names.node(parent.node);
+                let is_module = known.is_some_and(|node| node.module);
+                let keeps = is_module || self.watched.of(parent.node).has(Groups::CLASS);
+                Resolved { node: if keeps { parent.node } else { 0 }, star: 0 }
+            }
+        };
+        let index = name.index();
+        if self.resolved.len() <= index {
+            self.resolved.resize(index.saturating_add(64), None);
+        }
+        if let Some(slot) = self.resolved.get_mut(index) {
+            *slot = Some(found);
+        }
+        found
+    }
+
+    /// `import(…)` is a call of a name as well.
+    fn dynamic_import(&mut self, facts: &Facts<'_>, node: NodeId, first: FirstArg, how: How) {
+        if self.language != Language::JavaScript || !matches!(facts.program().node(node), Node::Import(_)) {
+            return;
+        }
+        let span = Self::span(facts, node);
+        let text = self.src.get(span.0..span.1).unwrap_or_default();
+        let Some(mut rest) = text.strip_prefix(b"import") else { return };
+        loop {
+            rest = rest.trim_ascii_start();
+            let Some(comment) = rest.strip_prefix(b"/*") else { break };
+            let end = memchr::memmem::find(comment, b"*/").unwrap_or(comment.len());
+            rest = comment.get(end.saturating_add(2)..).unwrap_or_default();
+        }
+        if matches!(rest.first(), Some(b'(' | b'.')) {
+            let args = Args { first, constants: Vec::new() };
+            let call = self.names.find("import");
+            self.sink.call(self.names, call, Own::No, &args, span, how);
+        }
+    }
+
+    /// `from urllib import request` asks for the module `urllib.request`, if it is one.
+    fn import_member(&mut self, facts: &Facts<'_>, name: Name, node: NodeId) {
+        let program = facts.program();
+        let Node::Member { object, .. } = program.node(node) else { return };
+        if self.language != Language::Python || !matches!(program.node(object), Node::Import(_)) {
+            return;
+        }
+        let Node::Import(module) = program.node(object) else { return };
+        let (Node::Text(module), Node::Member { name: member, .. }) =
+            (program.node(module), program.node(node))
+        else {
+            return;
+        };
+        let path = [program.bytes(module), b"/", program.bytes(member)].concat();
+        let path: Vec<u8> = path.iter().map(|byte| if *byte == b'.' { b'/' } else { *byte }).collect();
+        if !path.starts_with(b"/") {
+            let span = Self::span(facts, object);
+            self.sink.module(Specifier::Known(&path), span, facts.how(name));
+        }
+    }
+
+    /// Returns the node of a module. Timers and workers of their modules are those of the host.
+    fn module(&self, name: &[u8]) -> NameNode {
+        match self.names.module(name) {
+            0 if self.language == Language::JavaScript && matches!(name, b"timers" | b"worker_threads") => {
+                ROOT
+            }
+            module => module,
+        }
+    }
+
+    fn member(&self, parent: Resolved, text: &[u8]) -> Resolved {
+        let names = self.names;
+        let word = names.words.get(text);
+        let mut node = match parent.node {
+            ROOT => names.global(word),
+            node if word == 0 => names.step(node, 0),
+            node => names.step(node, word),
+        };
+        let is_name = parent.node != 0 && parent.node != ROOT;
+        if node == 0 && self.language == Language::Python {
+            // Code in a text has the modules of the code around it; other modules import this one.
+            let is_global = parent.node == ROOT;
+            let is_module = if is_global { self.sink.depth > 0 } else { watched::is_reached(text) };
+            node = if is_module { names.module(text) } else { 0 };
+        }
+        let chained = names.step(parent.star, word);
+        let star = match chained {
+            // A bare name is no member.
+            0 if parent.node == ROOT => 0,
+            0 => names.star(word),
+            chained => chained,
+        };
+        let star = if is_name && star == node { 0 } else { star };
+        Resolved { node, star }
+    }
+
+    /// Returns what a name stands for that is written: any member of the global object, besides the known ones.
+    fn written(&mut self, facts: &Facts<'_>, name: Name) -> Resolved {
+        let resolved = self.resolve(facts, name);
+        let Some(parent) = facts.parent(name) else { return resolved };
+        let is_computed = facts.step(name) == Step::Computed;
+        if !is_computed && (resolved.node != 0 || facts.step(parent) != Step::Global) {
+            return resolved;
+        }
+        let parent = self.resolve(facts, parent);
+        let any = self.names.step(parent.node, 0);
+        Resolved { node: if any == 0 { resolved.node } else { any }, ..resolved }
+    }
+
+    fn span(facts: &Facts<'_>, node: NodeId) -> (usize, usize) {
+        facts.program().span(node)
+    }
+
+    fn groups(&self, resolved: Resolved) -> Groups {
+        let node = self.watched.of(resolved.node);
+        if node == Groups::default() { self.watched.of(resolved.star) } else { node }
+    }
+
+    /// Returns `true` if a value may be one of a group of names.
+    fn is_in(&mut self, facts: &Facts<'_>, value: Value, group: Groups) -> bool {
+        let names: Vec<Name> = facts.names(value).collect();
+        names.into_iter().any(|name| {
+            let resolved = self.resolve(facts, name);
+            self.watched.of(resolved.node).has(group)
+        })
+    }
+}
+
+impl Analysis for RuleAnalysis<'_, '_, '_> {
+    fn round(&mut self, round: Round) {
+        self.is_report = round == Round::Report;
+    }
+
+    fn read(&mut self, facts: &Facts<'_>, name: Name, node: NodeId, used: Use) -> Marks {
+        let marks = self.read_marks(facts, name);
+        if !self.is_report {
+            return marks;
+        }
+        self.import_member(facts, name, node);
+        let resolved = self.resolve(facts, name);
+        if resolved.node == 0 && resolved.star == 0 {
+            return marks;
+        }
+        let groups = self.watched.of(resolved.node);
+        // A comparison does not hand on what it compares.
+        if used == Use::Operand && !groups.has(Groups::ENVIRONMENT) {
+            return marks;
+        }
+        let (span, how) = (Self::span(facts, node), facts.how(name));
+        for node in [resolved.node, resolved.star] {
+            self.sink.member(self.names, node, Own::No, span, how);
+        }
+        if groups.has(Groups::ENVIRONMENT) {
+            self.environment(used, span, how);
+        }
+        marks
+    }
+
+    fn knows(&mut self, facts: &Facts<'_>, name: Name) -> bool {
+        let resolved = self.resolve(facts, name);
+        resolved.node != 0 || resolved.star != 0
+    }
+
+    fn call(&mut self, call: &Call<'_, '_>) -> Marks {
+        if self.is_report {
+            let resolved = self.resolve(call.facts, call.name);
+            if resolved.node != 0 || resolved.star != 0 {
+                self.tell_call(call, resolved);
+            }
+        }
+        self.flow(call)
+    }
+
+    fn passes(&self, facts: &Facts<'_>, name: Name) -> bool {
+        self.passes_on(facts, name)
+    }
+
+    fn write(&mut self, facts: &Facts<'_>, name: Name, value: Option<Value>, node: NodeId) {
+        let resolved = self.written(facts, name);
+        let (span, how) = (Self::span(facts, node), facts.how(name));
+        for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
+            self.sink.assign(self.names, node, Own::No, span, how);
+        }
+        if let Some(value) = value.filter(|_| self.language == Language::Python) {
+            self.tell_written(facts, resolved, value, span, how);
+        }
+    }
+
+    fn remove(&mut self, facts: &Facts<'_>, name: Name, node: NodeId) {
+        let resolved = self.written(facts, name);
+        let (span, how) = (Self::span(facts, node), facts.how(name));
+        for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
+            self.sink.removed(self.names, node, Own::No, span, how);
+        }
+    }
+
+    fn import(&mut self, facts: &Facts<'_>, module: Option<Constant>, how: How, node: NodeId) {
+        let span = Self::span(facts, node);
+        let Some(module) = module else {
+            self.dynamic_import(facts, node, FirstArg::Other, how);
+            return self.sink.module(Specifier::Computed, span, how);
+        };
+        let text = facts.bytes(module);
+        match self.language {
+            Language::JavaScript => {
+                self.dynamic_import(facts, node, FirstArg::Literal, how);
+                self.sink.module(Specifier::Known(text), span, how);
+                // A relative file that code loads is code, whatever its name says.
+                if text.starts_with(b".")
+                    && let Ok(text) = core::str::from_utf8(text)
+                {
+                    self.sink.named.push(text.to_owned());
+                }
+            }
+            Language::Python if text.starts_with(b".") => {}
+            Language::Python => {
+                let path: Vec<u8> =
+                    text.iter().map(|byte| if *byte == b'.' { b'/' } else { *byte }).collect();
+                self.sink.module(Specifier::Known(&path), span, how);
+            }
+        }
+    }
+
+    fn build_name(&mut self, facts: &Facts<'_>, node: NodeId) {
+        if self.language == Language::JavaScript {
+            self.sink.shape("obf-name-building", Self::span(facts, node), How::NONE);
+        }
+    }
+}
