@@ -120,7 +120,7 @@ pub enum RuleErrorKind {
     /// Two rules of one id.
     #[error("the id is taken")]
     DuplicateId,
-    /// A pattern without a longest match, or with one above 1,024 bytes.
+    /// A pattern without a longest match, or with one above 4,096 bytes.
     #[error("the pattern {0:?} can match more than 4096 bytes")]
     Unbounded(String),
     /// A pattern from which no literal can be required.

@@ -50,7 +50,7 @@ pub(crate) const QUOTED: u8 = 128;
 pub(crate) const FENCED: u8 = 64;
 
 /// Text around letters that stand apart which is read again with them joined: no match is longer.
-const AROUND: usize = 1024;
+const AROUND: usize = crate::engine::MAX_MATCH;
 /// A view of so many bytes is read before more is added to it.
 const MUCH: usize = 256 << 10;
 

@@ -222,6 +222,11 @@ impl Machine<'_, '_> {
                 if !is_constant && !is_collection && name != b"__getattribute__" {
                     return None;
                 }
+                // `requests.get(address)` asks a server, `os.environ.get(name)` reads a member.
+                let is_address = |atom: &Atom| matches!(*atom, Atom::Text(key, _) if self.facts.bytes(key).contains(&b'/'));
+                if !is_collection && self.facts.values.slice(self.value(key)).iter().any(is_address) {
+                    return None;
+                }
                 let value = self.index(object, key, place.id);
                 let value = self.read(place.id, value);
                 let default = arguments.get(1).map_or(BOTTOM, |argument| argument.value);

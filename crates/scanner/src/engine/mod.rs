@@ -33,7 +33,7 @@ pub(crate) struct RawMatch {
 }
 
 /// The longest match that a pattern may have.
-const MAX_MATCH: usize = 4096;
+pub(crate) const MAX_MATCH: usize = 4096;
 /// The longest pattern.
 const MAX_PATTERN: usize = 4096;
 /// The largest automaton of one pattern.

@@ -3,8 +3,6 @@
 //! Nothing is taken for one that is not certainly one: what stands between the negation and the verb has to be known word for
 //! word, and a second negation, a condition, a question or a break in between leaves the order an order.
 
-mod languages;
-
 /// Bytes before and behind a match that are looked at.
 const NEAR: usize = 400;
 
@@ -119,7 +117,7 @@ pub(crate) fn is_negated(text: &[u8], start: usize, end: usize) -> bool {
     let matched = near(text, start, end);
     let after = near(text, end, end.saturating_add(NEAR).min(text.len()));
     let after = after.split('\n').next().unwrap_or_default();
-    languages::is_negated(before, &matched, after) || is_english(before, &matched, after)
+    is_english(before, &matched, after)
 }
 
 fn is_english(before: &str, matched: &str, after: &str) -> bool {
@@ -141,7 +139,9 @@ fn is_english(before: &str, matched: &str, after: &str) -> bool {
         Some(Token::Word(first)) if matches!(first.as_str(), "without" | "instead") => {
             is_bound(&sentence) && !is_turned(order.get(1..).unwrap_or_default())
         }
-        Some(Token::Word(first)) if !is_in(NOT, first) => is_one(order) && denies(&sentence),
+        Some(Token::Word(first)) if !is_in(NOT, first) => {
+            is_one(order) && !is_taken_back(order.get(order.len().saturating_sub(1)..).unwrap_or_default()) && denies(&sentence)
+        }
         _ => false,
     }
 }

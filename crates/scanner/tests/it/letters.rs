@@ -11,7 +11,7 @@ fn each(cases: &[(&str, &str, &str, &str)]) {
     let mut wrong = String::new();
     for (rule, path, bad, good) in cases {
         let finds = |text: &str| {
-            let report = report(Profile::General, &[(path, text.as_bytes())]);
+            let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
             report.findings().iter().any(|finding| finding.rule.as_str() == *rule)
         };
         if !finds(bad) {
@@ -207,7 +207,7 @@ fn a_long_row_of_marks_costs_no_more_than_its_bytes() {
     ] {
         let text = piece.repeat(200_000 / piece.len());
         let bytes = text.len() as u64;
-        let report = report(Profile::General, &[(path, text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         assert_eq!(report.files().iter().map(|file| file.bytes).sum::<u64>(), bytes, "{path}");
     }
 }

@@ -75,7 +75,7 @@ fn every_way_to_start_a_program_in_a_build_is_found() {
         let text = marked.replace('§', "");
         let start = marked.find('§').unwrap();
         for path in ["build.rs", "sub/crate/build.rs"] {
-            let report = report(Profile::General, &[(path, text.as_bytes())]);
+            let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
             let found = found(&report, "rs/build-process");
             let here = |finding: &&&Finding| finding.span.start >= start && finding.span.end <= text.len();
             let as_wanted = found
@@ -143,7 +143,7 @@ fn what_runs_in_a_build_is_known_by_the_manifests() {
         (b"[package]\nname = \"m\"\n", "m/build.rs"),
     ];
     for (manifest, path) in manifests {
-        let report = report(Profile::General, &[("m/Cargo.toml", manifest), (path, code)]);
+        let report = report(Profile::StrictPlugin, &[("m/Cargo.toml", manifest), (path, code)]);
         let text = String::from_utf8_lossy(manifest);
         assert_eq!(found(&report, "rs/build-network").len(), 1, "{text} {path}: {:?}", report.findings());
     }
@@ -153,7 +153,7 @@ fn what_runs_in_a_build_is_known_by_the_manifests() {
         (b"[lib]\nproc-macro = true\n", "other/src/lib.rs"),
         (b"[dependencies]\nown = { path = \"../own\" }\n", "own/src/lib.rs"),
     ] {
-        let report = report(Profile::General, &[("m/Cargo.toml", manifest), (path, code)]);
+        let report = report(Profile::StrictPlugin, &[("m/Cargo.toml", manifest), (path, code)]);
         assert_eq!(found(&report, "rs/build-network").len(), 0, "{path}: {:?}", report.findings());
     }
 }
@@ -168,11 +168,11 @@ fn modules_of_a_build_script_run_with_it() {
         ("include!(\"part.in\");", "part.in"),
         ("include!{\"./part.in\"}", "part.in"),
     ] {
-        let report = report(Profile::General, &[("build.rs", script.as_bytes()), (path, code)]);
+        let report = report(Profile::StrictPlugin, &[("build.rs", script.as_bytes()), (path, code)]);
         assert_eq!(found(&report, "rs/build-network").len(), 1, "{script} {path}: {:?}", report.findings());
     }
     let report =
-        report(Profile::General, &[("build.rs", b"// mod net;\nlet s = \"mod net;\";"), ("net.rs", code)]);
+        report(Profile::StrictPlugin, &[("build.rs", b"// mod net;\nlet s = \"mod net;\";"), ("net.rs", code)]);
     assert_eq!(found(&report, "rs/build-network").len(), 0);
 }
 
@@ -184,7 +184,7 @@ fn deep_nesting_is_said_and_what_is_beyond_it_is_read() {
             "(".repeat(depth),
             ")".repeat(depth)
         );
-        let report = report(Profile::General, &[("build.rs", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("build.rs", text.as_bytes())]);
         assert_eq!(found(&report, "rs/build-process").len(), 1, "{depth}");
         assert_eq!(found(&report, "coverage/unscanned").is_empty(), depth < 4096, "{depth}");
     }

@@ -172,7 +172,7 @@ const FOUND: &[Case] = &[
 fn every_disguise_shows_its_rule() {
     let mut wrong = String::new();
     for (text, rule, hidden) in FOUND {
-        let report = report(Profile::General, &[("a.sh", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("a.sh", text.as_bytes())]);
         let found = report.findings().iter().filter(|finding| finding.rule.as_str() == *rule);
         let hit = found.clone().any(|finding| {
             finding.severity == Severity::Danger
@@ -320,7 +320,7 @@ fn files_that_hold_commands_are_read_as_such() {
 #[test]
 fn a_span_is_the_command() {
     let text = "true\n  rm   -rf  /  # x\n";
-    let report = report(Profile::General, &[("a.sh", text.as_bytes())]);
+    let report = report(Profile::StrictPlugin, &[("a.sh", text.as_bytes())]);
     let found = report.findings().iter().find(|finding| finding.rule.as_str() == "sh/destructive").unwrap();
     assert_eq!(&text[found.span.start..found.span.end], "rm   -rf  /");
     assert_eq!((found.line, found.column), (2, 3));
@@ -329,7 +329,7 @@ fn a_span_is_the_command() {
 #[test]
 fn an_option_that_was_not_undone_is_not_hidden() {
     let found = check(Profile::General, "a.sh", "url=https://h.example; curl -k \"$url\"");
-    assert_eq!(found, ["1:24 warning net/tls-off"]);
+    assert_eq!(found, ["1:24 warning net/tls-off", "1:24 info sh/network"]);
 }
 
 #[test]

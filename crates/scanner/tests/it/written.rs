@@ -83,7 +83,7 @@ const CLEAN: &[&str] = &[
 ];
 
 fn danger(text: &str) -> Vec<String> {
-    let report = report(Profile::General, &[("a.sh", text.as_bytes())]);
+    let report = report(Profile::StrictPlugin, &[("a.sh", text.as_bytes())]);
     let found = report.findings().iter().filter(|finding| finding.severity == Severity::Danger);
     found.map(|finding| finding.rule.to_string()).collect()
 }
@@ -91,7 +91,7 @@ fn danger(text: &str) -> Vec<String> {
 #[test]
 fn what_a_script_brings_or_writes_and_runs_is_found() {
     for (text, rule) in FOUND {
-        let report = report(Profile::General, &[("a.sh", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("a.sh", text.as_bytes())]);
         assert!(report.findings().iter().any(|finding| finding.rule.to_string() == *rule), "{rule}: {text}");
     }
 }
@@ -112,7 +112,7 @@ fn what_a_dockerfile_adds_and_runs_is_found() {
         ("FROM a\nADD --checksum=sha256:00 https://h.example/x.sh /x.sh\nRUN sh /x.sh\n", false),
         ("FROM a\nADD https://h.example/x.json /x.json\nRUN sh /y.sh\n", false),
     ] {
-        let report = report(Profile::General, &[("Dockerfile", text.as_bytes())]);
+        let report = report(Profile::StrictPlugin, &[("Dockerfile", text.as_bytes())]);
         let shown = report.findings().iter().any(|finding| finding.rule.to_string() == "exec/drop-run");
         assert_eq!(shown, found, "{text}");
     }

@@ -298,8 +298,26 @@ impl Prose<'_, '_, '_> {
         self.begins = true;
     }
 
-    /// Adds visible text.
+    /// Adds visible text. `==marks==` that some renderers know are none of its letters.
     fn text(&mut self, range: Range<usize>) {
+        let is_letter = |at: usize| self.src.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let mut start = range.start;
+        let marks: Vec<usize> =
+            memchr::memmem::find_iter(self.src.get(range.clone()).unwrap_or_default(), b"==")
+                .map(|at| range.start.saturating_add(at))
+                .filter(|at| is_letter(at.saturating_add(2)) != at.checked_sub(1).is_some_and(is_letter))
+                .collect();
+        for mark in marks {
+            self.piece(start..mark);
+            start = mark.saturating_add(2).min(range.end);
+        }
+        self.piece(start..range.end);
+    }
+
+    fn piece(&mut self, range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
         if let Some((_, alt)) = &mut self.alt {
             alt.push((range.start, range.end));
             self.done = range.end;
