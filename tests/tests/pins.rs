@@ -1,7 +1,7 @@
 //! What is noticed after a plugin was enrolled, and what stays as it is.
 
 use plugward_loader::{Decision, PinStatus, PluginReport, Report};
-use plugward_tests::{Bench, Bit, Run, Step, apply};
+use plugward_tests::{Bench, Bit, Run, Step, apply, danger};
 
 fn write(path: &str, text: &str) -> Step {
     Step::Write { path: path.to_owned(), text: text.to_owned(), executable: Bit::Off }
@@ -113,10 +113,8 @@ fn two_reports_over_the_same_bytes_are_equal() {
 #[test]
 fn a_refused_plugin_is_never_enrolled() {
     let bench = Bench::new();
-    let steps = vec![
-        write("x/.claude-plugin/plugin.json", r#"{ "name": "x" }"#),
-        write("x/run.mjs", "import { execSync } from 'node:child_process';\n"),
-    ];
+    let mut steps = vec![write("x/.claude-plugin/plugin.json", r#"{ "name": "x" }"#)];
+    steps.extend(danger("x"));
     let report = bench.run(&Run { plugins: steps, ..Run::default() });
     assert_eq!((report.exit, plugin(&report, "x").pin.state), (6, PinStatus::None));
     assert!(bench.pins().is_none());

@@ -60,9 +60,9 @@ fn bench() -> Bench {
         &[
             write("new/.claude-plugin/plugin.json", r#"{ "name": "new" }"#),
             write("bad/.claude-plugin/plugin.json", r#"{ "name": "bad" }"#),
-            write("bad/hooks/run.mjs", "import { exec } from \"node:child_process\";\n"),
         ],
     );
+    plugward_tests::apply(&bench.plugins, &plugward_tests::danger("bad"));
     bench
 }
 

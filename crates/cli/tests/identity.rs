@@ -263,7 +263,8 @@ fn nothing_inside_a_directory_changes_its_key() {
         let answer = check(&home, &[mode, &["y"]].concat());
         assert_eq!(answer.exit, 4, "{mode:?}");
         assert_eq!(
-            answer.reasons[0], "pin/changed changed since YYYY-MM-DD: only `__pycache__` was added",
+            answer.reasons[0],
+            "pin/changed new: native-code (__pycache__/x.pyc:1); changed since YYYY-MM-DD: only `__pycache__` was added",
             "{mode:?}"
         );
     }

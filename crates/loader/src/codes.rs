@@ -28,6 +28,10 @@ pub const CODES: &[(&str, &str)] = &[
         "scan/danger",
         "the rules found danger; read the findings, then drop the plugin or have its author mend it",
     ),
+    (
+        "scan/suspicious",
+        "an honest plugin may do this, so a user decides; read the findings, then accept these bytes or drop the plugin",
+    ),
     ("scan/error", "the scan could not be done, which is no yes"),
     ("scan/partial", "a file is over a limit of the scan; look at it yourself, or take it out"),
     (

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_manifest::{Manifest, SurfaceKind};
+use plugward_manifest::{Manifest, SurfaceItem, SurfaceKind};
 use plugward_scanner::{Role, RoleHint};
 use plugward_types::FileRole;
 
@@ -22,13 +22,19 @@ impl<'a> Hints<'a> {
         for path in manifests(views).flat_map(Manifest::files) {
             files.insert(path.as_str(), RoleHint::role(Role::Manifest).used_as(FileRole::Executed));
         }
-        for item in all().filter(|item| item.kind() != SurfaceKind::Prompt) {
-            for path in item.files() {
-                files.entry(path.as_str()).or_insert(RoleHint::NONE.used_as(FileRole::Executed));
-            }
-        }
-        for path in all().filter(|item| item.kind() == SurfaceKind::Prompt).flat_map(|item| item.files()) {
+        let is_prompt = |item: &&SurfaceItem| item.kind() == SurfaceKind::Prompt;
+        for path in all().filter(is_prompt).flat_map(SurfaceItem::files) {
             files.insert(path.as_str(), RoleHint::role(Role::Prompt).used_as(FileRole::ModelRead));
+        }
+        // A file that the model reads and the host runs is executed. The shell text of a prompt is only a part of its
+        // file, which the scanner finds itself.
+        for item in all().filter(|item| !is_prompt(item)) {
+            for path in item.files() {
+                let hint = files.entry(path.as_str()).or_insert(RoleHint::NONE);
+                if item.kind() != SurfaceKind::CommandShell || *hint == RoleHint::NONE {
+                    *hint = hint.used_as(FileRole::Executed);
+                }
+            }
         }
         Self { files }
     }

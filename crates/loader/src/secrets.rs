@@ -19,7 +19,7 @@ fn firewall() -> Result<&'static Firewall, String> {
     made.as_ref().map_err(Clone::clone)
 }
 
-/// Gives a warning `redact/<kind>` for each secret in the text files of a scan that no `secret/*` finding has.
+/// Returns a note `redact/<kind>` for each secret in the text files of a scan that no `secret/*` finding has.
 pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Finding>, String> {
     let firewall = firewall()?;
     let by_path: BTreeMap<&str, &Entry<'_>> = files.iter().map(|entry| (entry.path, entry)).collect();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_the_rules_name_is_said_once_and_another_is_a_warning_at_its_place() {
+    fn a_secret_that_the_rules_name_is_listed_once_and_another_is_a_note_at_its_place() {
         let github = concat!("gh", "p_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6");
         assert_eq!(check(&format!("token {github}\n")), []);
         let text = format!("token {github}\r\nπ\tpassword=\"{}\" end\n", concat!("tR4-qu!", "ckBr0wn"));

@@ -67,6 +67,13 @@ pub(crate) fn is_dotenv(path: &[u8]) -> bool {
         || (rest.starts_with(b".") && !example.iter().any(|word| memchr::memmem::find(rest, word).is_some()))
 }
 
+/// Returns `true` if a path is that of a file which holds secrets, or which a shell runs when it starts.
+pub(crate) fn is_telling(path: &[u8]) -> bool {
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    let starts = [&b".bashrc"[..], b".zshrc", b".profile", b".bash_profile", b".zshenv", b"authorized_keys"];
+    is_file(path) || is_dotenv(path) || starts.contains(&name)
+}
+
 /// Words in the names of variables that hold secrets.
 const SECRETS: &[&str] = &[
     "TOKEN",
@@ -85,6 +92,19 @@ const SECRETS: &[&str] = &[
 pub(crate) fn is_secret_name(name: &[u8]) -> bool {
     let upper = name.to_ascii_uppercase();
     SECRETS.iter().any(|word| memchr::memmem::find(&upper, word.as_bytes()).is_some())
+}
+
+/// Returns `true` if a file names a secret after the host: `RESEND_API_KEY` belongs to `api.resend.com`.
+pub(crate) fn is_issued_by(file: &[u8], host: &str) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let labels: Vec<&str> = host.split(['.', '-']).collect();
+    file.split(|byte| !is_part(byte)).filter(|word| word.contains(&b'_') && is_secret_name(word)).any(
+        |word| {
+            let first = word.split(|byte| *byte == b'_').next().unwrap_or_default().to_ascii_lowercase();
+            let first: &[u8] = if first == b"gh" { b"github" } else { &first };
+            first.len() > 2 && labels.iter().any(|label| label.as_bytes() == first)
+        },
+    )
 }
 
 /// What a command prints of what is secret.
@@ -167,9 +187,8 @@ pub(crate) fn of_files(args: &[&[u8]]) -> Option<Printed> {
 /// Returns `true` if the words of an uploading command name a file of credentials as what is sent.
 pub(crate) fn uploads(name: &[u8], args: &[&[u8]]) -> bool {
     let secret = |path: &[u8]| is_file(path) || is_dotenv(path);
-    let mut words = args.iter().copied().peekable();
     let mut previous: &[u8] = b"";
-    while let Some(word) = words.next() {
+    for word in args.iter().copied() {
         let value = match name {
             b"curl" | b"wget" | b"http" | b"https" | b"xh" | b"curlie" | b"gh" => {
                 let named = word

@@ -172,6 +172,7 @@ fn text_of(
     unicode::pass(text, kind, &mut sink);
     if class.lenses.contains(&Lens::Data) && inventory::names::parts(entry.path).1.starts_with("json") {
         unicode::escaped(text, &mut sink);
+        crate::servers::find(text, &mut sink);
     }
     crate::passes::long_encoded(text, &mut sink);
     hits.append(&mut sink.hits);

@@ -1,6 +1,6 @@
 //! Hits to findings: severity, place, message, snippet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{BehaviorEvidence, Digest, FileRole, Finding, Severity, Span};
 
@@ -182,11 +182,18 @@ fn weigh(
         Content::Bytes { bytes, .. } => bytes,
         _ => &[],
     };
+    let present: BTreeSet<&str> = record
+        .hits
+        .iter()
+        .filter_map(|hit| rules.table.get(usize::from(rules.matcher(hit.matcher)?.rule)))
+        .map(|rule| rule.id.as_str())
+        .collect();
+    let is_met = |needed: &String| needed.split('|').any(|id| present.contains(id));
     let mut best: BTreeMap<(u32, u32, u16), Weighed> = BTreeMap::new();
     for &hit in &record.hits {
         let Some(matcher) = rules.matcher(hit.matcher) else { continue };
         let Some(rule) = rules.table.get(usize::from(matcher.rule)) else { continue };
-        if matcher.profiles & options.profile.bit() == 0 {
+        if matcher.profiles & options.profile.bit() == 0 || !rule.needs.iter().all(is_met) {
             continue;
         }
         let severity = match options.profile {
@@ -232,7 +239,23 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
     } else {
         most(rule.class, hit, role)
     };
+    // A sample in a document, and a bundle in which data of one part seems to reach another, are no certain attack.
+    let uncertain = match rule.id.as_str() {
+        "prompt/encoded" => role == FileRole::ModelRead && is_fenced(bytes, hit.start as usize),
+        "flow/download-run" | "flow/decode-run" => bytes.len() > BUNDLE,
+        _ => false,
+    };
+    let most = if uncertain { most.min(Severity::Warning) } else { most };
     severity.map(|severity| severity.min(most))
+}
+
+/// A file of code that long was put together by a tool.
+const BUNDLE: usize = 256 << 10;
+
+/// Returns `true` between two fences.
+fn is_fenced(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).unwrap_or_default();
+    memchr::memmem::find_iter(before, b"\n```").count() % 2 == 1
 }
 
 /// Returns `true` if the author had to hide the match on purpose. Quoting in a shell and markup in prose have honest uses.
@@ -241,10 +264,11 @@ const fn is_disguised(how: How) -> bool {
 }
 
 /// The most that a finding weighs in a file of this role.
+#[expect(clippy::match_same_arms, reason = "one line for each row of the table of roles")]
 const fn most(class: RuleClass, hit: Hit, role: FileRole) -> Severity {
     let shown = matches!(hit.lowered, Lowered::Shown | Lowered::Yes);
     match (role, class) {
-        (FileRole::Executed | FileRole::OnRequest, RuleClass::Limit) => Severity::Warning,
+        (FileRole::Executed, RuleClass::Limit) => Severity::Warning,
         (_, RuleClass::Limit) => Severity::Info,
         // Code holds such text as a tool's description, or as what it looks for.
         (FileRole::Executed | FileRole::OnRequest, RuleClass::Instruction) => Severity::Warning,

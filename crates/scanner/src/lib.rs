@@ -31,6 +31,7 @@ mod roles;
 mod rules;
 mod scan;
 mod secret;
+mod servers;
 mod shapes;
 mod sink;
 mod snippet;

@@ -8,6 +8,7 @@ use plugward_types::{BehaviorEvidence, FileRole, Severity};
 
 use crate::ScanError;
 use crate::crates;
+use crate::credentials;
 use crate::entry::{Content, Entry, Lens};
 use crate::error::ScanErrorKind;
 use crate::file::{self, FileRecord, Reading};
@@ -81,29 +82,40 @@ fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut
     let undeclared = |one: &Placed| {
         one.finding.rule.as_str() == findings::UNDECLARED && one.finding.severity == Severity::Warning
     };
+    let files: BTreeMap<&str, &[u8]> = entries
+        .iter()
+        .filter_map(|entry| match entry.content {
+            Content::Bytes { bytes, .. } => Some((entry.path, bytes)),
+            _ => None,
+        })
+        .collect();
+    let host_of = |one: &Placed| {
+        let finding = &one.finding;
+        let own = files.get(finding.path.as_str()).copied().unwrap_or_default();
+        crate::hosts::first(own.get(finding.span.start..finding.span.end).unwrap_or_default())
+    };
+    let mut named: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for one in placed.iter().filter(|one| undeclared(one)) {
+        named.extend(host_of(one).map(|host| (host, BTreeSet::new())));
+    }
+    if let Ok(search) = aho_corasick::AhoCorasick::new(named.keys()) {
+        let mut sets: Vec<&mut BTreeSet<&str>> = named.values_mut().collect();
+        for (path, bytes) in &files {
+            for found in search.find_overlapping_iter(*bytes) {
+                sets.get_mut(found.pattern().as_usize()).map(|set| set.insert(path));
+            }
+        }
+    }
     placed.retain(|one| {
         if !undeclared(one) {
             return true;
         }
-        let finding = &one.finding;
-        let bytes = |entry: &Entry<'_>| match entry.content {
-            Content::Bytes { bytes, .. } => bytes.to_vec(),
-            _ => Vec::new(),
-        };
-        let own = entries.iter().find(|entry| entry.path == finding.path).map(bytes).unwrap_or_default();
-        let matched = own.get(finding.span.start..finding.span.end).unwrap_or_default();
-        let host = crate::hosts::first(matched);
+        let path = one.finding.path.as_str();
         // A computed host is named nowhere, and says nothing.
-        let declared = host.is_none_or(|host| {
+        let declared = host_of(one).is_none_or(|host| {
             crate::hosts::is_local(&host)
-                || entries.iter().filter(|entry| entry.path != finding.path).any(|entry| {
-                    match entry.content {
-                        Content::Bytes { bytes, .. } => {
-                            memchr::memmem::find(bytes, host.as_bytes()).is_some()
-                        }
-                        _ => false,
-                    }
-                })
+                || named.get(&host).is_some_and(|files| files.iter().any(|file| *file != path))
+                || credentials::is_issued_by(files.get(path).copied().unwrap_or_default(), &host)
         });
         if declared {
             summary.warning = summary.warning.saturating_sub(1);

@@ -39,13 +39,14 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             shared::quoted(&named.shown)
         )));
     }
-    // What another gate refuses stays refused.
+    // What another gate refuses stays refused. Accepting the bytes answers the question about their suspicious findings.
     let others: Vec<&str> = named
         .plugin
         .reasons
         .iter()
         .filter(|reason| {
-            reason.gate != Gate::Pin && !matches!(reason.code.as_str(), "policy/namesake" | "policy/denied")
+            reason.gate != Gate::Pin
+                && !matches!(reason.code.as_str(), "policy/namesake" | "policy/denied" | "scan/suspicious")
         })
         .map(|reason| reason.code.as_str())
         .collect();

@@ -351,6 +351,17 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.facts.values.mark(value, marks)
     }
 
+    /// Returns a value without its marks.
+    pub(super) fn unmarked(&mut self, value: Value) -> Value {
+        let is_mark = |atom: &Atom| matches!(atom, Atom::Marks(_) | Atom::Origin(_));
+        if !self.facts.values.slice(value).iter().any(is_mark) {
+            return value;
+        }
+        let atoms: Vec<Atom> =
+            self.facts.values.slice(value).iter().filter(|atom| !is_mark(atom)).copied().collect();
+        self.facts.values.set(&atoms)
+    }
+
     /// Adds the marks of several expressions to a value.
     pub(super) fn marked_by(&mut self, value: Value, nodes: &[NodeId]) -> Value {
         nodes.iter().fold(value, |value, node| {

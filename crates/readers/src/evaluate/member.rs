@@ -40,7 +40,9 @@ impl Machine<'_, '_> {
             result = self.join(result, found.unwrap_or(BOTTOM));
         }
         if is_any {
+            // Which of all objects it is nobody knows: names may come from any of them, data does not.
             let known = self.fields.get(&(Holder::Any, key)).copied().unwrap_or(BOTTOM);
+            let known = self.unmarked(known);
             result = self.join(result, known);
             let any = self.member_of_name(Names::ANY, key, how);
             result = self.join(result, any);

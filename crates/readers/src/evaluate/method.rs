@@ -218,7 +218,12 @@ impl Machine<'_, '_> {
                 let Some(key) = first.and_then(|key| key.node) else {
                     return Some(self.element(object, None)).filter(|_| is_collection);
                 };
-                let is_constant = matches!(self.facts.values.single(self.value(key)), Some(Atom::Text(..)));
+                let is_constant = self
+                    .facts
+                    .values
+                    .slice(self.value(key))
+                    .iter()
+                    .any(|atom| matches!(atom, Atom::Text(..)));
                 if !is_constant && !is_collection && name != b"__getattribute__" {
                     return None;
                 }

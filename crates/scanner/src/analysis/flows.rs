@@ -1,6 +1,6 @@
 //! Secrets and foreign code on their way through a program: from where they come to where they go.
 
-use plugward_readers::{Alternative, Call, Facts, Language, Marks, Name, Step, Value};
+use plugward_readers::{Alternative, Call, Facts, Language, Marks, Name, Node, NodeId, Step, Value};
 
 use super::RuleAnalysis;
 use crate::credentials;
@@ -179,7 +179,7 @@ impl RuleAnalysis<'_, '_, '_> {
             given |= facts.marks(argument.value).bits;
             for item in facts.items(argument.value) {
                 given |= facts.marks(item.value).bits;
-                given |= environment(facts, item.value, 0);
+                given |= environment(facts, item.value, if writes_text(&path) { ENVIRONMENT } else { 0 });
             }
             given |= environment(facts, argument.value, ENVIRONMENT);
             for alternative in facts.alternatives(argument.value) {
@@ -193,6 +193,12 @@ impl RuleAnalysis<'_, '_, '_> {
             self.tell_flow(call, effect, given);
         }
         let mut out = 0;
+        // `Buffer.from(text, "base64")`, and code behind the end of a picture.
+        let decodes = matches!(path.as_str(), "Buffer.from" | "@buffer.Buffer.from")
+            && [&b"/base64"[..], b"/hex"].iter().any(|end| texts.ends_with(end));
+        if decodes || (is_read(&path) && self.names_picture(call)) {
+            out |= DECODED;
+        }
         match effect {
             Effect::Sends => out |= DOWNLOAD,
             Effect::Decodes => out |= DECODED,
@@ -232,6 +238,28 @@ impl RuleAnalysis<'_, '_, '_> {
         if secret && of_environment() { Marks { bits: NAMED, origin: None } } else { Marks::NONE }
     }
 
+    /// Returns `true` if the first argument is written with the name of a picture.
+    fn names_picture(&self, call: &Call<'_, '_>) -> bool {
+        let Some(node) = call.arguments.first().and_then(|first| first.node) else { return false };
+        let (start, end) = Self::span(call.facts, node);
+        let text =
+            self.src.get(start..end.min(start.saturating_add(400))).unwrap_or_default().to_ascii_lowercase();
+        [".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp"]
+            .iter()
+            .any(|ending| memchr::memmem::find(&text, ending.as_bytes()).is_some())
+    }
+
+    /// `import()` runs what it is given as an address with the code in it.
+    pub(super) fn import_flow(&mut self, facts: &Facts<'_>, node: NodeId) {
+        let Node::Import(module) = facts.program().node(node) else { return };
+        let marks = facts.marks(facts.value(module)).bits;
+        if marks & DOWNLOAD != 0 {
+            self.sink.shape("flow-download-run", Self::span(facts, node), How::NONE);
+        } else if marks & DECODED != 0 {
+            self.sink.shape("flow-decode-run", Self::span(facts, node), How::NONE);
+        }
+    }
+
     /// Returns `true` if the result of a call depends on its arguments: output of a program does not.
     pub(super) fn passes_on(&self, facts: &Facts<'_>, name: Name) -> bool {
         !matches!(self.effect(&path(facts, name)), Effect::Runs | Effect::Sends)
@@ -261,7 +289,9 @@ impl RuleAnalysis<'_, '_, '_> {
             }
             Effect::Sends if given & NAMED != 0 => self.sink.shape("flow-undeclared-host", span, How::NONE),
             Effect::Runs => {
-                let first = call.arguments.first().map_or(0, |first| call.facts.marks(first.value).bits);
+                let is_function = matches!(path(call.facts, call.name).as_str(), "Function");
+                let code = if is_function { call.arguments.last() } else { call.arguments.first() };
+                let first = code.map_or(0, |code| call.facts.marks(code.value).bits);
                 // A command with an answer among its words runs its own program.
                 let is_command = ["@child_process.", "@subprocess.", "@os."]
                     .iter()
@@ -275,6 +305,21 @@ impl RuleAnalysis<'_, '_, '_> {
             _ => {}
         }
     }
+}
+
+/// Returns `true` if a call makes one text of all that it is given.
+fn writes_text(path: &str) -> bool {
+    matches!(
+        path,
+        "JSON.stringify" | "@json.dumps" | "str" | "repr" | "@urllib.parse.urlencode" | "URLSearchParams"
+    )
+}
+
+/// Returns `true` if a call returns what a file holds.
+fn is_read(path: &str) -> bool {
+    ["readFileSync", "readFile", "open", "read_bytes"]
+        .iter()
+        .any(|name| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('.')))
 }
 
 /// Returns a mark if a value is the whole environment.

@@ -278,6 +278,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
     fn import(&mut self, facts: &Facts<'_>, module: Option<Constant>, how: How, node: NodeId) {
         let span = Self::span(facts, node);
         let Some(module) = module else {
+            self.import_flow(facts, node);
             self.dynamic_import(facts, node, FirstArg::Other, how);
             return self.sink.module(Specifier::Computed, span, how);
         };

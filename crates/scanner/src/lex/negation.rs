@@ -140,7 +140,9 @@ fn is_english(before: &str, matched: &str, after: &str) -> bool {
             is_bound(&sentence) && !is_turned(order.get(1..).unwrap_or_default())
         }
         Some(Token::Word(first)) if !is_in(NOT, first) => {
-            is_one(order) && !is_taken_back(order.get(order.len().saturating_sub(1)..).unwrap_or_default()) && denies(&sentence)
+            is_one(order)
+                && !is_taken_back(order.get(order.len().saturating_sub(1)..).unwrap_or_default())
+                && denies(&sentence)
         }
         _ => false,
     }

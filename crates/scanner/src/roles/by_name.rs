@@ -65,7 +65,8 @@ fn is_package(name: &str) -> bool {
 
 /// Modules that Python loads by itself.
 fn starts_with_python(name: &str) -> bool {
-    matches!(name, "sitecustomize.py" | "usercustomize.py") || name.ends_with(".pth")
+    matches!(name, "sitecustomize.py" | "usercustomize.py")
+        || name.rsplit_once('.').is_some_and(|(_, ending)| ending == "pth")
 }
 
 fn is_bundle(name: &str) -> bool {

@@ -22,6 +22,26 @@ const MOST_NAMESAKES: usize = 8;
 /// Most targets of one file: a list of all files of a plugin says little.
 const MOST_TARGETS: usize = 4096;
 
+/// Variables of hosts that stand for the plugin's directory.
+const ROOTS: &[&[u8]] = &[b"PLUGIN_ROOT", b"extensionPath"];
+/// Programs that run code of a directory which they are given.
+const BUILDERS: &[&str] = &[
+    "make",
+    "pip",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun ",
+    "cargo",
+    "pytest",
+    "go run",
+    "go generate",
+    "gradle",
+    "mvn",
+    "tox",
+    "nox",
+];
+
 /// The files of a plugin by name, and a search for all names at once.
 pub(super) struct References<'a> {
     entries: &'a [Entry<'a>],
@@ -61,6 +81,7 @@ impl<'a> References<'a> {
             return out.into_iter().collect();
         }
         self.mentions(entry.path, text, &mut out);
+        self.directories(text, &mut out);
         match lens {
             Some(Lens::Js) => self.relative_imports(entry.path, text, &mut out),
             Some(Lens::Py) => self.python_imports(entry.path, text, &mut out),
@@ -83,10 +104,49 @@ impl<'a> References<'a> {
             let length = before.iter().rev().take_while(|byte| is_path(**byte)).count();
             let head = before.get(before.len().saturating_sub(length)..).unwrap_or_default();
             let head = core::str::from_utf8(head).unwrap_or_default();
+            // `$here/tests/x.sh`: a variable stands for some directory.
+            let is_variable =
+                before.len().checked_sub(length.saturating_add(1)).and_then(|at| before.get(at))
+                    == Some(&b'$');
+            let head = if is_variable {
+                head.find('/').and_then(|at| head.get(at..)).unwrap_or_default()
+            } else {
+                head
+            };
             if head.is_empty() || head.ends_with('/') {
                 // A name without an extension is a word of its language unless a directory stands in front.
                 if name.contains('.') || head.ends_with('/') {
                     self.candidates(from, head, name, out);
+                }
+            }
+        }
+    }
+
+    /// Adds the code in the directories of the plugin that a command is given: `pytest "${CLAUDE_PLUGIN_ROOT}/examples"`.
+    fn directories(&self, text: &[u8], out: &mut BTreeSet<Target>) {
+        for root in ROOTS {
+            for at in memchr::memmem::find_iter(text, root) {
+                let rest = text.get(at.saturating_add(root.len())..).unwrap_or_default();
+                let rest = rest.strip_prefix(b"}").unwrap_or(rest);
+                let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+                let length = rest.iter().take(200).take_while(|byte| is_path(**byte)).count();
+                let Ok(path) = core::str::from_utf8(rest.get(..length).unwrap_or_default()) else { continue };
+                let path = path.trim_matches('/');
+                let start = text.get(..at).unwrap_or_default();
+                let line = start.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+                let line = line.get(line.len().saturating_sub(120)..).unwrap_or_default();
+                // What installs or builds a directory runs the files in it that its tool knows.
+                let builds =
+                    BUILDERS.iter().any(|tool| memchr::memmem::find(line, tool.as_bytes()).is_some());
+                if self.paths.contains_key(path) || (path.is_empty() && !builds) {
+                    continue;
+                }
+                let head = if path.is_empty() { String::new() } else { format!("{path}/") };
+                let inside =
+                    self.paths.range(head.as_str()..).take_while(|(path, _)| path.starts_with(&head));
+                let direct = |path: &str| path.get(head.len()..).is_some_and(|name| !name.contains('/'));
+                for (_, at) in inside.filter(|(path, _)| direct(path)).take(MOST_TARGETS) {
+                    out.insert(Target { entry: *at, runs: false });
                 }
             }
         }

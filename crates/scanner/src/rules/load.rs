@@ -73,6 +73,13 @@ fn read<'a>(files: &'a [RuleFile<'_>]) -> Result<Vec<Read<'a>>, RuleError> {
         return Err(RuleError::new("rules", None, kind));
     }
     all.sort_by(|a, b| a.rule.id.cmp(&b.rule.id));
+    for Read { rule, place, .. } in &all {
+        let is_known = |id: &str| all.iter().any(|known| known.rule.id.as_str() == id);
+        if let Some(other) = rule.needs.iter().flat_map(|any| any.split('|')).find(|id| !is_known(id)) {
+            let kind = RuleErrorKind::Parse(format!("`needs` names {other:?}, which is no rule"));
+            return Err(place.error(rule.id.as_str(), kind));
+        }
+    }
     let mut seen = BTreeSet::new();
     for Read { rule, place, .. } in &all {
         if !seen.insert(&rule.id) {
@@ -160,6 +167,7 @@ fn check(place: Place<'_>, source: RuleSource) -> Result<Read<'_>, RuleError> {
         severity: [severity(source.severity.strict_plugin), severity(source.severity.general)],
         behaviors,
         class: source.class,
+        needs: source.needs,
     };
     let speed = if source.slow { Speed::Slow } else { Speed::Fast };
     let matches = source.matches.into_iter().map(toml::Spanned::into_inner).collect();

@@ -46,6 +46,8 @@ pub struct Rule {
     pub(crate) severity: [Option<Severity>; 2],
     pub(crate) behaviors: Vec<Behavior>,
     pub(crate) class: RuleClass,
+    /// Rules that have to match in the same file too; `a|b` stands for one of them.
+    pub(crate) needs: Vec<String>,
 }
 
 impl Rule {
@@ -298,19 +300,9 @@ impl Rules {
 
     /// Says whether a matcher's rule looks for an order that a negation makes the opposite of itself.
     pub(crate) fn may_be_negated(&self, matcher: &Matcher) -> bool {
-        let id = self.table.get(usize::from(matcher.rule)).map(|rule| rule.id.as_str());
-        let orders = [
-            "prompt/auditor-directed",
-            "prompt/conceal",
-            "prompt/encoded",
-            "prompt/exfil-link",
-            "prompt/guard-off",
-            "prompt/override",
-            "prompt/remote-instructions",
-            "prompt/secret-request",
-            "prompt/tool-poisoning",
-        ];
-        id.is_some_and(|id| orders.contains(&id))
+        // Hidden text is hidden whatever it says.
+        let rule = self.table.get(usize::from(matcher.rule));
+        rule.is_some_and(|rule| rule.id.family() == "prompt" && rule.id.as_str() != "prompt/hidden-text")
     }
 
     pub(crate) fn shape(&self, name: &str) -> &[u16] {

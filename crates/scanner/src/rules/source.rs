@@ -25,6 +25,9 @@ pub(crate) struct RuleSource {
     pub(crate) behavior: Vec<String>,
     #[serde(default)]
     pub(crate) class: RuleClass,
+    /// Rules that have to match in the same file too; `a|b` stands for one of them.
+    #[serde(default)]
+    pub(crate) needs: Vec<String>,
     pub(crate) why: String,
     pub(crate) fix: String,
     #[serde(default)]

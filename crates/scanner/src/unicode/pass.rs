@@ -158,11 +158,15 @@ struct Line {
     right_to_left: bool,
 }
 
+/// So many characters without width in a row carry data: no script needs more than two.
+const LONG_RUN: usize = 8;
+
 /// A run of characters of one hiding kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Run {
     Tags { flag: bool },
     Selectors,
+    ZeroWidth,
 }
 
 struct Walk<'s, 'r> {
@@ -399,6 +403,7 @@ impl Walk<'_, '_> {
             }
             0xFE00..=0xFE0F => (Run::Selectors, value.wrapping_sub(0xFE00)),
             0xE0100..=0xE01EF => (Run::Selectors, value.wrapping_sub(0xE0100).wrapping_add(16)),
+            0x200B..=0x200F | 0x2060..=0x2064 | 0xFEFF | 0x180E => (Run::ZeroWidth, 0),
             _ => {
                 self.end_run(span.0);
                 return;
@@ -430,6 +435,11 @@ impl Walk<'_, '_> {
                 return;
             }
             Run::Selectors => "unicode-variation-run",
+            Run::ZeroWidth if count < LONG_RUN => return,
+            Run::ZeroWidth => {
+                self.sink.shape("unicode-zero-width-run", (start, at), How::NONE);
+                return;
+            }
         };
         self.sink.shape(shape, (start, at), How::NONE);
         if count < 4 {
@@ -454,6 +464,7 @@ impl Walk<'_, '_> {
         for (index, byte) in view.bytes.iter().enumerate() {
             let (from, to, _) = view.map.back(index, index.saturating_add(1));
             let woven = match run {
+                Run::ZeroWidth => continue,
                 Run::Tags { .. } => &mut self.woven.tags,
                 // The first sixteen only choose between two pictures: letters have but one.
                 Run::Selectors if *byte < 16 => {

@@ -447,7 +447,9 @@ fn try_case(case: &Case, number: usize, profile: Profile, tally: &mut Tally) {
                 let now = seen(case, &muffled, profile);
                 // What a directory is for lowers what its files weigh, but hides nothing.
                 let moved = profile == Profile::General && *name == "below folders that are left out";
-                let same = |now: Seen, one: Seen| covers(if moved { (one.0, now.1, now.2, now.3) } else { now }, one);
+                let same = |now: Seen, one: Seen| {
+                    covers(if moved { (one.0, now.1, now.2, now.3) } else { now }, one)
+                };
                 if plain.iter().any(|one| !now.iter().any(|now| same(*now, *one))) {
                     tally.lost.push(format!("{named}: {name}: {plain:?} became {now:?}"));
                 }
@@ -509,7 +511,8 @@ fn neither_200_matches_nor_500_files_before_it_muffle_a_rule() {
         .enumerate()
         .filter(|(_, case)| {
             // Where a file lies is the question of these, and one has a role by hint.
-            let by_place = ["load/outside-root", "config/url-dependency", "coverage/unscanned", "flow/undeclared-host"];
+            let by_place =
+                ["load/outside-root", "config/url-dependency", "coverage/unscanned", "flow/undeclared-host"];
             !by_place.contains(&case.rule.as_str()) && case.role() == plugward_scanner::RoleHint::NONE
         })
         .collect();

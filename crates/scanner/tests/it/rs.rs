@@ -171,8 +171,10 @@ fn modules_of_a_build_script_run_with_it() {
         let report = report(Profile::StrictPlugin, &[("build.rs", script.as_bytes()), (path, code)]);
         assert_eq!(found(&report, "rs/build-network").len(), 1, "{script} {path}: {:?}", report.findings());
     }
-    let report =
-        report(Profile::StrictPlugin, &[("build.rs", b"// mod net;\nlet s = \"mod net;\";"), ("net.rs", code)]);
+    let report = report(
+        Profile::StrictPlugin,
+        &[("build.rs", b"// mod net;\nlet s = \"mod net;\";"), ("net.rs", code)],
+    );
     assert_eq!(found(&report, "rs/build-network").len(), 0);
 }
 

@@ -300,7 +300,7 @@ impl Prose<'_, '_, '_> {
 
     /// Adds visible text. `==marks==` that some renderers know are none of its letters.
     fn text(&mut self, range: Range<usize>) {
-        let is_letter = |at: usize| self.src.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let is_letter = |at: usize| self.src.get(at).is_some_and(u8::is_ascii_alphanumeric);
         let mut start = range.start;
         let marks: Vec<usize> =
             memchr::memmem::find_iter(self.src.get(range.clone()).unwrap_or_default(), b"==")

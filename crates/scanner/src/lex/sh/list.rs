@@ -574,7 +574,10 @@ impl Parser<'_, '_, '_> {
         let own = self.words.get(words..).unwrap_or_default().to_vec();
         let sources = own.iter().fold(0, |sum, word| sum | word.sources);
         let listed = own.iter().find(|word| self.sink.rules.commands.program(self.text(**word)) != 0);
-        let chosen = listed.or_else(|| own.first().filter(|_| own.len() == 1)).filter(|word| !word.open);
+        // Of several values the one counts that says most.
+        let telling = || own.iter().find(|word| crate::credentials::is_telling(self.text(**word)));
+        let single = || own.first().filter(|_| own.len() == 1);
+        let chosen = listed.or_else(single).filter(|word| !word.open).or_else(telling);
         let text = chosen.map(|word| self.text(*word).to_vec());
         self.words.truncate(words);
         self.flat.truncate(flat);
