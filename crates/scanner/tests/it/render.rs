@@ -55,7 +55,7 @@ fn sarif_validates_against_the_published_schema() {
 
 #[test]
 fn json_has_the_documented_keys_and_the_table_shows_no_control_character() {
-    let report = report(Profile::General, &files());
+    let report = report(Profile::StrictPlugin, &files());
     let decision = gate(&report, &[], Date::new(2026, 3, 2));
     assert!(matches!(decision.check, ScanCheck::Danger { .. }));
     let render = Render { version: "0.1.0", report: &report, decision: &decision, exit: 6 };
