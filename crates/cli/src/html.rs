@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use plugward_loader::{Decision, Finding, PinStatus, PluginReport, Report, Severity};
 
 use crate::escape::line;
+use crate::table::{bytes, count as counted, tier};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--fg:#1b1b1f;--bg:#fff;--soft:#5c5c66;--line:#d8d8e0;--no:#a3162a;--ask:#8a5a00;--yes:#1d6b34}\
@@ -35,6 +36,11 @@ fn text(raw: &str) -> String {
     out
 }
 
+/// As [`text`], with the line breaks of a message kept.
+fn lines(raw: &str) -> String {
+    raw.split('\n').map(text).collect::<Vec<_>>().join("<br>")
+}
+
 /// Adds to a text in memory, which cannot fail.
 fn put(out: &mut String, args: std::fmt::Arguments<'_>) {
     if out.write_fmt(args).is_err() {
@@ -57,8 +63,15 @@ pub(crate) fn render(report: &Report) -> String {
     put(
         &mut out,
         format_args!(
-            "<p><b class=\"load\">{} load</b>, <b class=\"ask\">{} ask</b>, <b class=\"refuse\">{} refuse</b>, {} skipped; {} files, {} bytes; trust {}; exit {}</p>\n",
-            sum.load, sum.ask, sum.refuse, sum.skipped, sum.files, sum.bytes, report.trust, report.exit
+            "<p><b class=\"load\">{} load</b>, <b class=\"ask\">{} ask</b>, <b class=\"refuse\">{} refuse</b>, {} skipped; {}, {}; trust {}; exit {}</p>\n",
+            sum.load,
+            sum.ask,
+            sum.refuse,
+            sum.skipped,
+            counted(usize::try_from(sum.files).unwrap_or(usize::MAX), "file"),
+            bytes(sum.bytes),
+            report.trust,
+            report.exit
         ),
     );
     let share = [("load", sum.load), ("ask", sum.ask), ("refuse", sum.refuse)];
@@ -86,7 +99,7 @@ pub(crate) fn render(report: &Report) -> String {
             format_args!(
                 "<p class=\"soft\"><code>{}</code> {}</p>\n",
                 text(&notice.code),
-                text(&notice.message)
+                lines(&notice.message)
             ),
         );
     }
@@ -121,8 +134,8 @@ fn row(out: &mut String, plugin: &PluginReport) {
             format_args!(
                 "<p><code class=\"{word}\">{}</code> {}<br><span class=\"soft\">next: {}</span></p>\n",
                 text(&reason.code),
-                text(&reason.message),
-                text(&reason.help)
+                lines(&reason.message),
+                lines(&reason.help)
             ),
         );
     }
@@ -132,11 +145,12 @@ fn row(out: &mut String, plugin: &PluginReport) {
             format_args!(
                 "<p class=\"soft\"><code>{}</code> {}</p>\n",
                 text(&notice.code),
-                text(&notice.message)
+                lines(&notice.message)
             ),
         );
     }
     pinned(out, plugin);
+    behaviors(out, plugin);
     findings(out, plugin);
     if !plugin.surface.is_empty() {
         out.push_str("<h2>What it would run</h2>\n<table>\n");
@@ -192,6 +206,27 @@ fn pinned(out: &mut String, plugin: &PluginReport) {
     }
 }
 
+/// What the plugin can do, each with the first place that shows it.
+fn behaviors(out: &mut String, plugin: &PluginReport) {
+    if plugin.behaviors.is_empty() {
+        return;
+    }
+    out.push_str("<h2>What its code does</h2>\n<table>\n");
+    for (behavior, first) in plugin.first_evidence() {
+        put(
+            out,
+            format_args!(
+                "<tr><td><code>{behavior}</code><td>{}<td><code>{}:{}</code><td class=\"soft\">{}\n",
+                behavior.phrase(),
+                text(&first.path),
+                first.line,
+                first.role
+            ),
+        );
+    }
+    out.push_str("</table>\n");
+}
+
 /// The findings with their lines, danger first.
 fn findings(out: &mut String, plugin: &PluginReport) {
     let mut all: Vec<&Finding> = plugin.findings.iter().collect();
@@ -203,10 +238,10 @@ fn findings(out: &mut String, plugin: &PluginReport) {
     put(
         out,
         format_args!(
-            "<h2>Findings: {} danger, {} warning, {} info</h2>\n",
+            "<h2>Findings: {} danger, {} suspicious, {}</h2>\n",
             count(Severity::Danger),
             count(Severity::Warning),
-            count(Severity::Info)
+            counted(count(Severity::Info), tier(Severity::Info))
         ),
     );
     for finding in all {
@@ -217,7 +252,7 @@ fn findings(out: &mut String, plugin: &PluginReport) {
         put(
             out,
             format_args!(
-                "<p><b class=\"{0}\">{0}</b> <code>{1}</code> <code>{2}:{3}:{4}</code>{hidden}{5}<br>{6}</p>\n<pre>{3:>5} | {7}</pre>\n",
+                "<p><b class=\"{0}\">{8}</b> <code>{1}</code> <code>{2}:{3}:{4}</code> <span class=\"soft\">{9}</span>{hidden}{5}<br>{6}</p>\n<pre>{3:>5} | {7}</pre>\n",
                 finding.severity.as_str(),
                 finding.rule,
                 text(&finding.path),
@@ -225,7 +260,9 @@ fn findings(out: &mut String, plugin: &PluginReport) {
                 finding.column,
                 text(&passed),
                 text(&finding.message),
-                text(&finding.snippet)
+                text(&finding.snippet),
+                tier(finding.severity),
+                finding.role
             ),
         );
     }

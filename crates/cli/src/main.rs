@@ -3,6 +3,7 @@
 mod args;
 mod escape;
 mod failure;
+mod field_labels;
 mod host;
 mod html;
 mod json;

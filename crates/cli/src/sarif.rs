@@ -50,9 +50,27 @@ pub(crate) fn render(report: &Report) -> String {
                 "toolExecutionNotifications": notifications,
             }],
             "results": results,
+            "properties": { "plugward/behaviors": behaviors(report) },
         }],
     });
     format!("{log:#}\n")
+}
+
+/// The behaviors of each plugin that has one, with their places.
+fn behaviors(report: &Report) -> Value {
+    let mut plugins: BTreeMap<&str, BTreeMap<&str, Vec<Value>>> = BTreeMap::new();
+    for plugin in &report.plugins {
+        for one in &plugin.behaviors {
+            let places = plugins.entry(&plugin.id).or_default().entry(one.behavior.as_str()).or_default();
+            places.push(json!({
+                "uri": uri(plugin, Some(&one.path)),
+                "line": one.line,
+                "role": one.role.as_str(),
+                "snippet": one.snippet,
+            }));
+        }
+    }
+    json!(plugins)
 }
 
 /// Every rule and code that a result names, with its help, in the order of their ids.
@@ -152,7 +170,15 @@ fn found(
             } }]),
         ),
         ("partialFingerprints", json!({ "plugward/v1": print })),
-        ("properties", json!({ "plugin": plugin.id, "hidden": finding.is_hidden(), "how": how })),
+        (
+            "properties",
+            json!({
+                "plugin": plugin.id,
+                "role": finding.role.as_str(),
+                "hidden": finding.is_hidden(),
+                "how": how,
+            }),
+        ),
     ] {
         map.insert(key.to_owned(), value);
     }

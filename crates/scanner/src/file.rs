@@ -236,8 +236,8 @@ fn unseen(rules: &Rules, class: &Class, span: (usize, usize), path: &str, hits: 
 
 /// Says whether a lexer stopped at a limit.
 fn has_unread(rules: &Rules, hits: &[Hit]) -> bool {
-    let unscanned = rules.shape("coverage-unscanned");
-    hits.iter().any(|hit| unscanned.contains(&hit.matcher))
+    let shapes = [rules.shape("coverage-unscanned"), rules.shape("scan-partial")];
+    hits.iter().any(|hit| shapes.iter().any(|matchers| matchers.contains(&hit.matcher)))
 }
 
 fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'_>) {
@@ -341,6 +341,9 @@ struct Source<'a> {
     left: &'a Cell<usize>,
 }
 
+/// What reading a piece costs at least, in bytes: files of a hundred thousand tiny pieces cost more than their length.
+const PIECE: usize = 512;
+
 /// So many times its own bytes a file may be read as code that lies in its texts, and so many bytes besides: what is not closed
 /// may be read from each of many places up to the end, and so may what is in it.
 const AGAIN: usize = 16;
@@ -374,7 +377,7 @@ fn read(
     }
     own.append(&mut sink.hits);
     for unread in core::mem::take(&mut sink.unread) {
-        sink.shape("coverage-unscanned", (unread.start, unread.end), How::NONE);
+        sink.shape("scan-partial", (unread.start, unread.end), How::NONE);
     }
     own.append(&mut sink.hits);
     for embedded in &sink.embedded {
@@ -463,7 +466,7 @@ fn inner(
         EmbeddedText::View(View { bytes, map, .. }) => (bytes, 0, Some(map)),
     };
     let depth = source.depth.saturating_add(1);
-    let left = source.left.get().checked_sub(text.len());
+    let left = source.left.get().checked_sub(text.len().max(PIECE));
     source.left.set(left.unwrap_or(0));
     if depth > options.limits.embedded || left.is_none() {
         let mut sink = Sink::new(rules, Some(embedded.lens), path, &[]);
@@ -471,7 +474,7 @@ fn inner(
             let (start, end, _) = map.back(0, text.len());
             (start, end)
         });
-        sink.shape("coverage-unscanned", span, How::NONE);
+        sink.shape("scan-partial", span, How::NONE);
         own.append(&mut sink.hits);
         return;
     }

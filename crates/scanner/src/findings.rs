@@ -242,8 +242,16 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
     // A sample in a document, and a bundle in which data of one part seems to reach another, are no certain attack.
     let uncertain = match rule.id.as_str() {
         "prompt/encoded" => role == FileRole::ModelRead && is_fenced(bytes, hit.start as usize),
-        "flow/download-run" | "flow/decode-run" => bytes.len() > BUNDLE,
-        _ => false,
+        "flow/download-run" | "flow/decode-run" if bytes.len() > BUNDLE => true,
+        // What runs only when a model is asked to install something.
+        "flow/download-run" | "sh/pipe-to-shell" | "exec/drop-run" | "load/remote" => {
+            role == FileRole::OnRequest
+        }
+        // A token that goes back to whom it came from.
+        "flow/credentials-sent" => {
+            crate::hosts::first(matched_of(hit, bytes)).is_some_and(|host| crate::servers::is_service(&host))
+        }
+        _ => rule.id.family() == "prompt" && crate::quotation::is_documented(bytes, hit.start as usize),
     };
     let most = if uncertain { most.min(Severity::Warning) } else { most };
     severity.map(|severity| severity.min(most))
@@ -251,6 +259,10 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
 
 /// A file of code that long was put together by a tool.
 const BUNDLE: usize = 256 << 10;
+
+fn matched_of(hit: Hit, bytes: &[u8]) -> &[u8] {
+    bytes.get(hit.start as usize..hit.end as usize).unwrap_or_default()
+}
 
 /// Returns `true` between two fences.
 fn is_fenced(bytes: &[u8], at: usize) -> bool {

@@ -49,5 +49,5 @@ pub use gate::{Date, DateError, Notice, ScanCheck, ScanDecision, Suppressed, Sup
 pub use inventory::State;
 pub use options::{Limits, Profile, ScanOptions};
 pub use report::{Coverage, FileState, ScanReport, Summary};
-pub use rules::{Rule, RuleFile, Rules, SelfCheck};
+pub use rules::{Rule, RuleExample, RuleFile, Rules, SelfCheck};
 pub use scan::scan;

@@ -48,7 +48,7 @@ impl Profile {
 /// Where the scan stops and says so.
 ///
 /// # Guarantees
-/// Meeting a limit is an error or a `coverage/*` finding, never silence.
+/// Meeting a limit is an error or a `coverage/*` or `scan/partial` finding, never silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

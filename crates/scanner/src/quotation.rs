@@ -20,6 +20,31 @@ pub(crate) fn is_quoted(source: &[u8], start: usize, end: usize) -> bool {
     in_pair(before, matched, after) || in_table(before) || is_introduced(before)
 }
 
+/// How far in front of a match words about attacks are looked for.
+const TOPIC: usize = 600;
+/// Words of texts that teach about attacks or test for them.
+const TOPICS: &[&str] = &[
+    "injection",
+    "jailbreak",
+    "adversarial",
+    "attacker",
+    "attack vector",
+    "malicious",
+    "red team",
+    "red-team",
+    "untrusted",
+    "exfiltrat",
+    "social engineering",
+    "owasp",
+];
+
+/// Returns `true` if the text in front of a match speaks of attacks: it may show one. That makes a question of a refusal, and no
+/// more, for an attack can speak of attacks too.
+pub(crate) fn is_documented(source: &[u8], start: usize) -> bool {
+    let before = source.get(start.saturating_sub(TOPIC)..start).unwrap_or_default().to_ascii_lowercase();
+    TOPICS.iter().any(|topic| memchr::memmem::find(&before, topic.as_bytes()).is_some())
+}
+
 /// Between an opening and a closing quote or code mark.
 fn in_pair(before: &[u8], matched: &[u8], after: &[u8]) -> bool {
     let same = |mark: u8| {

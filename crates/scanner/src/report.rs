@@ -117,7 +117,10 @@ impl ScanReport {
             .files
             .iter()
             .any(|file| matches!(file.state, State::Partial | State::Unreadable | State::Special))
-            || self.findings.iter().any(|finding| finding.rule.as_str() == "coverage/unscanned");
+            || self
+                .findings
+                .iter()
+                .any(|finding| matches!(finding.rule.as_str(), "coverage/unscanned" | "scan/partial"));
         if partial { Coverage::Partial } else { Coverage::Complete }
     }
 

@@ -195,6 +195,11 @@ fn is_imitation(host: &str, server: &Map<String, Value>) -> bool {
     })
 }
 
+/// Returns `true` for a host of a known service.
+pub(crate) fn is_service(host: &str) -> bool {
+    SERVICES.iter().any(|service| is_own(host, service))
+}
+
 fn is_own(host: &str, service: &Service) -> bool {
     service
         .domains

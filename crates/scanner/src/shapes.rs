@@ -48,6 +48,7 @@ pub(crate) const SHAPES: &[&str] = &[
     "rs-ffi-exec",
     "sh-drop-run",
     "sh-drop-run-checked",
+    "scan-partial",
     "sh-eval",
     "sh-fork-bomb",
     "shape",

@@ -211,6 +211,9 @@ pub(crate) struct DigestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CodesArgs {
+    /// The rule or code to explain [default: list them all].
+    #[arg(value_name = "CODE")]
+    pub(crate) code: Option<String>,
     #[arg(long, default_value = "table")]
     pub(crate) format: ListFormat,
 }

@@ -140,8 +140,9 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: HookVerb,
     },
-    /// List every reason code and rule with its help.
-    #[command(after_help = "Examples:\n  plugward codes\n  plugward codes --format json")]
+    /// List every reason code and rule, or explain one.
+    #[command(after_help = "Examples:\n  plugward codes                    # list them with their help\n  \
+                            plugward codes sh/pipe-to-shell   # explain a rule, with examples and precision")]
     Codes(CodesArgs),
     /// Print completions for a shell.
     #[command(

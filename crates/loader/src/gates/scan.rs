@@ -237,5 +237,8 @@ fn partial(before: &str, part: &ScanReport) -> Option<String> {
     let first = files.next()?;
     let more = files.count();
     let rest = if more == 0 { String::new() } else { format!(", and {more} more") };
-    Some(format!("{before}{}{rest}: over a limit of the scan, a part of it was not looked at", first.path))
+    Some(format!(
+        "{before}{}{rest}: the analysis stopped at a limit; text rules ran over what was read",
+        first.path
+    ))
 }

@@ -6,7 +6,7 @@ use super::fold;
 use super::intrinsic::{Intrinsic, MemberKind};
 use super::machine::{Holder, Machine};
 use super::name::{Name, Names, Step};
-use super::value::{Atom, BOTTOM, OPEN, Value};
+use super::value::{Atom, BOTTOM, Marks, OPEN, Value};
 use super::{Language, javascript, python};
 use crate::program::{List, Node, NodeFlags, NodeId};
 use crate::view::How;
@@ -48,6 +48,7 @@ impl Machine<'_, '_> {
             result = self.join(result, any);
         }
         let marks = self.facts.marks(object);
+        let marks = self.analysis.part(&self.facts, key, marks);
         self.marked(result, marks)
     }
 
@@ -285,7 +286,8 @@ impl Machine<'_, '_> {
             let found = self.computed(object);
             result = self.join(result, found);
         }
-        let marks = self.facts.marks(object);
+        // A member with a constant name has the marks that are its own.
+        let marks = if is_computed { self.facts.marks(object) } else { Marks::NONE };
         self.marked(result, marks)
     }
 

@@ -112,6 +112,10 @@ pub trait Analysis {
     fn passes(&self, _facts: &Facts<'_>, _name: Name) -> bool {
         true
     }
+    /// Returns the marks of one member of an object with these marks.
+    fn part(&self, _facts: &Facts<'_>, _member: Constant, marks: Marks) -> Marks {
+        marks
+    }
     /// A name is written.
     fn write(&mut self, facts: &Facts<'_>, name: Name, value: Option<Value>, node: NodeId);
     /// A name is removed.

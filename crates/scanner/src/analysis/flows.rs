@@ -307,6 +307,17 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 }
 
+/// Returns the marks of one variable of a copy of the environment.
+pub(super) fn part(member: &[u8], marks: Marks) -> Marks {
+    let is_variable =
+        member.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
+    if !is_variable || marks.bits & ENVIRONMENT == 0 {
+        return marks;
+    }
+    let named = if credentials::is_secret_name(member) { NAMED } else { 0 };
+    Marks { bits: marks.bits & !ENVIRONMENT | named, ..marks }
+}
+
 /// Returns `true` if a call makes one text of all that it is given.
 fn writes_text(path: &str) -> bool {
     matches!(

@@ -256,6 +256,10 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         self.passes_on(facts, name)
     }
 
+    fn part(&self, facts: &Facts<'_>, member: Constant, marks: Marks) -> Marks {
+        flows::part(facts.bytes(member), marks)
+    }
+
     fn write(&mut self, facts: &Facts<'_>, name: Name, value: Option<Value>, node: NodeId) {
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_types::{Digest, Finding, Severity};
+use plugward_types::{BehaviorEvidence, Digest, Finding, Severity};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -11,7 +11,8 @@ use crate::inventory::State;
 use crate::rules::{Rule, Rules};
 
 /// Renders the report as one SARIF 2.1.0 log: all loaded rules with their help, artifacts with SHA-256, regions with
-/// lines, columns and byte offsets, fingerprints that survive line moves, suppressions with their reasons.
+/// lines, columns and byte offsets, fingerprints that survive line moves, suppressions with their reasons. The run's
+/// property `plugward/behaviors` has the places of each behavior.
 ///
 /// # Guarantees
 /// No absolute address and no time is in it.
@@ -46,6 +47,7 @@ pub fn sarif(render: &Render<'_>, rules: &Rules) -> String {
             "toolExecutionNotifications": notifications,
         }],
         "results": results,
+        "properties": { "plugward/behaviors": behaviors(report.evidence()) },
     });
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -157,8 +159,25 @@ fn result(
         map.insert("suppressions".to_owned(), json!([{ "kind": "external", "justification": reason }]));
     }
     let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
-    map.insert("properties".to_owned(), json!({ "hidden": finding.is_hidden(), "how": how }));
+    map.insert(
+        "properties".to_owned(),
+        json!({ "role": finding.role.as_str(), "hidden": finding.is_hidden(), "how": how }),
+    );
     Value::Object(map)
+}
+
+/// The behaviors, each with its places.
+fn behaviors(evidence: &[BehaviorEvidence]) -> Value {
+    let mut places: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for one in evidence {
+        places.entry(one.behavior.as_str()).or_default().push(json!({
+            "uri": uri(&one.path),
+            "line": one.line,
+            "role": one.role.as_str(),
+            "snippet": one.snippet,
+        }));
+    }
+    json!(places)
 }
 
 fn notifications(render: &Render<'_>, places: &BTreeMap<&str, usize>) -> Vec<Value> {

@@ -71,7 +71,7 @@ fn summary(render: &Render<'_>) -> Vec<String> {
         Severity::Info => counts.info,
     };
     vec![
-        format!("{} files ({}), {} bytes", counts.files, states.join(", "), counts.bytes),
+        format!("{} ({}), {}", count(counts.files, "file"), states.join(", "), count(counts.bytes, "byte")),
         format!(
             "{} danger, {} warning, {} info, {} suppressed; coverage: {}; gate: {}",
             of(Severity::Danger),
@@ -83,4 +83,8 @@ fn summary(render: &Render<'_>) -> Vec<String> {
         ),
         String::new(),
     ]
+}
+
+fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -103,12 +103,31 @@ impl Rule {
     }
 }
 
+/// A file on which a rule is tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleExample<'a> {
+    /// The path inside the plugin.
+    pub path: &'a str,
+    /// The content.
+    pub text: &'a str,
+}
+
 /// A bad or good case.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     pub(crate) role: Option<Role>,
     pub(crate) with: Vec<String>,
+}
+
+impl Case {
+    /// Returns the file of a case that is one text file.
+    fn example(&self) -> Option<RuleExample<'_>> {
+        let [(path, bytes)] = self.files.as_slice() else { return None };
+        let text = core::str::from_utf8(bytes).ok()?;
+        Some(RuleExample { path, text })
+    }
 }
 
 /// The cases of one rule.
@@ -282,6 +301,21 @@ impl Rules {
     #[must_use]
     pub fn failing_cases(&self) -> Vec<RuleError> {
         check::failing_cases(self)
+    }
+
+    /// Returns text files in which a rule matches, from the cases that test it.
+    pub fn bad_examples(&self, id: &str) -> impl Iterator<Item = RuleExample<'_>> {
+        self.cases_of(id).into_iter().flat_map(|cases| &cases.bad).filter_map(Case::example)
+    }
+
+    /// Returns text files in which a rule does not match, from the cases that test it.
+    pub fn good_examples(&self, id: &str) -> impl Iterator<Item = RuleExample<'_>> {
+        self.cases_of(id).into_iter().flat_map(|cases| &cases.good).filter_map(Case::example)
+    }
+
+    fn cases_of(&self, id: &str) -> Option<&Cases> {
+        let at = self.table.binary_search_by(|rule| rule.id.as_str().cmp(id)).ok()?;
+        self.cases.get(at)
     }
 
     /// Gives the cases of all rules in the order of the rules.

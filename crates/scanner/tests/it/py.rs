@@ -286,7 +286,7 @@ fn what_is_open_over_a_limit_is_said_to_be_unread() {
         ("f'{1}' [1]\n".repeat(5_000), false),
     ] {
         let found = check(Profile::StrictPlugin, "a.py", &text);
-        let said = found.iter().any(|line| line.ends_with("danger coverage/unscanned"));
+        let said = found.iter().any(|line| line.ends_with("danger scan/partial"));
         assert_eq!(said, told, "{}", text.len());
     }
     // What is behind is read all the same.

@@ -47,6 +47,12 @@ fn sarif_validates_against_the_published_schema() {
     assert!(
         results.iter().any(|result| result["suppressions"][0]["justification"] == "looked at by two people")
     );
+    assert!(results.iter().all(|result| result["properties"]["role"].is_string()));
+    let behaviors = log["runs"][0]["properties"]["plugward/behaviors"].as_object().unwrap();
+    let names: Vec<&str> = report.behaviors().iter().map(|behavior| behavior.as_str()).collect();
+    assert!(names.contains(&"process"), "{names:?}");
+    assert!(names.iter().all(|name| behaviors.contains_key(*name)) && behaviors.len() == names.len());
+    assert_eq!(behaviors["process"][0]["uri"], "hooks/run.mjs");
     // The schema is not so wide that it takes anything.
     let mut broken = log.clone();
     broken["runs"][0]["results"][0]["level"] = "danger".into();
@@ -81,4 +87,12 @@ fn json_has_the_documented_keys_and_the_table_shows_no_control_character() {
     let shown = table(&render);
     assert!(shown.chars().all(|char| char == '\n' || !char.is_control()));
     assert!(!shown.contains('\u{202e}'));
+}
+
+#[test]
+fn the_table_counts_one_file_as_one() {
+    let report = report(Profile::General, &[("a.js", b"1".as_slice())]);
+    let decision = gate(&report, &[], None);
+    let text = table(&Render { version: "0.1.0", report: &report, decision: &decision, exit: 0 });
+    assert!(text.contains("1 file (1 scanned), 1 byte\n"), "{text}");
 }

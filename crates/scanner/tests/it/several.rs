@@ -102,7 +102,7 @@ fn more_things_than_are_kept_apart_are_told() {
     };
     let told = |text: &str| {
         let found = check(Profile::StrictPlugin, "a.js", text);
-        found.iter().any(|line| line.contains("coverage/unscanned"))
+        found.iter().any(|line| line.contains("scan/partial"))
     };
     assert!(!told(&text(8)));
     assert!(told(&text(1000)));
@@ -278,5 +278,5 @@ fn a_name_of_python_stands_for_all_that_it_is_bound_to() {
     }
     let found = check(Profile::StrictPlugin, "a.py", &(many + "f('x')\n"));
     let told = |line: &String| line.starts_with("28:") && line.contains("danger py/os-exec");
-    assert!(found.iter().any(|line| told(line) || line.contains("coverage/unscanned")), "{found:?}");
+    assert!(found.iter().any(|line| told(line) || line.contains("scan/partial")), "{found:?}");
 }
