@@ -66,8 +66,15 @@ fn codes() -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("read the output of plugward codes")
 }
 
+/// What the last column of the rules is.
+const RULES_NOTE: &str = "
+Precision: how many of the findings of a rule in real plugins, looked at one by one, are an attack or worth asking about
+(`benches/field-labels.tsv`, plugins of the tune split, notes included). `–` is not measured.
+";
+
 fn render(json: &Value) -> Result<String> {
     let codes = json.get("codes").and_then(Value::as_array).context("plugward codes has no list")?;
+    let precision = crate::field::labels::precision()?;
     let mut out = HEAD.to_owned();
     let parts = [
         ("reason", "Codes of reasons and notices"),
@@ -75,11 +82,19 @@ fn render(json: &Value) -> Result<String> {
         ("secret", "Secrets that redact cuts out"),
     ];
     for (kind, title) in parts {
-        write!(out, "\n## {title}\n\n| code | help |\n|---|---|\n").context("render")?;
+        let is_rule = kind == "rule";
+        let more = if is_rule { (" precision |", "---:|") } else { ("", "") };
+        let note = if is_rule { RULES_NOTE } else { "" };
+        write!(out, "\n## {title}\n{note}\n| code | help |{}\n|---|---|{}\n", more.0, more.1)
+            .context("render")?;
         for code in codes.iter().filter(|code| code.get("kind").and_then(Value::as_str) == Some(kind)) {
             let cell =
                 |key: &str| code.get(key).and_then(Value::as_str).unwrap_or_default().replace('|', "\\|");
-            writeln!(out, "| `{}` | {} |", cell("code"), cell("help").replace('\n', " "))
+            let measured = precision.get(&cell("code"));
+            let measured = measured.map(|one| format!("{} of {}", one.right, one.labeled));
+            let last =
+                if is_rule { format!(" {} |", measured.as_deref().unwrap_or("–")) } else { String::new() };
+            writeln!(out, "| `{}` | {} |{last}", cell("code"), cell("help").replace('\n', " "))
                 .context("render")?;
         }
     }
