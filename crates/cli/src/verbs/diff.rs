@@ -51,7 +51,9 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let (found, damaged) = compare(&store, &subject, &material, &selector);
     let mut text = render(&id, &found, out.width);
     if let Some(news) = news(&store, &subject, &named.plugin) {
-        text.push_str(&wrapped("", "  ", &paint(REFUSE, &news), out.width));
+        // What it can do now comes first: few people read every changed line.
+        let behind = text.find('\n').map_or(text.len(), |end| end.saturating_add(1));
+        text.insert_str(behind, &wrapped("", "  ", &paint(REFUSE, &news), out.width));
     }
     if damaged {
         text.push_str("note: a kept text had another digest and was dropped (baseline/damaged)\n");
