@@ -147,7 +147,10 @@ fn a_file_that_is_scanned_in_part_is_told() {
         let notices = report.plugins[0].notices.iter().filter(|notice| notice.code == "scan/partial");
         notices.map(|notice| notice.message.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(partial(400), ["notes.txt: over a limit of the scan, a part of it was not looked at"]);
+    assert_eq!(
+        partial(400),
+        ["notes.txt: the analysis stopped at a limit; text rules ran over what was read"]
+    );
     assert!(partial(4000).is_empty());
 }
 

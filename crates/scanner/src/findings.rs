@@ -76,6 +76,9 @@ pub(crate) fn make(
     if let Some(at) = capped {
         push_cap(rules, options, at, &mut weighed, counts);
     }
+    for item in &mut weighed {
+        item.hit.start = character(text, item.hit.start);
+    }
     weighed.sort_by_key(|item| (item.hit.start, item.rule, item.hit.end));
     let limit = weighed.iter().map(|item| item.hit.start.max(item.hit.end)).max().unwrap_or(0);
     let mut places = Places::new(text, limit as usize, ends, secrets);
@@ -155,6 +158,12 @@ fn message(rule: &Rule, matched: &[u8]) -> String {
         }
         _ => rule.title().to_owned(),
     }
+}
+
+/// Returns where the character of UTF-8 begins that a place is inside of.
+fn character(text: &[u8], at: u32) -> u32 {
+    let is_inside = |at: u32| text.get(at as usize).is_some_and(|byte| byte & 0xC0 == 0x80);
+    (0..4).map(|back| at.saturating_sub(back)).find(|at| !is_inside(*at)).unwrap_or(at)
 }
 
 /// Gives the places behind the findings, counted in rising order.

@@ -178,6 +178,14 @@ fn lines(src: &[u8], range: Range<usize>) -> impl Iterator<Item = (usize, usize)
     })
 }
 
+/// The longest command in a sentence.
+const LONGEST_COMMAND: usize = 1024;
+/// Programs with which a command in a sentence begins that fetches or hands on data.
+const COMMANDS: &[&[u8]] = &[b"curl ", b"wget ", b"env |", b"printenv"];
+/// What ends such a command behind its last pipe.
+const ENDS: &[&[u8]] =
+    &[b". ", b", ", b" to ", b" and ", b" then ", b" which ", b" before ", b" in order", b" (", b": "];
+
 impl Prose<'_, '_, '_> {
     /// Hands front matter to the lens of data. Its text is prose as well. Returns the start of the rest.
     fn front_matter(&mut self) -> usize {
@@ -298,8 +306,30 @@ impl Prose<'_, '_, '_> {
         self.begins = true;
     }
 
+    /// Hands a command that stands in a sentence to the reader of shells, as one in a span of code is.
+    fn sentence(&mut self, range: &Range<usize>) {
+        let text = self.src.get(range.clone()).unwrap_or_default();
+        for program in COMMANDS {
+            for at in memchr::memmem::find_iter(text, program) {
+                let begins = at.checked_sub(1).is_none_or(|before| text.get(before) == Some(&b' '));
+                let rest =
+                    text.get(at..text.len().min(at.saturating_add(LONGEST_COMMAND))).unwrap_or_default();
+                let Some(pipe) = memchr::memrchr(b'|', rest).filter(|_| begins) else { continue };
+                let behind = rest.get(pipe..).unwrap_or_default();
+                let end = ENDS.iter().filter_map(|end| memchr::memmem::find(behind, end)).min();
+                let length = pipe.saturating_add(end.unwrap_or(behind.len()));
+                let start = range.start.saturating_add(at);
+                let line = rest.get(..length).unwrap_or_default();
+                self.embed(Lens::Sh, start, start.saturating_add(line.trim_ascii_end().len()));
+            }
+        }
+    }
+
     /// Adds visible text. `==marks==` that some renderers know are none of its letters.
     fn text(&mut self, range: Range<usize>) {
+        if self.sink.role == Role::Prompt && self.alt.is_none() {
+            self.sentence(&range);
+        }
         let is_letter = |at: usize| self.src.get(at).is_some_and(u8::is_ascii_alphanumeric);
         let mut start = range.start;
         let marks: Vec<usize> =
