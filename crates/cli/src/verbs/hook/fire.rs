@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::process::Child;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, anyhow};
@@ -69,7 +68,7 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     }
     let plan = Firing::seal(plan, host, out);
     let answered = firing.run(args, payload, plan, &model);
-    RUNNING.store(0, Ordering::SeqCst);
+    *running() = 0;
     let closed = firing.close(host, answered.as_ref().ok(), out);
     let answered = answered?;
     let code = match answered.hooks.answer {
@@ -379,29 +378,38 @@ impl Grants for SettingsGrants<'_> {
     }
 }
 
-/// The process group of the last hook that started, or 0.
-static RUNNING: AtomicI32 = AtomicI32::new(0);
+/// The process group of the last hook that started, or 0. Held while one is started: a hook can run, and an interrupt come, before
+/// its number is known here.
+static RUNNING: Mutex<i32> = Mutex::new(0);
+
+fn running() -> MutexGuard<'static, i32> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Starts commands and remembers their process group. It is not that of the terminal, so an interrupt does not reach it.
 struct StartTracked;
 
 impl Start for StartTracked {
     fn start(&self, command: &HookCommand) -> io::Result<Child> {
+        let mut running = running();
         let child = StartDirectly.start(command)?;
-        RUNNING.store(i32::try_from(child.id()).unwrap_or(0), Ordering::SeqCst);
+        *running = i32::try_from(child.id()).unwrap_or(0);
         Ok(child)
     }
 }
 
 /// Ends the hook that runs and removes private copies, when the program is interrupted.
 pub(crate) fn end_running() {
+    let running = running();
     #[cfg(unix)]
-    if let Some(group) = rustix::process::Pid::from_raw(RUNNING.load(Ordering::SeqCst)) {
+    if let Some(group) = rustix::process::Pid::from_raw(*running) {
         // The group is gone if the hook has ended.
         let _gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         // Its first process can have left the group.
         let _ended = rustix::process::kill_process(group, rustix::process::Signal::KILL);
     }
+    // The program ends now, and nothing starts any more.
+    core::mem::forget(running);
     let open = PLUGINS.try_lock().ok().and_then(|mut plugins| plugins.take());
     if let Some(Err(error)) = open.map(HookPlugins::remove) {
         crate::write_failed(&error);
