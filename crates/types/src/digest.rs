@@ -3,46 +3,23 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::{ParseError, ParseErrorKind};
+use crate::{ParseError, ParseErrorKind, hex};
 
-const HEX: &[u8; 16] = b"0123456789abcdef";
-
-fn parse_hex(what: &'static str, prefix: &'static str, text: &str) -> Result<[u8; 32], ParseError> {
-    let Some(hex) = text.strip_prefix(prefix) else {
+fn parse_digest(what: &'static str, prefix: &'static str, text: &str) -> Result<[u8; 32], ParseError> {
+    let Some(digits) = text.strip_prefix(prefix) else {
         return Err(ParseError::new(what, ParseErrorKind::Prefix { expected: prefix }));
     };
-    if hex.len() != 64 {
-        let kind = ParseErrorKind::Length { expected: "64 hex digits after the prefix", actual: hex.len() };
+    if digits.len() != 64 {
+        let kind =
+            ParseErrorKind::Length { expected: "64 hex digits after the prefix", actual: digits.len() };
         return Err(ParseError::new(what, kind));
     }
-    let mut bytes = [0; 32];
-    for (index, (slot, pair)) in bytes.iter_mut().zip(hex.as_bytes().chunks_exact(2)).enumerate() {
-        let mut value = 0_u8;
-        for (step, digit) in pair.iter().enumerate() {
-            let nibble = match digit {
-                b'0'..=b'9' => digit.wrapping_sub(b'0'),
-                b'a'..=b'f' => digit.wrapping_sub(b'a').wrapping_add(10),
-                _ => {
-                    let at = prefix.len().saturating_add(index.saturating_mul(2)).saturating_add(step);
-                    let kind = ParseErrorKind::Character { at, expected: "lower-case hex digits" };
-                    return Err(ParseError::new(what, kind));
-                }
-            };
-            value = (value << 4) | nibble;
-        }
-        *slot = value;
-    }
-    Ok(bytes)
-}
-
-fn write_hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    use fmt::Write as _;
-    for byte in bytes {
-        for nibble in [byte >> 4, byte & 15] {
-            f.write_char(HEX.get(usize::from(nibble)).map_or('?', |digit| char::from(*digit)))?;
-        }
-    }
-    Ok(())
+    hex::decode_array(digits).ok_or_else(|| {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let wrong = digits.bytes().position(|byte| !is_digit(byte)).unwrap_or_default();
+        let at = prefix.len().saturating_add(wrong);
+        ParseError::new(what, ParseErrorKind::Character { at, expected: "lower-case hex digits" })
+    })
 }
 
 macro_rules! digest {
@@ -70,14 +47,14 @@ macro_rules! digest {
             /// Gives the 64 lower-case hex digits without the prefix.
             #[must_use]
             pub fn hex(&self) -> String {
-                self.to_string().split_off($prefix.len())
+                hex::encode(&self.0)
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str($prefix)?;
-                write_hex(f, &self.0)
+                f.write_str(&hex::encode(&self.0))
             }
         }
 
@@ -91,7 +68,7 @@ macro_rules! digest {
             type Err = ParseError;
 
             fn from_str(text: &str) -> Result<Self, ParseError> {
-                parse_hex($what, $prefix, text).map(Self)
+                parse_digest($what, $prefix, text).map(Self)
             }
         }
     };

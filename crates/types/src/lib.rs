@@ -3,10 +3,14 @@
 mod behavior;
 mod digest;
 mod error;
+pub mod escape;
 mod finding;
+pub mod hex;
 mod id;
 mod key;
+mod lines;
 mod rule;
+mod time;
 
 pub use behavior::{Behavior, BehaviorEvidence, FileRole};
 pub use digest::{Digest, SurfaceDigest, TreeDigest};
@@ -14,4 +18,6 @@ pub use error::{ParseError, ParseErrorKind};
 pub use finding::{Disguise, Finding, Severity, Span};
 pub use id::PluginId;
 pub use key::{CalledName, HostName, InstalledId, PlacePath, PluginKey};
+pub use lines::{LineColumn, LineEnds, LineIndex, code_points};
 pub use rule::RuleId;
+pub use time::Timestamp;

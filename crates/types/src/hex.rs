@@ -1,0 +1,167 @@
+//! Hexadecimal digits: encoding, and decoding of one digit, a number, a text or a fixed number of bytes.
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Marks a byte that is not a digit. It has a bit that no digit's value has, so that one `|` per digit finds it.
+const INVALID: u8 = 0x10;
+
+/// The value of each lower-case digit, and [`INVALID`] for all other bytes. A ledger decodes three digests per
+/// record; a table has no branches to mispredict.
+const LOWER_VALUES: [u8; 256] = {
+    let mut table = [INVALID; 256];
+    let mut value: u8 = 0;
+    while value < 16 {
+        #[expect(clippy::indexing_slicing, reason = "16 digits and 256 entries, checked at compile time")]
+        {
+            table[DIGITS[value as usize] as usize] = value;
+        }
+        value = value.saturating_add(1);
+    }
+    table
+};
+
+/// Returns bytes as lower-case digits, two per byte.
+///
+/// # Examples
+/// ```
+/// assert_eq!(plugward_types::hex::encode(&[0x0f, 0xa0]), "0fa0");
+/// ```
+#[must_use]
+pub fn encode(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|byte| digits_of(*byte)).map(char::from).collect()
+}
+
+/// Appends bytes as lower-case digits, two per byte.
+pub fn push(out: &mut Vec<u8>, bytes: &[u8]) {
+    for byte in bytes {
+        out.extend_from_slice(&digits_of(*byte));
+    }
+}
+
+/// Returns the two lower-case digits of a byte.
+#[must_use]
+pub fn digits_of(byte: u8) -> [u8; 2] {
+    [byte >> 4, byte & 15].map(|value| DIGITS.get(usize::from(value)).copied().unwrap_or(b'?'))
+}
+
+/// Returns the value of one digit of either case, or `None` for another byte.
+#[must_use]
+pub const fn value(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit & 15),
+        // `a` and `A` end in 0001, which stands for 10.
+        b'a'..=b'f' | b'A'..=b'F' => Some((digit & 15).saturating_add(9)),
+        _ => None,
+    }
+}
+
+/// Decodes a pair of digits of either case. A sign is not a digit.
+#[must_use]
+pub fn decode_pair(pair: &[u8]) -> Option<u8> {
+    let &[high, low] = pair else { return None };
+    Some((value(high)? << 4) | value(low)?)
+}
+
+/// Decodes digits of either case, with ASCII whitespace anywhere between them.
+///
+/// Returns `None` if the number of digits is odd or another byte occurs.
+///
+/// # Examples
+/// ```
+/// use plugward_types::hex;
+///
+/// assert_eq!(hex::decode(b"0F a0"), Some(vec![0x0f, 0xa0]));
+/// assert_eq!(hex::decode(b"+f"), None);
+/// ```
+#[must_use]
+pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    digits.chunks(2).map(decode_pair).collect()
+}
+
+/// Decodes exactly `2 * N` lower-case digits.
+///
+/// Upper-case digits are refused because stored digests have one spelling.
+///
+/// # Examples
+/// ```
+/// use plugward_types::hex;
+///
+/// assert_eq!(hex::decode_array("0fa0"), Some([0x0f, 0xa0]));
+/// assert_eq!(hex::decode_array::<2>("0FA0"), None);
+/// ```
+#[must_use]
+pub fn decode_array<const N: usize>(text: &str) -> Option<[u8; N]> {
+    if text.len() != N.saturating_mul(2) {
+        return None;
+    }
+    let mut bytes = [0; N];
+    let mut seen = 0;
+    for (slot, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        for digit in pair {
+            let value = LOWER_VALUES.get(usize::from(*digit)).copied().unwrap_or(INVALID);
+            seen |= value;
+            *slot = (*slot << 4) | (value & 15);
+        }
+    }
+    (seen < INVALID).then_some(bytes)
+}
+
+/// Returns the number that digits of either case spell.
+///
+/// Returns `None` if there are no digits, if another byte occurs, or if the number exceeds 32 bits.
+#[must_use]
+pub fn number(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u32, |sum, digit| sum.checked_mul(16)?.checked_add(u32::from(value(*digit)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_round_trips() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let text = encode(&bytes);
+        let mut pushed = Vec::new();
+        push(&mut pushed, &bytes);
+        assert_eq!(pushed, text.as_bytes());
+        assert_eq!(decode(text.as_bytes()).unwrap(), bytes);
+        assert_eq!(decode(text.to_uppercase().as_bytes()).unwrap(), bytes);
+        assert_eq!(decode_array::<256>(&text).unwrap().to_vec(), bytes);
+    }
+
+    #[test]
+    fn values_agree_with_the_standard_library() {
+        for byte in 0..=255_u8 {
+            let expected = char::from(byte).to_digit(16).filter(|_| byte.is_ascii());
+            assert_eq!(value(byte).map(u32::from), expected, "{byte}");
+        }
+    }
+
+    #[test]
+    fn other_text_does_not_decode() {
+        for text in ["0", "0g", "+1", "-1", " 1", "0x", "é"] {
+            assert_eq!(decode_pair(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(decode(b""), Some(vec![]));
+        assert_eq!(decode(b"0 1\n2\t3"), Some(vec![0x01, 0x23]));
+        assert_eq!(decode(b"012"), None);
+        for text in ["0", "00a", "0G", "A0", "0a0", ""] {
+            assert_eq!(decode_array::<1>(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_end_at_32_bits() {
+        assert_eq!(number(b"1F600"), Some(0x1_f600));
+        assert_eq!(number(b"ffffffff"), Some(u32::MAX));
+        assert_eq!(number(b"0000000000001"), Some(1));
+        assert_eq!(number(b"100000000"), None);
+        assert_eq!(number(b""), None);
+        assert_eq!(number(b"+1"), None);
+    }
+}
