@@ -1,4 +1,6 @@
-//! Lenses: readers that take a text apart into views, names, commands, keys and embedded code.
+//! Lexers: they split a text into views, names, commands, keys and embedded code.
+//!
+//! Each language has a directory. The result of a lexer is [`Lexed`]; findings by name go to the [`Sink`].
 
 pub(crate) mod data;
 pub(crate) mod js;
@@ -17,16 +19,16 @@ use crate::sink::Sink;
 use crate::text::TextView;
 use crate::view::View;
 
-/// The views that a lens builds. What it finds by name goes to the [`Sink`].
+/// The views that a lexer builds. Facts that rules match by name go to the [`Sink`].
 #[derive(Debug, Default)]
 pub(crate) struct Lexed {
-    /// Code: strings emptied, comments gone, one blank between words.
+    /// Code without comments and string contents, and with one space between words.
     pub(crate) code: View,
     /// Prose, comments, strings and values.
     pub(crate) text: TextView,
 }
 
-/// Reads a text through a lens.
+/// Lexes a text in the language of `lens`.
 pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     match lens {
         Lens::Js => js::lex(src, sink, limits, out),
@@ -44,7 +46,7 @@ mod tests {
     use crate::rules::Rules;
     use crate::sink::EmbeddedText;
 
-    /// Returns the bytes that a reader writes: views, code that it hands on, and notes.
+    /// Returns the bytes that a lexer writes: views, embedded code and notes.
     fn work(lens: Lens, path: &str, text: &[u8]) -> usize {
         let mut sink = Sink::new(Rules::builtin(), Some(lens), path, &[]);
         let mut out = Lexed::default();

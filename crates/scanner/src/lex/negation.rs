@@ -1,16 +1,17 @@
-//! Orders that say not to: "never ignore the previous instructions" is the opposite of what its words are looked for.
+//! Negated instructions: "never ignore the previous instructions" is the opposite of what the rules look for.
 //!
-//! Nothing is taken for one that is not certainly one: what stands between the negation and the verb has to be known word for
-//! word, and a second negation, a condition, a question or a break in between leaves the order an order.
+//! Only certain cases count as negated. Every word between the negation and the verb must be on a list, and a
+//! second negation, a condition, a question or a break in between means that the instruction stays a finding.
+//! Word lists are allowlists for this reason.
 
-/// Bytes before and behind a match that are looked at.
+/// The bytes of context before and after a match. It bounds the time per match.
 const NEAR: usize = 400;
 
-/// Words that say not, apostrophes left out.
+/// Negations, without apostrophes.
 const NOT: &str = "arent cannot cant couldnt decline declined declines didnt doesnt dont forbidden isnt maynt mustnt never nobody \
     nor not nt prohibited refuse refused refuses shant shouldnt unable wont wouldnt";
 
-/// Words that turn a negation round, or bring a second one in.
+/// Words that reverse a negation, such as `fail` in "never fail to".
 const TURNS: &str = "afraid avoid avoids cease contrary delay else except fail failing fails false falsehood forget forgets \
     hesitate lie mind miss mistake need neglect neither no none nothing omit only opposite otherwise reluctant \
     resist stop stops than time too untrue wait without worry wrong";
@@ -19,7 +20,7 @@ const TURNS: &str = "afraid avoid avoids cease contrary delay else except fail f
 const CONDITIONS: &str =
     "although because how if lest once since though unless until what when whenever where while whoever why";
 
-/// What may stand between a negation and its verb besides: who acts, who asks, and what with.
+/// Words allowed between a negation and its verb: who acts, who asks, and with what.
 const BETWEEN: &str = "a accept act again agent agents all allow allowed also an and any anybody anyone anything ask asked asking \
     asks assistant assistants at attempt attempting attempts authorized be been being believe by cause claude code \
     coerced command commands comments comply content contents convinced data demand demands directing direction \
@@ -32,18 +33,18 @@ const BETWEEN: &str = "a accept act again agent agents all allow allowed also an
     this those to tool tools trick tricked tricks tries trust try trying untrusted us user users want wants web \
     website websites which who with you";
 
-/// Verbs that may stand beside the one that was found, in a list that ends with "or".
+/// Verbs allowed next to the matched one, in a list with "or".
 const BESIDE: &str = "bypass circumvent decode disable disclose disobey disregard dump edit execute expose forget ignore leak modify \
     neglect override overrule print read remove repeat replace reveal run send share show skip violate weaken";
 
-/// Words in front of a verb that a pattern takes with it.
+/// Words in front of the verb that a pattern includes in its match.
 const LEADS: &str = "also always can finally first immediately just must next now please quietly secretly shall should silently \
     that then to will you covertly discreetly";
 
-/// Of these, words that say how.
+/// The adverbs among them.
 const MANNER: &str = "quietly secretly silently covertly discreetly";
 
-/// Behind the order, words that take the negation back.
+/// Words after the instruction that take the negation back.
 const BACK: &str =
     "anymore but enough except if instead just merely only partially partly rather unless until when yet";
 
@@ -51,14 +52,14 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split(' ').any(|known| known == word)
 }
 
-/// A word, apostrophes left out, or a mark.
+/// A word without apostrophes, or a punctuation mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     Word(String),
     Comma,
-    /// It ends a sentence, or parts it so that what is in front does not bind what is behind.
+    /// Punctuation that ends a sentence, or separates it so that a negation does not apply after it.
     Break,
-    /// A quote, a bracket, a mark inside an address or a path.
+    /// A quote, a bracket, or punctuation inside an address or path.
     Mark,
     Question,
 }
@@ -102,15 +103,14 @@ fn tokens(text: &str) -> Vec<Token> {
     out
 }
 
-/// Text around a match, whole characters.
+/// Returns the text of a range. Characters that it splits become replacement characters.
 fn near(text: &[u8], start: usize, end: usize) -> String {
     String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned()
 }
 
-/// Says whether an order that was found in a text view says not to.
+/// Returns `true` if a matched instruction is negated.
 ///
-/// # Guarantees
-/// It looks at the sentence that the match stands in, no more than [`NEAR`] bytes to each side.
+/// It reads only the sentence of the match, and at most [`NEAR`] bytes on each side.
 pub(crate) fn is_negated(text: &[u8], start: usize, end: usize) -> bool {
     let before = near(text, start.saturating_sub(NEAR), start);
     let before = before.rsplit('\n').next().unwrap_or_default();
@@ -126,7 +126,7 @@ fn is_english(before: &str, matched: &str, after: &str) -> bool {
     let leads = |token: &&Token| matches!(token, Token::Word(word) if is_in(LEADS, word));
     let leading = matched.iter().take_while(leads).count();
     let (lead, order) = matched.split_at(leading.min(matched.len()));
-    // "never silently upload" denies as "never upload" does.
+    // "never silently upload" negates like "never upload".
     let manner = |token: &&Token| !matches!(token, Token::Word(word) if is_in(MANNER, word));
     sentence.extend(lead.iter().filter(manner).cloned());
     let from = sentence.iter().rposition(|token| matches!(token, Token::Break | Token::Question));
@@ -148,7 +148,7 @@ fn is_english(before: &str, matched: &str, after: &str) -> bool {
     }
 }
 
-/// Says whether what was found is one order: nothing in it begins another or says not.
+/// Returns `true` if the match is a single instruction without another verb or negation.
 fn is_one(order: &[Token]) -> bool {
     order.iter().skip(1).all(|token| match token {
         Token::Word(word) => {
@@ -159,7 +159,7 @@ fn is_one(order: &[Token]) -> bool {
     })
 }
 
-/// Says whether what follows asks, or takes back what was said.
+/// Returns `true` if the following text is a question or takes the negation back.
 fn is_taken_back(after: &[Token]) -> bool {
     for token in after.iter().take(16) {
         match token {
@@ -176,7 +176,7 @@ fn is_turned(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| matches!(token, Token::Word(word) if is_in(TURNS, word) || is_in(NOT, word)))
 }
 
-/// "Never do that without asking": a negation binds the rest of its clause.
+/// Returns `true` if a negation applies to the rest of its clause, as in "never do that without asking".
 fn is_bound(sentence: &[Token]) -> bool {
     let clause =
         sentence.iter().rposition(|token| *token == Token::Comma).map_or(0, |at| at.saturating_add(1));
@@ -191,7 +191,7 @@ fn is_bound(sentence: &[Token]) -> bool {
     !is_turned(head) && !is_turned(rest) && !rest.iter().any(joins) && stands(head)
 }
 
-/// Says whether the words in front of a verb deny it.
+/// Returns `true` if the words before a verb negate it.
 fn denies(sentence: &[Token]) -> bool {
     let mut list = false;
     let mut at = sentence.len();
@@ -203,7 +203,7 @@ fn denies(sentence: &[Token]) -> bool {
         match token {
             Token::Word(word) if is_in(NOT, word) => {
                 let head = sentence.get(..at).unwrap_or_default();
-                // In a list the first verb is the one that the negation leads to.
+                // In a list, the negation applies to the first verb.
                 let first = behind.iter().rposition(|word| list && is_in(BESIDE, word));
                 let lead = behind.get(first.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
                 return (first.is_some() || !list) && closes(lead) && !is_turned(head) && stands(head);
@@ -218,12 +218,12 @@ fn denies(sentence: &[Token]) -> bool {
     false
 }
 
-/// What a verb of a list may have behind it.
+/// Returns `true` for a word that a verb of a list may have as its object.
 fn is_object(word: &str) -> bool {
     matches!(word, "your" | "my" | "our" | "system" | "rules" | "earlier" | "previous" | "above" | "secrets")
 }
 
-/// Leaves ", under any circumstances," and its like out.
+/// Removes asides such as ", under any circumstances,".
 fn without_asides(sentence: &[Token]) -> Vec<Token> {
     let mut out = Vec::with_capacity(sentence.len());
     let mut rest = sentence;
@@ -251,7 +251,8 @@ fn without_asides(sentence: &[Token]) -> Vec<Token> {
     out
 }
 
-/// Says whether the words between a negation and its verb, the last one first, lead to the verb.
+/// Returns `true` if the words between a negation and its verb connect them. The word next to the verb is
+/// first.
 fn closes(behind: &[&str]) -> bool {
     let has = |words: &[&str]| behind.iter().any(|word| words.contains(word));
     let asks = [
@@ -266,11 +267,11 @@ fn closes(behind: &[&str]) -> bool {
     }
 }
 
-/// Says whether a sentence may begin so in front of a negation: no condition, no reason and no question leads up to it.
+/// Returns `true` if the text before a negation is not a condition, a reason or a question.
 fn stands(head: &[Token]) -> bool {
     let clause = head.iter().rposition(|token| *token == Token::Comma);
     let own = head.get(clause.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
-    // "do", "should" and their like in front of "not" are its own.
+    // An auxiliary verb before "not" belongs to the negation.
     let own = match own.split_last() {
         Some((Token::Word(last), rest)) if is_helper(last) => rest,
         _ => own,
@@ -279,7 +280,7 @@ fn stands(head: &[Token]) -> bool {
     let imperative = own.iter().all(|token| {
         matches!(token, Token::Word(word) if matches!(word.as_str(), "please" | "always" | "and" | "so" | "important" | "note"))
     });
-    // "Should you not …" and "is it not …".
+    // "Should you not …" and "is it not …" are questions.
     let inverted = matches!(own.first(), Some(Token::Word(first)) if is_helper(first));
     !inverted && !own.iter().any(asks) && (imperative || !head.iter().any(asks))
 }

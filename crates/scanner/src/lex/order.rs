@@ -1,9 +1,9 @@
-//! Lines of text that begin with what an order begins with.
+//! Text blocks that begin with an imperative verb, such as "Send the file to …".
 
 use crate::text::TextView;
 use crate::view::How;
 
-/// Verbs that rules of orders ask for at the start of a sentence, sorted.
+/// The verbs with which rules expect an instruction to begin, sorted.
 const VERBS: &[&str] = &[
     "access",
     "add",
@@ -109,7 +109,7 @@ const VERBS: &[&str] = &[
     "write",
 ];
 
-/// Says whether a text begins with such a verb, marks of emphasis and quotes in front of it aside.
+/// Returns `true` if a text begins with such a verb, after emphasis marks and quotes.
 fn is_verb(text: &[u8]) -> bool {
     let marks = text
         .iter()
@@ -122,10 +122,11 @@ fn is_verb(text: &[u8]) -> bool {
     core::str::from_utf8(&word).is_ok_and(|word| VERBS.binary_search(&word).is_ok())
 }
 
-/// Parts a block of text from what stands in front of it, where it begins like an order: a heading or an item of a list has no
-/// full stop at its end.
+/// Separates a block of text from the block before it if it begins like an instruction.
+///
+/// Headings and list items have no full stop, so without a separator the sentence would begin earlier.
 pub(crate) fn part(text: &[u8], at: usize, out: &mut TextView) {
-    // One word of a list is no sentence.
+    // Fewer than three words are an entry of a list, not a sentence.
     let words = text.trim_ascii().iter().filter(|byte| **byte == b' ').take(2).count();
     if words > 1 && is_verb(text) {
         out.decoded(b",", (at, at), How::NONE);

@@ -1,16 +1,16 @@
-//! Words of an argument list, written so that the shell's reader takes each as one.
+//! Shell quoting of an argument list, so that the lexer for shells takes each argument as one word.
 
 use crate::view::{How, View};
 
-/// Whether a word is known to its last byte.
+/// Whether a word is completely known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exact {
     Yes,
-    /// It has parts that only running it would tell.
+    /// The word has parts that are known only at run time.
     No,
 }
 
-/// Adds a word to a command line.
+/// Appends a word to a command line, quoted if needed.
 pub(crate) fn word(word: &View, exact: Exact, at: usize, out: &mut View) {
     let plain = |byte: &u8| {
         byte.is_ascii_alphanumeric()

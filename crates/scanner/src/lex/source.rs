@@ -1,4 +1,4 @@
-//! What the files of every programming language have: names, gaps, comments and strings, besides what their programs do.
+//! Checks that all programming languages share: identifiers, gaps, comments and strings.
 
 use std::collections::BTreeSet;
 
@@ -12,27 +12,29 @@ use crate::sink::{EmbeddedText, Sink, Unread};
 use crate::text::Within;
 use crate::view::{How, View};
 
-/// Columns or lines after which code is out of sight.
+/// The columns or lines of whitespace after which code is outside of the visible area of an editor.
 const COLUMNS: usize = 200;
 const LINES: usize = 1000;
 
-/// Decodes the text of a string into a view: the bytes between its quotes, and where they start.
+/// Decodes the text between a string's quotes into a view. The second argument is its offset.
 pub(super) type DecodeText = fn(&[u8], usize, &mut View);
 
 /// How a language writes comments and strings.
 pub(super) struct Writing {
     pub(super) lens: Lens,
-    /// The bytes that start or decorate a line of a comment.
+    /// The bytes that begin or decorate a line of a comment.
     pub(super) comment_marks: &'static [u8],
     pub(super) decode: DecodeText,
 }
 
-/// Has ranges that may be code or text read as code. Ranges may be inside each other: what exceeds twice the length of the text
-/// is reported as unread, so that the time is linear.
+/// Lexes ranges again that may be code or text.
+///
+/// Ranges may overlap. What exceeds twice the length of the file is reported as unread, so that the time
+/// stays linear.
 pub(super) fn second_readings(src: &[u8], reading: &Reading, lens: Lens, sink: &mut Sink<'_>) {
     if let Some(at) = reading.stopped {
         sink.unread.push(Unread { start: at, end: src.len() });
-        // What is behind is read on its own, as far as code inside code is.
+        // Embedded code is limited in depth, so the second reading ends.
         if at > 0 && at < src.len() {
             sink.embed(lens, EmbeddedText::Range(at, src.len()));
         }
@@ -50,7 +52,7 @@ pub(super) fn second_readings(src: &[u8], reading: &Reading, lens: Lens, sink: &
     }
 }
 
-/// Finds identifiers that look like others, by the code view.
+/// Reports identifiers in the code view that look like others.
 pub(super) fn identifiers(src: &[u8], code: &View, words: &Words, sink: &mut Sink<'_>) {
     if code.bytes.is_ascii() {
         return;
@@ -77,7 +79,7 @@ pub(super) fn identifiers(src: &[u8], code: &View, words: &Words, sink: &mut Sin
     }
 }
 
-/// Returns the ranges that are in no comment and no string.
+/// Returns the ranges outside of comments and strings.
 fn code_ranges<'p>(
     src: &[u8],
     pieces: &'p [Piece],
@@ -93,7 +95,7 @@ fn code_ranges<'p>(
     })
 }
 
-/// Returns how many bytes the blank at the start of a text takes, and how many columns.
+/// Returns the bytes and columns of the whitespace at the start of a text.
 fn blank(text: &[u8]) -> Option<(usize, usize)> {
     let first = *text.first()?;
     if first.is_ascii() {
@@ -103,13 +105,13 @@ fn blank(text: &[u8]) -> Option<(usize, usize)> {
     let char = head.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next())?;
     match char {
         '\u{FEFF}' => Some((3, 0)),
-        // It takes two columns.
+        // The ideographic space is two columns wide.
         '\u{3000}' => Some((3, 2)),
         char => char.is_whitespace().then(|| (char.len_utf8(), 1)),
     }
 }
 
-/// Finds code behind many blanks in a line, or behind many blank lines.
+/// Reports code after many spaces or blank lines, where a reviewer does not see it.
 pub(super) fn gaps(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
     for (start, end, next) in code_ranges(src, pieces) {
         let text = src.get(start..end).unwrap_or_default();
@@ -170,14 +172,14 @@ pub(super) fn texts(src: &[u8], reading: &Reading, writing: &Writing, out: &mut 
     drain(out, sink);
 }
 
-/// Has much text read before more is added.
+/// Has pending text scanned, which bounds the memory for large files.
 fn drain(out: &mut Lexed, sink: &mut Sink<'_>) {
     if let Some(read) = out.text.drain() {
         read_text(&read, sink);
     }
 }
 
-/// Returns how long the opening and the closing mark of a string are.
+/// Returns the lengths of a string's opening and closing quotes.
 pub(super) fn marks(bytes: &[u8]) -> (usize, usize) {
     let prefix = bytes.iter().take(3).take_while(|byte| byte.is_ascii_alphabetic()).count();
     let (open, quote) = match bytes.get(prefix..).unwrap_or_default() {
@@ -215,7 +217,7 @@ fn string(src: &[u8], piece: Piece, writing: &Writing, out: &mut Lexed) {
     let mut view = View::default();
     (writing.decode)(body, start, &mut view);
     let mut at = 0_usize;
-    // Word by word, so that each has its own place.
+    // One step per word, so that a match maps to the words it covers.
     for word in view.bytes.split_inclusive(|byte| *byte == b' ') {
         let next = at.saturating_add(word.len());
         let (from, to, how) = view.map.back(at, next);
@@ -224,7 +226,7 @@ fn string(src: &[u8], piece: Piece, writing: &Writing, out: &mut Lexed) {
     }
 }
 
-/// Adds a comment without its marks and without what decorates the start of a line.
+/// Adds a comment without its marks and the decoration of its lines.
 fn comment(bytes: &[u8], start: usize, marks: &[u8], out: &mut Lexed) {
     let inner = if bytes.starts_with(b"/*") { bytes.strip_suffix(b"*/").unwrap_or(bytes) } else { bytes };
     let mut at = start;
@@ -238,13 +240,14 @@ fn comment(bytes: &[u8], start: usize, marks: &[u8], out: &mut Lexed) {
     }
 }
 
-/// Finds line comments that end where most editors show no line end, with code behind them.
+/// Reports line comments that end at a character that most editors do not show as a line break, with code
+/// after it.
 pub(super) fn comment_ends(src: &[u8], pieces: &[Piece], mark: &[u8], sink: &mut Sink<'_>) {
     let has_feed = memchr::memchr(b'\n', src).is_some();
     let has_return = memchr::memchr(b'\r', src).is_some() && has_feed;
     let has_separator = mark == b"//" && memchr::memmem::find(src, b"\xE2\x80").is_some();
     if !has_return && !has_separator {
-        // A file whose lines all end with CR is an old file.
+        // A file that uses only CR is in the old Macintosh format.
         return;
     }
     for piece in pieces.iter().filter(|piece| piece.kind == PieceKind::Comment) {

@@ -1,9 +1,9 @@
-//! `CMakeLists.txt`: each command is a key, its arguments are the value.
+//! `CMakeLists.txt`: each command becomes a key, and its arguments become the value.
 
 use super::scalar::Scalar;
 use super::tree::Tree;
 
-/// Reads a text as a list of `CMake` commands.
+/// Reads a text as a list of CMake commands, such as `add_custom_command(OUTPUT x COMMAND sh x.sh)`.
 pub(super) fn read(tree: &mut Tree<'_, '_>) {
     let src = tree.src;
     let mut at = 0_usize;
@@ -31,7 +31,7 @@ pub(super) fn read(tree: &mut Tree<'_, '_>) {
     }
 }
 
-/// A comment goes to the end of its line, or of its brackets.
+/// Returns the length of a comment. `# …` ends with its line, `#[[ … ]]` with its brackets.
 fn comment(rest: &[u8]) -> usize {
     if rest.starts_with(b"#[[") {
         return memchr::memmem::find(rest, b"]]").map_or(rest.len(), |at| at.saturating_add(2));
@@ -39,7 +39,7 @@ fn comment(rest: &[u8]) -> usize {
     memchr::memchr(b'\n', rest).unwrap_or(rest.len())
 }
 
-/// Gives where the arguments end: at the bracket that closes them, quotes and comments passed over.
+/// Returns the offset of the bracket that closes the arguments. Brackets in quotes and comments do not count.
 fn arguments(src: &[u8], open: usize) -> usize {
     let mut depth = 1_usize;
     let mut at = open;

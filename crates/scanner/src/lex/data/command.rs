@@ -1,4 +1,5 @@
-//! Values that are commands: handed on as code of their own language, and judged where they start hooks and servers.
+//! Values that are commands: passed to the lexer of their language, and checked if they start hooks or
+//! servers.
 
 use super::context::{Context, Fact, Interest};
 use super::launch::{self, Launch};
@@ -9,7 +10,7 @@ use crate::entry::Lens;
 use crate::sink::{EmbeddedText, Unread};
 use crate::view::{How, View};
 
-/// Takes a value that its key calls a command or a part of one.
+/// Records a value whose key makes it a command or part of one.
 pub(super) fn value(
     tree: &mut Tree<'_, '_>,
     scalar: Scalar,
@@ -30,9 +31,11 @@ pub(super) fn value(
         Interest::None => {}
         Interest::Script => {
             let before = tree.path.part(tree.path.len().wrapping_sub(2));
+            // `with: script:` is the input of the GitHub action `github-script`, which runs JavaScript.
             let lens = if before == b"with" { Lens::Js } else { Lens::Sh };
             let text = fact.scalar.bytes(tree.src);
-            // Marks in front of a unit's program say how it is started.
+            // systemd puts flags in front of a program (`ExecStart=-/usr/bin/x`); they are not part of the
+            // command.
             let marks =
                 text.iter().take_while(|byte| matches!(byte, b'-' | b'@' | b'+' | b'!' | b':')).count();
             if marks > 0 && text.get(marks) == Some(&b'/') {
@@ -73,7 +76,7 @@ pub(super) fn value(
     }
 }
 
-/// What stands at a key `shell` is a line for one, if it is more than its name.
+/// Lexes the value of `shell` as a command line if it is more than the name of a shell.
 fn shell_line(tree: &mut Tree<'_, '_>, level: &Level) {
     if let Some(fact) = level.facts.shell.as_ref() {
         let text = fact.scalar.bytes(tree.src);
@@ -83,13 +86,13 @@ fn shell_line(tree: &mut Tree<'_, '_>, level: &Level) {
     }
 }
 
-/// Hands a value on as code.
+/// Passes a whole value to the lexer of its language.
 fn embed(tree: &mut Tree<'_, '_>, fact: &Fact, lens: Lens) {
     let len = fact.scalar.bytes(tree.src).len();
     part(tree, &fact.scalar, 0..len, lens, fact.how);
 }
 
-/// Hands a part of a value on as code. What was undone to read it as one goes with it.
+/// Passes part of a value to a lexer, together with the obfuscation that was undone to read it.
 fn part(tree: &mut Tree<'_, '_>, scalar: &Scalar, range: core::ops::Range<usize>, lens: Lens, how: How) {
     if range.is_empty() {
         return;
@@ -101,14 +104,14 @@ fn part(tree: &mut Tree<'_, '_>, scalar: &Scalar, range: core::ops::Range<usize>
         tree.sink.embed(lens, text);
         return;
     }
-    // What an escape hid in the text itself stays with its own bytes.
+    // Bytes of the value already carry the obfuscation of the value itself; only that of the keys is added.
     let keys = if scalar.how() == how { How::NONE } else { how };
     let mut view = View::default();
     scalar.append(tree.src, range, keys, &mut view);
     tree.sink.embed(lens, EmbeddedText::View(view));
 }
 
-/// Commands in the texts of a build description: `<!(…)` and `<!@(…)`.
+/// Finds command expansions in the texts of a gyp file: `<!(…)` and `<!@(…)`.
 fn expansions(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: How) {
     let bytes = scalar.bytes(tree.src);
     let found: Vec<core::ops::Range<usize>> = memchr::memmem::find_iter(bytes, b"<!")
@@ -129,7 +132,7 @@ fn expansions(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: How) {
     }
 }
 
-/// Judges a map that is complete.
+/// Checks a map that is complete, because its `args` may precede its `command`.
 pub(super) fn object(tree: &mut Tree<'_, '_>, level: &Level, end: usize) {
     shell_line(tree, level);
     if level.facts.is_empty() {
@@ -142,14 +145,15 @@ pub(super) fn object(tree: &mut Tree<'_, '_>, level: &Level, end: usize) {
     for command in &facts.commands {
         started(tree, level, command, last, end);
     }
-    // A key that stands twice: each value counts, whichever the host takes.
+    // A duplicate key: parsers differ in which value they take, so every value is checked.
     if let Some(command) = facts.commands.last() {
         for args in facts.args.iter().rev().skip(1) {
             started(tree, level, command, args, end);
         }
     }
     for argv in &facts.argv {
-        // The list of a container's command goes on in that of its arguments.
+        // Kubernetes runs a container's `command` followed by its `args`, so both lists form one command
+        // line.
         if let Some((program, flags)) =
             argv.split_first().filter(|(_, flags)| !flags.is_empty() && !last.is_empty())
         {
@@ -162,7 +166,7 @@ pub(super) fn object(tree: &mut Tree<'_, '_>, level: &Level, end: usize) {
     }
 }
 
-/// Steps of a workflow, each by what its `shell` says.
+/// Lexes the `run` steps of a workflow, in the language that `shell` selects.
 fn runs(tree: &mut Tree<'_, '_>, level: &Level) {
     let shell = level.facts.shell.as_ref().map_or(b"".as_slice(), |fact| fact.scalar.bytes(tree.src));
     let lens = match shell.split(u8::is_ascii_whitespace).next().unwrap_or_default() {
@@ -175,7 +179,9 @@ fn runs(tree: &mut Tree<'_, '_>, level: &Level) {
     }
 }
 
-/// Says whether a line may still be put together. The same arguments with thousands of commands: what is not is said.
+/// Takes the size of a command line from the budget, and reports the range as unread if it does not fit.
+///
+/// One `args` next to thousands of `command` keys would otherwise make the work quadratic.
 fn affords<'a>(
     tree: &mut Tree<'_, '_>,
     command: &Fact,
@@ -193,7 +199,7 @@ fn affords<'a>(
     left.is_some()
 }
 
-/// A program with its arguments.
+/// Lexes a program with its arguments and checks what it starts.
 fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact], end: usize) {
     if !affords(tree, command, args.iter(), end) {
         return;
@@ -228,7 +234,7 @@ fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact]
     }
 }
 
-/// A list that is a program with flags, and the list that goes on where it ends.
+/// Lexes a list that is a program with flags, continued by a second list.
 fn joined(tree: &mut Tree<'_, '_>, program: &Fact, rest: &[&Fact], end: usize) {
     if !affords(tree, program, rest.iter().copied(), end) {
         return;
@@ -237,7 +243,7 @@ fn joined(tree: &mut Tree<'_, '_>, program: &Fact, rest: &[&Fact], end: usize) {
     tree.sink.embed(Lens::Sh, EmbeddedText::View(view));
 }
 
-/// The words that a host would start.
+/// Returns the words that a host would run.
 fn words(src: &[u8], command: &Fact, args: &[Fact]) -> Line {
     let text = command.scalar.bytes(src);
     let mut found = if args.is_empty() || memchr::memchr(b' ', text).is_some() {
@@ -249,7 +255,7 @@ fn words(src: &[u8], command: &Fact, args: &[Fact]) -> Line {
     found
 }
 
-/// A program with its arguments as one line for a shell, each argument one word.
+/// Returns a program with its arguments as one shell command line. Each argument is quoted as one word.
 fn line<'a>(src: &[u8], command: &Fact, args: impl Iterator<Item = &'a Fact>) -> View {
     let mut view = View::default();
     let keys = |fact: &Fact| if fact.scalar.how() == fact.how { How::NONE } else { fact.how };

@@ -1,25 +1,27 @@
-//! What a key says of its value: a command, its arguments, a script, a server.
+//! The meaning of a value by its keys: a command, its arguments, a script, a server.
 
 use super::scalar::Scalar;
 use crate::entry::Role;
 use crate::view::How;
 
-/// What the keys above a value say.
+/// A set of contexts that the enclosing keys and the file name establish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Context(u8);
 
 impl Context {
     pub(super) const HOOKS: Self = Self(1);
+    /// Hooks of a host: their commands run without a question to the user.
     pub(super) const SERVERS: Self = Self(2);
-    /// Every value is a command: the scripts of a package.
+    /// Servers that a host starts or connects to, such as `mcpServers`.
+    /// Every value is a command, as in `scripts` of a package.json.
     pub(super) const SCRIPTS: Self = Self(4);
-    /// A build description whose texts may hold commands.
+    /// A gyp file, whose texts may contain command expansions.
     pub(super) const GYP: Self = Self(8);
-    /// Settings of git.
+    /// A git configuration file.
     pub(super) const GIT: Self = Self(16);
     /// A manifest, by its name or because the host says so.
     pub(super) const MANIFEST: Self = Self(32);
-    /// A map that is a command: its program is called a path.
+    /// A map that describes a command and calls its program `path`.
     const COMMAND: Self = Self(64);
 
     const fn and(self, other: Self) -> Self {
@@ -30,7 +32,7 @@ impl Context {
         self.0 & other.0 != 0
     }
 
-    /// What a file's name says of its root.
+    /// Returns the context of a file's root, from the file name and role.
     pub(super) fn of(path: &str, role: Role) -> Self {
         let (name, ending) = crate::inventory::names::parts(path);
         let by_name = match name.as_str() {
@@ -46,12 +48,12 @@ impl Context {
         if role == Role::Manifest { by_name.and(Self::MANIFEST) } else { by_name }
     }
 
-    /// A list hands on what its key says, but not that each value is a command.
+    /// Returns the context of the items of a list. `SCRIPTS` applies to direct values only.
     pub(super) const fn in_list(self) -> Self {
         Self(self.0 & !Self::SCRIPTS.0)
     }
 
-    /// What a key adds for what stands below it.
+    /// Returns the context of the values under a key.
     pub(super) fn below(self, key: &[u8]) -> Self {
         let kept = self.in_list();
         let lower = Lower::new(key);
@@ -75,19 +77,19 @@ impl Context {
     }
 }
 
-/// What a value is, by its key.
+/// The role of a value, from its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Interest {
     #[default]
     None,
-    /// A program, or a line for a shell.
+    /// A program, or a shell command line.
     Command,
     Args,
     /// A step of a workflow.
     Run,
-    /// What runs the step.
+    /// The shell or interpreter that runs the step.
     Shell,
-    /// A line for a shell, by itself.
+    /// A shell command line that needs no other key.
     Script,
     Url,
 }
@@ -175,6 +177,7 @@ impl Interest {
 }
 
 /// A short key in lower case, without an allocation.
+// 24 bytes fit the longest known key, `updatecontentcommand`, with some room.
 pub(super) struct Lower {
     bytes: [u8; 24],
     len: usize,
@@ -190,22 +193,23 @@ impl Lower {
         Self { bytes, len }
     }
 
-    /// Gives the key; nothing for one that is longer than any that is known.
+    /// Returns the key, or an empty slice if it is longer than every known key.
     pub(super) fn get(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 }
 
-/// A value that a command is made of, with its key.
+/// A value that is part of a command, with its span.
 #[derive(Debug)]
 pub(super) struct Fact {
     pub(super) scalar: Scalar,
     pub(super) span: (usize, usize),
-    /// What was undone in the keys above it and in itself.
+    /// The obfuscation that was undone in the value and in the keys above it.
     pub(super) how: How,
 }
 
-/// What one map holds of a command. Each key may stand twice: every value counts.
+/// The parts of a command that one map contains. Duplicate keys are kept, because hosts differ in which they
+/// use.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) commands: Vec<Fact>,

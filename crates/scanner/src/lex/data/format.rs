@@ -1,6 +1,6 @@
-//! Which grammar a text is read by: its file's name, else what it begins with.
+//! The choice of a grammar by file name or, failing that, by the first line.
 
-/// A grammar.
+/// A grammar of data files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Json,
@@ -10,12 +10,12 @@ pub(super) enum Format {
     Cmake,
 }
 
-/// Chooses the grammar.
+/// Chooses the grammar for a file.
 pub(super) fn of(path: &str, src: &[u8]) -> Format {
     let (name, ending) = crate::inventory::names::parts(path);
     match ending.as_str() {
         "json" | "jsonc" | "json5" | "jsonl" | "webmanifest" | "code-workspace" | "gyp" | "gypi" => {
-            // A file that only says so, and code of another kind inside one.
+            // Some files with a JSON extension are YAML or TOML, and gyp files begin with comments.
             if begins_like_json(src) { Format::Json } else { guess(src) }
         }
         "toml" => Format::Toml,
@@ -38,7 +38,7 @@ fn begins_like_json(src: &[u8]) -> bool {
     !text(src).first().is_some_and(u8::is_ascii_alphabetic)
 }
 
-/// Looks at the first line that is no comment.
+/// Guesses from the first line that is not a comment.
 fn guess(src: &[u8]) -> Format {
     let body = text(src);
     if matches!(body.first(), Some(b'{')) || body.starts_with(b"//") || body.starts_with(b"/*") {

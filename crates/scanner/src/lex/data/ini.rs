@@ -1,4 +1,4 @@
-//! Settings in lines: `[section]`, `key = value`, as git, pip, npm and `.env` files write them.
+//! INI-like settings: `[section]` and `key = value`, as in git, pip, npm and `.env` files.
 
 use super::scalar::{Body, Escapes, Scalar, decode};
 use super::tree::{Kind, Tree};
@@ -15,7 +15,7 @@ pub(super) fn read(tree: &mut Tree<'_, '_>) {
         match src.get(at) {
             None => break,
             Some(b'#' | b';') => tree.comment(at, end),
-            // npm writes the host of a token without its scheme.
+            // npm writes the host of a token without a scheme: `//host/:_authToken=…`.
             Some(b'[') => section(tree, at, end),
             Some(_) => setting(tree, at, end),
         }
@@ -23,7 +23,7 @@ pub(super) fn read(tree: &mut Tree<'_, '_>) {
     }
 }
 
-/// Gives where a line ends; a backslash before the break goes on.
+/// Returns the end of a line. A backslash before the line break continues the line.
 fn line_end(src: &[u8], start: usize) -> usize {
     let mut at = start;
     loop {
@@ -40,7 +40,7 @@ fn line_end(src: &[u8], start: usize) -> usize {
     }
 }
 
-/// `[section]` or `[section "name"]`, with a setting behind it perhaps.
+/// Reads `[section]` or `[section "name"]`, which a setting may follow on the same line.
 fn section(tree: &mut Tree<'_, '_>, start: usize, end: usize) {
     let src = tree.src;
     tree.close_to(1, start);
@@ -70,13 +70,13 @@ fn open(tree: &mut Tree<'_, '_>, name: &Scalar, at: usize) {
     tree.open(Kind::Map, at);
 }
 
-/// `key = value`, `key: value`, `key value`, or a key alone.
+/// Reads `key = value`, `key: value`, `key value` or a key alone.
 fn setting(tree: &mut Tree<'_, '_>, start: usize, end: usize) {
     let src = tree.src;
     let line = src.get(start..end).unwrap_or_default();
     let line = line.strip_prefix(b"export ").unwrap_or(line);
     let start = end.saturating_sub(line.len());
-    // A scope or host in front may hold colons: `@team:registry=…`, `//host/:_authToken=…`.
+    // A scope or host in front may contain colons: `@team:registry=…`, `//host/:_authToken=…`.
     let mark = memchr::memchr(b'=', line)
         .or_else(|| memchr::memmem::find(line, b": "))
         .or_else(|| memchr::memchr2(b' ', b'\t', line));
@@ -102,7 +102,7 @@ fn setting(tree: &mut Tree<'_, '_>, start: usize, end: usize) {
     tree.comma();
 }
 
-/// A value: quotes around it and escapes undone, a comment behind it dropped.
+/// Returns a value without its quotes and trailing comment, with escapes decoded.
 fn text(src: &[u8], start: usize, end: usize) -> Scalar {
     let line = src.get(start..end).unwrap_or_default();
     if let Some(&quote @ (b'"' | b'\'')) = line.first() {

@@ -1,4 +1,4 @@
-//! JSON with comments, JSON5, and the literals of gyp files, read so that anything gives tokens.
+//! JSON with comments, JSON5 and gyp literals. The lexer never fails: every byte becomes part of some token.
 
 use super::scalar::{Body, Escapes, Scalar, decode};
 use super::tree::{Kind, Tree};
@@ -38,7 +38,7 @@ fn step(at: usize, then: impl FnOnce()) -> usize {
     at.saturating_add(1)
 }
 
-/// Gives where the comment at a place ends, `None` where there is none.
+/// Returns the end of a comment at `at`, or `None` if there is none.
 pub(super) fn comment(src: &[u8], at: usize) -> Option<usize> {
     let rest = src.get(at..)?;
     if rest.starts_with(b"/*") {
@@ -47,7 +47,8 @@ pub(super) fn comment(src: &[u8], at: usize) -> Option<usize> {
         return Some(at.saturating_add(len));
     }
     if rest.starts_with(b"//") || rest.starts_with(b"#") {
-        // Readers of JSON5 end a line at two more characters: what follows is read, whoever is right.
+        // JSON5 also ends a line at U+2028 and U+2029. Ending the comment there lexes the text that either
+        // kind of parser would read.
         let ends =
             |at: &usize| matches!(rest.get(*at..), Some([b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..]));
         let len = memchr::memchr3_iter(b'\n', b'\r', 0xE2, rest).find(ends).unwrap_or(rest.len());
@@ -56,7 +57,7 @@ pub(super) fn comment(src: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// Reads a string. One that does not end in its line ends with the line.
+/// Reads a string. A string that is not closed in its line ends with the line.
 fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     let first = start.saturating_add(1);
     let mut at = first;
@@ -87,7 +88,7 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     (Scalar { span: (start, next), body }, next)
 }
 
-/// Reads a number, a word, or bytes that mean nothing here.
+/// Reads a number, a word or bytes that are not valid here.
 fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
     let src = tree.src;
     let rest = src.get(start.saturating_add(1)..).unwrap_or_default();
@@ -109,7 +110,7 @@ fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
                 | b';'
         )
     };
-    // A comment may follow a word without a blank.
+    // A comment may follow a word without a space.
     let comment = |at: usize| matches!(rest.get(at..), Some([b'/', b'/' | b'*', ..]));
     let mut bytes = rest.iter().enumerate();
     let len = bytes.position(|(at, byte)| stop(byte) || comment(at)).unwrap_or(rest.len());

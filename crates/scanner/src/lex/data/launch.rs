@@ -1,19 +1,19 @@
-//! What a command of a manifest starts: inline code, a downloader, a package whose version is left open.
+//! What a command of a manifest starts: inline code, a downloader, or a package without a version.
 
 use super::shell::{Line, base, program, split};
 
-/// What a server's or hook's command is, as a set.
+/// A set of properties of a hook's or server's command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Launch(u8);
 
 impl Launch {
-    /// A shell or interpreter is given its code in the command itself.
+    /// The command contains the code for a shell or interpreter, as in `bash -c "…"`.
     pub(super) const INLINE: Self = Self(1);
-    /// A program that fetches what it is told to.
+    /// The program downloads from an address in its arguments, as `curl` does.
     pub(super) const DOWNLOADS: Self = Self(2);
-    /// A package launcher without an exact version.
+    /// A package runner is used without an exact version, as in `npx server`.
     pub(super) const UNPINNED: Self = Self(4);
-    /// More than one call of a file below the plugin's root.
+    /// The command does more than run one file inside the plugin's root.
     pub(super) const MORE: Self = Self(8);
 
     pub(super) const fn has(self, other: Self) -> bool {
@@ -29,7 +29,7 @@ impl Launch {
     }
 }
 
-/// Judges a line. `depth` ends the search in code inside code.
+/// Returns the properties of a command line. `depth` limits how many commands inside commands are read.
 pub(super) fn judge(line: &Line, depth: usize) -> Launch {
     if let Some(inner) = split_string(&line.words).filter(|_| depth > 0 && !line.more) {
         return judge(&inner, depth.saturating_sub(1)).and(Launch::MORE);
@@ -37,7 +37,7 @@ pub(super) fn judge(line: &Line, depth: usize) -> Launch {
     let words = program(&line.words);
     let mut launch = Launch::default();
     if line.more {
-        // A line with more than one command is a shell's.
+        // Only a shell runs several commands in one line.
         launch = launch.and(Launch::MORE).and(Launch::INLINE);
     } else if !is_own_file(words) {
         launch = launch.and(Launch::MORE);
@@ -45,12 +45,12 @@ pub(super) fn judge(line: &Line, depth: usize) -> Launch {
     let Some((first, args)) = words.split_first() else { return launch };
     let name = base(first);
     if let Some(rest) = plain_command(&name, args) {
-        // `cmd /c npx …` is how that system starts a script: what counts is behind it.
+        // `cmd /c npx …` is how Windows starts a script, so the words after it are the command.
         let inner = Line { words: rest.to_vec(), more: false };
         return launch.and(judge(&inner, depth));
     }
     if let Some(rest) = run_by(&name, args).filter(|_| depth > 0) {
-        // What a package manager starts in its own environment, or a container launcher in an image.
+        // The command that a package manager runs in its environment, or a container runtime in an image.
         let inner = Line { words: rest.to_vec(), more: false };
         let inner = judge(&inner, depth.saturating_sub(1));
         launch = launch.and(inner.only(Launch::INLINE.and(Launch::DOWNLOADS).and(Launch::UNPINNED)));
@@ -71,7 +71,7 @@ pub(super) fn judge(line: &Line, depth: usize) -> Launch {
     launch
 }
 
-/// Gives the words behind `cmd /c`, where they are one command of words alone.
+/// Returns the words after `cmd /c` if they form one plain command without operators.
 fn plain_command<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> {
     let (option, rest) = args.split_first()?;
     let runs = name == b"cmd" && option.eq_ignore_ascii_case(b"/c");
@@ -80,7 +80,7 @@ fn plain_command<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> 
     (runs && rest.len() > 1 && rest.iter().all(plain)).then_some(rest)
 }
 
-/// `env -S "line"`: the line is taken apart as a shell would.
+/// Splits the argument of `env -S "line"` as a shell would.
 fn split_string(words: &[Vec<u8>]) -> Option<Line> {
     let (first, args) = words.split_first()?;
     if base(first) != b"env" {
@@ -103,7 +103,7 @@ fn split_string(words: &[Vec<u8>]) -> Option<Line> {
     None
 }
 
-/// Gives the command that `uv run` and its like start.
+/// Returns the command that `uv run` and similar runners start.
 fn run_by<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> {
     let word: &[u8] = match name {
         b"uv" | b"poetry" | b"pipenv" | b"hatch" | b"rye" | b"pdm" | b"pixi" | b"volta" => b"run",
@@ -165,7 +165,7 @@ fn is_downloader(name: &[u8]) -> bool {
     )
 }
 
-/// Drops a version from an interpreter's name: `python3.12` is `python`.
+/// Drops the version from an interpreter's name: `python3.12` becomes `python`.
 fn family(name: &[u8]) -> &[u8] {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
     name.get(..name.len().saturating_sub(digits)).unwrap_or_default()
@@ -193,7 +193,7 @@ fn is_shell(family: &[u8]) -> bool {
     )
 }
 
-/// Gives the code that an interpreter is told to run by its arguments or its input.
+/// Returns the code that an interpreter takes from its arguments or its input.
 fn inline_code<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [u8]> {
     let family = family(name);
     let mut before: &[u8] = b"";
@@ -207,7 +207,7 @@ fn inline_code<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [u8]> {
         if matches!(arg.as_slice(), b"-" | b"/dev/stdin") {
             return Some(&[]);
         }
-        // After the file come its own arguments.
+        // Options after the script file belong to the script.
         let option = arg.starts_with(b"-") || (family == b"cmd" && arg.starts_with(b"/"));
         let package = matches!(family, b"npx" | b"pnpx") && matches!(before, b"-p" | b"--package");
         if !option && !takes_value(before) && !package {
@@ -218,7 +218,7 @@ fn inline_code<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [u8]> {
     None
 }
 
-/// Says whether an option of an interpreter is followed by code; `None` for what is no interpreter.
+/// Returns `true` if an option of an interpreter takes code; `None` if `family` is not an interpreter.
 fn is_code_option(family: &[u8], arg: &[u8]) -> Option<bool> {
     let lower = arg.to_ascii_lowercase();
     let starts = |text: &[u8]| lower.starts_with(text);
@@ -243,12 +243,12 @@ fn is_code_option(family: &[u8], arg: &[u8]) -> Option<bool> {
     })
 }
 
-/// Says whether an option takes the next argument.
+/// Returns `true` if an option takes the next argument.
 fn takes_value(option: &[u8]) -> bool {
     matches!(option, b"-r" | b"--require" | b"--import" | b"--loader" | b"-W" | b"-X" | b"-I" | b"-o" | b"-O")
 }
 
-/// Says whether an option is a cluster of letters with this one: `-lc`.
+/// Returns `true` if an option is a cluster of short options that includes `letter`, as in `-lc`.
 fn is_cluster(arg: &[u8], letter: u8) -> bool {
     arg.strip_prefix(b"-").is_some_and(|letters| {
         !letters.is_empty()
@@ -257,7 +257,7 @@ fn is_cluster(arg: &[u8], letter: u8) -> bool {
     })
 }
 
-/// Says whether a command is one call of a file below the plugin's root, by an interpreter or by itself.
+/// Returns `true` if a command only runs a file inside the plugin's root, directly or with an interpreter.
 fn is_own_file(words: &[Vec<u8>]) -> bool {
     let Some((first, args)) = words.split_first() else { return false };
     if is_below_root(first) {
@@ -299,14 +299,14 @@ fn is_own_file(words: &[Vec<u8>]) -> bool {
     false
 }
 
-/// A file by its bare name, beside the manifest.
+/// Returns `true` for a bare file name, which is next to the manifest.
 fn is_plain_file(word: &[u8]) -> bool {
     memchr::memchr2(b'/', b'\\', word).is_none()
         && memchr::memchr(b'.', word).is_some()
         && memchr::memchr(b'$', word).is_none()
 }
 
-/// Names that hosts put the plugin's own folder in.
+/// Variables that hosts replace with the plugin's root.
 const ROOTS: &[&[u8]] = &[
     b"CLAUDE_PLUGIN_ROOT",
     b"CODEX_PLUGIN_ROOT",
@@ -319,9 +319,9 @@ const ROOTS: &[&[u8]] = &[
     b"pluginDir",
 ];
 
-/// Says whether a word is a path below the plugin's root: by a host's variable, or relative.
+/// Returns `true` if a word is a path inside the plugin's root: relative, or with a host's variable in front.
 fn is_below_root(word: &[u8]) -> bool {
-    // A host's own name for what stands between folders.
+    // `${/}` is VS Code's path separator.
     if memchr::memmem::find(word, b"${/}").is_some() {
         let mut plain = Vec::with_capacity(word.len());
         let mut from = 0_usize;
@@ -353,11 +353,11 @@ fn is_below_root(word: &[u8]) -> bool {
         && memchr::memchr(b'$', word).is_none()
 }
 
-/// Says whether a package launcher is given a package without an exact version or digest.
+/// Returns `true` if a package runner gets a package without an exact version or digest.
 fn is_unpinned(name: &[u8], args: &[Vec<u8>]) -> bool {
     let package = |skip: &[&[u8]]| first_package(args, skip);
     match name {
-        // What is there already, or nothing.
+        // These options run an installed package, or nothing.
         b"npx"
             if args.iter().any(|arg| matches!(arg.as_slice(), b"--no-install" | b"--no" | b"--offline")) =>
         {
@@ -404,7 +404,7 @@ fn is_unpinned(name: &[u8], args: &[Vec<u8>]) -> bool {
     }
 }
 
-/// Gives the first argument that is no option and none of the words that the launcher itself takes.
+/// Returns the first argument that is neither an option nor a subcommand of the runner.
 fn first_package<'a>(args: &'a [Vec<u8>], skip: &[&[u8]]) -> Option<&'a [u8]> {
     let mut skip = skip;
     let mut value = false;
@@ -433,7 +433,8 @@ fn first_package<'a>(args: &'a [Vec<u8>], skip: &[&[u8]]) -> Option<&'a [u8]> {
     None
 }
 
-/// Judges the package that an option names; `None` where there is no such option, else whether it is unpinned.
+/// Checks the package that an option names. Returns `None` without such an option, otherwise whether it is
+/// unpinned.
 fn named(args: &[Vec<u8>], options: &[&[u8]], exact: fn(&[u8]) -> bool) -> Option<bool> {
     let mut found = None;
     for (index, arg) in args.iter().enumerate() {
@@ -456,7 +457,7 @@ fn version_after(package: &[u8], mark: u8) -> Option<&[u8]> {
     (at > 0).then(|| package.get(at.saturating_add(1)..)).flatten()
 }
 
-/// A whole version, or a digest.
+/// Returns `true` for a full version or a digest.
 fn is_exact(version: &[u8]) -> bool {
     let version = version.strip_prefix(b"v").unwrap_or(version);
     let digest = version.len() >= 40 && version.iter().all(u8::is_ascii_hexdigit);
@@ -474,7 +475,7 @@ fn is_exact(version: &[u8]) -> bool {
     digest || whole
 }
 
-/// A package of the plugin's own folder is covered by the pin.
+/// Returns `true` for a package inside the plugin's directory, which the pin covers.
 fn is_own(package: &[u8]) -> bool {
     is_below_root(package) && (package.starts_with(b"./") || package.starts_with(b"$"))
         || package == b"."
@@ -506,7 +507,7 @@ fn is_exact_python(package: &[u8]) -> bool {
     )
 }
 
-/// Two numbers are a whole version there.
+/// Returns `true` for a full Python version; two numbers suffice, as in `1.2`.
 fn is_python_version(version: &[u8]) -> bool {
     let parts = version.split(|byte| *byte == b'.').count();
     parts >= 2
@@ -516,7 +517,7 @@ fn is_python_version(version: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-' | b'!'))
 }
 
-/// Options of a container launcher that stand alone; all others take a value.
+/// Options of container runtimes without a value. All others are taken to have one.
 const ALONE: &[&[u8]] = &[
     b"-i",
     b"-t",
@@ -541,7 +542,7 @@ const ALONE: &[&[u8]] = &[
     b"-itd",
 ];
 
-/// Gives the image that a container launcher runs, with what stands behind it.
+/// Returns the image that a container runtime runs, with the words after it.
 fn image(args: &[Vec<u8>]) -> Option<(&[u8], &[Vec<u8>])> {
     let at = args.iter().position(|arg| matches!(arg.as_slice(), b"run" | b"create"))?;
     let mut value = false;
@@ -557,7 +558,7 @@ fn image(args: &[Vec<u8>]) -> Option<(&[u8], &[Vec<u8>])> {
     None
 }
 
-/// Gives the command that a container is told to start instead of its own.
+/// Returns the command that a container runs instead of its own.
 fn in_image(args: &[Vec<u8>]) -> Option<&[Vec<u8>]> {
     image(args).map(|(_, rest)| rest).filter(|rest| !rest.is_empty())
 }
@@ -574,7 +575,7 @@ fn is_exact_image(image: &[u8]) -> bool {
     })
 }
 
-/// Says whether a server's address is plain HTTP to another machine.
+/// Returns `true` if a server's address uses plain HTTP to another machine.
 pub(super) fn is_plain_http(url: &[u8]) -> bool {
     let lower = url.trim_ascii().to_ascii_lowercase();
     let Some(rest) = lower.strip_prefix(b"http://").or_else(|| lower.strip_prefix(b"ws://")) else {
@@ -593,7 +594,7 @@ pub(super) fn is_plain_http(url: &[u8]) -> bool {
         || host.ends_with(b".localhost"))
 }
 
-/// `127.0.0.1`, but not a name that begins like it.
+/// Returns `true` for `127.0.0.1` and other loopback addresses, but not for `127.evil.example`.
 fn is_loopback(host: &[u8]) -> bool {
     let number = |part: &[u8]| matches!(part.len(), 1..=3) && part.iter().all(u8::is_ascii_digit);
     host.starts_with(b"127.")

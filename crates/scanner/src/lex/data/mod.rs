@@ -1,4 +1,6 @@
-//! JSON, TOML, YAML and settings files: keys with their path, values decoded, comments as text, commands as code.
+//! Lexers for JSON, TOML, YAML and settings files.
+//!
+//! They produce keys with their paths, decoded values, comments, and commands for other lexers.
 
 mod cmake;
 mod command;
@@ -24,11 +26,11 @@ use crate::sink::Sink;
 use format::Format;
 use tree::{Tree, Twice};
 
-/// Reads a text as data.
+/// Lexes a text as data.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let format = format::of(sink.path, src);
     let manifest = matches!(sink.role, Role::Manifest | Role::Prompt);
-    // Settings name a section and a key again as they please.
+    // Settings files may repeat a section or key.
     let counts = manifest && !matches!(format, Format::Ini | Format::Cmake);
     let twice = if counts { Twice::Counts } else { Twice::Allowed };
     let mut tree = Tree::new(src, sink, out, limits.brackets, twice);

@@ -1,24 +1,25 @@
-//! Where a value stands in a data file, and the patterns of `key` rules over it.
+//! The path of a value in a data file, and the patterns of `key` rules.
 
 use std::collections::BTreeMap;
 
 use crate::view::How;
 
-/// The keys and list positions from the root to a value, decoded.
+/// The decoded keys and list positions from the root to a value.
 #[derive(Debug, Default)]
 pub(crate) struct KeyPath {
     text: Vec<u8>,
     parts: Vec<Part>,
-    /// Numbers of the first parts' paths, those that were asked for.
+    /// The path numbers of the first parts, computed on demand.
     numbers: Vec<u32>,
 }
 
-/// Paths by number: each is one part behind another, so that a path of many parts costs no more than its last ones.
+/// Numbers for paths. A path is stored as its parent's number and its last part, so that deep paths stay
+/// cheap.
 #[derive(Debug, Default)]
 pub(crate) struct Paths(BTreeMap<(u32, Box<[u8]>), u32>);
 
 impl Paths {
-    /// Gives the number of a part behind a path.
+    /// Returns the number of the path that extends `before` by a part.
     fn of(&mut self, before: u32, part: &[u8]) -> u32 {
         let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX).saturating_add(1);
         *self.0.entry((before, Box::from(part))).or_insert(next)
@@ -28,7 +29,7 @@ impl Paths {
 #[derive(Debug, Clone, Copy)]
 struct Part {
     start: usize,
-    /// What was undone in this part or in one before it.
+    /// The obfuscation that was undone in this part or an earlier one.
     how: How,
 }
 
@@ -63,7 +64,7 @@ impl KeyPath {
         self.text.extend_from_slice(digits.get(at..).unwrap_or_default());
     }
 
-    /// Keeps the first parts.
+    /// Drops all parts after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         if let Some(part) = self.parts.get(len) {
             self.text.truncate(part.start);
@@ -72,24 +73,24 @@ impl KeyPath {
         }
     }
 
-    /// Gives a part's text.
+    /// Returns a part, or an empty slice after the last one.
     pub(crate) fn part(&self, index: usize) -> &[u8] {
         let Some(part) = self.parts.get(index) else { return &[] };
         let end = self.parts.get(index.saturating_add(1)).map_or(self.text.len(), |next| next.start);
         self.text.get(part.start..end).unwrap_or_default()
     }
 
-    /// Gives the last part's text.
+    /// Returns the last part.
     pub(crate) fn last(&self) -> &[u8] {
         self.part(self.parts.len().wrapping_sub(1))
     }
 
-    /// Gives what was undone in any part.
+    /// Returns the obfuscation that was undone in any part.
     pub(crate) fn how(&self) -> How {
         self.parts.last().map_or(How::NONE, |part| part.how)
     }
 
-    /// Gives the path's number: another path has another.
+    /// Returns a number that is unique to this path.
     pub(crate) fn number(&mut self, paths: &mut Paths) -> u32 {
         for index in self.numbers.len()..self.parts.len() {
             let before = self.numbers.last().copied().unwrap_or(0);
@@ -100,12 +101,13 @@ impl KeyPath {
     }
 }
 
-/// Parts of a path among which what stands between two `**` is looked for.
+/// The number of parts in which pieces between two `**` are searched. It bounds the cost of a pattern; hosts
+/// do not read settings that deep.
 const DEEP: usize = 64;
-/// The longest name of a key by which patterns are found.
+/// The longest key by which patterns are indexed. Longer keys are compared with unindexed patterns only.
 const LONGEST: usize = 64;
 
-/// Patterns by the name of a path's last part, so that a value asks those alone which it may match.
+/// Patterns indexed by the last part of the path, so that each value is compared with few of them.
 #[derive(Debug, Default)]
 pub(crate) struct KeyIndex {
     by_name: BTreeMap<Box<[u8]>, Vec<u16>>,
@@ -127,7 +129,7 @@ impl KeyIndex {
         }
     }
 
-    /// Gives the numbers of the patterns that a path may match.
+    /// Returns the numbers of the patterns that a path may match.
     pub(crate) fn of<'i>(&'i self, path: &KeyPath) -> impl Iterator<Item = u16> + 'i {
         let last = path.last();
         let mut lower = [0_u8; LONGEST];
@@ -140,8 +142,10 @@ impl KeyIndex {
     }
 }
 
-/// The path of a `key` rule: parts joined by dots, `*` for one part, `**` for any number of them, `a|b` for either,
-/// `*a` for what ends in `a`, and `"a.b"` for a part that holds a dot.
+/// The path of a `key` rule.
+///
+/// Parts are joined by dots: `*` matches one part, `**` any number of parts, `a|b` either name, `*a` a name
+/// that ends in `a`, and `"a.b"` a part that contains a dot.
 #[derive(Debug)]
 pub(crate) struct KeyPattern(Vec<Piece>);
 
@@ -161,7 +165,7 @@ impl Piece {
         }
     }
 
-    /// Keys are compared without case: some hosts read them so.
+    /// Case is ignored, because some hosts ignore it.
     fn fits(&self, part: &[u8]) -> bool {
         match self {
             Self::One => true,
@@ -194,7 +198,7 @@ impl KeyPattern {
         Self(pieces)
     }
 
-    /// Gives the names that the pattern spells.
+    /// Returns the names in the pattern.
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.0
             .iter()
@@ -205,7 +209,7 @@ impl KeyPattern {
             .map(|name| &**name)
     }
 
-    /// Gives the names of which the last part has to be one; `None` where others do as well.
+    /// Returns the possible names of the last part, or `None` if it can be any.
     fn last_names(&self) -> Option<&[Box<[u8]>]> {
         match self.0.last() {
             Some(Piece::Names(names))
@@ -217,8 +221,10 @@ impl KeyPattern {
         }
     }
 
-    /// Says whether a path matches. It is read from the end, where most paths differ; what stands between two `**` is looked for
-    /// only where the rest fits, so that a deep path costs a pattern with one of them no more than a short one.
+    /// Returns `true` if a path matches.
+    ///
+    /// The match runs from the end, where most paths differ. Pieces between two `**` are searched only if the
+    /// rest matches, so that the depth of a path rarely matters.
     pub(crate) fn matches(&self, path: &KeyPath) -> bool {
         let pieces = self.0.as_slice();
         let is_many = |piece: &Piece| matches!(piece, Piece::Many);
@@ -236,7 +242,8 @@ impl KeyPattern {
             return false;
         }
         let mut at = head.len();
-        // Each run of pieces between two `**` at its first place behind the one before. No host reads a path that is deeper.
+        // Each run of pieces between two `**` takes its first match after the previous run. Greedy matching
+        // is correct here and keeps the search linear.
         let tail_at = tail_at.min(DEEP);
         for run in middle.split(is_many).filter(|run| !run.is_empty()) {
             let latest = tail_at.checked_sub(run.len());
@@ -249,7 +256,7 @@ impl KeyPattern {
     }
 }
 
-/// Says whether pieces fit the parts of a path that begin at a place, one by one.
+/// Returns `true` if the pieces match the parts from `at` on, one by one.
 fn fit(pieces: &[Piece], path: &KeyPath, at: usize) -> bool {
     pieces.iter().zip(at..).all(|(piece, at)| piece.fits(path.part(at)))
 }
@@ -299,7 +306,7 @@ mod tests {
         }
     }
 
-    /// What a pattern is, said by trying all.
+    /// The reference implementation of matching: tries every split.
     fn plainly(pieces: &[Piece], path: &KeyPath, at: usize) -> bool {
         match pieces.split_first() {
             None => at == path.len(),

@@ -1,25 +1,25 @@
-//! One key or value: where it stands and what it reads as.
+//! Scalars: a key or value, its place in the file and its decoded text.
 
 use crate::view::{How, View};
 
 /// A key or value as it was written.
 #[derive(Debug)]
 pub(super) struct Scalar {
-    /// The whole token with its marks.
+    /// The whole token, quotes included.
     pub(super) span: (usize, usize),
     pub(super) body: Body,
 }
 
 #[derive(Debug)]
 pub(super) enum Body {
-    /// The bytes of a range as they are.
+    /// The bytes of a range, unchanged.
     Range(usize, usize),
-    /// Decoded text with its map.
+    /// Decoded text with a map to the source.
     View(View),
 }
 
 impl Scalar {
-    /// A scalar without marks and escapes.
+    /// Creates a scalar without quotes and escapes.
     pub(super) const fn range(start: usize, end: usize) -> Self {
         Self { span: (start, end), body: Body::Range(start, end) }
     }
@@ -31,7 +31,7 @@ impl Scalar {
         }
     }
 
-    /// Gives what had to be undone to read it.
+    /// Returns the obfuscation that was undone to read the scalar.
     pub(super) fn how(&self) -> How {
         match &self.body {
             Body::Range(..) => How::NONE,
@@ -40,7 +40,7 @@ impl Scalar {
         }
     }
 
-    /// Gives the raw range of a part of what it reads as.
+    /// Maps a range of the decoded text to the source.
     pub(super) fn back(&self, start: usize, end: usize) -> (usize, usize, How) {
         match &self.body {
             Body::Range(from, to) => {
@@ -51,7 +51,7 @@ impl Scalar {
         }
     }
 
-    /// Appends what a part of it reads as to another view.
+    /// Appends part of the decoded text to another view.
     pub(super) fn append(&self, src: &[u8], range: core::ops::Range<usize>, how: How, view: &mut View) {
         match &self.body {
             Body::Range(from, _) => {
@@ -67,7 +67,7 @@ impl Scalar {
         }
     }
 
-    /// Copies a scalar that is a plain range.
+    /// Returns a copy if the scalar is a plain range.
     pub(super) const fn copied(&self) -> Option<Self> {
         match self.body {
             Body::Range(start, end) => Some(Self { span: self.span, body: Body::Range(start, end) }),
@@ -76,28 +76,28 @@ impl Scalar {
     }
 }
 
-/// How the marks of a string are escaped.
+/// The escape syntax of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// JSON and JSON5.
     Json,
-    /// TOML's basic strings.
+    /// TOML basic strings.
     Toml,
-    /// YAML's double quotes: a line break is a blank.
+    /// YAML double quotes, in which a line break is a space.
     Yaml,
-    /// Settings files: a backslash before any byte stands for that byte.
+    /// Settings files, in which a backslash quotes the next byte.
     Plain,
 }
 
-/// What an escape stands for, and how many bytes it takes.
+/// The value of an escape, and its length in bytes.
 struct Unit {
     value: Option<u32>,
     len: usize,
-    /// Set where digits name the character.
+    /// Set if digits spell the character, as in `\u0041`.
     spelled: bool,
 }
 
-/// Reads a number of digits, without building a slice that may not be there.
+/// Reads `count` hexadecimal digits.
 fn hex(rest: &[u8], from: usize, count: usize) -> Option<u32> {
     rest.get(from..from.checked_add(count)?)?.iter().try_fold(0_u32, |sum, digit| {
         let value = char::from(*digit).to_digit(16)?;
@@ -105,7 +105,7 @@ fn hex(rest: &[u8], from: usize, count: usize) -> Option<u32> {
     })
 }
 
-/// Reads the escape at the start of a text that begins with a backslash.
+/// Reads the escape at the start of `rest`, which begins with a backslash.
 fn read_escape(rest: &[u8], escapes: Escapes) -> Unit {
     let unit = |value: u32| Unit { value: Some(value), len: 2, spelled: false };
     let spelled = |digits: usize, value: Option<u32>| match value {
@@ -146,12 +146,12 @@ fn read_escape(rest: &[u8], escapes: Escapes) -> Unit {
         b'L' if escapes == Escapes::Yaml => unit(0x2028),
         b'P' if escapes == Escapes::Yaml => unit(0x2029),
         other if other.is_ascii() => unit(u32::from(*other)),
-        // A backslash before a longer character is dropped.
+        // An unknown escape of a multi-byte character: only the backslash is dropped.
         _ => Unit { value: None, len: 1, spelled: false },
     }
 }
 
-/// Decodes the body of a string with escapes. Digits that stand for printable ASCII are a disguise.
+/// Decodes a string body. Printable ASCII that is spelled with digits counts as obfuscation.
 pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: Escapes) -> View {
     let mut view = View::default();
     let mut at = start;
@@ -182,7 +182,7 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: Escapes) -> 
                 let char = char::from_u32(value).unwrap_or('\u{FFFD}');
                 view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, 0);
             }
-            // A line that goes on: what stands before the next word is not there.
+            // An escaped line break continues the line; the indentation of the next line is dropped.
             None if escapes != Escapes::Json && unit.len > 1 => {
                 let tail = src.get(range.1..end).unwrap_or_default();
                 let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -196,7 +196,7 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: Escapes) -> 
     view
 }
 
-/// Reads line breaks with the blanks around them as one blank, or as the breaks after the first.
+/// Folds line breaks and the spaces around them as YAML does: one break becomes a space, more become breaks.
 pub(super) fn fold(src: &[u8], at: usize, end: usize, view: &mut View) -> usize {
     let rest = src.get(at..end).unwrap_or_default();
     let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();

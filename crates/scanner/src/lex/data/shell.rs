@@ -1,15 +1,17 @@
-//! The first simple command of a line for a shell, as far as a manifest's rules ask: its words, and whether there is more.
-//! The shell's own lens reads all of it.
+//! The first simple command of a shell line, as far as the checks of a manifest need it.
+//!
+//! The lexer for shells reads the whole line as well; this one only answers what a server or hook starts.
 
-/// The words of a line's first command.
+/// The words of the first command of a line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) words: Vec<Vec<u8>>,
-    /// Set where there is more than that one command: a pipe, a list, a substitution, a redirection to a file.
+    /// Set if the line has more than one plain command: a pipe, a list, a substitution or a redirection to a
+    /// file.
     pub(super) more: bool,
 }
 
-/// Reads the first command of a line.
+/// Splits off the first command of a line.
 pub(super) fn split(text: &[u8]) -> Line {
     let mut line = Line::default();
     let mut word: Option<Vec<u8>> = None;
@@ -63,7 +65,7 @@ pub(super) fn split(text: &[u8]) -> Line {
     line
 }
 
-/// Reads the inside of double quotes; gives what stands after them.
+/// Reads the inside of double quotes, and returns the rest after them.
 fn quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>, more: &mut bool) -> &'a [u8] {
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
@@ -90,7 +92,7 @@ fn holds_command(text: &[u8]) -> bool {
     memchr::memchr(b'`', text).is_some() || memchr::memmem::find(text, b"$(").is_some()
 }
 
-/// Reads the target of a redirection: another descriptor or `/dev/null` writes no file.
+/// Reads the target of a redirection, and returns whether it is harmless: a descriptor or `/dev/null`.
 fn redirection(rest: &[u8]) -> (bool, &[u8]) {
     let rest = rest.strip_prefix(b">").unwrap_or(rest);
     if let Some(number) = rest.strip_prefix(b"&") {
@@ -104,7 +106,7 @@ fn redirection(rest: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// Programs that run the program after them.
+/// Programs that run the command in their arguments.
 const WRAPPERS: &[&[u8]] = &[
     b"env",
     b"sudo",
@@ -124,7 +126,7 @@ const WRAPPERS: &[&[u8]] = &[
     b"unbuffer",
 ];
 
-/// Gives the program with its arguments, assignments and wrappers in front dropped.
+/// Returns the program and its arguments, without assignments and wrappers.
 pub(super) fn program(words: &[Vec<u8>]) -> &[Vec<u8>] {
     let mut words = words;
     let mut wrapped = false;
@@ -145,13 +147,13 @@ pub(super) fn program(words: &[Vec<u8>]) -> &[Vec<u8>] {
     words
 }
 
-/// The time that `timeout` is given, or a number for `nice -n`.
+/// Returns `true` for the duration of `timeout` or the number of `nice -n`.
 fn is_duration(word: &[u8]) -> bool {
     word.first().is_some_and(u8::is_ascii_digit)
         && word.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b's' | b'm' | b'h'))
 }
 
-/// Gives a program's name: its folder, its ending on some systems and its case dropped.
+/// Returns a program's name in lower case, without its directory and `.exe`, `.cmd` or `.bat`.
 pub(super) fn base(word: &[u8]) -> Vec<u8> {
     let name = word.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default();
     let mut name = name.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! TOML, read line by line so that one broken line costs no other.
+//! TOML, read line by line, so that a broken line does not affect the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,17 @@ use super::scalar::{Body, Escapes, Scalar, decode};
 use super::tree::{Kind, Tree, Twice};
 use crate::view::How;
 
-/// What a text has named so far.
+/// The tables and keys that were named so far.
 struct Named {
     twice: Twice,
-    /// Levels of the tree at which the lines of the last header stand.
+    /// The depth of the tree in the last table header.
     base: usize,
-    /// The first parts of the last dotted key, each an open map: the next line may go on with them.
+    /// The first parts of the last dotted key, each an open map. `a.b = 1` and `a.c = 2` on the next line
+    /// share `a`.
     dots: Vec<Vec<u8>>,
-    /// Positions of the tables in lists of tables.
+    /// The number of tables in each array of tables.
     lists: BTreeMap<u32, u32>,
-    /// Tables and keys that may stand once.
+    /// Tables and keys that must not be repeated.
     seen: BTreeSet<u32>,
     paths: Paths,
 }
@@ -76,7 +77,7 @@ fn one(at: usize, then: impl FnOnce()) -> usize {
     at.saturating_add(1)
 }
 
-/// Gives where a bare word ends.
+/// Returns the end of a bare word.
 fn bare(src: &[u8], start: usize, more: &[u8]) -> usize {
     let rest = src.get(start.saturating_add(1)..).unwrap_or_default();
     let stop = |byte: &u8| {
@@ -89,14 +90,14 @@ fn bare(src: &[u8], start: usize, more: &[u8]) -> usize {
     start.saturating_add(1).saturating_add(len)
 }
 
-/// Reads a basic or literal string of one line or more.
+/// Reads a basic or literal string, single-line or multi-line.
 fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     let rest = src.get(start..).unwrap_or_default();
     let long = rest.starts_with(&[quote; 3]);
     let marks = if long { 3 } else { 1 };
     let mut at = start.saturating_add(marks);
     if long {
-        // A line break right after the marks is not part of the text.
+        // TOML drops a line break directly after `"""`.
         let tail = src.get(at..).unwrap_or_default();
         at = at.saturating_add(if tail.starts_with(b"\r\n") {
             2
@@ -126,7 +127,7 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
                 at = at.saturating_add(run);
             }
             Some(byte) if *byte == quote => break (at, at.saturating_add(1)),
-            // A line that the string does not end in ends it.
+            // An unclosed single-line string ends with its line, so that the next lines are read.
             _ => break (at, at),
         }
     };
@@ -139,7 +140,7 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     (Scalar { span: (start, next), body }, next)
 }
 
-/// Reads a dotted key at a place. What is no key is read as one bare word.
+/// Reads a dotted key such as `a."b.c".d`. Invalid text is read as one bare word.
 fn dotted(src: &[u8], start: usize) -> (Vec<Scalar>, usize) {
     let mut parts = Vec::new();
     let mut at = start;
@@ -175,7 +176,7 @@ fn blanks(src: &[u8], at: usize) -> usize {
     at.saturating_add(rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count())
 }
 
-/// Reads `[table]` or `[[list]]` and opens it.
+/// Reads `[table]` or `[[array of tables]]` and opens it.
 fn header(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
     let src = tree.src;
     let repeated = src.get(start..).is_some_and(|rest| rest.starts_with(b"[["));
@@ -206,7 +207,7 @@ fn header(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
     at
 }
 
-/// Reads the key of a line or of an inline table. Words that no `=` follows are values.
+/// Reads a key. Words without a following `=` are values.
 fn keys(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
     let (mut parts, at) = dotted(tree.src, start);
     let at = blanks(tree.src, at);
@@ -240,7 +241,7 @@ fn keys(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
     at.saturating_add(1)
 }
 
-/// Opens the maps that the first parts of a dotted key name, or goes on with those of the line before.
+/// Opens the maps of the first parts of a dotted key, or continues those of the previous line.
 fn prefix(tree: &mut Tree<'_, '_>, parts: Vec<Scalar>, at: usize, named: &mut Named) {
     let same = named
         .dots
@@ -256,7 +257,7 @@ fn prefix(tree: &mut Tree<'_, '_>, parts: Vec<Scalar>, at: usize, named: &mut Na
         tree.set_key(&part);
         tree.open(Kind::Map, at);
         if tree.depth() == before {
-            // The limit of nesting: the rest keeps the path that it has.
+            // At the nesting limit, further parts keep the current path.
             named.dots.pop();
             break;
         }

@@ -1,4 +1,4 @@
-//! Tokens of any data format to keys with their path. What is broken is read token by token.
+//! Keys with their paths, from the tokens of any data format. Broken input is read token by token.
 
 use std::collections::BTreeSet;
 
@@ -21,18 +21,18 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Level {
     kind: Kind,
-    /// Parts of the path that lead to it.
+    /// The length of the path that leads here.
     parts: usize,
-    /// Whether the path holds a key of this level.
+    /// Set if the path ends with a key of this level.
     keyed: bool,
-    /// Where that key begins.
+    /// The start of that key.
     key_at: usize,
     index: u32,
-    /// The key that holds it, as far as it tells what its values are.
+    /// The role of the values, from the key of this level.
     pub(super) interest: Interest,
     pub(super) context: Context,
     pub(super) facts: Facts,
-    /// Keys seen, where one may not stand twice.
+    /// Keys so far, if duplicates are reported.
     seen: BTreeSet<Box<[u8]>>,
 }
 
@@ -43,37 +43,37 @@ impl Level {
     }
 }
 
-/// Whether a key that stands twice counts.
+/// Whether a duplicate key is a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Twice {
     Counts,
-    /// The format names a table again to go on with it.
+    /// The format allows a table to be reopened.
     Allowed,
 }
 
-/// Builds paths from tokens and tells the rules of each value.
+/// Builds paths from tokens and reports values to the rules.
 pub(super) struct Tree<'t, 'r> {
     pub(super) src: &'t [u8],
     pub(super) sink: &'t mut Sink<'r>,
     pub(super) out: &'t mut Lexed,
-    /// The matchers of kind `key` that look at this file.
+    /// The `key` matchers that apply to this file.
     among: Vec<u16>,
     pub(super) path: KeyPath,
     levels: Vec<Level>,
     open: [usize; 2],
     pending: Option<Scalar>,
     limit: usize,
-    /// Levels beyond the limit; their values keep the path of the last one within.
+    /// The number of levels over the nesting limit. Their values keep the path of the last level within it.
     over: usize,
     pub(super) twice: Twice,
-    /// Set where the text holds what a `data:` URI begins with.
+    /// Set if the text contains `data:`, so that other files skip the search for URIs.
     pub(super) uris: bool,
     wide: bool,
-    /// The manifest of a package, whose entries are code.
+    /// Set for package.json, whose entry points are code.
     package: bool,
-    /// Bytes that commands may still be put together from.
+    /// The bytes that may still be copied into command lines.
     pub(super) budget: usize,
-    /// Where the last comment ends.
+    /// The end of the last comment.
     noted: usize,
 }
 
@@ -114,7 +114,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         }
     }
 
-    /// A key or value.
+    /// Takes a key or value.
     pub(super) fn scalar(&mut self, scalar: Scalar) {
         if let Some(before) = self.pending.take() {
             self.settle(before);
@@ -122,7 +122,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         self.pending = Some(scalar);
     }
 
-    /// What stood before another token with nothing between them: a key whose colon is missing, or a value.
+    /// Takes a scalar that another scalar follows without a separator: a key without a colon, or a value.
     fn settle(&mut self, before: Scalar) {
         let bare = self.levels.last().is_some_and(|level| level.kind == Kind::Map && !level.keyed);
         if bare && self.levels.len() > 1 {
@@ -132,7 +132,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         }
     }
 
-    /// What stands between a key and its value.
+    /// Takes the separator between a key and its value.
     pub(super) fn assign(&mut self) {
         let Some(scalar) = self.pending.take() else { return };
         if self.levels.last().is_some_and(|level| level.keyed)
@@ -143,7 +143,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         self.set_key(&scalar);
     }
 
-    /// What stands between two values.
+    /// Takes the separator between two values.
     pub(super) fn comma(&mut self) {
         if let Some(scalar) = self.pending.take() {
             self.value(scalar);
@@ -154,6 +154,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             self.path.truncate(level.parts);
         }
     }
+/// Takes the start of a map or list.
 
     pub(super) fn open(&mut self, kind: Kind, at: usize) {
         if let Some(before) = self.pending.take() {
@@ -164,7 +165,7 @@ impl<'t, 'r> Tree<'t, 'r> {
                 self.sink.unread.push(Unread { start: at, end: self.src.len() });
             }
             self.over = self.over.saturating_add(1);
-            // What is beyond the limit takes the key away, as a map of its own would.
+            // A level over the limit consumes the pending key, as a level within it would.
             if let Some(top) = self.levels.last_mut() {
                 top.keyed = false;
                 self.path.truncate(top.parts);
@@ -176,7 +177,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             let key = self.path.last();
             (Interest::of(key, top.context), top.context.below(key))
         } else if self.levels.len() == 1 {
-            // What a file's name says of its root holds in the map that is all of it.
+            // The context of the file name applies to the outermost map, even if it has braces.
             (top.interest, top.context)
         } else {
             (top.interest, top.context.in_list())
@@ -198,7 +199,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         self.count(kind, 1);
     }
 
-    /// Opens a map that is one item of a list named again and again.
+    /// Opens a map that is an item of an array of tables.
     pub(super) fn open_item(&mut self, index: u32, at: usize) {
         self.open(Kind::List, at);
         if let Some(top) = self.levels.last_mut() {
@@ -213,7 +214,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         *slot = slot.saturating_add_signed(more);
     }
 
-    /// A mark that closes. One that fits nothing is left out; levels that it passes by are closed with it.
+    /// Takes a closing bracket. An unmatched one is ignored; unclosed levels inside are closed with it.
     pub(super) fn close(&mut self, kind: Kind, end: usize) {
         if let Some(scalar) = self.pending.take() {
             self.value(scalar);
@@ -223,7 +224,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             return;
         }
         let [maps, lists] = self.open;
-        // The root is a map that no mark closes.
+        // The root map has no closing bracket.
         let known = if kind == Kind::Map { maps > 1 } else { lists > 0 };
         while known && self.levels.len() > 1 {
             let last = self.levels.last().map(|level| level.kind);
@@ -234,7 +235,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         }
     }
 
-    /// Closes levels until so many are open.
+    /// Closes levels until `depth` are open.
     pub(super) fn close_to(&mut self, depth: usize, end: usize) {
         if let Some(scalar) = self.pending.take() {
             self.value(scalar);
@@ -251,7 +252,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         self.levels.len()
     }
 
-    /// Says whether the open level has a key that waits for its value.
+    /// Returns `true` if the innermost level has a key without a value.
     pub(super) fn is_keyed(&self) -> bool {
         self.levels.last().is_some_and(|level| level.keyed)
     }
@@ -265,7 +266,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         self.path.truncate(top.parts);
     }
 
-    /// Takes a scalar as the key of what follows.
+    /// Makes a scalar the key of the next value.
     pub(super) fn set_key(&mut self, key: &Scalar) {
         let how = key.how();
         let bytes = key.bytes(self.src);
@@ -273,7 +274,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             let words = &self.sink.rules.data;
             crate::unicode::identifier_beside(bytes, key.span, how, words, &|_| false, self.sink);
         }
-        // A sentence as a key is read by whoever reads the file.
+        // A key with spaces may be an instruction to a model, so it is also prose.
         if memchr::memchr(b' ', bytes).is_some() {
             self.text(key);
         }
@@ -287,12 +288,12 @@ impl<'t, 'r> Tree<'t, 'r> {
         }
     }
 
-    /// Adds a part to the key that was taken: a dotted key.
+    /// Appends a part to the current key, as in `a.b`.
     pub(super) fn add_key(&mut self, key: &Scalar) {
         self.path.push(key.bytes(self.src), key.how());
     }
 
-    /// Tells the rules of a value and keeps what makes up a command.
+    /// Reports a value to the rules, and records it if it is part of a command.
     fn value(&mut self, scalar: Scalar) {
         let Some(top) = self.levels.last() else { return };
         let (kind, keyed, index, key_at) = (top.kind, top.keyed, top.index, top.key_at);
@@ -324,7 +325,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         }
     }
 
-    /// Files that a package says are its programs or what others load: code, whatever their names say.
+    /// Records the entry points of a package.json as JavaScript, whatever their file extension is.
     fn entry(&mut self, scalar: &Scalar) {
         if !self.package
             || !matches!(self.path.part(0), b"main" | b"module" | b"browser" | b"bin" | b"exports")
@@ -340,7 +341,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         }
     }
 
-    /// The facts of the map that holds a value, or that holds the list around it.
+    /// Returns the facts of the map around a value, or around the list that contains the value.
     pub(super) fn facts_of(&mut self) -> Option<&mut Facts> {
         let list = self.in_list();
         let at = self.levels.len().checked_sub(if list { 2 } else { 1 })?;
@@ -366,12 +367,12 @@ impl<'t, 'r> Tree<'t, 'r> {
             }
             Body::View(view) => {
                 if !scalar.how().is_plain() {
-                    // What an escape hid is looked at as what stands openly is: a token in `\u0041` say.
+                    // Text behind escapes is scanned as raw text too: a token may be written as `\u0041…`.
                     crate::file::raw_view(view, self.sink);
                 }
                 self.out.text.begin(Within::Value, 0);
                 let mut at = 0_usize;
-                // Word by word, so that each has its own place.
+                // One step per word, so that a match maps to the words it covers.
                 for word in view.bytes.split_inclusive(|byte| matches!(byte, b' ' | b'\n')) {
                     let next = at.saturating_add(word.len());
                     let (from, to, how) = view.map.back(at, next);
@@ -382,9 +383,9 @@ impl<'t, 'r> Tree<'t, 'r> {
         }
     }
 
-    /// A comment, without its marks.
+    /// Adds a comment to the text view, without its marks.
     pub(super) fn comment(&mut self, start: usize, end: usize) {
-        // Comments with nothing between them are one text.
+        // Comments that only whitespace separates form one text.
         let between = self.src.get(self.noted..start).filter(|_| self.noted > 0);
         if !between.is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace)) {
             self.out.text.begin(Within::Comment, 0);
@@ -406,7 +407,7 @@ impl<'t, 'r> Tree<'t, 'r> {
 
     pub(super) fn finish(mut self) {
         self.close_to(1, self.src.len());
-        // The root may be a map without braces.
+        // The root can be a command, as in a TOML or YAML file that describes one.
         if let Some(root) = self.levels.pop() {
             let end = self.src.len();
             super::command::object(&mut self, &root, end);

@@ -1,4 +1,4 @@
-//! `data:` URIs in values: decoded and read as what they say they are.
+//! `data:` URIs in values: decoded, and lexed by their media type.
 
 use super::scalar::Scalar;
 use super::tree::Tree;
@@ -6,7 +6,7 @@ use crate::entry::Lens;
 use crate::sink::EmbeddedText;
 use crate::view::{How, View};
 
-/// Finds `data:` URIs in a value and hands on what they hold.
+/// Finds the `data:` URIs in a value and passes their content to the lexers.
 pub(super) fn embed(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: How) {
     if !tree.uris && scalar.copied().is_some() {
         return;
@@ -39,7 +39,7 @@ pub(crate) const fn is_end(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b')' | b'>' | b'`') || byte.is_ascii_whitespace()
 }
 
-/// The reader that a media type asks for; pictures and sounds have none.
+/// Returns the lexer for a media type, or `None` for images, sounds and the like.
 pub(crate) fn lens(kind: &[u8]) -> Option<Lens> {
     let name = kind.split(|byte| *byte == b';').next().unwrap_or_default();
     let has = |word: &[u8]| memchr::memmem::find(name, word).is_some();
@@ -89,10 +89,10 @@ fn base64_at(scalar: &Scalar, body: &[u8], from: usize, how: How, view: &mut Vie
     });
 }
 
-/// Reads base64 leniently: both alphabets, bytes of neither left out, no padding asked.
+/// Decodes base64 leniently: accepts both alphabets, skips other bytes and does not require padding.
 pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len().saturating_mul(3) / 4);
-    // Digits with nothing between them go block by block.
+    // Full blocks of digits are decoded 32 at a time, without a check per byte.
     let (blocks, _) = body.as_chunks::<32>();
     let digits = |block: &&[u8; 32]| block.iter().all(|byte| value(*byte) < NONE);
     let whole = blocks.iter().take_while(digits).map(|block| out.extend_from_slice(&self::block(block)));
@@ -101,7 +101,7 @@ pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Reads digits of base64 with nothing between them.
+/// Decodes a block of 32 base64 digits.
 pub(crate) fn block(digits: &[u8; 32]) -> [u8; 24] {
     let mut out = [0; 24];
     for (to, from) in out.as_chunks_mut::<3>().0.iter_mut().zip(digits.as_chunks::<4>().0) {
@@ -112,7 +112,7 @@ pub(crate) fn block(digits: &[u8; 32]) -> [u8; 24] {
     out
 }
 
-/// What a byte stands for in base64; larger where it is none of its digits, and `END` where it ends the text.
+/// The value of each base64 digit, a larger number for other bytes, and `END` for padding.
 const VALUES: [u8; 256] = values();
 const NONE: u8 = 64;
 const END: u8 = 65;
@@ -143,7 +143,7 @@ fn value(digit: u8) -> u8 {
     VALUES.get(usize::from(digit)).copied().unwrap_or(NONE)
 }
 
-/// Tells each decoded byte with the range that it stands in.
+/// Reports each decoded byte with its range in the source.
 pub(crate) fn quads(body: &[u8], mut each: impl FnMut(u8, usize, usize)) {
     let (mut bits, mut held, mut first) = (0_u32, 0_u32, 0_usize);
     for (at, byte) in body.iter().enumerate() {

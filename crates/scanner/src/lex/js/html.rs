@@ -1,4 +1,4 @@
-//! Markup that holds scripts: HTML, SVG, Vue, Svelte, Astro.
+//! Markup that contains scripts: HTML, SVG, Vue, Svelte, Astro.
 
 use super::xml;
 use crate::entry::Lens;
@@ -7,14 +7,15 @@ use crate::sink::{EmbeddedText, Sink, Unread};
 use crate::text::Within;
 use crate::view::{How, View};
 
-/// Says whether a file is markup around scripts.
+/// Returns `true` if a file is markup around scripts, by its name.
 pub(crate) fn is_markup(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     matches!(ending.as_str(), "html" | "htm" | "xhtml" | "xht" | "svg" | "vue" | "svelte" | "astro")
 }
 
-/// Hands scripts, event attributes, script addresses and template expressions to the lexer of code; all of the text is
-/// prose besides.
+/// Passes scripts, event attributes, script addresses and template expressions to the lexer for JavaScript.
+///
+/// The whole text is prose as well.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     out.text.begin(Within::Prose, 0);
     out.text.raw(src, 0, How::NONE);
@@ -30,7 +31,8 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         let tag = at.saturating_add(len);
         let rest = src.get(tag..).unwrap_or_default();
         if let Some(body) = rest.strip_prefix(b"<!--") {
-            // What a comment holds runs nowhere; one that nothing ends is read on, and so are those below it.
+            // Scripts in comments do not run. An unclosed comment is read as markup, and so are those after
+            // it.
             let len = if ends { comment(body) } else { None };
             ends &= len.is_some();
             at = tag.saturating_add(4).saturating_add(len.unwrap_or(0));
@@ -66,7 +68,8 @@ fn embed(sink: &mut Sink<'_>, start: usize, end: usize) {
     }
 }
 
-/// Gives how long a comment is behind its mark, the end with it, if it has one: `-->`, `--!>`, or `>` and `->` right at the start.
+/// Returns the length of a comment after `<!--`, including its end if it has one: `-->`, `--!>`, or `>` and
+/// `->` at the very start.
 fn comment(body: &[u8]) -> Option<usize> {
     if body.starts_with(b">") {
         return Some(1);
@@ -75,7 +78,7 @@ fn comment(body: &[u8]) -> Option<usize> {
         return Some(2);
     }
     let end = memchr::memmem::find(body, b"-->");
-    // The rarer end is looked for in front of the other alone, so that many comments cost no more than their bytes.
+    // The rarer end is searched only before the other one, so that many comments take linear time.
     let head = body.get(..end.unwrap_or(body.len())).unwrap_or_default();
     match (memchr::memmem::find(head, b"--!>"), end) {
         (Some(end), _) => Some(end.saturating_add(4)),
@@ -84,7 +87,8 @@ fn comment(body: &[u8]) -> Option<usize> {
     }
 }
 
-/// `<meta charset=utf-7>`, in either form.
+/// Returns `true` for `<meta charset=utf-7>` in either form, with which old browsers decode the page
+/// differently.
 fn is_hidden_charset(tag: &[u8]) -> bool {
     let meta = tag.get(1..5).is_some_and(|name| name.eq_ignore_ascii_case(b"meta"));
     let Some(head) = tag.get(..tag.len().min(512)).filter(|_| meta) else { return false };
@@ -93,14 +97,14 @@ fn is_hidden_charset(tag: &[u8]) -> bool {
     memchr::memmem::find(&lower, b"charset=utf-7").is_some()
 }
 
-/// The code between two lines of `---` at the top of a component.
+/// Returns the code between two `---` lines at the top of a component.
 fn front_matter(src: &[u8]) -> Option<(usize, usize)> {
     let body = src.strip_prefix(b"---")?;
     let end = memchr::memmem::find(body, b"\n---")?;
     Some((3, end.saturating_add(3)))
 }
 
-/// Finds where a tag ends; a mark in a quoted value ends nothing.
+/// Returns the end of a tag. `>` in a quoted value does not count.
 fn tag_end(src: &[u8], tag: usize) -> usize {
     let mut quote = None;
     for (index, byte) in src.get(tag..).unwrap_or_default().iter().enumerate() {
@@ -111,12 +115,12 @@ fn tag_end(src: &[u8], tag: usize) -> usize {
             _ => {}
         }
     }
-    // An unclosed quote: the tag ends at its first mark after all, so that no script hides behind it.
+    // With an unclosed quote, the tag ends at its first `>`, so that the quote does not hide a script.
     let rest = src.get(tag..).unwrap_or_default();
     memchr::memchr(b'>', rest).map_or(src.len(), |len| tag.saturating_add(len).saturating_add(1))
 }
 
-/// Finds where a script ends: at its closing tag, in any case.
+/// Returns the end of a script, at its closing tag in any case.
 fn script_end(src: &[u8], start: usize, name: &[u8]) -> usize {
     let mut at = start;
     while let Some(len) = memchr::memmem::find(src.get(at..).unwrap_or_default(), b"</") {
@@ -136,14 +140,14 @@ fn script_end(src: &[u8], start: usize, name: &[u8]) -> usize {
 /// What is known of a page while its tags are read.
 struct Page<'a> {
     src: &'a [u8],
-    /// It is read by the rules of XML: references count in scripts too, and names have prefixes.
+    /// Set if the page is XML: scripts may contain references, and names may have prefixes.
     xml: bool,
-    /// What the page's own references stand for.
+    /// The entities that the page declares.
     named: xml::Entities<'a>,
 }
 
 impl<'a> Page<'a> {
-    /// Gives the name of a tag that holds a script.
+    /// Returns the name of a tag that contains a script.
     fn script_name(&self, tag: &'a [u8]) -> Option<&'a [u8]> {
         let name = tag.get(1..)?;
         let len = name
@@ -165,7 +169,7 @@ impl<'a> Page<'a> {
         sink.embed(Lens::Js, EmbeddedText::View(xml::text(text, range.0, &self.named)));
     }
 
-    /// Event attributes and script addresses of one tag.
+    /// Handles event attributes and script addresses of one tag.
     fn attributes(&self, tag: (usize, usize), sink: &mut Sink<'_>) {
         let src = self.src;
         let head = src.get(tag.0..tag.1).unwrap_or_default();
@@ -196,7 +200,7 @@ impl<'a> Page<'a> {
             let bound = matches!(name.first(), Some(b'@' | b':')) || name.starts_with(b"v-");
             let value = src.get(start..end).unwrap_or_default();
             if script && name.eq_ignore_ascii_case(b"src") {
-                // A file that a page runs is code, whatever its name says.
+                // A script that a page loads is code, whatever its file extension is.
                 if let Ok(value) = core::str::from_utf8(value)
                     && !value.contains(':')
                     && !value.starts_with("//")
@@ -223,12 +227,13 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Attributes of an animation that give what it sets.
+/// Returns `true` for attributes with which an SVG animation sets another attribute.
 fn is_change(name: &[u8]) -> bool {
     matches!(name, b"to" | b"from" | b"by" | b"values")
 }
 
-/// Gives how long `javascript:` is in front of an address. Blanks and controls in it count for nothing.
+/// Returns the length of `javascript:` at the start of an address. Browsers ignore whitespace and control
+/// characters in it.
 fn script_of(value: &[u8]) -> Option<usize> {
     let mut wanted = b"javascript:".iter();
     let mut next = wanted.next()?;
@@ -243,7 +248,7 @@ fn script_of(value: &[u8]) -> Option<usize> {
     None
 }
 
-/// An attribute's value with its character references undone, from its `skip`th decoded byte on.
+/// Returns an attribute's value with its character references decoded, without the first `skip` bytes.
 fn referred_from(value: &[u8], start: usize, skip: usize, named: &xml::Entities<'_>) -> View {
     let mut view = View::default();
     let (mut at, mut seen) = (0_usize, 0_usize);
@@ -256,7 +261,7 @@ fn referred_from(value: &[u8], start: usize, skip: usize, named: &xml::Entities<
     view
 }
 
-/// Expressions between braces of a template.
+/// Passes expressions in the braces of a template to the lexer for JavaScript.
 fn holes(src: &[u8], sink: &mut Sink<'_>) {
     let mut at = 0_usize;
     while let Some(len) = memchr::memchr(b'{', src.get(at..).unwrap_or_default()) {

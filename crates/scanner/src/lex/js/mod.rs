@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript.
+//! JavaScript and TypeScript, with the parser of the crate `plugward-readers`.
 
 pub(crate) mod html;
 mod xml;
@@ -17,17 +17,17 @@ use crate::view::How;
 const WRITING: source::Writing =
     source::Writing { lens: Lens::Js, comment_marks: b" \t*/!", decode: js::decode_text };
 
-/// Names of the module that starts programs.
+/// Names of the module that starts child processes.
 const STARTERS: [&[u8]; 2] = [b"child_process", b"node:child_process"];
 
-/// Starts the table of names.
+/// Creates the table of names that rules look for.
 pub(crate) fn names() -> Names {
     let mut names = Names::new();
     analysis::intern(&mut names, Language::JavaScript);
     names
 }
 
-/// Reads a text as JavaScript or, by the file extension, TypeScript.
+/// Lexes JavaScript, or TypeScript for its file extensions.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let mut options = JsOptions::for_path(sink.path);
     options.depth = options.depth.min(limits.brackets);
@@ -39,7 +39,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     let has_html_comments = reading.has_html_comments;
     out.code = reading.code;
     if has_html_comments {
-        // Scripts have comments that modules lack. Both readings count.
+        // `<!--` starts a comment in a script but not in a module, so the file is read both ways.
         options.html_comments = HtmlComments::Comment;
         let reading = js::read(src, options);
         source::second_readings(src, &reading, WRITING.lens, sink);
@@ -48,7 +48,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     }
 }
 
-/// Looks at what a file shows besides its program.
+/// Reports facts about the text of a file, besides those about its program.
 fn look(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
     let words = &sink.rules.js.words;
     source::gaps(src, &reading.pieces, sink);
@@ -58,7 +58,7 @@ fn look(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
     starters(reading, sink);
 }
 
-/// Finds a mark without width right beside a word, which the language takes for a blank.
+/// Reports a zero-width character next to a word, which JavaScript treats as whitespace.
 fn unseen_blanks(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
     let is_word =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(byte));
@@ -72,7 +72,7 @@ fn unseen_blanks(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
     }
 }
 
-/// Finds the name of the module that starts programs as a value of its own: a specifier is judged as one.
+/// Reports the name of the child-process module as a plain string. Import specifiers are checked as imports.
 fn starters(reading: &Reading, sink: &mut Sink<'_>) {
     let program = &reading.program;
     let is_wanted = |text| STARTERS.contains(&program.bytes(text));

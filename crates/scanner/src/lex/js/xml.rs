@@ -1,4 +1,4 @@
-//! What XML does with text that HTML does not: references in scripts, names that a document gives to texts, CDATA.
+//! Differences between XML and HTML: references in scripts, declared entities, CDATA.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -8,18 +8,19 @@ use crate::sink::{EmbeddedText, Sink};
 use crate::unicode::entity;
 use crate::view::{How, View};
 
-/// Most names that a document gives, the longest text of one, and how deep they may stand in one another.
+/// The most entities per document, the longest one, and how deep they may be nested. They bound entity
+/// expansion attacks such as "billion laughs".
 const NAMES: usize = 256;
 const TEXT: usize = 4096;
 const LEVELS: usize = 4;
 
-/// What a document's own names stand for.
+/// The entities that a document declares.
 #[derive(Debug)]
 pub(super) struct Entities<'a> {
     texts: BTreeMap<&'a [u8], Vec<u8>>,
-    /// Bytes that they may still become.
+    /// The bytes to which they may still expand.
     left: Cell<usize>,
-    /// One was left as it is, since nothing was left.
+    /// Set if a reference was not expanded because the budget was spent.
     over: Cell<bool>,
 }
 
@@ -37,13 +38,13 @@ impl Entities<'_> {
     }
 }
 
-/// Says whether a file is read by the rules of XML.
+/// Returns `true` if a file is XML, by its name.
 pub(super) fn is_xml(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     matches!(ending.as_str(), "svg" | "xhtml" | "xht")
 }
 
-/// Gives the names that `<!ENTITY name "text">` gives to texts. A text is markup where it is used, so it is read as such.
+/// Returns the entities that `<!ENTITY name "text">` declares. Their text is also read as markup.
 pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
     let left = Cell::new((1_usize << 16).saturating_add(src.len().saturating_mul(4)));
     let mut named = Entities { texts: BTreeMap::new(), left, over: Cell::new(false) };
@@ -84,7 +85,7 @@ pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
     named
 }
 
-/// Undoes the references of a text; what they stand for may hold more of them.
+/// Decodes the references of a text, including those in their replacement.
 fn expanded(value: &[u8], named: &Entities<'_>, levels: usize) -> Vec<u8> {
     let mut view = View::default();
     let mut at = 0_usize;
@@ -98,8 +99,9 @@ fn expanded(value: &[u8], named: &Entities<'_>, levels: usize) -> Vec<u8> {
     if again { expanded(&view.bytes, named, levels.saturating_sub(1)) } else { view.bytes }
 }
 
-/// Adds what stands at the start of a text, but for its first `skip` bytes. Gives how much of the text it takes and how much it
-/// stands for.
+/// Appends the decoded start of a text without its first `skip` bytes.
+///
+/// Returns the length of the source and of the decoded text.
 pub(super) fn one(
     rest: &[u8],
     place: usize,
@@ -136,18 +138,19 @@ pub(super) fn one(
     let mut bytes = [0; 4];
     let text = char.encode_utf8(&mut bytes).as_bytes();
     if skip == 0 {
-        // Marks have to be written so in an attribute; letters need not.
+        // An attribute must escape quotes and brackets, but does not need to escape letters.
         let how = if char.is_ascii_alphanumeric() { How::UNICODE } else { How::NONE };
         view.put(text, (place, place.saturating_add(len)), how, 0);
     }
     (len, text.len())
 }
 
-/// A script's text as its reader gets it: references undone but inside of CDATA, whose marks are gone, and no comments.
+/// Returns the text of a script as an XML parser delivers it: references decoded outside of CDATA, and no
+/// comments.
 pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
     let mut view = View::default();
     let mut at = 0_usize;
-    // Of comments and of CDATA that nothing ends, one is looked for.
+    // Cleared after an unclosed comment or CDATA section, so that the end is searched only once.
     let mut ends = true;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let place = start.saturating_add(at);
@@ -169,7 +172,7 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
             at = at.saturating_add(whole.max(1));
             continue;
         }
-        // Up to the next mark, the one that stands here aside.
+        // Continues to the next `<` or `&` after the current one.
         let len = rest
             .iter()
             .skip(1)
@@ -186,7 +189,7 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
     view
 }
 
-/// Says whether a tag animates the handler of an event: `attributeName="onclick"`.
+/// Returns `true` if a tag animates an event handler: `attributeName="onclick"`.
 pub(super) fn animates_event(tag: &[u8]) -> bool {
     memchr::memmem::find(tag, b"attributeName").is_some_and(|at| {
         let tail = tag.get(at.saturating_add(13)..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Code blocks: the lens of the language that a label names, and the commands in a transcript.
+//! Code blocks: the lexer that a label selects, and the commands in a transcript.
 
 use core::ops::Range;
 
@@ -9,33 +9,33 @@ use crate::sink::EmbeddedText;
 use crate::text::{FENCED, QUOTED, Within};
 use crate::view::{How, View};
 
-/// How the text of a block is read besides as text.
+/// How the content of a block is lexed, besides as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     Lens(Lens),
     /// Markup around scripts.
     Markup,
-    /// Commands behind prompts or the instructions of a Dockerfile, with other lines.
+    /// A transcript: commands after prompts, or instructions of a Dockerfile, between other lines.
     Console,
-    /// Without a label: the language that the text looks like.
+    /// No label: the language is guessed.
     Unsaid,
-    /// A language without a lens.
+    /// A language without a lexer.
     Text,
 }
 
-/// A code block, and the ranges of its lines without the marks of the quotes and lists around it.
+/// A code block, with the ranges of its lines inside quotes and lists.
 #[derive(Debug)]
 pub(super) struct Fence {
     code: Code,
     fenced: bool,
-    /// A line of its own closes it.
+    /// Set if a line of its own closes the block.
     closed: bool,
     lines: Vec<(usize, usize)>,
-    /// The lines are one range of the source.
+    /// The range of the block, if its lines are contiguous in the source.
     whole: Option<Range<usize>>,
 }
 
-/// The lines of a transcript that are commands.
+/// Which lines of a transcript are commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
     Typed,
@@ -43,7 +43,7 @@ enum Keep {
 }
 
 impl Fence {
-    /// Opens a block with the code of its label, or an indented one without.
+    /// Opens a block with the code of its label; an indented block has none.
     pub(super) fn new(src: &[u8], range: Range<usize>, label: Option<Code>) -> Self {
         let text = src.get(range.clone()).unwrap_or_default().trim_ascii_end();
         let last = memchr::memrchr(b'\n', text).and_then(|at| text.get(at..)).unwrap_or_default();
@@ -57,11 +57,11 @@ impl Fence {
         }
     }
 
-    /// Adds a part of the text: a line, or several that have no marks in front of them.
+    /// Adds part of the text: one line, or several without quote marks in front.
     pub(super) fn push(&mut self, range: Range<usize>) {
         match &mut self.whole {
             None if self.lines.is_empty() => self.whole = Some(range.clone()),
-            // The carriage return of a line end is not part of the text.
+            // The carriage return of a line break is not part of the text.
             Some(whole) if range.start.saturating_sub(whole.end) < 2 => whole.end = range.end,
             _ => self.whole = None,
         }
@@ -72,14 +72,15 @@ impl Fence {
         self.lines.first().map_or(usize::MAX, |line| line.0)
     }
 
-    /// Hands the code to its lens and the text to the text view. In documentation, a fence that every renderer shows as one
-    /// counts less.
+    /// Passes the code to its lexer and the text to the text view.
+    ///
+    /// In documentation, a fence that every renderer shows as code has less weight.
     pub(super) fn finish(mut self, prose: &mut Prose<'_, '_, '_>) {
         let parts = core::mem::take(&mut self.lines);
         self.lines = parts.into_iter().flat_map(|(start, end)| lines(prose.src, start..end)).collect();
         let first = self.lines.first().and_then(|line| prose.src.get(line.0..line.1)).unwrap_or_default();
         if !self.fenced && (first.starts_with(b"```") || first.starts_with(b"~~~")) {
-            // Readers of the source take an indented fence for a fence.
+            // A model that reads the source takes an indented fence for a fence.
             self.code = code(first.get(3..).unwrap_or_default());
             self.lines.remove(0);
             self.whole = None;
@@ -114,7 +115,7 @@ impl Fence {
         prose.embed_fence(lens, text, flags);
     }
 
-    /// Returns the lines with their prompts removed: all of them, or those behind a prompt.
+    /// Returns the lines without their prompts: all of them, or only those with a prompt.
     fn typed(&self, prose: &Prose<'_, '_, '_>, keep: Keep) -> View {
         let mut view = View::default();
         let mut continued = false;
@@ -137,7 +138,7 @@ impl Prose<'_, '_, '_> {
         self.src.get(line.0..line.1).unwrap_or_default()
     }
 
-    /// Reads the fences inside a block of HTML. A renderer shows them as text, and a reader of the source as code.
+    /// Reads the fences inside an HTML block. A renderer shows them as text, but a model reads the source.
     pub(super) fn fences(&mut self, range: Range<usize>) {
         let mut open: Option<Fence> = None;
         for (start, end) in lines(self.src, range) {
@@ -159,13 +160,13 @@ impl Prose<'_, '_, '_> {
     }
 }
 
-/// Programs that a command without a label begins with.
+/// Programs that identify an unlabeled block as commands.
 const PROGRAMS: &str = "apt apt-get base64 bash brew bun bunx cargo cat chmod chown cp crontab curl dd deno docker echo env eval \
     exec export find gem gh git go iex iwr kill kubectl launchctl ln make mkdir mkfifo mv nc ncat node nohup \
     npm npx openssl osascript perl php pip pip3 pipx pnpm podman powershell pwsh python python3 rm rsync ruby \
     scp sed sh socat source ssh sudo systemctl tar tee unzip uv uvx wget xargs yarn zsh";
 
-/// Returns how a block with a label is read.
+/// Returns how a block with a label is lexed.
 pub(super) fn code(label: &[u8]) -> Code {
     let label: Vec<u8> = label
         .iter()
@@ -176,9 +177,9 @@ pub(super) fn code(label: &[u8]) -> Code {
         .map(u8::to_ascii_lowercase)
         .collect();
     let label = core::str::from_utf8(&label).unwrap_or_default();
-    // As pages call it.
+    // Some pages write `language-sh` or `lang-sh`.
     let label = label.strip_prefix("language-").or_else(|| label.strip_prefix("lang-")).unwrap_or(label);
-    // A file's name says as much as a language's.
+    // A label may be a file name, whose extension names the language.
     let ending = label.rsplit('.').next().unwrap_or_default();
     match ending {
         "" | "code" => Code::Unsaid,
@@ -203,7 +204,7 @@ pub(super) fn code(label: &[u8]) -> Code {
     }
 }
 
-/// Guesses the language of a line of code that nobody named.
+/// Guesses the language of an unlabeled line of code.
 fn guess_line(line: &[u8]) -> Option<Lens> {
     let line = line.trim_ascii();
     let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
@@ -233,12 +234,12 @@ fn guess_line(line: &[u8]) -> Option<Lens> {
     (!rest.is_empty() && PROGRAMS.split(' ').any(|known| known == program)).then_some(Lens::Sh)
 }
 
-/// Says whether text is a command that a reader would type.
+/// Returns `true` if a text is a command that a user would type.
 pub(super) fn is_command(line: &[u8]) -> bool {
     guess_line(line.get(prompt(line)..).unwrap_or_default()) == Some(Lens::Sh)
 }
 
-/// Gives the length of a prompt at the start of a line.
+/// Returns the length of a prompt at the start of a line.
 fn prompt(line: &[u8]) -> usize {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     match line.get(blanks..).unwrap_or_default() {
@@ -250,7 +251,7 @@ fn prompt(line: &[u8]) -> usize {
     }
 }
 
-/// A line without the marks of a comment, so that an order in comments of any language reads on.
+/// Returns a line without comment marks, so that an instruction that spans comment lines is matched.
 fn undecorated(src: &[u8], range: (usize, usize)) -> (usize, usize) {
     let text = src.get(range.0..range.1).unwrap_or_default();
     let marks = text

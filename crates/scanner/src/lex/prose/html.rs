@@ -1,4 +1,4 @@
-//! HTML in prose: text, comments, scripts, event handlers, and elements that are not shown.
+//! HTML in prose: text, comments, scripts, event handlers, and hidden elements.
 
 use core::ops::Range;
 
@@ -7,13 +7,13 @@ use crate::entry::Lens;
 use crate::text::Within;
 use crate::text::tags::{BLOCKS, INLINE};
 
-/// The longest tag whose end is searched.
+/// The longest tag. Longer ones are text, which keeps the search for `>` linear.
 const MAX_TAG: usize = 4096;
-/// Elements without an end.
+/// Elements without a closing tag.
 const VOID: &str = "area base br col embed hr img input link meta source track wbr";
 /// Elements whose content is not shown.
 const UNSEEN: &str = "noscript script style template title";
-/// Attributes that hide an element, without blanks and in lower case.
+/// Attributes that hide an element, in lower case and without spaces.
 const HIDING: &str = "display:none visibility:hidden font-size:0 font-size:1px opacity:0; opacity:0\" opacity:0' opacity:0.0 \
     color:transparent color:white color:#fff color=\"white color='white color=white color=\"#fff color=#fff \
     color:rgba(0,0,0,0) color:rgb(255,255,255) clip:rect(0 clip-path:inset(100% text-indent:-9 left:-9 top:-9 width:0 \
@@ -26,7 +26,8 @@ fn is_one_of(names: &str, name: &[u8]) -> bool {
     names.split(' ').any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Returns the length of a tag, or how far none ends. A quoted `>` ends nothing unless its quote is not closed.
+/// Returns the length of a tag, or `Err` with the length in which it has no end. A `>` in quotes counts only
+/// if the quote is unclosed.
 fn tag_end(rest: &[u8]) -> Result<usize, usize> {
     let window = rest.get(..rest.len().min(MAX_TAG)).unwrap_or_default();
     let mut quote = None;
@@ -62,7 +63,7 @@ fn attributes(tag: &[u8]) -> impl Iterator<Item = (&[u8], Range<usize>)> {
     })
 }
 
-/// Returns `true` if an element's content is not shown: by its name, or by its attributes.
+/// Returns `true` if an element's content is not shown, by its name or attributes.
 fn is_unseen(name: &[u8], rest: &[u8]) -> bool {
     let text: Vec<u8> =
         rest.iter().filter(|byte| !byte.is_ascii_whitespace()).map(u8::to_ascii_lowercase).collect();
@@ -75,7 +76,7 @@ fn is_unseen(name: &[u8], rest: &[u8]) -> bool {
         || is_one_color(&text)
 }
 
-/// Returns `true` if the text has the color of its background.
+/// Returns `true` if a text has the color of its background.
 fn is_one_color(text: &[u8]) -> bool {
     let value = |name: &str| {
         let mut styles = text.split(|byte| b";\"'={".contains(byte));
@@ -125,7 +126,7 @@ impl Prose<'_, '_, '_> {
         self.done = range.end;
     }
 
-    /// Adds text of HTML.
+    /// Adds the text of an element.
     fn shown(&mut self, range: Range<usize>) {
         if !range.is_empty() {
             self.begin(range.start);
@@ -160,7 +161,8 @@ impl Prose<'_, '_, '_> {
                 self.out.text.mark();
             }
         } else {
-            // A renderer drops it, and a model reads it: a mark of a turn in a chat.
+            // A renderer drops an unknown tag such as `<system>`, but a model reads it as the start of a chat
+            // turn.
             self.shown(range.clone());
         }
         self.begins |= breaks;
@@ -179,7 +181,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Hands scripts, event handlers and script addresses of a range to the lens of JavaScript.
+    /// Passes scripts, event handlers and script addresses of a range to the lexer for JavaScript.
     pub(super) fn scripts_of(&mut self, start: usize, end: usize) {
         let src = self.src;
         let (mut at, mut no_tag) = (start, start);

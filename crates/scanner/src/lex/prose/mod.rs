@@ -1,8 +1,9 @@
-//! Prose: Markdown, and every other text that no reader of code takes.
+//! Prose: Markdown, and every other text without a lexer of its own.
 //!
-//! All visible text of a file is one piece: line breaks, paragraphs, list marks and headings are blanks in it, so that an
-//! instruction is found in any layout. Text that is not shown (comments, definitions, titles, the text of images, hidden elements)
-//! is read as hidden, in pieces of its own. A code block is a piece of its own as well, and goes to the lens of its language.
+//! All visible text of a file is one piece, in which line breaks, paragraphs, list marks and headings are
+//! spaces, so that rules match an instruction in any layout. Hidden text (comments, definitions, titles,
+//! alternative texts, hidden elements) is scanned as hidden, in separate pieces. A code block is a piece of
+//! its own as well, and is passed to the lexer of its language.
 
 mod fence;
 mod html;
@@ -20,51 +21,52 @@ use crate::text::{FENCED, QUOTED, Within};
 use crate::view::How;
 use fence::Fence;
 
-/// A text longer than this is parsed in sections: the parser takes about 60 bytes for each byte of hostile input.
+/// Longer texts are parsed in sections, because the parser needs about 60 bytes per byte of hostile input.
 const SECTION: usize = 1 << 20;
-/// A section without a blank line outside of fences ends here.
+/// The longest section, if no blank line outside of fences ends it earlier.
 const LONGEST: usize = 4 << 20;
-/// The parser visits every open container at each line, so that a line opens no more than this many,
+/// The most containers (quotes and lists) per line. The parser visits every open container on each line, so
+/// unlimited nesting would take quadratic time.
 const CONTAINERS: usize = 64;
-/// and none behind this column.
+/// The last column at which a container may begin, for the same reason.
 const COLUMN: usize = 256;
 
-/// Text beside the flow, read as a piece of its own.
+/// Text outside the visible flow, scanned as a piece of its own.
 #[derive(Debug)]
 struct Side {
     within: Within,
     flags: u8,
-    /// Ranges of the source. A blank separates two of them.
+    /// Ranges of the source, separated by a space.
     parts: Vec<(usize, usize)>,
 }
 
-/// The state of the reader between two events.
+/// The state of the lexer between two parser events.
 struct Prose<'a, 's, 'r> {
     src: &'a [u8],
     sink: &'s mut Sink<'r>,
     out: &'s mut Lexed,
     sides: Vec<Side>,
-    /// Visible text that is not in the text view yet, because the next event may continue it.
+    /// Visible text that is not in the text view yet, because the next event may extend it.
     waiting: Range<usize>,
-    /// The end of what the events have covered so far.
+    /// The end of the source that events have covered.
     done: usize,
     /// Open block quotes.
     quotes: usize,
-    /// The text of the image that is open.
+    /// The start of the open image, and the ranges of its alternative text.
     alt: Option<(usize, Vec<(usize, usize)>)>,
-    /// A block begins with the next text.
+    /// Set if the next text begins a block.
     begins: bool,
-    /// A row of a table without its header: `|` separates cells.
+    /// Set in a table row after the header, in which `|` separates cells.
     row: bool,
-    /// A comment is open whose end is in a later block.
+    /// Set if the end of a comment is in a later block.
     comment: bool,
-    /// The name of the hidden element, and how many of that name are open.
+    /// The name of the open hidden element, and the depth of elements with that name.
     hidden: Option<(Vec<u8>, usize)>,
-    /// The next `</script`, as far as it was searched.
+    /// The offset of the next `</script`, as far as it was searched.
     script_end: Option<usize>,
 }
 
-/// Reads a text as prose.
+/// Lexes a text as prose.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &Limits, out: &mut Lexed) {
     let mut prose = Prose {
         src,
@@ -118,8 +120,9 @@ fn section(src: &[u8], start: usize) -> usize {
     start.saturating_add(at.max(1))
 }
 
-/// Returns the section as a text for the parser, with every byte in its place. Bytes that are not UTF-8 are question marks, and
-/// marks that would open too many containers are letters.
+/// Returns a section as UTF-8 for the parser, with every byte at its offset.
+///
+/// Invalid bytes become question marks, and marks that would open too many containers become letters.
 fn parsable(section: &[u8]) -> Cow<'_, str> {
     let mut text = core::str::from_utf8(section).map_or_else(
         |_| {
@@ -142,7 +145,7 @@ fn parsable(section: &[u8]) -> Cow<'_, str> {
     text
 }
 
-/// Returns the place of the first container mark of a line that exceeds the limits.
+/// Returns the offset of the first container mark of a line that exceeds the limits.
 fn surplus(line: &[u8]) -> Option<usize> {
     let mut at = 0_usize;
     for count in 0_usize.. {
@@ -162,12 +165,12 @@ fn surplus(line: &[u8]) -> Option<usize> {
     None
 }
 
-/// Returns the number of blanks at the start of a line.
+/// Returns the number of spaces at the start of a line.
 fn blanks(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Returns the lines of a range, without their ends.
+/// Returns the ranges of the lines, without their breaks.
 fn lines(src: &[u8], range: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     let mut at = range.start;
     src.get(range).unwrap_or_default().split_inclusive(|byte| *byte == b'\n').map(move |line| {
@@ -180,14 +183,14 @@ fn lines(src: &[u8], range: Range<usize>) -> impl Iterator<Item = (usize, usize)
 
 /// The longest command in a sentence.
 const LONGEST_COMMAND: usize = 1024;
-/// Programs with which a command in a sentence begins that fetches or hands on data.
+/// Programs that begin a command in a sentence and download or output data.
 const COMMANDS: &[&[u8]] = &[b"curl ", b"wget ", b"env |", b"printenv"];
-/// What ends such a command behind its last pipe.
+/// What ends such a command after its last pipe.
 const ENDS: &[&[u8]] =
     &[b". ", b", ", b" to ", b" and ", b" then ", b" which ", b" before ", b" in order", b" (", b": "];
 
 impl Prose<'_, '_, '_> {
-    /// Hands front matter to the lens of data. Its text is prose as well. Returns the start of the rest.
+    /// Passes front matter to the lexer for data, and adds it as prose. Returns the start of the rest.
     fn front_matter(&mut self) -> usize {
         let bom = if self.src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let mut rest = lines(self.src, bom..self.src.len());
@@ -306,7 +309,7 @@ impl Prose<'_, '_, '_> {
         self.begins = true;
     }
 
-    /// Hands a command that stands in a sentence to the reader of shells, as one in a span of code is.
+    /// Passes a command in a sentence to the lexer for shells, like one in a code span: "run curl x | sh".
     fn sentence(&mut self, range: &Range<usize>) {
         let text = self.src.get(range.clone()).unwrap_or_default();
         for program in COMMANDS {
@@ -325,7 +328,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Adds visible text. `==marks==` that some renderers know are none of its letters.
+    /// Adds visible text. The marks of `==highlighted==` text are omitted, as some renderers do.
     fn text(&mut self, range: Range<usize>) {
         if self.sink.role == Role::Prompt && self.alt.is_none() {
             self.sentence(&range);
@@ -361,7 +364,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Adds a span of code. A command in it goes to the lens of shells.
+    /// Adds a code span, and passes a command in it to the lexer for shells.
     fn code(&mut self, range: Range<usize>) {
         let text = self.src.get(range.clone()).unwrap_or_default();
         let ticks = text.iter().take_while(|byte| **byte == b'`').count();
@@ -381,7 +384,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Ends a line inside a paragraph. A word that is hyphenated there is one word.
+    /// Ends a line inside a paragraph. A word that is hyphenated there is joined.
     fn line_end(&mut self, range: Range<usize>) {
         let tail = self.src.get(range.end..).unwrap_or_default();
         let marks = tail.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'>')).count();
@@ -396,7 +399,7 @@ impl Prose<'_, '_, '_> {
         self.done = range.end.saturating_add(marks);
     }
 
-    /// Separates a block that begins like an instruction from the text in front of it.
+    /// Separates a block that begins like an instruction from the text before it.
     fn begin(&mut self, at: usize) {
         if core::mem::take(&mut self.begins) {
             let rest = self.src.get(at..).unwrap_or_default();
@@ -406,7 +409,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Writes the text that waits.
+    /// Writes the pending text.
     fn flush(&mut self) {
         let range = core::mem::take(&mut self.waiting);
         if range.is_empty() {
@@ -427,14 +430,15 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Writes visible text, or text in an element that hides it.
+    /// Writes visible text, or text of a hidden element.
     fn flow(&mut self, range: Range<usize>, flags: u8) {
         let quoted = if self.quotes > 0 || flags != 0 { self.in_doc(QUOTED) } else { 0 };
         self.out.text.flags(Within::Prose, quoted | self.hidden_flag());
         self.out.text.raw(self.src.get(range.clone()).unwrap_or_default(), range.start, How::NONE);
     }
 
-    /// Passes over source that no event covered: marks, addresses, titles, definitions. Only the addresses may be seen.
+    /// Skips source that no event covered: marks, addresses, titles, definitions. Only addresses may be
+    /// visible.
     fn reach(&mut self, to: usize) {
         self.flush();
         if to <= self.done {
@@ -467,7 +471,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Returns a flag if the file is documentation, whose quotations count less.
+    /// Returns the flag in documentation, where quotations have less weight, and 0 elsewhere.
     fn in_doc(&self, flag: u8) -> u8 {
         if self.sink.role == Role::Doc { flag } else { 0 }
     }
@@ -483,7 +487,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Adds text that is not shown.
+    /// Adds hidden text.
     fn hide(&mut self, within: Within, parts: Vec<(usize, usize)>) {
         self.side(within, Within::Hidden.bit(), parts);
     }
@@ -494,7 +498,7 @@ impl Prose<'_, '_, '_> {
         }
     }
 
-    /// Hands the code of a block to its lens.
+    /// Passes the code of a block to its lexer.
     fn embed_fence(&mut self, lens: Lens, text: EmbeddedText, flags: u8) {
         let lowered = if flags & FENCED == 0 { Lowered::No } else { Lowered::Yes };
         self.sink.embedded.push(Embedded { lens, text, lowered });

@@ -1,4 +1,4 @@
-//! Python.
+//! Python, with the parser of the crate `plugward-readers`.
 
 pub(crate) mod notebook;
 mod path;
@@ -18,14 +18,14 @@ use crate::view::{How, View};
 const WRITING: common::Writing =
     common::Writing { lens: Lens::Py, comment_marks: b"#!: \t", decode: py::decode_text };
 
-/// Starts the table of names.
+/// Creates the table of names that rules look for.
 pub(crate) fn names() -> Names {
     let mut names = Names::new();
     analysis::intern(&mut names, Language::Python);
     names
 }
 
-/// Reads a text as Python.
+/// Lexes Python.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     if sink.depth == 0 {
         let (name, extension) = crate::inventory::names::parts(sink.path);
@@ -52,7 +52,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     out.code = reading.code;
 }
 
-/// Strings side by side are one: an encoded run may be spread over many of them.
+/// Joins adjacent strings, over which an encoded payload may be spread.
 fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
     let mut view = View::default();
     let mut count = 0_usize;

@@ -1,4 +1,4 @@
-//! Notebooks: the code of their cells.
+//! Jupyter notebooks: the code of their cells.
 
 use crate::entry::Lens;
 use crate::lex::Lexed;
@@ -6,14 +6,17 @@ use crate::sink::{EmbeddedText, Sink};
 use crate::text::Within;
 use crate::view::{How, View};
 
-/// A string of the notebook, its place without quotes.
+/// A string of the notebook, as a range without quotes.
 #[derive(Debug, Clone, Copy)]
 struct Text {
     start: usize,
     end: usize,
 }
 
-/// Reads a notebook. It is no parser of JSON: strings, and which of them are a cell's source, are all it follows.
+/// Lexes a notebook.
+///
+/// This is not a JSON parser: it only finds strings, and which of them are the source of a cell, so that a
+/// broken notebook is read too.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;
     let mut cell: Vec<Text> = Vec::new();
@@ -100,7 +103,7 @@ fn string(src: &[u8], start: usize) -> Text {
     Text { start, end: src.len() }
 }
 
-/// Hands a cell on: code as Python, lines behind `!` and cells of a shell as commands, the rest as prose.
+/// Passes a cell on: code as Python, lines after `!` and shell cells as commands, everything else as prose.
 fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut whole = View::default();
     for text in cell.drain(..) {
@@ -159,7 +162,7 @@ fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out
     sink.embed(lens, EmbeddedText::View(python));
 }
 
-/// Copies a range of a view, run by run.
+/// Copies a range of a view, segment by segment.
 fn copy(from: &View, start: usize, end: usize, to: &mut View) {
     for at in start..end {
         let (low, high, how) = from.map.back(at, at.saturating_add(1));
@@ -167,7 +170,7 @@ fn copy(from: &View, start: usize, end: usize, to: &mut View) {
     }
 }
 
-/// Decodes a string of JSON. An escape of printable ASCII that needs none is a disguise.
+/// Decodes a JSON string. Escaping printable ASCII without need counts as obfuscation.
 fn decode(src: &[u8], text: Text, view: &mut View) {
     let mut at = text.start;
     while at < text.end {

@@ -1,4 +1,4 @@
-//! `.pth` files: each line is a folder, or an import that runs whenever Python starts.
+//! `.pth` files: each line is a directory, or an import that runs whenever Python starts.
 
 use crate::entry::Lens;
 use crate::lex::Lexed;

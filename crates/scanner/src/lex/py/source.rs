@@ -1,10 +1,10 @@
-//! The encoding that a file's first lines name.
+//! The encoding that the first lines of a Python file declare.
 
 use crate::entry::Lens;
 use crate::sink::{EmbeddedText, Sink};
 use crate::view::{How, View};
 
-/// Encodings in which ASCII is ASCII and nothing else is code.
+/// Encodings in which ASCII is ASCII and nothing else can be code.
 const PLAIN: &[&str] = &[
     "utf8",
     "utf8sig",
@@ -30,7 +30,7 @@ const PLAIN: &[&str] = &[
     "latin1unix",
 ];
 
-/// Finds the name of the encoding: `coding:` or `coding=` in a comment of the first two lines.
+/// Finds the declared encoding: `coding:` or `coding=` in a comment on the first two lines.
 fn named(src: &[u8]) -> Option<(usize, usize)> {
     let mut at = 0_usize;
     for _ in 0..2 {
@@ -58,7 +58,9 @@ fn named(src: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// Tells an encoding that hides code, and hands on the text that it stands for.
+/// Reports an encoding that hides code, and passes on the decoded text.
+///
+/// With `# coding: rot13`, Python runs text that reviewers cannot read.
 pub(super) fn look(src: &[u8], sink: &mut Sink<'_>) {
     let Some((start, end)) = named(src) else { return };
     let name: String = src
@@ -100,7 +102,7 @@ fn rotated(src: &[u8]) -> View {
     view
 }
 
-/// Which escapes an encoding has.
+/// The escapes that an encoding supports.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
     All,
@@ -153,7 +155,7 @@ fn one(rest: &[u8], which: Escapes) -> (Option<u32>, usize) {
     }
 }
 
-/// `+…-` holds UTF-16 in base64.
+/// Decodes UTF-7, in which `+…-` is UTF-16 in base64.
 fn utf7(src: &[u8]) -> View {
     let mut view = View::default();
     let mut at = 0_usize;
@@ -203,7 +205,8 @@ fn utf7(src: &[u8]) -> View {
     view
 }
 
-/// Plain characters, a hyphen, and where the others are put in. Only short files are decoded: the form is quadratic.
+/// Decodes Punycode: plain characters, a hyphen, and the positions of the others. Only short files are
+/// decoded, because the algorithm is quadratic.
 fn punycode(src: &[u8]) -> View {
     const MOST: usize = 1 << 14;
     let mut view = View::default();
@@ -219,7 +222,7 @@ fn punycode(src: &[u8]) -> View {
     view
 }
 
-/// Puts the characters in that the digits name (RFC 3492, section 6.2).
+/// Inserts the characters that the digits encode (RFC 3492, section 6.2).
 fn insert(chars: &mut Vec<char>, digits: &[u8]) {
     let (mut code, mut at, mut bias) = (128_u32, 0_u32, 72_u32);
     let mut rest = digits.iter();

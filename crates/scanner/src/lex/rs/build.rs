@@ -1,4 +1,4 @@
-//! What a build starts and writes: programs that are not build tools, and files outside of `OUT_DIR`.
+//! Build scripts: programs that are not build tools, and files written outside of `OUT_DIR`.
 
 use super::literal;
 use super::token::K;
@@ -11,35 +11,35 @@ use crate::view::{How, View};
 /// Functions that start a program.
 const COMMANDS: &str = "std.process.Command.new tokio.process.Command.new async_process.Command.new \
     async_std.process.Command.new";
-/// Functions that write their first argument.
+/// Functions that write to their first argument.
 const WRITERS: &str = "std.fs.write std.fs.create_dir std.fs.create_dir_all std.fs.File.create std.fs.File.create_new \
     std.fs.OpenOptions.open std.fs.remove_file std.fs.remove_dir std.fs.remove_dir_all std.fs.set_permissions";
-/// Functions that write their second argument.
+/// Functions that write to their second argument.
 const COPIERS: &str = "std.fs.copy std.fs.rename std.fs.hard_link std.os.unix.fs.symlink";
-/// Programs that a build may start, and variables that name one.
+/// Build tools, and environment variables that name one.
 const TOOLS: &str = "rustc cargo git pkg-config cmake cc clang gcc protoc llvm-config RUSTC CARGO CC CXX CMAKE GIT PROTOC \
     LLVM_CONFIG LLVM_CONFIG_PATH PKG_CONFIG RUSTC_LINKER RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER";
-/// Names that pass a text on as it is.
+/// Methods that return a text unchanged.
 const CONVERSIONS: &str = "_ env var var_os std unwrap unwrap_or unwrap_or_else unwrap_or_default into to_string to_owned \
     as_str as_ref as_deref ok String from OsString OsStr new Path PathBuf ffi path as_os_str clone option_env next into_iter \
     chain once iter";
-/// How far names are followed to their values.
+/// The most bindings that are followed from a name to its value.
 const HOPS: usize = 4;
-/// Texts of one path that are looked at. An argument that is never closed extends to the end of the file.
+/// The most strings per path. An unclosed argument extends to the end of the file.
 const TEXTS: usize = 64;
 
 fn is_one_of(names: &str, name: &[u8]) -> bool {
     names.split(' ').any(|known| known.as_bytes() == name)
 }
 
-/// Adds the functions that the walk looks for to the table of names.
+/// Adds the functions that this module looks for to the table of names.
 pub(super) fn intern(names: &mut Names) {
     for name in [COMMANDS, WRITERS, COPIERS].iter().flat_map(|list| list.split(' ')) {
         names.intern(name);
     }
 }
 
-/// The functions that the walk looks for.
+/// The functions that this module looks for.
 #[derive(Debug)]
 pub(super) struct Nodes {
     commands: Vec<Node>,
@@ -58,7 +58,7 @@ impl Nodes {
 }
 
 impl Walk<'_, '_, '_, '_, '_> {
-    /// A function that starts a program, passed on.
+    /// Records a function that starts a program and is passed as a value.
     pub(super) fn passed(&mut self, found: Found) {
         if self.nodes.commands.contains(&found.node) && self.sink.role == Role::Build {
             let last = self.code.tok(found.end.saturating_sub(1));
@@ -68,7 +68,7 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// A process that is started: its arguments are a command, and in a build it is judged.
+    /// Lexes the arguments of a process as a command, and checks the program in a build script.
     pub(super) fn started(&mut self, found: Found, span: (usize, usize)) {
         if !self.nodes.commands.contains(&found.node) {
             return;
@@ -94,8 +94,9 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Returns `true` if an expression can only be the name of a build tool. In the value of the name `of`, that name stands
-    /// for its other values.
+    /// Returns `true` if an expression can only be the name of a build tool.
+    ///
+    /// `of` is the variable being resolved: inside its own value, its name stands for its other values.
     fn is_tool(&mut self, range: (usize, usize), hops: usize, of: &[u8]) -> bool {
         let mut found = false;
         let mut at = range.0;
@@ -104,7 +105,7 @@ impl Walk<'_, '_, '_, '_, '_> {
             let name = self.code.word(at);
             match self.code.tok(at).map(|tok| tok.kind) {
                 Some(K::Str) if is_one_of(TOOLS, &self.code.text(at)) => found = true,
-                // A message or a question, not a value.
+                // The text is a message or a predicate, not a value.
                 Some(K::Word) if matches!(name, b"expect" | b"filter") => {
                     at = self.code.close(next).max(next);
                 }
@@ -135,7 +136,7 @@ impl Walk<'_, '_, '_, '_, '_> {
         found
     }
 
-    /// A file that a build writes. Its place is known by the texts of the path and of the names in it.
+    /// Checks a file that a build script writes, by the strings of the path and of the variables in it.
     pub(super) fn written(&mut self, found: Found, span: (usize, usize)) {
         let second = self.nodes.copiers.contains(&found.node);
         if !second && !self.nodes.writers.contains(&found.node) {
@@ -146,20 +147,20 @@ impl Walk<'_, '_, '_, '_, '_> {
         self.reachable(range, HOPS, &mut texts);
         let climbs = |text: &Vec<u8>| text.split(|byte| b"/\\".contains(byte)).any(|part| part == b"..");
         let out = texts.iter().any(|text| text == b"OUT_DIR") && !texts.iter().any(climbs);
-        // The texts of a longer path were not all looked at.
+        // A path with more strings was not read completely.
         if texts.len() >= TEXTS || (!texts.is_empty() && !out) {
             self.sink.shape("rs-build-write", span, How::NONE);
         }
     }
 
-    /// Collects the texts of an expression and of the values of its names.
+    /// Collects the strings of an expression, and of the values of its variables.
     fn reachable(&mut self, range: (usize, usize), hops: usize, out: &mut Vec<Vec<u8>>) {
         if !self.values.spend(range.1.saturating_sub(range.0)) {
             return;
         }
         for at in range.0..range.1 {
             let text = self.code.text(at);
-            // `{name}` of a format string.
+            // Handles `{name}` in a format string.
             let inner =
                 text.strip_prefix(b"{").and_then(|rest| rest.split(|byte| b":}".contains(byte)).next());
             let name = inner.unwrap_or(self.code.word(at));
@@ -175,7 +176,7 @@ impl Walk<'_, '_, '_, '_, '_> {
     }
 }
 
-/// Appends a string as one word of a line for a shell.
+/// Appends a string as one word of a shell command line.
 fn word(src: &[u8], tok: super::Tok, view: &mut View) {
     let mut text = View::default();
     literal::decode_into(src, literal::text(src, tok), &mut text);

@@ -47,7 +47,7 @@ fn string(src: &[u8], tok: Tok, out: &mut Lexed) {
     let mut view = View::default();
     literal::decode_into(src, text, &mut view);
     let mut at = 0_usize;
-    // Word by word, so that each has its own place.
+    // One step per word, so that a match maps to the words it covers.
     for word in view.bytes.split_inclusive(|byte| matches!(byte, b' ' | b'\n')) {
         let next = at.saturating_add(word.len());
         let (from, to, how) = view.map.back(at, next);

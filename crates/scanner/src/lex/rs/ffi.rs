@@ -47,7 +47,7 @@ fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
         if code.word(at) == b"fn" && is_starter(code.word(name_at)) {
             sink.shape("rs-ffi-exec", (start, end(name_at)), How::NONE);
         }
-        // `#[link_name = "system"] fn other();`
+        // `#[link_name = "system"] fn other();` declares `system` under another name.
         if code.word(at) == b"link_name" && code.is(name_at, b'=') {
             let Some(tok) = code.tok(name_at.saturating_add(1)).filter(|tok| tok.kind == K::Str) else {
                 continue;

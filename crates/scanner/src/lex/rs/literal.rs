@@ -1,9 +1,9 @@
-//! What a string stands for.
+//! String literals and their decoded text.
 
 use super::token::Tok;
 use crate::view::{How, View};
 
-/// Where a string's text stands, and whether it has escapes.
+/// The range of a string's text, and whether it contains escapes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Text {
     pub(super) start: usize,
@@ -11,7 +11,7 @@ pub(super) struct Text {
     escaped: bool,
 }
 
-/// Finds the text of a string token of any kind.
+/// Returns the text of a string token of any kind.
 pub(super) fn text(src: &[u8], tok: Tok) -> Text {
     let (start, end) = tok.span();
     let bytes = src.get(start..end).unwrap_or_default();
@@ -35,7 +35,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
     })
 }
 
-/// One escape: what it stands for, its length, and whether digits spell it.
+/// Reads one escape: the decoded character, the length, and whether digits spell it.
 fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
     let plain = |value: u8| (Some(u32::from(value)), 2, false);
     match rest.get(1..).unwrap_or_default() {
@@ -54,7 +54,7 @@ fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
                 None => plain(b'u'),
             }
         }
-        // A line that goes on: the break and the blanks after it are not there.
+        // An escaped line break is dropped together with the spaces after it.
         [b'\n' | b'\r', tail @ ..] => {
             let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             (None, blanks.saturating_add(2), false)
@@ -64,7 +64,7 @@ fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
     }
 }
 
-/// Appends what a string stands for to a view.
+/// Appends the decoded text of a string to a view.
 pub(super) fn decode_into(src: &[u8], text: Text, view: &mut View) {
     if !text.escaped {
         view.copy(src.get(text.start..text.end).unwrap_or_default(), text.start, How::NONE, 0);

@@ -1,4 +1,4 @@
-//! Rust: names by way of `use`, calls, macros whose tokens are code, texts of all kinds.
+//! Rust: names through `use`, calls, macros with code in their tokens, and strings of all kinds.
 
 mod build;
 mod code;
@@ -18,14 +18,14 @@ use crate::sink::{Sink, Unread};
 use crate::view::How;
 use token::{K, Tok};
 
-/// Starts the table of names.
+/// Creates the table of names that rules look for.
 pub(crate) fn names() -> Names {
     let mut names = Names::new();
     build::intern(&mut names);
     names
 }
 
-/// Reads a text as Rust.
+/// Lexes Rust.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let scanned = token::scan(src, limits);
     if let Some(at) = scanned.stopped {
@@ -39,14 +39,14 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     walk::walk(&code, names, sink);
 }
 
-/// A file that a Rust file makes part of itself.
+/// A file that a Rust file includes as a module or text.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// The module's name, or the path that an attribute or `include!` gives.
+    /// The name of the module, or the path in an attribute or `include!`.
     pub(crate) path: String,
 }
 
-/// Gives the files that a text names as parts of its crate.
+/// Returns the files that a text includes as parts of its crate.
 pub(crate) fn modules(src: &[u8]) -> Vec<Module> {
     let scanned = token::scan(src, &Limits::DEFAULT);
     let code = Code::new(src, &scanned.toks);
@@ -68,7 +68,7 @@ pub(crate) fn modules(src: &[u8]) -> Vec<Module> {
     found
 }
 
-/// Names that are not ASCII, beside those of the file that are.
+/// Reports identifiers that are not ASCII and look like others in the file.
 fn identifiers(src: &[u8], toks: &[Tok], names: &Names, sink: &mut Sink<'_>) {
     if src.is_ascii() {
         return;
@@ -82,21 +82,21 @@ fn identifiers(src: &[u8], toks: &[Tok], names: &Names, sink: &mut Sink<'_>) {
     }
 }
 
-/// Gives a word without the mark that makes a keyword a name.
+/// Returns a word without `r#`, which makes a keyword a name.
 fn name_of(src: &[u8], tok: Tok) -> &[u8] {
     let (start, end) = tok.span();
     let text = src.get(start..end).unwrap_or_default();
     text.strip_prefix(b"r#").unwrap_or(text)
 }
 
-/// Tokens of one statement that are looked at, a bracket with what is in it as one.
+/// The most tokens per statement. A bracket counts as one token, with its content.
 const STATEMENT: usize = 1024;
 
-/// The tokens of a file, with the bracket that closes each.
+/// The tokens of a file, with the closing bracket of each opening one.
 struct Code<'s, 't> {
     src: &'s [u8],
     toks: &'t [Tok],
-    /// For an opening bracket, where its closing one is.
+    /// For each opening bracket, the index of its closing bracket.
     pairs: Vec<u32>,
     /// The strings among the tokens.
     strings: Vec<u32>,
@@ -136,7 +136,7 @@ impl<'s, 't> Code<'s, 't> {
         self.tok(at).is_some_and(|tok| tok.is(mark))
     }
 
-    /// Gives what the string at a place stands for.
+    /// Returns the decoded text of the string at `at`.
     fn text(&self, at: usize) -> Vec<u8> {
         let mut view = crate::view::View::default();
         if let Some(tok) = self.tok(at).filter(|tok| tok.kind == K::Str) {
@@ -149,7 +149,7 @@ impl<'s, 't> Code<'s, 't> {
         self.tok(at).is_some_and(|tok| tok.kind == K::Path)
     }
 
-    /// Gives the word at a place; nothing for another token.
+    /// Returns the word at `at`, or an empty slice for another token.
     fn word(&self, at: usize) -> &'s [u8] {
         match self.tok(at) {
             Some(tok) if tok.kind == K::Word => name_of(self.src, tok),
@@ -157,19 +157,19 @@ impl<'s, 't> Code<'s, 't> {
         }
     }
 
-    /// Gives where the bracket that opens at a place is closed.
+    /// Returns the index of the closing bracket.
     fn close(&self, at: usize) -> usize {
         self.pairs.get(at).map_or(self.toks.len(), |at| *at as usize)
     }
 
-    /// Gives the strings between two places.
+    /// Returns the strings between two tokens.
     fn strings(&self, start: usize, end: usize) -> &[u32] {
         let from = self.strings.partition_point(|at| (*at as usize) < start);
         let to = self.strings.partition_point(|at| (*at as usize) < end);
         self.strings.get(from..to).unwrap_or_default()
     }
 
-    /// Gives where the value of a declaration begins whose name stands at a place.
+    /// Returns the start of the value of a declaration whose name is at `name`.
     fn initializer(&self, name: usize) -> Option<usize> {
         const TYPE: usize = 64;
         let from = name.saturating_add(1);
@@ -187,8 +187,9 @@ impl<'s, 't> Code<'s, 't> {
         None
     }
 
-    /// Gives where the statement ends that a place is in: its semicolon, or the bracket that closes around it. At most so
-    /// many tokens are looked at, a bracket with what is in it as one.
+    /// Returns the end of the statement around a token: its semicolon, or the closing bracket of the block.
+    ///
+    /// Visits at most `most` tokens, where a bracket with its content is one.
     fn statement_end(&self, start: usize, most: usize) -> usize {
         let mut at = start;
         let mut left = most;
@@ -206,7 +207,7 @@ impl<'s, 't> Code<'s, 't> {
         self.toks.len()
     }
 
-    /// Gives the arguments between two brackets as ranges.
+    /// Returns the ranges of the arguments in brackets.
     fn arguments(&self, open: usize) -> impl Iterator<Item = (usize, usize)> {
         let close = self.close(open);
         let mut at = open.saturating_add(1);

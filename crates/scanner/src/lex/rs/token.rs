@@ -1,14 +1,14 @@
-//! Rust as tokens: what is a word, a text, a mark; comments apart.
+//! Tokens of Rust: words, literals and marks, with comments kept apart.
 
 use crate::options::Limits;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum K {
     Word,
     Num,
     Life,
-    /// A string with its marks, of any kind.
+    /// A string of any kind, with its quotes.
     Str,
     Char,
     /// `::`
@@ -34,14 +34,14 @@ impl Tok {
     }
 }
 
-/// What one pass over a text gives.
+/// The result of tokenizing a text.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     pub(super) toks: Vec<Tok>,
     pub(super) comments: Vec<(usize, usize)>,
-    /// Texts and comments without an end: their bytes are tokens as well.
+    /// Unclosed strings and comments. Their content is tokenized as well.
     pub(super) unsure: Vec<(usize, usize)>,
-    /// Where brackets were nested too deep.
+    /// The offset at which brackets exceeded the nesting limit.
     pub(super) stopped: Option<usize>,
 }
 
@@ -51,14 +51,14 @@ struct Scanner<'s> {
     out: Scanned,
     depth: usize,
     limit: usize,
-    /// Set once a text, or a comment, had no end: what looks like the start of another has none either.
+    /// Set after an unclosed string or comment, so that the end is not searched again.
     no_string_end: bool,
     no_comment_end: bool,
-    /// Raw texts with so many marks or more have no end.
+    /// The number of `#` from which raw strings are known to be unclosed.
     no_raw_end: usize,
 }
 
-/// Takes a text apart.
+/// Splits a text into tokens.
 pub(super) fn scan(src: &[u8], limits: &Limits) -> Scanned {
     let at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let mut scanner = Scanner {
@@ -143,7 +143,7 @@ impl Scanner<'_> {
         self.at = end;
     }
 
-    /// Block comments nest.
+    /// Skips a block comment. Block comments nest in Rust.
     fn block_comment(&mut self) {
         let mut depth = 0_usize;
         let mut at = 0_usize;
@@ -181,7 +181,7 @@ impl Scanner<'_> {
                 if tail.get(marks) == Some(&b'"') && marks < self.no_raw_end {
                     self.raw(len, marks);
                 } else if word == b"r" && marks == 1 && tail.get(1).is_some_and(|byte| is_word(*byte)) {
-                    // `r#name` is a word as well.
+                    // `r#name` is a word, too.
                     let more = tail.iter().skip(1).take_while(|byte| is_word(**byte)).count();
                     self.push(K::Word, len.saturating_add(1).saturating_add(more));
                 } else {
@@ -203,7 +203,7 @@ impl Scanner<'_> {
         self.push(K::Num, len);
     }
 
-    /// A string with escapes, its prefix in front.
+    /// Reads a string with escapes after its prefix.
     fn string(&mut self, prefix: usize) {
         let mut at = prefix.saturating_add(1);
         loop {
@@ -236,7 +236,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A text or comment without an end: what stands behind its mark is text, and is read as code.
+    /// Handles an unclosed string or comment: the text after its first mark is tokenized as code.
     fn unclosed(&mut self, mark: usize) {
         let end = self.src.len();
         let from = self.at.saturating_add(mark).min(end);
@@ -244,7 +244,7 @@ impl Scanner<'_> {
         self.at = from;
     }
 
-    /// A character, or a lifetime.
+    /// Reads a character literal or a lifetime.
     fn quote(&mut self, prefix: usize) {
         let rest = self.rest().get(prefix.saturating_add(1)..).unwrap_or_default();
         let body = match rest {
@@ -268,7 +268,7 @@ impl Scanner<'_> {
     }
 }
 
-/// How many bytes the character takes that begins with a byte.
+/// Returns the length of a UTF-8 character, from its first byte.
 const fn width(first: u8) -> usize {
     match first {
         0xC0..=0xDF => 2,

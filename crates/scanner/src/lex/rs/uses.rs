@@ -1,4 +1,5 @@
-//! Names of one file: `use` with renames, groups and globs, `extern crate`, `type`, and values bound to a path.
+//! The names that a file declares: `use` with renames, groups and globs, `extern crate`, `type`, and
+//! variables bound to a path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +7,12 @@ use super::token::K;
 use super::{Code, name_of};
 use crate::names::{Names, Node};
 
-/// A part of a path that a declaration names. Its parent stands before it.
+/// One part of a path in a declaration, linked to the part before it.
 #[derive(Debug, Clone, Copy)]
 struct Part<'s> {
     parent: Option<usize>,
     name: &'s [u8],
-    /// What the whole path up to here is bound to.
+    /// The name to which the path up to here is bound.
     bind: Bind<'s>,
     node: Node,
 }
@@ -23,21 +24,21 @@ enum Bind<'s> {
     Glob,
 }
 
-/// What names of the file stand for.
+/// The meaning of the names that a file declares.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'s> {
     names: BTreeMap<&'s [u8], Node>,
     globs: Vec<Node>,
-    /// Modules of the file's own.
+    /// Modules that the file defines.
     modules: BTreeSet<&'s [u8]>,
     parts: Vec<Part<'s>>,
-    /// Parts that stand below another one.
+    /// The parts that follow each part.
     below: BTreeMap<usize, Vec<usize>>,
-    /// First parts, by their name.
+    /// The first parts of paths, by name.
     first: BTreeMap<&'s [u8], Vec<usize>>,
 }
 
-/// Says whether a declaration has an attribute in front.
+/// Returns `true` if a declaration has an attribute in front.
 fn is_conditional(code: &Code<'_, '_>, at: usize) -> bool {
     let mut before = at;
     while let Some(index) = before.checked_sub(1) {
@@ -53,7 +54,7 @@ fn is_conditional(code: &Code<'_, '_>, at: usize) -> bool {
     code.is(before, b']')
 }
 
-/// Words that stand in front of a path and are not part of a name.
+/// Returns `true` for a path prefix such as `crate` or `self`.
 pub(super) fn is_prefix(name: &[u8]) -> bool {
     matches!(name, b"crate" | b"self" | b"super" | b"Self")
 }
@@ -64,7 +65,7 @@ impl<'s> Uses<'s> {
         let mut uses = Self::default();
         for at in 0..code.toks.len() {
             let name = code.word(at.saturating_add(1));
-            // One that an attribute may take away hides no crate of its name.
+            // A module with an attribute may be compiled out, so it does not hide a crate of the same name.
             if code.word(at) == b"mod" && !name.is_empty() && !is_conditional(code, at) {
                 uses.modules.insert(name);
             }
@@ -101,11 +102,11 @@ impl<'s> Uses<'s> {
         }
     }
 
-    /// Reads a `use` tree up to its semicolon; gives where it ends.
+    /// Reads a `use` tree to its semicolon, and returns the end.
     fn tree(&mut self, code: &Code<'s, '_>, start: usize) -> usize {
         let mut at = start;
         let mut current: Option<usize> = None;
-        // Parts that open groups stand below.
+        // The parts in front of the open groups.
         let mut groups: Vec<Option<usize>> = Vec::new();
         while let Some(tok) = code.tok(at) {
             at = at.saturating_add(1);
@@ -123,7 +124,7 @@ impl<'s> Uses<'s> {
                         continue;
                     }
                     if name == b"self" {
-                        // `self` in a group is the part that the group stands below.
+                        // In a group, `self` is the part in front of the group.
                         let own = current.and_then(|part| self.parts.get(part).copied());
                         if let Some(own) = own {
                             let copy = self.part(own.parent, own.name);
@@ -138,7 +139,7 @@ impl<'s> Uses<'s> {
                     }
                     current = Some(part);
                 }
-                // `$name` of a macro is not known.
+                // The value of `$name` in a macro is unknown.
                 K::Path | K::Mark(b'$' | b'#') => {}
                 K::Mark(b'*') => {
                     let glob = self.part(current, b"*");
@@ -153,7 +154,7 @@ impl<'s> Uses<'s> {
         at
     }
 
-    /// `let name: Type = path;` and its like, where the value is a path alone.
+    /// Reads `let name: Type = path;` and similar declarations whose value is only a path.
     fn value(&mut self, code: &Code<'s, '_>, start: usize) -> usize {
         let mut at = start;
         if matches!(code.word(at), b"mut" | b"ref") {
@@ -189,7 +190,7 @@ impl<'s> Uses<'s> {
         start
     }
 
-    /// Finds what each bound name stands for. A name that is bound by way of others waits until they are known.
+    /// Resolves each bound name. A name that is bound through others waits until those are resolved.
     fn resolve(&mut self, names: &Names) {
         let firsts: Vec<usize> = self.first.values().flatten().copied().collect();
         let mut queue: Vec<usize> = Vec::new();
@@ -199,7 +200,7 @@ impl<'s> Uses<'s> {
             self.settle(part, node, &mut queue);
         }
         self.spread(names, &mut queue);
-        // Names that a glob brings.
+        // A glob import may bring in a module that another glob imports from, so this runs until none is new.
         let mut known = 0_usize;
         while known < self.globs.len() {
             let fresh: Vec<Node> = self.globs.get(known..).unwrap_or_default().to_vec();
@@ -228,7 +229,7 @@ impl<'s> Uses<'s> {
         queue.push(part);
     }
 
-    /// Hands on what became known.
+    /// Resolves the names that depend on the resolved ones.
     fn spread(&mut self, names: &Names, queue: &mut Vec<usize>) {
         while let Some(at) = queue.pop() {
             let Some(part) = self.parts.get(at).copied() else { continue };
@@ -254,7 +255,7 @@ impl<'s> Uses<'s> {
         }
     }
 
-    /// Gives the node of a name that the file brings in.
+    /// Returns the node of a name that the file imports.
     pub(super) fn first(&self, name: &[u8], names: &Names) -> Option<Node> {
         if let Some(node) = self.names.get(name) {
             return Some(*node);

@@ -1,4 +1,4 @@
-//! Values of one file: what names are bound to, and the texts in an expression.
+//! Values of variables, and the strings in an expression.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use super::{Code, STATEMENT, uses::is_prefix};
 use crate::sink::FirstArg;
 use crate::view::{How, View};
 
-/// Expressions that names are bound to, as ranges of tokens.
+/// The expressions bound to variables, as token ranges.
 #[derive(Debug, Default)]
 pub(super) struct Values<'s> {
-    /// Most names have one; a name that is also a parameter or pattern has an empty range besides.
+    /// The bindings by name. A name that is also a parameter or pattern has an additional empty range.
     bound: BTreeMap<&'s [u8], Vec<(usize, usize)>>,
-    /// Tokens and bytes that may still be looked at by way of names and calls in calls.
+    /// The tokens and bytes that may still be visited through variables and nested calls.
     pub(super) budget: usize,
-    /// Set where that was not enough.
+    /// Set if the budget was spent.
     pub(super) spent: bool,
 }
 
-/// Bindings of one name that are looked at; a name bound more often is not known.
+/// The most bindings per name; a name with more is unknown.
 const BINDINGS: usize = 8;
 
 impl<'s> Values<'s> {
@@ -32,7 +32,7 @@ impl<'s> Values<'s> {
             if tok.kind == K::Word {
                 match code.word(at) {
                     b"let" | b"const" | b"static" => values.declaration(code, next),
-                    // A parameter or a field: its value is not known.
+                    // A parameter or a field, whose value is unknown.
                     name if code.is(next, b':')
                         && !matches!(before(code, at), b"let" | b"const" | b"static" | b"mut") =>
                     {
@@ -51,7 +51,7 @@ impl<'s> Values<'s> {
         while matches!(code.word(name_at), b"mut" | b"ref") {
             name_at = name_at.saturating_add(1);
         }
-        // `if let Ok(name) = …`: the name in the pattern stands for the value as well.
+        // In `if let Ok(name) = …`, the name in the pattern gets the value as well.
         if code.is(name_at.saturating_add(1), b'(') && !code.word(name_at).is_empty() {
             name_at = name_at.saturating_add(2);
         }
@@ -61,7 +61,7 @@ impl<'s> Values<'s> {
         }
         match code.initializer(name_at) {
             Some(value) => {
-                // `if let Some(name) = value {`: the block is no part of the value.
+                // In `if let Some(name) = value {`, the block is not part of the value.
                 let asks = matches!(before(code, start.saturating_sub(1)), b"if" | b"while");
                 let end = if asks { block(code, value) } else { None };
                 let end = end.unwrap_or_else(|| code.statement_end(value, STATEMENT));
@@ -78,7 +78,7 @@ impl<'s> Values<'s> {
         }
     }
 
-    /// Takes from what may still be looked at; says whether there was enough.
+    /// Takes from the budget, and returns `true` if it was enough.
     pub(super) fn spend(&mut self, cost: usize) -> bool {
         let enough = self.budget >= cost;
         self.budget = self.budget.saturating_sub(cost);
@@ -86,12 +86,12 @@ impl<'s> Values<'s> {
         enough
     }
 
-    /// Gives the expressions that a name is bound to; nothing for one that is not known or bound too often.
+    /// Returns the expressions bound to a name; none if it is unknown or bound too often.
     pub(super) fn get(&self, name: &[u8]) -> &[(usize, usize)] {
         self.bound.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Appends the texts of an expression to a list of words: those in it, and those of names in it.
+    /// Appends the strings of an expression, and of the variables in it, to a list of words.
     pub(super) fn texts(&mut self, code: &Code<'s, '_>, range: (usize, usize), out: &mut Vec<u8>) -> How {
         if !self.spend(size(code, range)) {
             return How::NONE;
@@ -115,7 +115,7 @@ impl<'s> Values<'s> {
         how
     }
 
-    /// Says what a first argument is, as rules ask it.
+    /// Returns the shape of a first argument, which rules can ask for.
     pub(super) fn shape(&self, code: &Code<'s, '_>, range: (usize, usize)) -> FirstArg {
         let mut start = range.0;
         while start < range.1 && code.is(start, b'&') {
@@ -142,7 +142,7 @@ impl<'s> Values<'s> {
     }
 }
 
-/// Most tokens of what a `match` or an `if let` looks at.
+/// The most tokens between `match` or `if let` and its block.
 const LOOKED_AT: usize = 64;
 
 /// Finds the block that follows an expression.
@@ -160,7 +160,7 @@ fn block(code: &Code<'_, '_>, from: usize) -> Option<usize> {
     None
 }
 
-/// The bytes that a range of tokens takes.
+/// Returns the number of bytes in a range of tokens.
 fn size(code: &Code<'_, '_>, range: (usize, usize)) -> usize {
     let start = code.tok(range.0).map_or(0, |tok| tok.start);
     let end = range.1.checked_sub(1).and_then(|last| code.tok(last)).map_or(start, |tok| tok.end);
@@ -171,7 +171,7 @@ fn before<'s>(code: &Code<'s, '_>, at: usize) -> &'s [u8] {
     at.checked_sub(1).map_or(b"", |before| code.word(before))
 }
 
-/// Appends the strings between two tokens, each ended by a blank; those of one `concat!` are one.
+/// Appends the strings between two tokens, separated by spaces. Those of one `concat!` are joined.
 fn strings(code: &Code<'_, '_>, range: (usize, usize), out: &mut Vec<u8>) -> How {
     let mut view = View::default();
     let mut joined_to = 0_usize;
@@ -195,7 +195,7 @@ fn strings(code: &Code<'_, '_>, range: (usize, usize), out: &mut Vec<u8>) -> How
     how
 }
 
-/// Gives where the `concat!` ends whose first string stands at a place.
+/// Returns the end of the `concat!` whose first string is at `at`.
 fn concat_end(code: &Code<'_, '_>, at: usize) -> Option<usize> {
     let open = at.checked_sub(1)?;
     let mark = open.checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! Paths, calls and macros: what names mean, and what they are given.
+//! Paths, calls and macros: resolves names and reports them to the rules with their arguments.
 
 use super::Code;
 use super::build;
@@ -10,7 +10,7 @@ use crate::names::{Names, Node};
 use crate::sink::{Args, FirstArg, Own, Sink, Unread};
 use crate::view::How;
 
-/// What a walk knows of its file.
+/// The state of the analysis of one file.
 pub(super) struct Walk<'w, 's, 't, 'r, 'k> {
     pub(super) code: &'w Code<'s, 't>,
     pub(super) names: &'r Names,
@@ -18,20 +18,20 @@ pub(super) struct Walk<'w, 's, 't, 'r, 'k> {
     pub(super) values: Values<'s>,
     pub(super) sink: &'k mut Sink<'r>,
     pub(super) nodes: build::Nodes,
-    /// Types between angle brackets that a path has passed by.
+    /// The ranges of generic arguments that a path skipped.
     passed_by: Vec<(usize, usize)>,
 }
 
-/// A path as it stands in the code.
+/// A path in the code, with its resolved name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub(super) node: Node,
     pub(super) start: usize,
-    /// The token after it.
+    /// The token after the path.
     pub(super) end: usize,
 }
 
-/// Tells the rules of all names of a file.
+/// Reports all names of a file to the rules.
 pub(super) fn walk<'r>(code: &Code<'_, '_>, names: &'r Names, sink: &mut Sink<'r>) {
     let uses = Uses::of(code, names);
     let values = Values::of(code);
@@ -64,22 +64,22 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Follows a path; the rules hear of each name on the way.
+    /// Resolves a path, and reports each name on the way to the rules.
     fn follow(&mut self, start: usize) -> Found {
         let mut at = start;
         let mut node = 0;
         let mut first = true;
-        // `::name` is a crate whatever the file calls so.
+        // `::name` is always a crate, even if the file has a module of that name.
         let global = start.checked_sub(1).is_some_and(|before| self.code.is_path(before));
         loop {
             let name = self.code.word(at);
             if first && !global && (is_prefix(name) || self.is_own(name, at)) {
-                // What stands in the file's own modules is looked up by its last names.
+                // Paths in modules of the file are matched by their last names.
             } else if first {
                 node = if global {
                     self.names.global(self.names.words.get(name))
                 } else {
-                    // Nothing is in scope by a bare name but what the file brings in.
+                    // A bare name is only in scope if the file imports it.
                     let crates = self.code.is_path(at.saturating_add(1));
                     self.uses.first(name, self.names).unwrap_or_else(|| {
                         if crates { self.names.global(self.names.words.get(name)) } else { 0 }
@@ -107,14 +107,14 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Says whether a name is a module of the file's own and nothing else.
+    /// Returns `true` if a name can only be a module of the file.
     fn is_own(&self, name: &[u8], at: usize) -> bool {
         self.uses.is_module(name)
             && self.code.is_path(at.saturating_add(1))
             && self.uses.first(name, self.names).is_none()
     }
 
-    /// Skips `<…>`; gives the token behind it.
+    /// Skips `<…>`, and returns the next token.
     fn generics(&self, open: usize) -> usize {
         const LONGEST: usize = 256;
         let mut depth = 0_usize;
@@ -138,7 +138,7 @@ impl Walk<'_, '_, '_, '_, '_> {
         let found = self.follow(start);
         let after = self.code.tok(found.end).map(|tok| tok.kind);
         match after {
-            // `<Type>::name(…)`: the brackets around a type do not part it from its function.
+            // In `<Type>::name(…)`, the angle brackets are part of the path.
             Some(K::Mark(b'>')) if found.node != 0 && self.code.is_path(found.end.saturating_add(1)) => {
                 let name_at = found.end.saturating_add(2);
                 let node = self.names.step(found.node, self.names.words.get(self.code.word(name_at)));
@@ -170,7 +170,7 @@ impl Walk<'_, '_, '_, '_, '_> {
         next
     }
 
-    /// Says whether the chain in front of `.open(…)` asks for writing.
+    /// Returns `true` if the method chain before `.open(…)` opens the file for writing.
     fn is_write(&self, at: usize) -> bool {
         const CHAIN: usize = 256;
         (at.saturating_sub(CHAIN)..at)
@@ -184,7 +184,7 @@ impl Walk<'_, '_, '_, '_, '_> {
             })
     }
 
-    /// `name!(…)`
+    /// Handles a macro call `name!(…)`.
     fn invocation(&mut self, found: Found) {
         let open = found.end.saturating_add(1);
         let name = self.code.word(found.end.saturating_sub(1));
@@ -208,7 +208,7 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// A file that is made part of the code, whatever its name says.
+    /// Records a file that `include!` makes part of the code, whatever its file extension is.
     fn file(&mut self, open: usize) {
         let mut text = Vec::new();
         self.values.texts(self.code, (open, self.code.close(open)), &mut text);
@@ -220,7 +220,7 @@ impl Walk<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Tells the rules of a call.
+    /// Reports a call to the rules.
     fn call(&mut self, found: Found) {
         let close = self.code.close(found.end);
         let span = self.span(found.start, close);

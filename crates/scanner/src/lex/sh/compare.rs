@@ -1,17 +1,20 @@
-//! Digests of downloads: where they are printed, which names hold them, and whether something is compared with them.
+//! Digests of downloads: where they are printed, which variables contain them, and what compares them.
+//!
+//! Recognizes scripts such as `echo "$SUM  x.sh" | sha256sum -c || exit 1` and `[ "$(sha256sum x.sh)" = … ]`,
+//! so that a checked download is not reported like an unchecked one.
 
 use super::run::Words;
 use super::{Parser, files, wrap};
 
-/// Bytes behind a comparison in which something may act on it.
+/// The bytes after a comparison in which an `exit` or `||` can act on its result. It keeps the search linear.
 const NEAR: usize = 4096;
-/// Most names that hold digests.
+/// The most variables that can contain digests.
 const NAMES: usize = 256;
 
-/// Most files that one digest is of: a list of them.
+/// The most files that one digest can belong to, as `sha256sum *` prints many.
 const KEYS: usize = 16;
 
-/// Programs that compare what they are given.
+/// Returns `true` if a program compares its arguments or input.
 fn compares(name: &[u8]) -> bool {
     matches!(
         name,
@@ -30,7 +33,7 @@ fn compares(name: &[u8]) -> bool {
     )
 }
 
-/// Says whether a piece of a script ends it, or says that something failed in a way that ends it.
+/// Returns `true` if a piece of a script ends the script or reports a fatal error.
 fn gives_up(text: &[u8]) -> bool {
     let word = |byte: &u8| !(byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'-');
     text.split(word).any(|word| {
@@ -57,7 +60,7 @@ fn gives_up(text: &[u8]) -> bool {
     })
 }
 
-/// Says whether a command only says something or does nothing.
+/// Returns `true` if a command only prints a message or does nothing.
 fn only_says(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let end = text.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|'));
@@ -66,7 +69,8 @@ fn only_says(text: &[u8]) -> bool {
 }
 
 impl Parser<'_, '_, '_> {
-    /// What a simple command makes of digests that were printed for it. `wanted` says that something reads what it prints.
+    /// Records the digests that a simple command prints or stores. `wanted` is set if something reads its
+    /// output.
     pub(super) fn digests(&mut self, own: Words) {
         if self.digested.is_empty() && self.known.digests.is_empty() {
             return;
@@ -102,7 +106,7 @@ impl Parser<'_, '_, '_> {
             self.digested.extend(mentioned);
             self.digested.sort();
             self.digested.dedup();
-            // What is not followed is not checked.
+            // Files over the limit count as unchecked, which is the safe direction.
             self.digested.truncate(KEYS.saturating_mul(4));
         } else {
             self.kept_in_files(own);
@@ -110,7 +114,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Output that is kept in a file.
+    /// Records output that is redirected to a file.
     fn kept_in_files(&mut self, own: Words) {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let names = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b">"));
@@ -130,7 +134,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// The files whose digests a piece of the script names: by a variable, or by a file that they were kept in.
+    /// Returns the files whose digests a piece of the script refers to, by a variable or by a digest file.
     fn mentioned(&self, raw: &[u8]) -> Vec<Vec<u8>> {
         let digests = &self.known.digests;
         if digests.is_empty() {
@@ -149,7 +153,7 @@ impl Parser<'_, '_, '_> {
         values.chain(files).flatten().take(KEYS.saturating_mul(4)).cloned().collect()
     }
 
-    /// A comparison, and what hangs on it.
+    /// Records a comparison and whether the script acts on its result.
     pub(super) fn compared(&mut self, span: (usize, usize)) {
         if self.digested.is_empty() && self.known.digests.is_empty() {
             return;
@@ -162,7 +166,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Says whether a comparison that fails keeps what was compared from being run.
+    /// Returns `true` if a failed comparison prevents the compared file from running.
     fn stops(&mut self, span: (usize, usize), keys: &[Vec<u8>]) -> bool {
         if let Some(acts) = self.acted_on(span, keys) {
             return acts;
@@ -170,7 +174,7 @@ impl Parser<'_, '_, '_> {
         self.ends_on_error()
     }
 
-    /// Says whether what follows acts on the answer; `None` where nothing asks for it.
+    /// Returns whether the script acts on the result; `None` if nothing tests it.
     pub(super) fn acted_on(&self, span: (usize, usize), keys: &[Vec<u8>]) -> Option<bool> {
         let rest = self.src.get(span.1..self.end.min(span.1.saturating_add(NEAR))).unwrap_or_default();
         let near = rest.trim_ascii_start();
@@ -211,7 +215,8 @@ impl Parser<'_, '_, '_> {
         Some(gives_up(branch) || runs)
     }
 
-    /// Says whether a command that fails ends what is read. Of code in other files the host decides, and mostly it does.
+    /// Returns `true` if a failed command ends the script. For commands in other files the host decides, and
+    /// most hosts stop.
     fn ends_on_error(&mut self) -> bool {
         if let Some(known) = self.errexit {
             return known;

@@ -1,4 +1,4 @@
-//! Dockerfiles: what their instructions run.
+//! Dockerfiles: the commands that their instructions run.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,21 @@ use crate::options::Limits;
 use crate::sink::{EmbeddedText, Sink, Unread};
 use crate::view::How;
 
-/// Longest setting that is kept.
+/// The longest value of a setting that is tracked.
 const MAX: usize = 4096;
 
-/// One instruction, its lines joined.
+/// One instruction with its continuation lines joined.
 struct Line {
     text: Flat,
     start: usize,
     end: usize,
     next: usize,
-    /// Joined in a way that no shell joins lines: a line between was left out, or the mark is another.
+    /// Set if the lines are joined in a way that a shell does not join them: with a comment in between, or
+    /// with another escape character.
     odd: bool,
 }
 
-/// A here-document below an instruction.
+/// A here-document of an instruction.
 struct Body {
     start: usize,
     stop: usize,
@@ -32,17 +33,17 @@ struct Body {
 struct File<'a> {
     src: &'a [u8],
     escape: u8,
-    /// Settings of the file as `NAME=value`.
+    /// The `ENV` and `ARG` settings, as `NAME=value`.
     names: BTreeMap<Vec<u8>, Flat>,
     budget: usize,
-    /// Where each short line stands last.
+    /// The last place of each short line, built when a here-document is first searched for its end.
     last: Option<BTreeMap<&'a [u8], usize>>,
-    /// A here-document that nothing ends was handed on.
+    /// Set once an unclosed here-document was lexed, so that the next one is not lexed again.
     open: bool,
     ranges: Vec<(usize, usize)>,
 }
 
-/// Reads what a Dockerfile runs.
+/// Lexes the commands of a Dockerfile.
 pub(super) fn dockerfile(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let mut file = File {
         src,
@@ -70,7 +71,7 @@ pub(super) fn dockerfile(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: 
     super::script(src, &ranges, sink, limits, out);
 }
 
-/// Gives the mark that joins lines: `# escape=` on top of the file sets it.
+/// Returns the character that joins lines. The directive `# escape=` at the top of the file changes it.
 fn escape(src: &[u8]) -> u8 {
     for line in src.split(|byte| *byte == b'\n') {
         let Some(directive) = line.trim_ascii().strip_prefix(b"#") else { break };
@@ -85,7 +86,7 @@ fn escape(src: &[u8]) -> u8 {
 }
 
 impl File<'_> {
-    /// Reads one instruction, or one comment.
+    /// Reads one instruction or comment.
     fn line(&self, start: usize) -> Line {
         let mut line = Line { text: Flat::default(), start, end: start, next: start, odd: false };
         let mut at = start;
@@ -118,7 +119,7 @@ impl File<'_> {
         line
     }
 
-    /// Takes one instruction; gives where reading goes on.
+    /// Processes one instruction, and returns the offset at which reading continues.
     fn instruction(&mut self, line: &Line, first: usize, sink: &mut Sink<'_>) -> usize {
         let bytes = &line.text.bytes;
         let mut at = first;
@@ -151,7 +152,7 @@ impl File<'_> {
                 }
             }
             b"add" if memchr::memmem::find(bytes, b"://").is_some() => {
-                // It brings a file of another host, which a later command may run.
+                // `ADD https://…` downloads a file, which a later command may run.
                 let start = line.text.source(from, from.saturating_add(1)).0;
                 self.ranges.push((start, line.end));
             }
@@ -161,7 +162,7 @@ impl File<'_> {
         line.next
     }
 
-    /// `ENV NAME value`, `ENV NAME=value` and `ARG NAME=value` set what later commands see.
+    /// Records `ENV NAME value`, `ENV NAME=value` and `ARG NAME=value`, which later commands see.
     fn settings(&mut self, text: &Flat, at: usize, sink: &mut Sink<'_>) {
         let bytes = &text.bytes;
         let mut shown = Flat::default();
@@ -193,7 +194,8 @@ impl File<'_> {
         sink.embed(Lens::Sh, EmbeddedText::View(shown.view(0, shown.len())));
     }
 
-    /// Hands a command on: as it stands where a shell joins its lines as this file does, else joined.
+    /// Passes a command to the lexer for shells: unchanged if a shell joins its lines in the same way,
+    /// otherwise joined.
     fn command(&mut self, line: &Line, at: usize, bodies: &[Body], sink: &mut Sink<'_>) {
         let start = line.text.source(at, at.saturating_add(1)).0;
         let end = bodies.last().map_or(line.end, |body| body.next);
@@ -229,7 +231,7 @@ impl File<'_> {
         sink.embed(Lens::Sh, EmbeddedText::View(text.view(0, text.len())));
     }
 
-    /// Gives the settings that a command names.
+    /// Returns the settings that a command refers to.
     fn used<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
         if self.names.is_empty() {
             return Vec::new();
@@ -248,7 +250,7 @@ impl File<'_> {
         used
     }
 
-    /// `RUN`, with the here-documents below it.
+    /// Processes `RUN`, with its here-documents.
     fn run(&mut self, line: &Line, at: usize, sink: &mut Sink<'_>) -> usize {
         let marks = marks(&line.text.bytes, at);
         let bodies = self.bodies(&marks, line.next, sink);
@@ -260,7 +262,7 @@ impl File<'_> {
         };
         let rest = line.text.bytes.get(mark.end..).unwrap_or_default().trim_ascii();
         if !rest.is_empty() && !rest.starts_with(b"<<") {
-            // A program between the mark and the line's end reads it: `RUN <<EOF python3`.
+            // A program on the same line reads the here-document: `RUN <<EOF python3`.
             self.command(line, at, &bodies, sink);
             return next;
         }
@@ -272,7 +274,7 @@ impl File<'_> {
         next
     }
 
-    /// `COPY <<EOF /x.sh`: the lines below are a file.
+    /// Processes `COPY <<EOF /x.sh`, whose here-document is the content of a file.
     fn copy(&mut self, line: &Line, at: usize, sink: &mut Sink<'_>) -> usize {
         let bytes = &line.text.bytes;
         let marks = marks(bytes, at);
@@ -288,14 +290,14 @@ impl File<'_> {
         bodies.last().map_or(line.next, |body| body.next)
     }
 
-    /// Finds the here-documents of an instruction, one below the other.
+    /// Finds the here-documents of an instruction, which follow each other.
     fn bodies(&mut self, marks: &[Mark], from: usize, sink: &mut Sink<'_>) -> Vec<Body> {
         let mut bodies = Vec::new();
         let mut start = from;
         for mark in marks {
             let Some((stop, next)) = self.ending(start, mark) else {
                 if !core::mem::replace(&mut self.open, true) && start < self.src.len() {
-                    // Nothing ends it: what is below may be its text, and is read as instructions too.
+                    // Unclosed: the rest may be its text, and is also read as instructions.
                     sink.embed(Lens::Sh, EmbeddedText::Range(start, self.src.len()));
                 }
                 break;
@@ -336,7 +338,7 @@ impl File<'_> {
     }
 }
 
-/// A line as it ends a here-document. Blanks are forgiven, so that less is taken for text.
+/// Returns a line as compared with a delimiter. Spaces around it are ignored, so that less is taken for text.
 fn plain_line(line: &[u8]) -> &[u8] {
     line.trim_ascii()
 }
@@ -347,7 +349,7 @@ fn first_word(text: &[u8], at: usize) -> &[u8] {
     rest.get(..len).unwrap_or_default()
 }
 
-/// Gives what stands behind a word and its blanks.
+/// Returns the offset after a word and the spaces that follow it.
 fn behind(text: &[u8], at: usize, len: usize) -> usize {
     let from = at.saturating_add(len);
     let rest = text.get(from..).unwrap_or_default();
@@ -361,7 +363,7 @@ fn behind_options(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Gives the words of a line, quotes kept.
+/// Returns the ranges of the words of a line, with their quotes.
 fn tokens(text: &[u8], from: usize) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let (mut start, mut at, mut quote) = (from, from, 0_u8);
@@ -386,14 +388,14 @@ fn tokens(text: &[u8], from: usize) -> Vec<(usize, usize)> {
     out
 }
 
-/// The mark of a here-document, and where it stands.
+/// The delimiter of a here-document, and its place.
 struct Mark {
     name: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-/// Finds the marks of here-documents: words of their own, as the shell's are.
+/// Finds here-document operators such as `<<EOF` and `<<-"EOF"`.
 fn marks(text: &[u8], from: usize) -> Vec<Mark> {
     if memchr::memmem::find(text, b"<<").is_none() {
         return Vec::new();
@@ -412,7 +414,7 @@ fn marks(text: &[u8], from: usize) -> Vec<Mark> {
     tokens(text, from).into_iter().filter_map(mark).take(16).collect()
 }
 
-/// `["program", "argument"]`, as JSON.
+/// Lexes the exec form `["program", "argument"]`, a JSON array.
 fn exec_form(text: &Flat, at: usize, sink: &mut Sink<'_>) {
     let mut out = Flat::default();
     let mut from = at;
@@ -433,7 +435,7 @@ fn exec_form(text: &Flat, at: usize, sink: &mut Sink<'_>) {
     sink.embed(Lens::Sh, EmbeddedText::View(out.view(0, out.len())));
 }
 
-/// Undoes the escapes of a JSON string.
+/// Decodes a JSON string.
 fn json(text: &Flat, start: usize, end: usize) -> Flat {
     let mut out = Flat::default();
     let mut at = start;
@@ -444,7 +446,7 @@ fn json(text: &Flat, start: usize, end: usize) -> Flat {
         at = at.saturating_add(len);
         let Some((value, len)) = unescaped(text.bytes.get(at..end).unwrap_or_default()) else { continue };
         let next = at.saturating_add(len);
-        // An escape of what could stand there as it is hides it.
+        // Escaping a character that needs no escape counts as obfuscation.
         let hides = len == 6 && value.iter().all(|byte| matches!(byte, b' '..=b'~'));
         let how = if hides { How::ESCAPE } else { How::NONE };
         out.unit(&value, text.source(at, next), how);
@@ -477,7 +479,7 @@ fn unescaped(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((value.to_vec(), text.len().min(2)))
 }
 
-/// Adds a text so that the shell's reader takes it as one word.
+/// Appends a text, quoted so that the lexer for shells takes it as one word.
 fn quoted(text: &Flat, start: usize, end: usize, out: &mut Flat) {
     let end = end.min(text.len());
     let bytes = text.bytes.get(start..end).unwrap_or_default();

@@ -1,18 +1,22 @@
-//! Files that hold what another host sent, and what becomes of them: moved, unpacked, run, made ready to run, checked.
+//! Downloaded files and their use: moved, unpacked, run, made executable, checked against a digest.
+//!
+//! `curl -o x URL; mv x y; sh y` is reported at `sh y`, because the taint follows the file from `x` to `y`.
 
 use super::run::Words;
 use super::{Parser, fetch, unpack, value, wrap};
 use crate::view::How;
 
-/// Most files that are followed, and the longest name of one.
+/// The most downloaded files, and the longest file name, that are tracked per script. A script that exceeds
+/// them is reported as partly unread.
 pub(super) const FILES: usize = 4096;
 pub(super) const NAME: usize = 512;
 
-/// Stands among the programs that feed another for a file that holds a download, and for one that was compared with a digest.
+/// Taint bits for a downloaded file, next to the bits of source programs: one that was not checked, and one
+/// that was compared with a digest. The two highest bits cannot belong to a program.
 pub(super) const KEPT: u128 = 1 << 127;
 pub(super) const KEPT_CHECKED: u128 = 1 << 126;
 
-/// Programs that print what is in the files that they are given.
+/// Returns `true` if a program prints the content of its file arguments.
 fn prints(name: &[u8], args: &[&[u8]]) -> bool {
     let has = |words: &[&[u8]]| args.iter().any(|arg| words.contains(arg));
     match name {
@@ -29,7 +33,7 @@ fn prints(name: &[u8], args: &[&[u8]]) -> bool {
     }
 }
 
-/// Programs besides the known interpreters that run a file which their words name.
+/// Returns `true` if a program that is not a known interpreter runs a file from its arguments.
 fn runs_file(name: &[u8], args: &[&[u8]]) -> bool {
     match name {
         b"java" => args.contains(&&b"-jar"[..]),
@@ -40,7 +44,7 @@ fn runs_file(name: &[u8], args: &[&[u8]]) -> bool {
     }
 }
 
-/// Gives the file that says what is run where a folder is built or installed.
+/// Returns the build file that a program runs, such as the Makefile for `make -C dir`.
 fn built(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
     let valued = |short: &[u8], long: &[u8]| {
         let mut words = args.iter().copied();
@@ -68,7 +72,7 @@ fn built(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
         }
         b"cargo" if matches!(verb, b"install" | b"run" | b"build" | b"test") => {
             let path = valued(b"--path", b"--path");
-            // Without a path, what is installed is a package of the registry.
+            // Without a path, `install` takes a package from the registry.
             if verb == b"install" && path.is_none() {
                 return None;
             }
@@ -87,7 +91,7 @@ fn built(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
     })
 }
 
-/// Gives a name in the form in which two of them are compared.
+/// Returns a file name in the form in which names are compared.
 pub(super) fn plain(name: &[u8]) -> Vec<u8> {
     let mut rest = name;
     while let Some(tail) = rest.strip_prefix(b"./") {
@@ -112,7 +116,7 @@ pub(super) fn plain(name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Says whether a mode makes a file one that can be run.
+/// Returns `true` if a mode makes a file executable.
 pub(super) fn makes_runnable(mode: &[u8]) -> bool {
     let octal = !mode.is_empty() && mode.iter().all(|digit| matches!(digit, b'0'..=b'7'));
     let sets = mode.iter().position(|byte| matches!(byte, b'+' | b'='));
@@ -122,7 +126,7 @@ pub(super) fn makes_runnable(mode: &[u8]) -> bool {
     sets.and_then(|at| mode.get(at..)).is_some_and(|what| what.iter().any(|byte| matches!(byte, b'x' | b'X')))
 }
 
-/// Says whether a line names a file, and not a longer name with that in it.
+/// Returns `true` if a command line refers to a file, and not only to a longer name that contains it.
 fn names(line: &[u8], base: &[u8]) -> bool {
     let part =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte));
@@ -132,30 +136,30 @@ fn names(line: &[u8], base: &[u8]) -> bool {
     })
 }
 
-/// Whether something compared a file with a digest or a key.
+/// Whether a downloaded file was compared with a digest or verified with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checked {
     No,
     Yes,
 }
 
-/// Whether a word that names a folder stands for all that is below it.
+/// Whether the name of a directory also stands for everything inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     One,
     All,
 }
 
-/// What a program makes of a digest.
+/// How a program uses a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Compares {
     Never,
-    /// It prints it for somebody who does.
+    /// Prints the digest, for another command to compare.
     Prints,
     Itself,
 }
 
-/// Programs that compare a file with a digest or a key, where they are asked to.
+/// Returns how a program with these arguments uses a digest or key.
 fn compares(name: &[u8], args: &[&[u8]]) -> Compares {
     let asks = |wanted: &[&[u8]]| args.iter().any(|arg| wanted.contains(arg));
     let short = |letter: u8| {
@@ -182,7 +186,7 @@ fn compares(name: &[u8], args: &[&[u8]]) -> Compares {
     }
 }
 
-/// Gives the mode that `install` sets, if it names one.
+/// Returns the mode that `install` sets, if any.
 fn mode_of<'a>(args: &[&'a [u8]]) -> Option<&'a [u8]> {
     let mut words = args.iter().copied();
     while let Some(arg) = words.next() {
@@ -197,14 +201,16 @@ fn mode_of<'a>(args: &[&'a [u8]]) -> Option<&'a [u8]> {
     None
 }
 
-/// The words that are no options.
+/// Returns the arguments that are not options.
 pub(super) fn operands<'s, 'a>(args: &'s [&'a [u8]]) -> impl Iterator<Item = &'a [u8]> + use<'s, 'a> {
     args.iter().copied().filter(|arg| !arg.starts_with(b"-"))
 }
 
 impl Parser<'_, '_, '_> {
-    /// Notes which files hold a download, and tells where one of them is run. `fed` is what comes in, `sent` what the program
-    /// prints. Gives what it prints, files besides.
+    /// Tracks which files contain a download, and reports if one of them is run.
+    ///
+    /// `fed` is the taint of the input, `sent` that of the output. Returns the taint of the output, including
+    /// files that the program prints.
     pub(super) fn files_of(&mut self, name: &[u8], own: Words, fed: u128, sent: u128) -> u128 {
         let far = self.remote | KEPT | KEPT_CHECKED;
         let (fed, far_sent) = (fed & far, sent & self.remote);
@@ -235,7 +241,7 @@ impl Parser<'_, '_, '_> {
         sent | kept
     }
 
-    /// The bits of downloaded files that a program prints.
+    /// Returns the taint bits of downloaded files that a program prints.
     fn printed_files(&self, args: &[&[u8]], own: Words) -> u128 {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
@@ -244,7 +250,7 @@ impl Parser<'_, '_, '_> {
         held.fold(0, |sum, checked| sum | if checked == Checked::No { KEPT } else { KEPT_CHECKED })
     }
 
-    /// The files that a program puts a download in.
+    /// Returns the files to which a program writes downloaded data.
     fn filled(&self, name: &[u8], args: &[&[u8]], own: Words, (fed, sent): (u128, u128)) -> Vec<Vec<u8>> {
         let mut files = if sent != 0 || fetch::copies(name) { fetch::kept(name, args) } else { Vec::new() };
         match name {
@@ -267,7 +273,8 @@ impl Parser<'_, '_, '_> {
         files
     }
 
-    /// Notes that a file holds a download; of a relative name its place is noted besides, where the folder is known.
+    /// Records a downloaded file. A relative name is also recorded with the working directory, if that is
+    /// known.
     fn keep(&mut self, file: &[u8], checked: Checked, own: Words) {
         if file.is_empty() {
             return;
@@ -289,14 +296,14 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// A relative name below the folder that the shell is in.
+    /// Returns a relative name joined to the working directory of the shell.
     pub(super) fn below_folder(&self, file: &[u8]) -> Option<Vec<u8>> {
         let folder = &self.known.folder;
         let whole = file.starts_with(b"/") || file.starts_with(b"~") || file.starts_with(b"$");
         (!folder.is_empty() && !whole).then(|| [folder.as_slice(), b"/", file].concat())
     }
 
-    /// `cd folder`.
+    /// Processes `cd directory`.
     pub(super) fn goes_to(&mut self, own: Words) {
         let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
         let mut to =
@@ -310,7 +317,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Gives what is known of a file that holds a download: by its name, by its place, or by the folder that one was unpacked in.
+    /// Looks up a downloaded file by name, by full path, or by the directory into which it was unpacked.
     fn held(&self, file: &[u8]) -> Option<Checked> {
         if file.len() > NAME || self.known.drops.is_empty() {
             return None;
@@ -324,7 +331,8 @@ impl Parser<'_, '_, '_> {
         })
     }
 
-    /// Gives what is known of the files that a word names: with a pattern, below a folder where that is asked, or one.
+    /// Looks up the files that a word names: one, those that match a pattern, or with `Depth::All` those in a
+    /// directory.
     fn held_by(&self, word: &[u8], depth: Depth) -> Option<Checked> {
         let many = word.iter().any(|byte| matches!(byte, b'*' | b'?'));
         let fits = |key: &Vec<u8>| {
@@ -345,7 +353,7 @@ impl Parser<'_, '_, '_> {
         })
     }
 
-    /// A program that has a downloaded file among its words, or is fed from one.
+    /// Processes a program that has a downloaded file among its arguments or reads from one.
     fn used_file(&mut self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) {
         match name {
             b"mv" | b"cp" | b"ln" => return self.moved(args, own),
@@ -385,7 +393,7 @@ impl Parser<'_, '_, '_> {
         redirects.iter().any(|redirect| redirect.text.starts_with(b">") && !redirect.text.starts_with(b">&"))
     }
 
-    /// `mv`, `cp` and `ln`.
+    /// Tracks a file through `mv`, `cp` and `ln`.
     fn moved(&mut self, args: &[&[u8]], own: Words) {
         let target = args.iter().position(|arg| matches!(*arg, b"-t" | b"--target-directory"));
         let own_folder = target.and_then(|at| args.get(at.saturating_add(1)).copied());
@@ -402,12 +410,12 @@ impl Parser<'_, '_, '_> {
             if words.len() == 1 && !matches!(to, b"." | b"..") {
                 self.keep(to, checked, own);
             }
-            // It may be a folder.
+            // The target may be a directory.
             self.keep(&[to, b"/", base].concat(), checked, own);
         }
     }
 
-    /// Gives the downloaded file that a command runs or makes ready to run.
+    /// Looks up the downloaded file that a command runs or makes executable.
     fn run_file(&self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) -> Option<Checked> {
         let program = self.words.get(own.first).map(|word| self.text(*word)).unwrap_or_default();
         let itself = if program.contains(&b'/') || program.starts_with(b"$") {
@@ -439,7 +447,7 @@ impl Parser<'_, '_, '_> {
         })
     }
 
-    /// What an interpreter is fed from a downloaded file: by its input, or in the text that it is given.
+    /// Looks up the downloaded file whose content an interpreter gets as input or as code.
     fn fed_code(&self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) -> Option<Checked> {
         let words = self.words.get(own.first..own.end).unwrap_or_default();
         let held = self.held_words(own);
@@ -447,18 +455,18 @@ impl Parser<'_, '_, '_> {
             |arg| matches!(arg, [b'-', letters @ ..] if letters.iter().any(|letter| b"ceE".contains(letter))),
         );
         let file = self.code_file(name, args);
-        // `sh <(cat x)` names a file that holds it.
+        // In `sh <(cat x)`, the word is a substitution that contains the file.
         let first = words.get(1).is_some_and(|word| word.printed != 0 || word.sources != 0);
         if code || first { of(held) } else { of(fed & !held).filter(|_| file.is_none()) }
     }
 
-    /// The programs and files whose output a command's words hold.
+    /// Returns the taint of the output that a command's words contain.
     fn held_words(&self, own: Words) -> u128 {
         let words = self.words.get(own.first..own.end).unwrap_or_default();
         words.iter().fold(0, |sum, word| sum | word.sources)
     }
 
-    /// A program that was put where programs are looked for.
+    /// Looks up a downloaded program in a directory of the `PATH`.
     fn in_path(&self, program: &[u8]) -> Option<Checked> {
         if program.is_empty() || program.len() > 64 || self.known.drops.len() > 256 {
             return None;
@@ -470,7 +478,7 @@ impl Parser<'_, '_, '_> {
         self.known.drops.iter().find(|(key, _)| here(key)).map(|(_, checked)| *checked)
     }
 
-    /// The word that names an interpreter's script.
+    /// Returns the argument that is the interpreter's script file.
     pub(super) fn code_file<'t>(&self, name: &[u8], args: &[&'t [u8]]) -> Option<&'t [u8]> {
         let mut words = args.iter().copied();
         while let Some(word) = words.next() {
@@ -489,7 +497,7 @@ impl Parser<'_, '_, '_> {
         None
     }
 
-    /// A check counts for the files that its line names, where something heeds it.
+    /// Marks the files of a verifying command as checked, if the script acts on the result.
     fn checked(&mut self, own: Words) {
         let keys = self.named_files(own);
         if self.acted_on(own.span, &keys) != Some(false) {
@@ -497,7 +505,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `git checkout` of a whole digest: what was cloned to this folder is what that says.
+    /// Processes `git checkout` of a full digest, which pins the content of a clone.
     fn pinned(&mut self, args: &[&[u8]], own: Words) {
         let folder = args.iter().skip_while(|arg| **arg != b"-C").nth(1);
         let folder = folder.map_or_else(|| self.known.folder.clone(), |folder| plain(folder));
@@ -509,7 +517,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// The files that a command's line names.
+    /// Returns the downloaded files that a command line refers to.
     fn named_files(&mut self, own: Words) -> Vec<Vec<u8>> {
         let head = self.src.get(..own.span.0).unwrap_or_default();
         let head = head.get(head.len().saturating_sub(NAME)..).unwrap_or_default();
@@ -521,7 +529,7 @@ impl Parser<'_, '_, '_> {
             line.push(b' ');
             line.extend(self.text(*word).iter().take(NAME));
         }
-        // What is not looked for is not checked.
+        // Over the budget, files count as unchecked.
         if !self.spend(line.len().saturating_mul(self.known.drops.len()) / 16) {
             return Vec::new();
         }
@@ -533,7 +541,7 @@ impl Parser<'_, '_, '_> {
         named.map(|(file, _)| file.clone()).collect()
     }
 
-    /// Notes that files were compared with a digest or a key.
+    /// Marks files as compared with a digest or a key.
     pub(super) fn mark_checked(&mut self, keys: &[Vec<u8>]) {
         for key in keys {
             if let Some(checked) = self.known.drops.get_mut(key) {
@@ -544,7 +552,7 @@ impl Parser<'_, '_, '_> {
     }
 }
 
-/// What the bits of files among those of programs say.
+/// Returns whether tainted input is checked, from its file bits; `None` if it does not come from a file.
 const fn of(fed: u128) -> Option<Checked> {
     if fed & KEPT != 0 {
         Some(Checked::No)

@@ -9,10 +9,11 @@ use crate::entry::Lens;
 use crate::sink::EmbeddedText;
 use crate::view::How;
 
-/// Most words that one brace list becomes, and most bytes of them.
+/// The most words, and the most bytes, to which a brace list expands. `{a,b}{a,b}…` grows exponentially.
 const WORDS: usize = 256;
 const BYTES: usize = 1 << 14;
-/// Longest arithmetic that is looked through for its end.
+/// The longest arithmetic expression that is searched for its end. Without a limit, repeated `((` would be
+/// quadratic.
 const ARITHMETIC: usize = 4096;
 
 const fn is_name_byte(byte: u8) -> bool {
@@ -20,7 +21,7 @@ const fn is_name_byte(byte: u8) -> bool {
 }
 
 impl Parser<'_, '_, '_> {
-    /// Reads what a dollar sign opens.
+    /// Reads the expansion that a dollar sign begins.
     pub(super) fn dollar(&mut self, piece: &mut Piece, place: In) {
         let start = self.pos;
         match self.at(start.saturating_add(1)) {
@@ -52,7 +53,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Puts a mark where nothing is known.
+    /// Inserts a placeholder for an unknown value.
     fn hole(&mut self, mark: &[u8], start: usize, piece: &mut Piece) {
         self.note_hole(start, piece);
         self.joint = Joint::No;
@@ -62,7 +63,7 @@ impl Parser<'_, '_, '_> {
 
     fn note_hole(&mut self, start: usize, piece: &mut Piece) {
         piece.open = true;
-        // Quotes around it are no part of the value.
+        // The value is the whole word even if quotes surround it: `"$x"`.
         let alone = self.flat.len() == piece.start || piece.value;
         piece.value = alone && start.saturating_sub(piece.span.0) <= 1;
         self.out.code.put(b"$", (start, self.pos), How::NONE, 0);
@@ -87,7 +88,7 @@ impl Parser<'_, '_, '_> {
     ) {
         let sources = self.value_sources(name);
         piece.sources |= sources;
-        // All arguments are a word each, in quotes too.
+        // `"$@"` expands to one word per argument, even in quotes.
         let place = if name == b"@" && place == In::Quotes { In::Bare } else { place };
         if name == b"IFS" {
             self.blank_value(start, piece, place);
@@ -102,7 +103,7 @@ impl Parser<'_, '_, '_> {
             self.put_text(&value, (start, self.pos), how, piece, place);
             return;
         }
-        // Nothing in the middle of a name is what an unset variable leaves.
+        // A variable in the middle of a name is probably unset and expands to nothing: `cu${x}rl`.
         let before = self.flat.bytes.get(piece.start..).and_then(<[u8]>::last);
         let after = self.peek();
         let goes_on = is_name_byte(after) || matches!(after, b'\'' | b'"' | b'\\' | b'$');
@@ -123,7 +124,7 @@ impl Parser<'_, '_, '_> {
         self.hole(shown, start, piece);
     }
 
-    /// `$IFS` is a blank.
+    /// Reads `$IFS` as a space, as in `curl${IFS}-o`.
     fn blank_value(&mut self, start: usize, piece: &mut Piece, place: In) {
         if place == In::Bare {
             self.split(start, piece);
@@ -132,7 +133,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Ends the word in its middle: what follows is another one.
+    /// Ends the current word and starts another.
     fn split(&mut self, start: usize, piece: &mut Piece) {
         if self.flat.len() > piece.start {
             let done = Piece { end: self.flat.len(), ..*piece };
@@ -150,7 +151,7 @@ impl Parser<'_, '_, '_> {
 
     fn put_text(&mut self, text: &[u8], from: (usize, usize), how: How, piece: &mut Piece, place: In) {
         if text.is_empty() {
-            // It leaves nothing, as a pair of quotes does.
+            // An empty expansion joins the parts of a word like a pair of quotes.
             self.joint = if self.flat.len() > piece.start { Joint::Seam } else { Joint::Empty };
             return;
         }
@@ -176,14 +177,14 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// What parts words besides blanks: a short `IFS`.
+    /// Returns the characters that split words besides spaces, from a short `IFS`.
     pub(super) fn separators(&self) -> Vec<u8> {
         let ifs = self.known.vars.get(&b"IFS"[..]).and_then(|var| var.items.as_ref());
         let ifs = ifs.and_then(|items| items.first()).filter(|text| text.len() <= 8);
         ifs.cloned().unwrap_or_default()
     }
 
-    /// `$(…)`, or arithmetic.
+    /// Reads `$(…)` or arithmetic.
     fn substitution(&mut self, piece: &mut Piece, place: In) {
         let start = self.pos;
         if self.at(start.saturating_add(2)) == b'(' && self.is_arithmetic(start.saturating_add(3)) {
@@ -221,7 +222,7 @@ impl Parser<'_, '_, '_> {
         self.hole(b"$()", start, piece);
     }
 
-    /// Reads commands inside a word, the word's own state set aside.
+    /// Reads commands inside a word, and restores the state of the word afterwards.
     pub(super) fn inner(&mut self, stop: Stop, capture: Capture, fed: super::Pipe) -> (u128, Option<Flat>) {
         let (words, redirects, flat, marks) =
             (self.words.len(), self.redirects.len(), self.flat.len(), self.marks.len());
@@ -240,7 +241,7 @@ impl Parser<'_, '_, '_> {
         given
     }
 
-    /// Says whether `((` is closed by `))`: then it is arithmetic, else two brackets.
+    /// Returns `true` if `((` is closed by `))`: then it is arithmetic, otherwise two nested subshells.
     pub(super) fn is_arithmetic(&self, from: usize) -> bool {
         let text = self.src.get(from..self.end.min(from.saturating_add(ARITHMETIC))).unwrap_or_default();
         let mut open = 0_usize;
@@ -251,7 +252,7 @@ impl Parser<'_, '_, '_> {
                     Some(left) => open = left,
                     None => return text.get(at.saturating_add(1)) == Some(&b')'),
                 },
-                // Inside `$( )` is a command, with quotes of its own.
+                // A `$( )` inside contains a command, with quotes of its own.
                 b';' | b'\'' | b'"' if open == 0 => return false,
                 _ => {}
             }
@@ -259,7 +260,7 @@ impl Parser<'_, '_, '_> {
         false
     }
 
-    /// Reads arithmetic up to its end; commands in it run.
+    /// Reads arithmetic to its end, and the commands in it.
     pub(super) fn arithmetic(&mut self, close: u8) {
         let mut open = 0_usize;
         while self.pos < self.end {
@@ -292,12 +293,12 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `` `…` ``.
+    /// Reads `` `…` ``.
     pub(super) fn backticks(&mut self, piece: &mut Piece, place: In) {
         let start = self.pos;
         self.skip(1);
         let Some(close) = self.backtick() else {
-            // Nothing closes it: what follows is read as commands.
+            // An unclosed backtick is skipped, so that the rest is still read as commands.
             return;
         };
         let text = self.src.get(self.pos..close).unwrap_or_default();
@@ -307,7 +308,7 @@ impl Parser<'_, '_, '_> {
         if !self.down() {
             return;
         }
-        // Here-documents that begin in it end with it.
+        // Here-documents that begin inside end inside.
         let around = (self.end, self.documents, self.line);
         (self.end, self.documents) = (close, (usize::MAX, 0));
         let (ran, printed) = self.inner(Stop::End, Capture::Yes, super::Pipe::default());
@@ -335,7 +336,7 @@ impl Parser<'_, '_, '_> {
         None
     }
 
-    /// Hands on a text whose backslashes in front of backticks are gone.
+    /// Passes on a text after removing the backslashes in front of backticks.
     fn unescaped(&mut self, start: usize, end: usize) {
         let mut flat = Flat::default();
         let mut at = start;
@@ -355,7 +356,7 @@ impl Parser<'_, '_, '_> {
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
-    /// `${…}`.
+    /// Reads `${…}`.
     fn parameter(&mut self, piece: &mut Piece, place: In) {
         let start = self.pos;
         self.skip(2);
@@ -449,7 +450,7 @@ impl Parser<'_, '_, '_> {
         self.put_value(name, made, start, how, piece, place);
     }
 
-    /// `[…]` behind a name.
+    /// Reads `[…]` after a name.
     fn index(&mut self) -> Option<Vec<u8>> {
         if self.peek() != b'[' {
             return None;
@@ -472,7 +473,7 @@ impl Parser<'_, '_, '_> {
         found.to_vec()
     }
 
-    /// Reads up to the closing brace and gives the text, if it is known.
+    /// Reads to the closing brace, and returns the text if it is known.
     fn operand(&mut self, outer: &mut Piece) -> Option<Vec<u8>> {
         let mut piece = self.begin();
         while self.pos < self.end {
@@ -495,7 +496,8 @@ impl Parser<'_, '_, '_> {
                     self.flat.plain(next, self.pos, How::NONE);
                     self.skip(1);
                 }
-                // Quotes in braces seldom pair as they seem; what is between is text either way.
+                // Shells disagree on quotes in braces; skipping the quote alone reads the text in either
+                // case.
                 _ => self.skip(1),
             }
         }
@@ -504,7 +506,7 @@ impl Parser<'_, '_, '_> {
         (!piece.open).then_some(text)
     }
 
-    /// Turns a word with a brace list into its words.
+    /// Expands the brace list of a word, as in `{curl,-o,x}`.
     pub(super) fn braces(&mut self, word: usize, marks: usize, from: usize) {
         let Some(piece) = self.words.get(word).copied() else { return };
         let marks: Vec<usize> = self.marks.get(marks..).unwrap_or_default().to_vec();
@@ -538,7 +540,7 @@ fn first_letter(mut value: Vec<u8>, change: fn(&u8) -> u8) -> Vec<u8> {
     value
 }
 
-/// A word with the places of its unquoted braces and commas.
+/// A word with the positions of its unquoted braces and commas.
 struct Braces<'a> {
     bytes: &'a [u8],
     marks: &'a [usize],
@@ -553,7 +555,7 @@ impl Braces<'_> {
         memchr::memmem::find(self.slice(start, end), b"..").is_some()
     }
 
-    /// Finds the first brace that a list stands in: where it opens, its commas, where it closes.
+    /// Finds the first brace list: its opening brace, its commas and its closing brace.
     fn list(&self, start: usize, end: usize) -> Option<(usize, Vec<usize>, usize)> {
         let inside = |mark: &&usize| **mark >= start && **mark < end;
         let marks: Vec<usize> = self.marks.iter().filter(inside).copied().collect();
@@ -609,7 +611,7 @@ impl Braces<'_> {
     }
 }
 
-/// `a..z` or `1..9`.
+/// Expands `a..z` or `1..9`.
 fn range(body: &[u8]) -> Option<Vec<Vec<u8>>> {
     let at = memchr::memmem::find(body, b"..")?;
     let (from, to) = (body.get(..at)?, body.get(at.saturating_add(2)..)?);

@@ -1,8 +1,8 @@
-//! Programs that hand on what another host sends, and the files that they put it in.
+//! Programs that output data from another host, and the files to which they save it.
 
 use crate::rules::CommandTable;
 
-/// Programs that do nothing but that, beside those that rules name.
+/// Programs that always download, besides those that rules name.
 const ALWAYS: &[&[u8]] = &[
     b"curl-impersonate",
     b"hurl",
@@ -18,7 +18,7 @@ const ALWAYS: &[&[u8]] = &[
     b"wscat",
 ];
 
-/// Programs that rules name for it, beside those that feed others with what is here.
+/// Programs in the rules that download. The rules also name local programs as sources.
 const NAMED: &[&str] = &[
     "curl",
     "wget",
@@ -50,12 +50,12 @@ const NAMED: &[&str] = &[
     "gsutil",
 ];
 
-/// Gives the bits of all that comes from another host.
+/// Returns the taint bits of all sources on other hosts.
 pub(super) fn remote(table: &CommandTable) -> u128 {
     NAMED.iter().fold(0, |sum, name| sum | table.source(table.program(name.as_bytes())))
 }
 
-/// What code asks another host with; an address stands beside it.
+/// Names by which inline code sends a request; they count if an address is next to them.
 const ASKS: &[&[u8]] = &[
     b"get",
     b"open",
@@ -69,7 +69,8 @@ const ASKS: &[&[u8]] = &[
     b"http.client",
 ];
 
-/// Says what a program is by its words: it prints what another host sends, it does not, or the rules' own list says.
+/// Returns whether a program prints data from another host, from its arguments; `None` leaves it to the
+/// rules.
 fn fetches(name: &[u8], args: &[u8]) -> Option<bool> {
     let has = |text: &[u8]| memchr::memmem::find(args, text).is_some();
     let word = |wanted: &[u8]| args.split(|byte| *byte == b' ').any(|word| word.eq_ignore_ascii_case(wanted));
@@ -79,7 +80,7 @@ fn fetches(name: &[u8], args: &[u8]) -> Option<bool> {
     };
     let address = || said(&[b"http://", b"https://", b"ftp://"]);
     Some(match name {
-        // Most of its commands work on what is here.
+        // Most subcommands of `openssl` work on local data.
         b"openssl" => has(b"s_client"),
         b"git" => has(b"archive") && has(b"--remote"),
         b"rsync" | b"scp" | b"sftp" => has(b":") && (has(b"/dev/stdout") || has(b"/dev/fd/1")),
@@ -110,7 +111,7 @@ fn fetches(name: &[u8], args: &[u8]) -> Option<bool> {
     })
 }
 
-/// Says whether words hold code: an option that takes some stands among them.
+/// Returns `true` if the arguments contain inline code.
 fn code_in(args: &[u8]) -> bool {
     args.split(|byte| *byte == b' ').take(16).any(|word| {
         word == b"eval"
@@ -120,7 +121,7 @@ fn code_in(args: &[u8]) -> bool {
     })
 }
 
-/// Gives the bit of a program that feeds others; all that no rule names count as one.
+/// Returns the taint bit of a source program. All programs without a rule share one bit.
 pub(super) fn source(table: &CommandTable, name: &[u8], args: &[u8]) -> u128 {
     match fetches(name, args) {
         Some(true) => table.source(table.program(name)) | stream(table),
@@ -129,17 +130,17 @@ pub(super) fn source(table: &CommandTable, name: &[u8], args: &[u8]) -> u128 {
     }
 }
 
-/// Gives the bit of what comes from another host by no program of the rules.
+/// Returns the taint bit of remote data that no program of the rules outputs.
 pub(super) fn stream(table: &CommandTable) -> u128 {
     table.source(table.program(b"curl"))
 }
 
-/// Says whether a target is a connection that the shell itself opens.
+/// Returns `true` if a redirection target is a network connection, as in bash's `/dev/tcp/host/port`.
 pub(super) fn is_connection(target: &[u8]) -> bool {
     target.starts_with(b"/dev/tcp/") || target.starts_with(b"/dev/udp/")
 }
 
-/// Programs that copy from another host by themselves.
+/// Returns `true` if a program copies files from another host.
 pub(super) fn copies(name: &[u8]) -> bool {
     matches!(
         name,
@@ -157,7 +158,7 @@ pub(super) fn copies(name: &[u8]) -> bool {
     )
 }
 
-/// Says whether `git` is told to take what a whole digest names, or to check a signature.
+/// Returns `true` if `git` checks out a full digest or verifies a signature.
 pub(super) fn pins(args: &[&[u8]]) -> bool {
     let verb = |arg: &&[u8]| matches!(*arg, b"checkout" | b"reset" | b"switch");
     let digest = |arg: &&[u8]| arg.len() >= 40 && arg.iter().all(u8::is_ascii_hexdigit);
@@ -165,7 +166,7 @@ pub(super) fn pins(args: &[&[u8]]) -> bool {
         || (args.iter().any(verb) && args.iter().any(digest))
 }
 
-/// Options of those that clone that take the next word.
+/// Options of clone commands that take the next word.
 const CLONE_VALUED: &[&[u8]] = &[
     b"-b",
     b"-o",
@@ -193,7 +194,8 @@ const CLONE_VALUED: &[&[u8]] = &[
     b"--password",
 ];
 
-/// `git clone`, `gh repo clone`, `hg clone`, `svn checkout`: the folder that a repository of another host comes to.
+/// Returns the directory into which `git clone`, `gh repo clone`, `hg clone` or `svn checkout` puts a
+/// repository.
 fn cloned(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
     let verbs: &[&[u8]] = match name {
         b"svn" => &[b"checkout", b"co", b"export"],
@@ -228,11 +230,11 @@ fn cloned(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
         return None;
     }
     let folder = if matches!(folder, b"." | b"./") { Vec::new() } else { join(base, folder) };
-    // Into the folder that it is in: all that is run from there by a place of its own.
+    // An empty directory name stands for the working directory.
     Some(if folder.is_empty() { folder } else { super::unpack::below(&folder) })
 }
 
-/// `ADD https://… /to` of a Dockerfile, where no digest of it is named.
+/// Returns the targets of `ADD https://… /to` in a Dockerfile without a checksum.
 fn added(args: &[&[u8]]) -> Vec<Vec<u8>> {
     let checked = args.iter().any(|arg| arg.starts_with(b"--checksum="));
     let far = args.iter().find(|arg| memchr::memmem::find(arg, b"://").is_some());
@@ -240,7 +242,7 @@ fn added(args: &[&[u8]]) -> Vec<Vec<u8>> {
     vec![if to.ends_with(b"/") { join(Some(to), remote_name(from)) } else { to.to_vec() }]
 }
 
-/// `aws s3 cp s3://… to` and its like.
+/// Returns the targets of `aws s3 cp s3://… to` and similar commands.
 fn bucket(args: &[&[u8]]) -> Vec<Vec<u8>> {
     let far = |arg: &&[u8]| arg.starts_with(b"s3://") || arg.starts_with(b"gs://");
     let Some(at) = args.iter().position(far) else { return Vec::new() };
@@ -257,7 +259,7 @@ fn bucket(args: &[&[u8]]) -> Vec<Vec<u8>> {
     }
 }
 
-/// Gives the last part of an address, as a download without a name is called.
+/// Returns the last part of an address, the default name of a download.
 fn remote_name(address: &[u8]) -> &[u8] {
     let path = address.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
@@ -272,7 +274,7 @@ fn join(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Gives the files that a download is kept in, by the program's words.
+/// Returns the files to which a program saves a download, from its arguments.
 pub(super) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
     match name {
         b"scp" | b"rsync" => return copied(args),
@@ -320,11 +322,12 @@ pub(super) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
     files.into_iter().filter(|file| *file != b"-").map(|file| join(folder, file)).take(16).collect()
 }
 
-/// What a word of a downloader says of where the download goes; without a value it is in the next word.
+/// What an argument of a downloader says about the output file. Without a value, the name is in the next
+/// word.
 enum Kept<'a> {
     File(Option<&'a [u8]>),
     Folder(Option<&'a [u8]>),
-    /// It is called as it is there.
+    /// The file has the name that it has on the server.
     Remote,
     Address,
     Other,
@@ -364,7 +367,8 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> Kept<'a> {
     if letters.get(at) == Some(&file) { Kept::File(value) } else { Kept::Folder(value) }
 }
 
-/// `scp host:path file`, and `rsync`: the last operand, where one before it is on another host.
+/// Returns the target of `scp host:path file` and `rsync`: the last operand, if an earlier one is on another
+/// host.
 fn copied(args: &[&[u8]]) -> Vec<Vec<u8>> {
     let operands: Vec<&[u8]> = args.iter().copied().filter(|arg| !arg.starts_with(b"-")).collect();
     let Some((to, from)) = operands.split_last() else { return Vec::new() };

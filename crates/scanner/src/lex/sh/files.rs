@@ -1,4 +1,4 @@
-//! Files that hold shell commands: Dockerfiles and Makefiles.
+//! Files that contain shell commands: Dockerfiles and Makefiles.
 
 use super::flat::Flat;
 use crate::entry::Lens;
@@ -6,7 +6,7 @@ use crate::lex::Lexed;
 use crate::sink::{EmbeddedText, Sink};
 use crate::view::How;
 
-/// How a file of this lens is read.
+/// The format of a file that this lexer reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Script,
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Batch,
 }
 
-/// Says by a file's name how it is read.
+/// Returns the format, from the file name.
 pub(super) fn kind(path: &str) -> Kind {
     let (name, ending) = crate::inventory::names::parts(path);
     match (name.as_str(), ending.as_str()) {
@@ -30,7 +30,7 @@ pub(super) fn kind(path: &str) -> Kind {
     }
 }
 
-/// Gives the lines of a text with their places, joined where a backslash ends them.
+/// Returns the ranges of the logical lines. A backslash at the end joins a line with the next.
 fn logical_lines(src: &[u8]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let mut start = 0_usize;
@@ -40,7 +40,7 @@ fn logical_lines(src: &[u8]) -> Vec<(usize, usize)> {
         let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let end = at.saturating_add(len);
         let line = src.get(at..end).unwrap_or_default().trim_ascii_end();
-        // A comment between joined lines is left out.
+        // `make` ignores a comment between joined lines.
         let inside = at > start && line.trim_ascii_start().starts_with(b"#");
         at = end.saturating_add(1);
         if line.ends_with(b"\\") || inside {
@@ -57,12 +57,12 @@ fn logical_lines(src: &[u8]) -> Vec<(usize, usize)> {
 
 type Names = std::collections::BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Most levels of names in what names stand for.
+/// The most levels of variables inside variables that are expanded.
 const LEVELS: usize = 8;
-/// Longest value that is kept.
+/// The longest value of a variable that is tracked.
 const MAX: usize = 4096;
 
-/// What a line outside of recipes sets: its head, the name, the value with its place in the line.
+/// An assignment outside of recipes: the text in front, the name, and the value with its offset in the line.
 struct Setting<'a> {
     head: &'a [u8],
     name: &'a [u8],
@@ -81,7 +81,7 @@ fn setting(line: &[u8]) -> Option<Setting<'_>> {
     Some(Setting { head, name, value: line.get(at..)?, at })
 }
 
-/// Gives what the names of a Makefile stand for once it is read: recipes see that.
+/// Returns the values of all variables at the end of a Makefile, which is what recipes see.
 fn settings(src: &[u8], lines: &[(usize, usize)]) -> Names {
     let mut names = Names::new();
     let mut defined: Option<(Vec<u8>, Vec<u8>)> = None;
@@ -130,11 +130,11 @@ struct Recipe<'n> {
     names: &'n Names,
     budget: usize,
     out: Flat,
-    /// Calls of the shell inside of other functions.
+    /// The places of `$(shell …)` calls inside other functions.
     calls: Vec<(usize, usize)>,
 }
 
-/// Reads the recipes of a Makefile.
+/// Lexes the recipes of a Makefile.
 pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let lines = logical_lines(src);
     let names = settings(src, &lines);
@@ -166,7 +166,7 @@ pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
             }
             set_outside(&set, start, end, sink);
         }
-        // `target: ; command` on one line.
+        // `target: ; command` has its recipe on the same line.
         if let Some(at) =
             memchr::memchr(b';', line).filter(|at| line.get(..*at).is_some_and(|head| head.contains(&b':')))
         {
@@ -183,7 +183,7 @@ pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     }
 }
 
-/// `NAME != command` runs it, and `export NAME = value` is set for all that recipes run.
+/// Processes `NAME != command`, which runs a command, and `export NAME = value`, which all recipes see.
 fn set_outside(set: &Setting<'_>, start: usize, end: usize, sink: &mut Sink<'_>) {
     if set.head.ends_with(b"!") {
         sink.embed(Lens::Sh, EmbeddedText::Range(start.saturating_add(set.at), end));
@@ -205,12 +205,13 @@ fn word_value(flat: &mut Flat, value: &[u8], from: (usize, usize)) {
     flat.unit(b"'", (from.1, from.1), How::NONE);
 }
 
-/// Finds `$(shell command)`, in other functions too. One inside of another is in the text of the outer as well, some levels deep.
+/// Finds `$(shell command)`, also inside other functions. A nested call is also part of the outer text, a few
+/// levels deep.
 fn shell_calls(line: &[u8], start: usize, calls: &mut Vec<(usize, usize)>) {
     if memchr::memmem::find(line, b"shell").is_none() {
         return;
     }
-    // Where each bracket's command begins; none where it is no call.
+    // The start of the command in each open bracket, or `None` if it is not a `shell` call.
     let mut open: Vec<Option<usize>> = Vec::new();
     let mut inside = 0_usize;
     for at in memchr::memchr2_iter(b'(', b')', line) {
@@ -230,7 +231,7 @@ fn shell_calls(line: &[u8], start: usize, calls: &mut Vec<(usize, usize)>) {
     }
 }
 
-/// Gives where a bracket closes, those inside it skipped.
+/// Returns the offset of the closing bracket; nested pairs are skipped.
 fn closing(text: &[u8], open: u8) -> Option<usize> {
     let close = if open == b'(' { b')' } else { b'}' };
     let mut inside = 0_usize;
@@ -248,7 +249,7 @@ fn closing(text: &[u8], open: u8) -> Option<usize> {
 }
 
 impl Recipe<'_> {
-    /// Adds a recipe's line as the shell gets it.
+    /// Appends a line of a recipe as the shell gets it.
     fn line(&mut self, line: &[u8], start: usize) {
         let mut at = 0_usize;
         while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
@@ -297,7 +298,7 @@ impl Recipe<'_> {
         }
     }
 
-    /// Adds what a name stands for, names in it too.
+    /// Appends the value of a variable, with the variables in it expanded.
     fn named(&mut self, name: &[u8], range: (usize, usize), levels: usize) {
         let name = name.strip_prefix(b"call ").or_else(|| name.strip_prefix(b"value ")).unwrap_or(name);
         let name = name.split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();

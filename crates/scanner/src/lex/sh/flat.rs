@@ -1,20 +1,20 @@
-//! Decoded text with its places: words of commands, values, what commands print.
+//! Decoded text with a map to the source: words of commands, values, output of commands.
 
 use crate::view::{How, View};
 
-/// A stretch that came from one stretch of the source.
+/// A segment that came from one range of the source.
 #[derive(Debug, Clone, Copy)]
 struct Seg {
-    /// Where it starts; it ends where the next one starts.
+    /// The start in the decoded text. A segment ends where the next one starts.
     at: u32,
     from: u32,
     to: u32,
     how: How,
-    /// Each byte came from one byte.
+    /// Set if each byte came from one byte of the source.
     linear: bool,
 }
 
-/// Bytes with the ranges that they came from. A view that can be cut and copied.
+/// Decoded bytes with their source ranges. Unlike a view, it can be cut and copied.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flat {
     pub(super) bytes: Vec<u8>,
@@ -30,7 +30,7 @@ impl Flat {
         self.bytes.len()
     }
 
-    /// Adds bytes as they are.
+    /// Appends source bytes unchanged.
     #[inline]
     pub(super) fn plain(&mut self, bytes: &[u8], from: usize, how: How) {
         if bytes.is_empty() {
@@ -50,7 +50,7 @@ impl Flat {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Adds bytes that stand for a range.
+    /// Appends bytes that replace a source range.
     pub(super) fn unit(&mut self, bytes: &[u8], from: (usize, usize), how: How) {
         if bytes.is_empty() {
             return;
@@ -79,7 +79,7 @@ impl Flat {
         self.segs.partition_point(|seg| seg.at <= at).saturating_sub(1)
     }
 
-    /// Gives the stretches of a range: bytes, source range, what was undone, whether byte for byte.
+    /// Returns the segments of a range: bytes, source range, obfuscation, and whether they map byte for byte.
     fn pieces(&self, start: usize, end: usize) -> impl Iterator<Item = (&[u8], (usize, usize), How, bool)> {
         let first = self.first(start);
         let segs = self.segs.get(first..).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Flat {
         )
     }
 
-    /// Says what had to be undone to read a range.
+    /// Returns the obfuscation that was undone in a range.
     pub(super) fn how(&self, start: usize, end: usize) -> How {
         if start >= end {
             return How::NONE;
@@ -108,7 +108,7 @@ impl Flat {
         self.pieces(start, end).fold(How::NONE, |sum, (_, _, how, _)| sum.and(how))
     }
 
-    /// Gives the range of the source that a range came from.
+    /// Maps a range to the source.
     pub(super) fn source(&self, start: usize, end: usize) -> (usize, usize) {
         self.pieces(start, end.max(start.saturating_add(1)))
             .map(|(_, range, ..)| range)
@@ -137,14 +137,14 @@ impl Flat {
         }
     }
 
-    /// Gives a range as a view, for code that another reader takes apart.
+    /// Returns a range as a view, for another lexer.
     pub(super) fn view(&self, start: usize, end: usize) -> View {
         let mut view = View::default();
         self.show(start, end, &mut view);
         view
     }
 
-    /// Adds a range to a view.
+    /// Appends a range to a view.
     pub(super) fn show(&self, start: usize, end: usize, view: &mut View) {
         if start < end {
             for (bytes, range, how, linear) in self.pieces(start, end) {

@@ -1,5 +1,7 @@
-//! Code that runs at a place of the script: functions that are called, `sh -c`, `eval`, traps. What it does to files that hold a
-//! download counts for what is read behind it, and the other way round. All else that it does is found where it is read as code.
+//! Code that is analyzed at the place where it runs: called functions, `sh -c`, `eval`, traps.
+//!
+//! Only its effect on downloaded files depends on the place; everything else is found where the code is read
+//! once.
 
 use std::rc::Rc;
 
@@ -12,14 +14,14 @@ use crate::lex::quote::{self, Exact};
 use crate::sink::Sink;
 use crate::view::{How, View};
 
-/// Longest body of a function that is read anew where it is called.
+/// The longest function body that is analyzed again at a call.
 const BODY: usize = 64 << 10;
-/// Most levels of functions that call functions.
+/// The most nested calls that are followed.
 const LEVELS: usize = 8;
-/// Most traps of a script.
+/// The most traps per script.
 const TRAPS: usize = 64;
 
-/// Whether code shares the names of the script that runs it.
+/// Whether code shares the variables of the script that runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     Shared,
@@ -29,15 +31,15 @@ pub(super) enum Scope {
 /// The body of a function.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    /// The text that it stands in, where in it, and which of the texts that are read this is.
+    /// The text that contains the body, the range in it, and the number of the text.
     text: Rc<[u8]>,
     at: (usize, usize),
     text_of: u32,
-    /// What was known of files when it was read.
+    /// The version of the file state with which the body was last analyzed.
     version: u32,
 }
 
-/// Says whether a text may hold what fetches something.
+/// Returns `true` if a text may contain a downloader. A cheap filter before the analysis.
 fn may_fetch(text: &[u8]) -> bool {
     let words: [&[u8]; 13] = [
         b"curl",
@@ -58,7 +60,7 @@ fn may_fetch(text: &[u8]) -> bool {
 }
 
 impl Parser<'_, '_, '_> {
-    /// Reads code at the place where it runs.
+    /// Analyzes code at the place where it runs.
     pub(super) fn follow(&mut self, view: &View, scope: Scope) {
         self.followed(view, scope, (self.sink.depth.saturating_add(1), self.levels));
     }
@@ -114,7 +116,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Keeps where the body of a function stands.
+    /// Records the body of a function.
     pub(super) fn place(&mut self, name: &[u8], (start, end): (usize, usize)) {
         let body = self.src.get(start..end).unwrap_or_default();
         let body = body.strip_suffix(b"}").unwrap_or(body);
@@ -127,7 +129,7 @@ impl Parser<'_, '_, '_> {
         self.known.places.insert(name.to_vec(), place);
     }
 
-    /// Reads the body of a function where it is called, if that may say more than where it stands.
+    /// Analyzes the body of a function at a call, if the state of files has changed since the last time.
     pub(super) fn called_here(&mut self, name: &[u8], own: Words) {
         if self.known.drops.is_empty() {
             return;
@@ -179,14 +181,14 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Keeps what a trap runs: it may run behind all that is below it.
+    /// Records the code of a trap, which may run after everything below it.
     pub(super) fn trapped(&mut self, view: View) {
         if self.known.traps.len() < TRAPS && self.text_of == 0 {
             self.known.traps.push(view);
         }
     }
 
-    /// Reads what traps run once more, at the end.
+    /// Analyzes traps at the end of the script.
     pub(super) fn traps(&mut self) {
         for view in core::mem::take(&mut self.known.traps) {
             self.follow(&view, Scope::Shared);
@@ -195,7 +197,7 @@ impl Parser<'_, '_, '_> {
 }
 
 impl Known {
-    /// Gives away what is known of files alone.
+    /// Takes the state of files out of the known state.
     fn files(&mut self) -> Self {
         let mut files = Self { version: self.version, texts: self.texts, ..Self::default() };
         files.drops = core::mem::take(&mut self.drops);

@@ -1,21 +1,21 @@
-//! Functions and aliases of one level.
+//! Functions and aliases, without the functions that they call in turn.
 
 use super::Parser;
 
-/// What a function or an alias does, as far as one level shows.
+/// The effect of a function or alias.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Func {
-    /// The programs that it runs.
+    /// The taint bits of the programs that it runs.
     pub(super) sources: u128,
-    /// Its one command, word by word; empty where it has more than one.
+    /// The words of its only command; empty if it has several commands.
     pub(super) words: Vec<Vec<u8>>,
-    /// Where the arguments go, if the words do not say: behind them.
+    /// Set for an alias, whose arguments follow its words.
     pub(super) alias: bool,
-    /// Where its body stands, if it has more than one command.
+    /// The range of the body, if it has more than one command.
     pub(super) body: (usize, usize),
 }
 
-/// Says whether a body asks for what it is called with.
+/// Returns `true` if a body uses its arguments.
 pub(super) fn takes_arguments(body: &[u8]) -> bool {
     memchr::memchr_iter(b'$', body).any(|at| {
         let next = body.get(at.saturating_add(1)..).unwrap_or_default();
@@ -23,11 +23,11 @@ pub(super) fn takes_arguments(body: &[u8]) -> bool {
     })
 }
 
-/// Longest command that is kept, and longest body.
+/// The longest command, and the longest body, that is stored.
 const MAX: usize = 4096;
 
 impl Parser<'_, '_, '_> {
-    /// Keeps what a function does.
+    /// Records the effect of a function.
     pub(super) fn define(&mut self, name: Vec<u8>, mut func: Func) {
         if func.words.iter().map(Vec::len).sum::<usize>() > MAX {
             func.words.clear();
@@ -54,7 +54,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Gives the words that a call of a function stands for, and the programs that it runs.
+    /// Returns the words that a call expands to, and the taint bits of the programs that it runs.
     pub(super) fn called(&self, name: &[u8], args: &[Vec<u8>]) -> Option<(Vec<Vec<u8>>, u128)> {
         let func = self.known.funcs.get(name)?;
         let mut words: Vec<Vec<u8>> = Vec::new();

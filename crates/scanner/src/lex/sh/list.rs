@@ -1,4 +1,6 @@
 //! Lists of commands: pipelines, compound commands, functions, comments.
+//!
+//! A stack of frames replaces recursion, so that nested `if` and `{` cannot exhaust the call stack.
 
 use super::flat::Flat;
 use super::func::Func;
@@ -15,7 +17,7 @@ pub(super) enum Stop {
     Paren,
 }
 
-/// Whether what a list prints is asked for.
+/// Whether the output of a list is used, as in `$(…)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Capture {
     No,
@@ -31,46 +33,47 @@ enum Kind {
     Case,
 }
 
-/// A compound command that is open.
+/// An open compound command.
 #[derive(Debug)]
 struct Frame {
     kind: Kind,
-    /// The pipeline that it is a stage of.
+    /// The pipeline that the compound command is a stage of.
     pipe: Pipe,
-    /// What its own pipelines begin with.
+    /// The initial state of the pipelines inside.
     base: Pipe,
     ran: u128,
-    /// Of `case`: a pattern comes next.
+    /// Set in a `case` before a pattern.
     pattern: bool,
-    /// It is the body of a function; how many commands stood in it.
+    /// Set for the body of a function, and the number of its commands.
     body: bool,
     commands: usize,
     last: Vec<Vec<u8>>,
-    /// Where it begins, and how many commands with listed programs stood in front.
+    /// The offset of its start, and the number of listed programs before it.
     start: usize,
     listed: usize,
 }
 
-/// What one call of `list` keeps.
+/// The state of one call of `list`.
 #[derive(Debug)]
 struct State {
     stop: Stop,
     capture: Capture,
     frames: Vec<Frame>,
-    /// How many frames of each kind are open.
+    /// The number of open frames of each kind.
     open: [usize; 5],
     base: Pipe,
     ran: u128,
     stage: Stage,
-    /// A name whose body comes next.
+    /// The name of a function whose body comes next.
     named: Option<Vec<u8>>,
     pipelines: usize,
-    /// The end of a stage was just read.
+    /// Set directly after a stage of a pipeline.
     closed: bool,
 }
 
 impl Parser<'_, '_, '_> {
-    /// Reads commands up to where they end. Gives the programs that ran and what was printed, if that is known.
+    /// Reads commands up to `stop`. Returns the taint bits of the programs that ran, and the output if it is
+    /// known.
     pub(super) fn list(&mut self, stop: Stop, capture: Capture) -> (u128, Option<Flat>) {
         let mut state = State {
             stop,
@@ -89,7 +92,7 @@ impl Parser<'_, '_, '_> {
         self.bodies.truncate(bodies);
         let ran = state.frames.iter().fold(state.ran, |sum, frame| sum | frame.ran);
         let printed = state.stage.printed.take().filter(|_| state.pipelines <= 1);
-        // No command at all prints nothing.
+        // A list without a command has empty output.
         let none = capture == Capture::Yes && state.pipelines == 0 && state.frames.is_empty();
         let printed = printed.or_else(|| (none && ran == 0).then(Flat::default));
         (ran, printed)
@@ -134,7 +137,7 @@ impl Parser<'_, '_, '_> {
             b'|' => {
                 self.operator(if self.starts(b"|&") { 2 } else { 1 });
                 self.next_stage(state);
-                // The next command may stand in a line below.
+                // After `|` or `&&`, the next command may be on a later line.
                 self.skip_lines();
             }
             b'(' => self.paren(state),
@@ -160,7 +163,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Tells the text view a comment.
+    /// Adds a comment to the text view.
     pub(super) fn comment(&mut self) {
         let start = self.pos;
         let len = memchr::memchr(b'\n', self.rest()).unwrap_or_else(|| self.rest().len());
@@ -207,7 +210,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Reads a pattern of a `case`, or its end.
+    /// Reads a pattern of a `case`, or `esac`.
     fn pattern(&mut self, state: &mut State) {
         match self.peek() {
             b'\n' => self.newline(),
@@ -284,7 +287,7 @@ impl Parser<'_, '_, '_> {
         self.pipe = base;
     }
 
-    /// Closes the innermost compound command of a kind, and what was left open in it.
+    /// Closes the innermost compound command of a kind, and unclosed ones inside it.
     fn close(&mut self, state: &mut State, kind: Kind) {
         if state.open.get(kind as usize).is_none_or(|open| *open == 0) {
             return;
@@ -334,7 +337,7 @@ impl Parser<'_, '_, '_> {
         state.closed = true;
     }
 
-    /// A compound command whose input is named behind it: read once more as the end of a pipeline.
+    /// Reads a compound command again if its input follows it, as in `while …; done < <(curl …)`.
     fn fed_behind(&mut self, frame: &Frame, end: usize) {
         let head = self.src.get(..frame.start).unwrap_or_default();
         let letters = head.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -371,7 +374,7 @@ impl Parser<'_, '_, '_> {
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
-    /// Reads redirections behind a compound command.
+    /// Reads redirections after a compound command.
     fn trailing(&mut self) -> u128 {
         let (from, start) = (self.redirects.len(), self.pos);
         loop {
@@ -401,7 +404,7 @@ impl Parser<'_, '_, '_> {
         self.told_redirects(from)
     }
 
-    /// Says whether a word stands here alone.
+    /// Returns `true` if the next word is exactly `word`.
     fn is_word(&self, word: &[u8]) -> bool {
         self.starts(word)
             && matches!(
@@ -432,7 +435,7 @@ impl Parser<'_, '_, '_> {
             }
         }
         if self.pos == span {
-            // Nothing was read: a stray byte is none of a command.
+            // A stray byte is skipped, so that the loop always advances.
             self.skip(1);
         }
         true
@@ -523,7 +526,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `name()` in front of a body.
+    /// Reads `name()` before a function body.
     fn function_head(&mut self, state: &mut State) -> bool {
         let len = self.name_len();
         if len == 0 {
@@ -544,7 +547,7 @@ impl Parser<'_, '_, '_> {
         true
     }
 
-    /// `for name in words`: the name holds one of the words.
+    /// Reads `for name in words` and binds the name to one of the words.
     fn for_head(&mut self) {
         self.blanks();
         if self.starts(b"((") {
@@ -574,7 +577,7 @@ impl Parser<'_, '_, '_> {
         let own = self.words.get(words..).unwrap_or_default().to_vec();
         let sources = own.iter().fold(0, |sum, word| sum | word.sources);
         let listed = own.iter().find(|word| self.sink.rules.commands.program(self.text(**word)) != 0);
-        // Of several values the one counts that says most.
+        // Of several values, one that names a credential is chosen, because rules look for those.
         let telling = || own.iter().find(|word| crate::credentials::is_telling(self.text(**word)));
         let single = || own.first().filter(|_| own.len() == 1);
         let chosen = listed.or_else(single).filter(|word| !word.open).or_else(telling);
@@ -605,7 +608,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `[[ … ]]`: its operators are none of a list.
+    /// Reads `[[ … ]]`, in which `&&` and `<` do not separate commands.
     fn test(&mut self) -> bool {
         let near = self.src.get(self.pos..self.end.min(self.pos.saturating_add(4096))).unwrap_or_default();
         if memchr::memmem::find(near, b"]]").is_none() {

@@ -1,4 +1,4 @@
-//! Shells: commands with their words as the shell would read them.
+//! POSIX shells, bash and relatives: commands with their words as the shell would expand them.
 
 mod compare;
 mod docker;
@@ -30,18 +30,19 @@ use crate::view::{How, View};
 use flat::Flat;
 use func::Func;
 
-/// Rounds until functions and aliases that are used before they are made have settled.
+/// The number of passes over a script. A second pass resolves functions and aliases that are used above their
+/// definition.
 const ROUNDS: usize = 2;
 
-/// Reads a text as a shell script, or by the file's name as one that holds shell commands.
+/// Lexes a shell script, or by its name a file that contains shell commands.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     read(src, sink, limits, out);
-    // The last comment may go on to the end.
+    // The last comment may extend to the end.
     out.text.end();
 }
 
 fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
-    // The mark of an encoding in front is no part of the first word.
+    // A byte order mark is not part of the first word.
     let start = if sink.depth == 0 && src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     if sink.depth == 0 {
         match files::kind(sink.path) {
@@ -55,7 +56,7 @@ fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     script(src, &[(start, src.len())], sink, limits, out);
 }
 
-/// Reads ranges of a text as one script.
+/// Lexes ranges of a text as one script.
 fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let before = (sink.hits.len(), sink.embedded.len(), sink.named_as.len());
     let mut known = Known::default();
@@ -72,7 +73,8 @@ fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &L
         let (late, stopped) = (parser.late, parser.stopped);
         known = parser.known;
         if late && round < ROUNDS {
-            // A function that runs a listed program was used above its place: read again, knowing it.
+            // A function that runs a listed program was called above its definition: read again with that
+            // knowledge.
             sink.hits.truncate(before.0);
             sink.embedded.truncate(before.1);
             sink.named_as.truncate(before.2);
@@ -88,32 +90,32 @@ fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &L
     }
 }
 
-/// One word of a command, as a range of the parser's text.
+/// A word of a command, as a range of the parser's decoded text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Piece {
     start: usize,
     end: usize,
-    /// Where it stands in the source.
+    /// The range in the source.
     span: (usize, usize),
-    /// The programs whose output it holds.
+    /// The taint bits of programs whose output is part of the word.
     sources: u128,
-    /// It holds something that is not known.
+    /// Set if part of the word is unknown.
     open: bool,
-    /// It is nothing but something that is not known.
+    /// Set if the whole word is one unknown value.
     value: bool,
-    /// Where that ends.
+    /// The end of that value.
     value_end: usize,
-    /// `NAME=` in front, unquoted: how long the name is.
+    /// The length of the name in an unquoted `NAME=` at the start, or 0.
     assigns: u32,
     equals: Equals,
-    /// It has an unquoted `*`, `?` or `[`.
+    /// Set if the word has an unquoted `*`, `?` or `[`.
     glob: bool,
-    /// Which constant a process substitution gives, plus one.
+    /// The number of the process substitution whose output is known, plus one.
     printed: u32,
     origin: Origin,
 }
 
-/// Whether a text stands in the script, or is the place of a program as `command -v` and its like print it.
+/// Whether a text is from the script or is the path of a program, as `command -v` prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Origin {
     #[default]
@@ -121,7 +123,7 @@ enum Origin {
     Located,
 }
 
-/// Whether a word has a `=`. No later one follows a name.
+/// Whether a word contains `=`. Only the first one can end a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Equals {
     #[default]
@@ -129,43 +131,43 @@ enum Equals {
     Seen,
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Debug, Clone, Default)]
 struct Var {
-    /// Its items; a plain variable has one. `None` is not known.
+    /// The items; a plain variable has one. `None` if unknown.
     items: Option<Vec<Vec<u8>>>,
     sources: u128,
-    /// Something in its items is not known, and stands there as it was written.
+    /// Set if part of the items is unknown and kept as it was written.
     open: bool,
     origin: Origin,
 }
 
-/// What is known of names.
+/// The state that commands change: variables, functions and files.
 #[derive(Debug, Default)]
 struct Known {
     vars: BTreeMap<Vec<u8>, Var>,
     funcs: BTreeMap<Vec<u8>, Func>,
-    /// Names that stand for another name.
+    /// Names that refer to other variables, as `declare -n` makes them.
     refs: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// Files that hold what another host sent, and whether something compared them with a digest or a key.
+    /// Downloaded files, and whether something compared them with a digest or a key.
     drops: BTreeMap<Vec<u8>, drop::Checked>,
-    /// Names and files that hold digests of some of them.
+    /// Variables and files that contain digests, with the digested files.
     digests: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
-    /// Files that the script itself writes, where what it writes is known.
+    /// Files that the script writes itself, with their content if it is known.
     written: BTreeMap<Vec<u8>, Flat>,
-    /// The folder that the shell is in, where that is known.
+    /// The working directory of the shell, if it is known.
     folder: Vec<u8>,
-    /// How often what is known of files changed.
+    /// A number that changes with every change to the state of files.
     version: u32,
     /// Bodies of functions.
     places: BTreeMap<Vec<u8>, follow::Place>,
     traps: Vec<View>,
-    /// How many texts were read besides the first.
+    /// The number of texts besides the script itself.
     texts: u32,
 }
 
 impl Known {
-    /// Forgets what a first reading told of files.
+    /// Drops the state of files from the first pass.
     fn forget_files(&mut self) {
         self.drops.clear();
         self.digests.clear();
@@ -176,14 +178,14 @@ impl Known {
     }
 }
 
-/// Where the commands of a pipeline get their input.
+/// The input of the commands in a pipeline.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pipe {
-    /// The programs before it.
+    /// The taint bits of the programs earlier in the pipeline.
     from: u128,
-    /// What had to be undone to read them.
+    /// The obfuscation that was undone in them.
     how: How,
-    /// It is not the first of its pipeline.
+    /// Set for all commands but the first.
     piped: bool,
 }
 
@@ -196,66 +198,66 @@ struct Parser<'a, 's, 'r> {
     out: &'s mut Lexed,
     flat: Flat,
     words: Vec<Piece>,
-    /// Where the words of the simple command that is read begin.
+    /// The first word of the current simple command.
     simple_from: usize,
-    /// The programs whose output the shell itself reads from here on: `exec < <(…)`.
+    /// The taint of the shell's own input after `exec < <(…)`.
     stdin: u128,
-    /// The programs that print what another host sends.
+    /// The taint bits of sources on other hosts.
     remote: u128,
     redirects: Vec<run::Redirect>,
-    /// Where unquoted braces, commas and globs stand in the word that is read.
+    /// The offsets of unquoted braces, commas and globs in the current word.
     marks: Vec<usize>,
     known: Known,
     pipe: Pipe,
-    /// What the stage before printed, where that is known.
+    /// The output of the previous stage, if it is known.
     input: Option<Flat>,
-    /// What process substitutions print, where that is known.
+    /// The known output of process substitutions.
     printed: Vec<Flat>,
-    /// The program whose place was asked for in the substitution that is read.
+    /// The program whose path the current substitution prints, as in `$(command -v curl)`.
     located: Option<Flat>,
-    /// Names of the functions whose bodies are read, with how often each called itself.
+    /// The functions that are being analyzed, with the number of recursive calls.
     bodies: Vec<(Vec<u8>, u32)>,
     depth: usize,
     limit: usize,
     limits: Limits,
-    /// Which text this is: 0 is the script itself.
+    /// The number of the current text; 0 is the script itself.
     text_of: u32,
-    /// The text, kept for the bodies of functions in it.
+    /// A copy of the text, shared by the functions defined in it.
     whole: Option<std::rc::Rc<[u8]>>,
-    /// How many functions are read in one another.
+    /// The depth of function calls.
     levels: usize,
-    /// The programs that print what another host sends, of those that ran in code of the command that is read.
+    /// The taint bits of remote sources that ran inside the current command.
     ran: u128,
-    /// The files whose digests were printed for what reads them next.
+    /// The files whose digests the next reader gets as input.
     digested: Vec<Vec<u8>>,
-    /// A command that fails ends the script, where that was asked.
+    /// Whether a failed command ends the script (`set -e`), once computed.
     errexit: Option<bool>,
-    /// The calls whose functions were read with what they are called with.
+    /// The calls that were analyzed with their arguments, so that each one is analyzed once.
     calls: std::collections::BTreeSet<Vec<u8>>,
-    /// Bytes of functions that may still be read once more.
+    /// The bytes of function bodies that may still be analyzed again.
     bodies_left: usize,
-    /// Commands so far whose program a rule lists, or that are what a function is called with.
+    /// The number of commands so far that rules know.
     listed: usize,
     budget: usize,
-    /// A line's end with the end of the here-documents below it.
+    /// The end of a line, and the end of its here-documents.
     documents: (usize, usize),
-    /// The range of a here-document without an end, which is handed on as a script.
+    /// The range of an unclosed here-document, which is lexed as a script of its own.
     unended: (usize, usize),
-    /// The end of the line that was looked for last: from where, and where it is.
+    /// The last computed end of a line: the start of the search, and its result.
     line: (usize, usize),
-    /// No backtick stands behind this place.
+    /// The offset after which no backtick follows, so that each is searched once.
     no_backtick: usize,
     late: bool,
     used: std::collections::BTreeSet<Vec<u8>>,
     stopped: Option<usize>,
     joint: word::Joint,
-    /// Where the last comment ends.
+    /// The end of the last comment.
     noted: usize,
 }
 
 impl<'a, 's, 'r> Parser<'a, 's, 'r> {
     fn new(src: &'a [u8], sink: &'s mut Sink<'r>, limits: &Limits, out: &'s mut Lexed) -> Self {
-        // Code in code has no more than its own length gives, so that the levels do not multiply.
+        // Embedded code gets a budget of its own length only, so that nested levels do not multiply the work.
         let free = if sink.depth == 0 { 64 << 10 } else { 0 };
         let remote = fetch::remote(&sink.rules.commands);
         Self {
@@ -307,7 +309,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
         self.at(self.pos)
     }
 
-    /// Gives the byte at a place; NUL behind the end.
+    /// Returns the byte at `at`, or NUL after the end.
     #[inline]
     fn at(&self, at: usize) -> u8 {
         if at < self.end { self.src.get(at).copied().unwrap_or(0) } else { 0 }
@@ -325,7 +327,8 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
         self.pos = self.pos.saturating_add(count).min(self.end);
     }
 
-    /// Takes from what values may cost; without it a value stays unknown, and the report says so.
+    /// Takes `cost` from the budget for values. When it is spent, values stay unknown and the file is
+    /// reported as partly unread.
     fn spend(&mut self, cost: usize) -> bool {
         if let Some(left) = self.budget.checked_sub(cost) {
             self.budget = left;
@@ -335,7 +338,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
         false
     }
 
-    /// Goes one level down; where it is too deep the rest stays unread, and the report says so.
+    /// Enters a nested construct. Over the limit, the rest is skipped and reported as unread.
     fn down(&mut self) -> bool {
         if self.depth >= self.limit {
             self.stopped.get_or_insert(self.pos);
@@ -350,13 +353,13 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Gives a word's decoded text.
+    /// Returns the decoded text of a word.
     fn text(&self, word: Piece) -> &[u8] {
         self.flat.bytes.get(word.start..word.end).unwrap_or_default()
     }
 }
 
-/// Tells the text view a comment of one line. Those with nothing between them are one text.
+/// Adds a line comment to the text view. Comments that only whitespace separates form one text.
 fn note(src: &[u8], (start, end): (usize, usize), noted: &mut usize, out: &mut Lexed) {
     let text = src.get(start..end).unwrap_or_default();
     let marks = text.iter().take_while(|byte| matches!(byte, b'#' | b'!' | b' ' | b'\t')).count();

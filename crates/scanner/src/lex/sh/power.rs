@@ -1,4 +1,7 @@
-//! PowerShell and batch files: comments gone, what only parts a word's letters gone, strings kept.
+//! PowerShell and batch files.
+//!
+//! The code view omits comments and characters that only split words, such as the backtick in ``I`EX``;
+//! strings stay in it.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +10,12 @@ use crate::sink::Sink;
 use crate::text::Within;
 use crate::view::How;
 
-/// Longest value of a name that is kept.
+/// The longest value of a variable that is tracked.
 const MAX: usize = 300;
 
 type Values<'a> = BTreeMap<Vec<u8>, &'a [u8]>;
 
-/// `$name = value` up to the end of the line or command: the name and the value.
+/// Reads `$name = value` up to the end of the line or command.
 fn assigned(src: &[u8], at: usize) -> Option<(Vec<u8>, &[u8])> {
     let name = dollar_name(src, at)?;
     let from = at.saturating_add(name.len()).saturating_add(1);
@@ -30,7 +33,7 @@ fn dollar_name(src: &[u8], at: usize) -> Option<&[u8]> {
     rest.get(..len).filter(|name| !name.is_empty() && name.len() <= 64)
 }
 
-/// Reads a PowerShell script. Its code view keeps its strings: what they hold is what is run.
+/// Lexes a PowerShell script. The code view keeps strings, because their content is often run.
 pub(super) fn powershell(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;
     let mut quote = 0_u8;
@@ -48,7 +51,7 @@ pub(super) fn powershell(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
                 } else if let Some(value) = values.get(&name.to_ascii_lowercase())
                     && let Some(left) = budget.checked_sub(value.len())
                 {
-                    // What a name holds stands where it is used.
+                    // A variable is replaced by its value.
                     budget = left;
                     let value = plain_text(value);
                     out.code.put(&value, (at, end), How::NONE, 0);
@@ -67,7 +70,7 @@ pub(super) fn powershell(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
                 comment(rest.get(..len).unwrap_or_default(), at, out);
                 at = at.saturating_add(len);
             }
-            // A backtick in a word leaves nothing; at the end of a line it joins the next.
+            // A backtick inside a word has no effect; at the end of a line it continues the line.
             b'`' if quote != b'\'' => {
                 let joins = matches!(rest.get(1), Some(b'\n' | b'\r'));
                 out.code.skip(if joins { How::NONE } else { How::SHELL });
@@ -89,7 +92,7 @@ pub(super) fn powershell(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
                 at = at.saturating_add(1);
             }
             b'+' if quote == 0 && joined(src, at) => {
-                // Two strings that are joined are one.
+                // Two strings joined by `+` are one.
                 out.code.skip(How::SHELL);
                 let rest = rest.get(1..).unwrap_or_default();
                 let gap = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -115,7 +118,7 @@ pub(super) fn powershell(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
     strings(src, out);
 }
 
-/// A value as the code view shows code: no quotes, and no marks in words.
+/// Returns a value as the code view shows it: without quotes and without splitting characters.
 fn plain_text(value: &[u8]) -> Vec<u8> {
     let value = value.trim_ascii();
     value.iter().copied().filter(|byte| !matches!(byte, b'\'' | b'"' | b'`')).collect()
@@ -127,14 +130,14 @@ fn blank(at: usize, out: &mut Lexed) {
     }
 }
 
-/// A number sign in a word is none of a comment.
+/// Returns `true` if a number sign at `at` can begin a comment; inside a word it cannot.
 fn boundary(src: &[u8], at: usize) -> bool {
     at.checked_sub(1).and_then(|before| src.get(before)).is_none_or(|byte| {
         byte.is_ascii_whitespace() || matches!(byte, b';' | b'(' | b'{' | b')' | b'}' | b'|')
     })
 }
 
-/// Says whether a plus stands between two strings.
+/// Returns `true` if a plus at `at` joins two strings.
 fn joined(src: &[u8], at: usize) -> bool {
     let quote = |byte: Option<&u8>| matches!(byte, Some(b'\'' | b'"'));
     let before = src.get(at.saturating_sub(64)..at).unwrap_or_default();
@@ -152,7 +155,7 @@ fn comment(text: &[u8], at: usize, out: &mut Lexed) {
     out.text.end();
 }
 
-/// The rest is text as it stands.
+/// Adds the rest of the file as text.
 fn strings(src: &[u8], out: &mut Lexed) {
     let mut at = 0_usize;
     for line in src.split_inclusive(|byte| *byte == b'\n') {
@@ -163,7 +166,7 @@ fn strings(src: &[u8], out: &mut Lexed) {
     }
 }
 
-/// Reads a batch file.
+/// Lexes a batch file.
 pub(super) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;
     let mut values = Values::new();
@@ -210,7 +213,7 @@ pub(super) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed) {
     strings(src, out);
 }
 
-/// `set name=value`.
+/// Reads `set name=value`.
 fn batch_set(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let (word, rest) = line.split_at_checked(4)?;
     if !word.eq_ignore_ascii_case(b"set ") && !word.eq_ignore_ascii_case(b"set\t") {
@@ -223,7 +226,7 @@ fn batch_set(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((rest.get(..at)?.to_ascii_lowercase(), value))
 }
 
-/// Adds a part of a line, `%name%` as what it holds.
+/// Appends part of a line, with `%name%` replaced by its value.
 fn batch_part(part: &[u8], from: usize, values: &Values<'_>, budget: &mut usize, out: &mut Lexed) {
     let mut at = 0_usize;
     while let Some(open) = part.get(at..).and_then(|rest| memchr::memchr(b'%', rest)) {

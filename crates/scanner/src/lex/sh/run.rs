@@ -1,4 +1,4 @@
-//! Simple commands: words, redirections, here-documents, and what the program is.
+//! Simple commands: words, redirections, here-documents, and the name of the program.
 
 use super::fetch;
 use super::flat::Flat;
@@ -13,60 +13,60 @@ use crate::sink::{Command, EmbeddedText};
 use crate::text::Within;
 use crate::view::{How, View};
 
-/// What a stage of a pipeline hands on.
+/// The output of a stage of a pipeline.
 #[derive(Debug, Default)]
 pub(super) struct Stage {
-    /// The programs that ran.
+    /// The taint bits of the programs that ran.
     pub(super) sources: u128,
-    /// What had to be undone to read them.
+    /// The obfuscation that was undone to read them.
     pub(super) how: How,
-    /// What it prints, if that is known.
+    /// The output, if it is known.
     pub(super) printed: Option<Flat>,
 }
 
-/// Where a command's input or output goes.
+/// A redirection of a command.
 #[derive(Debug)]
 pub(super) struct Redirect {
     /// The operator and the target.
     pub(super) text: Vec<u8>,
     pub(super) how: How,
     pub(super) sources: u128,
-    /// What is read, if it is text of the script.
+    /// The input, if it is text of the script.
     pub(super) input: Option<Flat>,
-    /// The number in front, its last digit; `0` where there is none.
+    /// The last digit of the descriptor; `0` if there is none.
     pub(super) number: u8,
 }
 
-/// Whether tabs in front of a here-document's lines are part of it.
+/// Whether the leading tabs of a here-document are part of it (`<<` and `<<-`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tabs {
     Kept,
     Dropped,
 }
 
-/// Whether a here-document's mark is quoted: then nothing in the body is expanded.
+/// Whether the delimiter of a here-document is quoted; then nothing in the body is expanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     None,
     Some,
 }
 
-/// Whether a variable keeps its value behind its command.
+/// Whether an assignment outlives its command: `X=1` does, `X=1 cmd` does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lasts {
     No,
     Yes,
 }
 
-/// Most bytes that come in to become words.
+/// The most bytes of input that `xargs` turns into words.
 const FED: usize = 4096;
 
-/// Most wrappers around one program, and most levels of functions.
+/// The most wrappers around one program, and the most levels of functions.
 const NESTED: usize = 16;
-/// What a redirection costs that is told once more.
+/// The budget cost of a redirection that is reported again.
 const REDIRECT: usize = 16;
 
-/// The words of a command that are looked at, and where its input comes from.
+/// The range of a command's words, and of its redirections.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Words {
     pub(super) first: usize,
@@ -74,18 +74,19 @@ pub(super) struct Words {
     pub(super) redirects: usize,
     pub(super) span: (usize, usize),
     pub(super) nested: usize,
-    /// What it prints is asked for.
+    /// Set if something uses the output of the command.
     pub(super) wanted: bool,
 }
 
-/// Gives a program's name without its folder.
+/// Returns a program's name without its directory.
 pub(super) fn base_name(path: &[u8]) -> &[u8] {
     let name = path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default();
     name.strip_suffix(b".exe").unwrap_or(name)
 }
 
 impl Parser<'_, '_, '_> {
-    /// Reads one simple command and tells the rules. `kept` takes its words, as far as a function needs them.
+    /// Reads one simple command and reports it to the rules. Stores its words in `kept` for the body of a
+    /// function.
     pub(super) fn simple(&mut self, capture: Capture, kept: Option<&mut Vec<Vec<u8>>>) -> Stage {
         let (words, redirects, flat, printed) =
             (self.words.len(), self.redirects.len(), self.flat.len(), self.printed.len());
@@ -147,7 +148,7 @@ impl Parser<'_, '_, '_> {
         matches!(self.peek(), b'<' | b'>') && self.at(self.pos.saturating_add(1)) == b'('
     }
 
-    /// `2>file`: the digits are part of the redirection.
+    /// Reads `2>file`, in which the digits belong to the redirection.
     fn is_numbered(&mut self) -> bool {
         let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
         let next = self.at(self.pos.saturating_add(digits));
@@ -163,7 +164,7 @@ impl Parser<'_, '_, '_> {
         read
     }
 
-    /// Reads one redirection; `false` where none stands here.
+    /// Reads one redirection; returns `false` if there is none.
     pub(super) fn redirect(&mut self) -> bool {
         let operators: &[&[u8]] =
             &[b"&>>", b"&>", b"<<<", b"<<-", b"<<", b"<>", b"<&", b"<", b">>", b">&", b">|", b">"];
@@ -194,7 +195,7 @@ impl Parser<'_, '_, '_> {
         }
         let mut input = input.or_else(|| read.filter(|_| operator == b"<"));
         if let (b"<&", [digit @ b'0'..=b'9']) = (operator, self.text(word)) {
-            // What was opened under this number before.
+            // `<&3` refers to what was opened under that number.
             let name = [b'&', *digit];
             sources |= self.value_sources(&name);
             input = self.value(&name, None).map(|text| {
@@ -216,7 +217,7 @@ impl Parser<'_, '_, '_> {
         true
     }
 
-    /// Reads a here-document: its mark here, its body below the line.
+    /// Reads a here-document: the delimiter at the current offset, the body after the line.
     fn document(&mut self, operator: &[u8]) {
         let start = self.pos;
         let (words, flat) = (self.words.len(), self.flat.len());
@@ -247,7 +248,7 @@ impl Parser<'_, '_, '_> {
         self.documents = (line, next);
         let (known, known_end) = self.unended;
         if stop == self.end && body < stop && !(known <= body && stop <= known_end) {
-            // Nothing ends it: the text after it may be code. A document inside this range is read with it.
+            // Unclosed: the text after it may be code. Here-documents inside this range are read with it.
             self.unended = (body, stop);
             self.sink.embed(Lens::Sh, EmbeddedText::Range(body, stop));
         }
@@ -259,7 +260,7 @@ impl Parser<'_, '_, '_> {
         self.redirects.push(Redirect { text, how: How::NONE, sources, input: known, number: b'0' });
     }
 
-    /// Finds the end of the line, quotes skipped.
+    /// Finds the end of the line, ignoring quoted line breaks.
     fn line_end(&mut self, from: usize) -> usize {
         if self.line.0 <= self.pos && self.pos < self.line.1 {
             return self.line.1;
@@ -288,7 +289,8 @@ impl Parser<'_, '_, '_> {
         self.line.1
     }
 
-    /// Finds the line that ends a here-document: where the body ends, and where reading goes on.
+    /// Finds the line that ends a here-document. Returns the end of the body, and the offset at which reading
+    /// continues.
     fn document_end(&self, from: usize, mark: &[u8], tabs: Tabs) -> (usize, usize) {
         let mut at = from;
         while at < self.end {
@@ -310,14 +312,14 @@ impl Parser<'_, '_, '_> {
         (self.end, self.end)
     }
 
-    /// Reads a body: its text, commands in it, and the programs that ran for it.
+    /// Reads the body of a here-document: its text, the commands in it, and their taint.
     fn document_text(
         &mut self,
         (start, stop): (usize, usize),
         quotes: Quotes,
         tabs: Tabs,
     ) -> (Option<Flat>, u128) {
-        // A document without an end is read again by each substitution in it.
+        // An unclosed here-document is read again by each substitution in it, so it costs budget.
         if !self.spend(stop.saturating_sub(start)) {
             return (None, 0);
         }
@@ -383,13 +385,13 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Tells rules that look at redirections alone, and gives the programs that feed them.
+    /// Reports redirections to the rules for them, and returns the taint bits of their sources.
     pub(super) fn told_redirects(&self, from: usize) -> u128 {
         let own = self.redirects.get(from..).unwrap_or_default();
         own.iter().fold(0, |sum, redirect| sum | redirect.sources)
     }
 
-    /// Tells the rules a command, or part of one behind a wrapper.
+    /// Reports a command to the rules, or the part of it after a wrapper.
     pub(super) fn command_words(&mut self, own: Words) -> Stage {
         let mut first = own.first;
         let own_words = self.words.get(own.first..own.end).unwrap_or_default();
@@ -407,7 +409,7 @@ impl Parser<'_, '_, '_> {
             if self.redirects.len() > own.redirects {
                 self.tell(b"", How::NONE, Words { first: own.end, ..own }, sources);
             }
-            // What a variable takes is not printed.
+            // The output goes into a variable, so nothing is printed.
             return Stage::default();
         }
         let own = Words { first, ..own };
@@ -428,7 +430,7 @@ impl Parser<'_, '_, '_> {
         stage
     }
 
-    /// Gives the names that a program word may stand for: mostly one.
+    /// Returns the names that a program word may stand for, usually one.
     fn program_names(&mut self, word: Piece, own: Words) -> Vec<(Vec<u8>, How)> {
         let text = self.text(word).to_vec();
         let how = self.flat.how(word.start, word.end);
@@ -436,7 +438,7 @@ impl Parser<'_, '_, '_> {
         if !name.is_ascii() && core::str::from_utf8(name).is_ok_and(crate::unicode::has_zero_width) {
             self.sink.shape("unicode-zero-width-code", word.span, How::NONE);
         } else if !name.is_ascii() {
-            // A program that looks like one that the rules know is another one.
+            // A program whose name only looks like a known one is a different program.
             let rules = self.sink.rules;
             let known = |twin: &[u8]| rules.commands.knows(twin);
             crate::unicode::identifier_beside(name, word.span, How::NONE, &rules.data, &known, self.sink);
@@ -451,7 +453,7 @@ impl Parser<'_, '_, '_> {
                 return names;
             }
         }
-        // The shell that runs the script, or the user's, where it is fed or told what to run.
+        // `$0` and `$SHELL` are the shell, if they get input or code.
         let next = self.words.get(own.first.saturating_add(1)..own.end).and_then(<[Piece]>::first);
         let coded = next.is_some_and(|next| matches!(self.text(*next), [b'-', b'a'..=b'z', ..]));
         if (self.pipe.from != 0 || coded)
@@ -460,11 +462,11 @@ impl Parser<'_, '_, '_> {
             return vec![(b"sh".to_vec(), how)];
         }
         if word.value && word.sources != 0 {
-            // What a program printed is run.
+            // The output of another program is run: that is what `eval` does.
             return vec![(b"eval".to_vec(), how)];
         }
         if table.program(name) == 0 && wrap::interpreter(name).is_none() {
-            // python3.12 is python3.
+            // `python3.12` is reported as `python3`.
             let short = name.iter().position(|byte| *byte == b'.').and_then(|at| name.get(..at));
             let short = short.or_else(|| name.strip_suffix(b"-preview")).unwrap_or(name);
             let bare = name.iter().rposition(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-'));
@@ -483,13 +485,13 @@ impl Parser<'_, '_, '_> {
         vec![(name.to_vec(), how)]
     }
 
-    /// Tells one command and gives the bit of its program.
+    /// Reports one command and returns the taint bit of its program.
     pub(super) fn tell(&mut self, name: &[u8], how: How, own: Words, sources: u128) -> u128 {
         let table = &self.sink.rules.commands;
         let program = table.program(name);
         self.listed = self.listed.saturating_add(usize::from(program != 0 || name.starts_with(b"$")));
         let count = self.redirects.len().saturating_sub(own.redirects);
-        // Each program that one command runs has the command's redirections.
+        // Each program of the command gets the command's redirections.
         let bears = own.nested == 0 || self.spend(count.saturating_mul(REDIRECT));
         let from = if bears { own.redirects } else { self.redirects.len() };
         let redirects = self.redirects.get(from..).unwrap_or_default();
@@ -526,7 +528,7 @@ impl Parser<'_, '_, '_> {
         self.files_of(name, own, fed, sent)
     }
 
-    /// Goes on behind a wrapper, or with what a function does.
+    /// Continues after a wrapper, or with the effect of a function.
     fn run(&mut self, name: &[u8], program: Piece, own: Words) -> Stage {
         if own.nested >= NESTED {
             return Stage::default();
@@ -535,7 +537,7 @@ impl Parser<'_, '_, '_> {
         let special = self.special(name, program, own);
         let ran = core::mem::replace(&mut self.ran, outer);
         if let Some(mut stage) = special {
-            // What runs in `sh -c` or `eval` prints where they do.
+            // The output of `sh -c` and `eval` is the output of what they run.
             stage.sources |= ran;
             return stage;
         }
@@ -556,7 +558,7 @@ impl Parser<'_, '_, '_> {
                 let inner = Words { first, nested: own.nested.saturating_add(1), ..own };
                 let stage = self.command_words(inner);
                 if name == b"coproc" {
-                    // What it prints is read by this name's number.
+                    // A `coproc` is read through the descriptors in this variable.
                     self.set_text(b"COPROC", None, stage.sources);
                 }
                 return stage;
@@ -601,7 +603,7 @@ impl Parser<'_, '_, '_> {
         stage
     }
 
-    /// Goes on with words that stand nowhere in the source as they are.
+    /// Continues with words that are not in the source as they are.
     pub(super) fn written(&mut self, words: &[Vec<u8>], own: Words) -> Stage {
         let first = self.words.len();
         for text in words {
@@ -620,7 +622,8 @@ impl Parser<'_, '_, '_> {
         self.command_words(inner)
     }
 
-    /// Reads the body of a function once more, with what it is called with. Without that it was read at its place.
+    /// Analyzes the body of a function with the arguments of a call. Without arguments it was analyzed where
+    /// it is defined.
     fn body_with(&mut self, name: &[u8], args: &[Vec<u8>], own: Words) {
         let Some((start, end)) = self.known.funcs.get(name).map(|func| func.body) else { return };
         let body = self.src.get(start..end).unwrap_or_default();
@@ -650,7 +653,7 @@ impl Parser<'_, '_, '_> {
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
-    /// `xargs`: the words that come in, where they are known, behind the command's own or in place of a mark.
+    /// Processes `xargs`: known input becomes words after the command's own, or replaces a placeholder.
     fn fed_words(&mut self, own: Words, first: usize) {
         let Some(input) = self.given(own).filter(|input| input.len() <= FED) else { return };
         let text = |word: &Piece| self.text(*word).to_vec();
@@ -681,7 +684,7 @@ impl Parser<'_, '_, '_> {
     }
 }
 
-/// Puts a text in every place of a mark.
+/// Replaces every occurrence of a placeholder.
 fn replaced(word: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = word;
@@ -694,7 +697,7 @@ fn replaced(word: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Gives the lines of a text with their places, line ends kept.
+/// Returns the lines of a text with their offsets, line breaks included.
 fn lines(text: &[u8], start: usize) -> impl Iterator<Item = (&[u8], usize)> {
     let mut at = start;
     text.split_inclusive(|byte| *byte == b'\n').map(move |line| {
@@ -704,7 +707,7 @@ fn lines(text: &[u8], start: usize) -> impl Iterator<Item = (&[u8], usize)> {
     })
 }
 
-/// The bits of what a command prints that is secret, and of what it is given that is.
+/// Returns the taint bits of secrets in a command's output and in its input.
 fn secrets(table: &CommandTable, name: &[u8], words: &[&[u8]], redirects: &[(Vec<u8>, How)]) -> (u128, u128) {
     let bit = |printed: Printed| table.source(table.program(printed.program()));
     let own = credentials::printed(name, words).map_or(0, bit);
@@ -720,7 +723,7 @@ fn secrets(table: &CommandTable, name: &[u8], words: &[&[u8]], redirects: &[(Vec
     if credentials::uploads(name, words) {
         given |= bit(Printed::Credentials);
     }
-    // What picks lines out of a file passes on a part of it.
+    // A filter such as `grep` outputs part of the file.
     let picks = matches!(name, b"grep" | b"egrep" | b"awk" | b"cut" | b"jq" | b"sed" | b"rg");
     let own = if picks { own | table.source(table.program(b"@picked")) } else { own };
     (own, given)

@@ -1,4 +1,4 @@
-//! Programs that run text, set names, or print what they are given.
+//! Programs with a meaning of their own: those that run text, set variables or print their arguments.
 
 use super::filter;
 use super::flat::Flat;
@@ -12,7 +12,7 @@ use crate::lex::quote::{self, Exact};
 use crate::sink::{EmbeddedText, Named};
 use crate::view::{How, View};
 
-/// Programs whose output a shell is meant to read: they set it up.
+/// Programs whose output is meant for the shell, as in `eval "$(ssh-agent)"`.
 const SETUP: &[&[u8]] = &[
     b"ssh-agent",
     b"direnv",
@@ -63,7 +63,7 @@ const SETUP: &[&[u8]] = &[
 ];
 
 impl Parser<'_, '_, '_> {
-    /// Gives the words behind the program.
+    /// Returns the words after the program.
     pub(super) fn args(&self, own: Words) -> &[Piece] {
         self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default()
     }
@@ -72,7 +72,7 @@ impl Parser<'_, '_, '_> {
         self.args(own).iter().map(|word| self.text(*word).to_vec()).collect()
     }
 
-    /// Hands a range of the words on as code of another reader.
+    /// Passes a range of the words to another lexer.
     fn embed(&mut self, lens: Lens, start: usize, end: usize) {
         self.embed_in(lens, (start, end), Scope::Own);
     }
@@ -87,7 +87,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Hands a text on with what it is called with: `$0`, `$1` and so on, as far as they are known.
+    /// Passes a text to the lexer together with its arguments `$0`, `$1` and so on, as far as they are known.
     fn embed_with(&mut self, code: Piece, given: &[Piece], own: Words) {
         if given.is_empty() || memchr::memchr(b'$', self.text(code)).is_none() {
             return self.embed(Lens::Sh, code.start, code.end);
@@ -114,7 +114,7 @@ impl Parser<'_, '_, '_> {
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
-    /// `exec 3< file`: what a number stands for from here on.
+    /// Processes `exec 3< file`, which opens a descriptor for the commands after it.
     fn keep_open(&mut self, own: Words) {
         let opened: Vec<(u8, u128, Option<Vec<u8>>)> = self
             .redirects
@@ -148,7 +148,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Does what a known program does; `None` where it is none.
+    /// Applies the effect of a known program; returns `None` for other programs.
     pub(super) fn special(&mut self, name: &[u8], program: Piece, own: Words) -> Option<Stage> {
         if let Some(runs) = wrap::interpreter(name) {
             self.interpret(name, runs, own);
@@ -237,10 +237,11 @@ impl Parser<'_, '_, '_> {
         self.known.funcs.contains_key(name) || self.bodies.iter().any(|(body, _)| body == name)
     }
 
-    /// What comes in as text of the script: a here-document, a here-string, or what the stage before printed.
+    /// Returns input that is text of the script: a here-document, a here-string, or the output of the
+    /// previous stage.
     pub(super) fn given(&mut self, own: Words) -> Option<Flat> {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
-        // What is opened under another number is no input.
+        // A file under another descriptor is not the input.
         let first = |redirect: &&super::run::Redirect| redirect.number == b'0';
         let input = redirects.iter().rev().filter(first).find_map(|redirect| redirect.input.clone());
         let reads = redirects.iter().filter(first).any(|redirect| redirect.text.starts_with(b"<"));
@@ -284,7 +285,7 @@ impl Parser<'_, '_, '_> {
         filter::filter(name, &args, &input)
     }
 
-    /// An interpreter: text behind `-c` or `-e`, or text that comes in, is code.
+    /// Processes an interpreter, whose code is in `-c` or `-e`, or in its input.
     fn interpret(&mut self, name: &[u8], runs: Runs, own: Words) {
         let lens = match runs {
             Runs::Shell => Lens::Sh,
@@ -350,7 +351,8 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Keeps a file that is run or read as code. Of a path below a variable, the plugin's root say, the rest is looked for.
+    /// Records a file that is run or read as code. Of a path behind a variable, such as the plugin's root,
+    /// the rest is recorded.
     fn names_file(&mut self, lens: Lens, file: &[u8]) {
         let below = file.starts_with(b"$").then(|| memchr::memchr(b'/', file)).flatten();
         let file = file.get(below.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
@@ -372,7 +374,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Says whether all that a command takes is what a known program prints to set a shell up.
+    /// Returns `true` if all code comes from a known program that sets up the shell.
     fn sets_up(&self, own: Words) -> bool {
         let Some(word) = self.args(own).first() else { return false };
         let text = self.src.get(word.span.0..word.span.1).unwrap_or_default();
@@ -428,13 +430,13 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `su -c text`, `env -S text`, `ssh host text`.
+    /// Processes commands that take code in an option: `su -c text`, `env -S text`, `ssh host text`.
     fn option_text(&mut self, name: &[u8], own: Words) {
         let args: Vec<Piece> = self.args(own).to_vec();
         let texts = self.arg_texts(own);
         let option: &[u8] = if name == b"env" { b"-S" } else { b"-c" };
         let long: &[u8] = if name == b"env" { b"--split-string" } else { b"--command" };
-        // `script -qc` and `su -lc`: the last letter takes the command.
+        // In `script -qc` and `su -lc`, the last letter of the cluster takes the command.
         let glued = |text: &[u8]| {
             name != b"env"
                 && matches!(text, [b'-', letters @ .., b'c'] if letters.iter().all(u8::is_ascii_alphabetic))
@@ -490,13 +492,13 @@ impl Parser<'_, '_, '_> {
                 let text = self.flat.bytes.get(first.start..last.end).unwrap_or_default().to_vec();
                 self.fed_text(&text, own);
             } else if args.len() > at && !texts.iter().any(|text| matches!(text.as_slice(), b"-N" | b"-W")) {
-                // Without a command the shell of that host reads what comes in.
+                // Without a command, the remote shell reads its input.
                 self.fed_text(b"sh", own);
             }
         }
     }
 
-    /// Goes on with a plain command line that an interpreter begins, where something comes in that it will read.
+    /// Continues with a command line that an interpreter begins, if it has input to run.
     fn fed_text(&mut self, text: &[u8], own: Words) {
         let odd = |byte: &u8| {
             matches!(
@@ -521,7 +523,8 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// A program that hands its input to a program of its words: `docker exec -i box sh`, `watch sh`.
+    /// Processes a program that passes its input to a program in its arguments: `docker exec -i box sh`,
+    /// `watch sh`.
     fn receives(&mut self, name: &[u8], own: Words) -> bool {
         if self.pipe.from == 0 || !matches!(name, b"docker" | b"podman" | b"nerdctl" | b"kubectl" | b"oc") {
             return false;
@@ -551,7 +554,7 @@ impl Parser<'_, '_, '_> {
         false
     }
 
-    /// Texts in the code of a language that no lens reads, where that code hands them to a shell.
+    /// Finds strings that inline code of a language without a lexer passes to a shell.
     fn strings_run(&mut self, own: Words) {
         for word in self.args(own).to_vec() {
             let text = self.text(word).to_vec();
@@ -582,7 +585,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `watch -n 1 command`.
+    /// Processes `watch -n 1 command`.
     fn watch(&mut self, own: Words) {
         let texts = self.arg_texts(own);
         let mut at = 0_usize;
@@ -598,8 +601,8 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `find … -exec program … \;`.
-    /// Gives the programs that print what `find` prints.
+    /// Processes `find … -exec program … \;`, and returns the taint bits of the programs whose output `find`
+    /// prints.
     fn find(&mut self, own: Words) -> u128 {
         let texts = self.arg_texts(own);
         let mut from = None;
@@ -622,7 +625,7 @@ impl Parser<'_, '_, '_> {
         sources
     }
 
-    /// `env -S 'program words'`: gives the program whose output that is.
+    /// Processes `env -S 'program words'`, and returns the taint of its output.
     fn split_text(&self, own: Words) -> Option<u128> {
         let texts = self.arg_texts(own);
         let at =
@@ -638,7 +641,7 @@ impl Parser<'_, '_, '_> {
         Some(table.source(table.program(super::run::base_name(program)))).filter(|sources| *sources != 0)
     }
 
-    /// `parallel ::: command command`.
+    /// Processes `parallel ::: command command`.
     fn each(&mut self, own: Words) {
         let args: Vec<Piece> = self.args(own).to_vec();
         let Some(at) = args.iter().position(|word| self.text(*word) == b":::") else { return };
@@ -650,7 +653,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `ln -s /bin/program name`, `cp`, `hash -p`: a known program by a name of the script's own.
+    /// Processes `ln -s /bin/program name`, `cp` and `hash -p`, which give a known program another name.
     fn renamed(&mut self, own: Words) {
         let texts = self.arg_texts(own);
         let words: Vec<&[u8]> =
@@ -684,7 +687,7 @@ impl Parser<'_, '_, '_> {
             if let Some(letters) = text.strip_prefix(b"-") {
                 options.extend_from_slice(letters);
             }
-            // The name may be in quotes: these programs take words.
+            // The name may be quoted, because these programs take words.
             let Some(target) = wrap::name_of(&text).filter(|_| word.assigns != 0 || !text.starts_with(b"-"))
             else {
                 continue;
@@ -706,7 +709,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Tells the rules that a program sets a name, as an assignment does.
+    /// Reports a variable that a program sets, like an assignment.
     fn tell_set(&mut self, name: &[u8], value: &[u8], own: Words) {
         if !wrap::is_name(name) || !self.spend(value.len()) {
             return;
@@ -718,7 +721,7 @@ impl Parser<'_, '_, '_> {
         self.tell_assignment(piece, own.span);
     }
 
-    /// The same where an expansion sets it: `${NAME:=value}`.
+    /// Reports a variable that an expansion sets: `${NAME:=value}`.
     pub(super) fn tell_default(&mut self, name: &[u8], value: &[u8], span: (usize, usize)) {
         if !wrap::is_name(name) || !self.spend(value.len()) {
             return;
@@ -750,7 +753,7 @@ impl Parser<'_, '_, '_> {
                 names.push(text);
                 continue;
             }
-            // What stands behind these is a prompt, a count, a number or a mark.
+            // These options of `read` take a prompt, a count, a descriptor or a delimiter.
             valued = matches!(text.as_slice(), [b'-', .., b'p' | b'd' | b'n' | b'N' | b't' | b'u' | b'i'])
                 && (program == b"read" || text != b"-t");
         }
@@ -762,7 +765,7 @@ impl Parser<'_, '_, '_> {
             }
             return;
         }
-        // Each name takes a word, the last one the rest.
+        // `read` splits its input among the names; the last one gets the rest.
         let before = own.first.checked_sub(1).and_then(|at| self.words.get(at)).map(|word| self.text(*word));
         let own_ifs = before.and_then(|text| text.strip_prefix(b"IFS=")).map(<[u8]>::to_vec);
         let separators = own_ifs.unwrap_or_else(|| self.separators());
@@ -784,7 +787,7 @@ impl Parser<'_, '_, '_> {
         if let [option, name, value, ..] = args.as_slice()
             && matches!(self.text(*option), [b'-', letters @ ..] if letters.contains(&b'x') && letters.len() < 4)
         {
-            // fish: `set -gx NAME value`.
+            // fish sets variables with `set -gx NAME value`.
             let (name, value) = (self.text(*name).to_vec(), self.text(*value).to_vec());
             self.tell_set(&name, &value, own);
         }
@@ -793,7 +796,7 @@ impl Parser<'_, '_, '_> {
         };
         let mut rest = args.get(from.saturating_add(1)..).unwrap_or_default().to_vec();
         if args.get(from).is_some_and(|word| self.text(*word) == b"--0") && !rest.is_empty() {
-            // What `embed_with` writes: the name comes first.
+            // `set --0` is written by `embed_with`; its first word is `$0`.
             let name = rest.remove(0);
             let text = self.text(name).to_vec();
             self.set_text(b"0", (!name.open).then_some(text.as_slice()), name.sources);
@@ -808,7 +811,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `NAME=value`.
+    /// Processes `NAME=value`.
     pub(super) fn assignment(&mut self, word: Piece, lasts: Lasts, span: (usize, usize)) {
         self.tell_assignment(word, span);
         let text = self.text(word);
@@ -841,7 +844,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Tells the rules an assignment as the command `=`.
+    /// Reports an assignment to the rules as the command `=`.
     pub(super) fn tell_assignment(&mut self, word: Piece, span: (usize, usize)) {
         let table = &self.sink.rules.commands;
         let program = table.program(b"=");
@@ -864,7 +867,7 @@ fn is_option(text: &[u8]) -> bool {
     text.len() > 1 && matches!(text.first(), Some(b'-' | b'+'))
 }
 
-/// Says whether the word behind an option is code.
+/// Returns `true` if the word after an option is code.
 fn code_option(lens: Lens, name: &[u8], text: &[u8]) -> bool {
     match lens {
         Lens::Sh => {
@@ -888,7 +891,7 @@ fn code_option(lens: Lens, name: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// Code in the same word as its option: where it begins.
+/// Returns the offset of code in the same word as its option, as in `-e'code'`.
 fn glued(lens: Lens, text: &[u8]) -> Option<usize> {
     match lens {
         Lens::Py => (text.starts_with(b"-c") && text.len() > 2).then_some(2),

@@ -1,6 +1,6 @@
-//! Archives and compressed files: where what is in them goes.
+//! Archives and compressed files, and the directories into which they are unpacked.
 
-/// Endings of archives and of compressed files, the longer ones first.
+/// File extensions of archives and compressed files, the longer ones first.
 const ARCHIVES: &[&[u8]] = &[
     b".tar.gz",
     b".tar.xz",
@@ -16,7 +16,7 @@ const ARCHIVES: &[&[u8]] = &[
 ];
 const COMPRESSED: &[&[u8]] = &[b".gz", b".xz", b".bz2", b".zst", b".lz4", b".br", b".Z", b".lzma"];
 
-/// A folder as it is kept: what is below it came with it.
+/// Returns the key of a directory whose content was downloaded.
 pub(super) fn below(folder: &[u8]) -> Vec<u8> {
     [folder.strip_suffix(b"/").unwrap_or(folder), b"/"].concat()
 }
@@ -37,7 +37,7 @@ fn valued<'a>(args: &[&'a [u8]], short: &[u8], long: &[u8]) -> Option<&'a [u8]> 
     None
 }
 
-/// Gives the folder that a program unpacks to, if it names one.
+/// Returns the directory into which a program unpacks, if the arguments name one.
 pub(super) fn folder(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
     let found = match name {
         b"tar" | b"bsdtar" | b"gtar" => valued(args, b"-C", b"--directory"),
@@ -53,8 +53,8 @@ fn stem<'a>(file: &'a [u8], endings: &[&[u8]]) -> Option<&'a [u8]> {
     endings.iter().find_map(|ending| file.strip_suffix(*ending)).filter(|stem| !stem.is_empty())
 }
 
-/// Gives the archives that a program unpacks, each with what it becomes as far as names tell: the folder that is named, or what
-/// is called as the archive.
+/// Returns the archives that a program unpacks, each with its result: the named directory, or the names
+/// derived from the archive's.
 pub(super) fn unpacked<'a>(name: &[u8], args: &[&'a [u8]]) -> Vec<(&'a [u8], Vec<Vec<u8>>)> {
     let files = args.iter().copied().filter(|arg| !arg.starts_with(b"-"));
     match name {

@@ -1,13 +1,13 @@
-//! What variables hold, and what an expansion makes of it.
+//! Values of variables, and the expansions that transform them.
 
 use super::{Origin, Parser, Var};
 use crate::view::How;
 
-/// Longest value that is kept.
+/// The longest value that is tracked.
 const MAX: usize = 4096;
 
 impl Parser<'_, '_, '_> {
-    /// Binds a name to items, or to something unknown.
+    /// Sets a variable to items, or to an unknown value.
     pub(super) fn set_items(&mut self, name: Vec<u8>, items: Option<Vec<Vec<u8>>>, sources: u128) {
         if name.is_empty() {
             return;
@@ -17,12 +17,12 @@ impl Parser<'_, '_, '_> {
         self.known.vars.insert(name, Var { items, sources, open: false, origin: Origin::Written });
     }
 
-    /// Binds a name to one text.
+    /// Sets a variable to one text.
     pub(super) fn set_text(&mut self, name: &[u8], text: Option<&[u8]>, sources: u128) {
         self.set_items(name.to_vec(), text.map(|text| vec![text.to_vec()]), sources);
     }
 
-    /// Gives what a name holds, if that is known.
+    /// Returns the value of a variable, if it is known.
     pub(super) fn value(&self, name: &[u8], index: Option<&[u8]>) -> Option<Vec<u8>> {
         let (name, index) = match name {
             b"@" | b"*" => (&b"@"[..], Some(&b"@"[..])),
@@ -56,13 +56,14 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Says whether something in what a name holds is not known.
+    /// Returns `true` if part of a variable's value is unknown.
     pub(super) fn is_open(&self, name: &[u8]) -> bool {
         let name = if matches!(name, b"*" | [b'1'..=b'9']) { b"@" } else { name };
         self.known.vars.get(name).is_some_and(|var| var.open)
     }
 
-    /// What had to be undone to read what a name holds: nothing where that is the place of a program.
+    /// Returns the obfuscation in a variable's use. The path of a program, as from `command -v`, does not
+    /// count.
     pub(super) fn value_how(&self, name: &[u8]) -> How {
         match self.known.vars.get(name).map(|var| var.origin) {
             Some(Origin::Located) => How::NONE,
@@ -70,14 +71,14 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Gives the programs whose output a name holds.
+    /// Returns the taint of a variable.
     pub(super) fn value_sources(&self, name: &[u8]) -> u128 {
         let name = if matches!(name, b"*" | [b'1'..=b'9']) { b"@" } else { name };
         self.known.vars.get(name).map_or(0, |var| var.sources)
     }
 }
 
-/// Gives a part of a value: where it starts, and how long it is.
+/// Returns the substring of `${name:offset:length}`.
 pub(super) fn part(value: &[u8], spec: &[u8]) -> Option<Vec<u8>> {
     let text = core::str::from_utf8(spec).ok()?;
     let mut numbers =
@@ -97,7 +98,7 @@ pub(super) fn part(value: &[u8], spec: &[u8]) -> Option<Vec<u8>> {
     value.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?).map(<[u8]>::to_vec)
 }
 
-/// What `#`, `##`, `%` and `%%` leave of a value.
+/// Applies `#`, `##`, `%` and `%%`, which remove a prefix or suffix.
 pub(super) fn trimmed(value: &[u8], pattern: &[u8], op: &[u8]) -> Option<Vec<u8>> {
     if pattern.len() > 64 {
         return None;
@@ -116,7 +117,7 @@ pub(super) fn trimmed(value: &[u8], pattern: &[u8], op: &[u8]) -> Option<Vec<u8>
     Some(value.to_vec())
 }
 
-/// What `${name/pattern/text}` makes of a value; the pattern is plain text.
+/// Applies `${name/pattern/text}` for a pattern without wildcards.
 pub(super) fn replaced(value: &[u8], spec: &[u8]) -> Option<Vec<u8>> {
     let (all, spec) = spec.strip_prefix(b"/").map_or((false, spec), |rest| (true, rest));
     let anchor = spec.first().copied().filter(|first| matches!(first, b'#' | b'%'));
@@ -154,7 +155,7 @@ pub(super) fn replaced(value: &[u8], spec: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Says whether a name fits a pattern of `*`, `?` and `[…]`. Linear in the product of their lengths.
+/// Returns `true` if a name matches a glob pattern. Takes time proportional to the product of the lengths.
 pub(super) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut from) = (0_usize, 0_usize);
     let mut star: Option<(usize, usize)> = None;
@@ -188,7 +189,7 @@ pub(super) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// Fits one byte to the front of a pattern and gives how much of it that took.
+/// Matches one byte with the front of a pattern, and returns the length of that part.
 fn one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [b'?', ..] => Some(1),

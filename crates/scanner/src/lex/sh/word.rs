@@ -1,4 +1,4 @@
-//! Words: quotes, backslashes and what is put together without a blank.
+//! Words: quotes, backslashes and adjacent parts. `c'u'rl` and `cu\rl` are the word `curl`.
 
 use super::filter;
 use super::list::{Capture, Stop};
@@ -6,30 +6,30 @@ use super::{Parser, Piece, Pipe};
 use crate::text::Within;
 use crate::view::How;
 
-/// What stands between two parts of a word.
+/// What separates two parts of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Joint {
     /// Nothing.
     #[default]
     No,
-    /// A quote or backslash: a disguise between two letters.
+    /// A quote or backslash: obfuscation if it is between two letters.
     Seam,
-    /// Something that leaves nothing: a disguise beside a letter.
+    /// An empty expansion: obfuscation if it is next to a letter.
     Empty,
 }
 
-/// Where a part of a word stands.
+/// The context of a part of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum In {
     Bare,
     Quotes,
-    /// In a here-document, where quotes are plain.
+    /// In a here-document, in which quotes are ordinary characters.
     Document,
-    /// In `${name-…}`, up to its brace.
+    /// In `${name-…}`, up to the brace.
     Braces,
 }
 
-/// What a byte is in a bare word.
+/// The role of a byte in an unquoted word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Plain,
@@ -45,7 +45,7 @@ const fn class(byte: u8) -> Class {
     }
 }
 
-/// One bit a byte that is no plain part of a bare word, for bytes below 128.
+/// A bit set of the ASCII bytes that are not plain. It lets the lexer skip plain bytes quickly.
 const ODD: u128 = {
     let mut bits = 0_u128;
     let mut byte = 0_u8;
@@ -64,7 +64,7 @@ fn is_plain(byte: u8) -> bool {
 }
 
 impl Parser<'_, '_, '_> {
-    /// Adds bytes of the source to the word, with the mark of a disguise where two parts make one name.
+    /// Appends source bytes to the word. They are marked as obfuscated if a joint splits a name.
     fn add(&mut self, start: usize, end: usize, word: usize) {
         let bytes = self.src.get(start..end).unwrap_or_default();
         let how = self.joined(bytes, word);
@@ -76,7 +76,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Adds bytes that stand for a range.
+    /// Appends bytes that replace a source range.
     pub(super) fn add_unit(&mut self, bytes: &[u8], from: (usize, usize), how: How, word: usize) {
         let how = how.and(self.joined(bytes, word));
         self.flat.unit(bytes, from, how);
@@ -107,7 +107,7 @@ impl Parser<'_, '_, '_> {
         Piece { start: self.flat.len(), end: self.flat.len(), span: (self.pos, self.pos), ..Piece::default() }
     }
 
-    /// Ends a word and keeps it.
+    /// Ends a word and stores it.
     pub(super) fn finish(&mut self, mut piece: Piece) {
         piece.end = self.flat.len();
         piece.span.1 = self.pos.max(piece.span.0);
@@ -118,7 +118,7 @@ impl Parser<'_, '_, '_> {
         self.words.push(piece);
     }
 
-    /// Reads one word, which may become several. The caller has looked: something of a word stands here.
+    /// Reads one word, which can expand to several. The caller has checked that a word begins here.
     pub(super) fn word(&mut self) {
         let (marks, from) = (self.marks.len(), self.pos);
         let first = self.words.len();
@@ -152,7 +152,7 @@ impl Parser<'_, '_, '_> {
         self.marks.truncate(marks);
     }
 
-    /// An expansion without quotes that leaves nothing is no word.
+    /// Returns `true` if the word expands to nothing: then the shell drops it.
     fn leaves_nothing(&self, first: usize, from: usize) -> bool {
         let raw = self.src.get(from..self.pos).unwrap_or_default();
         let one = self.words.len() == first.saturating_add(1);
@@ -162,7 +162,7 @@ impl Parser<'_, '_, '_> {
             && memchr::memchr2(b'\'', b'"', raw).is_none()
     }
 
-    /// Looks at a byte that ends a word, unless it opens something of the word.
+    /// Handles a byte that ends a word, unless it begins an expansion.
     fn breaks(&mut self, byte: u8, piece: &mut Piece) -> bool {
         let next = self.at(self.pos.saturating_add(1));
         match byte {
@@ -213,7 +213,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Adds one byte as it is.
+    /// Appends one byte unchanged.
     fn one(&mut self) {
         let bytes = self.src.get(self.pos..self.pos.saturating_add(1)).unwrap_or_default();
         self.joint = Joint::No;
@@ -238,7 +238,7 @@ impl Parser<'_, '_, '_> {
         self.seam(word);
     }
 
-    /// Tells the text view what a pair of quotes holds.
+    /// Adds the content of quotes to the text view.
     pub(super) fn quoted(&mut self, start: usize, end: usize) {
         let text = self.src.get(start..end).unwrap_or_default();
         if !text.is_empty() {
@@ -323,7 +323,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `$'…'`: escapes are decoded.
+    /// Reads `$'…'`, in which escapes are decoded.
     pub(super) fn ansi(&mut self, word: usize) {
         let open = self.pos;
         self.seam(word);
@@ -356,7 +356,7 @@ impl Parser<'_, '_, '_> {
         self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
     }
 
-    /// `<(…)`: what it prints is what the program reads.
+    /// Reads `<(…)`, whose output is input of the program.
     fn process(&mut self, piece: &mut Piece) {
         let start = self.pos;
         let writes = self.peek() == b'>';
@@ -364,7 +364,7 @@ impl Parser<'_, '_, '_> {
         if !self.down() {
             return;
         }
-        // What stands in `>(…)` reads what the command writes.
+        // Commands in `>(…)` read what the command writes.
         let from = if writes { self.pipe.from | self.writer() } else { 0 };
         let fed = if writes { Pipe { from, how: self.pipe.how, piped: true } } else { Pipe::default() };
         let (ran, printed) = self.inner(Stop::Paren, Capture::Yes, fed);
@@ -381,7 +381,7 @@ impl Parser<'_, '_, '_> {
         piece.value_end = self.flat.len();
     }
 
-    /// Gives the program that the words so far start, wrappers dropped.
+    /// Returns the taint bit of the program in the words so far, without wrappers.
     fn writer(&self) -> u128 {
         let table = &self.sink.rules.commands;
         let words = self.words.get(self.simple_from..).unwrap_or_default();
@@ -394,7 +394,7 @@ impl Parser<'_, '_, '_> {
         0
     }
 
-    /// `name=(…)`: each item is a word.
+    /// Reads `name=(…)`, in which each item is a word.
     fn array(&mut self, piece: &mut Piece) {
         let start = self.pos;
         self.skip(1);
@@ -425,7 +425,7 @@ impl Parser<'_, '_, '_> {
         self.flat.truncate(flat);
         let name = super::wrap::name_of(&name).unwrap_or_default().to_vec();
         for item in items.iter().filter(|item| item.starts_with(b"[")).take(64) {
-            // `[key]=value`.
+            // An item can be `[key]=value`.
             let Some(close) = memchr::memmem::find(item, b"]=") else { continue };
             let (key, value) = (item.get(..=close), item.get(close.saturating_add(2)..));
             let key = [name.as_slice(), key.unwrap_or_default()].concat();
@@ -436,7 +436,7 @@ impl Parser<'_, '_, '_> {
         piece.open = true;
     }
 
-    /// Puts a blank in front of a word of the code view.
+    /// Separates words with a space in the code view.
     pub(super) fn code_word(&mut self, mark: &[u8]) {
         if self.out.code.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
             self.out.code.put(b" ", (self.pos, self.pos), How::NONE, 0);

@@ -1,11 +1,11 @@
-//! Programs that run another one: which words behind them are theirs.
+//! Programs that run another program, and which of their arguments are the other command.
 
-/// Options of a wrapper that take the next word, and how many words come before the program.
+/// A wrapper: its options with a value, and the number of words before the program.
 struct Wrapper {
     name: &'static str,
     valued: &'static [&'static str],
     operands: usize,
-    /// Options that make it ask instead of run.
+    /// Options with which the wrapper only prints information.
     asks: &'static [&'static str],
 }
 
@@ -90,7 +90,7 @@ const WRAPPERS: &[Wrapper] = &[
     plain("else"),
 ];
 
-/// Says whether a program runs the one that its words name.
+/// Returns `true` if a program runs the program in its arguments.
 pub(super) fn is_wrapper(name: &[u8]) -> bool {
     find(name).is_some()
 }
@@ -99,7 +99,7 @@ fn find(name: &[u8]) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|known| known.name.as_bytes() == name)
 }
 
-/// Says whether a program runs another or prints what it is given, so that what it does matters.
+/// Returns `true` if a program runs another one or prints its arguments, so that its effect matters.
 pub(super) fn is_known(name: &[u8]) -> bool {
     find(name).is_some()
         || matches!(
@@ -108,7 +108,7 @@ pub(super) fn is_known(name: &[u8]) -> bool {
         )
 }
 
-/// Gives how many words a wrapper takes before the program that it runs; `None` where it runs none.
+/// Returns the number of words before the wrapped program; `None` if nothing is run.
 pub(super) fn skipped<'w>(name: &[u8], words: &dyn Fn(usize) -> Option<&'w [u8]>) -> Option<usize> {
     let Some(wrapper) = find(name) else { return runner(name, words) };
     let mut at = 0_usize;
@@ -158,7 +158,7 @@ const RUNNER_VALUED: &[&[u8]] = &[
     b"--gemfile",
 ];
 
-/// `uv run program`, `bundle exec program`: programs that run another in a place of its own.
+/// Handles `uv run program`, `bundle exec program` and similar runners.
 fn runner<'w>(name: &[u8], words: &dyn Fn(usize) -> Option<&'w [u8]>) -> Option<usize> {
     let verb: &[u8] = match name {
         b"uv" | b"poetry" | b"pipenv" | b"pdm" | b"rye" | b"hatch" | b"conda" | b"mamba" | b"micromamba"
@@ -176,12 +176,12 @@ fn runner<'w>(name: &[u8], words: &dyn Fn(usize) -> Option<&'w [u8]>) -> Option<
     Some(at)
 }
 
-/// Says whether a word is `NAME=…`.
+/// Returns `true` for `NAME=…`.
 pub(super) fn is_assignment(word: &[u8]) -> bool {
     name_of(word).is_some()
 }
 
-/// Gives the name in front of a `=`.
+/// Returns the name before a `=`.
 pub(super) fn name_of(word: &[u8]) -> Option<&[u8]> {
     let at = memchr::memchr(b'=', word)?;
     let name = word.get(..at)?;
@@ -189,23 +189,23 @@ pub(super) fn name_of(word: &[u8]) -> Option<&[u8]> {
     is_name(name).then_some(name)
 }
 
-/// Says whether a text may name a variable.
+/// Returns `true` if a text is a valid variable name.
 pub(super) fn is_name(name: &[u8]) -> bool {
     name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
-/// What a program makes of text that it is given as code.
+/// The kind of code that an interpreter runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Runs {
     Shell,
     Python,
     Js,
-    /// A language that no lens reads.
+    /// A language without a lexer.
     Other,
 }
 
-/// Says whether a program runs code that it is given.
+/// Returns the kind of code that a program runs, if it is an interpreter.
 pub(super) fn interpreter(name: &[u8]) -> Option<Runs> {
     Some(match name {
         b"sh" | b"bash" | b"zsh" | b"dash" | b"ksh" | b"ash" | b"mksh" | b"rbash" | b"fish" | b"yash" => {

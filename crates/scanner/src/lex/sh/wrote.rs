@@ -1,4 +1,4 @@
-//! Files that a script writes itself, and which of them it runs; places of programs that it asks for.
+//! Files that a script writes itself and then runs, and programs whose path it looks up.
 
 use super::Parser;
 use super::drop::{FILES, NAME, makes_runnable, operands, plain};
@@ -8,14 +8,14 @@ use super::wrap::{self, Runs};
 use crate::entry::Lens;
 use crate::view::How;
 
-/// Whether what is written comes behind what a file holds.
+/// Whether a write replaces or extends a file (`>` and `>>`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Adds {
     No,
     Yes,
 }
 
-/// The lens of a written script: that of who runs it, else of its first line.
+/// Chooses the lexer of a written script: the interpreter's, otherwise by the first line.
 fn lens_of(text: &Flat, own: Option<Lens>) -> Option<Lens> {
     if own.is_some() || !text.bytes.starts_with(b"#!") {
         return Some(own.unwrap_or(Lens::Sh));
@@ -24,7 +24,7 @@ fn lens_of(text: &Flat, own: Option<Lens>) -> Option<Lens> {
 }
 
 impl Parser<'_, '_, '_> {
-    /// Gives the file that a command's output goes to.
+    /// Returns the file to which the output of a command goes.
     pub(super) fn target(&self, own: Words) -> Option<(Vec<u8>, Adds)> {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         redirects.iter().rev().filter(|redirect| matches!(redirect.number, b'0' | b'1')).find_map(
@@ -38,7 +38,7 @@ impl Parser<'_, '_, '_> {
         )
     }
 
-    /// Keeps what a script writes to a file.
+    /// Records text that a script writes to a file.
     pub(super) fn write(&mut self, file: &[u8], text: Flat, adds: Adds, own: Words) {
         if text.len() == 0 || file.len() > NAME {
             return;
@@ -60,7 +60,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `tee file`, fed with a text of the script.
+    /// Processes `tee file` with a known input.
     pub(super) fn teed(&mut self, own: Words) {
         let files = self.arg_texts(own);
         let Some(text) = self.given(own).filter(|_| files.len() <= 16) else { return };
@@ -71,7 +71,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Gives a written file once: what it holds is read as code where it is run first.
+    /// Takes the content of a written file, so that it is lexed once, where it is first run.
     fn written_file(&mut self, file: &[u8]) -> Option<Flat> {
         if file.len() > NAME {
             return None;
@@ -82,7 +82,7 @@ impl Parser<'_, '_, '_> {
         whole.or_else(|| self.known.written.remove(&file))
     }
 
-    /// A file that the script wrote is run, read by the shell, or made one that can be run.
+    /// Handles a written file that is run, sourced or made executable.
     pub(super) fn runs_written(&mut self, name: &[u8], own: Words) {
         if self.known.written.is_empty() {
             return;
@@ -144,7 +144,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `command -v`, `which` and `type -P` print where a program is: what is run is that program.
+    /// Processes `command -v`, `which` and `type -P`: running the printed path runs that program.
     pub(super) fn locate(&mut self, name: &[u8], own: Words) {
         let args = self.args(own).to_vec();
         let (options, words): (Vec<_>, Vec<_>) =

@@ -1,16 +1,16 @@
-//! Block collections: what a line's column and first bytes make of it.
+//! Block collections, which the columns and first bytes of lines define.
 
 use super::{Block, Reader};
 use crate::lex::data::scalar::Scalar;
 use crate::lex::data::tree::Kind;
 
-/// What comes after a scalar.
+/// What the reader expects after a scalar or marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Line,
     /// The value of a key.
     Value,
-    /// More in the same line.
+    /// More tokens on the same line.
     Same,
 }
 
@@ -43,7 +43,7 @@ impl Reader<'_, '_, '_> {
         self.close_blocks(|_| false);
     }
 
-    /// Reads what stands at a column, up to the end of its last line.
+    /// Reads the node at a column, up to the end of its last line.
     fn node(&mut self, column: usize) {
         let mut column = column;
         let mut last = Next::Same;
@@ -74,15 +74,15 @@ impl Reader<'_, '_, '_> {
             self.blanks();
             column = column.saturating_add(self.at.saturating_sub(before));
             if skipped == before && self.at == before {
-                // Nothing was taken: a byte that fits nowhere.
+                // A byte that does not fit anywhere is skipped, so that the loop always advances.
                 self.skip(1);
             }
         }
     }
 
-    /// `- `: an item of a list at this column.
+    /// Reads `- `, an item of a list at this column.
     fn item(&mut self, column: usize) {
-        // A list may stand at the column of the key that holds it.
+        // YAML allows a list at the same column as its key.
         let keyed = self.tree.is_keyed();
         self.close_blocks(|block| {
             block.column < column || block.column == column && (block.kind == Kind::List || keyed)
@@ -105,7 +105,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// Makes a map at a column the open one.
+    /// Makes a map at a column the innermost collection.
     pub(super) fn map_at(&mut self, column: usize) {
         self.close_blocks(|block| block.column < column || block.column == column && block.kind == Kind::Map);
         match self.blocks.last() {
@@ -122,7 +122,7 @@ impl Reader<'_, '_, '_> {
         self.skip(len.max(1));
     }
 
-    /// `&name`: remembers where the scalar after it begins.
+    /// Reads `&name` and remembers where its scalar begins, for aliases.
     pub(super) fn anchor(&mut self) {
         let rest = self.rest();
         let len = rest
@@ -139,7 +139,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// A scalar or flow collection: a key if a colon follows, else a value.
+    /// Reads a scalar or flow collection. It is a key if a colon follows, otherwise a value.
     fn leaf(&mut self, column: usize, before: Next) -> Next {
         let start = self.at;
         let key = match self.byte() {
@@ -179,7 +179,7 @@ impl Reader<'_, '_, '_> {
                     return self.rest_of_line();
                 }
             }
-            // A key's value goes on to the end of its line, whatever stands in it.
+            // Colons in a value on the key's own line do not make it a key: `a: b: c`.
             _ if before == Next::Value => None,
             _ => self.plain_key(),
         };
@@ -196,7 +196,7 @@ impl Reader<'_, '_, '_> {
         self.rest_of_line()
     }
 
-    /// Makes what stands right of or at a column the place of a value that is no key.
+    /// Closes the collections that a value at this column is not part of.
     fn place(&mut self, column: usize) {
         if self.tree.is_keyed() || self.tree.in_list() {
             let keyed = self.tree.is_keyed();

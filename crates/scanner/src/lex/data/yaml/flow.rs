@@ -1,11 +1,11 @@
-//! Flow collections: `{…}` and `[…]`, which may go over lines.
+//! Flow collections: `{…}` and `[…]`, which may span lines.
 
 use super::Reader;
 use crate::lex::data::scalar::Scalar;
 use crate::lex::data::tree::Kind;
 
 impl Reader<'_, '_, '_> {
-    /// Reads a flow collection up to its end.
+    /// Reads a flow collection to its end.
     pub(super) fn flow(&mut self) {
         let bounded = self.unclosed || !self.closes();
         self.unclosed = bounded;
@@ -38,7 +38,8 @@ impl Reader<'_, '_, '_> {
                 b'\n' => {
                     self.skip(1);
                     let blanks = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-                    // Without an end it is over where its block is.
+                    // An unclosed collection ends where its block ends, so that it does not hide the rest of
+                    // the file.
                     if bounded && parent.is_none_or(|parent| blanks <= parent) {
                         self.tree.close_to(outer, self.at);
                         self.at = self.at.saturating_sub(1);
@@ -92,7 +93,7 @@ impl Reader<'_, '_, '_> {
         self.tree.scalar(Scalar::range(start, start.saturating_add(text.len())));
     }
 
-    /// Says whether the collection at this place has an end.
+    /// Returns `true` if the collection at the current offset is closed somewhere.
     fn closes(&self) -> bool {
         let mut open = 0_usize;
         let mut rest = self.rest();
@@ -107,7 +108,7 @@ impl Reader<'_, '_, '_> {
                         return true;
                     }
                 }
-                // Marks count where a token may begin.
+                // Quotes open a scalar only where a token can begin: `it's` contains none.
                 b'"' | b'\'' if matches!(before, b' ' | b'\n' | b'\t' | b',' | b'[' | b'{' | b':') => {
                     let end = memchr::memchr(byte, tail).map_or(tail.len(), |at| at.saturating_add(1));
                     let escaped = byte == b'"' && tail.get(..end).is_some_and(|text| text.ends_with(b"\\\""));
@@ -125,7 +126,7 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// Gives what stands after a double-quoted text with escapes.
+/// Returns the rest after a double-quoted text with escapes.
 fn after_escapes(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
         let more = if rest.get(at) == Some(&b'"') { 1 } else { 2 };

@@ -1,5 +1,6 @@
-//! YAML as far as front matter, workflows and settings use it: block and flow collections, all kinds of scalars, aliases
-//! of scalars. What it cannot tell is text.
+//! YAML as front matter, workflows and settings use it.
+//!
+//! Supports block and flow collections, all scalar styles, and aliases of scalars. Everything else is text.
 
 mod block;
 mod flow;
@@ -9,30 +10,31 @@ use std::collections::BTreeMap;
 
 use super::tree::{Kind, Tree};
 
-/// A block collection that is open.
+/// An open block collection.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     column: usize,
     kind: Kind,
-    /// Levels of the tree with it.
+    /// The depth of the tree inside this block.
     depth: usize,
 }
 
-/// Reads one text.
+/// The state of the YAML lexer.
 pub(super) struct Reader<'y, 't, 'r> {
     tree: &'y mut Tree<'t, 'r>,
     src: &'t [u8],
     at: usize,
     blocks: Vec<Block>,
-    /// Levels of the tree below the document.
+    /// The depth of the tree outside the document.
     base: usize,
-    /// Where the scalar of each anchor begins, and the column that its lines are right of.
+    /// The start of each anchor's scalar, and the column that its lines are indented over.
     anchors: BTreeMap<&'t [u8], (usize, Option<usize>)>,
-    /// Bytes that aliases may still stand for. The expanded text is at most twice as long as the file, and 64 KiB.
+    /// The bytes that aliases may still expand to. The budget is the file size plus 64 KiB, against the
+    /// "billion laughs" attack.
     budget: usize,
-    /// The budget is spent, and a note says so.
+    /// Set once the budget is spent and reported.
     unread: bool,
-    /// Set once a flow collection had no end: the rest end with their block.
+    /// Set after a flow collection without an end: later ones end with their block.
     unclosed: bool,
 }
 
@@ -60,7 +62,7 @@ impl<'t> Reader<'_, 't, '_> {
         self.at = self.at.saturating_add(bytes).min(self.src.len());
     }
 
-    /// Skips blanks of one line.
+    /// Skips spaces and tabs.
     fn blanks(&mut self) {
         let count = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         self.skip(count);
@@ -70,7 +72,7 @@ impl<'t> Reader<'_, 't, '_> {
         matches!(self.byte(), None | Some(b'\n' | b'\r'))
     }
 
-    /// Skips to the start of the next line; a comment on the way is kept.
+    /// Skips to the start of the next line, and records a comment on the way.
     fn line_end(&mut self) {
         self.blanks();
         let len = line(self.rest());
@@ -81,7 +83,8 @@ impl<'t> Reader<'_, 't, '_> {
         self.skip(line_break(self.rest()));
     }
 
-    /// The column that what belongs to the open block stands right of; `None` at the root.
+    /// Returns the column of the innermost block, or `None` at the root. Its content is indented more than
+    /// that.
     fn parent(&self) -> Option<usize> {
         self.blocks.last().map(|block| block.column)
     }
@@ -98,7 +101,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 }
 
-/// Gives the length of the line break at the start of a text, 0 where there is none. A lone CR is one.
+/// Returns the length of the line break at the start of `rest`, or 0. A lone CR is a line break.
 fn line_break(rest: &[u8]) -> usize {
     match rest {
         [b'\r', b'\n', ..] => 2,
@@ -107,7 +110,7 @@ fn line_break(rest: &[u8]) -> usize {
     }
 }
 
-/// Gives the length of the line at the start of a text, without its break.
+/// Returns the length of the first line, without its break.
 fn line(rest: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())
 }

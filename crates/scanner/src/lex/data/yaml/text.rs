@@ -6,7 +6,7 @@ use crate::sink::Unread;
 use crate::view::{How, View};
 
 impl<'t> Reader<'_, 't, '_> {
-    /// Reads a plain key, if a colon follows it in its line. The colon itself is left.
+    /// Reads a plain key, if a colon follows it in its line. Does not consume the colon.
     pub(super) fn plain_key(&mut self) -> Option<Scalar> {
         let start = self.at;
         let rest = self.rest();
@@ -30,7 +30,7 @@ impl<'t> Reader<'_, 't, '_> {
         None
     }
 
-    /// Reads a plain scalar with the lines that go on with it.
+    /// Reads a plain scalar with its continuation lines.
     pub(super) fn plain(&mut self) -> Scalar {
         let start = self.at;
         let mut end = self.plain_line();
@@ -62,7 +62,7 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
-    /// Reads one line of a plain scalar; gives where it ends, blanks and comment dropped.
+    /// Reads one line of a plain scalar, and returns its end without trailing spaces and comment.
     fn plain_line(&mut self) -> usize {
         let rest = self.rest();
         let line = rest.get(..line(rest)).unwrap_or_default();
@@ -73,7 +73,7 @@ impl<'t> Reader<'_, 't, '_> {
         end
     }
 
-    /// Gives where the next line that is not blank has its first byte, and that byte's column.
+    /// Returns the offset and column of the first byte on the next non-blank line.
     fn next_line(&self) -> (usize, usize) {
         let blanks = |at: usize| {
             let rest = self.src.get(at..).unwrap_or_default();
@@ -83,7 +83,7 @@ impl<'t> Reader<'_, 't, '_> {
         loop {
             let more = line_break(self.src.get(at..).unwrap_or_default());
             if more == 0 {
-                // A comment ends a plain scalar, and so does the end of the text.
+                // A comment or the end of the text ends a plain scalar.
                 return (self.src.len(), 0);
             }
             let start = at.saturating_add(more);
@@ -95,7 +95,8 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
-    /// Says whether a line that might go on with a scalar has a key of its own: then it is broken, and read as one.
+    /// Returns `true` if a line has a key of its own: then it does not continue the scalar, even if it is
+    /// indented like it.
     fn opens_key(&mut self, at: usize) -> bool {
         let back = core::mem::replace(&mut self.at, at);
         let found = self.plain_key().is_some();
@@ -103,7 +104,7 @@ impl<'t> Reader<'_, 't, '_> {
         found
     }
 
-    /// Reads a quoted scalar. One without an end goes up to the end of its line.
+    /// Reads a quoted scalar. An unclosed one ends with its line.
     pub(super) fn quoted(&mut self) -> Scalar {
         let start = self.at;
         let first = start.saturating_add(1);
@@ -126,7 +127,8 @@ impl<'t> Reader<'_, 't, '_> {
         Scalar { span: (start, next), body }
     }
 
-    /// Says whether a quoted scalar would take a key of an outer block with it: then its end is missing.
+    /// Returns `true` if a quoted scalar would span a key of an outer block, which means that its end is
+    /// missing.
     fn swallows(&mut self, first: usize, end: usize) -> bool {
         let Some(parent) = self.parent() else { return false };
         let inner = self.src.get(first..end).unwrap_or_default();
@@ -153,10 +155,10 @@ impl<'t> Reader<'_, 't, '_> {
         tail.is_empty() || tail.starts_with(b"#")
     }
 
-    /// Reads a literal or folded scalar below a column.
+    /// Reads a literal (`|`) or folded (`>`) scalar that is indented over a column.
     pub(super) fn block_scalar(&mut self, parent: Option<usize>) -> Scalar {
         let start = self.at;
-        // In a folded one the end of a line is a blank.
+        // A folded scalar joins its lines with spaces.
         let line_end: &[u8] = if self.byte() == Some(b'>') { b" " } else { b"\n" };
         let marks = self.rest().get(1..3).unwrap_or_default();
         let given =
@@ -190,7 +192,7 @@ impl<'t> Reader<'_, 't, '_> {
         Scalar { span: (start, end), body: Body::View(view) }
     }
 
-    /// Adds one line of a block scalar.
+    /// Appends one line of a block scalar.
     fn block_line(&self, line: &[u8], indent: usize, line_end: &[u8], view: &mut View) {
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
@@ -212,7 +214,7 @@ impl<'t> Reader<'_, 't, '_> {
         rest.get(1..len).unwrap_or_default()
     }
 
-    /// Reads the scalar that an alias stands for once more, in its own place.
+    /// Reads the scalar of an alias again, at the alias's own place.
     pub(super) fn alias(&mut self, name: &[u8], start: usize) {
         let end = self.at;
         let Some(&(anchor, parent)) = self.anchors.get(name) else {
@@ -230,7 +232,7 @@ impl<'t> Reader<'_, 't, '_> {
         };
         let used = self.at.saturating_sub(anchor);
         self.at = end;
-        // A scalar that exceeds the budget was read once already. None is read after it.
+        // A scalar over the budget was read once where it is defined; no further alias is expanded.
         let left = self.budget.checked_sub(used);
         self.budget = left.unwrap_or(0);
         if left.is_some() {
@@ -240,7 +242,7 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
-    /// Notes that aliases from here on stand for text that was not read.
+    /// Reports that aliases from here on are not expanded.
     fn over(&mut self, start: usize) {
         match self.tree.sink.unread.last_mut() {
             Some(last) if self.unread => last.end = self.at,
@@ -273,7 +275,7 @@ fn close_single(src: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Decodes single quotes: two of them are one, a line break is a blank.
+/// Decodes single quotes: `''` is one quote, and a line break is a space.
 fn single(src: &[u8], start: usize, end: usize) -> View {
     let mut view = View::default();
     let mut at = start;
