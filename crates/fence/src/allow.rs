@@ -1,16 +1,16 @@
-//! F13: allows cover exactly the findings they name, until their day.
+//! F13: an allow covers exactly the counted findings, until its expiry date.
 
 use crate::Rule;
 use crate::config::Config;
 use crate::report::{Finding, Site};
 
-/// What is left after the allows.
+/// The findings that remain after the allows are applied.
 pub(crate) struct Applied {
     pub(crate) findings: Vec<Finding>,
     pub(crate) covered: usize,
 }
 
-/// Takes the findings that an allow covers out, and reports the allows that do not fit.
+/// Removes the findings that an allow covers, and reports allows that do not fit.
 pub(crate) fn apply(mut findings: Vec<Finding>, config: &Config) -> Applied {
     let mut faults = Vec::new();
     let mut covered = 0_usize;
@@ -23,13 +23,14 @@ pub(crate) fn apply(mut findings: Vec<Finding>, config: &Config) -> Applied {
         let found = findings.iter().filter(|finding| fits(finding)).count();
         let past = config.today.as_deref().is_some_and(|today| today > allow.expires.as_str());
         if past {
-            let message = format!("the allow of {} in {} ended on {}", allow.rule, allow.path, allow.expires);
+            let message =
+                format!("the allow of {} in {} expired on {}", allow.rule, allow.path, allow.expires);
             faults.push(fault(config, allow.line, "expired", message));
             continue;
         }
         if found != allow.count {
             let message = format!(
-                "the allow of {} in {} counts {}, and there are {found}",
+                "the allow of {} in {} has the count {}, and {found} findings match",
                 allow.rule, allow.path, allow.count
             );
             faults.push(fault(config, allow.line, "count", message));

@@ -1,20 +1,20 @@
-//! Which code can only be compiled for tests.
+//! `cfg` predicates: which code is compiled for tests only.
 
 use syn::punctuated::Punctuated;
 
 /// A `cfg` predicate.
 enum Predicate {
     Test,
-    /// Any other name or setting, `feature = "…"` among them.
+    /// Any other option, such as `feature = "…"`.
     Atom(Option<String>),
     Not(Box<Self>),
     All(Vec<Self>),
     Any(Vec<Self>),
 }
 
-/// Whether attributes keep their item out of every build but a test.
+/// Returns `true` if attributes restrict an item to test builds.
 ///
-/// A predicate that never holds is no test code: what is behind it is one edit away from being built.
+/// A predicate that never holds does not count as test code: one edit would compile what it hides.
 pub(crate) fn is_test(attrs: &[syn::Attribute]) -> bool {
     attrs.iter().any(|attr| match &attr.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
@@ -24,7 +24,7 @@ pub(crate) fn is_test(attrs: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Whether attributes keep their item out of every build without test or one of the features.
+/// Returns `true` if attributes restrict an item to test builds or to one of the features.
 pub(crate) fn is_test_or_feature(attrs: &[syn::Attribute], features: &[String]) -> bool {
     attrs.iter().any(|attr| match &attr.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => predicate_of(list).is_some_and(|p| {
@@ -36,7 +36,7 @@ pub(crate) fn is_test_or_feature(attrs: &[syn::Attribute], features: &[String]) 
     })
 }
 
-/// Gives the attributes that a `cfg_attr` adds, those of one inside another among them.
+/// Returns the attributes that a `cfg_attr` adds, including those of nested ones.
 pub(crate) fn attr_metas(list: &syn::MetaList) -> Vec<syn::Meta> {
     let mut found = Vec::new();
     let mut stack = vec![list.tokens.clone()];
@@ -95,7 +95,7 @@ fn predicate(meta: &syn::Meta) -> Option<Predicate> {
     }
 }
 
-/// What is fixed while a predicate is asked; every other name may be on or off.
+/// The options that are fixed during an evaluation. Every other option may be on or off.
 #[derive(Clone, Copy)]
 struct World<'a> {
     test: bool,
@@ -119,7 +119,7 @@ impl Truth {
 }
 
 impl Predicate {
-    /// Whether it can have this value.
+    /// Returns `true` if the predicate can have this value.
     fn can(&self, value: Truth, world: World<'_>) -> bool {
         match self {
             Self::Test => world.test == (value == Truth::True),

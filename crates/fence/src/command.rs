@@ -1,4 +1,4 @@
-//! The command line, as a function: the binary and other programs call it.
+//! The command line as a function, for the binary and for other programs.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use lexopt::prelude::{Long, Short, Value};
@@ -13,34 +13,45 @@ use crate::run::{self, Options};
 use crate::{FenceError, disk};
 
 const HELP: &str = "\
-Reports code that makes a capability outside its mint.
+Reports code that creates a capability outside its mint.
 
 Usage: cargo plugward-fence [OPTIONS]
 
-  --manifest-path PATH       a manifest or folder of the workspace [the folder you are in]
-  --config FILE              read the config from FILE instead of the root manifest
-  --capability-crate NAME    watch the types of this package (repeatable; replaces the config's list)
-  --race-crate NAME          watch the opens of this package (repeatable; replaces the config's list)
-  --assume-all-dependents    every member counts as one that sees the capability crates
-  --format FORMAT            text, short, json, github or sarif [text]
-  --relative-to DIR          write paths relative to DIR [the workspace root]
-  --today YYYY-MM-DD         the day that allows are compared with [the present day]
-  --self-test                list every planted case and its answer, and stop
-  -h, --help                 this text
-  -V, --version              the version
+Options:
+      --manifest-path <PATH>      Manifest or directory of the workspace [default: working directory]
+      --config <FILE>             Read the config from FILE and not from the root manifest
+      --capability-crate <NAME>   Package that defines capabilities; repeatable, replaces the config's list
+      --race-crate <NAME>         Package that defines the race type; repeatable, replaces the config's list
+      --assume-all-dependents     Treat every member as a dependent of the capability crates
+      --format <FORMAT>           text, short, json, github or sarif [default: text]
+      --relative-to <DIR>         Directory that paths are relative to [default: workspace root]
+      --today <YYYY-MM-DD>        Day that expiry dates are compared with [default: current day]
+      --self-test                 List the planted cases with their results, and exit
+  -h, --help                      Print help
+  -V, --version                   Print version
 
-Exit: 0 nothing found; 1 findings; 2 not decided (usage, config, a file that cannot be read, a rule that is dead).
 The config is [workspace.metadata.plugward-fence] in the root manifest.
+
+Exit codes:
+  0  no findings
+  1  findings
+  2  undecided: wrong arguments or config, an unreadable file, or a failed self-test
+
+Examples:
+  # Check the workspace in the working directory
+  cargo plugward-fence
+  # Upload findings to GitHub code scanning
+  cargo plugward-fence --format sarif > fence.sarif
 ";
 
-/// Where a command writes, and the day it runs on.
-#[expect(clippy::exhaustive_structs, reason = "whoever calls the command makes one")]
+/// The output streams of a command, and the day on which it runs.
+#[expect(clippy::exhaustive_structs, reason = "callers of the command construct it")]
 pub struct Streams<'a> {
-    /// Findings.
+    /// Receives the findings.
     pub out: &'a mut dyn Write,
-    /// The summary, and what went wrong.
+    /// Receives the summary and errors.
     pub err: &'a mut dyn Write,
-    /// The present day as `YYYY-MM-DD`.
+    /// The current day as `YYYY-MM-DD`.
     pub today: String,
 }
 
@@ -64,10 +75,10 @@ struct Arguments {
     text: Option<&'static str>,
 }
 
-/// Runs the command on arguments without the program's name, and gives its exit code.
+/// Runs the command and returns its exit code. The arguments do not include the program's name.
 ///
 /// # Guarantees
-/// 0, 1 or 2, as [`Report::exit_code`]; 2 as well where an output cannot be written.
+/// The code is that of [`Report::exit_code`], or 2 if an output cannot be written.
 pub fn command(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> u8 {
     let code = match run_command(arguments, streams) {
         Ok(code) => code,
@@ -79,7 +90,7 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, streams: &mut Stre
                 error.code(),
                 error.help()
             );
-            // Where even that cannot be written, the code alone tells.
+            // If stderr is closed, only the exit code can report the failure.
             drop(told);
             2
         }
@@ -157,8 +168,7 @@ fn config(arguments: &Arguments, found: &crate::workspace::Found, today: &str) -
             Some(race) if !arguments.races.is_empty() => race.crates.clone_from(&arguments.races),
             Some(_) => config.race = None,
             None if !arguments.races.is_empty() => {
-                let problem =
-                    "`--race-crate` needs `race` in the config, which names the type and its methods";
+                let problem = "`--race-crate` requires `race` in the config, with the type and its methods";
                 return Err(FenceError::usage(problem));
             }
             None => {}
@@ -171,7 +181,7 @@ fn config(arguments: &Arguments, found: &crate::workspace::Found, today: &str) -
 
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, FenceError> {
     let mut list: Vec<OsString> = arguments.into_iter().collect();
-    // `cargo plugward-fence` hands its own name on.
+    // Cargo passes the name of the subcommand as the first argument.
     if list.first().is_some_and(|first| first == "plugward-fence") {
         list.remove(0);
     }
@@ -210,7 +220,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, Fen
             "-V" | "--version" => {
                 out.text = Some(concat!("plugward-fence ", env!("CARGO_PKG_VERSION"), "\n"));
             }
-            other => return Err(FenceError::usage(format!("{other:?} is no option of this command"))),
+            other => return Err(FenceError::usage(format!("unknown option {other:?}"))),
         }
     }
     Ok(out)
@@ -235,7 +245,7 @@ fn list_cases(cases: &[crate::selftest::Answer], streams: &mut Streams<'_>) -> R
     Ok(if missed == 0 { 0 } else { 2 })
 }
 
-/// Writes paths relative to another folder than the root.
+/// Makes the report's paths relative to a directory other than the root.
 fn rebase(report: &mut Report, root: &Utf8Path, base: &Utf8Path) {
     let moved = |file: &str| crate::workspace::relative(base, &root.join(file)).to_string();
     for finding in &mut report.findings {

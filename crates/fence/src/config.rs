@@ -1,4 +1,4 @@
-//! What a run is asked to look for.
+//! The settings of a run.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -6,102 +6,99 @@ use std::collections::BTreeMap;
 use crate::FenceError;
 use crate::Rule;
 
-/// The config of a run.
-///
-/// # Source
-/// `capability.md`, section 4.7.
+/// The settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// Packages whose types are watched.
+    /// Packages that define capability types.
     pub capability_crates: Vec<String>,
-    /// What a capability type's name looks like; `*` stands for any text.
+    /// The pattern of a capability type's name; `*` matches any text.
     pub type_glob: String,
-    /// Names that match the glob and are none.
+    /// Names that match the pattern and are not capabilities.
     pub exclude_types: Vec<String>,
     /// The functions that may construct; empty means any function named `mint`.
     pub chokepoint: Vec<String>,
     /// The type whose value is needed to construct, inside the capability crates.
     pub grant_type: Option<String>,
-    /// Who may call the mint.
+    /// The functions that may call the mint.
     pub mint_callers: Vec<String>,
-    /// Other functions that only some may call.
+    /// Other functions with listed callers.
     pub restricted: Vec<Restricted>,
-    /// Features of a capability crate that only tests may turn on.
+    /// Features of a capability crate that only tests may enable.
     pub test_only_features: Vec<String>,
-    /// Attributes that make a function a test.
+    /// Attributes that mark a function as a test.
     pub test_attributes: Vec<String>,
-    /// Words that no member of a capability type may have in its name.
+    /// Words that may not occur in the name of a capability type's member.
     pub forbidden_members: Vec<String>,
     /// Further derives that rule F06 reports.
     pub extra_derives: Vec<String>,
-    /// Whether every dependent has to forbid unsafe code.
+    /// `true` if every dependent has to forbid unsafe code.
     pub require_forbid_unsafe: bool,
-    /// Fewer source files than this is no run.
+    /// The least number of source files. A run over fewer is undecided, since the path was probably wrong.
     pub min_files: usize,
-    /// The type whose opens may name a race.
+    /// The type whose methods may report a race, for rule E01.
     pub race: Option<Race>,
-    /// Findings that are known.
+    /// Known findings.
     pub allow: Vec<Allow>,
-    /// Every member counts as a dependent.
+    /// `true` if every member counts as a dependent.
     pub assume_all_dependents: bool,
-    /// The day of the run as `YYYY-MM-DD`; without it no allow is past.
+    /// The day of the run as `YYYY-MM-DD`. Without it no allow expires.
     pub today: Option<String>,
-    /// Where the config was read, for messages.
+    /// The file that the config comes from, for messages.
     pub(crate) origin: String,
-    /// The lines of keys in it.
+    /// The lines of its keys.
     pub(crate) lines: BTreeMap<String, u32>,
 }
 
-/// Functions that only some may call.
+/// A function with listed callers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Restricted {
-    /// The function, with its crate's name in code.
+    /// The path of the function, starting with the crate's name in code.
     pub path: String,
-    /// Who may call it.
+    /// The modules and functions that may call it.
     pub callers: Vec<String>,
 }
 
-/// The type whose opens may name a race.
+/// The type whose methods may report a race.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Race {
-    /// Packages that define it.
+    /// Packages that define the type.
     pub crates: Vec<String>,
-    /// Its name.
+    /// The type's name.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Methods whose result may name a race.
+    /// Methods whose result may report a race.
     pub methods: Vec<String>,
-    /// Methods that count on every receiver.
+    /// Methods that count on every receiver, also of an unknown type.
     #[serde(default)]
     pub unique_methods: Vec<String>,
-    /// Names that show that the race was thought of.
+    /// Names whose use shows that the code handles the race.
     #[serde(default)]
     pub names: Vec<String>,
 }
 
-/// Findings that are known, with a count, a reason and an end.
+/// A number of known findings, with a reason and an expiry date.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Allow {
-    /// The rule.
+    /// The code of the rule.
     pub rule: String,
-    /// The file, below the root.
+    /// The file, relative to the workspace root.
     pub path: String,
-    /// The item around the finding.
+    /// The item around the findings; `None` matches the whole file.
     pub item: Option<String>,
-    /// Exactly this many findings.
+    /// The exact number of findings.
     pub count: usize,
-    /// Why.
+    /// Why the findings are accepted.
     pub reason: String,
-    /// The last day on which it holds, `YYYY-MM-DD`.
+    /// The last valid day, `YYYY-MM-DD`.
     pub expires: String,
-    /// Where it stands in the config.
+    /// Its line in the config.
     #[serde(skip)]
     pub(crate) line: u32,
 }
@@ -126,11 +123,11 @@ struct Raw {
     allow: Option<Vec<toml::Spanned<Allow>>>,
 }
 
-/// The package that is watched where none is named.
+/// The capability crate that is used if the config names none.
 pub(crate) const DEFAULT_CRATE: &str = "plugward-capability";
 
 impl Config {
-    /// Makes the config that holds where nothing is set, for these capability crates.
+    /// Creates the default config for these capability crates.
     #[must_use]
     pub fn for_crates(capability_crates: &[&str]) -> Self {
         let owned = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
@@ -157,17 +154,28 @@ impl Config {
         }
     }
 
-    /// Reads the keys at top level of a TOML text.
+    /// Parses a TOML text with the keys at top level.
+    ///
+    /// `origin` is the file name for messages.
     ///
     /// # Errors
-    /// `fence/config` where a key is unknown or has the wrong type.
+    /// `fence/config`: the text is not TOML, or a key is unknown, has the wrong type or an invalid value.
+    ///
+    /// # Examples
+    /// ```
+    /// let config = plugward_fence::Config::parse("capability-crates = [\"caps\"]", "fence.toml")?;
+    /// assert_eq!(config.capability_crates, ["caps"]);
+    /// assert_eq!(config.type_glob, "*Capability");
+    /// # Ok::<(), plugward_fence::FenceError>(())
+    /// ```
     pub fn parse(text: &str, origin: &str) -> Result<Self, FenceError> {
         let raw: Raw = toml::from_str(text).map_err(|error| fault(text, origin, 0, &error))?;
         let line_of = |start: usize| crate::manifest::line_at(text, start);
         Self::from_raw(raw, origin, line_of)
     }
 
-    /// Reads the block at `path` (keys from the outside in) of a manifest. `None`: there is no such block.
+    /// Reads the table at `path` (keys from the outside in) of a manifest; `None` if the table does not
+    /// exist.
     pub(crate) fn from_manifest(text: &str, origin: &str, path: &[&str]) -> Result<Option<Self>, FenceError> {
         let document = toml::de::DeTable::parse(text).map_err(|error| fault(text, origin, 0, &error))?;
         let Some(block) = crate::manifest::dig(document.get_ref(), path) else { return Ok(None) };
@@ -210,14 +218,11 @@ impl Config {
         Ok(config)
     }
 
-    /// Holds that values make sense by themselves.
+    /// Checks the values that can be judged without the workspace.
     fn check(&self) -> Result<(), FenceError> {
         let bad = |problem: String| Err(FenceError::config(self.origin.clone(), problem));
         if !self.type_glob.contains('*') {
-            return bad(format!(
-                "`type-glob` is {:?}: expected a `*` for the part that differs",
-                self.type_glob
-            ));
+            return bad(format!("`type-glob` is {:?}: expected a `*` for the varying part", self.type_glob));
         }
         for allow in &self.allow {
             let place = format!("{}:{}", self.origin, allow.line);
@@ -231,21 +236,21 @@ impl Config {
                 return wrong(format!("`expires` is {:?}: expected YYYY-MM-DD", allow.expires));
             }
             if allow.reason.trim().is_empty() {
-                return wrong("`reason` is empty: expected why this may stay".to_owned());
+                return wrong("`reason` is empty: expected why the findings are accepted".to_owned());
             }
             if allow.count == 0 {
-                return wrong("`count` is 0: expected the number of findings, or no allow".to_owned());
+                return wrong("`count` is 0: expected at least 1".to_owned());
             }
         }
         Ok(())
     }
 
-    /// Whether a type of this name in a capability crate is a capability.
+    /// Returns `true` if a type of this name in a capability crate is a capability.
     pub(crate) fn is_capability(&self, name: &str) -> bool {
         glob_with_stem(&self.type_glob, name) && !self.exclude_types.iter().any(|excluded| excluded == name)
     }
 
-    /// Whether the function `name` of `home`, a module or type path, may construct.
+    /// Returns `true` if the function `name` of `home`, a module or type path, may construct.
     pub(crate) fn is_chokepoint(&self, home: &str, name: &str) -> bool {
         if self.chokepoint.is_empty() {
             return name == "mint";
@@ -259,7 +264,7 @@ fn fault(text: &str, origin: &str, start: usize, error: &toml::de::Error) -> Fen
     FenceError::config(format!("{origin}:{}", crate::manifest::line_at(text, at)), error.message())
 }
 
-/// Whether a text is a day of the calendar, as far as its form goes.
+/// Returns `true` if a text is a valid date.
 pub(crate) fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts.as_slice() else { return false };
@@ -282,13 +287,14 @@ pub(crate) fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// Matches with `*` as any text; some `*` must stand for at least one character.
+/// Matches a glob in which at least one `*` must match a character, so that `Capability` alone does not
+/// match.
 pub(crate) fn glob_with_stem(glob: &str, name: &str) -> bool {
     let fixed = glob.chars().filter(|one| *one != '*').count();
     name.chars().count() > fixed && glob_match(glob, name)
 }
 
-/// Matches with `*` as any text.
+/// Matches a glob in which `*` matches any text.
 pub(crate) fn glob_match(glob: &str, name: &str) -> bool {
     let mut parts = glob.split('*');
     let first = parts.next().unwrap_or_default();
@@ -304,10 +310,10 @@ pub(crate) fn glob_match(glob: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Gives the day of a number of seconds since 1970 in UTC, as `YYYY-MM-DD`.
+/// Returns the date of a number of seconds since 1970 in UTC, as `YYYY-MM-DD`.
 #[must_use]
 pub fn day_of(seconds: u64) -> String {
-    // Days are counted from 1 March of the year 0, so that a leap day is the last of its year.
+    // Days count from 1 March of year 0, so that a leap day is the last day of its year.
     let days = (seconds / 86_400).saturating_add(719_468);
     let era = days / 146_097;
     let of_era = days % 146_097;

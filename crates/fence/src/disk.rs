@@ -1,7 +1,7 @@
-//! The only place that reads the file system and runs cargo.
+//! File system access and calls of cargo. No other module does either.
 #![expect(
     clippy::disallowed_methods,
-    reason = "a check of a whole workspace reads it by path: nothing here is handed in by a plugin"
+    reason = "the fence reads a trusted workspace by path, and no plugin chooses a path"
 )]
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -12,7 +12,7 @@ use std::process::Command;
 use crate::FenceError;
 use crate::error::FenceErrorKind;
 
-/// Reads a file. `Ok(None)`: there is none.
+/// Reads a file; `Ok(None)` if it does not exist.
 pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
@@ -20,10 +20,10 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
         Err(error) => return Err(error),
     };
     if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     if usize::try_from(meta.len()).map_or(true, |len| len > crate::parse::MAX_BYTES) {
-        let what = format!("it has {} bytes; at most {} are read", meta.len(), crate::parse::MAX_BYTES);
+        let what = format!("the file has {} bytes, and the limit is {}", meta.len(), crate::parse::MAX_BYTES);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
     }
     match std::fs::read(path) {
@@ -33,21 +33,21 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Gives the length of a file, or 0.
+/// Returns the length of a file, or 0 if it cannot be read.
 pub(crate) fn size(path: &Utf8Path) -> u64 {
     std::fs::metadata(path).map_or(0, |meta| meta.len())
 }
 
-/// Reads a text file that has to be there.
+/// Reads a text file that has to exist.
 pub(crate) fn read_text(path: &Utf8Path) -> Result<String, FenceError> {
     let fault =
         |problem: String| FenceError::new(FenceErrorKind::Manifest { path: path.to_string(), problem });
     let bytes = read(path).map_err(|error| fault(error.to_string()))?;
-    let bytes = bytes.ok_or_else(|| fault("it is not there".to_owned()))?;
+    let bytes = bytes.ok_or_else(|| fault("no such file".to_owned()))?;
     String::from_utf8(bytes).map_err(|error| fault(error.to_string()))
 }
 
-/// Gives the absolute form of a path, for a folder that is there.
+/// Returns the absolute form of a path to an existing directory.
 pub(crate) fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, FenceError> {
     let fault =
         |problem: String| FenceError::new(FenceErrorKind::Manifest { path: path.to_string(), problem });
@@ -56,14 +56,14 @@ pub(crate) fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, FenceError> {
     Utf8PathBuf::from_path_buf(full).map_err(|path| fault(format!("{} is not UTF-8", path.display())))
 }
 
-/// Gives the folder that the program was started in.
+/// Returns the working directory.
 pub(crate) fn working_folder() -> Result<Utf8PathBuf, FenceError> {
-    let fault = |problem: String| FenceError::usage(format!("the working folder: {problem}"));
+    let fault = |problem: String| FenceError::usage(format!("working directory: {problem}"));
     let dir = std::env::current_dir().map_err(|error| fault(error.to_string()))?;
     Utf8PathBuf::from_path_buf(dir).map_err(|path| fault(format!("{} is not UTF-8", path.display())))
 }
 
-/// Runs `cargo metadata` without dependencies and without the network.
+/// Runs `cargo metadata` without dependencies and without network access.
 pub(crate) fn cargo_metadata(manifest: &Utf8Path) -> Result<Vec<u8>, FenceError> {
     let fault = |problem: String| FenceError::new(FenceErrorKind::Metadata { problem });
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -71,14 +71,14 @@ pub(crate) fn cargo_metadata(manifest: &Utf8Path) -> Result<Vec<u8>, FenceError>
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
         .arg(manifest)
         .output()
-        .map_err(|error| fault(format!("cargo does not start: {error}")))?;
+        .map_err(|error| fault(format!("cannot start cargo: {error}")))?;
     if !output.status.success() {
         return Err(fault(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
     Ok(output.stdout)
 }
 
-/// What lies in a folder: sources and manifests, by path relative to the root.
+/// The contents of a directory: sources and manifests, by path relative to the root.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) sources: Vec<Utf8PathBuf>,
@@ -86,7 +86,9 @@ pub(crate) struct Listing {
     pub(crate) faults: Vec<String>,
 }
 
-/// Lists a folder and everything below it but `.git` and the folders to skip. Links are followed once.
+/// Lists a directory recursively, without `.git` and the directories to skip. Each symlinked directory is
+/// listed
+/// once, so that a link to a parent directory ends the recursion.
 pub(crate) fn list(
     root: &Utf8Path,
     start: &Utf8Path,
@@ -103,7 +105,7 @@ pub(crate) fn list(
         let entries = match full.read_dir_utf8() {
             Ok(entries) => entries,
             Err(error) => {
-                listing.faults.push(format!("{relative} cannot be listed: {error}"));
+                listing.faults.push(format!("cannot list {relative}: {error}"));
                 continue;
             }
         };
@@ -111,7 +113,7 @@ pub(crate) fn list(
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    listing.faults.push(format!("a name in {relative} cannot be read: {error}"));
+                    listing.faults.push(format!("cannot read an entry of {relative}: {error}"));
                     continue;
                 }
             };
@@ -135,7 +137,7 @@ fn one(
     let Ok(mut kind) = entry.file_type() else { return };
     let link = kind.is_symlink();
     if link {
-        // A link that leads nowhere holds no code.
+        // A dangling symlink contains no code.
         let Ok(meta) = std::fs::metadata(entry.path()) else { return };
         kind = meta.file_type();
     }
@@ -150,7 +152,7 @@ fn one(
     }
 }
 
-/// Files and folders by identity.
+/// Visited files and directories by device and inode.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(BTreeSet<(u64, u64)>);
 

@@ -1,11 +1,8 @@
-//! Why a run could not start.
+//! Errors that keep a run from starting.
 
 use thiserror::Error;
 
-/// A run that could not start, so that nothing was decided.
-///
-/// # Source
-/// `capability.md`, section 4.8: exit 2.
+/// An error that kept a run from starting.
 #[derive(Debug, Error)]
 #[error("{kind}")]
 pub struct FenceError {
@@ -25,13 +22,13 @@ impl FenceError {
         Self::new(FenceErrorKind::Usage { problem: problem.into() })
     }
 
-    /// Says what went wrong.
+    /// Returns the kind of the error with its details.
     #[must_use]
     pub const fn kind(&self) -> &FenceErrorKind {
         &self.kind
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code, one of [`CODES`].
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
@@ -42,7 +39,7 @@ impl FenceError {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
         let code = self.code();
@@ -50,43 +47,43 @@ impl FenceError {
     }
 }
 
-/// What went wrong before anything could be read.
+/// The kind of a [`FenceError`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FenceErrorKind {
-    /// `cargo metadata` could not be run, failed, or gave something unexpected.
-    #[error("read `cargo metadata`: {problem}")]
+    /// `cargo metadata` could not be started, failed, or printed unexpected output.
+    #[error("run `cargo metadata`: {problem}")]
     Metadata {
-        /// What cargo said, or what was missing.
+        /// Cargo's message, or the missing part of its output.
         problem: String,
     },
-    /// A manifest or config file could not be read or is no TOML.
+    /// A manifest or config file could not be read or is not TOML.
     #[error("read {path}: {problem}")]
     Manifest {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// Why not.
+        /// The reason.
         problem: String,
     },
-    /// A key of the config is unknown, has the wrong type, or names nothing.
-    #[error("use the config at {place}: {problem}")]
+    /// A key of the config is unknown, has the wrong type, or has a value that matches nothing.
+    #[error("read the config at {place}: {problem}")]
     Config {
-        /// The file, and the line where it is known.
+        /// The file, with the line if it is known.
         place: String,
-        /// What is wrong and what was expected.
+        /// The fault and the expected value.
         problem: String,
     },
-    /// The command line could not be understood.
-    #[error("understand the arguments: {problem}")]
+    /// The command-line arguments are not valid.
+    #[error("parse the arguments: {problem}")]
     Usage {
-        /// What is wrong.
+        /// The fault and the expected value.
         problem: String,
     },
 }
 
-/// Every code that this crate can give, with one line on what to do.
+/// Every code that this crate returns, with a one-line help text.
 ///
-/// Rules come first, then what keeps a run from deciding, then what keeps it from starting.
+/// Rules come first, then the codes of an undecided run, then those of [`FenceError`].
 pub const CODES: &[(&str, &str)] = &[
     ("F01", crate::Rule::F01.help()),
     ("F02", crate::Rule::F02.help()),
@@ -102,15 +99,15 @@ pub const CODES: &[(&str, &str)] = &[
     ("F12", crate::Rule::F12.help()),
     ("F13", crate::Rule::F13.help()),
     ("E01", crate::Rule::E01.help()),
-    ("fence/no-files", "name the right workspace, or correct `min-files`"),
-    ("fence/no-type", "correct `type-glob` or `capability-crates`: no capability type was found"),
-    ("fence/no-chokepoint", "correct `chokepoint`: nothing in the crate makes a capability"),
-    ("fence/no-grant", "correct `grant-type`: no literal of it was found in the chokepoint"),
-    ("fence/no-match", "correct the name: nothing in the workspace has it"),
-    ("fence/self-test", "a planted case was missed: report it, and do not trust this run"),
-    ("fence/changed", "run again when nobody writes to the workspace"),
-    ("fence/metadata", "run `cargo metadata --no-deps --offline` and mend what it says"),
-    ("fence/manifest", "mend the file"),
-    ("fence/config", "mend the key; the README of plugward-fence lists all of them"),
+    ("fence/no-files", "pass the path of the workspace, or correct `min-files`"),
+    ("fence/no-type", "correct `type-glob` or `capability-crates` so that a type matches"),
+    ("fence/no-chokepoint", "correct `chokepoint` so that it names the function that constructs"),
+    ("fence/no-grant", "correct `grant-type`, or construct the grant in the chokepoint"),
+    ("fence/no-match", "correct the name in the config so that it matches an item of the workspace"),
+    ("fence/self-test", "do not trust this run, and report the missed case as a bug"),
+    ("fence/changed", "run again while no other process writes to the workspace"),
+    ("fence/metadata", "run `cargo metadata --no-deps --offline` and fix what it reports"),
+    ("fence/manifest", "fix the file"),
+    ("fence/config", "fix the key; the README of plugward-fence lists all keys"),
     ("fence/usage", "run `cargo plugward-fence --help`"),
 ];

@@ -1,4 +1,4 @@
-//! The fence over a workspace on disk.
+//! Runs over a workspace on disk.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -8,10 +8,20 @@ use crate::run::{self, Options};
 use crate::workspace::{self, Found};
 use crate::{FenceError, disk};
 
-/// A workspace and what is asked of it.
+/// A workspace on disk with its config.
 ///
 /// # Guarantees
-/// Nothing of the workspace is built or run but `cargo metadata`; nothing is written.
+/// The only program that a run starts is `cargo metadata`. A run builds nothing and writes nothing.
+///
+/// # Examples
+/// ```no_run
+/// let fence = plugward_fence::Fence::from_workspace(".".into())?;
+/// let report = fence.run()?;
+/// for finding in report.findings() {
+///     println!("{}: {}", finding.rule, finding.message);
+/// }
+/// # Ok::<(), plugward_fence::FenceError>(())
+/// ```
 #[derive(Debug)]
 pub struct Fence {
     root: Utf8PathBuf,
@@ -21,11 +31,12 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Finds the workspace that a folder or a manifest belongs to, and reads its config.
+    /// Finds the workspace of a directory or a manifest, and reads its config.
     ///
     /// # Errors
-    /// `fence/metadata` where cargo cannot describe it, `fence/manifest` where a manifest cannot be read,
-    /// `fence/config` where the config has an unknown key, a wrong type or a value that makes no sense.
+    /// - `fence/metadata`: cargo cannot describe the workspace.
+    /// - `fence/manifest`: a manifest cannot be read.
+    /// - `fence/config`: the config has an unknown key, a wrong type or an invalid value.
     pub fn from_workspace(path: &Utf8Path) -> Result<Self, FenceError> {
         let found = Self::find(path)?;
         let config = found.config()?;
@@ -38,36 +49,40 @@ impl Fence {
         workspace::find(&full)
     }
 
-    /// Takes another config than the workspace's own.
+    /// Replaces the workspace's own config.
     #[must_use]
     pub fn with_config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Sets how many threads are used; the answer is the same for any number.
+    /// Sets the number of threads. The report does not depend on it.
     #[must_use]
     pub const fn with_threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// Gives the config, to be changed and handed back.
+    /// Returns the config of the workspace, as a start for [`Fence::with_config`].
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Gives the folder that paths in the report start from.
+    /// Returns the directory that paths in the report are relative to.
     #[must_use]
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
 
-    /// Looks at the whole workspace, after the planted cases.
+    /// Checks the whole workspace, and runs the planted cases.
     ///
     /// # Errors
-    /// As [`Fence::from_workspace`].
+    /// The same as for [`Fence::from_workspace`]. Files that cannot be read are not errors but [`Undecided`]
+    /// entries of the
+    /// report.
+    ///
+    /// [`Undecided`]: crate::Undecided
     pub fn run(&self) -> Result<Report, FenceError> {
         let found = workspace::find(&self.manifest)?;
         let sources = found.sources(&self.config);

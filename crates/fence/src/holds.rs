@@ -1,4 +1,4 @@
-//! What a run must have seen: without it there is no answer.
+//! Conditions for a complete run. A config that matches nothing would otherwise look like a clean workspace.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,13 @@ use crate::inventory::Inventory;
 use crate::report::{Report, Undecided};
 use crate::world::World;
 
-/// A run that looked at nothing is no answer.
+/// Reports a run as undecided if it covered nothing, or if a configured name matches nothing.
 pub(crate) fn check(world: &World<'_>, inventory: &Inventory, config: &Config, report: &mut Report) {
     let mut say = |code: &'static str, message: String| report.undecided.push(Undecided::new(code, message));
     let files: usize =
         world.scanned.iter().filter_map(|index| world.package(*index)).map(|one| one.files.len()).sum();
     if files < config.min_files {
-        say(
-            "fence/no-files",
-            format!("{files} source files were seen, and at least {} are expected", config.min_files),
-        );
+        say("fence/no-files", format!("found {files} source files, expected at least {}", config.min_files));
     }
     for index in &world.capability {
         let name = world.package(*index).map_or("", |package| package.name.as_str());
@@ -27,16 +24,16 @@ pub(crate) fn check(world: &World<'_>, inventory: &Inventory, config: &Config, r
     }
     if !world.capability.is_empty() && inventory.chokepoints == 0 {
         let what = if config.chokepoint.is_empty() {
-            "named `mint`".to_owned()
+            "a function named `mint`".to_owned()
         } else {
             config.chokepoint.join(", ")
         };
-        say("fence/no-chokepoint", format!("no function of a capability crate is {what}"));
+        say("fence/no-chokepoint", format!("no capability crate has a chokepoint: expected {what}"));
     }
     if let Some(race) = &config.race
         && inventory.race.is_empty()
     {
-        say("fence/no-match", format!("`race.type` is {:?}, and no race crate defines it", race.ty));
+        say("fence/no-match", format!("no race crate defines {:?}, the value of `race.type`", race.ty));
     }
     for excluded in &config.exclude_types {
         let known = world.modules.iter().enumerate().any(|(index, _)| {
@@ -46,7 +43,7 @@ pub(crate) fn check(world: &World<'_>, inventory: &Inventory, config: &Config, r
         if !known {
             say(
                 "fence/no-match",
-                format!("`exclude-types` names `{excluded}`, and no capability crate has it"),
+                format!("no capability crate defines `{excluded}`, which `exclude-types` lists"),
             );
         }
     }
@@ -66,14 +63,17 @@ fn watched_hold(
             .iter()
             .any(|one| one.callers == restricted.callers && one.functions.contains(function));
         if !found {
-            say("fence/no-match", format!("`restricted` names `{}`, which nothing defines", restricted.path));
+            say(
+                "fence/no-match",
+                format!("no crate defines `{}`, which `restricted` lists", restricted.path),
+            );
         }
     }
     let callers = config.mint_callers.iter().chain(config.restricted.iter().flat_map(|one| &one.callers));
     let modules: BTreeSet<String> = (0..world.modules.len()).map(|index| world.path_text(index)).collect();
     for caller in callers {
         let path = caller.strip_suffix("::*").unwrap_or(caller);
-        // A function is known by its module, or by its type's module.
+        // A function is found through its module, or through the module of its type.
         let mut home = Some(path);
         let mut found = false;
         for _ in 0..3 {
@@ -83,7 +83,10 @@ fn watched_hold(
         let exact = modules.contains(path);
         let below_module = caller.ends_with("::*");
         if !(exact || !below_module && found || below_module && has_type(world, path)) {
-            say("fence/no-match", format!("the caller `{caller}` is no module or function of the workspace"));
+            say(
+                "fence/no-match",
+                format!("the caller `{caller}` is not a module or function of the workspace"),
+            );
         }
     }
 }

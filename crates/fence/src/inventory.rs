@@ -1,4 +1,4 @@
-//! The capability types, what constructs them, and the other types that rules ask for.
+//! The capability types, the functions that construct them, and the other types that rules watch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use crate::world::World;
 pub(crate) struct CapType {
     pub(crate) name: Name,
     pub(crate) module: usize,
-    /// The form of its value; an enum has variants instead, a union neither.
+    /// The form of its literal. Enums have variants instead, unions have neither.
     pub(crate) shape: Option<Shape>,
     pub(crate) variants: BTreeSet<Name>,
 }
 
-/// Who wrote a constructor.
+/// The kind of `impl` that a constructor is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Inherent,
     OfTrait,
 }
 
-/// What the capability crates' source says.
+/// Everything that the rules need from the source of the capability crates.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
     pub(crate) types: Vec<CapType>,
@@ -33,32 +33,32 @@ pub(crate) struct Inventory {
     names: BTreeMap<Name, usize>,
     /// Constructors by type.
     pub(crate) constructors: BTreeMap<usize, BTreeMap<Name, Origin>>,
-    /// Free functions that construct: where they are defined, and which type they give.
+    /// Free functions that construct, by module and name, with the type that they return.
     pub(crate) free: BTreeMap<(usize, Name), usize>,
     /// Associated functions of other types of a capability crate that construct.
     pub(crate) factories: BTreeMap<PlaceOf, BTreeMap<Name, usize>>,
-    /// Traits, by name, whose impls for capability types construct.
+    /// Names of the traits whose impls for capability types construct.
     pub(crate) remakers: BTreeSet<Name>,
     pub(crate) race: BTreeSet<PlaceOf>,
     pub(crate) grant: BTreeSet<PlaceOf>,
-    /// Enums that an impl for a capability type names as an associated type.
+    /// Enums that an impl for a capability type uses as an associated type.
     pub(crate) ops: BTreeSet<PlaceOf>,
-    /// Watched functions by owner: type or module path, and the functions.
+    /// Watched functions by owner, which is a type or a module.
     pub(crate) watched: Vec<Watched>,
-    /// Functions that construct a capability in the chokepoint: none means that nothing was looked at.
+    /// The number of chokepoint functions found. Zero means that the config matches nothing.
     pub(crate) chokepoints: usize,
 }
 
-/// Functions that only some may call.
+/// Functions that only listed callers may call.
 #[derive(Debug, Clone)]
 pub(crate) struct Watched {
-    /// The type, or nothing for a free function.
+    /// The type; `None` for a free function.
     pub(crate) owner: Option<PlaceOf>,
-    /// For a free function: the file and table of its module.
+    /// The file and table of a free function's module.
     pub(crate) module: Option<(usize, usize)>,
     pub(crate) package: usize,
     pub(crate) functions: BTreeSet<Name>,
-    /// Functions that are methods, and count by name.
+    /// Methods among the functions. A call of one counts by name, because its receiver's type is not known.
     pub(crate) methods: BTreeSet<Name>,
     pub(crate) callers: Vec<String>,
     pub(crate) shown: String,
@@ -231,7 +231,7 @@ impl Functions {
         }
     }
 
-    /// `Maker::make() -> T` constructs as much as `T::make()` does.
+    /// Records associated functions: `Maker::make() -> T` constructs just as `T::make()` does.
     fn factory(
         &mut self,
         resolver: &Resolver<'_>,
@@ -263,14 +263,14 @@ impl Functions {
     }
 }
 
-/// The capability type that a function gives and takes none of.
+/// Returns the capability type that a function returns without taking one.
 fn made_from_nothing(resolver: &Resolver<'_>, scope: Scope<'_>, sig: &FnSig) -> Option<usize> {
     let output = resolver.ty(scope, &sig.output);
     let takes = |id: usize| sig.inputs.iter().any(|input| gives(&resolver.ty(scope, input), id));
     (0..resolver.inventory.types.len()).find(|id| gives(&output, *id) && !takes(*id))
 }
 
-/// The functions that a trait of a capability crate provides to everyone who implements it.
+/// Returns the functions that a trait of a capability crate provides to every implementer.
 fn provided(resolver: &Resolver<'_>, scope: Scope<'_>, path: &Path) -> Vec<FnSig> {
     let res = resolver.resolve(scope, path, Ns::Type);
     let What::Type(RTy::Own { place, .. }) = res.what else { return Vec::new() };
@@ -279,7 +279,7 @@ fn provided(resolver: &Resolver<'_>, scope: Scope<'_>, path: &Path) -> Vec<FnSig
     table.and_then(|table| table.traits.get(&place.2)).cloned().unwrap_or_default()
 }
 
-/// Whether a type hands out a value of a capability type, at any depth.
+/// Returns `true` if a type contains a value of a capability type at any depth.
 pub(crate) fn gives(ty: &RTy, id: usize) -> bool {
     match ty {
         RTy::Cap(found) => *found == id,
@@ -290,7 +290,7 @@ pub(crate) fn gives(ty: &RTy, id: usize) -> bool {
     }
 }
 
-/// Gives a type's own name as text.
+/// Returns the last name of a type as text.
 pub(crate) fn type_name(resolver: &Resolver<'_>, ty: &RTy) -> String {
     match ty {
         RTy::Cap(id) => resolver.inventory.name(*id),
@@ -301,7 +301,7 @@ pub(crate) fn type_name(resolver: &Resolver<'_>, ty: &RTy) -> String {
     }
 }
 
-/// Gives the written name of an impl's type, for paths of items.
+/// Returns the last name of an impl's type as written, for the paths of items.
 pub(crate) fn written_name(ty: &Ty) -> String {
     match ty {
         Ty::Path(path) => path.segs.last().map_or_else(String::new, |seg| seg.name.to_string()),

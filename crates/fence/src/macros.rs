@@ -1,11 +1,13 @@
-//! What a `macro_rules!` does with the types that it is handed.
+//! What a `macro_rules!` does with the types that it is passed.
+//!
+//! Macros are not expanded. Their bodies are searched for a parameter in a position that makes a value.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
 use crate::ty::{Name, name};
 
-/// Something that a macro makes of a parameter.
+/// The position of a parameter in a macro's body.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Build {
     /// `$t { .. }`, or `Self { .. }` in an `impl` for it.
@@ -26,7 +28,7 @@ pub(crate) enum Build {
     Annotation(Name),
 }
 
-/// All rules of one macro name.
+/// All rules of the macros of one name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MacroRules {
     pub(crate) arms: Vec<Arm>,
@@ -35,13 +37,13 @@ pub(crate) struct MacroRules {
 /// One `(matcher) => { body }`.
 #[derive(Debug, Clone)]
 pub(crate) struct Arm {
-    /// The parameter at each comma-separated place, where the matcher is that plain.
+    /// The parameter at each comma-separated position, if the matcher is that simple.
     pub(crate) places: Option<Vec<Option<Name>>>,
     pub(crate) builds: BTreeSet<(Name, Build)>,
     pub(crate) hands: Vec<Handed>,
 }
 
-/// A call of another macro that gets a parameter.
+/// A call of another macro that passes a parameter on.
 #[derive(Debug, Clone)]
 pub(crate) struct Handed {
     pub(crate) to: Name,
@@ -78,7 +80,7 @@ impl Arm {
         arm
     }
 
-    /// Reads one level of a body; `own` is the parameter that `Self` stands for.
+    /// Reads one level of a body. `own` is the parameter that `Self` means.
     fn scan(&mut self, tokens: &TokenStream, own: Option<&Name>, depth: u32) {
         if depth > crate::parse::MAX_NESTED {
             return;
@@ -149,7 +151,7 @@ impl Arm {
         self.built(&param, list, next, index);
     }
 
-    /// `$($t)*(..)` and `$($t)::+ { .. }`: a repetition that ends in the parameter, and a group after it.
+    /// `$($t)*(..)` and `$($t)::+ { .. }`: a repetition that ends in the parameter, followed by a group.
     fn repeated(&mut self, inner: &TokenStream, list: &[TokenTree], index: usize) {
         let inner: Vec<TokenTree> = inner.clone().into_iter().collect();
         let [.., dollar, TokenTree::Ident(param)] = inner.as_slice() else { return };
@@ -186,7 +188,7 @@ impl Arm {
                 Some(token) if is(token, '$') => Build::AssocParam,
                 _ => return,
             },
-            // `$t $arguments`: the second is a group when it is filled.
+            // `$t $arguments`: the second parameter may be bound to a group.
             Some(token) if is(token, '$') && two_parameters(list, index, next) => Build::Call,
             Some(token) if is(token, ';') && assigned(list, index) => Build::Value,
             _ => return,
@@ -207,7 +209,7 @@ impl Arm {
     }
 }
 
-/// The parameter that the braces at `index` implement something for.
+/// Returns the parameter of the `impl … for $t` whose braces are at `index`.
 fn impl_of(list: &[TokenTree], index: usize) -> Option<Name> {
     let TokenTree::Group(group) = list.get(index)? else { return None };
     if group.delimiter() != Delimiter::Brace {
@@ -217,7 +219,7 @@ fn impl_of(list: &[TokenTree], index: usize) -> Option<Name> {
     (is(dollar, '$') && impl_header(list, index.checked_sub(2)?)).then(|| name(ident))
 }
 
-/// The parameter that is all that a method is called with: `.map($f)`.
+/// Returns the parameter that is a method's only argument, as in `.map($f)`.
 fn handed_to_method(list: &[TokenTree], index: usize) -> Option<Name> {
     let TokenTree::Group(group) = list.get(index)? else { return None };
     let [dot, TokenTree::Ident(_)] = list.get(index.checked_sub(2)?..index)? else { return None };
@@ -228,7 +230,9 @@ fn handed_to_method(list: &[TokenTree], index: usize) -> Option<Name> {
     }
 }
 
-/// Whether what starts at `index` is what `match`, `if`, `while` or `for … in` looks at: the braces after it are theirs.
+/// Returns `true` if the tokens at `index` are the operand of `match`, `if`, `while` or `for … in`, so that
+/// the braces
+/// after them are a block and not a struct literal.
 fn is_looked_at(list: &[TokenTree], index: usize) -> bool {
     index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|before| {
         matches!(before, TokenTree::Ident(word)
@@ -236,13 +240,13 @@ fn is_looked_at(list: &[TokenTree], index: usize) -> bool {
     })
 }
 
-/// The parameter in `($f)(..)`.
+/// Returns the parameter in `($f)(..)`.
 fn called_in_parentheses(list: &[TokenTree], index: usize) -> Option<Name> {
     let [TokenTree::Group(callee), TokenTree::Group(args)] = list.get(index..index.checked_add(2)?)? else {
         return None;
     };
     let both = callee.delimiter() == Delimiter::Parenthesis && args.delimiter() == Delimiter::Parenthesis;
-    // `f($x)(..)` calls what `f` gives.
+    // `f($x)(..)` calls the result of `f`, and not `$x`.
     let argument = index
         .checked_sub(1)
         .and_then(|at| list.get(at))
@@ -254,7 +258,7 @@ fn called_in_parentheses(list: &[TokenTree], index: usize) -> Option<Name> {
     }
 }
 
-/// Whether the parameter at `index` is a whole value: `= $t;`, but not in `type X = $t;`.
+/// Returns `true` if the parameter at `index` is a whole value, as in `= $t;` but not in `type X = $t;`.
 fn assigned(list: &[TokenTree], index: usize) -> bool {
     let before = list.get(index.saturating_sub(NEAR)..index).unwrap_or_default();
     let Some((sign, rest)) = before.split_last() else { return false };
@@ -264,14 +268,14 @@ fn assigned(list: &[TokenTree], index: usize) -> bool {
     is(sign, '=') && !alias
 }
 
-/// Whether `$t $arguments` is a value and what it is called with.
+/// Returns `true` if `$t $arguments` at `index` is a value that is called.
 fn two_parameters(list: &[TokenTree], index: usize, next: usize) -> bool {
     let named = matches!(list.get(next.saturating_add(1)), Some(TokenTree::Ident(_)));
     let typed = index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|token| is(token, ':'));
     named && !typed && !not_a_literal(list, index)
 }
 
-/// Whether what stands before `index` is the head of an `impl`.
+/// Returns `true` if the tokens before `index` are the head of an `impl`.
 fn impl_header(list: &[TokenTree], index: usize) -> bool {
     for token in list.get(..index).unwrap_or_default().iter().rev() {
         match token {
@@ -285,12 +289,12 @@ fn impl_header(list: &[TokenTree], index: usize) -> bool {
     false
 }
 
-/// The most tokens that a type is looked through in, each way.
+/// The number of tokens searched in each direction for the end of a type. It bounds the work per token.
 const NEAR: usize = 16;
-/// The most tokens of a value, or of a body, that a type is asked of.
+/// The number of tokens searched in a value or a body.
 const FAR: usize = 256;
 
-/// Where the `<` before `from` is closed, if that is near.
+/// Returns the index of the `>` that closes the generics opened before `from`, if it is within the limit.
 fn closing(list: &[TokenTree], from: usize) -> Option<usize> {
     let mut open = 1_u32;
     for (at, token) in list.iter().enumerate().skip(from).take(NEAR) {
@@ -306,7 +310,7 @@ fn closing(list: &[TokenTree], from: usize) -> Option<usize> {
     None
 }
 
-/// The function in `f::<_, $t>`, for a parameter that is not the first.
+/// Returns the function in `f::<_, $t>`, for a parameter that is not the first argument.
 fn later_argument(list: &[TokenTree], index: usize) -> Option<Name> {
     for at in (index.saturating_sub(NEAR)..index).rev() {
         let token = list.get(at)?;
@@ -325,7 +329,7 @@ fn later_argument(list: &[TokenTree], index: usize) -> Option<Name> {
     None
 }
 
-/// The functions that give the value of `: $t = …;`, or the end of `-> $t { … }`.
+/// Returns the functions called in the value of `: $t = …;`, or at the end of `-> $t { … }`.
 fn annotated(list: &[TokenTree], index: usize) -> Vec<Name> {
     let before = list.get(index.saturating_sub(NEAR)..index).unwrap_or_default();
     let mut typed = false;
@@ -368,7 +372,7 @@ fn annotated(list: &[TokenTree], index: usize) -> Vec<Name> {
     Vec::new()
 }
 
-/// The names that are called in tokens, groups of braces included.
+/// Returns the names that are called in tokens, including those in groups of braces.
 fn called(list: &[TokenTree]) -> Vec<Name> {
     let mut found = Vec::new();
     for (at, token) in list.iter().enumerate() {
@@ -443,19 +447,19 @@ fn params_in(tokens: &TokenStream) -> BTreeSet<Name> {
         .collect()
 }
 
-/// Whether a token is this punctuation.
+/// Returns `true` if a token is this punctuation character.
 pub(crate) fn is(token: &TokenTree, wanted: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
 }
 
-/// Whether `::` starts at `index`.
+/// Returns `true` if `::` starts at `index`.
 pub(crate) fn is_path_sep(list: &[TokenTree], index: usize, token: &TokenTree) -> bool {
     is(token, ':')
         && matches!(token, TokenTree::Punct(punct) if punct.spacing() == Spacing::Joint)
         && list.get(index.saturating_add(1)).is_some_and(|next| is(next, ':'))
 }
 
-/// Whether the path that starts at `index` stands where a type or a pattern stands.
+/// Returns `true` if the path at `index` is in the position of a type or a pattern.
 pub(crate) fn not_a_literal(list: &[TokenTree], index: usize) -> bool {
     let Some(before) = index.checked_sub(1).and_then(|at| list.get(at)) else { return false };
     match before {
@@ -465,7 +469,7 @@ pub(crate) fn not_a_literal(list: &[TokenTree], index: usize) -> bool {
                 .any(|word| ident == word)
         }
         TokenTree::Punct(punct) if punct.as_char() == '>' => {
-            // `->` and the end of generics, but neither `=>` nor a comparison with a literal after it.
+            // `->` and the end of generics, but neither `=>` nor a comparison with a literal.
             let operator = index.checked_sub(2).and_then(|at| list.get(at));
             !operator.is_some_and(|token| {
                 is(token, '=')
@@ -476,7 +480,7 @@ pub(crate) fn not_a_literal(list: &[TokenTree], index: usize) -> bool {
     }
 }
 
-/// Whether the group at `index` is followed by what only follows a pattern.
+/// Returns `true` if the token after the group at `index` can only follow a pattern.
 pub(crate) fn pattern_follows(list: &[TokenTree], index: usize) -> bool {
     let Some(TokenTree::Punct(punct)) = list.get(index.saturating_add(1)) else { return false };
     let joint = punct.spacing() == Spacing::Joint;
@@ -489,7 +493,7 @@ pub(crate) fn pattern_follows(list: &[TokenTree], index: usize) -> bool {
     }
 }
 
-/// Whether a group's tokens end in a bare `..`.
+/// Returns `true` if a group's tokens end in a bare `..`.
 pub(crate) fn ends_in_rest(tokens: &TokenStream) -> bool {
     let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
     matches!(list.as_slice(), [.., one, two] if is(one, '.') && is(two, '.'))

@@ -1,4 +1,4 @@
-//! `cargo plugward-fence`.
+//! The binary `cargo-plugward-fence`.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -15,8 +15,8 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// The present day in UTC, as `YYYY-MM-DD`.
-#[expect(clippy::disallowed_methods, reason = "only the command line knows the clock, and this is it")]
+/// Returns the current day in UTC, as `YYYY-MM-DD`.
+#[expect(clippy::disallowed_methods, reason = "the clock is read here and passed down")]
 fn today() -> String {
     let seconds =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());

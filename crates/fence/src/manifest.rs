@@ -1,4 +1,4 @@
-//! F11: manifests, the lock file and cargo's config, as far as they change what a capability crate is.
+//! F11: settings in manifests, the lockfile and cargo's config that change the capability crate.
 
 use std::collections::BTreeSet;
 use toml::Spanned;
@@ -10,21 +10,21 @@ use crate::sources::{DependencyKind, Manifest, Package, Resolver, Sources};
 use crate::world::World;
 use crate::{Rule, Undecided};
 
-/// Gives the line of a byte offset, from 1.
+/// Returns the line of a byte offset, from 1.
 pub(crate) fn line_at(text: &str, offset: usize) -> u32 {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
     let lines = before.split(|byte| *byte == b'\n').count().saturating_sub(1);
     u32::try_from(lines).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Gives the value at a path of keys.
+/// Returns the value at a path of keys.
 pub(crate) fn dig<'t, 'i>(table: &'t DeTable<'i>, path: &[&str]) -> Option<&'t Spanned<DeValue<'i>>> {
     let (first, rest) = path.split_first()?;
     let value = get(table, first)?.1;
     if rest.is_empty() { Some(value) } else { dig(value.get_ref().as_table()?, rest) }
 }
 
-/// Gives a key with its place, and its value.
+/// Returns a key with its span, and its value.
 fn get<'t, 'i>(
     table: &'t DeTable<'i>,
     key: &str,
@@ -38,7 +38,7 @@ struct Check<'a> {
     findings: Vec<Finding>,
 }
 
-/// Looks at every manifest.
+/// Checks every manifest.
 pub(crate) fn check(
     world: &World<'_>,
     sources: &Sources<'_>,
@@ -54,7 +54,7 @@ pub(crate) fn check(
         Ok(document) => look(document.get_ref(), manifest),
         Err(error) => undecided.push(Undecided::new(
             "fence/manifest",
-            format!("{} is no TOML: {}", manifest.path, error.message()),
+            format!("{} is not TOML: {}", manifest.path, error.message()),
         )),
     };
     if let Some(root) = &sources.root {
@@ -108,7 +108,7 @@ impl Check<'_> {
         });
     }
 
-    /// Whether a dependency entry means a capability crate.
+    /// Returns `true` if a dependency entry means a capability crate.
     fn means(&self, key: &str, value: &DeValue<'_>) -> bool {
         let package = value.as_table().and_then(|table| get(table, "package")?.1.get_ref().as_str());
         self.names.contains(package.unwrap_or(key))
@@ -123,7 +123,7 @@ impl Check<'_> {
                 let name = key.get_ref().rsplit_once(':').map_or(key.get_ref().as_ref(), |(name, _)| name);
                 let name = name.rsplit('#').next().unwrap_or(name);
                 if self.names.contains(name) {
-                    let message = format!("`[replace]` puts another crate in the place of `{name}`");
+                    let message = format!("`[replace]` replaces `{name}` with another crate");
                     self.report(manifest, key.span(), "replace", message);
                 }
             }
@@ -135,7 +135,7 @@ impl Check<'_> {
         for (_, source) in patch.get_ref().as_table().into_iter().flatten() {
             for (key, value) in source.get_ref().as_table().into_iter().flatten() {
                 if self.means(key.get_ref(), value.get_ref()) {
-                    let message = format!("`[patch]` puts another crate in the place of `{}`", key.get_ref());
+                    let message = format!("`[patch]` replaces `{}` with another crate", key.get_ref());
                     self.report(manifest, key.span(), "patch", message);
                 }
             }
@@ -147,7 +147,7 @@ impl Check<'_> {
         if let Some((at, paths)) = get(table, "paths")
             && paths.get_ref().as_array().is_some_and(|list| !list.is_empty())
         {
-            let message = "`paths` overrides crates by what lies in other folders".to_owned();
+            let message = "`paths` overrides crates with other directories".to_owned();
             self.report(manifest, at, "paths", message);
         }
         let mut flags = Vec::new();
@@ -171,13 +171,13 @@ impl Check<'_> {
                     manifest,
                     at,
                     "rustflags",
-                    format!("`{flag}` turns code for tests on in every build"),
+                    format!("`{flag}` enables test-only code in every build"),
                 );
             }
         }
     }
 
-    /// Finds `--cfg test` and `--cfg feature="<test-only>"` in the words of compiler flags.
+    /// Finds `--cfg test` and `--cfg feature="<test-only>"` among compiler flags.
     fn bad_flag(&self, words: &[String]) -> Option<String> {
         let split: Vec<&str> = words
             .iter()
@@ -245,10 +245,11 @@ impl Check<'_> {
                 });
                 let default = own && feature.get_ref() == "default" && self.default_reaches(package, text);
                 if forwarded {
-                    let message = format!("`{text}` forwards a feature that only tests may turn on");
+                    let message = format!("`{text}` enables a feature that only tests may enable");
                     self.report(manifest, entry.span(), "forwarded", message);
                 } else if default {
-                    let message = format!("the default features turn `{text}` on, which only tests may");
+                    let message =
+                        format!("the default features enable `{text}`, which only tests may enable");
                     self.report(manifest, entry.span(), "default", message);
                 }
             }
@@ -290,10 +291,10 @@ impl Check<'_> {
         let listed = features.as_ref().map(|(_, list)| strings(list.get_ref())).unwrap_or_default();
         if let Some(feature) = listed.iter().find(|feature| self.is_test_only(feature)) {
             let at = features.map_or_else(|| key.span(), |(at, _)| at);
-            let message = format!("`{section}` turns `{feature}` on, which only tests may");
+            let message = format!("`{section}` enables `{feature}`, which only tests may enable");
             self.report(manifest, at, "feature", message);
         } else if inherited {
-            // The features of `[workspace.dependencies]` come along, and cargo has told which.
+            // The entry also has the features of `[workspace.dependencies]`, which `cargo metadata` lists.
             let on = package.dependencies.iter().find_map(|dependency| {
                 let name = dependency.rename.as_deref().unwrap_or(&dependency.package);
                 let same = name == key.get_ref()
@@ -305,13 +306,13 @@ impl Check<'_> {
                 }
             });
             if let Some(feature) = on {
-                let message = format!("`{section}` inherits `{feature}`, which only tests may turn on");
+                let message = format!("`{section}` inherits `{feature}`, which only tests may enable");
                 self.report(manifest, key.span(), "inherited-feature", message);
             }
         }
     }
 
-    /// A dependency that is renamed in `[workspace.dependencies]` has its package name there alone.
+    /// Returns the package of a dependency that only `[workspace.dependencies]` renames.
     fn is_renamed(&self, package: &Package, key: &str) -> bool {
         package.dependencies.iter().any(|dependency| {
             dependency.rename.as_deref() == Some(key) && self.names.contains(dependency.package.as_str())
@@ -335,7 +336,7 @@ impl Check<'_> {
             }
         }
         for (at, name) in twice {
-            self.report(manifest, at, "lock", format!("`{name}` is in the lock file more than once"));
+            self.report(manifest, at, "lock", format!("the lockfile lists `{name}` more than once"));
         }
     }
 }

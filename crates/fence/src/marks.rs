@@ -1,4 +1,4 @@
-//! Which macros of the scanned crates make a value of a type that they are handed.
+//! The macros of the scanned crates that make a value of a type that they are passed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::macros::{Arm, Build, MacroRules};
 use crate::ty::Name;
 use crate::world::World;
 
-/// Macros by name, with what each arm makes, also through one macro that it hands a parameter to.
+/// Macros by name, with the positions of each arm, including those of one macro that it calls.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     by_package: BTreeMap<(usize, Name), Vec<Arm>>,
@@ -59,12 +59,12 @@ impl Marks {
         Self { by_package, anywhere: all, methods }
     }
 
-    /// Gives the generic methods and associated functions of a name, wherever they are written.
+    /// Returns the generic methods and associated functions of a name in all scanned crates.
     pub(crate) fn methods(&self, name: &str) -> &[Maker] {
         self.methods.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Gives the arms of a macro: those of the package first, else those of any package.
+    /// Returns the arms of a macro: those of the package, else those of any package.
     pub(crate) fn find(&self, package: usize, name: &str) -> Option<&[Arm]> {
         self.by_package
             .get(&(package, Name::from(name)))
@@ -73,7 +73,8 @@ impl Marks {
     }
 }
 
-/// Adds what the macros that an arm calls make of the parameters they get: one level down, and no further.
+/// Adds the positions of the macros that an arm calls. One level is followed; deeper calls are blind spot
+/// B09.
 fn with_handed<'m>(arm: &Arm, lookup: impl Fn(&Name) -> &'m [Arm]) -> Arm {
     let mut out = arm.clone();
     for handed in &arm.hands {

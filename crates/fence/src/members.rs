@@ -1,4 +1,4 @@
-//! Who can see what: the members of a workspace, and what is looked at in each.
+//! Visibility between packages: which members can see a capability crate, and which rules apply to each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::sources::{Package, Sources, TargetKind};
 use crate::ty::Name;
 use crate::world::{self, World};
 
-/// Finds who can see what.
+/// Determines which packages are scanned, and for what.
 pub(crate) fn read<'a>(sources: &'a Sources<'_>, config: &Config, report: &mut Report) -> World<'a> {
     let packages = &sources.packages;
     let by_name = |names: &[String]| -> BTreeSet<usize> {
@@ -21,12 +21,13 @@ pub(crate) fn read<'a>(sources: &'a Sources<'_>, config: &Config, report: &mut R
     let wanted = config.capability_crates.iter().chain(config.race.iter().flat_map(|race| &race.crates));
     for name in wanted {
         if !packages.iter().any(|package| package.name == *name) {
-            let message = format!("no package of the workspace is named `{name}`");
+            let message = format!("no package of the workspace has the name `{name}`");
             report.undecided.push(Undecided::new("fence/no-match", message));
         }
     }
     if config.capability_crates.is_empty() && config.race.is_none() && config.restricted.is_empty() {
-        let message = "no capability crate, race type or restricted function is named: nothing is looked for";
+        let message =
+            "the config names no capability crate, race type or restricted function, so no rule applies";
         report.undecided.push(Undecided::new("fence/no-match", message));
     }
     let special: BTreeSet<usize> = capability.union(&races).copied().collect();
@@ -43,7 +44,7 @@ pub(crate) fn read<'a>(sources: &'a Sources<'_>, config: &Config, report: &mut R
     };
     let dependents = if capability.is_empty() { BTreeSet::new() } else { seeing(&capability) };
     let race_dependents = if races.is_empty() { BTreeSet::new() } else { seeing(&races) };
-    // The owners of restricted functions, and whoever sees them.
+    // The owners of restricted functions, and the packages that see them.
     let owners: BTreeSet<usize> = packages
         .iter()
         .enumerate()
@@ -70,7 +71,10 @@ pub(crate) fn read<'a>(sources: &'a Sources<'_>, config: &Config, report: &mut R
     for (index, package) in packages.iter().enumerate() {
         if !scanned.contains(&index) {
             let what = if package.member { "member" } else { "package" };
-            report.summary.not_scanned.push(format!("{what} {} sees none of them", package.name));
+            report
+                .summary
+                .not_scanned
+                .push(format!("{what} {} does not depend on a checked crate", package.name));
         }
     }
     World {
@@ -102,7 +106,7 @@ pub(crate) fn read<'a>(sources: &'a Sources<'_>, config: &Config, report: &mut R
     }
 }
 
-/// Whether a package hands out macros: its code is then put into the crates that call them.
+/// Returns `true` if a package exports macros, whose code becomes part of the calling crate.
 fn supplies_macros(sources: &Sources<'_>, package: &Package) -> bool {
     package.targets.iter().any(|target| target.kind == TargetKind::ProcMacro)
         || package.files.iter().any(|file| {
@@ -111,7 +115,9 @@ fn supplies_macros(sources: &Sources<'_>, package: &Package) -> bool {
         })
 }
 
-/// A macro's body is read where it is called: the capability crates' names there count in the package that wrote it.
+/// Makes the capability crates' names count in packages that export macros, because a macro's body is
+/// compiled in the
+/// calling crate.
 fn called_with(
     packages: &[Package],
     supplier: usize,
@@ -142,7 +148,7 @@ fn find_dependency(
         let path = world::normal(path);
         return packages.iter().position(|package| package.dir == path);
     }
-    // By name alone only where it matters: a patch may put the member in the place of a registry crate.
+    // A match by name alone is needed only here: a patch may replace the registry crate with the member.
     special
         .iter()
         .copied()
@@ -184,7 +190,7 @@ fn externs(
     names
 }
 
-/// Whether a package depends on another one, however far away.
+/// Returns `true` if a package depends on another one, directly or indirectly.
 pub(crate) fn sees(world: &World<'_>, package: usize, other: usize) -> bool {
     world.reach.get(package).is_some_and(|reached| reached.contains(&other))
 }

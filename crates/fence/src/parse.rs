@@ -1,4 +1,4 @@
-//! Bytes to a syntax tree, with limits that hold before anything recursive runs.
+//! Parses bytes into a syntax tree, with limits that are checked before any recursive code runs.
 
 use std::borrow::Cow;
 
@@ -6,16 +6,17 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::buffer::Cursor;
 use syn::parse::{ParseStream, Parser};
 
-/// More nested groups, open `<` or prefix operators than this is not parsed.
+/// The limit of nested groups, open `<` and prefix operators.
 pub(crate) const MAX_NESTED: u32 = 1_024;
-/// The sum of nested groups and chained operators on one way down that is still parsed.
+/// The limit of nested groups plus chained operators on one path down the tree.
 pub(crate) const MAX_CHAIN: u32 = 6_000;
-/// A file larger than this is not parsed.
+/// The largest file that is parsed.
 pub(crate) const MAX_BYTES: usize = 32 << 20;
-/// Below this many opening brackets no nesting can exhaust the stack of a worker.
+/// With fewer opening brackets than this, nesting cannot exhaust the stack of a worker, and no check is
+/// needed.
 const FEW_GROUPS: usize = 24_000;
 
-/// Why a file is not a syntax tree: line and column count from 1.
+/// The reason why a file has no syntax tree. Line and column start at 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unparsed {
     pub(crate) line: u32,
@@ -23,26 +24,26 @@ pub(crate) struct Unparsed {
     pub(crate) what: String,
 }
 
-/// A file's syntax tree; an included file may also be statements.
+/// A file's syntax tree. An included file may also consist of statements.
 pub(crate) enum Tree {
     Items(syn::File),
     Statements(Vec<syn::Stmt>),
 }
 
-/// What a file may be.
+/// The accepted contents of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Shape {
     Module,
     Included,
 }
 
-/// Gives line and column of a span's start, both from 1.
+/// Returns line and column of a span's start, both from 1.
 pub(crate) fn start(span: Span) -> (u32, u32) {
     let at = span.start();
     (clamp(at.line), clamp(at.column.saturating_add(1)))
 }
 
-/// Gives line and column after a span's end, both from 1.
+/// Returns line and column after a span's end, both from 1.
 pub(crate) fn end(span: Span) -> (u32, u32) {
     let at = span.end();
     (clamp(at.line), clamp(at.column.saturating_add(1)))
@@ -57,10 +58,10 @@ fn at(span: Span, what: impl Into<String>) -> Unparsed {
     Unparsed { line, column, what: what.into() }
 }
 
-/// Parses one file. The spans stay valid until the thread's next [`forget_spans`].
+/// Parses one file. The spans are valid until the thread's next [`forget_spans`].
 pub(crate) fn parse(bytes: &[u8], shape: Shape) -> Result<Tree, Unparsed> {
     let tokens = tokens(bytes)?;
-    // A copy of the tokens is kept only where a second reading may be needed.
+    // The tokens are copied only if a second attempt may be needed.
     let second = (shape == Shape::Included).then(|| tokens.clone());
     let module = |input: ParseStream<'_>| {
         check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
@@ -80,14 +81,15 @@ pub(crate) fn parse(bytes: &[u8], shape: Shape) -> Result<Tree, Unparsed> {
     }
 }
 
-/// What a file is made of.
+/// A part of a file.
 pub(crate) enum Part<'p> {
     /// The attributes of the file itself, before its items.
     Attributes(&'p [syn::Attribute]),
     Item(&'p syn::Item),
 }
 
-/// Parses one file item by item, and lets go of each before the next: the tree of a whole file is many times
+/// Parses one file item by item and drops each before the next, since the tree of a whole file takes many
+/// times
 /// its bytes.
 pub(crate) fn each_part(bytes: &[u8], mut one: impl FnMut(Part<'_>)) -> Result<(), Unparsed> {
     let tokens = tokens(bytes)?;
@@ -106,21 +108,21 @@ pub(crate) fn each_part(bytes: &[u8], mut one: impl FnMut(Part<'_>)) -> Result<(
 pub(crate) fn tokens(bytes: &[u8]) -> Result<TokenStream, Unparsed> {
     let text = text(bytes)?;
     let tokens: TokenStream =
-        text.parse().map_err(|error: proc_macro2::LexError| at(error.span(), "this is not a Rust token"))?;
+        text.parse().map_err(|error: proc_macro2::LexError| at(error.span(), "not a Rust token"))?;
     if bytes.iter().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() > FEW_GROUPS {
         nested(tokens.clone())?;
     }
     Ok(tokens)
 }
 
-/// Lets go of the text that spans point into. No span made before may be used after.
+/// Drops the text that spans point to. No span made before may be used afterwards.
 pub(crate) fn forget_spans() {
     proc_macro2::extra::invalidate_current_thread_spans();
 }
 
 fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unparsed> {
     if bytes.len() > MAX_BYTES {
-        let what = format!("the file has {} bytes; at most {MAX_BYTES} are parsed", bytes.len());
+        let what = format!("the file has {} bytes, and the limit is {MAX_BYTES}", bytes.len());
         return Err(Unparsed { line: 1, column: 1, what });
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -132,7 +134,7 @@ fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unparsed> {
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if is_shebang(text) {
-        // The same length, so that every place stays where it is.
+        // The replacement has the same length, so that all positions stay the same.
         return Ok(Cow::Owned(format!("//{}", text.get(2..).unwrap_or_default())));
     }
     Ok(Cow::Borrowed(text))
@@ -153,7 +155,7 @@ fn is_shebang(text: &str) -> bool {
     }
 }
 
-/// Bounds nesting without recursion, for files with enough brackets to matter.
+/// Checks nesting without recursion, for files with enough brackets to matter.
 fn nested(tokens: TokenStream) -> Result<(), Unparsed> {
     let mut stack = vec![(tokens, 0_u32)];
     while let Some((stream, depth)) = stack.pop() {
@@ -173,25 +175,25 @@ fn too_deep(what: &str) -> String {
     format!("more than {MAX_NESTED} {what}")
 }
 
-/// One stretch of tokens at one level, between separators.
+/// One run of tokens at one level, between separators.
 #[derive(Default)]
 struct Run<'a> {
     cost: u32,
     prefix: u32,
     open: u32,
-    /// Something other than attributes and comments has been seen.
+    /// `true` after the first token that is not an attribute or comment.
     begun: bool,
     groups: Vec<(Cursor<'a>, Level)>,
 }
 
-/// Whether a group's tokens will be parsed as code, or are the tokens of a macro call.
+/// Whether a group's tokens are parsed as code, or are the tokens of a macro call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Code,
     Macro,
 }
 
-/// What the walk goes through next: tokens, the cost and the groups above them.
+/// The pending work of the depth check: tokens, their cost and the number of groups around them.
 struct Pending<'a> {
     cursor: Cursor<'a>,
     base: u32,
@@ -199,10 +201,11 @@ struct Pending<'a> {
     level: Level,
 }
 
-/// Holds that no way down the tree is too long to be walked: groups, and what chains without them.
+/// Checks that no path down the tree is too long for recursion, counting groups and chains without groups.
 ///
-/// Gives the longest way. Tokens of a macro call are bounded in their groups alone: they are flat until
-/// somebody parses them, and whoever does asks again.
+/// Returns the longest path. For the tokens of a macro call only groups count: they are flat until code
+/// parses
+/// them, and that code checks them again.
 pub(crate) fn check_depth(start: Cursor<'_>) -> Result<u32, (Span, String)> {
     let mut worst = 0;
     let mut stack = vec![Pending { cursor: start, base: 0, depth: 0, level: Level::Code }];
@@ -239,7 +242,7 @@ enum Kind<'a> {
     Separator(char),
     Brace(Cursor<'a>, Level),
     Group(Cursor<'a>, Level),
-    /// `else` and `as`, which go on after a brace.
+    /// `else` and `as`, which continue an expression after a brace.
     Link,
     /// A keyword after which an operand may follow without brackets.
     Keyword,
@@ -248,7 +251,7 @@ enum Kind<'a> {
     Other,
 }
 
-/// Words that may stand before `!` without naming a macro.
+/// Keywords that may precede `!` without naming a macro.
 const KEYWORDS: &[&str] = &[
     "return", "break", "in", "if", "while", "match", "mut", "move", "yield", "await", "let", "loop",
     "unsafe", "const", "static", "async", "where", "dyn", "impl", "ref", "box", "for", "continue", "become",
@@ -288,7 +291,9 @@ fn classify<'a>(cursor: Cursor<'a>, level: Level, before: [Kind<'a>; 2]) -> (Kin
     }
 }
 
-/// `#`, `#!` and the group after them: a list, however long, and documentation is one of them a line.
+/// Skips `#`, `#!` and the group after them. Attributes form a list, however long, and each line of
+/// documentation is
+/// one of them.
 fn is_attribute(kind: Kind<'_>, before: [Kind<'_>; 2]) -> bool {
     match kind {
         Kind::Operator('#') => true,
@@ -321,19 +326,19 @@ fn note<'a>(run: &mut Run<'a>, kind: Kind<'a>, next: Cursor<'a>) {
                 _ => {}
             }
         }
-        // `return return …`, `move || move || …`, `&mut &mut …` nest without brackets as well.
+        // `return return …`, `move || move || …` and `&mut &mut …` nest without brackets as well.
         Kind::Keyword | Kind::Link => run.prefix = run.prefix.saturating_add(1),
         Kind::Start | Kind::Word | Kind::Other => run.prefix = 0,
     }
 }
 
-/// `< 3` and `<< 3`: nothing nests in a literal.
+/// `< 3` and `<< 3` open no generics, since nothing nests in a literal.
 fn is_number(next: Cursor<'_>) -> bool {
     let shifted = next.punct().filter(|(punct, _)| punct.as_char() == '<').map(|(_, after)| after);
     next.literal().is_some() || shifted.is_some_and(|after| after.literal().is_some())
 }
 
-/// A separator ends a stretch; so does a brace that nothing goes on from.
+/// Ends a run of tokens at a separator, or at a brace that no expression continues after.
 fn ends_run(previous: Kind<'_>, now: Kind<'_>) -> bool {
     match previous {
         Kind::Separator(_) => true,

@@ -1,4 +1,4 @@
-//! The second look: every file that can say anything about a capability, walked.
+//! The second pass: walks every file that mentions a name that a finding needs.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::sources::Sources;
 use crate::words::Words;
 use crate::world::World;
 
-/// What every file is walked with.
+/// The data that all files are walked with.
 pub(crate) struct Pass<'p> {
     pub(crate) world: &'p World<'p>,
     pub(crate) inventory: &'p Inventory,
@@ -25,7 +25,7 @@ pub(crate) struct Pass<'p> {
     pub(crate) options: Options,
 }
 
-/// What a second look at a file gives.
+/// The result of the second pass over one file.
 #[derive(Default)]
 struct Looked {
     findings: Vec<Finding>,
@@ -52,7 +52,7 @@ impl Pass<'_> {
             grants.extend(one.grants);
             if one.changed {
                 let path = self.world.files.get(*file).map_or("", |file| file.path.as_str());
-                let message = format!("{path} changed while it was looked at");
+                let message = format!("{path} changed during the run");
                 report.undecided.push(Undecided::new("fence/changed", message));
             }
         }
@@ -100,7 +100,7 @@ impl Pass<'_> {
         looked
     }
 
-    /// F10: one literal of the grant, in the chokepoint.
+    /// F10: exactly one literal of the grant type may exist, in the chokepoint.
     fn grants(&self, mut grants: Vec<Finding>, findings: &mut Vec<Finding>, report: &mut Report) {
         if self.config.grant_type.is_none() || self.options.off.has(Rule::F10) {
             return;
@@ -111,7 +111,7 @@ impl Pass<'_> {
             grants.into_iter().partition(|grant| grant.route == "second-grant");
         if inside.is_empty() && outside.is_empty() {
             let name = self.config.grant_type.as_deref().unwrap_or_default();
-            let message = format!("no literal of `{name}` in a capability crate");
+            let message = format!("no capability crate has a literal of `{name}`");
             report.undecided.push(Undecided::new("fence/no-grant", message));
         }
         findings.extend(outside);

@@ -1,4 +1,4 @@
-//! The report as text: for people, for editors, for machines.
+//! The report as text for people, editors and machines.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde_json::{Value, json};
@@ -6,34 +6,37 @@ use serde_json::{Value, json};
 use crate::report::{Finding, Report};
 use crate::rule::BLIND_SPOTS;
 
-/// Adds formatted text to a `String`, which cannot fail.
+/// Appends formatted text to a `String`, which cannot fail.
 macro_rules! write_to {
     ($out:ident, $($text:tt)*) => { $out.push_str(&format_args!($($text)*).to_string()) };
 }
 
-/// As [`write_to!`], with a line feed.
+/// Appends formatted text and a newline.
 macro_rules! writeln_to {
     ($out:ident, $($text:tt)*) => {{ write_to!($out, $($text)*); $out.push('\n'); }};
 }
 
-/// How findings are written.
+/// The output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a host that lists formats must hear of a new one")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a program that lists the formats should fail to compile when one is added"
+)]
 pub enum Format {
-    /// Like rustc: the line, marked, with a note and a help.
+    /// Like rustc: the marked source line, a note and a help.
     Text,
     /// `path:line:col: F01 message`.
     Short,
-    /// One JSON object a line; the last is `{"summary":…}`.
+    /// One JSON object per line. The last one is `{"summary":…}`.
     Json,
-    /// Annotations for GitHub's workflow logs.
+    /// Annotations in GitHub's workflow logs.
     Github,
     /// SARIF 2.1.0.
     Sarif,
 }
 
 impl Format {
-    /// Lists the formats by name.
+    /// Every format with its name on the command line.
     pub const NAMES: [(&'static str, Self); 5] = [
         ("text", Self::Text),
         ("short", Self::Short),
@@ -42,7 +45,7 @@ impl Format {
         ("sarif", Self::Sarif),
     ];
 
-    /// Finds a format by its name.
+    /// Returns the format with a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, format)| format)
@@ -50,7 +53,7 @@ impl Format {
 }
 
 impl Report {
-    /// Writes the findings, each ended by a line feed.
+    /// Renders the findings, each followed by a newline.
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         match format {
@@ -102,14 +105,14 @@ impl Report {
         renderer.render(&[group.element(Level::HELP.message(finding.rule.help()))])
     }
 
-    #[expect(clippy::unused_self, reason = "reads as a part of the report")]
+    #[expect(clippy::unused_self, reason = "a method for symmetry with the other parts of the text format")]
     fn note(&self, finding: &Finding) -> String {
         let mut note = format!("route `{}`", finding.route);
         if !finding.item.is_empty() {
             write_to!(note, ", in `{}`", escape(&finding.item));
         }
         for via in &finding.via {
-            write_to!(note, ", brought in at {}:{}:{}", escape(&via.file), via.line, via.column);
+            write_to!(note, ", included at {}:{}:{}", escape(&via.file), via.line, via.column);
         }
         note
     }
@@ -211,7 +214,7 @@ impl Report {
         out
     }
 
-    /// Gives the one line that every run ends with.
+    /// Returns the summary line that every run prints last.
     #[must_use]
     pub fn summary_line(&self) -> String {
         let summary = self.summary();
@@ -248,7 +251,7 @@ fn help(code: &str) -> &'static str {
     crate::CODES.iter().find(|(known, _)| *known == code).map_or("", |(_, help)| help)
 }
 
-/// Shows control and formatting characters as escapes, so that nothing in a name moves a terminal.
+/// Escapes control and formatting characters, so that names in scanned code cannot control a terminal.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for one in text.chars() {
@@ -267,7 +270,7 @@ const fn is_hidden(one: char) -> bool {
     matches!(one, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The bytes of the escaped line that are marked.
+/// Returns the byte range of the finding in the escaped line.
 fn marked(line: &str, finding: &Finding) -> std::ops::Range<usize> {
     let column = |column: u32| usize::try_from(column.saturating_sub(1)).unwrap_or(0);
     let at = |column: usize| escape(&line.chars().take(column).collect::<String>()).len();

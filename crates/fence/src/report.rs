@@ -1,40 +1,40 @@
-//! What a run found, could not decide, and looked at.
+//! The result of a run: findings, undecided parts, and a summary.
 
 use crate::Rule;
 
-/// A place in a file: line and column count from 1, columns in characters.
+/// A position in a file. Line and column start at 1, and columns count characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Site {
-    /// The file, with `/`, relative to the workspace root.
+    /// The file relative to the workspace root, with `/` as separator.
     pub file: String,
-    /// The line.
+    /// The line, from 1.
     pub line: u32,
-    /// The column.
+    /// The column in characters, from 1.
     pub column: u32,
 }
 
-/// One place that a rule reports.
+/// One match of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The rule.
+    /// The rule that matched.
     pub rule: Rule,
-    /// Which spelling of the rule it is, as in `tuple` or `turbofish`.
+    /// The spelling that matched, such as `tuple` or `turbofish`.
     pub route: &'static str,
-    /// The capability type, where one is meant.
+    /// The capability type, if the finding is about one.
     pub ty: Option<String>,
-    /// Where it starts.
+    /// The start of the matched code.
     pub site: Site,
-    /// The line where it ends.
+    /// The line of the end.
     pub end_line: u32,
-    /// The column after its end.
+    /// The column after the end.
     pub end_column: u32,
-    /// The function or item around it, as a path.
+    /// The path of the enclosing function or item.
     pub item: String,
-    /// What was found.
+    /// A description of the matched code.
     pub message: String,
-    /// The places that pulled this file in, where that was not a plain `mod`.
+    /// The `include!` or `#[path]` positions that pulled the file in, outermost first.
     pub via: Vec<Site>,
 }
 
@@ -44,13 +44,13 @@ impl Finding {
     }
 }
 
-/// Something that keeps the run from an answer: exit 2, whatever else was found.
+/// Something that the run could not decide. The exit code is then 2, whatever was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Undecided {
     /// The stable code.
     pub code: &'static str,
-    /// What it is about.
+    /// The file, name or setting, and the fault.
     pub message: String,
 }
 
@@ -60,17 +60,17 @@ impl Undecided {
     }
 }
 
-/// What was looked at.
+/// Numbers and names that show what a run covered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Source files below the crates that were looked at.
+    /// Source files in the scanned packages.
     pub files: usize,
-    /// Those of them that were parsed.
+    /// Files that were parsed.
     pub parsed: usize,
-    /// Those that could not be.
+    /// Files that could not be parsed.
     pub unparsed: usize,
-    /// Members that cannot see a capability or race crate, and packages that are no members.
+    /// Members that cannot see a capability or race crate, and packages that are not members.
     pub not_scanned: Vec<String>,
     /// The capability types.
     pub types: Vec<String>,
@@ -78,42 +78,42 @@ pub struct Summary {
     pub constructors: Vec<String>,
     /// Rules that did not apply in this run, with the reason.
     pub off: Vec<(Rule, String)>,
-    /// Findings that an allow covered.
+    /// The number of findings that an allow covered.
     pub allowed: usize,
-    /// Planted cases that were answered as they must be, and all of them.
+    /// The number of planted cases with the expected result, and the number of all planted cases.
     pub self_test: (usize, usize),
 }
 
-/// The outcome of a run.
+/// The result of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     pub(crate) findings: Vec<Finding>,
     pub(crate) undecided: Vec<Undecided>,
     pub(crate) summary: Summary,
-    /// Lines of the files that have findings, for the form that shows them.
+    /// Lines with findings, for [`Format::Text`](crate::Format::Text).
     pub(crate) excerpts: std::collections::BTreeMap<String, std::collections::BTreeMap<u32, String>>,
 }
 
 impl Report {
-    /// Gives the findings, by file, line, column and rule.
+    /// Returns the findings, ordered by file, line, column and rule.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// Gives what keeps the run from an answer.
+    /// Returns the reasons why the run is undecided; empty for a complete run.
     #[must_use]
     pub fn undecided(&self) -> &[Undecided] {
         &self.undecided
     }
 
-    /// Gives what was looked at.
+    /// Returns what the run covered.
     #[must_use]
     pub const fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Gives 0 where everything was decided and nothing found, 1 for findings, 2 where something was not decided.
+    /// Returns 0 for a complete run without findings, 1 for findings, and 2 for an undecided run.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         if !self.undecided.is_empty() || self.summary.self_test.0 != self.summary.self_test.1 {
@@ -123,16 +123,16 @@ impl Report {
         }
     }
 
-    /// Holds in a test that nothing was found and nothing left undecided.
+    /// Asserts that the run is complete and has no findings.
     ///
     /// # Panics
-    /// With the whole report, where [`Report::exit_code`] is not 0.
+    /// Panics with the whole report if [`exit_code`](Self::exit_code) is not 0.
     #[track_caller]
     pub fn assert_clean(&self) {
         assert!(self.exit_code() == 0, "{}\n{}", self.render(crate::Format::Text), self.summary_line());
     }
 
-    /// Keeps the findings of the files that a test asks for.
+    /// Keeps only findings in files that match a predicate.
     pub fn retain_files(&mut self, wanted: impl Fn(&str) -> bool) {
         self.findings.retain(|finding| wanted(&finding.site.file));
     }

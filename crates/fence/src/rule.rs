@@ -1,46 +1,46 @@
-//! The rules and the blind spots, each named once.
+//! The rules and the blind spots.
 
 use core::fmt;
 
 /// A rule of the fence.
-///
-/// # Source
-/// `capability.md`, sections 4.4 to 4.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a host that lists rules must hear of a new one")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a program that lists the rules should fail to compile when one is added"
+)]
 pub enum Rule {
     /// A struct literal, tuple call, unit value or variant of a capability type.
     F01,
     /// A path to a constructor.
     F02,
-    /// A general constructor (`Default`, `From`, `FromStr`, `Deserialize`, …) with the type in sight.
+    /// A general constructor (`Default`, `From`, `FromStr`, `Deserialize`, …) next to the type.
     F03,
-    /// Unsafe code that makes a value of the type.
+    /// Unsafe code that makes a value of a capability type.
     F04,
-    /// Tokens in a macro that make a value of the type.
+    /// Macro tokens that make a value of a capability type.
     F05,
-    /// A derive on a holder that makes the value it holds.
+    /// A derive that makes the capability inside a type.
     F06,
-    /// A new type whose name looks like a capability.
+    /// A new type with the name of a capability.
     F07,
-    /// Something that could not be read.
+    /// Code that could not be read.
     F08,
-    /// A capability type that others can make by its definition.
+    /// A capability type whose definition lets others make values.
     F09,
-    /// A grant or capability literal outside the chokepoint.
+    /// A literal of a grant or a capability outside the chokepoint.
     F10,
-    /// A manifest that changes what the capability crate is.
+    /// A manifest that changes the capability crate.
     F11,
-    /// A call of the mint, or of a restricted function, outside its callers.
+    /// A call of the mint, or of a restricted function, from code that is not a listed caller.
     F12,
-    /// An allow that no longer fits.
+    /// An allow that does not fit the findings.
     F13,
-    /// A result that may name a race and is dropped.
+    /// A result that may report a race and is dropped.
     E01,
 }
 
 impl Rule {
-    /// Lists every rule, in order.
+    /// Every rule, in order.
     pub const ALL: [Self; 14] = [
         Self::F01,
         Self::F02,
@@ -58,7 +58,7 @@ impl Rule {
         Self::E01,
     ];
 
-    /// Gives the stable code, `F01` and so on.
+    /// Returns the stable code, such as `F01`.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Rule {
         }
     }
 
-    /// Gives the rule's name, one or two words.
+    /// Returns the name of the rule in one to three words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,28 +100,30 @@ impl Rule {
         }
     }
 
-    /// Says what to do about a finding.
+    /// Returns the fix for a finding of this rule, as an imperative.
     #[must_use]
     pub const fn help(self) -> &'static str {
         match self {
             Self::F01 | Self::F02 | Self::F03 | Self::F04 | Self::F05 => {
-                "take the value as a parameter from code that was given one by the mint"
+                "take the value as a parameter from code that got it from the mint"
             }
-            Self::F06 => "write the impl by hand, or keep the capability outside this type",
-            Self::F07 => "choose another name, or define the type in the capability crate",
+            Self::F06 => "implement the trait by hand, or keep the capability out of this type",
+            Self::F07 => "rename the type, or define it in the capability crate",
             Self::F08 => {
-                "put the code where the fence can read it, or allow this place with a count and a reason"
+                "move the code to a file that the fence can read, or add an allow with a count and a reason"
             }
-            Self::F09 => "keep the fields private and let only the mint make the value",
-            Self::F10 => "take a grant by value, and make grants in the chokepoint alone",
+            Self::F09 => "keep the fields private and construct the type in the mint only",
+            Self::F10 => "take a grant by value, and construct grants in the chokepoint only",
             Self::F11 => "remove the setting, or move the feature to dev-dependencies",
-            Self::F12 => "ask one of the listed callers for the value, or list this function in the config",
+            Self::F12 => "get the value from a listed caller, or list this function in the config",
             Self::F13 => "correct `count`, renew `expires`, or remove the allow",
-            Self::E01 => "hand the result on with `?`, or name the race in an arm, a guard or a condition",
+            Self::E01 => {
+                "propagate the result with `?`, or handle the race by name in a match arm, a guard or a condition"
+            }
         }
     }
 
-    /// Finds a rule by its code.
+    /// Returns the rule with a code.
     #[must_use]
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.code() == code)
@@ -134,7 +136,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Rules that are not applied in this run. Empty but in the test that shows each rule missing.
+/// Disabled rules. Only tests disable rules, to show that the self-test notices.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Off(u16);
 
@@ -149,35 +151,29 @@ impl Off {
     }
 }
 
-/// The known misses, printed by number after every run: code and what is not seen.
-///
-/// # Source
-/// `capability.md`, section 4.10.
+/// The known false negatives, with code and description. Every summary line lists the codes.
 pub const BLIND_SPOTS: &[(&str, &str)] = &[
     (
         "B01",
-        "the type told by nothing near: a value that is bound and used later, an argument of a generic or foreign function, an error that `?` converts",
+        "a type that follows only from inference: a value bound first and used later, an argument of a generic or foreign function, an error that `?` converts",
     ),
     ("B02", "identifiers pasted together (`paste!`)"),
-    ("B03", "token streams made from text; proc macros and attribute macros of dependencies"),
-    ("B04", "functions of registry dependencies that construct, or path dependencies outside the workspace"),
+    ("B03", "token streams parsed from strings; proc macros and attribute macros of dependencies"),
+    ("B04", "constructors in registry dependencies, and in path dependencies outside the workspace"),
     (
         "B05",
         "associated types: `<X as Tr>::Out { .. }`, `Self::Out`; a function of a generic type, `Maker::<T>::make()`",
     ),
     (
         "B06",
-        "memory written through a pointer whose type is not the capability, `Vec::set_len`, a generic union whose field is inferred; foreign code; assembly",
+        "memory written through a pointer of another type, `Vec::set_len`, a generic union whose field is inferred; foreign code; assembly",
     ),
-    ("B07", "code written to `OUT_DIR` (the `include!` is reported, its text is not read)"),
-    ("B08", "a copy of the definitions under names that the glob does not match"),
-    (
-        "B09",
-        "a macro that hands a type on to another macro more than one level down; a type that a macro gives",
-    ),
+    ("B07", "code generated in `OUT_DIR` (the `include!` is reported, the included code is not read)"),
+    ("B08", "a copy of the definitions under names that do not match the glob"),
+    ("B09", "a type passed through more than two macros; a type that a macro expands to"),
     (
         "B10",
-        "E01: a result stored and dropped elsewhere, or dropped by a macro that it is handed to; `?` into an error type that forgets; unknown receivers",
+        "E01: a result stored and dropped elsewhere, or dropped by a macro; `?` into an error type that loses the cause; receivers of unknown type",
     ),
-    ("B11", "scripts that belong to no package; flags given on the command line or in the environment"),
+    ("B11", "scripts outside every package; compiler flags on the command line or in the environment"),
 ];

@@ -1,4 +1,4 @@
-//! One run over sources that are at hand: bytes in, findings out.
+//! One run over given sources, from bytes to findings.
 
 use camino::Utf8Path;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,14 +19,15 @@ use crate::words::{self, Words};
 use crate::world::{self, FileInfo, World};
 use crate::{Rule, allow, holds, manifest, members, whole};
 
-/// The stack of a worker: what [`parse::check_depth`] lets through fits in it, in builds for tests too.
+/// The stack size of a worker. Everything that [`parse::check_depth`] accepts fits in it, also in debug
+/// builds.
 const STACK: usize = 256 << 20;
-/// Bytes of source that are kept between the two looks; past them files are read again.
+/// Bytes of source that are kept between the two passes. Files past this budget are read again.
 const KEPT: usize = 4 << 20;
-/// Files above this are parsed one at a time: the tree of a file takes many times its bytes.
+/// Larger files are parsed one at a time, since a syntax tree takes many times the bytes of its file.
 const LARGE: usize = 96 << 10;
 
-/// How a run is done.
+/// The settings of a run that are not part of the config.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
     pub(crate) threads: usize,
@@ -40,10 +41,10 @@ impl Default for Options {
     }
 }
 
-/// A file's bytes, where they are kept.
+/// The kept bytes of files, by file index.
 pub(crate) type Bytes = BTreeMap<usize, Vec<u8>>;
 
-/// Looks at sources and says what was found.
+/// Checks sources and returns the report.
 ///
 /// # Guarantees
 /// The same sources and config give the same report, for any number of threads and any order of files.
@@ -102,21 +103,21 @@ fn rules_off(config: &Config, report: &mut Report) {
     };
     if config.capability_crates.is_empty() {
         let all = [Rule::F01, Rule::F02, Rule::F03, Rule::F04, Rule::F05, Rule::F06, Rule::F07, Rule::F09];
-        off(&all, "no capability crate is named");
-        off(&[Rule::F11], "no capability crate is named");
+        off(&all, "no capability crate in the config");
+        off(&[Rule::F11], "no capability crate in the config");
     }
     if config.grant_type.is_none() {
-        off(&[Rule::F10], "no `grant-type` is named");
+        off(&[Rule::F10], "no `grant-type` in the config");
     }
     if config.mint_callers.is_empty() && config.restricted.is_empty() {
-        off(&[Rule::F12], "no callers are named");
+        off(&[Rule::F12], "no callers in the config");
     }
     if config.race.is_none() {
-        off(&[Rule::E01], "no `race` type is named");
+        off(&[Rule::E01], "no `race` type in the config");
     }
 }
 
-/// Reads and parses every file of the scanned packages, and what those pull in.
+/// Reads and parses every file of the scanned packages, and the files that those include.
 fn read_all(world: &mut World<'_>, sources: &Sources<'_>, config: &Config, options: Options) -> Bytes {
     let mut bytes = Bytes::new();
     let mut kept = 0_usize;
@@ -141,7 +142,8 @@ fn read_all(world: &mut World<'_>, sources: &Sources<'_>, config: &Config, optio
         todo.retain(|(path, ..)| !world.by_path.contains_key(path));
         todo.sort();
         todo.dedup_by(|a, b| a.0 == b.0);
-        // The longest first: their trees are gone before the tables of all others have grown.
+        // The longest files go first, so that their trees are dropped before the tables of all others have
+        // grown.
         todo.sort_by_cached_key(|(path, ..)| (std::cmp::Reverse((sources.sizer)(path)), path.clone()));
         let work: Vec<_> =
             todo.iter().map(|(path, package, shape)| (path, keep_of(world, *package), *shape)).collect();
@@ -165,7 +167,7 @@ fn read_all(world: &mut World<'_>, sources: &Sources<'_>, config: &Config, optio
     }
 }
 
-/// Runs over items on several threads; the answers keep the order of the items.
+/// Applies a function to items on several threads. The results keep the order of the items.
 pub(crate) fn parallel<T: Sync, R: Send, S: Default>(
     items: &[T],
     threads: usize,
@@ -204,7 +206,7 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
     (bytes.len(), hasher.finish())
 }
 
-/// Reads a file and takes its names.
+/// Reads a file and collects its names.
 fn first_look(
     path: &Utf8Path,
     keep: Keep,
@@ -222,13 +224,13 @@ fn first_look(
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
             let line = u32::from(shape == Shape::Module);
-            return (missing("the file is not there".to_owned(), line), Vec::new());
+            return (missing("no such file".to_owned(), line), Vec::new());
         }
-        Err(error) => return (missing(format!("the file cannot be read: {error}"), 1), Vec::new()),
+        Err(error) => return (missing(format!("cannot read the file: {error}"), 1), Vec::new()),
     };
     let mut statements = false;
     let alone = one_at_a_time(&bytes);
-    // Whether a type of this file may hold a capability is known before its tree is there.
+    // Whether a type of this file may contain a capability must be known before the tree exists.
     let says = words::says_glob(&bytes, glob);
     let keep = Keep { fields: keep.fields || says, signatures: keep.signatures || says };
     let table = if shape == Shape::Module {
@@ -250,7 +252,7 @@ fn first_look(
     (info, bytes)
 }
 
-/// What a build script asks cargo to turn on; few files say the word.
+/// Returns the `cfg`s that a build script sets. Few files contain the word, so others are not parsed for it.
 fn flags(bytes: &[u8]) -> Vec<Flag> {
     if memchr::memmem::find(bytes, b"rustc-cfg").is_none() {
         return Vec::new();
@@ -258,7 +260,7 @@ fn flags(bytes: &[u8]) -> Vec<Flag> {
     parse::tokens(bytes).map(collect::flags_of).unwrap_or_default()
 }
 
-/// Holds the other workers off while a large file is parsed.
+/// Takes a lock while a large file is parsed, to bound peak memory.
 pub(crate) fn one_at_a_time(bytes: &[u8]) -> Option<MutexGuard<'static, ()>> {
     static ALONE: Mutex<()> = Mutex::new(());
     (bytes.len() > LARGE).then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
@@ -284,7 +286,7 @@ fn summary(world: &World<'_>, inventory: &Inventory, _: &Config, report: &mut Re
     report.summary.off.sort();
 }
 
-/// Keeps the lines that findings stand on, for the form that shows them.
+/// Copies the lines with findings into the report, for the text format.
 fn excerpts(world: &World<'_>, sources: &Sources<'_>, bytes: &Bytes, report: &mut Report) {
     let mut wanted: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for finding in &report.findings {

@@ -1,11 +1,11 @@
-//! SARIF 2.1.0: one run, one rule object for each rule.
+//! SARIF 2.1.0 output, with one rule object per rule.
 
 use serde_json::{Value, json};
 
 use crate::Rule;
 use crate::report::{Finding, Report, Site};
 
-/// Writes the report as one SARIF log.
+/// Renders the report as one SARIF log.
 pub(crate) fn render(report: &Report) -> String {
     let rules: Vec<Value> = Rule::ALL
         .iter()
@@ -90,11 +90,11 @@ fn related(site: &Site) -> Value {
             "artifactLocation": {"uri": uri(&site.file), "uriBaseId": "ROOT"},
             "region": {"startLine": site.line, "startColumn": site.column},
         },
-        "message": {"text": "brought in here"},
+        "message": {"text": "included here"},
     })
 }
 
-/// A relative path as a URI reference.
+/// Returns a relative path as a URI reference.
 fn uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {

@@ -1,11 +1,11 @@
-//! What is looked at: packages, their targets and dependencies, and the bytes of their files.
+//! The input of a run: packages with their targets and dependencies, and the bytes of their files.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
 
-/// Where a dependency is listed.
+/// The table in which a dependency is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "cargo has these three")]
+#[expect(clippy::exhaustive_enums, reason = "cargo has exactly these three")]
 pub enum DependencyKind {
     /// `[dependencies]`.
     Normal,
@@ -20,15 +20,15 @@ pub enum DependencyKind {
 pub(crate) struct Dependency {
     /// The package's name.
     pub(crate) package: String,
-    /// The name in code, where it is another one.
+    /// The name in code, if it differs from the package's.
     pub(crate) rename: Option<String>,
     pub(crate) kind: DependencyKind,
-    /// The folder, for a path dependency, as it is written in the workspace: relative to its root.
+    /// The directory of a path dependency, relative to the workspace root.
     pub(crate) path: Option<Utf8PathBuf>,
     pub(crate) features: Vec<String>,
 }
 
-/// What a target is built as.
+/// The kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TargetKind {
     Lib,
@@ -41,7 +41,7 @@ pub(crate) enum TargetKind {
 }
 
 impl TargetKind {
-    /// Whether other packages see it under its name.
+    /// Returns `true` if other packages see the target under its name.
     pub(crate) const fn is_library(self) -> bool {
         matches!(self, Self::Lib | Self::ProcMacro)
     }
@@ -55,25 +55,25 @@ pub(crate) struct Target {
     pub(crate) root: Utf8PathBuf,
 }
 
-/// A package of the workspace, or one that lies inside it.
+/// A package of the workspace, or a nested one that is not a member.
 #[derive(Debug, Clone)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// The folder, relative to the root; empty for the root itself.
+    /// The directory, relative to the root. It is empty for the root package.
     pub(crate) dir: Utf8PathBuf,
     pub(crate) edition_2015: bool,
     pub(crate) targets: Vec<Target>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) features: BTreeMap<String, Vec<String>>,
     pub(crate) member: bool,
-    /// Its lints table forbids unsafe code.
+    /// `true` if the `[lints]` table forbids unsafe code.
     pub(crate) forbids_unsafe: bool,
-    /// The source files below its folder.
+    /// The source files in its directory, without those of nested packages.
     pub(crate) files: Vec<Utf8PathBuf>,
 }
 
 impl Package {
-    /// The library's name in code.
+    /// Returns the library's name in code.
     pub(crate) fn lib_name(&self) -> Option<String> {
         self.targets
             .iter()
@@ -82,32 +82,33 @@ impl Package {
     }
 }
 
-/// Reads a file by its path below the root. `Ok(None)`: there is none.
+/// Reads a file by its path relative to the root; `Ok(None)` if it does not exist.
 pub(crate) type Reader<'a> = dyn Fn(&Utf8Path) -> std::io::Result<Option<Vec<u8>>> + Sync + 'a;
 
-/// Tells how long a file is, so that the longest are read first; a guess does no harm.
+/// Returns the length of a file. The longest files are read first, so an estimate is good enough.
 pub(crate) type Sizer<'a> = dyn Fn(&Utf8Path) -> u64 + Sync + 'a;
 
-/// A text file that is no source: a manifest, a lock file, cargo's config.
+/// A text file that is not Rust source: a manifest, a lockfile, or a cargo config.
 #[derive(Debug, Clone)]
 pub(crate) struct Manifest {
     pub(crate) path: Utf8PathBuf,
     pub(crate) text: String,
 }
 
-/// What cargo does with the features of dev-dependencies.
+/// How cargo treats the features of dev-dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resolver {
-    /// Resolver 1: they are on for everyone.
+    /// Resolver 1: they are enabled in every build.
     Unifies,
-    /// Resolver 2 and later: they stay with the tests.
+    /// Resolver 2 and later: they are enabled in builds of tests only.
     Keeps,
 }
 
-/// Everything that a run looks at.
+/// The packages and files that a run checks.
 ///
-/// The bytes of source files come through a reader, when they are asked for; each is parsed when it is read and
-/// let go of.
+/// Source files are read on demand. Each is parsed when it is read, and its syntax tree is dropped before
+/// the next
+/// one.
 pub struct Sources<'a> {
     pub(crate) packages: Vec<Package>,
     pub(crate) reader: Box<Reader<'a>>,
@@ -119,9 +120,9 @@ pub struct Sources<'a> {
     pub(crate) lock: Option<Manifest>,
     pub(crate) cargo_config: Vec<Manifest>,
     pub(crate) resolver: Resolver,
-    /// Packages that are not looked at, with the reason.
+    /// Packages that are not scanned, with the reason.
     pub(crate) skipped: Vec<String>,
-    /// Faults that were met while the workspace was read.
+    /// Faults that were found while the workspace was read.
     pub(crate) faults: Vec<crate::Undecided>,
 }
 
@@ -135,16 +136,16 @@ impl std::fmt::Debug for Sources<'_> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PackageSpec {
-    /// Its name.
+    /// The package's name.
     pub name: String,
-    /// Its folder, relative to the root.
+    /// The directory, relative to the root.
     pub dir: String,
-    /// The packages it depends on, each with the name it has in code and where it is listed.
+    /// The dependencies: package name, name in code if it differs, and table.
     pub dependencies: Vec<(String, Option<String>, DependencyKind)>,
 }
 
 impl PackageSpec {
-    /// Describes a package whose targets are where cargo looks for them.
+    /// Describes a package with targets at cargo's default locations.
     #[must_use]
     pub fn new(name: &str, dir: &str) -> Self {
         Self { name: name.to_owned(), dir: dir.to_owned(), dependencies: Vec::new() }
@@ -159,10 +160,10 @@ impl PackageSpec {
 }
 
 impl<'a> Sources<'a> {
-    /// Makes sources of files that are in memory: path below the root, and bytes.
+    /// Creates sources from files in memory, by path relative to the root.
     ///
-    /// Targets are found by cargo's conventions: `src/lib.rs`, `src/main.rs`, `build.rs`, and the files directly
-    /// below `src/bin`, `examples`, `tests` and `benches`.
+    /// Targets are detected as cargo does it: `src/lib.rs`, `src/main.rs`, `build.rs`, and the files directly
+    /// in `src/bin`, `examples`, `tests` and `benches`.
     #[must_use]
     pub fn in_memory(packages: &[PackageSpec], files: &'a BTreeMap<String, Vec<u8>>) -> Self {
         let packages: Vec<Package> = packages.iter().map(|spec| package_of(spec, packages, files)).collect();
@@ -191,7 +192,7 @@ fn package_of(spec: &PackageSpec, all: &[PackageSpec], files: &BTreeMap<String, 
         .map(Utf8PathBuf::from)
         .filter(|path| path.starts_with(&dir) && path.extension() == Some("rs"))
         .filter(|path| {
-            // A file belongs to the package with the nearest folder.
+            // A file belongs to the package with the nearest directory.
             !all.iter().any(|other| {
                 let other = Utf8Path::new(&other.dir);
                 other != dir && other.starts_with(&dir) && path.starts_with(other)
@@ -222,7 +223,7 @@ fn package_of(spec: &PackageSpec, all: &[PackageSpec], files: &BTreeMap<String, 
     }
 }
 
-/// Finds targets where cargo looks for them.
+/// Detects targets at cargo's default locations.
 pub(crate) fn conventional_targets(name: &str, dir: &Utf8Path, files: &[Utf8PathBuf]) -> Vec<Target> {
     let mut targets = Vec::new();
     for file in files {

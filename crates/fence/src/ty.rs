@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// A name, without `r#`.
+/// A name without `r#`.
 pub(crate) type Name = Arc<str>;
 
 /// One segment of a path.
@@ -12,7 +12,7 @@ pub(crate) struct Seg {
     pub(crate) args: Vec<Ty>,
 }
 
-/// How a path starts.
+/// The start of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lead {
     /// `::a`.
@@ -31,7 +31,7 @@ impl Lead {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Path {
     pub(crate) leading: Lead,
-    /// The type in `<T as Trait>::f`, and how many segments belong to the trait.
+    /// The type in `<T as Trait>::f`, and the number of segments that belong to the trait.
     pub(crate) qself: Option<(Box<Ty>, usize)>,
     pub(crate) segs: Vec<Seg>,
 }
@@ -45,11 +45,13 @@ pub(crate) enum Ty {
     Tuple(Vec<Self>),
     Array(Box<Self>),
     Infer,
-    /// Macros and what else there is: nothing is held by value. A function pointer is a pointer to what it returns.
+    /// Macros and other syntax that contains nothing by value. A function pointer is kept as a pointer to
+    /// its return
+    /// type.
     Other,
 }
 
-/// Gives an identifier's text without `r#`.
+/// Returns an identifier's text without `r#`.
 pub(crate) fn bare(ident: &proc_macro2::Ident) -> String {
     let text = ident.to_string();
     match text.strip_prefix("r#") {
@@ -58,7 +60,7 @@ pub(crate) fn bare(ident: &proc_macro2::Ident) -> String {
     }
 }
 
-/// Gives an identifier as a name.
+/// Returns an identifier as a name.
 pub(crate) fn name(ident: &proc_macro2::Ident) -> Name {
     Name::from(bare(ident))
 }
@@ -92,7 +94,7 @@ impl Seg {
     }
 }
 
-/// Gives the type arguments of `<…>`; other arguments keep no place.
+/// Returns the type arguments of `<…>`. Other arguments are skipped.
 pub(crate) fn generic_args(list: &syn::AngleBracketedGenericArguments) -> Vec<Ty> {
     list.args
         .iter()
@@ -117,11 +119,11 @@ impl Ty {
             syn::Type::FnPtr(pointer) => Self::Ptr(Box::new(Self::of_return(&pointer.output))),
             syn::Type::Reference(reference) => Self::Ref(Box::new(Self::of(&reference.elem))),
             syn::Type::Tuple(tuple) => Self::Tuple(tuple.elems.iter().map(Self::of).collect()),
-            // `impl Future<Output = T>` hands a T out.
+            // `impl Future<Output = T>` produces a T.
             syn::Type::ImplTrait(bounds) => {
                 Self::Tuple(bounds.bounds.iter().filter_map(bound_output).flatten().collect())
             }
-            // So does `dyn Fn() -> T` behind a box.
+            // So does `dyn Fn() -> T` in a box.
             syn::Type::TraitObject(bounds) => {
                 Self::Tuple(bounds.bounds.iter().filter_map(bound_output).flatten().collect())
             }
@@ -141,7 +143,7 @@ fn bound_output(bound: &syn::TypeParamBound) -> Option<Vec<Ty>> {
     let syn::TypeParamBound::Trait(bound) = bound else { return None };
     match &bound.path.segments.last()?.arguments {
         syn::PathArguments::AngleBracketed(list) => Some(generic_args(list)),
-        // `impl Fn() -> T` is called for a T, as a function pointer is.
+        // `impl Fn() -> T` is called for a T, just as a function pointer is.
         syn::PathArguments::Parenthesized(call) => Some(vec![Ty::Ptr(Box::new(Ty::of_return(&call.output)))]),
         syn::PathArguments::None => None,
     }

@@ -1,4 +1,4 @@
-//! Rule F12's functions: the mint's, and the restricted ones of the config.
+//! The functions of rule F12: those of the mint, and the restricted ones of the config.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::inventory::{Watched, type_name};
 use crate::resolve::{RTy, Resolver, Scope};
 use crate::ty::Name;
 
-/// Finds the functions that only some may call.
+/// Finds the functions with listed callers.
 pub(crate) fn read(resolver: &Resolver<'_>, config: &Config) -> Vec<Watched> {
     let mut watched = Vec::new();
     if !config.mint_callers.is_empty() {
@@ -19,7 +19,7 @@ pub(crate) fn read(resolver: &Resolver<'_>, config: &Config) -> Vec<Watched> {
     watched
 }
 
-/// The types that own a chokepoint: all of their ways to a value, and to a capability, are watched.
+/// Adds the types that own a chokepoint, with all functions that return the owner or a capability.
 fn owners(resolver: &Resolver<'_>, config: &Config, watched: &mut Vec<Watched>) {
     for (index, module) in resolver.world.modules.iter().enumerate() {
         let package = resolver.world.package_of(index);
@@ -150,14 +150,14 @@ fn merge(watched: &mut Vec<Watched>, new: Watched) {
     }
 }
 
-/// Whether the function at `path` is one of the callers.
+/// Returns `true` if the function at `path` is one of the callers.
 pub(crate) fn is_caller(path: &str, callers: &[String]) -> bool {
     callers.iter().any(|caller| match caller.strip_suffix("::*") {
         Some(module) => path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::")),
         None => {
             path == caller
                 || path.strip_prefix(caller.as_str()).is_some_and(|rest| {
-                    // A module names the functions directly in it.
+                    // A module covers the functions directly in it.
                     rest.strip_prefix("::").is_some_and(|one| !one.contains("::"))
                 })
         }

@@ -1,4 +1,5 @@
-//! Findings about whole files: what could not be read, what is not forbidden, what a build script turns on.
+//! Findings about whole files and packages: unreadable files, unsafe code that is not forbidden, build
+//! scripts.
 
 use crate::Rule;
 use crate::collect::FileTable;
@@ -37,7 +38,7 @@ pub(crate) fn unparsed(world: &World<'_>, off: Off) -> Vec<Finding> {
     });
     failed
         .map(|(file, error)| {
-            let message = format!("this file is not read as Rust: {}", error.what);
+            let message = format!("cannot parse this file as Rust: {}", error.what);
             Finding {
                 rule: Rule::F08,
                 route: "unparsed",
@@ -53,7 +54,7 @@ pub(crate) fn unparsed(world: &World<'_>, off: Off) -> Vec<Finding> {
         .collect()
 }
 
-/// F11: dependents that do not forbid unsafe code.
+/// F11: reports dependents that do not forbid unsafe code.
 pub(crate) fn forbids(world: &World<'_>, config: &Config) -> Vec<Finding> {
     if !config.require_forbid_unsafe {
         return Vec::new();
@@ -76,7 +77,10 @@ pub(crate) fn forbids(world: &World<'_>, config: &Config) -> Vec<Finding> {
                 end_line: 1,
                 end_column: 1,
                 item: krate.name.to_string(),
-                message: format!("`{}` sees a capability crate and does not forbid unsafe code", krate.name),
+                message: format!(
+                    "`{}` depends on a capability crate and does not forbid unsafe code",
+                    krate.name
+                ),
                 via: Vec::new(),
             });
         }
@@ -84,7 +88,7 @@ pub(crate) fn forbids(world: &World<'_>, config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// F11: a build script that turns code for tests on in every build.
+/// F11: reports a build script that enables test-only code in every build.
 pub(crate) fn flags(world: &World<'_>, config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     for module in &world.modules {
@@ -109,7 +113,7 @@ pub(crate) fn flags(world: &World<'_>, config: &Config) -> Vec<Finding> {
                     end_line: flag.line,
                     end_column: flag.end_column,
                     item: krate.map_or_else(String::new, |krate| krate.name.to_string()),
-                    message: format!("a build script turns `{plain}` on, which only tests may"),
+                    message: format!("a build script enables `{plain}`, which only tests may enable"),
                     via: Vec::new(),
                 });
             }

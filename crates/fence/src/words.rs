@@ -1,4 +1,6 @@
-//! Which files can say anything about a capability: a look at their words, without parsing.
+//! A filter without parsing: which files contain a word that a finding needs.
+//!
+//! Most files mention no capability. Skipping the second parse of those files is most of the speed of a run.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +9,11 @@ use crate::config::{Config, glob_with_stem};
 use crate::ty::{Name, Ty};
 use crate::world::World;
 
-/// The names that a finding cannot do without.
+/// The names that a finding needs. A file without any of them has no finding.
 #[derive(Debug)]
 pub(crate) struct Words {
     names: BTreeSet<Name>,
-    /// The lengths of the names that start with each byte, as bits.
+    /// The lengths of the names, as bits, by first byte.
     starts: Box<[u64; 256]>,
     glob: String,
     /// The longest fixed part of the glob.
@@ -19,7 +21,8 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Collects the names of the inventory, and every other name that something of the scanned crates gives them.
+    /// Collects the names of the inventory, and every other name that code of the scanned crates uses for
+    /// them.
     pub(crate) fn read(world: &World<'_>, inventory: &crate::inventory::Inventory, config: &Config) -> Self {
         let mut names: BTreeSet<Name> = BTreeSet::new();
         for ty in &inventory.types {
@@ -38,7 +41,7 @@ impl Words {
                 race.methods.iter().chain(&race.unique_methods).map(|name| Name::from(name.as_str())),
             );
         }
-        // Another name for a name: until nothing is added.
+        // Aliases of aliases: repeat until no name is added.
         loop {
             let before = (names.len(), includes.len());
             for file in &world.files {
@@ -77,7 +80,7 @@ impl Words {
                 break;
             }
         }
-        // The plain name is known without this look; under another name it is found in a second one.
+        // The first pass already found the plain name. Calls under another name are found in the second.
         includes.remove(&plain);
         names.extend(includes);
         Self::new(names, &config.type_glob)
@@ -94,9 +97,10 @@ impl Words {
         Self { names, starts, glob: glob.to_owned(), longest: longest.to_owned() }
     }
 
-    /// Whether a file's text has one of the names, wherever it stands.
+    /// Returns `true` if a file's text contains one of the names anywhere.
     pub(crate) fn in_text(&self, text: &[u8]) -> bool {
-        // Most files have no word with the fixed part of the glob in it, and most words none of the lengths.
+        // Cheap tests first: most files lack the fixed part of the glob, and most words have no listed
+        // length.
         let like = memchr::memmem::find(text, self.longest.as_bytes()).is_some();
         if !like && self.names.is_empty() {
             return false;
@@ -120,18 +124,18 @@ impl Words {
     }
 }
 
-/// One bit for each length, the last for all that are longer.
+/// Returns the bit for a length. All lengths from 63 on share the last bit.
 fn length_bit(length: usize) -> u64 {
     1 << length.min(63)
 }
 
-/// Whether a file's text has a word that looks like a capability type.
+/// Returns `true` if a file's text contains a word that matches the glob.
 pub(crate) fn says_glob(text: &[u8], glob: &str) -> bool {
     let words = Words::new(BTreeSet::new(), glob);
     words.in_text(text)
 }
 
-/// Bytes above ASCII belong to words: no name of another script is missed.
+/// Bytes above ASCII count as parts of words, so that names in other scripts are not split.
 const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

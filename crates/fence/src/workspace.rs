@@ -1,4 +1,4 @@
-//! A workspace on disk as sources: `cargo metadata`, the manifests, and the files below the packages.
+//! Reads a workspace on disk: `cargo metadata`, the manifests, and the source files of the packages.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
@@ -48,14 +48,14 @@ struct MetaDependency {
     features: Vec<String>,
 }
 
-/// A workspace that was found, before its config is known.
+/// A workspace whose config is not read yet.
 pub(crate) struct Found {
     pub(crate) root: Utf8PathBuf,
     pub(crate) root_manifest: Manifest,
     metadata: Metadata,
 }
 
-/// Asks cargo which workspace a folder or manifest belongs to.
+/// Asks cargo which workspace a directory or manifest belongs to.
 pub(crate) fn find(path: &Utf8Path) -> Result<Found, FenceError> {
     let manifest =
         if path.extension() == Some("toml") { path.to_path_buf() } else { path.join("Cargo.toml") };
@@ -69,7 +69,7 @@ pub(crate) fn find(path: &Utf8Path) -> Result<Found, FenceError> {
 }
 
 impl Found {
-    /// Reads the config from the root manifest, or gives the defaults.
+    /// Reads the config from the root manifest; without one, returns the defaults.
     pub(crate) fn config(&self) -> Result<Config, FenceError> {
         let text = &self.root_manifest.text;
         for path in [["workspace", "metadata", "plugward-fence"], ["package", "metadata", "plugward-fence"]] {
@@ -80,7 +80,7 @@ impl Found {
         Ok(self.with_default_crate(Config::for_crates(&[])))
     }
 
-    /// Where no crate is named, the one of that name is watched, if there is one.
+    /// Adds the default capability crate to a config that names none, if it is a member.
     pub(crate) fn with_default_crate(&self, mut config: Config) -> Config {
         let known = |name: &str| self.metadata.packages.iter().any(|package| package.name == name);
         if config.capability_crates.is_empty() && known(crate::config::DEFAULT_CRATE) {
@@ -89,7 +89,7 @@ impl Found {
         config
     }
 
-    /// Lists what is to be read. No source file is opened yet.
+    /// Lists the packages and files to read. No source file is opened yet.
     pub(crate) fn sources(self, config: &Config) -> Sources<'static> {
         let mut faults = Vec::new();
         let mut skipped = Vec::new();
@@ -148,7 +148,7 @@ impl Found {
         }
     }
 
-    /// Packages inside the workspace that are no members: looked at if they name a capability crate.
+    /// Adds packages in the workspace directory that are not members but depend on a capability crate.
     fn nested(
         &self,
         packages: &mut Vec<Package>,
@@ -169,11 +169,11 @@ impl Found {
                 continue;
             }
             let Ok(text) = disk::read_text(&self.root.join(path)) else {
-                skipped.push(format!("package at {dir}: its manifest cannot be read"));
+                skipped.push(format!("package at {dir}: cannot read its manifest"));
                 continue;
             };
             let Ok(document) = DeTable::parse(&text) else {
-                skipped.push(format!("package at {dir}: its manifest is no TOML"));
+                skipped.push(format!("package at {dir}: its manifest is not TOML"));
                 continue;
             };
             match nested_package(document.get_ref(), &dir, &names) {
@@ -187,8 +187,11 @@ impl Found {
                     manifests.push(Some(Manifest { path: path.clone(), text: text.clone() }));
                 }
                 Nested::SeesNone(name) => {
-                    skipped.push(format!("package {name} at {dir} is no member and names none of them"));
-                    // Its files are its own: no package around it is asked for them.
+                    skipped.push(format!(
+                        "package {name} at {dir} is not a member and does not depend on a checked crate"
+                    ));
+                    // The package is kept without targets, so that its files are not assigned to the package
+                    // around it.
                     packages.push(hollow(&name, dir));
                     manifests.push(None);
                 }
@@ -207,7 +210,7 @@ enum Nested {
 
 fn hollow(name: &str, dir: Utf8PathBuf) -> Package {
     Package {
-        name: format!("{name} (no member)"),
+        name: format!("{name} (not a member)"),
         dir,
         edition_2015: false,
         targets: Vec::new(),
@@ -351,7 +354,7 @@ fn kind_of(kinds: &[String]) -> TargetKind {
     }
 }
 
-/// Gives a path relative to the root, with `..` where it lies outside.
+/// Returns a path relative to the root, with `..` if it is outside.
 pub(crate) fn relative(root: &Utf8Path, path: &Utf8Path) -> Utf8PathBuf {
     let path = crate::world::normal(path);
     if let Ok(inside) = path.strip_prefix(root) {
@@ -367,7 +370,7 @@ pub(crate) fn relative(root: &Utf8Path, path: &Utf8Path) -> Utf8PathBuf {
     path
 }
 
-/// Gives each file to the package with the deepest folder around it.
+/// Assigns each file to the package with the deepest directory that contains it.
 fn assign(packages: &mut [Package], files: &[Utf8PathBuf]) {
     let dirs: BTreeMap<Utf8PathBuf, usize> =
         packages.iter().enumerate().map(|(index, package)| (package.dir.clone(), index)).collect();
@@ -377,7 +380,7 @@ fn assign(packages: &mut [Package], files: &[Utf8PathBuf]) {
             package.files.push(file.clone());
         }
     }
-    // A target's root belongs to its package wherever it lies, and whatever it is called.
+    // A target's root belongs to its package, also outside the directory and under another extension.
     for package in packages.iter_mut() {
         let roots: Vec<Utf8PathBuf> = package.targets.iter().map(|target| target.root.clone()).collect();
         for root in roots {
@@ -410,7 +413,7 @@ fn forbids_unsafe(manifest: &Manifest, root: Option<&Manifest>) -> bool {
             == Some(true)
 }
 
-/// Cargo's own config, at the root and in the packages' folders and what lies between.
+/// Reads cargo's config files at the root, in the packages' directories, and in the directories between.
 fn cargo_configs(root: &Utf8Path, packages: &[Package]) -> Vec<Manifest> {
     let mut dirs: BTreeSet<Utf8PathBuf> = BTreeSet::from([Utf8PathBuf::new()]);
     for package in packages {
@@ -428,7 +431,9 @@ fn cargo_configs(root: &Utf8Path, packages: &[Package]) -> Vec<Manifest> {
     found
 }
 
-/// Resolver 1 turns the features of dev-dependencies on for everyone.
+/// Returns how the workspace's resolver treats features of dev-dependencies.
+///
+/// Resolver 1 enables them in every build.
 fn resolver(root: &str) -> Resolver {
     let Ok(document) = DeTable::parse(root) else { return Resolver::Keeps };
     let text = |path: &[&str]| {
@@ -436,7 +441,7 @@ fn resolver(root: &str) -> Resolver {
     };
     let first = match text(&["workspace", "resolver"]).or_else(|| text(&["package", "resolver"])) {
         Some(resolver) => resolver == "1",
-        // A virtual workspace without a resolver has the first one, whatever its members' edition.
+        // A virtual workspace without `resolver` uses version 1, whatever the edition of its members.
         None => text(&["package", "edition"]).is_none_or(|edition| edition == "2015" || edition == "2018"),
     };
     if first { Resolver::Unifies } else { Resolver::Keeps }

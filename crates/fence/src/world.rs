@@ -1,4 +1,4 @@
-//! All names of the scanned crates, as modules that stand where they are compiled.
+//! The names of all scanned crates, arranged as the module tree that rustc compiles.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,17 +9,17 @@ use crate::report::Site;
 use crate::sources::{Package, Sources, TargetKind};
 use crate::ty::Name;
 
-/// A file that was read: its names, or why there are none.
+/// A scanned file: its names, or the reason why there are none.
 #[derive(Debug)]
 pub(crate) struct FileInfo {
     pub(crate) path: Utf8PathBuf,
     pub(crate) table: Result<FileTable, Unparsed>,
-    /// Length and hash of the bytes, so that a second look sees the same file.
+    /// Length and hash of the bytes. The second pass compares them to detect a concurrent change.
     pub(crate) print: (usize, u64),
     pub(crate) statements: bool,
 }
 
-/// A module where it is compiled. One file may stand in several.
+/// A module in a crate. A file that several modules include has several.
 #[derive(Debug)]
 pub(crate) struct Module {
     pub(crate) krate: usize,
@@ -29,9 +29,9 @@ pub(crate) struct Module {
     pub(crate) table: usize,
     pub(crate) test: bool,
     pub(crate) children: BTreeMap<Name, Vec<usize>>,
-    /// Included files see this module, and this module sees them.
+    /// Included files. They see the names of this module, and it sees theirs.
     pub(crate) merged: Vec<usize>,
-    /// What pulled the file in, where that was an `include!` or a `#[path]`.
+    /// The `include!` or `#[path]` that pulled the file in.
     pub(crate) via: Vec<Site>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Krate {
     pub(crate) kind: TargetKind,
 }
 
-/// What is wrong with a file's place, found while modules were put together.
+/// A problem with the location of a file, found while the module tree was built.
 #[derive(Debug)]
 pub(crate) struct Opaque {
     pub(crate) site: Site,
@@ -60,27 +60,27 @@ pub(crate) struct World<'a> {
     pub(crate) files: Vec<FileInfo>,
     pub(crate) by_path: BTreeMap<Utf8PathBuf, usize>,
     pub(crate) modules: Vec<Module>,
-    /// The first module that a file's table stands in.
+    /// The first module that uses a file's table.
     pub(crate) homes: BTreeMap<(usize, usize), usize>,
     pub(crate) krates: Vec<Krate>,
-    /// The library crate of a package.
+    /// The library crate of each package.
     pub(crate) libs: BTreeMap<usize, usize>,
-    /// Names of other crates by package.
+    /// Names of other crates, by package.
     pub(crate) externs: Vec<BTreeMap<Name, Option<usize>>>,
     pub(crate) opaque: Vec<Opaque>,
-    /// The packages whose files were read.
+    /// The packages whose files are read.
     pub(crate) scanned: BTreeSet<usize>,
     pub(crate) capability: BTreeSet<usize>,
     /// The packages that can see a capability crate.
     pub(crate) dependents: BTreeSet<usize>,
     pub(crate) race_dependents: BTreeSet<usize>,
-    /// Packages whose macros a dependent can call: what those are made of is looked at.
+    /// Packages whose macros a dependent can call. The bodies of those macros are checked.
     pub(crate) suppliers: BTreeSet<usize>,
-    /// What each package depends on, however far away.
+    /// The direct and indirect dependencies of each package.
     pub(crate) reach: Vec<BTreeSet<usize>>,
 }
 
-/// An `include!`d or `#[path]`ed file that has to be read before the modules are complete.
+/// An `include!`d or `#[path]`ed file that has to be read before the module tree is complete.
 pub(crate) struct Wanted {
     pub(crate) path: Utf8PathBuf,
     pub(crate) package: usize,
@@ -102,7 +102,7 @@ impl World<'_> {
         self.krates.get(krate).map_or_else(|| Name::from(""), |krate| Name::clone(&krate.name))
     }
 
-    /// Gives a module's path as text, crate first.
+    /// Returns a module's path as text, starting with the crate.
     pub(crate) fn path_text(&self, module: usize) -> String {
         let mut text = self.krate_name(module).to_string();
         for part in self.modules.get(module).map(|module| module.path.as_slice()).unwrap_or_default() {
@@ -112,7 +112,7 @@ impl World<'_> {
         text
     }
 
-    /// Whether a lone name in this package may mean a capability type.
+    /// Returns `true` if an unresolved name in this package may mean a capability type.
     pub(crate) fn may_mean(&self, package: usize) -> bool {
         [&self.dependents, &self.capability, &self.suppliers].iter().any(|set| set.contains(&package))
     }
@@ -122,7 +122,7 @@ impl World<'_> {
     }
 }
 
-/// Resolves `.` and `..` in a path without asking the file system.
+/// Resolves `.` and `..` in a path without file system access.
 pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
     let mut out: Vec<&str> = Vec::new();
     for part in path.components() {
@@ -141,7 +141,7 @@ pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
     joined
 }
 
-/// Puts the files into modules. Files that are wanted and not read yet are given back.
+/// Builds the module tree, and returns the files that it needs and that are not read yet.
 pub(crate) fn assemble(world: &mut World<'_>, sources: &Sources<'_>) -> Vec<Wanted> {
     world.modules.clear();
     world.homes.clear();
@@ -165,12 +165,12 @@ struct Builder<'w, 'a> {
     reached: BTreeSet<usize>,
 }
 
-/// Where the files of a module's children lie.
+/// The directories in which the files of a module's children are looked up.
 #[derive(Clone)]
 struct Place {
-    /// The folder for `mod x;`.
+    /// The directory for `mod x;`.
     children: Utf8PathBuf,
-    /// The folder that `#[path]` and `include!` start from.
+    /// The directory that `#[path]` and `include!` are relative to.
     beside: Utf8PathBuf,
 }
 
@@ -205,7 +205,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Files that no `mod` reaches stand where their path says.
+    /// Adds files that no `mod` reaches at the module that their path suggests.
     fn orphans(&mut self, package: usize) {
         let Some(info) = self.world.packages.get(package) else { return };
         let own: Vec<usize> = self
@@ -242,7 +242,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The deepest module above a path, so that `super` means something in a file that no `mod` names.
+    /// Returns the deepest module above a path, so that `super` works in a file that no `mod` names.
     fn nearest(&self, krate: usize, path: &[Name]) -> Option<usize> {
         let root = self.world.krates.get(krate)?.root;
         let mut at = (root != usize::MAX).then_some(root)?;
@@ -282,7 +282,7 @@ impl Builder<'_, '_> {
             merged: Vec::new(),
             via: via.to_vec(),
         });
-        // A file that declares itself would go on for ever; rustc refuses it as well.
+        // A file that declares itself would recurse without end. rustc rejects it as well.
         if depth > 128 {
             return index;
         }
@@ -319,7 +319,7 @@ impl Builder<'_, '_> {
         index
     }
 
-    /// Modules of one name stand under different `cfg`: each is asked for the names of all.
+    /// Merges modules of one name under different `cfg`s, so that each also offers the names of the others.
     fn join_alternatives(&mut self, index: usize) {
         let Some(module) = self.world.modules.get(index) else { return };
         let several: Vec<Vec<usize>> =
@@ -333,7 +333,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The files that `mod x;` may mean.
+    /// Returns the files that `mod x;` may mean.
     fn declared_files(
         &mut self,
         module: usize,
@@ -347,12 +347,12 @@ impl Builder<'_, '_> {
             let site = self.site(module, attr.line, attr.column);
             let width = u32::try_from(attr.value.chars().count()).unwrap_or(0).saturating_add(2);
             if let Some(problem) = self.forbidden_path(&path, package) {
-                // What lies there is not this crate's: the attribute is the finding.
+                // The attribute is the finding. The file itself belongs to another crate.
                 self.opaque(module, &site, width, ("path", problem));
                 continue;
             }
             if let Some(file) = self.file(&path, package) {
-                // A file named by `#[path]` has its children beside it.
+                // The children of a file named by `#[path]` are next to it.
                 let dir = parent(&path);
                 let place = Place { children: dir.clone(), beside: dir };
                 found.push((file, place, Some(site)));
@@ -372,14 +372,14 @@ impl Builder<'_, '_> {
 
     fn forbidden_path(&self, path: &Utf8Path, package: usize) -> Option<String> {
         if path.starts_with("..") || path.is_absolute() {
-            return Some(format!("`#[path]` leads out of the workspace, to {path}"));
+            return Some(format!("`#[path]` names {path}, which is outside the workspace"));
         }
         let owner = self.owner(path)?;
         (owner != package && self.world.capability.contains(&owner))
-            .then(|| format!("`#[path]` brings {path} of a capability crate into another crate"))
+            .then(|| format!("`#[path]` includes {path} of a capability crate in another crate"))
     }
 
-    /// The package with the deepest folder around a path.
+    /// Returns the package with the deepest directory that contains a path.
     fn owner(&self, path: &Utf8Path) -> Option<usize> {
         self.world
             .packages
@@ -420,16 +420,16 @@ impl Builder<'_, '_> {
     fn include(&mut self, module: usize, include: &crate::collect::Include, place: &Place, depth: u32) {
         let site = self.site(module, include.line, include.column);
         let Some(text) = &include.path else {
-            let message = "`include!` of a path that is computed: its text cannot be read".to_owned();
+            let message = "`include!` with a computed path cannot be read".to_owned();
             self.opaque_include(include, module, &site, ("include-computed", message));
             return;
         };
         let package = self.world.package_of(module);
-        // `include!` starts from the file it stands in, inline modules or not.
+        // `include!` is relative to its own file, also inside an inline module.
         let here = parent(Utf8Path::new(&site.file));
         let path = normal(&here.join(text));
         if path.starts_with("..") || path.is_absolute() {
-            let message = format!("`include!` leads out of the workspace, to {path}");
+            let message = format!("`include!` names {path}, which is outside the workspace");
             self.opaque_include(include, module, &site, ("include-outside", message));
             return;
         }
@@ -440,7 +440,7 @@ impl Builder<'_, '_> {
             .get(file)
             .is_some_and(|file| file.table.as_ref().is_err_and(|error| error.line == 0))
         {
-            let message = format!("`include!` of {path}, which is not there");
+            let message = format!("`include!` names {path}, which does not exist");
             self.opaque_include(include, module, &site, ("include-missing", message));
             return;
         }
@@ -469,7 +469,7 @@ fn parent(path: &Utf8Path) -> Utf8PathBuf {
     path.parent().map(Utf8Path::to_path_buf).unwrap_or_default()
 }
 
-/// `a/b.rs` has its children in `a/b`, `a/mod.rs` in `a`.
+/// Returns the directory of a file's child modules: `a/b` for `a/b.rs`, `a` for `a/mod.rs`.
 fn place_of(path: &Utf8Path) -> Place {
     let dir = parent(path);
     let children = match path.file_stem() {

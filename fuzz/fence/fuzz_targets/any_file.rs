@@ -1,4 +1,4 @@
-//! Any bytes as a file of a dependent: an answer, never a panic, a hang or an abort.
+//! Checks arbitrary bytes as a file of a dependent, which must not panic, hang or abort.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

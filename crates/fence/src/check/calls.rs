@@ -1,4 +1,4 @@
-//! Calls: of functions and methods, and of generic ones that make what they are asked for.
+//! Calls of functions and methods, including generic ones that make a value of a type argument.
 
 use proc_macro2::Span;
 use syn::visit::Visit;
@@ -11,7 +11,7 @@ use crate::resolve::RTy;
 use crate::ty::{Name, bare, generic_args};
 
 impl Checker<'_> {
-    /// A call: its path, then what it is called with.
+    /// Checks a call: its path, then its arguments.
     pub(super) fn call(&mut self, one: &syn::ExprCall) {
         self.race_drop_call(one);
         self.called_macro(one);
@@ -24,14 +24,14 @@ impl Checker<'_> {
         }
     }
 
-    /// `path!(T)(..)`: what a macro gives is called, and its only argument names the type.
+    /// Checks `path!(T)(..)`, in which a macro expands to the called path.
     fn called_macro(&mut self, one: &syn::ExprCall) {
         let syn::Expr::Macro(mac) = &*one.func else { return };
         let Ok(path) = syn::parse2::<syn::ExprPath>(mac.mac.tokens.clone()) else { return };
         self.value_path(path.qself.as_ref(), &path.path);
     }
 
-    /// `Some::<T>(..)` and `Box::<T>::new(..)` say what their argument is.
+    /// Checks `Some::<T>(..)` and `Box::<T>::new(..)`, which name the type of their argument.
     fn asked_wrapper(&mut self, one: &syn::ExprCall) {
         let (syn::Expr::Path(path), Some(arg)) = (&*one.func, one.args.first()) else { return };
         let mut segments = path.path.segments.iter().rev();
@@ -53,7 +53,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A method call: a chain of them is as deep as it is long, and is walked from its root.
+    /// Checks a method call.
     pub(super) fn method_call(&mut self, one: &syn::ExprMethodCall) {
         self.race_method(one);
         self.watched_method(&one.method);
@@ -62,7 +62,7 @@ impl Checker<'_> {
                 generic_args(list).iter().map(|arg| self.resolver.ty(self.scope(), arg)).collect();
             let name = bare(&one.method);
             let kind = match name.as_str() {
-                // `Iterator::sum`, and a stream of what is read: `into_iter::<T>()`.
+                // `Iterator::sum`, and serde_json's `into_iter::<T>()`, which deserializes a stream.
                 "sum" | "product" => Some(General::Collect),
                 "into_iter" => Some(General::Deserialize),
                 other => general(other),
@@ -90,7 +90,7 @@ impl Checker<'_> {
         self.unsafe_method_by_return(one);
         self.handed_wanted(one);
         self.visit_expr(&one.receiver);
-        // What the last function gets is what the receiver holds.
+        // A closure as last argument receives the value inside the receiver.
         let given = match one.args.last() {
             Some(syn::Expr::Closure(_)) => self.given_to_function(one),
             _ => RTy::Unknown,
@@ -103,7 +103,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `None::<T>.unwrap_or_default()`, and the same on what is known to be an `Option<T>`.
+    /// Checks `unwrap_or_default` on `None::<T>` and on a value that is known to be an `Option<T>`.
     fn emptied(&mut self, one: &syn::ExprMethodCall) {
         let written = match &*one.receiver {
             syn::Expr::Path(path) => path.path.segments.last().and_then(|last| {
@@ -123,7 +123,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `Option::<T>::unwrap_or_default`, as a path.
+    /// Checks the path `Option::<T>::unwrap_or_default`.
     pub(super) fn emptied_path(&mut self, own: &RTy, name: &str, span: Span) {
         if let (RTy::Far { args, .. }, "unwrap_or_default" | "get_or_insert_default") = (own, name)
             && matches!(own.far_name(), Some("Option" | "Result"))
@@ -134,7 +134,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A generic method or associated function of the scanned crates that is asked for a capability.
+    /// Checks a generic method or associated function of the scanned crates with a capability as type
+    /// argument.
     pub(super) fn method_maker(&mut self, name: &str, args: &[RTy], span: Span) {
         let makers = self.macros.methods(name).to_vec();
         for maker in makers {
@@ -142,14 +143,14 @@ impl Checker<'_> {
         }
     }
 
-    /// A generic function of the scanned crates that is asked for a capability.
+    /// Checks a generic function of the scanned crates with a capability as type argument.
     pub(super) fn function_maker(&mut self, module: usize, name: &Name, args: &[RTy], span: Span) {
         if let Some(maker) = self.maker(module, name) {
             self.asked_of(&maker, name, args, span);
         }
     }
 
-    /// The same, where the type stands beside the call.
+    /// Checks the same function if the type follows from its position.
     pub(super) fn maker_wanted(&mut self, module: usize, name: &Name, wanted: &RTy, span: Span) {
         let Some(maker) = self.maker(module, name) else { return };
         if maker.params.len() == 1 {
@@ -172,7 +173,7 @@ impl Checker<'_> {
                 && let Some(id) = self.held(asked)
             {
                 let ty = self.type_name(id);
-                let message = format!("`{name}` makes a `{ty}` out of memory");
+                let message = format!("`{name}` makes a `{ty}` from raw memory");
                 self.report(Rule::F04, "generic", span, Some(id), message);
                 return;
             }
@@ -182,7 +183,7 @@ impl Checker<'_> {
                 && let Some(id) = super::general::by_default(asked)
             {
                 let ty = self.type_name(id);
-                let message = format!("`{name}` makes a `{ty}`, which it is asked for here");
+                let message = format!("`{name}` makes a `{ty}`, its type argument here");
                 self.report(Rule::F03, "generic", span, Some(id), message);
                 return;
             }

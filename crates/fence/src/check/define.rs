@@ -1,4 +1,4 @@
-//! F07, F09 and F10: new look-alikes, the definition itself, and who makes it inside its crate.
+//! F07, F09 and F10: look-alike types, open definitions, and construction inside the capability crate.
 
 use proc_macro2::Span;
 
@@ -9,15 +9,18 @@ use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Path, bare};
 use crate::{Rule, cfg};
 
-/// Traits whose impl makes or copies values.
+/// Traits whose implementation makes or copies values.
 const OPEN_TRAITS: &[&str] =
     &["Clone", "Copy", "Default", "Deserialize", "From", "TryFrom", "FromStr", "FromIterator"];
 
 impl Checker<'_> {
-    /// F07: a new type that looks like a capability.
+    /// F07: reports a new type with the name of a capability.
     pub(super) fn look_alike(&mut self, ident: &proc_macro2::Ident) {
         if self.applies.dependent && self.config.is_capability(&bare(ident)) {
-            let message = format!("`{}` looks like a capability and is none", bare(ident));
+            let message = format!(
+                "`{}` has the name of a capability and is not defined in a capability crate",
+                bare(ident)
+            );
             self.report(Rule::F07, "definition", ident.span(), None, message);
         }
     }
@@ -51,14 +54,16 @@ impl Checker<'_> {
         match item {
             syn::Item::Struct(one) => {
                 if one.fields.is_empty() {
-                    let message = format!("`{name}` has no fields: whoever names it has it");
+                    let message =
+                        format!("`{name}` has no fields, so any code that can name it can construct it");
                     self.report(Rule::F09, "no-fields", ident.span(), Some(id), message);
                 }
                 self.fields(id, one.fields.iter());
             }
             syn::Item::Union(one) => self.fields(id, one.fields.named.iter()),
             syn::Item::Enum(one) => {
-                let message = format!("`{name}` is an enum: its variants are open to everyone");
+                let message =
+                    format!("`{name}` is an enum, so any code that can name it can construct its variants");
                 self.report(Rule::F09, "enum", ident.span(), Some(id), message);
                 for variant in &one.variants {
                     self.forbidden_member(id, &variant.ident, "variant");
@@ -74,7 +79,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The operations of a capability: no variant may be a forbidden one.
+    /// F09 on the operations of a capability: no variant may have a forbidden name.
     fn operations(&mut self, item: &syn::Item) {
         let syn::Item::Enum(one) = item else { return };
         let path = Path::names(&[&bare(&one.ident)]);
@@ -97,7 +102,7 @@ impl Checker<'_> {
                     .ident
                     .as_ref()
                     .map_or_else(|| syn::spanned::Spanned::span(&field.ty), proc_macro2::Ident::span);
-                let message = format!("a field of `{name}` can be seen outside its module");
+                let message = format!("a field of `{name}` is visible outside its module");
                 self.report(Rule::F09, "field", span, Some(id), message);
             }
             if let Some(ident) = &field.ident {
@@ -114,7 +119,7 @@ impl Checker<'_> {
         let found = words(ident).into_iter().find(|word| self.config.forbidden_members.contains(word));
         if let Some(word) = found {
             let message =
-                format!("a {what} of a capability is named `{}`, and `{word}` is forbidden", bare(ident));
+                format!("a {what} of a capability has the name `{}`, and `{word}` is forbidden", bare(ident));
             self.report(Rule::F09, "forbidden-member", ident.span(), id, message);
         }
     }
@@ -134,7 +139,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `impl Into<T> for X` is `impl From<X> for T` from the other side.
+    /// F09 on `impl Into<T> for X`, which converts like `impl From<X> for T`.
     fn conversion_definition(&mut self, one: &syn::ItemImpl, path: &syn::Path) {
         let name = self.last_name(path);
         if name != "Into" && name != "TryInto" {
@@ -143,12 +148,12 @@ impl Checker<'_> {
         let args = path.segments.last().map(|seg| self.segment_args(seg)).unwrap_or_default();
         if let Some(id) = args.first().and_then(any) {
             let ty = self.type_name(id);
-            let message = format!("`{name}<{ty}>` is implemented, which makes values of it");
+            let message = format!("an implementation of `{name}<{ty}>` makes values of it");
             self.report(Rule::F09, "impl", one.impl_token.span, Some(id), message);
         }
     }
 
-    /// F09 on a constant or static: whoever names it has the value.
+    /// F09 on a constant or static, whose value every user of the name has.
     pub(super) fn constant_definition(
         &mut self,
         vis: Option<&syn::Visibility>,
@@ -163,7 +168,7 @@ impl Checker<'_> {
         }
         if let Some(id) = any(&self.ty(ty)) {
             let name = self.type_name(id);
-            let message = format!("`{}` is public and holds a `{name}`", bare(ident));
+            let message = format!("`{}` is public and contains a `{name}`", bare(ident));
             self.report(Rule::F09, "constant", ident.span(), Some(id), message);
         }
     }
@@ -217,7 +222,7 @@ impl Checker<'_> {
         matches!(ty, RTy::Own { place, .. } if self.resolver.inventory.grant.contains(place))
     }
 
-    /// F10: literals of the grant type are counted, and belong in the chokepoint.
+    /// F10: collects the literals of the grant type. Exactly one may exist, in the chokepoint.
     pub(super) fn grant_literal(&mut self, own: &RTy, span: Option<Span>) {
         let Some(span) = span else { return };
         if !self.applies.capability || !self.is_grant(own) {
@@ -229,16 +234,16 @@ impl Checker<'_> {
         }
         let inside = here.is_some_and(|function| function.chokepoint);
         let message = if inside {
-            "the grant is made more than once".to_owned()
+            "the grant is constructed more than once".to_owned()
         } else {
-            "a grant is made outside the chokepoint".to_owned()
+            "a grant is constructed outside the chokepoint".to_owned()
         };
         let route = if inside { "second-grant" } else { "grant" };
         let finding = self.finding(Rule::F10, route, span, None, message);
         self.grants.push(finding);
     }
 
-    /// F10: a capability literal belongs in a function that was handed a grant.
+    /// F10: reports a capability literal in a function that takes no grant.
     pub(super) fn needs_grant(&mut self, id: usize, span: Span) {
         if !self.applies.capability || self.config.grant_type.is_none() {
             return;
@@ -249,13 +254,13 @@ impl Checker<'_> {
             .is_some_and(|function| function.takes_grant || function.chokepoint || function.test_feature);
         if !excused {
             let ty = self.type_name(id);
-            let message = format!("a `{ty}` is made in a function that takes no grant");
+            let message = format!("a `{ty}` is constructed in a function that takes no grant");
             self.report(Rule::F10, "no-grant", span, Some(id), message);
         }
     }
 }
 
-/// Whether a field can be seen outside its module.
+/// Returns `true` if a field is visible outside its module.
 fn reaches_out(vis: &syn::Visibility) -> bool {
     match vis {
         syn::Visibility::Public(_) => true,

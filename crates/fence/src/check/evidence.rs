@@ -1,11 +1,14 @@
-//! What stands near an expression and tells its type: annotations, parameters, fields, signatures of the workspace.
+//! The types of expressions, as far as annotations, parameters, fields and signatures of the workspace show
+//! them.
+//!
+//! No types are inferred: an expression without such evidence has the type `_`.
 
 use super::Checker;
 use crate::collect::FnSig;
 use crate::resolve::{Ns, PlaceOf, RTy, Res, Scope, What};
 use crate::ty::{Name, Path, bare, name};
 
-/// Types that are what is in them.
+/// Types that behave as the type inside.
 const TRANSPARENT: &[&str] = &[
     "Box",
     "Rc",
@@ -22,7 +25,7 @@ const TRANSPARENT: &[&str] = &[
     "Lazy",
     "Pin",
 ];
-/// Methods that give what they are called on, or a reference to it.
+/// Methods that return their receiver, or a reference to it.
 const SAME: &[&str] = &[
     "clone",
     "as_ref",
@@ -45,14 +48,14 @@ const SAME: &[&str] = &[
     "take",
     "by_ref",
 ];
-/// Methods that take a value out of something that may not have one.
+/// Methods that return the value inside an `Option` or a `Result`.
 const OUT: &[&str] = &["unwrap", "expect", "unwrap_or_else", "unwrap_or", "unwrap_or_default"];
-/// Methods that give one value of a collection, or none.
+/// Methods that return one element of a collection.
 const WITHIN: &[&str] =
     &["get", "get_mut", "first", "last", "pop", "next", "remove", "swap_remove", "pop_front", "pop_back"];
-/// Methods that walk a collection.
+/// Methods that iterate over a collection.
 const WALKS: &[&str] = &["iter", "iter_mut", "into_iter", "drain"];
-/// Methods of iterators that give the items they are given.
+/// Iterator adapters that keep the items as they are.
 pub(super) const SAME_ITEMS: &[&str] = &[
     "skip",
     "filter",
@@ -70,7 +73,7 @@ pub(super) const SAME_ITEMS: &[&str] = &[
     "copied",
     "take",
 ];
-/// Methods whose function gets an item, or what an `Option` or a `Result` holds.
+/// Methods that pass an item, or the value inside an `Option` or a `Result`, to a function.
 const GIVES_ITEM: &[&str] = &[
     "map",
     "filter_map",
@@ -99,12 +102,12 @@ const GIVES_ITEM: &[&str] = &[
 ];
 
 impl Checker<'_> {
-    /// Whether types of expressions are asked for here at all.
+    /// Returns `true` if a rule needs the types of expressions in this package.
     const fn asks_types(&self) -> bool {
         self.race_applies() || self.applies.dependent
     }
 
-    /// The type of an expression, as far as what stands here tells.
+    /// Returns the type of an expression, or `_`.
     pub(super) fn type_of(&self, expr: &syn::Expr) -> RTy {
         if self.asks_types() { self.type_at(expr, 0) } else { RTy::Infer }
     }
@@ -190,7 +193,7 @@ impl Checker<'_> {
         }
         let last = written.segs.last().map(|seg| seg.name.to_string()).unwrap_or_default();
         match res.what {
-            // `T::create(..)` gives a T, or a T that can fail.
+            // `T::create(..)` returns a T, or a T inside a `Result`.
             What::Type(own) if res.used < written.segs.len() && self.is_race(&own) => {
                 let race = self.config.race.as_ref();
                 if race.is_some_and(|race| race.methods.contains(&last)) { RTy::Infer } else { own }
@@ -205,7 +208,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The signature that a called path names, with what it gives.
+    /// Returns the signature of a called path, and its return type.
     pub(super) fn called_sig(&self, written: &Path, res: &Res) -> Option<(&FnSig, RTy)> {
         match &res.what {
             What::Value { module, name } => {
@@ -222,7 +225,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a called path is handed, in its order; a receiver stands first, as what is known of it.
+    /// Returns the argument types of a called path. A receiver is the first argument.
     pub(super) fn called_inputs(&self, written: &Path, res: &Res) -> Vec<RTy> {
         let Some((sig, _)) = self.called_sig(written, res) else { return Vec::new() };
         if sig.generic {
@@ -245,7 +248,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a method of a type of the workspace is handed, without its receiver.
+    /// Returns the argument types of a workspace method, without its receiver.
     pub(super) fn method_inputs(&self, receiver: &RTy, method: &str) -> Vec<RTy> {
         let Some(place) = place_of(receiver) else { return Vec::new() };
         let Some(sig) = self.method_sig(place, method).filter(|sig| !sig.generic) else { return Vec::new() };
@@ -261,7 +264,7 @@ impl Checker<'_> {
         Some(self.resolver.ty(Scope { module, frames: &[], own: None }, ty))
     }
 
-    /// A method or associated function, where its `impl` stands beside the type.
+    /// Returns the signature of a method or associated function whose `impl` is in the module of its type.
     fn method_sig(&self, place: &PlaceOf, method: &str) -> Option<&FnSig> {
         let world = self.resolver.world;
         let table = world.table(*world.homes.get(&(place.0, place.1))?)?;
@@ -272,7 +275,7 @@ impl Checker<'_> {
         impls.flat_map(|def| &def.fns).find(|sig| *sig.name == *method)
     }
 
-    /// A type as it is written in the module of another type.
+    /// Resolves a type in the module of another type.
     fn in_home(&self, place: &PlaceOf, ty: &crate::ty::Ty, own: &RTy) -> RTy {
         let Some(module) = self.resolver.world.homes.get(&(place.0, place.1)) else { return RTy::Infer };
         let own = bottom(own);
@@ -290,7 +293,7 @@ impl Checker<'_> {
         self.field_of(place, &member_name(&one.member)).unwrap_or(RTy::Infer)
     }
 
-    /// The type of what a loop takes out of an expression, or what a function that is handed items gets.
+    /// Returns the item type of an expression in a loop or an iterator chain.
     pub(super) fn item_of(&self, expr: &syn::Expr) -> RTy {
         if self.asks_types() { self.item_at(expr, 0) } else { RTy::Unknown }
     }
@@ -332,23 +335,23 @@ impl Checker<'_> {
         }
     }
 
-    /// What is in a collection, an `Option` or a `Result` of a known type.
+    /// Returns the element type of a collection, an `Option` or a `Result`.
     fn held_item(&self, expr: &syn::Expr, steps: u32) -> RTy {
         let known = self.type_at(expr, steps);
         if is_collection(&known) { item(&known) } else { RTy::Infer }
     }
 
-    /// What the function that a method is handed gets as its first argument.
+    /// Returns the type of the first argument of a function that is passed to a method.
     pub(super) fn given_to_function(&self, one: &syn::ExprMethodCall) -> RTy {
         let method = bare(&one.method);
         if GIVES_ITEM.contains(&method.as_str()) { self.item_of(&one.receiver) } else { RTy::Unknown }
     }
 }
 
-/// How far a type is followed through an expression.
+/// The limit of nested expressions through which a type is followed.
 const MOST_STEPS: u32 = 64;
 
-/// A field's name, or its number.
+/// Returns a field's name, or its index as text.
 pub(super) fn member_name(member: &syn::Member) -> Name {
     match member {
         syn::Member::Named(ident) => name(ident),
@@ -356,7 +359,7 @@ pub(super) fn member_name(member: &syn::Member) -> Name {
     }
 }
 
-/// What is behind references and types that are what is in them.
+/// Returns the type behind references and transparent types.
 pub(super) fn bottom(ty: &RTy) -> &RTy {
     let mut ty = ty;
     loop {
@@ -371,7 +374,7 @@ pub(super) fn bottom(ty: &RTy) -> &RTy {
     }
 }
 
-/// Where a type of the workspace is defined.
+/// Returns the definition of a workspace type.
 fn place_of(ty: &RTy) -> Option<&PlaceOf> {
     match bottom(ty) {
         RTy::Own { place, .. } => Some(place),
@@ -383,7 +386,7 @@ pub(super) fn is_transparent(ty: &RTy) -> bool {
     ty.far_name().is_some_and(|name| TRANSPARENT.contains(&name))
 }
 
-/// Whether walking a value of this type gives what is in it.
+/// Returns `true` if iteration over a value of this type yields its elements.
 fn is_collection(ty: &RTy) -> bool {
     match bottom(ty) {
         RTy::Array(_) => true,
@@ -407,7 +410,7 @@ fn is_collection(ty: &RTy) -> bool {
     }
 }
 
-/// What `Some(..)` or `Ok(..)` takes out of a value of this type.
+/// Returns the type that `Some(..)` or `Ok(..)` takes out of a value of this type.
 pub(super) fn taken_out(ty: &RTy) -> RTy {
     match ty.far_name() {
         Some("Option" | "Result") => inside(ty.clone()),
@@ -418,7 +421,7 @@ pub(super) fn taken_out(ty: &RTy) -> RTy {
     }
 }
 
-/// The items of a collection: of a map, both parts.
+/// Returns the item type of a collection. The items of a map are pairs.
 fn item(ty: &RTy) -> RTy {
     let ty = bottom(ty);
     match (ty, ty.far_name()) {
@@ -427,7 +430,7 @@ fn item(ty: &RTy) -> RTy {
     }
 }
 
-/// What a collection, or something that may be there, holds.
+/// Returns the element type of a collection, an `Option` or a `Result`; other types are returned unchanged.
 pub(super) fn inside(ty: RTy) -> RTy {
     match ty {
         RTy::Ref(inner) => inside(*inner),

@@ -1,4 +1,6 @@
-//! F03 and F04 where a value's type is written beside it: what makes the value is asked from the outside in.
+//! F03 and F04 for values whose type is known.
+//!
+//! The known type is passed down from a statement into its expression, to the calls that make the value.
 
 use syn::visit::Visit;
 
@@ -10,7 +12,7 @@ use crate::Rule;
 use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Name, Path, bare, generic_args};
 
-/// Methods that hand on what they are called on, or what is in it.
+/// Methods that return their receiver, or the value inside it.
 const LOOK_THROUGH: &[&str] = &[
     "unwrap",
     "expect",
@@ -37,7 +39,7 @@ const LOOK_THROUGH: &[&str] = &[
     "flatten",
 ];
 
-/// How far a wanted type is followed into an expression.
+/// The limit of nested expressions into which a type is passed down.
 const MAX_STEPS: u32 = 256;
 
 impl Checker<'_> {
@@ -56,7 +58,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Asks what makes the value of an expression whose type is known.
+    /// Checks the calls that make the value of an expression with a known type.
     pub(super) fn expect(&mut self, expr: &syn::Expr, wanted: &RTy, steps: u32) {
         if !wanted.names_a_capability() && self.held(wanted).is_none()
             || steps > MAX_STEPS
@@ -120,7 +122,7 @@ impl Checker<'_> {
             syn::Expr::Macro(one) => self.expect_macro(&one.mac, wanted),
             syn::Expr::Call(one) => self.expect_call(one, wanted, next),
             syn::Expr::MethodCall(one) => self.expect_method(one, wanted, next),
-            // `fn() -> T` and its value.
+            // `fn() -> T` with its value.
             syn::Expr::Path(_) | syn::Expr::Closure(_) => {
                 if let Some(output) = called_for(wanted) {
                     self.expect_producer(expr, &output, next);
@@ -130,7 +132,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A block may bring names of its own, and a `let` in it may rename nothing that matters here.
+    /// Checks a block with the items that it defines in scope.
     fn expect_scoped(&mut self, block: &syn::Block, wanted: &RTy, steps: u32) {
         let items = block.stmts.iter().any(|stmt| matches!(stmt, syn::Stmt::Item(_)));
         if items {
@@ -148,7 +150,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A function that is handed on and gives the value when it is called.
+    /// Checks a function argument that returns the value when it is called.
     pub(super) fn expect_producer(&mut self, function: &syn::Expr, wanted: &RTy, steps: u32) {
         match function {
             syn::Expr::Paren(one) => self.expect_producer(&one.expr, wanted, steps),
@@ -167,7 +169,7 @@ impl Checker<'_> {
         if name == "vec" && wanted.far_name() == Some("Vec") {
             let parts = crate::macros::split_commas(&mac.tokens);
             for part in parts {
-                // `vec![value; n]`: the value stands before the `;`.
+                // In `vec![value; n]` the value precedes the `;`.
                 let value = part.into_iter().take_while(|token| !crate::macros::is(token, ';')).collect();
                 if let Some(value) = self.expression(value) {
                     self.expect(&value, &element(wanted), 1);
@@ -194,7 +196,7 @@ impl Checker<'_> {
         } else if let RTy::Tuple(_) = wanted {
             self.expect_items_of_call(name, one, &element(wanted), steps);
         }
-        // Wrappers hand their argument on, or call it later.
+        // Wrappers take their argument as the value, or call it later.
         if let ("Ok" | "Some", _) | ("new" | "pin" | "from", 2..) = (name, full.len())
             && let (RTy::Far { args, .. }, Some(arg)) = (wanted, one.args.first())
         {
@@ -212,7 +214,7 @@ impl Checker<'_> {
         self.expect_function(path, wanted);
     }
 
-    /// The whole name of a function from elsewhere.
+    /// Returns the whole path of a function of a crate that is not scanned.
     fn function_name(&self, path: &syn::ExprPath) -> Option<Vec<Name>> {
         let written = Path::with_self(&path.path, path.qself.as_ref());
         let res = self.resolve(&written, Ns::Value);
@@ -228,7 +230,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A function, named, whose value has a written type.
+    /// Checks the path of a function whose return type is known.
     fn expect_function(&mut self, path: &syn::ExprPath, wanted: &RTy) {
         let Some(last) = path.path.segments.last() else { return };
         if let Some(full) = self.function_name(path) {
@@ -252,7 +254,8 @@ impl Checker<'_> {
             What::Value { module, name } if generic_args_of(last).is_empty() => {
                 self.maker_wanted(*module, name, wanted, last.ident.span());
             }
-            // `Remake::remake()`: a trait of the capability crate, and the type beside it.
+            // `Remake::remake()`, a trait function of the capability crate whose type follows from its
+            // position.
             What::Type(RTy::Own { place, .. }) if res.used < written.segs.len() => {
                 let Some(id) = super::general::direct(wanted) else { return };
                 let function = bare(&last.ident);
@@ -328,7 +331,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An iterator whose items are known: what it makes them with.
+    /// Checks how an iterator makes items of a known type.
     fn expect_items(&mut self, expr: &syn::Expr, item: &RTy, steps: u32) {
         let mut rest = expr;
         loop {
@@ -383,7 +386,7 @@ impl Checker<'_> {
     }
 }
 
-/// What is behind a reference.
+/// Returns the type behind references.
 fn behind(wanted: &RTy) -> &RTy {
     match wanted {
         RTy::Ref(inner) => behind(inner),
@@ -391,7 +394,7 @@ fn behind(wanted: &RTy) -> &RTy {
     }
 }
 
-/// What a function pointer, or `impl Fn() -> T`, is called for.
+/// Returns the return type of a function pointer or of `impl Fn() -> T`.
 fn called_for(wanted: &RTy) -> Option<RTy> {
     match wanted {
         RTy::Ptr(output) => Some((**output).clone()),
@@ -403,7 +406,7 @@ fn called_for(wanted: &RTy) -> Option<RTy> {
     }
 }
 
-/// What the items of a collection or an iterator are.
+/// Returns the item type of a collection or an iterator.
 fn element(wanted: &RTy) -> RTy {
     match wanted {
         RTy::Far { args, .. } => match args.as_slice() {
@@ -422,7 +425,7 @@ fn element(wanted: &RTy) -> RTy {
     }
 }
 
-/// The type arguments that are written out.
+/// Returns the type arguments that are not `_`.
 pub(super) fn generic_args_of(seg: &syn::PathSegment) -> Vec<crate::ty::Ty> {
     match &seg.arguments {
         syn::PathArguments::AngleBracketed(list) => {
@@ -434,7 +437,7 @@ pub(super) fn generic_args_of(seg: &syn::PathSegment) -> Vec<crate::ty::Ty> {
     }
 }
 
-/// Gives the values that `break` hands out of a body.
+/// Returns the values of the `break`s in a loop body.
 pub(super) fn breaks_of(body: &syn::Block) -> Vec<&syn::Expr> {
     let mut breaks = Breaks(Vec::new());
     breaks.visit_block(body);

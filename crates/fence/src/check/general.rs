@@ -1,17 +1,17 @@
-//! F03: general constructors, where the type they make is in sight.
+//! F03: general constructors such as `Default`, if the type that they make is known.
 
 use crate::resolve::RTy;
 
-/// A constructor that serves any type.
+/// A constructor that many types have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum General {
     Default,
-    /// `mem::take` leaves a default behind.
+    /// `mem::take`, which leaves the default in place.
     Take,
-    /// `From::from`: makes its own type.
+    /// `From::from`, which makes its own type.
     From,
     TryFrom,
-    /// `Into::into`: makes the type it is asked for.
+    /// `Into::into`, which makes its type argument.
     IntoOther,
     TryIntoOther,
     Parse,
@@ -19,7 +19,7 @@ pub(super) enum General {
     Collect,
 }
 
-/// Finds a general constructor by its name.
+/// Returns the general constructor of this name.
 pub(super) fn general(name: &str) -> Option<General> {
     match name {
         "default" => Some(General::Default),
@@ -67,7 +67,7 @@ const EMPTY_BY_DEFAULT: &[&str] = &[
     "Result",
 ];
 
-/// Gives a capability type that a type holds by value, at any depth.
+/// Returns a capability type that a type contains by value at any depth.
 pub(super) fn any(ty: &RTy) -> Option<usize> {
     match ty {
         RTy::Cap(id) => Some(*id),
@@ -79,12 +79,12 @@ pub(super) fn any(ty: &RTy) -> Option<usize> {
     }
 }
 
-/// Whether the default of a container holds nothing.
+/// Returns `true` if the default value of a type is an empty container.
 pub(super) fn empty_by_default(ty: &RTy) -> bool {
     ty.far_name().is_some_and(|name| EMPTY_BY_DEFAULT.contains(&name))
 }
 
-/// Gives a capability type that the default value of a type would hold.
+/// Returns a capability type that the default value of a type would contain.
 pub(super) fn by_default(ty: &RTy) -> Option<usize> {
     match ty {
         RTy::Cap(id) => Some(*id),
@@ -101,7 +101,7 @@ pub(super) fn by_default(ty: &RTy) -> Option<usize> {
     }
 }
 
-/// Gives the capability type itself, or inside the answer of something that can fail.
+/// Returns the capability type itself, or the one inside an `Option`, a `Result` or a future.
 pub(super) fn direct(ty: &RTy) -> Option<usize> {
     match ty {
         RTy::Cap(id) => Some(*id),
@@ -118,7 +118,7 @@ pub(super) fn direct(ty: &RTy) -> Option<usize> {
 }
 
 impl General {
-    /// Gives the capability type that is made where this type is asked for.
+    /// Returns the capability type that the constructor makes if its result has this type.
     pub(super) fn makes(self, wanted: &RTy) -> Option<usize> {
         match self {
             Self::Default | Self::Take => by_default(wanted),

@@ -1,4 +1,4 @@
-//! What a type holds: a capability by value, at any depth, through the fields of the workspace's own types.
+//! Which types contain a capability by value, also through the fields of workspace types.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use super::general::any;
 use crate::collect::{Table, TypeDef};
 use crate::resolve::{PlaceOf, RTy, Scope};
 
-/// How many types one question may go through.
+/// The number of types that one search visits. Generated types may refer to thousands of others.
 const MOST: usize = 256;
 
 impl Checker<'_> {
-    /// Gives a capability type that a type holds by value, its own fields included.
+    /// Returns a capability type that a type contains by value, including its fields.
     pub(super) fn held(&self, ty: &RTy) -> Option<usize> {
         self.held_in(ty, &mut BTreeSet::new())
     }
 
-    /// The same, also behind pointers and references.
+    /// Returns a capability type that a type contains by value or behind pointers and references.
     pub(super) fn reached(&self, ty: &RTy) -> Option<usize> {
         match ty {
             RTy::Ptr(inner) | RTy::Ref(inner) | RTy::Array(inner) => self.reached(inner),
@@ -52,7 +52,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The table that a type of the workspace is defined in, and where its names are looked up.
+    /// Returns the table that defines a workspace type, and the scope for the names in it.
     fn home_of(&self, place: &PlaceOf) -> Option<(&Table, Scope<'_>)> {
         if place.0 == usize::MAX {
             let frames = self.frames.get(..=place.1)?;
@@ -71,14 +71,14 @@ impl Checker<'_> {
         fields.into_iter().flat_map(|all| all.values()).map(|ty| self.resolver.ty(scope, ty)).collect()
     }
 
-    /// The type of one field.
+    /// Returns the type of one field.
     pub(super) fn field_of(&self, place: &PlaceOf, field: &str) -> Option<RTy> {
         let (table, scope) = self.home_of(place)?;
         let ty = table.fields.get(&place.2)?.get(field)?;
         Some(self.resolver.ty(scope, ty))
     }
 
-    /// Whether a type of the workspace is a union.
+    /// Returns `true` if a type is a union of the workspace.
     pub(super) fn is_union(&self, ty: &RTy) -> bool {
         let RTy::Own { place, .. } = ty else { return false };
         self.home_of(place)

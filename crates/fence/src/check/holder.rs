@@ -1,4 +1,4 @@
-//! F06: derives that make the capability that a type holds.
+//! F06: derives that make the capability inside a type.
 
 use proc_macro2::Span;
 
@@ -9,7 +9,7 @@ use crate::cfg;
 use crate::resolve::RTy;
 use crate::ty::bare;
 
-/// Derives that make values: what they need is not asked of anybody.
+/// Derives that make values without a value of the field's type.
 const MAKERS: &[&str] = &[
     "Deserialize",
     "Arbitrary",
@@ -27,14 +27,14 @@ const MAKERS: &[&str] = &[
     "SmartDefault",
 ];
 
-/// A derive as written: the last name of what it means, and its place.
+/// A derive: the last name of the path that it resolves to, and its position.
 pub(super) struct Derive {
     pub(super) name: String,
     pub(super) span: Span,
 }
 
 impl Checker<'_> {
-    /// All derives on an item, those in `cfg_attr` among them.
+    /// Returns all derives on an item, including those in `cfg_attr`.
     pub(super) fn derives(&self, attrs: &[syn::Attribute]) -> Vec<Derive> {
         let mut found = Vec::new();
         for attr in attrs {
@@ -54,7 +54,7 @@ impl Checker<'_> {
         found
     }
 
-    /// `derive` is a name like others: `#[std::prelude::v1::derive(..)]`, and `use .. derive as d`.
+    /// Recognizes `derive` under other names: `#[std::prelude::v1::derive(..)]`, and `use .. derive as d`.
     fn is_derive(&self, path: &syn::Path) -> bool {
         path.is_ident("derive") || self.last_name(path) == "derive"
     }
@@ -69,7 +69,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A capability in the default of a type: a generic type of the workspace holds what it is given.
+    /// Returns the capability in the default value of a type. A generic workspace type contains its type
+    /// arguments.
     fn defaulted(&self, ty: &RTy) -> Option<usize> {
         if let RTy::Own { place, args } = ty {
             let given = args.iter().find_map(by_default)?;
@@ -112,7 +113,7 @@ impl Checker<'_> {
                     return None;
                 }
                 if derive.name == "Deserialize" && is_skipped(&field.attrs) {
-                    // What is left out is made by its default, or by a function that is named beside it.
+                    // A skipped field is made by its default, or by a function that `default = ".."` names.
                     let named = serde_pairs(&field.attrs).iter().any(|pair| pair.path.is_ident("default"));
                     return if named { None } else { self.defaulted(&ty) };
                 }
@@ -120,7 +121,7 @@ impl Checker<'_> {
             });
             if let Some(id) = held {
                 let (ty, name) = (self.type_name(id), &derive.name);
-                let message = format!("the derived `{name}` makes the `{ty}` that this type holds");
+                let message = format!("the derived `{name}` makes the `{ty}` inside this type");
                 self.report(Rule::F06, "derive", derive.span, Some(id), message);
             }
         }
@@ -128,7 +129,8 @@ impl Checker<'_> {
 }
 
 impl Checker<'_> {
-    /// `#[serde(remote = "T")]` makes a T of what it reads, and `from = "T"` reads one.
+    /// Checks `#[serde(remote = "T")]`, which deserializes into a T, and `from = "T"`, which deserializes a
+    /// T first.
     fn stands_for(&mut self, attrs: &[syn::Attribute]) {
         for pair in serde_pairs(attrs) {
             let named = ["remote", "from", "try_from"].iter().any(|key| pair.path.is_ident(key));
@@ -140,18 +142,18 @@ impl Checker<'_> {
             let Ok(ty) = syn::parse_str::<syn::Type>(&written) else { continue };
             if let Some(id) = any(&self.ty(&ty)) {
                 let name = self.type_name(id);
-                let message = format!("the derived `Deserialize` makes the `{name}` that this text names");
+                let message = format!("the derived `Deserialize` makes a `{name}`, which is named here");
                 self.report(Rule::F06, "serde", text.span(), Some(id), message);
             }
         }
     }
 }
 
-/// Whether the default of a field makes a value of something that only the type's user names.
+/// Returns `true` if the default of a field makes a value of a type parameter.
 fn has_parameter(field: &RTy) -> bool {
     match field {
         RTy::Unknown => true,
-        // A name that nothing has, written as parameters are: `T`, `K2`.
+        // An unresolved name that is written as parameters are: `T`, `K2`.
         RTy::Far { path, args } if args.is_empty() && path.len() == 1 => path
             .first()
             .is_some_and(|name| name.chars().all(|one| one.is_ascii_uppercase() || one.is_ascii_digit())),
@@ -162,7 +164,7 @@ fn has_parameter(field: &RTy) -> bool {
     }
 }
 
-/// The `key = value` parts of `#[serde(…)]`.
+/// Returns the `key = value` parts of `#[serde(…)]`.
 fn serde_pairs(attrs: &[syn::Attribute]) -> Vec<syn::MetaNameValue> {
     let mut lists: Vec<proc_macro2::TokenStream> = Vec::new();
     for attr in attrs {
@@ -189,7 +191,7 @@ fn serde_pairs(attrs: &[syn::Attribute]) -> Vec<syn::MetaNameValue> {
         .collect()
 }
 
-/// Whether serde leaves a field out when it reads.
+/// Returns `true` if serde skips a field when it deserializes.
 fn is_skipped(attrs: &[syn::Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let syn::Meta::List(list) = &attr.meta else { return false };
@@ -205,7 +207,7 @@ fn is_skipped(attrs: &[syn::Attribute]) -> bool {
     })
 }
 
-/// The words of a `snake_case` or `CamelCase` name, in lower case.
+/// Returns the words of a `snake_case` or `CamelCase` name, in lower case.
 pub(super) fn words(ident: &proc_macro2::Ident) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let text: Vec<char> = bare(ident).chars().collect();
@@ -216,7 +218,7 @@ pub(super) fn words(ident: &proc_macro2::Ident) -> Vec<String> {
         }
         let before = at.checked_sub(1).and_then(|before| text.get(before)).copied();
         let next = text.get(at.saturating_add(1)).copied();
-        // `gitPush`, `HTTPPush`, `push2`: a hump, the end of an acronym, a number.
+        // A word starts at a capital (`gitPush`), after an acronym (`HTTPPush`) and at a number (`push2`).
         let hump = one.is_uppercase() && before.is_some_and(|before| !before.is_uppercase());
         let acronym = one.is_uppercase() && next.is_some_and(char::is_lowercase);
         let number = one.is_numeric() != before.is_some_and(char::is_numeric);

@@ -1,4 +1,4 @@
-//! Items: who is inside what, and what is a test.
+//! Items: the scopes that they open, and tests.
 
 use std::rc::Rc;
 use syn::visit::{self, Visit};
@@ -11,7 +11,7 @@ use crate::ty::{Name, Path, Ty, bare, name};
 use crate::{Rule, cfg};
 
 impl Checker<'_> {
-    /// Walks a module's items; inline modules are looked up by their place in the list.
+    /// Visits a module's items. Inline modules are found by their index in the list of modules.
     pub(super) fn module_items(&mut self, items: &[syn::Item]) {
         let mut nth = 0_usize;
         for item in items {
@@ -53,7 +53,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A module inside a block: its names stand in a frame.
+    /// Visits a module inside a block. Its names are in a frame and not in the module tree.
     fn block_module(&mut self, module: &syn::ItemMod, items: &[syn::Item]) {
         let keep = Keep { fields: true, ..Keep::default() };
         let table = collect::file(items, &module.attrs, keep, &mut self.names);
@@ -115,7 +115,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn unknown_node(&mut self, span: proc_macro2::Span, what: &str) {
-        let message = format!("an {what} of a kind that this version does not know");
+        let message = format!("this version does not know the syntax of this {what}");
         self.report(Rule::F08, "unknown-syntax", span, None, message);
     }
 
@@ -125,7 +125,7 @@ impl Checker<'_> {
         self.items.pop();
     }
 
-    /// A constant or static: its type is the annotation of its value.
+    /// Checks a constant or static, whose type applies to its value.
     pub(super) fn annotated(&mut self, ty: &syn::Type, value: &syn::Expr, generics: &syn::Generics) {
         self.generic_frame(generics);
         self.visit_type(ty);
@@ -135,7 +135,7 @@ impl Checker<'_> {
         self.frames.pop();
     }
 
-    /// Runs with no locals of the function around in sight.
+    /// Runs a check with the locals of the enclosing function out of scope.
     fn isolated(&mut self, inside: impl FnOnce(&mut Self)) {
         let floor = std::mem::replace(&mut self.floor, self.locals.len());
         inside(self);
@@ -178,7 +178,7 @@ impl Checker<'_> {
         self.frames.pop();
     }
 
-    /// A function with its parameters, its body and its return type.
+    /// Checks a function: parameters, body and return type.
     pub(super) fn function(
         &mut self,
         sig: &syn::Signature,
@@ -229,13 +229,13 @@ impl Checker<'_> {
         self.items.pop();
     }
 
-    /// The module, and the type of the `impl`, that the present function stands in.
+    /// Returns the path of the module or `impl` type that contains the current function.
     pub(super) fn home(&self) -> String {
         let path = self.item_path();
         path.rsplit_once("::").map_or_else(String::new, |(home, _)| home.to_owned())
     }
 
-    /// Binds the names of a pattern; a plain name gets the type.
+    /// Binds the names of a pattern. A plain name gets the type.
     pub(super) fn bind_pattern(&mut self, pat: &syn::Pat, ty: &RTy) {
         match pat {
             syn::Pat::Ident(ident) => self.bind(name(&ident.ident), ty.clone(), None),
@@ -252,7 +252,7 @@ impl Checker<'_> {
                 };
                 self.bind_pattern(&reference.pat, &inner);
             }
-            // What is inside an answer that can fail is what the answer was asked for.
+            // `Ok(x)` and `Some(x)` bind the type inside.
             syn::Pat::TupleStruct(one) if !matches!(ty, RTy::Infer | RTy::Unknown) => {
                 let wrapper = one.path.segments.last();
                 let inner = if wrapper.is_some_and(|seg| seg.ident == "Ok" || seg.ident == "Some") {
@@ -273,7 +273,7 @@ impl Checker<'_> {
                     },
                     _ => &[],
                 };
-                // `..` moves what stands after it.
+                // After `..` the index of an element is not known.
                 let plain = !one.elems.iter().any(|elem| matches!(elem, syn::Pat::Rest(_)));
                 for (at, elem) in one.elems.iter().enumerate() {
                     let known = if plain { parts.get(at).cloned() } else { None };
@@ -399,7 +399,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The last name of what a path means: of an import, the name it has where it comes from.
+    /// Returns the last name of the path that a path resolves to, which an import may have renamed.
     pub(super) fn last_name(&self, path: &syn::Path) -> String {
         let written = Path::of(path);
         match self.resolve(&written, Ns::Type).what {
@@ -409,7 +409,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a receiver takes its value.
+/// Classifies receivers.
 trait Owned {
     fn is_owned(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! F01 and F02: values of the type itself, and paths to its constructors. F12: paths to watched functions.
+//! F01, F02 and F12: literals, paths to constructors, and paths to functions with listed callers.
 
 use proc_macro2::Span;
 use syn::visit::Visit;
@@ -12,7 +12,7 @@ use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Name, Path, bare, generic_args};
 
 impl Checker<'_> {
-    /// `T { .. }`, in every spelling of `T`.
+    /// Checks `T { .. }`, in every spelling of `T`.
     pub(super) fn struct_literal(&mut self, one: &syn::ExprStruct) {
         let path = Path::with_self(&one.path, one.qself.as_ref());
         let res = self.resolve(&path, Ns::Type);
@@ -52,12 +52,12 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports a literal of the type, and in a capability crate asks for the grant.
+    /// Reports a literal of the type, and in a capability crate requires the grant.
     fn literal(&mut self, id: usize, route: &'static str, span: Option<Span>) {
         let Some(span) = span else { return };
         let name = self.type_name(id);
         if self.applies.dependent {
-            let message = format!("a `{name}` is made here by a literal");
+            let message = format!("a literal makes a `{name}`");
             self.report(Rule::F01, route, span, Some(id), message);
         }
         self.needs_grant(id, span);
@@ -74,7 +74,7 @@ impl Checker<'_> {
         self.literal(id, route, span);
     }
 
-    /// A path where a value stands, called or not.
+    /// Checks a path in an expression, called or not.
     pub(super) fn value_path(&mut self, qself: Option<&syn::QSelf>, path: &syn::Path) {
         let written = Path::with_self(path, qself);
         let res = self.resolve(&written, Ns::Value);
@@ -117,7 +117,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `T::f`: a constructor, a general one, a variant, or none of them.
+    /// Checks `T::f`, which may be a constructor, a general constructor or a variant.
     fn associated(
         &mut self,
         id: usize,
@@ -158,7 +158,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `<T as Trait>::f` and `<X as Into<T>>::into`.
+    /// Checks `<T as Trait>::f` and `<X as Into<T>>::into`.
     fn qualified(
         &mut self,
         own: &RTy,
@@ -195,12 +195,12 @@ impl Checker<'_> {
         self.unsafe_path(own, function);
     }
 
-    /// `Box::<T>::default`, `MaybeUninit::<T>::zeroed` and their kin on known types.
+    /// Checks `Box::<T>::default`, `MaybeUninit::<T>::zeroed` and similar functions of known types.
     fn general_of(&mut self, own: &RTy, path: &syn::Path, used: usize) {
         let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
         let name = bare(function);
         self.emptied_path(own, &name, function.span());
-        // `<str>::parse::<T>`: the type stands behind the function.
+        // In `<str>::parse::<T>` the type follows the function.
         let asked = path.segments.iter().nth(used).map(|seg| self.segment_args(seg)).unwrap_or_default();
         let made = general(&name).and_then(|kind| {
             let later = || asked.iter().find_map(|arg| kind.makes(arg));
@@ -221,7 +221,7 @@ impl Checker<'_> {
         self.unsafe_path(own, function);
     }
 
-    /// `Maker::make` of a capability crate, and a generic `Own::make::<T>` of a dependent.
+    /// Checks `Maker::make` of a capability crate, and a generic `Own::make::<T>` of a dependent.
     fn factory(&mut self, own: &RTy, path: &syn::Path, used: usize) {
         let Some(seg) = path.segments.iter().nth(used) else { return };
         let name = bare(&seg.ident);
@@ -232,7 +232,7 @@ impl Checker<'_> {
                 self.resolver.inventory.factories.get(place).and_then(|all| all.get(name.as_str()))
         {
             let ty = self.type_name(*id);
-            let message = format!("`{name}` gives a `{ty}` and takes none");
+            let message = format!("`{name}` returns a `{ty}` and takes none");
             self.report(Rule::F02, "factory", seg.ident.span(), Some(*id), message);
         }
         self.method_maker(&name, &args, seg.ident.span());
@@ -259,12 +259,12 @@ impl Checker<'_> {
                 "free",
                 span,
                 Some(*id),
-                format!("`{name}` gives a `{ty}` and takes none"),
+                format!("`{name}` returns a `{ty}` and takes none"),
             );
         }
     }
 
-    /// A function of another crate: what it is asked for stands in its generic arguments.
+    /// Checks a function of a crate that is not scanned, by its type arguments.
     fn far_function(&mut self, full: &[Name], path: &syn::Path) {
         let (Some(last), Some(seg)) = (full.last(), path.segments.last()) else { return };
         let mut args = self.segment_args(seg);
@@ -305,7 +305,7 @@ impl Checker<'_> {
         }
     }
 
-    /// F12: a path to a watched function.
+    /// F12: checks a path to a watched function.
     fn watched_path(&mut self, res: &crate::resolve::Res, path: &syn::Path) {
         if self.watched.is_empty() {
             return;
@@ -321,7 +321,7 @@ impl Checker<'_> {
         }
     }
 
-    /// F12: a function of a watched type.
+    /// F12: checks a function of a watched type.
     pub(super) fn watched_function(&mut self, own: &RTy, function: &proc_macro2::Ident) {
         let Some(place) = self.place_of(own) else { return };
         let name = bare(function);
@@ -362,7 +362,7 @@ impl Checker<'_> {
         }
     }
 
-    /// F12: a method call counts by name where the owner can be seen.
+    /// F12: checks a method call by the method's name, in packages that see the owner.
     pub(super) fn watched_method(&mut self, method: &proc_macro2::Ident) {
         let name = bare(method);
         let hit = self.watched.iter().find(|watched| watched.methods.contains(name.as_str())).copied();
@@ -374,13 +374,13 @@ impl Checker<'_> {
     fn caller(&mut self, watched: &crate::inventory::Watched, name: &str, span: Span, route: &'static str) {
         let item = self.item_path();
         if !crate::watch::is_caller(&item, &watched.callers) {
-            let message = format!("`{}::{name}` may not be called from `{item}`", watched.shown);
+            let message = format!("`{item}` is not a listed caller of `{}::{name}`", watched.shown);
             self.report(Rule::F12, route, span, None, message);
         }
     }
 }
 
-/// The identifier that names the type in a path: in `<T>`, or the segment before the function.
+/// Returns the position of the type's name in a path: in `<T>`, or the segment before the function.
 fn type_span(path: &syn::Path, qself: Option<&syn::QSelf>, used: usize) -> Option<Span> {
     if used == 0
         && let Some(own) = qself
@@ -391,7 +391,7 @@ fn type_span(path: &syn::Path, qself: Option<&syn::QSelf>, used: usize) -> Optio
     path.segments.iter().nth(at).map(|seg| seg.ident.span())
 }
 
-/// The last identifier of a written type, inside references, parentheses and pointers.
+/// Returns the position of a written type's last name, inside references, parentheses and pointers.
 pub(super) fn last_span(ty: &syn::Type) -> Option<Span> {
     match ty {
         syn::Type::Path(path) => path.path.segments.last().map(|seg| seg.ident.span()),

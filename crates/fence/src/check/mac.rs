@@ -1,4 +1,4 @@
-//! F05: what is handed to macros, what macros are made of, and attributes.
+//! F05: macro arguments, macro bodies, and attributes.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
@@ -32,9 +32,9 @@ const CLEAN: &[&str] = &[
 ];
 /// Macros whose second argument is a pattern.
 const PATTERNS: &[&str] = &["matches", "assert_matches", "debug_assert_matches", "assert_let", "if_let"];
-/// Macros whose arguments are kept as tokens.
+/// Macros that keep their arguments as tokens.
 const QUOTES: &[&str] = &["quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "format_ident"];
-/// Attributes whose text never becomes code that makes a value.
+/// Attributes whose arguments never become code that makes a value.
 const PLAIN_ATTRIBUTES: &[&str] = &[
     "doc",
     "cfg",
@@ -79,7 +79,7 @@ const PLAIN_ATTRIBUTES: &[&str] = &[
     "proc_macro_attribute",
 ];
 
-/// Macros of the standard library that take values alone.
+/// Macros of the standard library whose arguments are values. A path in them is not the mention of a type.
 const VALUES: &[&str] = &[
     "assert",
     "assert_eq",
@@ -101,15 +101,15 @@ const VALUES: &[&str] = &[
     "writeln",
 ];
 
-/// What a path alone is, as an argument of a macro.
+/// The meaning of an argument that is only a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bare {
-    /// How a macro is told of a type.
+    /// The name of a type, passed to a macro.
     Mention,
     Value,
 }
 
-/// Arguments of a macro, as far as they parse.
+/// The parsed arguments of a macro.
 enum Arguments {
     Expressions(Punctuated<syn::Expr, syn::Token![,]>),
     Statements(Vec<syn::Stmt>),
@@ -125,7 +125,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The bodies of a `macro_rules!`; its matchers make nothing.
+    /// Checks the bodies of a `macro_rules!`. Its matchers make no values.
     fn scan_rules(&mut self, tokens: &TokenStream) {
         let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
         let groups = list.iter().filter_map(|token| match token {
@@ -139,7 +139,8 @@ impl Checker<'_> {
         }
     }
 
-    /// One body, its parameters filled with names that mean nothing: as tokens, then as code if it is code.
+    /// Checks one body twice, first as tokens and then as code if it parses. Parameters are replaced by
+    /// unknown names.
     fn rule_body(&mut self, body: &TokenStream) {
         let start = self.out.len();
         self.scan_tokens(body);
@@ -148,13 +149,13 @@ impl Checker<'_> {
         let middle = self.out.len();
         self.as_tokens(|this| this.walk(code, Bare::Mention));
         self.budget = self.budget.saturating_add(cost);
-        // What the tokens have told of a line is not told again.
+        // A line that the token scan reported is not reported again.
         let more = self.out.split_off(middle);
         self.out
             .extend(more.into_iter().filter(|one| one.rule != Rule::F05 || !said.contains(&one.site.line)));
     }
 
-    /// A call: its arguments are walked as code, if they are code.
+    /// Checks a macro call. Arguments that parse are walked as code.
     pub(super) fn call_of_macro(&mut self, mac: &syn::Macro, attrs: &[syn::Attribute]) {
         if Self::skips(attrs) {
             return;
@@ -167,7 +168,7 @@ impl Checker<'_> {
             _ => written.clone(),
         };
         if known == "include" && written != "include" && self.applies.dependent {
-            let message = "`include!` under another name: its text is not read".to_owned();
+            let message = "`include!` under another name is not read".to_owned();
             self.report(Rule::F08, "include-renamed", last.ident.span(), None, message);
             return;
         }
@@ -205,7 +206,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Tokens as code, where they are code and not too deep, and what their way down costs.
+    /// Parses tokens that are not nested too deeply, and returns the depth that they use up.
     fn code(&mut self, tokens: &TokenStream) -> Option<(Arguments, u32)> {
         let buffer = TokenBuffer::new2(tokens.clone());
         let cost = parse::check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
@@ -214,7 +215,7 @@ impl Checker<'_> {
         Some((code, cost))
     }
 
-    /// One expression, if the tokens are one and it is not too deep.
+    /// Parses tokens as one expression that is not nested too deeply.
     pub(super) fn expression(&self, tokens: TokenStream) -> Option<syn::Expr> {
         let buffer = TokenBuffer::new2(tokens.clone());
         parse::check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
@@ -225,7 +226,7 @@ impl Checker<'_> {
         match code {
             Arguments::Expressions(list) => {
                 for expr in &list {
-                    // A path alone is how a macro is told of a type.
+                    // A lone path may be the name of a type that is passed to the macro.
                     if bare == Bare::Value || !self.is_type_mention(expr) {
                         self.visit_expr(expr);
                     }
@@ -252,7 +253,7 @@ impl Checker<'_> {
         matches!(res.what, What::Type(_)) && res.used == written.segs.len()
     }
 
-    /// `matches!(value, pattern if guard)`.
+    /// Checks `matches!(value, pattern if guard)`.
     fn matching(&mut self, tokens: &TokenStream) {
         let parts = (|input: ParseStream<'_>| {
             let value = input.parse::<syn::Expr>()?;
@@ -278,7 +279,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Types that a call hands to a macro which makes a value of them.
+    /// Reports types that a call passes to a macro which makes a value of them.
     fn handed_types(&mut self, called: &str, tokens: &TokenStream) {
         if !self.applies.dependent {
             return;
@@ -326,12 +327,12 @@ impl Checker<'_> {
         }
         for (id, span) in findings {
             let ty = self.type_name(id);
-            let message = format!("`{called}!` makes a value of the type that it is handed, here `{ty}`");
+            let message = format!("`{called}!` makes a value of the type that is passed to it, here `{ty}`");
             self.report(Rule::F05, "macro-rules", span, Some(id), message);
         }
     }
 
-    /// Whether what a macro does with a type makes a value of this one.
+    /// Returns `true` if the use of a macro parameter makes a value of this type.
     fn makes(&self, id: usize, build: &Build, call: &TokenStream) -> bool {
         let known =
             |name: &str| self.resolver.inventory.origin(id, name).is_some() || general(name).is_some();
@@ -356,7 +357,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An attribute: its arguments as tokens, and serde's paths in strings.
+    /// Checks the arguments of an attribute as tokens, and serde's paths in strings.
     pub(super) fn attribute(&mut self, attr: &syn::Attribute) {
         let path = attr.path();
         let first = path.segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
@@ -383,7 +384,7 @@ impl Checker<'_> {
         self.scan_tokens(&list.tokens);
     }
 
-    /// `#[serde(default = "T::new", with = "module", deserialize_with = "f")]`.
+    /// Checks `#[serde(default = "T::new", with = "module", deserialize_with = "f")]`.
     fn serde(&mut self, list: &syn::MetaList) {
         let metas = list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated);
         for meta in metas.iter().flatten() {
@@ -418,7 +419,7 @@ impl Checker<'_> {
         };
         if let Some(id) = made {
             let ty = self.type_name(id);
-            let message = format!("serde makes a `{ty}` here with the function that this text names");
+            let message = format!("serde makes a `{ty}` with the function named here");
             self.report(Rule::F02, "serde", span, Some(id), message);
         }
     }
@@ -432,13 +433,13 @@ impl Checker<'_> {
     }
 }
 
-/// The longest text that is read as a path: what is longer could nest without end.
+/// The longest string that is parsed as a path. A longer one could nest deeply enough to exhaust the stack.
 pub(super) const MOST_IN_TEXT: usize = 512;
 
-/// The most that a body is filled inside itself.
+/// The limit of nested groups for [`filled`].
 const MOST_FILLED: u32 = 128;
 
-/// A macro's body with `$name` as a name that nothing has, `$crate` as `crate`, and `$( … )*` once.
+/// Returns a macro's body with `$name` as an unknown name, `$crate` as `crate`, and `$( … )*` repeated once.
 fn filled(body: &TokenStream, depth: u32) -> TokenStream {
     let mut out = Vec::new();
     let mut rest = body.clone().into_iter().peekable();
@@ -450,7 +451,8 @@ fn filled(body: &TokenStream, depth: u32) -> TokenStream {
                 let given = ident != "crate";
                 out.push(TokenTree::Ident(proc_macro2::Ident::new(&text, ident.span())));
                 rest.next();
-                // `$module::T`: whatever module that is, the name after it stays.
+                // In `$module::T` the name after the parameter is kept, since it may be a capability in any
+                // module.
                 if given && is_path(&rest) {
                     out.pop();
                     rest.next();
@@ -462,7 +464,7 @@ fn filled(body: &TokenStream, depth: u32) -> TokenStream {
             {
                 out.extend(filled(&group.stream(), depth.saturating_add(1)));
                 rest.next();
-                // The separator, if there is one, and `*`, `+` or `?`.
+                // The optional separator, and `*`, `+` or `?`.
                 for _ in 0..2 {
                     if let Some(TokenTree::Punct(punct)) = rest.peek() {
                         let last = matches!(punct.as_char(), '*' | '+' | '?');
@@ -487,7 +489,7 @@ fn filled(body: &TokenStream, depth: u32) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Whether `::` and a name follow that starts as a type's name does.
+/// Returns `true` if `::` and a name with a capital letter follow.
 fn is_path(rest: &std::iter::Peekable<proc_macro2::token_stream::IntoIter>) -> bool {
     let next: Vec<TokenTree> = rest.clone().take(3).collect();
     match next.as_slice() {

@@ -1,4 +1,4 @@
-//! The walk over one file's tree that reports what the rules name.
+//! The second pass over one file: a syntax visitor that applies the rules.
 
 mod calls;
 mod define;
@@ -30,7 +30,7 @@ use crate::rule::Off;
 use crate::ty::{Name, Path, Seg, Ty};
 use crate::{Rule, cfg};
 
-/// What applies to the package that a file belongs to.
+/// The rules that apply to the package of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -43,7 +43,7 @@ pub(crate) struct Applies {
     pub(crate) capability: bool,
     /// Rule E01.
     pub(crate) race: bool,
-    /// Rule F05 alone: macros that a dependent can call.
+    /// Rule F05 alone, for macros that a dependent can call.
     pub(crate) macros: bool,
 }
 
@@ -52,13 +52,13 @@ pub(crate) struct Applies {
 struct Local {
     name: Name,
     ty: RTy,
-    /// It holds the result of a call that may name a race.
+    /// The call whose result the variable holds, if it may report a race.
     race: Option<race::Call>,
-    /// It is a closure that gives such a result.
+    /// The call that the variable, a closure, returns the result of.
     gives: Option<race::Call>,
 }
 
-/// The function around.
+/// The enclosing function.
 #[derive(Debug, Clone)]
 struct FnContext {
     output: RTy,
@@ -67,7 +67,7 @@ struct FnContext {
     test_feature: bool,
 }
 
-/// The walk over one module of one file.
+/// The visitor of one module of one file.
 pub(crate) struct Checker<'c> {
     pub(crate) resolver: &'c Resolver<'c>,
     pub(crate) config: &'c Config,
@@ -81,17 +81,17 @@ pub(crate) struct Checker<'c> {
     items: Vec<String>,
     fns: Vec<FnContext>,
     locals: Vec<Local>,
-    /// Locals below this belong to a function around this one.
+    /// The index of this function's first local. Those before it belong to an enclosing function.
     floor: usize,
     unsafe_depth: u32,
-    /// Inside the initializer of a binding whose written type holds no capability.
+    /// Greater than zero in the initializer of a binding whose written type contains no capability.
     other_type: u32,
-    /// What is left of the way down for arguments of macros.
+    /// The remaining nesting depth for macro arguments.
     budget: u32,
     route: Option<&'static str>,
-    /// What the closure that is walked next gets as its first argument.
+    /// The type of the first argument of the next closure.
     handed: RTy,
-    /// Inside the body of a `macro_rules!`: what makes a capability there is F05.
+    /// `true` in the body of a `macro_rules!`, in which other findings become F05.
     in_rules: bool,
     names: Names,
     out: Vec<Finding>,
@@ -149,7 +149,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// Walks a tree and gives what was found, then the literals of the grant type.
+    /// Visits a tree, and returns the findings and the literals of the grant type.
     pub(crate) fn run(mut self, tree: &parse::Tree) -> (Vec<Finding>, Vec<Finding>) {
         match tree {
             parse::Tree::Items(file) => {
@@ -168,7 +168,7 @@ impl<'c> Checker<'c> {
         (self.out, self.grants)
     }
 
-    /// The names that a block defines, in front of those around it.
+    /// Opens a frame with the names that a block defines.
     fn block_frame(&mut self, stmts: &[syn::Stmt]) {
         let keep = Keep { fields: true, ..Keep::default() };
         let table = collect::block(stmts, keep, &mut self.names);
@@ -196,7 +196,7 @@ impl<'c> Checker<'c> {
         path
     }
 
-    /// Puts a finding down, unless its rule is off.
+    /// Records a finding, unless its rule is disabled.
     fn report(&mut self, rule: Rule, route: &'static str, span: Span, ty: Option<usize>, message: String) {
         let made = matches!(rule, Rule::F01 | Rule::F02 | Rule::F03 | Rule::F04);
         let rule = if self.in_rules && made { Rule::F05 } else { rule };
@@ -242,12 +242,12 @@ impl<'c> Checker<'c> {
         self.resolver.inventory.name(id)
     }
 
-    /// Whether attributes keep what they stand on out of every build but a test.
+    /// Returns `true` if attributes restrict an item to test builds.
     fn skips(attrs: &[syn::Attribute]) -> bool {
         cfg::is_test(attrs)
     }
 
-    /// Whether attributes make a function a test.
+    /// Returns `true` if attributes mark a function as a test.
     fn is_test_function(&self, attrs: &[syn::Attribute]) -> bool {
         attrs.iter().any(|attr| {
             if matches!(attr.meta, syn::Meta::NameValue(_)) {
@@ -259,18 +259,20 @@ impl<'c> Checker<'c> {
             let (found, used) = self.attribute_target(&path);
             match found {
                 Some(full) => self.config.test_attributes.contains(&full) || is_core_test(&full),
-                // Nothing here has that name: the compiler's own `#[test]`, or a listed path as written.
+                // No item has the name, so it is the compiler's `#[test]` or a listed path as written.
                 None => used && (plain || self.config.test_attributes.contains(&names.join("::"))),
             }
         })
     }
 
-    /// The whole path of an attribute that something here names, and whether it is free of local names.
+    /// Returns the whole path of an attribute that an import names, and whether no local item can hide the
+    /// name.
     fn attribute_target(&self, path: &Path) -> (Option<String>, bool) {
         use crate::resolve::What;
         let join = |full: &[Name]| full.iter().map(ToString::to_string).collect::<Vec<_>>().join("::");
         if let [only] = path.segs.as_slice() {
-            // A function of that name is in another namespace; an import brings whatever there is.
+            // Attributes are in the macro namespace. A function of that name does not hide one, but an
+            // import may bring one.
             let Some(import) = self.import_named(&only.name) else { return (None, true) };
             return match self.resolve(&import, Ns::Type).what {
                 What::Far(full) => (Some(join(&full)), true),
@@ -284,7 +286,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// The path of an import that gives this name, here or around.
+    /// Returns the path of an import of this name, in the module or an enclosing block.
     fn import_named(&self, name: &Name) -> Option<Path> {
         let blocks = self.frames.iter().rev().filter_map(|frame| frame.names.as_ref()?.tables.first());
         let here = self.resolver.world.table(self.module);
@@ -304,12 +306,13 @@ impl<'c> Checker<'c> {
     }
 }
 
-/// Whether a function, by its own name and the one before it, makes values out of memory.
+/// Returns `true` if a function makes values from raw memory. `before` is the name before its own in the
+/// path.
 pub(crate) fn is_unsafe(before: &str, name: &str) -> bool {
     unsafety::is_unsafe(before, name)
 }
 
-/// Whether a function of this name is taken for a general constructor, or for one that reads memory.
+/// Returns `true` if a function of this name counts as a general constructor, or as one from raw memory.
 pub(crate) fn is_general_name(name: &str) -> bool {
     general::general(name).is_some() || unsafety::is_unsafe_name(name)
 }

@@ -1,4 +1,4 @@
-//! E01: what patterns do with a result that may name a race, alone or inside a tuple, an array, or `Some(..)`.
+//! E01: what patterns do with a result that may report a race, also inside a tuple, an array, or `Some(..)`.
 
 use syn::visit::Visit;
 
@@ -10,34 +10,34 @@ use crate::ty::bare;
 /// What a pattern does with the error.
 #[derive(Debug, PartialEq, Eq)]
 enum Binding {
-    /// `Ok(..)` alone: the error is not looked at here.
+    /// `Ok(..)` alone, which does not look at the error.
     None,
-    /// `Err(_)`: it is let go.
+    /// `Err(_)`, which discards it.
     Dropped,
-    /// `_`: whatever it is, it is let go.
+    /// `_`, which discards the whole result.
     Wild,
-    /// `Err(e)`, or a name for the whole.
+    /// `Err(e)`, or a name for the whole result.
     Named(String),
-    /// Something else that looks at it.
+    /// Another pattern that looks at the error.
     Other,
 }
 
-/// One step from a written value to a part of it.
+/// One step from a value to a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// A place in a tuple or an array, and how many there are.
+    /// An index in a tuple or an array, and the length.
     At(usize, usize),
-    /// What `Some(..)` or `Ok(..)` holds.
+    /// The value inside `Some(..)` or `Ok(..)`.
     Within,
 }
 
-/// A part of a written value whose result may name a race.
+/// A part of a value that is a result that may report a race.
 struct Part {
     steps: Vec<Step>,
     call: Call,
 }
 
-/// One arm, as far as it matters here.
+/// One arm of a `match`.
 struct Arm<'a> {
     pat: &'a syn::Pat,
     guard: Option<&'a syn::Expr>,
@@ -45,7 +45,7 @@ struct Arm<'a> {
 }
 
 impl Checker<'_> {
-    /// The calls that a written value has in it, each with the way to it.
+    /// Returns the calls in a tuple, an array or a wrapper, each with the steps to it.
     fn race_parts(&self, expr: &syn::Expr) -> Vec<Part> {
         let mut out = Vec::new();
         if self.race_applies() {
@@ -88,7 +88,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `let _ = call` and `let Ok(..) = call else { .. }`.
+    /// Reports `let _ = call` and `let Ok(..) = call else { .. }`.
     pub(super) fn race_binding(&mut self, pat: &syn::Pat, init: &syn::LocalInit) {
         for part in self.race_parts(&init.expr) {
             for case in reached(pat, &part.steps) {
@@ -103,7 +103,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The names that a pattern gives to parts of a value: what they hold is followed.
+    /// Records the calls behind the names that a pattern binds.
     pub(super) fn race_names(&mut self, pat: &syn::Pat, value: &syn::Expr) {
         for part in self.race_parts(value) {
             for case in reached(pat, &part.steps) {
@@ -114,7 +114,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `_ = call`, also in a tuple or an array, and `r = call`.
+    /// Reports `_ = call`, also in a tuple or an array, and records `r = call`.
     pub(super) fn race_assigned(&mut self, left: &syn::Expr, right: &syn::Expr) {
         if !self.race_applies() {
             return;
@@ -147,7 +147,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `matches!(call, Ok(_))`.
+    /// Reports `matches!(call, Ok(_))`.
     pub(super) fn race_matches(&mut self, value: &syn::Expr, pat: &syn::Pat, guard: Option<&syn::Expr>) {
         let parts = self.race_parts(value);
         if parts.is_empty()
@@ -165,7 +165,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `if let` and `while let`, alone or in a chain.
+    /// Reports `if let` and `while let`, alone or in a chain.
     pub(super) fn race_condition(&mut self, cond: &syn::Expr, branches: &Branches<'_>) {
         if !self.race_applies() {
             return;
@@ -188,7 +188,7 @@ impl Checker<'_> {
             }
             for part in parts {
                 let cases = reached(&one.pat, &part.steps);
-                // Nothing of it is looked at where the pattern is of another shape.
+                // A pattern of another shape looks at nothing.
                 let looks = !cases.is_empty()
                     && cases.iter().all(|case| match error_binding(case) {
                         Binding::Named(error) => {
@@ -200,7 +200,8 @@ impl Checker<'_> {
                                 if let Some(then) = branches.then {
                                     used.visit_block(then);
                                 }
-                                // A condition beside it counts as well, as in `if let Err(e) = r && e.is_race()`.
+                                // Another condition of the chain counts as well: `if let Err(e) = r &&
+                                // e.is_race()`.
                                 if let Some(right) = chain {
                                     used.visit_expr(right);
                                 }
@@ -222,7 +223,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `match` with an arm that lets the error go.
+    /// Reports a `match` with an arm that discards the error.
     pub(super) fn race_match(&mut self, one: &syn::ExprMatch) {
         let parts = self.race_parts(&one.expr);
         let all = one.arms.iter();
@@ -242,7 +243,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether code says one of the names of a race.
+    /// Returns `true` if code mentions one of the names of a race.
     fn names_race(&self, look: impl FnOnce(&mut Mentions<'_>)) -> bool {
         let Some(race) = self.config.race.as_ref() else { return false };
         let mut mentions = Mentions::of(&race.names);
@@ -251,17 +252,19 @@ impl Checker<'_> {
     }
 }
 
-/// How far a value is taken apart.
+/// The limit of nested tuples and wrappers that are searched.
 const MOST_STEPS: usize = 16;
 
-/// The argument of `Some(..)` and `Ok(..)`.
+/// Returns the argument of `Some(..)` or `Ok(..)`.
 fn wrapped(one: &syn::ExprCall) -> Option<&syn::Expr> {
     let syn::Expr::Path(path) = &*one.func else { return None };
     let last = path.path.segments.last()?;
     (last.ident == "Some" || last.ident == "Ok").then(|| one.args.first()).flatten()
 }
 
-/// Whether the arms let the error of a part go. Beside other parts, `_` is no loss where another arm looks at it.
+/// Returns `true` if the arms discard the error of a part.
+///
+/// In a tuple, `_` discards nothing if another arm looks at the same part.
 fn lost(arms: &[Arm<'_>], steps: &[Step]) -> bool {
     let (mut dropped, mut wild, mut looked) = (false, false, false);
     for arm in arms {
@@ -284,7 +287,7 @@ fn lost(arms: &[Arm<'_>], steps: &[Step]) -> bool {
     dropped || wild && (steps.is_empty() || !looked)
 }
 
-/// The patterns that a part of a value is held against, those of all alternatives.
+/// Returns the patterns that a part of a value is matched with, in all alternatives.
 fn reached<'p>(pat: &'p syn::Pat, steps: &[Step]) -> Vec<&'p syn::Pat> {
     let mut out = Vec::new();
     reach(pat, steps, &mut out);
@@ -298,7 +301,7 @@ fn reach<'p>(pat: &'p syn::Pat, steps: &[Step], out: &mut Vec<&'p syn::Pat>) {
         (syn::Pat::Type(one), _) => reach(&one.pat, steps, out),
         (syn::Pat::Or(one), _) => one.cases.iter().for_each(|case| reach(case, steps, out)),
         (_, []) | (syn::Pat::Wild(_) | syn::Pat::Rest(_), _) => out.push(pat),
-        // `None` looks like a name.
+        // `None` parses as a binding.
         (syn::Pat::Ident(one), _) if one.ident.to_string().starts_with(char::is_uppercase) => {}
         (syn::Pat::Ident(_), _) => out.push(pat),
         (syn::Pat::Tuple(one), [Step::At(at, of), rest @ ..]) => {
@@ -321,7 +324,7 @@ fn reach<'p>(pat: &'p syn::Pat, steps: &[Step], out: &mut Vec<&'p syn::Pat>) {
     }
 }
 
-/// The pattern at a place, where `..` may stand for several.
+/// Returns the pattern at an index. `..` matches any number of elements.
 fn element<'p>(elems: &[&'p syn::Pat], at: usize, of: usize) -> Option<&'p syn::Pat> {
     let Some(rest) = elems.iter().position(|pat| matches!(pat, syn::Pat::Rest(_))) else {
         return elems.get(at).copied();
@@ -347,7 +350,7 @@ fn error_binding(pat: &syn::Pat) -> Binding {
             match (last.as_str(), one.elems.first()) {
                 ("Ok", _) => Binding::None,
                 ("Err", Some(inner)) => match error_binding(inner) {
-                    // A name that says it is not used may still be used.
+                    // A name with a leading underscore may still be used.
                     Binding::Named(error) => Binding::Named(error),
                     Binding::Wild => Binding::Dropped,
                     _ => Binding::Other,

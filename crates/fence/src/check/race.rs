@@ -1,4 +1,4 @@
-//! E01: the result of an open that may name a race is handed on, or the race is named.
+//! E01: a result that may report a race has to be propagated, or the race has to be named.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -10,14 +10,14 @@ use crate::config::Race;
 use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Path, bare};
 
-/// A call whose result may name a race.
+/// A call whose result may report a race.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     span: Span,
     method: String,
 }
 
-/// Methods that keep the result as it is, or only change what is in it.
+/// Methods that keep the result, or change only its value.
 const KEEPS: &[&str] = &[
     "map",
     "and_then",
@@ -32,7 +32,7 @@ const KEEPS: &[&str] = &[
     "as_deref",
     "and",
 ];
-/// Methods after which the error is gone.
+/// Methods that discard the error.
 const DROPS: &[&str] = &[
     "unwrap",
     "expect",
@@ -48,11 +48,11 @@ const DROPS: &[&str] = &[
     "into_iter",
     "or",
 ];
-/// Methods that get the error in a closure.
+/// Methods that pass the error to a closure.
 const CLOSURES: &[&str] = &["map_err", "unwrap_or_else", "or_else", "map_or_else", "is_err_and"];
 
 impl Checker<'_> {
-    /// Whether rule E01 is asked here.
+    /// Returns `true` if rule E01 applies to this package.
     pub(super) const fn race_applies(&self) -> bool {
         self.applies.race && self.config.race.is_some()
     }
@@ -61,7 +61,7 @@ impl Checker<'_> {
         if self.applies.race { self.config.race.as_ref() } else { None }
     }
 
-    /// The call behind an expression, where its result may name a race.
+    /// Returns the call that produces an expression's value, if its result may report a race.
     pub(super) fn race_call(&self, expr: &syn::Expr) -> Option<Call> {
         let race = self.race()?;
         match expr {
@@ -119,7 +119,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `T::open`, called or handed on.
+    /// Recognizes `T::open`, called or passed as a function.
     fn race_path(&self, path: &syn::ExprPath) -> Option<Call> {
         let race = self.race()?;
         let written = Path::with_self(&path.path, path.qself.as_ref());
@@ -132,7 +132,7 @@ impl Checker<'_> {
         (res.used < written.segs.len() && self.is_race(own)).then(|| Call { span: path.span(), method })
     }
 
-    /// What a closure gives, where its first parameter is of this type.
+    /// Returns the call that a closure returns, for a first parameter of this type.
     pub(super) fn race_closure(&mut self, closure: &syn::ExprClosure, given: &RTy) -> Option<Call> {
         self.race()?;
         let locals = self.locals.len();
@@ -144,7 +144,7 @@ impl Checker<'_> {
         call
     }
 
-    /// What a function that is handed to a method gives for each item.
+    /// Returns the call that a function argument makes for each item.
     fn race_function(&mut self, one: &syn::ExprMethodCall) -> Option<Call> {
         let given = self.given_to_function(one);
         match one.args.last()? {
@@ -154,7 +154,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The call that makes the items of an iterator.
+    /// Returns the call that produces the items of an iterator.
     fn race_items(&mut self, expr: &syn::Expr) -> Option<Call> {
         self.race()?;
         let mut expr = expr;
@@ -174,7 +174,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a local variable holds from here on.
+    /// Records the new value of a local variable.
     pub(super) fn now_holds(&mut self, name: &str, call: Option<Call>) {
         let own = self.locals.get_mut(self.floor..).unwrap_or_default();
         if let Some(local) = own.iter_mut().rev().find(|local| &*local.name == name) {
@@ -194,11 +194,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn dropped(&mut self, call: &Call, how: &str, route: &'static str) {
-        let message = format!("`{}` may name a race, and {how} drops it", call.method);
+        let message = format!("`{}` may report a race, and {how} drops the result", call.method);
         self.report(Rule::E01, route, call.span, None, message);
     }
 
-    /// `.unwrap()` and its kin on the result.
+    /// Reports `.unwrap()` and similar methods on the result.
     pub(super) fn race_method(&mut self, one: &syn::ExprMethodCall) {
         if self.race().is_none() {
             return;
@@ -223,7 +223,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A call as a statement.
+    /// Reports a call as a statement.
     pub(super) fn race_statement(&mut self, expr: &syn::Expr) {
         if matches!(expr, syn::Expr::Path(_)) {
             return;
@@ -233,14 +233,14 @@ impl Checker<'_> {
         }
     }
 
-    /// `for x in call`: an error is no turn of the loop.
+    /// Reports `for x in call`, which skips the loop for an error.
     pub(super) fn race_loop(&mut self, expr: &syn::Expr) {
         if let Some(call) = self.race_call(expr) {
             self.dropped(&call, "a loop", "loop");
         }
     }
 
-    /// `drop(call)`.
+    /// Reports `drop(call)`.
     pub(super) fn race_drop_call(&mut self, one: &syn::ExprCall) {
         if self.race().is_none() {
             return;
@@ -256,7 +256,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `Result::ok(call)`: a method under the name of its type.
+    /// Reports `Result::ok(call)`, a method called by its path.
     fn race_result_function(
         &mut self,
         path: &syn::ExprPath,
@@ -277,7 +277,7 @@ impl Checker<'_> {
     }
 }
 
-/// The value of a block that has nothing else in it.
+/// Returns the value of a block that consists of one expression.
 fn tail_of(block: &syn::Block) -> Option<&syn::Expr> {
     match block.stmts.as_slice() {
         [syn::Stmt::Expr(tail, None)] => Some(tail),
@@ -285,7 +285,7 @@ fn tail_of(block: &syn::Block) -> Option<&syn::Expr> {
     }
 }
 
-/// Whether a function that is handed the error has no use for it.
+/// Returns `true` if a function argument ignores the error.
 fn ignored(function: &syn::Expr) -> bool {
     match function {
         syn::Expr::Closure(closure) => ignores(closure),
@@ -296,7 +296,7 @@ fn ignored(function: &syn::Expr) -> bool {
     }
 }
 
-/// Whether a closure has no use for its argument.
+/// Returns `true` if a closure ignores its argument.
 fn ignores(closure: &syn::ExprClosure) -> bool {
     let Some(first) = closure.inputs.first() else { return true };
     let mut pat = first;
@@ -312,13 +312,13 @@ fn ignores(closure: &syn::ExprClosure) -> bool {
     }
 }
 
-/// Whether code says one of some names.
+/// A search for one of several names in code.
 pub(super) struct Mentions<'n> {
     names: &'n [String],
     pub(super) found: bool,
 }
 
-/// Whether code says a name.
+/// Returns `true` if code mentions a name.
 pub(super) fn names_in(name: &str, look: impl FnOnce(&mut Mentions<'_>)) -> bool {
     let names = [name.to_owned()];
     let mut mentions = Mentions::of(&names);
@@ -326,13 +326,13 @@ pub(super) fn names_in(name: &str, look: impl FnOnce(&mut Mentions<'_>)) -> bool
     mentions.found
 }
 
-/// `Result::ok`, handed on.
+/// Recognizes `Result::ok` as a function argument.
 fn is_result_ok(function: &syn::Expr) -> bool {
     let syn::Expr::Path(path) = function else { return false };
     path.path.segments.last().is_some_and(|seg| seg.ident == "ok")
 }
 
-/// What is called, without its parentheses.
+/// Returns a called expression without its parentheses.
 fn called(func: &syn::Expr) -> &syn::Expr {
     let mut func = func;
     while let syn::Expr::Paren(inner) = func {
@@ -357,7 +357,7 @@ impl<'n> Mentions<'n> {
                 match token {
                     TokenTree::Ident(ident) => self.said(&ident),
                     TokenTree::Group(group) => stack.push(group.stream()),
-                    // `"{e}"` names it as well.
+                    // A format string such as `"{e}"` mentions a name as well.
                     TokenTree::Literal(literal) => self.text(&literal.to_string()),
                     TokenTree::Punct(_) => {}
                 }

@@ -1,4 +1,4 @@
-//! Tokens that nothing parsed: paths in them are still paths.
+//! Paths in tokens that do not parse as code.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
@@ -10,7 +10,7 @@ use crate::macros::{ends_in_rest, is, is_path_sep, not_a_literal, pattern_follow
 use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Lead, Name, Path, Seg, bare, name};
 
-/// A path in tokens: its segments, where it starts, and the token after it.
+/// A path in tokens, with the index of the token after it.
 struct Found {
     path: Path,
     idents: Vec<proc_macro2::Ident>,
@@ -18,7 +18,7 @@ struct Found {
 }
 
 impl Checker<'_> {
-    /// Looks for what makes a capability in tokens of any kind.
+    /// Reports tokens that make a capability.
     pub(super) fn scan_tokens(&mut self, tokens: &TokenStream) {
         if self.applies.dependent || self.applies.macros {
             self.scan_level(tokens, 0);
@@ -54,7 +54,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `.mint(…)` in tokens.
+    /// Checks `.mint(…)` in tokens.
     fn token_method(&mut self, list: &[TokenTree], index: usize) {
         let rest = list.get(index..).unwrap_or_default();
         if let [dot, TokenTree::Ident(method), TokenTree::Group(args), ..] = rest
@@ -65,7 +65,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `: T = value;` in tokens: the value is asked what makes it.
+    /// Checks the value of `: T = value;` in tokens.
     fn token_annotations(&mut self, list: &[TokenTree]) {
         if !self.applies.dependent {
             return;
@@ -102,14 +102,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Runs with what is found counted as found in a macro.
+    /// Runs a check whose findings count as findings in a macro.
     pub(super) fn as_tokens(&mut self, inside: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.in_rules, true);
         inside(self);
         self.in_rules = outer;
     }
 
-    /// `struct XCapability` in tokens is a look-alike.
+    /// Reports `struct XCapability` in tokens as a look-alike.
     fn token_definition(&mut self, list: &[TokenTree], index: usize, ident: &proc_macro2::Ident) {
         if (ident == "struct" || ident == "enum" || ident == "union")
             && let Some(TokenTree::Ident(name)) = list.get(index.saturating_add(1))
@@ -118,7 +118,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reads the path whose first name is at `first`, judges it, and says where to go on.
+    /// Checks the path whose first name is at `first`, and returns the index to continue at.
     fn path_at(&mut self, list: &[TokenTree], start: usize, first: usize) -> usize {
         let Some(found) = read_path(list, first) else { return first.saturating_add(1) };
         let after = first.saturating_add(1);
@@ -168,7 +168,8 @@ impl Checker<'_> {
         self.token_literal(id, list, start, found.next, Some(span));
     }
 
-    /// A variant has no group where it is a unit: then only a pattern's place keeps it silent.
+    /// Checks a variant. A unit variant is followed by no group, so only its position can show that it is a
+    /// pattern.
     fn token_variant(
         &mut self,
         id: usize,
@@ -189,7 +190,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `Mint::new` in tokens.
+    /// Checks `Mint::new` in tokens.
     fn token_watched(&mut self, own: &RTy, found: &Found, used: usize) {
         if let Some(function) = found.idents.get(used) {
             self.watched_function(own, function);
@@ -226,7 +227,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `from_str::<T>` in tokens.
+    /// Checks `from_str::<T>` in tokens.
     fn token_turbofish(&mut self, list: &[TokenTree], found: &Found) {
         let Some(function) = found.idents.last() else { return };
         let function_name = bare(function);
@@ -259,11 +260,11 @@ impl Checker<'_> {
 
     fn in_tokens(&mut self, id: usize, span: Span, route: &'static str, what: &str) {
         let ty = self.type_name(id);
-        let message = format!("{what} in the tokens of a macro makes a `{ty}`");
+        let message = format!("{what} in macro tokens makes a `{ty}`");
         self.report(Rule::F05, route, span, Some(id), message);
     }
 
-    /// Capability types that tokens name as a type, each with its place and comma-separated part.
+    /// Returns the capability types that tokens name, with their positions.
     pub(super) fn types_in(&self, tokens: &TokenStream) -> Vec<(usize, Span)> {
         let mut found = Vec::new();
         self.types_at(tokens, &mut found, 0);
@@ -298,12 +299,13 @@ impl Checker<'_> {
     }
 }
 
-/// The most tokens that a written type is looked for in.
+/// The number of tokens that are searched for the end of a type.
 const MOST_IN_TYPE: usize = 48;
-/// The most tokens of the value behind it.
+/// The number of tokens that are searched for the end of a value.
 const MOST_IN_VALUE: usize = 256;
 
-/// The function in `<T>::f` and `<T as Trait>::f`, where the path of T starts at `start` and ends before `next`.
+/// Returns the function in `<T>::f` and `<T as Trait>::f`. The path of T starts at `start` and ends before
+/// `next`.
 fn qualified(list: &[TokenTree], start: usize, next: usize) -> Option<&proc_macro2::Ident> {
     if !start.checked_sub(1).and_then(|before| list.get(before)).is_some_and(|token| is(token, '<')) {
         return None;
@@ -334,7 +336,7 @@ fn qualified(list: &[TokenTree], start: usize, next: usize) -> Option<&proc_macr
     }
 }
 
-/// Where `::<…>::` in the middle of a path ends, if one starts at `at`.
+/// Returns the index after `::<…>::` in the middle of a path that starts at `at`.
 fn after_generics(list: &[TokenTree], at: usize) -> Option<usize> {
     let open = at.saturating_add(2);
     if !is_path_sep(list, at, list.get(at)?) || !is(list.get(open)?, '<') {
@@ -361,7 +363,7 @@ fn is_crate(list: &[TokenTree], index: usize) -> bool {
         && matches!(list.get(index.saturating_add(1)), Some(TokenTree::Ident(ident)) if ident == "crate")
 }
 
-/// Where a path with a leading `::` starts.
+/// Returns the start of a path, including a leading `::`.
 fn lead(list: &[TokenTree], start: usize) -> usize {
     let Some(before) = start.checked_sub(2) else { return start };
     match list.get(before) {
@@ -370,7 +372,7 @@ fn lead(list: &[TokenTree], start: usize) -> usize {
     }
 }
 
-/// Reads `a::b::<..>::c` from `first` on.
+/// Reads `a::b::<..>::c`, starting at `first`.
 fn read_path(list: &[TokenTree], first: usize) -> Option<Found> {
     let mut segs = Vec::new();
     let mut idents = Vec::new();
@@ -385,7 +387,7 @@ fn read_path(list: &[TokenTree], first: usize) -> Option<Found> {
         }
         match list.get(at.saturating_add(2)) {
             Some(TokenTree::Ident(_)) => at = at.saturating_add(2),
-            // `Id::<T>::new`, but not the turbofish of a function: nothing follows that.
+            // `Id::<T>::new`, but not the turbofish of a function, which no name follows.
             _ => match after_generics(list, at) {
                 Some(next) if matches!(list.get(next), Some(TokenTree::Ident(_))) => at = next,
                 _ => break,

@@ -1,4 +1,4 @@
-//! F04: unsafe code that makes a value of the type out of bytes or pointers.
+//! F04: unsafe code that makes a capability from bytes or pointers.
 
 use proc_macro2::Span;
 use syn::visit::Visit;
@@ -9,7 +9,7 @@ use crate::Rule;
 use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Path, bare};
 
-/// Functions by name alone.
+/// Functions that count by name alone.
 const ANYWHERE: &[&str] = &[
     "transmute",
     "transmute_copy",
@@ -22,7 +22,7 @@ const ANYWHERE: &[&str] = &[
     "pod_read_unaligned",
     "must_cast",
 ];
-/// Functions below a module or on a type.
+/// Functions that count in a module or on a type.
 const BELOW: &[(&str, &str)] = &[
     ("mem", "uninitialized"),
     ("MaybeUninit", "uninit"),
@@ -76,7 +76,7 @@ const BELOW: &[(&str, &str)] = &[
     ("bytemuck", "try_cast"),
     ("bytemuck", "from_bytes"),
 ];
-/// Methods on a pointer or a `MaybeUninit`.
+/// Methods of a pointer or a `MaybeUninit`.
 const METHODS: &[&str] = &["assume_init", "assume_init_read", "read", "read_unaligned", "read_volatile"];
 
 pub(super) fn is_unsafe_name(name: &str) -> bool {
@@ -91,11 +91,11 @@ impl Checker<'_> {
     pub(super) fn unsafely(&mut self, route: &'static str, span: Span, id: usize, what: &str) {
         if self.applies.dependent {
             let ty = self.type_name(id);
-            self.report(Rule::F04, route, span, Some(id), format!("{what} makes a `{ty}` out of memory"));
+            self.report(Rule::F04, route, span, Some(id), format!("{what} makes a `{ty}` from raw memory"));
         }
     }
 
-    /// `transmute::<X, T>`: the type stands in the path.
+    /// Checks `transmute::<X, T>`, which names the type as an argument.
     pub(super) fn unsafe_function(&mut self, before: &str, name: &str, args: &[RTy], span: Span) {
         if is_unsafe(before, name)
             && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
@@ -104,7 +104,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `MaybeUninit::<T>::zeroed` and the like on a type that is known.
+    /// Checks `MaybeUninit::<T>::zeroed` and similar functions of a known type.
     pub(super) fn unsafe_path(&mut self, own: &RTy, function: &proc_macro2::Ident) {
         let name = bare(function);
         let before = own.far_name().unwrap_or_default().to_owned();
@@ -115,7 +115,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The value of an unsafe call has a written type.
+    /// Checks an unsafe call whose value has a known type.
     pub(super) fn unsafe_wanted(&mut self, before: &str, name: &str, wanted: &RTy, span: Span) {
         if is_unsafe(before, name)
             && let Some(id) = self.reached(wanted)
@@ -145,9 +145,9 @@ impl Checker<'_> {
         }
     }
 
-    /// A cast to a pointer to the type.
+    /// Checks a cast to a pointer to the type.
     pub(super) fn cast(&mut self, one: &syn::ExprCast) {
-        // A function pointer is cast from a function.
+        // A cast to a function pointer has a function as its operand.
         if !matches!(&*one.ty, syn::Type::FnPtr(_))
             && let RTy::Ptr(inner) = self.ty(&one.ty)
             && let Some(id) = self.reached(&inner)
@@ -157,7 +157,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Looks at a written type beside its value: `MaybeUninit<T>`, and pointers that are cast.
+    /// Checks a written type next to its value: `MaybeUninit<T>`, and pointers made by a cast.
     pub(super) fn annotation(&mut self, ty: &syn::Type, known: &RTy, value: &syn::Expr) {
         self.uninitialized(ty, known);
         if let RTy::Ptr(inner) = known
@@ -184,7 +184,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A capability behind `MaybeUninit`, however deep that stands.
+    /// Returns the capability inside a `MaybeUninit` at any depth.
     fn uninit(&self, ty: &RTy) -> Option<usize> {
         match ty {
             RTy::Far { .. } if ty.far_name() == Some("MaybeUninit") => self.held(ty),
@@ -195,7 +195,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `*p` where a capability or a reference to one is wanted, and `p` is cast here.
+    /// Checks `*p` that has to be a capability or a reference to one, if `p` is a cast.
     pub(super) fn pointer(&mut self, inner: &syn::Expr, wanted: &RTy) {
         let mut inner = inner;
         while let syn::Expr::Paren(one) = inner {
@@ -209,14 +209,14 @@ impl Checker<'_> {
             syn::Expr::Call(_) => return self.expect(inner, &RTy::Ptr(Box::new(wanted.clone())), 0),
             _ => return,
         };
-        // A cast that names the type is reported where it stands.
+        // A cast that names the type is reported at the cast.
         let named = matches!(inner, syn::Expr::Cast(one) if self.reached(&self.ty(&one.ty)).is_some());
         if let (Some(id), false) = (self.held(wanted), named) {
-            self.unsafely("cast", span, id, "a pointer that is cast");
+            self.unsafely("cast", span, id, "a cast pointer");
         }
     }
 
-    /// A literal of a generic union, asked for a capability.
+    /// Checks a literal of a generic union with a capability as type argument.
     pub(super) fn union_literal(&mut self, own: &RTy, span: Option<Span>) {
         if let (true, RTy::Own { args, .. }, Some(span)) = (self.is_union(own), own, span)
             && let Some(id) = args.iter().find_map(|arg| self.held(arg))
@@ -225,14 +225,14 @@ impl Checker<'_> {
         }
     }
 
-    /// The place of the capability's own name inside a written type.
+    /// Returns the position of the capability's name in a written type.
     pub(super) fn type_span_of(&self, ty: &syn::Type, id: usize) -> Span {
         let mut finder = Finder { checker: self, id, found: None };
         finder.visit_type(ty);
         finder.found.or_else(|| last_span(ty)).unwrap_or_else(|| syn::spanned::Spanned::span(ty))
     }
 
-    /// Unsafe calls that name no type, in a function whose return type holds one.
+    /// Checks unsafe calls without a type, in a function whose return type contains a capability.
     pub(super) fn unsafe_by_return(&mut self, one: &syn::ExprCall) {
         let Some(id) = self.returned() else { return };
         let syn::Expr::Path(path) = &*one.func else { return };
@@ -264,7 +264,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The capability that the function around returns, where nothing nearer says another type.
+    /// Returns the capability in the enclosing function's return type, unless a nearer type applies.
     fn returned(&self) -> Option<usize> {
         if self.other_type > 0 || !self.applies.dependent {
             return None;
@@ -273,7 +273,7 @@ impl Checker<'_> {
         self.held(&output)
     }
 
-    /// A union that shares its memory with a capability.
+    /// Checks a union that shares its memory with a capability.
     pub(super) fn held_by_union(&mut self, item: &syn::Item) {
         let syn::Item::Union(one) = item else { return };
         for field in &one.fields.named {
@@ -288,7 +288,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Functions and statics that another language defines.
+    /// Checks functions and statics that are defined in another language.
     pub(super) fn foreign(&mut self, one: &syn::ItemForeignMod) {
         for item in &one.items {
             let ty = match item {
@@ -324,12 +324,13 @@ impl Checker<'_> {
     }
 }
 
-/// `p.read()` takes nothing where `p` is a pointer, and what it is called on is no guard of a lock.
+/// Returns `true` if `p.read()` may read a pointer. A call on another call is more likely to be
+/// `lock().read()`.
 fn reads_a_pointer(one: &syn::ExprMethodCall) -> bool {
     one.args.is_empty() && !matches!(&*one.receiver, syn::Expr::MethodCall(_) | syn::Expr::Await(_))
 }
 
-/// Whether a value is a cast, or a call of `cast`.
+/// Returns `true` if a value is a cast, or a call of `cast`.
 fn is_cast(value: &syn::Expr) -> bool {
     match value {
         syn::Expr::Cast(_) => true,
@@ -342,7 +343,7 @@ fn is_cast(value: &syn::Expr) -> bool {
     }
 }
 
-/// Finds the name of a capability in a written type.
+/// A visitor that finds the name of a capability in a written type.
 struct Finder<'f, 'c> {
     checker: &'f Checker<'c>,
     id: usize,

@@ -1,4 +1,6 @@
-//! The visitor: every kind of node by its name, so that a new one is noticed.
+//! The syntax visitor.
+//!
+//! Each kind of node is listed, so that a kind which a new version of syn adds is reported and not skipped.
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
@@ -42,7 +44,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 }
             }
             syn::Stmt::Item(item) => self.visit_item(item),
-            // An attribute of a statement is kept by the leftmost part of its expression.
+            // syn stores an attribute of a statement at the leftmost part of its expression.
             syn::Stmt::Expr(expr, _) if Self::skips(attrs_of(leftmost(expr))) => {}
             syn::Stmt::Expr(expr, semi) => {
                 if semi.is_some() {
@@ -178,7 +180,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
         }
     }
 
-    /// Patterns take values apart: paths and literals in them make nothing.
+    /// Patterns destructure values. Paths and literals in them make none.
     fn visit_pat(&mut self, pat: &'ast syn::Pat) {
         match pat {
             syn::Pat::Const(one) => visit::visit_expr_const(self, one),
@@ -187,7 +189,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.visit_expr(&one.guard);
             }
             syn::Pat::Ident(one) => {
-                // The name shadows what was known of it.
+                // The new binding hides an older one of the same name, with its type.
                 self.bind(crate::ty::name(&one.ident), RTy::Unknown, None);
                 if let Some((_, inner)) = &one.subpat {
                     self.visit_pat(inner);
@@ -226,7 +228,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
     fn visit_token_stream(&mut self, _: &'ast TokenStream) {}
 }
 
-/// The parts of an `if let` that E01 looks at.
+/// The branches of an `if let`, for E01.
 pub(super) struct Branches<'a> {
     pub(super) then: Option<&'a syn::Block>,
     pub(super) otherwise: Option<&'a syn::Expr>,
@@ -239,7 +241,7 @@ impl Branches<'_> {
 }
 
 impl Checker<'_> {
-    /// Runs inside something that returns on its own.
+    /// Runs a check inside a closure or an async block, which has its own return type.
     fn within(&mut self, output: RTy, inside: impl FnOnce(&mut Self)) {
         let outer = self.fns.last().cloned();
         self.fns.push(FnContext {
@@ -281,7 +283,7 @@ impl Checker<'_> {
         self.visit_expr(&one.cond);
         self.visit_block(&one.then_branch);
         self.locals.truncate(locals);
-        // `else if` chains are as deep as they are long: they are walked one by one.
+        // An `else if` chain nests once per condition. The loop keeps the recursion depth constant.
         let mut rest = one.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
         while let Some(otherwise) = rest {
             if let syn::Expr::If(next) = otherwise {
@@ -320,7 +322,7 @@ impl Checker<'_> {
         self.visit_expr(&one.right);
     }
 
-    /// The left side of an assignment is a pattern that parses as an expression.
+    /// Checks the left side of an assignment, a pattern that syn parses as an expression.
     fn target(&mut self, left: &syn::Expr) {
         match left {
             syn::Expr::Struct(one) => {
@@ -399,7 +401,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A value with a known type: it is asked what makes it, then walked.
+    /// Checks a value with a known type, then visits it.
     pub(super) fn initializer(&mut self, wanted: &RTy, value: &syn::Expr) {
         self.expect(value, wanted, 0);
         let other = !matches!(wanted, RTy::Infer | RTy::Unknown) && super::general::any(wanted).is_none();
@@ -425,7 +427,7 @@ fn leftmost(expr: &syn::Expr) -> &syn::Expr {
     }
 }
 
-/// Gives the attributes of any expression.
+/// Returns the attributes of any expression.
 fn attrs_of(expr: &syn::Expr) -> &[syn::Attribute] {
     match expr {
         syn::Expr::Array(one) => &one.attrs,

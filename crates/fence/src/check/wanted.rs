@@ -1,4 +1,4 @@
-//! F03 and F04 where a signature, a field or a pattern of the workspace says what a value is.
+//! F03 and F04 for values whose type is known from a signature, a field or a pattern of the workspace.
 
 use super::Checker;
 use super::evidence::{bottom, inside, member_name};
@@ -7,7 +7,7 @@ use crate::resolve::{Ns, RTy, What};
 use crate::ty::{Name, Path, bare};
 
 impl Checker<'_> {
-    /// The fields of a literal of a type of the workspace.
+    /// Checks the fields of a literal of a workspace type.
     pub(super) fn fields_wanted(&mut self, own: &RTy, one: &syn::ExprStruct) {
         let RTy::Own { place, .. } = own else { return };
         if !self.applies.dependent {
@@ -20,7 +20,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The arguments of a function, or of a tuple struct, of the workspace.
+    /// Checks the arguments of a workspace function or tuple struct.
     pub(super) fn arguments_wanted(&mut self, one: &syn::ExprCall) {
         let syn::Expr::Path(path) = &*one.func else { return };
         if !self.applies.dependent || one.args.is_empty() {
@@ -39,7 +39,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The arguments of a method: of the workspace's own types by their signatures, of collections by what they hold.
+    /// Checks the arguments of a method, by its signature for workspace types and by the element type for
+    /// collections.
     pub(super) fn handed_wanted(&mut self, one: &syn::ExprMethodCall) {
         if !self.applies.dependent {
             return;
@@ -83,7 +84,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `map.entry(k).or_default()`.
+    /// Checks `map.entry(k).or_default()`.
     fn entry_wanted(&mut self, one: &syn::ExprMethodCall, name: &str) {
         let syn::Expr::MethodCall(entry) = &*one.receiver else { return };
         if entry.method != "entry" {
@@ -98,7 +99,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `value.map(|p: T| ..)`: the closure says what the value holds.
+    /// Checks `value.map(|p: T| ..)`, in which the closure names the type inside the value.
     fn said_by_closure(&mut self, one: &syn::ExprMethodCall) {
         let Some(syn::Expr::Closure(closure)) = one.args.last() else { return };
         let Some(syn::Pat::Type(typed)) = closure.inputs.first() else { return };
@@ -108,7 +109,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a pattern says of the value that it is held against.
+    /// Returns the type that a pattern requires of its value.
     pub(super) fn said_by_pattern(&self, pat: &syn::Pat) -> Option<RTy> {
         match pat {
             syn::Pat::Paren(one) => self.said_by_pattern(&one.pat),
@@ -137,7 +138,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A value that a pattern takes apart.
+    /// Checks a value that a pattern destructures.
     pub(super) fn taken_apart(&mut self, pat: &syn::Pat, value: &syn::Expr) {
         if self.applies.dependent
             && let Some(wanted) = self.said_by_pattern(pat)
@@ -146,7 +147,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A pointer to a capability that comes out of a cast which names no type.
+    /// Checks a pointer to a capability that is the result of a cast without a type.
     pub(super) fn pointer_out(&mut self, value: &syn::Expr, wanted: &RTy) {
         let RTy::Ptr(inner) = wanted else { return };
         let span = match value {
@@ -161,7 +162,7 @@ impl Checker<'_> {
             _ => return,
         };
         if let Some(id) = self.held(inner) {
-            self.unsafely("cast", span, id, "a pointer that is cast");
+            self.unsafely("cast", span, id, "a cast pointer");
         }
     }
 
@@ -171,7 +172,8 @@ impl Checker<'_> {
         }
     }
 
-    /// `let p = ..; p` and `let p = ..; Ok(p)`: what the block gives was bound in it, without a type.
+    /// Checks `let p = ..; p` and `let p = ..; Ok(p)`, in which the block's type applies to an earlier
+    /// binding.
     pub(super) fn expect_bound(&mut self, block: &syn::Block, tail: &syn::Expr, wanted: &RTy, steps: u32) {
         let (name, wanted) = match tail {
             syn::Expr::Path(path) => (path.path.get_ident(), wanted.clone()),

@@ -1,4 +1,4 @@
-//! What stands inside bodies and other code: includes, macros, impls, and where modules lie.
+//! Collects from bodies and other code: includes, macros, impls, and module declarations.
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -8,7 +8,7 @@ use crate::cfg;
 use crate::macros::is;
 use crate::parse::{end, start};
 
-/// Finds includes, macros and impls inside bodies.
+/// Visits bodies for includes, macros and impls.
 pub(super) struct Finder<'c, 'a> {
     pub(super) collector: &'c mut Collector<'a>,
     pub(super) index: usize,
@@ -46,7 +46,7 @@ impl<'ast> syn::visit::Visit<'ast> for Finder<'_, '_> {
     }
 }
 
-/// Reads the `include!` calls of a macro call: itself, or in what it is handed.
+/// Records the `include!` calls of a macro call: the call itself, or those in its arguments.
 pub(super) fn includes_in(mac: &syn::Macro, test: Built) -> Vec<Include> {
     let mut found = Vec::new();
     match mac.path.segments.last() {
@@ -56,11 +56,11 @@ pub(super) fn includes_in(mac: &syn::Macro, test: Built) -> Vec<Include> {
     found
 }
 
-/// Finds `include!(…)` in tokens, however deep.
+/// Finds `include!(…)` in tokens at any depth.
 pub(super) fn includes_in_tokens(tokens: &TokenStream, test: Built, found: &mut Vec<Include>) {
     let mut stack = vec![tokens.clone()];
     while let Some(stream) = stack.pop() {
-        // The two tokens before: a name, and `!`.
+        // The two tokens before a group: a name, and `!`.
         let mut before: [Option<TokenTree>; 2] = [None, None];
         for token in stream {
             if let TokenTree::Group(group) = &token {
@@ -83,7 +83,7 @@ fn include(ident: &proc_macro2::Ident, tokens: &TokenStream, test: Built) -> Inc
     Include { path: literal(tokens.clone()), line, column, end_column, test: test == Built::ForTests }
 }
 
-/// Gives the text where the tokens are one string literal.
+/// Returns the text if the tokens are one string literal.
 fn literal(tokens: TokenStream) -> Option<String> {
     syn::parse::Parser::parse2(
         |input: syn::parse::ParseStream<'_>| {
@@ -96,7 +96,7 @@ fn literal(tokens: TokenStream) -> Option<String> {
     .ok()
 }
 
-/// Finds the `cfg`s that a build script asks cargo to turn on, in its string literals.
+/// Finds the `cfg`s that a build script sets, in its string literals.
 pub(crate) fn flags_of(tokens: TokenStream) -> Vec<Flag> {
     let mut found = Vec::new();
     let mut stack = vec![tokens];

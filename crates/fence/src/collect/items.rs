@@ -1,4 +1,4 @@
-//! Items: definitions, imports, modules, macros, impls.
+//! Collects items: definitions, imports, modules, macros, impls.
 
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Collector<'_> {
             Entry::Vacant(free) => {
                 free.insert(def);
             }
-            // Two definitions of one name stand under different `cfg`.
+            // Two definitions of one name are under different `cfg`s.
             Entry::Occupied(_) if matches!(def, TypeDef::Opaque) => {}
             Entry::Occupied(taken) => {
                 let key = Name::clone(taken.key());
@@ -52,7 +52,7 @@ impl Collector<'_> {
         }
     }
 
-    /// A function or constant. Only a name that could be taken for something else is kept.
+    /// Records a function or constant, if its name could be mistaken for another item.
     fn value(&mut self, index: usize, ident: &proc_macro2::Ident) {
         if !self.keep.signatures && !may_be_mistaken(&bare(ident)) {
             return;
@@ -214,7 +214,7 @@ impl Collector<'_> {
     }
 
     fn tree(&mut self, index: usize, leading: Lead, prefix: &mut Vec<Name>, tree: &syn::UseTree) {
-        // A path of many segments nests as deep as it is long.
+        // Each segment of a path adds a level of nesting to the `use` tree.
         let mut tree = tree;
         let before = prefix.len();
         while let syn::UseTree::Path(path) = tree {
@@ -250,7 +250,7 @@ impl Collector<'_> {
         let last = self.names.of(what);
         let mut alias = self.names.of(alias);
         if &*last == "self" && !path.is_empty() {
-            // `use a::b::{self}` names `b`.
+            // `use a::b::{self}` imports `b`.
             if &*alias == "self"
                 && let Some(module) = path.last()
             {
@@ -335,13 +335,13 @@ impl Collector<'_> {
         }
     }
 
-    /// Finds what a body says to the whole file: includes, macros, impls of capability crates.
+    /// Collects the parts of a body that affect the whole file: includes, macros, impls of capability crates.
     fn body(&mut self, index: usize, block: &syn::Block, test: Built) {
         let mut finder = Finder { collector: self, index, test };
         syn::visit::Visit::visit_block(&mut finder, block);
     }
 
-    /// The same in an item that is no function: a value, a length, a discriminant.
+    /// Does the same for an item that is not a function: a value, an array length, a discriminant.
     fn inside(&mut self, index: usize, item: &syn::Item, test: Built) {
         let mut finder = Finder { collector: self, index, test };
         syn::visit::visit_item(&mut finder, item);
@@ -381,7 +381,7 @@ fn signature(sig: &syn::Signature, test: Built) -> FnSig {
     }
 }
 
-/// Gives the attributes of any item.
+/// Returns the attributes of any item.
 pub(crate) fn attrs_of(item: &syn::Item) -> &[syn::Attribute] {
     match item {
         syn::Item::Const(one) => &one.attrs,

@@ -1,4 +1,4 @@
-//! Generic functions that make a value of a type parameter: whoever calls them names the type.
+//! Generic functions that make a value of a type parameter, for which each caller chooses the type.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use syn::visit::Visit;
 
 use crate::ty::{Name, Ty, bare, name};
 
-/// Traits that make values, by name; the constructors' traits of a capability crate come on top.
+/// Traits whose functions make values. The constructor traits of a capability crate are added to these.
 const TRAITS: &[&str] = &[
     "Default",
     "From",
@@ -23,21 +23,21 @@ const TRAITS: &[&str] = &[
     "AnyBitPattern",
 ];
 
-/// What a generic function makes.
+/// A generic function that makes values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Maker {
-    /// The type parameters that it hands out by value: their place, and the names of their bounds.
+    /// The type parameters that it returns by value: their position, and the names of their bounds.
     pub(crate) params: Vec<(usize, Vec<Name>)>,
-    /// Its body makes values out of memory.
+    /// `true` if its body makes values from raw memory.
     pub(crate) unsafely: bool,
 }
 
-/// Whether a bound of this name lets a function make values.
+/// Returns `true` if a bound of this name lets a function make values.
 pub(crate) fn makes_by_bound(bound: &str) -> bool {
     TRAITS.contains(&bound)
 }
 
-/// Reads a signature. `None`: no type parameter comes out of it that could be made in it.
+/// Reads a signature; `None` if it returns no type parameter that it could have made.
 pub(super) fn of(sig: &syn::Signature, body: Option<&syn::Block>) -> Option<Maker> {
     if sig.generics.params.is_empty() {
         return None;
@@ -66,7 +66,7 @@ pub(super) fn of(sig: &syn::Signature, body: Option<&syn::Block>) -> Option<Make
         .inputs
         .iter()
         .filter_map(|input| match input {
-            // `impl Into<P>` takes something that a P is made of.
+            // `impl Into<P>` is an argument from which a P is made.
             syn::FnArg::Typed(typed) if !matches!(&*typed.ty, syn::Type::ImplTrait(_)) => {
                 Some(Ty::of(&typed.ty))
             }
@@ -90,7 +90,7 @@ pub(super) fn of(sig: &syn::Signature, body: Option<&syn::Block>) -> Option<Make
 
 type Bounds = syn::punctuated::Punctuated<syn::TypeParamBound, syn::Token![+]>;
 
-/// Notes `P: Trait`, and `X: Into<P>`, which makes a P as well.
+/// Records `P: Trait`, and `X: Into<P>`, which makes a P as well.
 fn add(of: &Ty, param: Option<Name>, listed: &Bounds, bounds: &mut BTreeMap<Name, Vec<Name>>) {
     let param = param.or_else(|| match of {
         Ty::Path(path) if path.segs.len() == 1 => path.segs.first().map(|seg| Name::clone(&seg.name)),
@@ -116,7 +116,7 @@ fn add(of: &Ty, param: Option<Name>, listed: &Bounds, bounds: &mut BTreeMap<Name
     }
 }
 
-/// Whether a type hands out a parameter by value.
+/// Returns `true` if a type contains a parameter by value.
 fn by_value(ty: &Ty, param: &Name) -> bool {
     match ty {
         Ty::Path(path) => {
@@ -134,7 +134,7 @@ fn by_value(ty: &Ty, param: &Name) -> bool {
     }
 }
 
-/// Whether a body says a name that makes values out of memory.
+/// Returns `true` if a body uses a name that makes values from raw memory.
 struct SaysUnsafe(bool);
 
 impl<'ast> Visit<'ast> for SaysUnsafe {

@@ -1,4 +1,4 @@
-//! One file's names: what it defines, imports, includes, and which macros it writes.
+//! The names of one file: definitions, imports, includes, and macros.
 
 mod inside;
 mod items;
@@ -21,11 +21,11 @@ pub(crate) use makers::{Maker, makes_by_bound};
 pub(crate) struct Use {
     pub(crate) leading: Lead,
     pub(crate) path: Box<[Name]>,
-    /// The name it gets here; a glob has none.
+    /// The imported name. A glob has none.
     pub(crate) alias: Option<Name>,
 }
 
-/// What a name in the type namespace is.
+/// The meaning of a name in the type namespace.
 #[derive(Debug, Clone)]
 pub(crate) enum TypeDef {
     Struct(Shape),
@@ -33,19 +33,19 @@ pub(crate) enum TypeDef {
     Union,
     Alias(Box<Alias>),
     Trait,
-    /// A generic parameter or something else that is no type of the workspace.
+    /// A generic parameter or another name that is not a type of the workspace.
     Opaque,
 }
 
-/// Another name for a type.
+/// A type alias.
 #[derive(Debug, Clone)]
 pub(crate) struct Alias {
-    /// Its parameters, and what each is where nothing is given.
+    /// Its type parameters with their defaults.
     pub(crate) params: Vec<(Name, Option<Ty>)>,
     pub(crate) ty: Ty,
 }
 
-/// How a struct or a variant is written.
+/// The syntax of a struct or a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Braced,
@@ -70,13 +70,13 @@ pub(crate) struct ModDecl {
     pub(crate) test: bool,
     /// `#[path]` values, plain or in `cfg_attr`.
     pub(crate) paths: Vec<PathAttr>,
-    /// A plain `#[path]` replaces the usual place; one in `cfg_attr` stands beside it.
+    /// `true` for a plain `#[path]`, which replaces the default file. One in `cfg_attr` adds to it.
     pub(crate) usual_place: bool,
     /// The table of an inline module.
     pub(crate) inline: Option<usize>,
 }
 
-/// A `#[path]` value and where it stands.
+/// A `#[path]` value with its position.
 #[derive(Debug, Clone)]
 pub(crate) struct PathAttr {
     pub(crate) value: String,
@@ -84,10 +84,10 @@ pub(crate) struct PathAttr {
     pub(crate) column: u32,
 }
 
-/// An `include!` and where it stands.
+/// An `include!` with its position.
 #[derive(Debug, Clone)]
 pub(crate) struct Include {
-    /// The literal; a computed path has none.
+    /// The literal; `None` for a computed path.
     pub(crate) path: Option<String>,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -103,7 +103,7 @@ pub(crate) struct FnSig {
     pub(crate) inputs: Vec<Ty>,
     pub(crate) output: Ty,
     pub(crate) test: bool,
-    /// It has type parameters: what it takes and gives is told by its caller.
+    /// `true` for a function with type parameters, whose argument and return types depend on the caller.
     pub(crate) generic: bool,
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct ImplDef {
     pub(crate) own: Ty,
     pub(crate) of_trait: Option<Path>,
     pub(crate) fns: Vec<FnSig>,
-    /// Associated types: name and what they are.
+    /// The associated types.
     pub(crate) types: Vec<Ty>,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct ImplDef {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
     pub(crate) types: BTreeMap<Name, TypeDef>,
-    /// Further definitions of a name, under another `cfg`.
+    /// Further definitions of a name under another `cfg`.
     pub(crate) also: BTreeMap<Name, Vec<TypeDef>>,
     pub(crate) values: BTreeSet<Name>,
     pub(crate) uses: Vec<Use>,
@@ -130,11 +130,12 @@ pub(crate) struct Table {
     pub(crate) impls: Vec<ImplDef>,
     pub(crate) fns: Vec<FnSig>,
     pub(crate) traits: BTreeMap<Name, Vec<FnSig>>,
-    /// Field types by struct or enum, for crates that see a race type and files that may hold a capability.
+    /// Field types by struct or enum, for crates that see a race type and files that may contain a
+    /// capability.
     pub(crate) fields: BTreeMap<Name, BTreeMap<Name, Ty>>,
-    /// The types of constants and statics, kept beside signatures.
+    /// The types of constants and statics, kept together with signatures.
     pub(crate) constants: BTreeMap<Name, Ty>,
-    /// Generic functions that make a value of a type that they are asked for.
+    /// Generic functions that make a value of a type that the caller chooses.
     pub(crate) makers: BTreeMap<Name, Maker>,
 }
 
@@ -143,16 +144,16 @@ pub(crate) struct Table {
 pub(crate) struct FileTable {
     pub(crate) tables: Vec<Table>,
     pub(crate) macros: BTreeMap<Name, MacroRules>,
-    /// Generic methods and associated functions that make what they are asked for.
+    /// Generic methods and associated functions that make a value of a type that the caller chooses.
     pub(crate) methods: BTreeMap<Name, Maker>,
     pub(crate) forbids_unsafe: bool,
-    /// The whole file is kept out of every build but a test.
+    /// `true` if the whole file is compiled for tests only.
     pub(crate) test: bool,
-    /// Compiler flags that a build script asks for.
+    /// Compiler flags that a build script sets.
     pub(crate) flags: Vec<Flag>,
 }
 
-/// A `cfg` that a build script turns on, and where it says so.
+/// A `cfg` that a build script sets, with its position.
 #[derive(Debug, Clone)]
 pub(crate) struct Flag {
     pub(crate) text: String,
@@ -161,14 +162,16 @@ pub(crate) struct Flag {
     pub(crate) end_column: u32,
 }
 
-/// What is kept beyond names.
+/// The data that is collected beyond names.
+///
+/// Signatures and fields are large and only some packages need them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Keep {
     pub(crate) signatures: bool,
     pub(crate) fields: bool,
 }
 
-/// Whether code is in every build, or in those for tests alone.
+/// The builds that code is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Built {
     Always,
@@ -181,7 +184,7 @@ impl Built {
     }
 }
 
-/// Shares the text of names, so that a name that a crate says ten thousand times is kept once.
+/// An interner for names, so that a name that occurs ten thousand times is stored once.
 #[derive(Default)]
 pub(crate) struct Names(BTreeSet<Name>);
 
@@ -197,7 +200,7 @@ impl Names {
     }
 }
 
-/// Reads the names of a file.
+/// Collects the names of a file.
 pub(crate) fn file(
     items: &[syn::Item],
     attrs: &[syn::Attribute],
@@ -211,7 +214,7 @@ pub(crate) fn file(
     collector.out
 }
 
-/// Reads the names of a file while it is parsed, item by item.
+/// Collects the names of a file item by item while it is parsed, to bound memory use.
 pub(crate) fn while_parsed(
     bytes: &[u8],
     keep: Keep,
@@ -229,7 +232,7 @@ pub(crate) fn while_parsed(
     Ok(collector.out)
 }
 
-/// Reads the names that a block defines.
+/// Collects the names that a block defines.
 pub(crate) fn block(stmts: &[syn::Stmt], keep: Keep, names: &mut Names) -> FileTable {
     let mut collector = Collector { out: FileTable::default(), keep, names };
     collector.out.tables.push(Table::default());
@@ -243,7 +246,7 @@ pub(crate) fn block(stmts: &[syn::Stmt], keep: Keep, names: &mut Names) -> FileT
     collector.out
 }
 
-/// Whether a value's name could hide a type, or is that of a general constructor.
+/// Returns `true` if a value of this name could hide a type, or if the name is that of a general constructor.
 fn may_be_mistaken(name: &str) -> bool {
     let mut chars = name.chars();
     let upper = chars.next().is_some_and(char::is_uppercase);

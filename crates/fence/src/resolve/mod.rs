@@ -1,4 +1,4 @@
-//! What a path means where it stands.
+//! Name resolution: the meaning of a path in its scope.
 
 mod search;
 
@@ -12,17 +12,17 @@ use crate::ty::{Lead, Name, Path, Seg, Ty};
 use crate::world::World;
 use search::DEPTH;
 
-/// A type, as far as it is known.
+/// A type as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RTy {
-    /// A capability type, by its number in the inventory.
+    /// A capability type, by its index in the inventory.
     Cap(usize),
     /// Another type of a scanned crate, by file, table and name.
     Own {
         place: PlaceOf,
         args: Vec<Self>,
     },
-    /// A type from elsewhere.
+    /// A type of a crate that is not scanned.
     Far {
         path: Vec<Name>,
         args: Vec<Self>,
@@ -31,22 +31,22 @@ pub(crate) enum RTy {
     Ptr(Box<Self>),
     Tuple(Vec<Self>),
     Array(Box<Self>),
-    /// `_`: whatever the compiler finds.
+    /// `_`, which the compiler infers.
     Infer,
     Unknown,
 }
 
-/// Where a type is defined: file, table in it, name.
+/// The definition of a type: file, table in the file, name.
 pub(crate) type PlaceOf = (usize, usize, Name);
 
-/// Which of a name's meanings is asked for.
+/// The namespace in which a name is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ns {
     Type,
     Value,
 }
 
-/// What a path names, and the number of segments that were used for it.
+/// The meaning of a path, and the number of segments that were used for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Res {
     pub(crate) what: What,
@@ -62,7 +62,7 @@ pub(crate) enum What {
         of_trait: Vec<Name>,
         args: Vec<RTy>,
     },
-    /// A variant that was imported by itself.
+    /// A variant that was imported by name.
     Variant(RTy),
     Module,
     /// A function, constant or static of a scanned crate.
@@ -70,32 +70,32 @@ pub(crate) enum What {
         module: usize,
         name: Name,
     },
-    /// Something of another crate, with its whole path.
+    /// An item of a crate that is not scanned, with its whole path.
     Far(Vec<Name>),
     Local,
     Nothing,
 }
 
-/// What put a frame there.
+/// The syntax that opened a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum FrameOf {
     #[default]
     Block,
-    /// A module inside a block: what `self` means, and what `super` leads out of.
+    /// A module inside a block. `self` means it, and `super` leaves it.
     Module,
 }
 
-/// Names that a block adds.
+/// The names that a block adds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frame {
     pub(crate) names: Option<Rc<FileTable>>,
-    /// Which table of those names: the block's own, or one of a module in it.
+    /// The table of those names in use: the block's own, or that of a module in the block.
     pub(crate) table: usize,
     pub(crate) generics: BTreeSet<Name>,
     pub(crate) of: FrameOf,
 }
 
-/// Where a name is looked up.
+/// The position from which a name is looked up.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'s> {
     pub(crate) module: usize,
@@ -121,14 +121,15 @@ enum Found {
         module: usize,
         name: Name,
     },
-    /// A type whose meaning is known already.
+    /// A type that is already resolved.
     Ready(RTy),
     Far(Vec<Name>),
     Local,
     Nothing,
 }
 
-/// Steps that one question may take; past them a name counts as unresolved.
+/// The number of steps that one lookup may take. Globs that import each other can make lookup exponential.
+/// Past the limit the name counts as unresolved.
 const FUEL: u32 = 20_000;
 
 pub(crate) struct Resolver<'w> {
@@ -150,14 +151,14 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// Says what a path names.
+    /// Resolves a path.
     pub(crate) fn resolve(&self, scope: Scope<'_>, path: &Path, ns: Ns) -> Res {
         self.fuel.set(FUEL);
         self.active.borrow_mut().clear();
         self.path(scope, path, ns, 0)
     }
 
-    /// Says what a type is.
+    /// Resolves a type.
     pub(crate) fn ty(&self, scope: Scope<'_>, ty: &Ty) -> RTy {
         self.fuel.set(FUEL);
         self.active.borrow_mut().clear();
@@ -233,7 +234,7 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// What a definition is. Of several, each under its own `cfg`, a capability is what counts.
+    /// Resolves a definition to a type. Of several under different `cfg`s, a capability has precedence.
     fn meaning(
         &self,
         inside: Scope<'_>,
@@ -324,7 +325,7 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// A name that nothing resolves counts as the capability type of that name, where code can mean it.
+    /// Takes an unresolved name for the capability type of that name, in packages that can see it.
     fn unresolved(&self, scope: Scope<'_>, name: &Name, args: Vec<RTy>) -> RTy {
         match self.inventory.by_name(name) {
             Some(id) if self.world.may_mean(self.world.package_of(scope.module)) => RTy::Cap(id),
@@ -338,7 +339,7 @@ fn block_table(frame: &Frame) -> Option<&Table> {
 }
 
 impl RTy {
-    /// Gives the last name of a type from elsewhere.
+    /// Returns the last name of a type of a crate that is not scanned.
     pub(crate) fn far_name(&self) -> Option<&str> {
         match self {
             Self::Far { path, .. } => path.last().map(|name| &**name),
@@ -346,7 +347,7 @@ impl RTy {
         }
     }
 
-    /// Whether a capability type stands anywhere in it.
+    /// Returns `true` if the type contains a capability type anywhere, also behind references.
     pub(crate) fn names_a_capability(&self) -> bool {
         match self {
             Self::Cap(_) => true,

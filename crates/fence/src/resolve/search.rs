@@ -1,14 +1,14 @@
-//! Names: blocks from the inside out, modules, imports and globs, other crates.
+//! Name lookup: enclosing blocks first, then the module with its imports and globs, then other crates.
 
 use super::{Found, Frame, FrameOf, Ns, Resolver, Scope, block_table};
 use crate::collect::{Shape, TypeDef, Use};
 use crate::ty::{Lead, Name, Seg};
 
-/// How deep one question may nest.
+/// The recursion limit of one lookup. Import cycles and generated code would otherwise exhaust the stack.
 pub(super) const DEPTH: u32 = 160;
 
 impl Resolver<'_> {
-    /// Follows a path as far as modules and types go.
+    /// Follows a path through modules as far as it leads, and returns the number of segments used.
     pub(super) fn walk(
         &self,
         scope: Scope<'_>,
@@ -39,7 +39,7 @@ impl Resolver<'_> {
             _ if leading == Lead::Colons => self.external(scope.module, first, leading),
             "crate" | "$crate" => self.root(scope.module),
             "self" => Found::Module(scope.module),
-            // A module in a block stands in the module around the block.
+            // For path lookup, a module in a block is inside the module that contains the block.
             "super" if walls > 0 => {
                 used = walls;
                 Found::Module(scope.module)
@@ -74,7 +74,7 @@ impl Resolver<'_> {
         (found, used)
     }
 
-    /// A path whose first name is `self` in a module of a block, or such a module.
+    /// Resolves a path that starts with `self` in a module of a block, or with the name of such a module.
     fn in_block_module(
         &self,
         scope: Scope<'_>,
@@ -117,7 +117,7 @@ impl Resolver<'_> {
         Some((found, used.saturating_add(1)))
     }
 
-    /// `super` from a module of a block into the module of the block that it stands in.
+    /// Resolves `super` from a module of a block to the enclosing module of the same block.
     fn above_in_block(
         &self,
         scope: Scope<'_>,
@@ -150,7 +150,7 @@ impl Resolver<'_> {
     ) -> (Found, usize) {
         let inside = Scope { frames, ..scope };
         let (found, used) = self.names(inside, rest, Lead::Name, ns, depth.saturating_add(1));
-        // Frames that stand here alone mean nothing to whoever asked.
+        // A frame index is only valid with these frames, so the definition is resolved before returning.
         let found = match found {
             Found::FrameDef { .. } => {
                 Found::Ready(self.def(inside, &found, Vec::new(), depth.saturating_add(1)))
@@ -163,7 +163,7 @@ impl Resolver<'_> {
         (found, used)
     }
 
-    /// Of several meanings, each under its own `cfg`, a capability is what counts; else the first.
+    /// Chooses between definitions under different `cfg`s: a capability first, else the first definition.
     fn weigh(&self, scope: Scope<'_>, mut found: Vec<Found>, depth: u32) -> Found {
         if found.len() > 1 {
             let deeper = depth.saturating_add(1);
@@ -204,7 +204,7 @@ impl Resolver<'_> {
             .map_or_else(|| self.root(module), Found::Module)
     }
 
-    /// The first name of a path: blocks from the inside out, the module, then other crates.
+    /// Looks up the first name of a path in the blocks from the inside out, the module, and other crates.
     fn first(&self, scope: Scope<'_>, name: &Name, ns: Ns, depth: u32) -> Found {
         for (index, frame) in scope.frames.iter().enumerate().rev() {
             match self.in_frame(scope, index, frame, name, ns, depth) {
@@ -241,7 +241,7 @@ impl Resolver<'_> {
         if !self.burn() || depth > DEPTH {
             return Found::Nothing;
         }
-        // An import in a block sees what stands around it, and not itself.
+        // An import in a block sees the enclosing scopes, but not itself.
         let outside = Scope { frames: scope.frames.get(..index).unwrap_or_default(), ..scope };
         let whole = Scope { frames: scope.frames.get(..=index).unwrap_or_default(), ..scope };
         for one in &table.uses {
@@ -275,7 +275,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// In the 2015 edition, imports start at the crate's root.
+    /// Resolves the path of an import, which starts at the crate root in the 2015 edition.
     fn import_names(
         &self,
         scope: Scope<'_>,
@@ -291,7 +291,7 @@ impl Resolver<'_> {
             let at_root = Scope { module: root, frames: &[], own: None };
             return self.names(at_root, names, Lead::Name, ns, depth);
         }
-        // A single name in `use` is never the unresolved kind.
+        // rustc accepts no import of an unknown name, so the name belongs to another crate.
         match self.names(scope, names, leading, ns, depth) {
             (Found::Nothing, _) => {
                 (Found::Far(names.iter().map(|name| Name::clone(name)).collect()), names.len())
@@ -389,7 +389,7 @@ impl Resolver<'_> {
         Found::Nothing
     }
 
-    /// Another crate's name: `extern crate`, dependencies, the package's own library.
+    /// Resolves the name of another crate: `extern crate`, a dependency, or the package's own library.
     fn external(&self, module: usize, name: &Name, leading: Lead) -> Found {
         let package = self.world.package_of(module);
         if let Found::Module(root) = self.root(module)

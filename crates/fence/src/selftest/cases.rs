@@ -1,8 +1,8 @@
-//! What is planted. A line that ends in `~ F01` is where rule F01 must speak; every other line must stay silent.
+//! The planted code. A line that ends in `~ F01` must be reported by rule F01, and no other line may be.
 
 /// One file of the planted dependent.
 pub(super) struct Case {
-    /// Rule and route, or `near-…` for what must stay silent.
+    /// Rule and route, or `near-…` for code that must not be reported.
     pub(super) name: &'static str,
     pub(super) text: &'static str,
 }
@@ -11,7 +11,7 @@ const fn case(name: &'static str, text: &'static str) -> Case {
     Case { name, text }
 }
 
-/// The planted capability crate: every route that a definition can leave open is open.
+/// The planted capability crate, with every construction route open that a definition can leave open.
 pub(super) const CAPS: &str = "
 pub struct __T__ { pub raw: u32 }
 pub struct __P__(pub u32);
@@ -38,7 +38,7 @@ pub fn passed_on(one: __T__) -> __T__ { one }
 pub mod inner { pub use super::*; }
 ";
 
-/// The planted crate of the race rule.
+/// The planted crate for the race rule.
 pub(super) const RACES: &str = "
 pub struct Place(());
 pub enum OpenError { Race, Other }

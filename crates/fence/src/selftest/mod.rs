@@ -1,4 +1,7 @@
-//! The planted cases that every run starts from: a rule that cannot be seen failing does not exist.
+//! The planted cases, which every run checks first.
+//!
+//! A rule that stops reporting its own case makes the run undecided, so a broken rule cannot pass for a clean
+//! workspace.
 
 mod cases;
 mod plant;
@@ -7,18 +10,18 @@ use crate::config::Config;
 use crate::report::{Report, Undecided};
 use crate::rule::Off;
 
-/// The answer to one planted case.
+/// The result of one planted case.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
-    /// `F03/turbofish`, and the set of names it was planted with.
+    /// Rule and route, such as `F03/turbofish`, and the set of names.
     pub(crate) name: String,
     pub(crate) held: bool,
-    /// What was found instead.
+    /// The expected and the reported lines, if they differ.
     pub(crate) note: String,
 }
 
-/// Runs the planted cases with the names of a report's own inventory and with made-up ones, and puts the answer
-/// into the report.
+/// Runs the planted cases with the names of the report's own inventory and with made-up ones, and records the
+/// result in the report.
 pub(crate) fn into(report: &mut Report, config: &Config) -> Vec<Answer> {
     let answers = run(&report.summary.types, config, Off::default());
     let held = answers.iter().filter(|answer| answer.held).count();

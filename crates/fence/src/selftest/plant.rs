@@ -1,4 +1,4 @@
-//! A small workspace in memory, with names put in, and the answers that it must give.
+//! Fills the planted cases with names, checks them in memory, and compares the report with the marks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,16 @@ use crate::rule::Off;
 use crate::run::{self, Options};
 use crate::sources::{DependencyKind, Manifest, PackageSpec, Sources};
 
-/// The names of one planting.
+/// The names that one run of the cases uses.
 pub(super) struct Planted {
     label: &'static str,
     words: Vec<(&'static str, String)>,
     krate: String,
 }
 
-/// The two sets: what the workspace calls its things, and made-up names.
+/// Returns two sets of names: those of the workspace, and made-up ones.
+///
+/// The second set shows that no rule depends on a name that the first set has by chance.
 pub(super) fn names(types: &[String], config: &Config) -> Vec<Planted> {
     let of_glob = |stem: &str| config.type_glob.replace('*', stem);
     let own = types.first().filter(|name| glob_with_stem(&config.type_glob, name));
@@ -71,7 +73,7 @@ fn file_of(case: &Case) -> String {
     format!("user/src/{}.rs", case.name.replace(['/', '-'], "_").to_lowercase())
 }
 
-/// Plants all cases and compares the answers.
+/// Checks all cases with one set of names.
 pub(super) fn answers(names: &Planted, config: &Config, off: Off) -> Vec<Answer> {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut put = |path: &str, text: &str| {
@@ -132,7 +134,7 @@ fn look(
     run::run(&sources, &planted, Options { threads: 1, off })
 }
 
-/// The run's own config where a case depends on it, with every rule turned on.
+/// Keeps the settings that a case depends on and turns every rule on.
 fn planted_config(names: &Planted, config: &Config, definitions: String) -> Config {
     let mut planted = Config::for_crates(&[]);
     planted.capability_crates = vec![names.krate.clone(), definitions];
@@ -168,7 +170,7 @@ fn planted_config(names: &Planted, config: &Config, definitions: String) -> Conf
     planted
 }
 
-/// Compares the lines that are marked with those that were reported.
+/// Compares the marked lines with the reported ones.
 fn judge(
     names: &Planted,
     config: &Config,
@@ -215,7 +217,7 @@ fn judge(
     answers
 }
 
-/// Lines that end in `~ F01` are where the rule must speak, and no other.
+/// Returns the lines that end in a mark such as `~ F01`, with the marked rule.
 fn marked_lines(text: &str) -> BTreeSet<(u32, String)> {
     let mut lines = BTreeSet::new();
     for (index, line) in text.lines().enumerate() {

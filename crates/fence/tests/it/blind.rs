@@ -1,10 +1,10 @@
-//! The known misses: each is still missed. The day a rule learns one, its test says so.
+//! The known false negatives. When a rule learns to report one, its test fails and the list gets shorter.
 
 use plugward_fence::BLIND_SPOTS;
 
 use crate::memory::rules;
 
-/// Code by blind spot.
+/// Code that is not reported, by blind spot.
 const MISSED: &[(&str, &str)] = &[
     ("B01", "fn f() { let p = Default::default(); spend(p); } fn spend(_: caps::NetCapability) {}"),
     ("B01", "fn f() { spend(1, Default::default()); } fn spend<T>(_: T, _: caps::NetCapability) {}"),
@@ -63,7 +63,7 @@ const MISSED: &[(&str, &str)] = &[
 #[test]
 fn each_blind_spot_is_still_blind() {
     for (code, text) in MISSED {
-        assert_eq!(rules(text), Vec::<String>::new(), "{code} is seen: take it off the list");
+        assert_eq!(rules(text), Vec::<String>::new(), "{code} is reported: remove it from the list");
     }
 }
 
@@ -76,8 +76,8 @@ fn each_blind_spot_has_its_fixture() {
 }
 
 #[test]
-fn next_to_each_blind_spot_it_sees() {
-    // One step away from the misses above, so that a dead rule cannot pass for a blind spot.
+fn code_close_to_each_blind_spot_is_reported() {
+    // Code close to that above is reported, so a broken rule cannot pass for a blind spot.
     let seen = [
         ("B01", "fn f() { spend(Default::default()); } fn spend(_: caps::NetCapability) {}", "F03"),
         ("B01", "fn f() -> caps::NetCapability { let p = Default::default(); p }", "F03"),
@@ -104,6 +104,6 @@ fn next_to_each_blind_spot_it_sees() {
         ("B10", "fn f(p: &Box<paths::Spot>) { p.open().ok(); }", "E01"),
     ];
     for (code, text, rule) in seen {
-        assert_eq!(rules(text), [rule], "beside {code}");
+        assert_eq!(rules(text), [rule], "next to {code}");
     }
 }

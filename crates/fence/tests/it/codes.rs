@@ -1,4 +1,4 @@
-//! The list of codes and what is given agree.
+//! The list of codes matches the codes that rules and errors return.
 
 use plugward_fence::{BLIND_SPOTS, CODES, Config, FenceError, Rule};
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ fn a_config_that_makes_no_sense_is_refused_with_its_line() {
             "`reason`",
         ),
         ("[[allow]]\nrule = \"F01\"\npath = \"a\"\ncount = 1\nreason = \"x\"", "expires"),
-        ("this is no TOML", "fence.toml:1"),
+        ("this is not TOML", "fence.toml:1"),
     ] {
         let error = Config::parse(text, "fence.toml").unwrap_err();
         assert_eq!(error.code(), "fence/config");
@@ -71,7 +71,7 @@ fn days_are_days() {
     assert_eq!(plugward_fence::day_of(4_107_542_400), "2100-03-01");
 }
 
-/// The rows of a table of the front page, from its heading to the next.
+/// Returns the rows of the table under a heading of the front page.
 fn rows(heading: &str) -> Vec<Vec<String>> {
     let page = include_str!("../../README.md");
     let part = page.split("\n# ").find(|part| part.starts_with(heading)).unwrap();

@@ -1,4 +1,4 @@
-//! The command: formats, exit codes, and workspaces that leave nothing to look at.
+//! The command: formats, exit codes, and configs that match nothing.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use plugward_fence::{Streams, command};
 const CAPS: &str = "pub struct NetCapability { host: String }\n\
     impl NetCapability {\n    pub fn mint(host: String) -> Self { Self { host } }\n}\n";
 
-/// A workspace with `caps` and `app`, written to a folder.
+/// Writes a workspace with `caps` and `app` to a directory.
 fn workspace(dir: &Path, app: &str, config: &str) {
     let put = |path: &str, text: &str| {
         let path = dir.join(path);
@@ -52,21 +52,21 @@ fn clean_is_0_and_findings_are_1() {
     assert!(err.ends_with("0 findings\n"), "{err}");
     let (code, out, err) = with(PLANTED, CONFIG, &["--format", "short"]);
     assert_eq!(code, 1, "{err}");
-    assert_eq!(out, "app/src/main.rs:3:20: F01 a `NetCapability` is made here by a literal\n");
+    assert_eq!(out, "app/src/main.rs:3:20: F01 a literal makes a `NetCapability`\n");
 }
 
 #[test]
 fn the_five_formats() {
     let text = with(PLANTED, CONFIG, &[]).1;
     let wanted = "\
-error[F01]: a `NetCapability` is made here by a literal
+error[F01]: a literal makes a `NetCapability`
  --> app/src/main.rs:3:20
   |
 3 |     let _\u{e9} = caps::NetCapability { host: x() };
   |                    ^^^^^^^^^^^^^ literal
   |
   = note: route `braces`, in `app::main`
-  = help: take the value as a parameter from code that was given one by the mint
+  = help: take the value as a parameter from code that got it from the mint
 
 ";
     assert_eq!(text, wanted);
@@ -85,8 +85,8 @@ error[F01]: a `NetCapability` is made here by a literal
     let github = with(PLANTED, CONFIG, &["--format", "github"]).1;
     assert_eq!(
         github,
-        "::error file=app/src/main.rs,line=3,col=20,endLine=3,endColumn=33,title=F01::a `NetCapability` is made here \
-         by a literal (help: take the value as a parameter from code that was given one by the mint)\n"
+        "::error file=app/src/main.rs,line=3,col=20,endLine=3,endColumn=33,title=F01::a literal makes a \
+         `NetCapability` (help: take the value as a parameter from code that got it from the mint)\n"
     );
     let sarif: serde_json::Value =
         serde_json::from_str(&with(PLANTED, CONFIG, &["--format", "sarif"]).1).unwrap();
@@ -103,11 +103,11 @@ error[F01]: a `NetCapability` is made here by a literal
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
 
-/// The schema that the scanner's tests carry, with its origin and licence beside it.
+/// Returns the SARIF schema, which is in the test data of the scanner together with its origin and license.
 fn sarif_schema() -> jsonschema::Validator {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scanner/tests/data/sarif-2.1.0-rtm.5.json");
     let mut schema: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-    // The schema's own pattern for `language` is no regex by the Unicode grammar; nothing here writes that key.
+    // The schema's pattern for `language` is not a valid Unicode regex. The reports have no such key.
     for place in ["run", "toolComponent"] {
         let language = schema.pointer_mut(&format!("/definitions/{place}/properties/language")).unwrap();
         let language = language.as_object_mut().unwrap();
@@ -119,7 +119,7 @@ fn sarif_schema() -> jsonschema::Validator {
 #[test]
 fn sarif_validates_against_the_published_schema() {
     let schema = sarif_schema();
-    // Findings with and without a type, one that another file brought in, one on a manifest, and one undecided.
+    // Findings with and without a type, one in an included file, one in a manifest, and one undecided.
     let app = "#[path = \"a b%\u{e9}.rs\"]\nmod part;\nfn main() {\n    let _x = caps::NetCapability { host: x() };\n}\n\
         struct OwnCapability;\ninclude!(\"no such file.rs\");\n";
     let dir = tempfile::tempdir().unwrap();
@@ -141,40 +141,43 @@ fn sarif_validates_against_the_published_schema() {
     };
     assert!(results.iter().any(|one| uri(one).unwrap() == "app/src/a%20b%25%C3%A9.rs"), "{text}");
     assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
-    // A clean run is a log as well.
+    // A clean run produces a valid log as well.
     let clean = with(CLEAN, CONFIG, &["--format", "sarif"]).1;
     assert!(schema.is_valid(&serde_json::from_str(&clean).unwrap()), "{clean}");
-    // The schema is not so wide that it takes anything.
+    // The schema rejects a wrong level, so it does not accept everything.
     let mut broken = log.clone();
     *broken.pointer_mut("/runs/0/results/0/level").unwrap() = "danger".into();
     assert!(!schema.is_valid(&broken));
 }
 
 #[test]
-fn what_leaves_nothing_to_look_at_is_2() {
+fn a_config_that_matches_nothing_exits_with_2() {
     let config = |more: &str| format!("{CONFIG}{more}\n");
     for (config, wanted) in [
-        (String::new(), "nothing is looked for"),
+        (String::new(), "so no rule applies"),
         (config("unknown-key = 1"), "unknown-key"),
         (config("type-glob = \"*Token\""), "no type of `caps` matches `*Token`"),
         (
             config("chokepoint = [\"caps::Mint::mint\"]"),
-            "no function of a capability crate is caps::Mint::mint",
+            "no capability crate has a chokepoint: expected caps::Mint::mint",
         ),
-        (config("grant-type = \"Grant\""), "no literal of `Grant`"),
-        (config("min-files = 99"), "at least 99 are expected"),
-        (config("exclude-types = [\"Other\"]"), "`exclude-types` names `Other`"),
+        (config("grant-type = \"Grant\""), "no capability crate has a literal of `Grant`"),
+        (config("min-files = 99"), "expected at least 99"),
+        (config("exclude-types = [\"Other\"]"), "no capability crate defines `Other`"),
         (config("mint-callers = [\"nobody::here::*\"]"), "the caller `nobody::here::*`"),
         (
             config("restricted = [{ path = \"caps::NetCapability::nothing\", callers = [] }]"),
-            "which nothing defines",
+            "no crate defines `caps::NetCapability::nothing`",
         ),
         (
             config("race = { crates = [\"caps\"], type = \"Nope\", methods = [\"open\"] }"),
-            "`race.type` is \"Nope\"",
+            "no race crate defines \"Nope\"",
         ),
-        (config("race = { crates = [\"absent\"], type = \"Nope\", methods = [\"open\"] }"), "named `absent`"),
-        (CONFIG.replace("\"caps\"", "\"capz\""), "no package of the workspace is named `capz`"),
+        (
+            config("race = { crates = [\"absent\"], type = \"Nope\", methods = [\"open\"] }"),
+            "has the name `absent`",
+        ),
+        (CONFIG.replace("\"caps\"", "\"capz\""), "no package of the workspace has the name `capz`"),
     ] {
         let (code, _, err) = with(CLEAN, &config, &[]);
         assert_eq!(code, 2, "{config}: {err}");
@@ -183,7 +186,7 @@ fn what_leaves_nothing_to_look_at_is_2() {
 }
 
 #[test]
-fn what_cannot_be_read_is_2_and_can_be_allowed() {
+fn an_unreadable_file_exits_with_2_unless_allowed() {
     let broken = "fn main( {\n";
     let (code, out, err) = with(broken, CONFIG, &["--format", "short"]);
     assert_eq!(code, 2, "{err}");
@@ -194,11 +197,11 @@ fn what_cannot_be_read_is_2_and_can_be_allowed() {
     let (code, _, err) = with(broken, &config, &[]);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("1 allowed"), "{err}");
-    // A day later the allow is past, and the file is unread again.
+    // A day later the allow has expired, and the file counts as unreadable again.
     let (code, out, _) = with(broken, &config, &["--today", "2026-11-22", "--format", "short"]);
     assert_eq!(code, 2);
     assert!(out.contains("F13"), "{out}");
-    // An allow that counts what is not there.
+    // An allow without a matching finding.
     let (code, out, _) = with(CLEAN, &config, &["--format", "short"]);
     assert_eq!(code, 1);
     assert!(out.starts_with("Cargo.toml:"), "{out}");
@@ -224,7 +227,7 @@ fn the_command_line_replaces_the_config() {
 }
 
 #[test]
-fn a_folder_without_a_workspace_is_2() {
+fn a_directory_without_a_workspace_exits_with_2() {
     let dir = tempfile::tempdir().unwrap();
     let (code, _, err) = run(dir.path(), &[]);
     assert_eq!(code, 2, "{err}");
@@ -232,7 +235,7 @@ fn a_folder_without_a_workspace_is_2() {
 }
 
 #[test]
-fn manifests_are_looked_at() {
+fn manifests_are_checked() {
     let dir = tempfile::tempdir().unwrap();
     let more = "require-forbid-unsafe = true\n[patch.crates-io]\ncaps = { path = \"caps\" }\n";
     workspace(dir.path(), CLEAN, &format!("{CONFIG}{more}"));
@@ -265,20 +268,20 @@ fn manifests_are_looked_at() {
 }
 
 #[test]
-fn packages_that_are_no_members() {
+fn packages_that_are_not_members() {
     let dir = tempfile::tempdir().unwrap();
     workspace(dir.path(), CLEAN, &format!("exclude = [\"side\", \"other\"]\n{CONFIG}"));
     for (name, dependency) in [("side", "caps = { path = \"../caps\" }"), ("other", "")] {
-        let folder = dir.path().join(name);
-        fs::create_dir_all(folder.join("src")).unwrap();
+        let directory = dir.path().join(name);
+        fs::create_dir_all(directory.join("src")).unwrap();
         let manifest = format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n{dependency}\n"
         );
-        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-        fs::write(folder.join("src/main.rs"), PLANTED).unwrap();
+        fs::write(directory.join("Cargo.toml"), manifest).unwrap();
+        fs::write(directory.join("src/main.rs"), PLANTED).unwrap();
     }
     let (code, out, err) = run(dir.path(), &["--format", "short"]);
     assert_eq!(code, 1, "{err}");
-    assert_eq!(out, "side/src/main.rs:3:20: F01 a `NetCapability` is made here by a literal\n");
+    assert_eq!(out, "side/src/main.rs:3:20: F01 a literal makes a `NetCapability`\n");
     assert!(err.contains("1 not scanned") || err.contains("2 not scanned"), "{err}");
 }

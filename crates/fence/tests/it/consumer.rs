@@ -1,4 +1,4 @@
-//! `examples/fence-consumer`, as a stranger has it: the command and the `#[test]`, clean and with code that does not belong.
+//! `examples/fence-consumer` outside this workspace: the command and the `#[test]`, without and with planted code.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The example in a folder of its own, with this crate found where it is.
+/// Copies the example to a temporary directory, with an absolute path to this crate.
 fn example() -> tempfile::TempDir {
     let temp = tempfile::tempdir().unwrap();
     let place = temp.path().join("consumer");
@@ -37,12 +37,12 @@ fn example() -> tempfile::TempDir {
     let moved = text.replace("../../../crates/fence", here);
     assert_ne!(text, moved, "the example names this crate by its path");
     fs::write(&manifest, moved).unwrap();
-    // The versions that are known to build, so that nothing is asked of a registry.
+    // The lockfile of this workspace, so that cargo needs no registry.
     let _there = fs::copy(crate_folder().join("../../Cargo.lock"), place.join("Cargo.lock"));
     temp
 }
 
-/// Code in a file that no `mod` names: it builds, and the fence reads it all the same.
+/// Adds a file that no `mod` names. rustc does not compile it, and the fence reads it.
 fn plant(place: &Path) {
     let code =
         "pub fn f() -> caps::WriteCapability {\n    caps::WriteCapability { folder: String::new() }\n}\n";
@@ -57,7 +57,7 @@ fn fence(place: &Path) -> (u8, String) {
     (code, String::from_utf8(out).unwrap() + &String::from_utf8(err).unwrap())
 }
 
-/// The example's own tests, as `cargo test` runs them.
+/// Runs the example's own tests with `cargo test`.
 fn own_test(place: &Path) -> (bool, String) {
     let output = Command::new(std::env::var_os("CARGO").unwrap())
         .args(["test", "--offline", "--quiet", "-p", "app", "--test", "fence"])

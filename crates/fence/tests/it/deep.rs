@@ -1,4 +1,4 @@
-//! Hostile files: an answer each, no hang, no abort.
+//! Files that could exhaust the stack or the time. Each run has to end with a report.
 
 use plugward_fence::Report;
 use proptest::prelude::{ProptestConfig, any, proptest};
@@ -13,7 +13,7 @@ fn refused(code: &str, what: &str) {
     assert!(report.findings().iter().any(|one| one.rule.code() == "F08"), "{what}");
 }
 
-/// Answered one way or the other.
+/// Checks that the run ends with any report.
 fn answered(report: &Report) {
     assert!(report.exit_code() <= 2);
     assert!(report.summary_line().contains("blind spots"));

@@ -1,4 +1,4 @@
-//! Code of somebody who means to get past the fence: each line with the rules that must speak, and no other.
+//! Code that tries to evade the fence, with exactly the rules that have to report it.
 
 use plugward_fence::{Config, DependencyKind, PackageSpec, Sources, check};
 use std::collections::BTreeMap;

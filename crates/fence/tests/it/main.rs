@@ -1,9 +1,9 @@
-//! The fence as its users meet it.
+//! Tests through the public API.
 #![expect(
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
-    reason = "tests write workspaces to folders of their own and count lines"
+    reason = "tests write workspaces to temporary directories and count lines"
 )]
 
 mod blind;

@@ -1,11 +1,11 @@
-//! Lines that say which rule must speak on them.
+//! Marks at the end of lines, which name the rules that have to report the line.
 
 use std::collections::BTreeSet;
 
 /// File, line, rule.
 pub(crate) type Mark = (String, u32, String);
 
-/// The marks of a text: every code after the last `//~ `.
+/// Returns the marks of a text: every code after the last `//~ ` of a line.
 pub(crate) fn marks(file: &str, text: &str) -> BTreeSet<Mark> {
     let mut found = BTreeSet::new();
     for (index, line) in text.lines().enumerate() {
@@ -18,13 +18,13 @@ pub(crate) fn marks(file: &str, text: &str) -> BTreeSet<Mark> {
     found
 }
 
-/// The places of a report, in the same form.
-pub(crate) fn spoken(report: &plugward_fence::Report) -> BTreeSet<Mark> {
+/// Returns the findings of a report in the same form.
+pub(crate) fn reported(report: &plugward_fence::Report) -> BTreeSet<Mark> {
     let all = report.findings().iter();
     all.map(|one| (one.site.file.clone(), one.site.line, one.rule.to_string())).collect()
 }
 
-/// Panics with the difference, both ways.
+/// Panics with the missed and the extra marks.
 #[track_caller]
 pub(crate) fn same(wanted: &BTreeSet<Mark>, found: &BTreeSet<Mark>) {
     let missed: Vec<&Mark> = wanted.difference(found).collect();

@@ -19,12 +19,12 @@ pub enum Bad { Race, Other }
 impl Spot { pub fn open(&self) -> Result<u32, Bad> { Ok(1) } }
 ";
 
-/// Looks at one file of a dependent.
+/// Checks one file of a dependent.
 pub(crate) fn look(code: &str) -> Report {
     look_at(&[("app/src/main.rs", code.as_bytes())])
 }
 
-/// Looks at files of a dependent.
+/// Checks files of a dependent.
 pub(crate) fn look_at(files: &[(&str, &[u8])]) -> Report {
     let mut all: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
@@ -39,12 +39,12 @@ pub(crate) fn look_at(files: &[(&str, &[u8])]) -> Report {
     let sources = Sources::in_memory(&packages, &all);
     let config = Config::parse(CONFIG, "memory.toml").unwrap();
     let mut report = check(&sources, &config);
-    // The weak definitions of `caps` are not what is asked about.
+    // The open definitions in `caps` have findings of their own, which no test here is about.
     report.retain_files(|file| file.starts_with("app/"));
     report
 }
 
-/// The rules that speak about one file of a dependent.
+/// Returns the rules that report one file of a dependent.
 pub(crate) fn rules(code: &str) -> Vec<String> {
     look(code).findings().iter().map(|one| one.rule.to_string()).collect()
 }

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 
-use crate::marked::{Mark, marks, same, spoken};
+use crate::marked::{Mark, marks, reported, same};
 
 fn root() -> Utf8PathBuf {
     Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/routes")
 }
 
-/// All files of the fixture by path below its root.
+/// Returns all files of the fixture by path relative to its root.
 fn files() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut stack = vec![root()];
@@ -41,7 +41,7 @@ fn every_marked_line_is_reported_and_no_other() {
     let wanted: BTreeSet<Mark> = files().iter().flat_map(|(file, text)| marks(file, text)).collect();
     assert!(wanted.len() > 300, "{}", wanted.len());
     let report = run(2);
-    same(&wanted, &spoken(&report));
+    same(&wanted, &reported(&report));
     assert_eq!(report.undecided(), []);
     assert_eq!(report.exit_code(), 1);
 }
@@ -85,7 +85,7 @@ fn rustc_accepts_the_fixture() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The same code in memory, with the names of types, functions and crates replaced.
+/// Checks the same code in memory, with the names of types, functions and crates replaced.
 #[test]
 fn names_are_not_built_in() {
     let plain = files();
@@ -99,14 +99,14 @@ fn names_are_not_built_in() {
     };
     let mut wanted = BTreeSet::new();
     for (path, text) in &plain {
-        // The stranger, and the format crate's stand-in, are as foreign as before.
+        // `stranger` and the fake format crate keep their names: neither is a scanned crate.
         let text = swap(text);
         if !path.starts_with("stranger/") {
             wanted.extend(marks(path, &text));
         }
         renamed.insert(path.clone(), text.into_bytes());
     }
-    // Rules that need a config of callers or a race type are left to the test on disk.
+    // The test on disk covers the rules that need callers or a race type in the config.
     wanted.retain(|(_, _, rule)| rule != "F12" && rule != "E01");
     let normal = DependencyKind::Normal;
     let packages = [
@@ -128,12 +128,12 @@ fn names_are_not_built_in() {
     let sources = Sources::in_memory(&packages, &renamed);
     let mut config = Config::for_crates(&["qv9"]);
     config.type_glob = "Tok*en".to_owned();
-    let mut found = spoken(&check(&sources, &config));
+    let mut found = reported(&check(&sources, &config));
     found.retain(|(_, _, rule)| rule != "F12");
     same(&wanted, &found);
 }
 
-/// From, to: crates, types, functions; a name that contains another comes first.
+/// Old and new names of crates, types and functions. A name that contains another precedes it.
 const SWAPS: &[(&str, &str)] = &[
     ("NetCapability", "TokQnen"),
     ("PairCapability2", "Pairs2"),
