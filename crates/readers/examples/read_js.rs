@@ -1,4 +1,4 @@
-//! Prints how fast files are read: `read_js FILE…`.
+//! Measures how fast JavaScript files are read: `cargo run --release --example read_js -- FILE…`.
 
 #![expect(
     clippy::disallowed_methods,

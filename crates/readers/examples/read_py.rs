@@ -1,4 +1,4 @@
-//! Prints how fast Python files are read: `cargo run --release --example read_py -- FILE…`.
+//! Measures how fast Python files are read: `cargo run --release --example read_py -- FILE…`.
 
 #![expect(
     clippy::print_stdout,
@@ -26,5 +26,5 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The fastest of these rounds counts, because other programs slow the others down.
+/// The number of rounds. The fastest one counts, because other processes slow some rounds down.
 const ROUNDS: usize = 5;

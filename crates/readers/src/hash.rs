@@ -1,9 +1,11 @@
-//! A hash for tables whose keys a file chooses: fast, and keyed at random, so that a file cannot choose colliding keys.
+//! A fast hash for tables whose keys come from the scanned file.
+//!
+//! It is keyed at random, so that a file cannot choose colliding keys and make lookups slow.
 
 use core::hash::{BuildHasher, Hasher};
 use std::collections::hash_map::RandomState;
 
-/// Makes hashers with one random key.
+/// A factory for hashers that share one random key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyedHash(u64);
 
@@ -21,7 +23,7 @@ impl BuildHasher for KeyedHash {
     }
 }
 
-/// Multiplies each part of a key into its state.
+/// A hasher that multiplies each part of a key into its state.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mixer {
     key: u64,

@@ -1,4 +1,4 @@
-//! Names and constant texts of one program, each stored once.
+//! The names and constant texts of a program, each stored once.
 
 #![expect(
     clippy::disallowed_types,
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::hash::KeyedHash;
 use crate::program::Text;
 
-/// A table of byte strings. The hash is keyed, so that a file cannot choose colliding names.
+/// A table of byte strings. Its hash is keyed, so that a file cannot choose colliding names.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Interner {
     ids: HashMap<Box<[u8]>, Text, KeyedHash>,

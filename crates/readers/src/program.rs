@@ -1,4 +1,4 @@
-//! One program as a flat list of expressions, each behind its operands.
+//! A program as a flat list of expressions, in which operands precede their expression.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ macro_rules! index {
                 Self(u32::try_from(index).unwrap_or(u32::MAX))
             }
 
-            /// Returns the position in the program's table.
+            /// Returns the index in the program's table.
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -26,7 +26,7 @@ macro_rules! index {
 }
 
 index!(
-    /// A name or constant text of a program, stored once.
+    /// A name or constant text, stored once per program.
     Text
 );
 index!(
@@ -49,7 +49,7 @@ pub struct List {
     len: u32,
 }
 
-/// How a function is called.
+/// The kind of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an analysis handles every kind")]
 pub enum CallKind {
@@ -57,17 +57,17 @@ pub enum CallKind {
     Plain,
     /// `new F(x)`.
     New,
-    /// A decorator: the function is applied to what follows it.
+    /// A decorator, which is applied to the definition after it.
     Decorator,
 }
 
-/// One expression. Operands are expressions with lower positions.
+/// An expression. Its operands have lower indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every reader and the evaluation know all of them")]
 pub enum Node {
-    /// A value of which nothing is known: `this`, a number that is no small integer, a regular expression.
+    /// An unknown value: `this`, a number that is not a small integer, a regular expression.
     Unknown,
-    /// A constant text or byte string, escapes decoded.
+    /// A constant text or byte string with its escapes decoded.
     Text(Text),
     /// A small integer.
     Number(i32),
@@ -77,77 +77,82 @@ pub enum Node {
     Variable(Variable),
     /// A name that no scope of the file declares.
     Global(Text),
-    /// `object.name`.
+    /// A member access: `object.name`.
     Member {
         /// The object.
         object: NodeId,
-        /// The member's name.
+        /// The name of the member.
         name: Text,
     },
-    /// `object[key]`.
+    /// An element access: `object[key]`.
     Index {
         /// The object.
         object: NodeId,
         /// The key.
         key: NodeId,
     },
-    /// `object[start:end:step]` of Python; the list has three items, `Unknown` for a missing one.
+    /// A slice in Python: `object[start:end:step]`.
+    ///
+    /// The list has three items, `Unknown` for a missing one.
     Slice {
         /// The object.
         object: NodeId,
         /// Start, end and step.
         parts: List,
     },
-    /// A call. Arguments are plain values, [`Node::Spread`] or [`Node::Field`] for keyword arguments.
+    /// A call. Its arguments are plain values, [`Node::Spread`], or [`Node::Field`] for keyword arguments.
     Call {
         /// The function.
         callee: NodeId,
-        /// The arguments.
+        /// The arguments, in order.
         arguments: List,
-        /// How it is called.
+        /// The kind of the call.
         kind: CallKind,
     },
-    /// Texts joined: `a + b`, a template, an f-string.
+    /// A concatenation of texts: `a + b`, a template, an f-string.
     Join(List),
-    /// Python's `template % value`.
+    /// Formatting in Python: `template % value`.
     Format {
-        /// The text with places.
+        /// The template.
         template: NodeId,
-        /// What is put there.
+        /// The values for its placeholders.
         value: NodeId,
     },
-    /// The value of one of the operands: `a || b`, `a ? b : c` (without the condition), `a if c else b`.
+    /// A choice between operands: `a || b`, `a ? b : c` (without the condition), `a if c else b`.
     Either(List),
-    /// The value of the last operand: `a, b`.
+    /// A sequence, which has the value of its last operand: `a, b`.
     Last(List),
-    /// Any other operator. The result is unknown, and depends on all operands.
+    /// Any other operator. The result is unknown and depends on all operands.
     Mix(List),
     /// An array, list, tuple or set.
     List(List),
-    /// An object, dictionary or class; items are [`Node::Field`] or [`Node::Spread`].
+    /// An object, dictionary or class. Its items are [`Node::Field`] or [`Node::Spread`].
     Record(List),
-    /// One entry of a record, or a keyword argument. The key is a [`Node::Text`] where the source has a plain name.
+    /// An entry of a record, or a keyword argument. The key is a [`Node::Text`] if the source has a plain
+    /// name.
     Field {
         /// The key.
         key: NodeId,
         /// The value.
         value: NodeId,
     },
-    /// `...value`, `*value`, `**value`.
+    /// A spread: `...value`, `*value`, `**value`.
     Spread(NodeId),
-    /// One element of a collection: what a loop's variable takes.
+    /// One element of a collection, as a loop assigns it to its variable.
     Element(NodeId),
-    /// A function or method; a lambda.
+    /// A function, method or lambda.
     Function(FunctionId),
-    /// `target = value`. The target is a name, a member, an index, or a `List` or `Record` of targets, in which `Bind` gives a
-    /// default and `Spread` takes the rest. The value of the expression is the value.
+    /// An assignment: `target = value`. Its value is `value`.
+    ///
+    /// The target is a name, a member, an element, or a `List` or `Record` of targets, in which `Bind` sets a
+    /// default and `Spread` takes the rest.
     Bind {
-        /// What is written.
+        /// The assigned target.
         target: NodeId,
         /// The value.
         value: NodeId,
     },
-    /// Removes a name or member.
+    /// A removal of a name or member.
     Delete(NodeId),
     /// A value that a function returns or yields.
     Return {
@@ -156,64 +161,64 @@ pub enum Node {
         /// The value.
         value: NodeId,
     },
-    /// A module that a statement or `import()` asks for. The operand is its name.
+    /// A module that a statement or `import()` loads. The operand is its name.
     Import(NodeId),
-    /// A module without a fact: a second name for one that an [`Node::Import`] asked for.
+    /// A further name for a module that a [`Node::Import`] loaded. It is not reported again.
     Module(Text),
 }
 
-/// Marks of one expression.
+/// A set of flags of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NodeFlags(u8);
 
 impl NodeFlags {
-    /// No mark.
+    /// No flag.
     pub const NONE: Self = Self(0);
-    /// The expression is written to, not read.
+    /// The expression is an assignment target, not a read.
     pub const TARGET: Self = Self(1);
-    /// A text or name is written with escapes, or in letters that the language makes others of.
+    /// A text or name contains escapes, or letters that the language normalizes.
     pub const ESCAPED: Self = Self(2);
-    /// The value is not used: the expression is a statement of its own.
+    /// The value is unused, because the expression is a statement.
     pub const STATEMENT: Self = Self(4);
-    /// The name is written whenever its scope runs: no condition or loop is around it.
+    /// The name is assigned whenever its scope runs, outside of conditions and loops.
     pub const CERTAIN: Self = Self(8);
 
-    /// Returns both sets of marks.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Returns `true` if all marks of `other` are set.
+    /// Returns `true` if all flags of `other` are set.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-/// A function's parameters and result.
+/// The parameters and the result of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Function {
-    /// The targets that arguments are bound to; as in [`Node::Bind`].
+    /// The targets of the arguments, as in [`Node::Bind`].
     pub parameters: List,
-    /// What the function returns: a variable without a name.
+    /// The unnamed variable for the result.
     pub result: Variable,
 }
 
-/// What opens a scope.
+/// The kind of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "readers open scopes of these kinds")]
 pub enum ScopeKind {
-    /// The body of a function, or the whole file: `var` and Python's names are declared here.
+    /// A function body or the file. Declares `var` and Python's names.
     Function,
-    /// A block: `let` and `const` are declared here.
+    /// A block. Declares `let` and `const`.
     Block,
-    /// The body of a class: functions inside do not see its names.
+    /// A class body. Functions inside it do not see its names.
     Class,
 }
 
-/// The expressions of one file.
+/// The expressions of one file, with resolved names.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
     pub(crate) nodes: Vec<Node>,
@@ -223,11 +228,12 @@ pub struct Program {
     pub(crate) functions: Vec<Function>,
     pub(crate) texts: Interner,
     pub(crate) variables: usize,
-    /// The name of each variable that a scope declares; the results of functions have none.
+    /// The name of each declared variable; function results have none.
     pub(crate) variable_names: Vec<Option<Text>>,
-    /// What the name of a variable of a class means where the variable is not bound: one of a scope around the class, or a global.
+    /// For a variable of a class, the meaning of its name before the variable is bound: a variable of an
+    /// enclosing scope, or a global.
     pub(crate) outer: BTreeMap<Variable, Option<Variable>>,
-    /// The names that the file's own scope declares, in order.
+    /// The names that the scope of the file declares, sorted.
     pub(crate) file_names: Vec<(Text, Variable)>,
 }
 
@@ -238,30 +244,30 @@ impl Program {
         self.nodes.len()
     }
 
-    /// Returns `true` if the program has no expression.
+    /// Returns `true` if the program is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Returns the expressions in the order of evaluation.
+    /// Returns all expressions in the order of evaluation.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len()).map(NodeId::from_index)
     }
 
-    /// Returns an expression.
+    /// Returns an expression, or [`Node::Unknown`] for an id of another program.
     #[must_use]
     pub fn node(&self, id: NodeId) -> Node {
         self.nodes.get(id.index()).copied().unwrap_or(Node::Unknown)
     }
 
-    /// Returns where an expression is in the file, as byte offsets.
+    /// Returns the range of an expression in the file, as byte offsets.
     #[must_use]
     pub fn span(&self, id: NodeId) -> (usize, usize) {
         self.spans.get(id.index()).map_or((0, 0), |(start, end)| (*start as usize, *end as usize))
     }
 
-    /// Returns the marks of an expression.
+    /// Returns the flags of an expression.
     #[must_use]
     pub fn flags(&self, id: NodeId) -> NodeFlags {
         self.flags.get(id.index()).copied().unwrap_or_default()
@@ -274,7 +280,7 @@ impl Program {
         self.operands.get(start..start.saturating_add(list.len as usize)).unwrap_or_default()
     }
 
-    /// Returns a function.
+    /// Returns a function of the file.
     #[must_use]
     pub fn function(&self, id: FunctionId) -> Option<Function> {
         self.functions.get(id.index()).copied()
@@ -286,42 +292,42 @@ impl Program {
         self.texts.bytes(text)
     }
 
-    /// Returns the name of a variable; the result of a function has none.
+    /// Returns the name of a variable, or `None` for the result of a function.
     #[must_use]
     pub fn variable_name(&self, variable: Variable) -> Option<Text> {
         self.variable_names.get(variable.index()).copied().flatten()
     }
 
-    /// Returns the variable that the file's own scope declares by a name.
+    /// Returns the variable that the scope of the file declares under a name.
     #[must_use]
     pub fn file_variable(&self, name: Text) -> Option<Variable> {
         let at = self.file_names.binary_search_by_key(&name, |(known, _)| *known).ok()?;
         self.file_names.get(at).map(|(_, variable)| *variable)
     }
 
-    /// Returns the id of a name or text, if the program has it.
+    /// Returns the id of a name or text, if it occurs in the program.
     #[must_use]
     pub fn find_text(&self, bytes: &[u8]) -> Option<Text> {
         self.texts.find(bytes)
     }
 
-    /// Returns the number of variables, the results of functions included.
+    /// Returns the number of variables, including the results of functions.
     #[must_use]
     pub const fn variables(&self) -> usize {
         self.variables
     }
 }
 
-/// Builds a [`Program`] in the order of the source.
+/// A builder for a [`Program`], in the order of the source.
 #[derive(Debug, Default)]
 pub struct ProgramBuilder {
     program: Program,
     events: Vec<Event>,
-    /// The positions in `events` of the scopes that are open.
+    /// The open scopes, as indices in `events`.
     scopes: Vec<usize>,
-    /// The functions that are open.
+    /// The open functions.
     functions: Vec<FunctionId>,
-    /// The event of the scope that last declared each name, plus one.
+    /// For each name, the event of the scope that last declared it, plus one.
     declared: Vec<u32>,
 }
 
@@ -330,7 +336,7 @@ fn small(value: usize) -> u32 {
 }
 
 impl ProgramBuilder {
-    /// Returns a builder with the file's own scope open.
+    /// Creates a builder with the scope of the file open.
     #[must_use]
     pub fn new() -> Self {
         let mut builder = Self::default();
@@ -338,12 +344,12 @@ impl ProgramBuilder {
         builder
     }
 
-    /// Returns the id of a name or text.
+    /// Stores a name or text, and returns its id.
     pub fn text(&mut self, bytes: &[u8]) -> Text {
         self.program.texts.intern(bytes)
     }
 
-    /// Appends an expression. Its operands must have been appended before.
+    /// Appends an expression. Its operands must already be in the program.
     pub fn push(&mut self, node: Node, span: (usize, usize), flags: NodeFlags) -> NodeId {
         let id = NodeId::from_index(self.program.nodes.len());
         self.program.nodes.push(node);
@@ -352,13 +358,13 @@ impl ProgramBuilder {
         id
     }
 
-    /// Returns an expression that was appended.
+    /// Returns an expression.
     #[must_use]
     pub fn node(&self, id: NodeId) -> Node {
         self.program.node(id)
     }
 
-    /// Returns where an expression is in the file.
+    /// Returns the range of an expression in the file.
     #[must_use]
     pub fn span(&self, id: NodeId) -> (usize, usize) {
         self.program.span(id)
@@ -377,20 +383,20 @@ impl ProgramBuilder {
         self.program.items(list)
     }
 
-    /// Adds marks to an expression.
+    /// Adds flags to an expression.
     pub fn mark(&mut self, id: NodeId, flags: NodeFlags) {
         if let Some(known) = self.program.flags.get_mut(id.index()) {
             *known = known.and(flags);
         }
     }
 
-    /// Appends `target = value` and marks the target, and the targets in it, as written.
+    /// Appends `target = value`, and marks the target and its parts as written.
     pub fn bind(&mut self, target: NodeId, value: NodeId, span: (usize, usize)) -> NodeId {
         self.mark_target(target);
         self.push(Node::Bind { target, value }, span, NodeFlags::NONE)
     }
 
-    /// Marks a target and the targets in it as written.
+    /// Marks a target and its parts as written.
     pub fn mark_target(&mut self, target: NodeId) {
         let mut open = vec![target];
         while let Some(id) = open.pop() {
@@ -424,24 +430,25 @@ impl ProgramBuilder {
         }
     }
 
-    /// Hides the names of the innermost scope until [`Self::resume_scope`]. The first iterable of a comprehension does not see the
-    /// names that the comprehension binds.
+    /// Hides the names of the innermost scope until [`Self::resume_scope`].
+    ///
+    /// The first iterable of a comprehension does not see the names that the comprehension binds.
     pub fn suspend_scope(&mut self) {
         self.events.push(Event::Suspend { at: small(self.program.nodes.len()) });
     }
 
-    /// Shows the names of the innermost scope again. Scopes that were opened in between are closed before.
+    /// Shows the names of the innermost scope again, after closing the scopes inside it.
     pub fn resume_scope(&mut self) {
         self.events.push(Event::Resume { at: small(self.program.nodes.len()) });
     }
 
-    /// Declares a name in the innermost scope: `let`, `const`, `class`, a parameter.
+    /// Declares a name in the innermost scope: `let`, `const`, `class` or a parameter.
     pub fn declare(&mut self, name: Text) {
         let scope = self.scopes.last().copied().unwrap_or(0);
         self.declare_at(name, scope);
     }
 
-    /// Appends a declaration, unless the same scope was the last to declare the name.
+    /// Records a declaration, unless the same scope was the last one to declare the name.
     fn declare_at(&mut self, name: Text, scope: usize) {
         if self.declared.len() <= name.index() {
             self.declared.resize(name.index().saturating_add(1), 0);
@@ -455,7 +462,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// Declares a name in the innermost scope of a function or class: `var`, a name that Python assigns to.
+    /// Declares a name in the innermost function or class: `var`, or a name that Python assigns.
     pub fn declare_in_function(&mut self, name: Text) {
         let events = &self.events;
         let block =
@@ -464,20 +471,20 @@ impl ProgramBuilder {
         self.declare_at(name, scope);
     }
 
-    /// Lets a name of the innermost function mean that of a function around it: `nonlocal`.
+    /// Makes a name of the innermost function refer to an enclosing function: `nonlocal`.
     pub fn declare_outside(&mut self, name: Text) {
         let scope = self.scopes.last().copied().unwrap_or(0);
         self.events.push(Event::Outside { name, scope: small(scope) });
     }
 
-    /// Lets a name of the innermost function mean that of the file: `global`.
+    /// Makes a name of the innermost function refer to the file: `global`.
     pub fn declare_global(&mut self, name: Text) {
         let scope = self.scopes.last().copied().unwrap_or(0);
         self.events.push(Event::Outside { name, scope: small(scope) });
         self.events.push(Event::File { name, scope: small(scope) });
     }
 
-    /// Starts a function: opens its scope and makes its result. The reader then appends and marks parameters, then the body.
+    /// Opens a function with its scope and result. The caller then appends the parameters and the body.
     pub fn open_function(&mut self) -> FunctionId {
         self.open_scope(ScopeKind::Function);
         let result = Variable::from_index(self.program.variables);
@@ -488,7 +495,7 @@ impl ProgramBuilder {
         id
     }
 
-    /// Sets the parameters of a function, as targets.
+    /// Sets the parameters of a function and marks them as targets.
     pub fn set_parameters(&mut self, function: FunctionId, parameters: &[NodeId]) {
         for parameter in parameters {
             self.mark_target(*parameter);
@@ -499,19 +506,19 @@ impl ProgramBuilder {
         }
     }
 
-    /// Ends the innermost function.
+    /// Closes the innermost function.
     pub fn close_function(&mut self) {
         self.functions.pop();
         self.close_scope();
     }
 
-    /// Returns the innermost function, if one is open.
+    /// Returns the innermost open function.
     #[must_use]
     pub fn current_function(&self) -> Option<FunctionId> {
         self.functions.last().copied()
     }
 
-    /// Closes all scopes, replaces each [`Node::Name`] and returns the program.
+    /// Closes all scopes, resolves each [`Node::Name`] and returns the program.
     #[must_use]
     pub fn finish(mut self) -> Program {
         while !self.scopes.is_empty() {

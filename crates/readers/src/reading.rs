@@ -1,9 +1,9 @@
-//! What a reader returns for one file.
+//! The result of reading one file.
 
 use crate::program::Program;
 use crate::view::View;
 
-/// What kind of text a piece of a file is.
+/// The kind of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "rules for text choose among these")]
 pub enum PieceKind {
@@ -15,35 +15,39 @@ pub enum PieceKind {
     Markup,
 }
 
-/// A piece of text in a file: a comment, a string.
+/// A piece of text in a file, such as a comment or string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Piece {
-    /// What it is.
+    /// The kind of the text.
     pub kind: PieceKind,
-    /// Where it starts, as a byte offset.
+    /// The byte offset of its start.
     pub start: u32,
-    /// Where it ends.
+    /// The byte offset of its end.
     pub end: u32,
-    /// Whether it holds escapes.
+    /// Whether the text contains escapes.
     pub is_escaped: bool,
 }
 
-/// Everything that a reader finds in one file.
+/// The result of reading one file.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Reading {
-    /// The expressions.
+    /// The expressions of the file, with resolved names.
     pub program: Program,
-    /// The code: strings emptied (`''`), comments removed, one blank between words and none elsewhere.
+    /// The code without comments, with empty strings (`''`), and with one space between words and none
+    /// elsewhere.
     pub code: View,
-    /// Comments and strings, in the order of the file.
+    /// Comments and strings in the order of the file.
     pub pieces: Vec<Piece>,
-    /// Ranges that may be code or text: something that opens a text is not closed. They are to be read as code as well.
+    /// Ranges that may be code or text, because a quote or bracket is not closed. The caller reads them as
+    /// code as well.
     pub unsure: Vec<(u32, u32)>,
-    /// Whether `<!--` or `-->` is somewhere in the code, which starts a comment in a script and not in a module. Such a file is to
-    /// be read both ways.
+    /// Whether the file contains `<!--` or `-->` in its code.
+    ///
+    /// Both start a comment in a script but not in a module, so the caller reads such a file both ways.
     pub has_html_comments: bool,
-    /// Where the reader stopped at a limit of nesting, if it did. The rest of the file is in no expression.
+    /// The offset at which the nesting limit was exceeded, if it was. The rest of the file is not in the
+    /// program.
     pub stopped: Option<usize>,
 }

@@ -1,37 +1,37 @@
-//! Names to variables, in one pass over the expressions with a stack of declarations for each name.
+//! Name resolution: replaces names by variables, in one pass with a stack of declarations per name.
 
 use crate::program::{Node, Program, ScopeKind, Text, Variable};
 
-/// What a reader says about scopes while it builds a program.
+/// A change of the visible names, recorded while a program is built.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Event {
-    /// A scope opens before the expression `at`; its `Close` is the event `close`.
+    /// A scope opens before the expression `at`. The event `close` closes it.
     Open { at: u32, kind: ScopeKind, close: u32 },
-    /// The scope of the event `open` ends before the expression `at`.
+    /// The scope of the event `open` closes before the expression `at`.
     Close { at: u32, open: u32 },
-    /// The names of the innermost scope are not visible from the expression `at` on.
+    /// The names of the innermost scope are hidden from the expression `at` on.
     Suspend { at: u32 },
-    /// They are visible again.
+    /// The hidden names are visible again.
     Resume { at: u32 },
     /// The scope of the event `scope` declares a name.
     Declare { name: Text, scope: u32 },
-    /// In the scope of the event `scope` a name means one of a scope around it.
+    /// In the scope of the event `scope`, a name refers to an enclosing scope (`nonlocal`).
     Outside { name: Text, scope: u32 },
-    /// In the scope of the event `scope` a name means that of the file.
+    /// In the scope of the event `scope`, a name refers to the scope of the file (`global`).
     File { name: Text, scope: u32 },
 }
 
-/// A declaration that is in force.
+/// A visible declaration.
 #[derive(Debug, Clone, Copy)]
 struct Declaration {
-    /// The variable; none for a global.
+    /// The variable; `None` for a global.
     variable: Option<Variable>,
-    /// The depth of functions and classes at which a class declares it: those inside the class do not see it.
+    /// For a declaration in a class, the nesting depth of the class. Functions inside the class do not see
+    /// it.
     class_depth: Option<usize>,
 }
 
-/// Replaces each name by its variable, or by a global if no scope declares it. A name that is written and declared nowhere stays a
-/// global.
+/// Replaces each name by its variable, or by a global if no scope declares it.
 pub(crate) fn resolve(program: &mut Program, events: &[Event]) {
     let Declared { names: declared, of_file } = declared(events);
     let mut stacks: Vec<Vec<Declaration>> = Vec::new();
@@ -108,17 +108,18 @@ pub(crate) fn resolve(program: &mut Program, events: &[Event]) {
     program.variables = variables;
 }
 
-/// Returns the innermost declaration that a function at this depth sees. Declarations of classes around are few: only those
-/// above the found one are passed.
+/// Returns the innermost declaration that is visible at a depth.
+///
+/// Declarations in enclosing classes are skipped.
 fn visible(stack: &[Declaration], depth: usize) -> Option<Variable> {
     let seen = |known: &&Declaration| known.class_depth.is_none_or(|class| class == depth);
     stack.iter().rev().take(MOST_CLASSES).find(seen)?.variable
 }
 
-/// How many declarations of one name in classes around a use are passed.
+/// The most class declarations of one name that are skipped, so that nested classes take linear time.
 const MOST_CLASSES: usize = 64;
 
-/// Returns where an event applies; declarations apply with the scope that they are in.
+/// Returns the expression before which an event applies. Declarations apply with their scope.
 fn position(event: &Event) -> usize {
     match event {
         Event::Open { at, .. } | Event::Close { at, .. } | Event::Suspend { at } | Event::Resume { at } => {
@@ -137,15 +138,15 @@ fn push(stacks: &mut Vec<Vec<Declaration>>, name: Text, declaration: Declaration
     }
 }
 
-/// The names of each scope, by the position of the event that opens it.
+/// The names that each scope declares, by the index of the event that opens the scope.
 struct Declared {
-    /// Those that it declares.
+    /// The names that are local to the scope.
     names: Vec<Vec<Text>>,
-    /// Those that mean the names of the file.
+    /// The names that refer to the scope of the file.
     of_file: Vec<Vec<Text>>,
 }
 
-/// Returns the names that each scope declares.
+/// Collects the declared names of each scope.
 fn declared(events: &[Event]) -> Declared {
     let mut of_file: Vec<Vec<Text>> = vec![Vec::new(); events.len()];
     let mut names: Vec<Vec<Text>> = vec![Vec::new(); events.len()];

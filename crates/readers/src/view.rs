@@ -1,8 +1,8 @@
-//! Views: what the rules read instead of the raw bytes, each with a map back to them.
+//! Views: the text that rules read instead of the raw bytes, with a map back to them.
 
 use plugward_types::Disguise;
 
-/// A set of [`Disguise`]s.
+/// The set of [`Disguise`]s that were undone to read a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
 pub struct How(u8);
 
@@ -17,54 +17,54 @@ const DISGUISES: [Disguise; 7] = [
 ];
 
 impl How {
-    /// Nothing was undone.
+    /// The text is as written.
     pub const NONE: Self = Self(0);
-    /// An encoding such as base64 was undone.
+    /// The text was decoded, for example from base64.
     pub const DECODE: Self = Self(1);
-    /// The file is in an encoding other than UTF-8.
+    /// The file has an encoding other than UTF-8.
     pub const ENCODING: Self = Self(2);
-    /// Escapes were undone.
+    /// Escapes were decoded.
     pub const ESCAPE: Self = Self(4);
-    /// Constants were put together.
+    /// Constants were folded.
     pub const FOLD: Self = Self(8);
     /// Markup inside a word was removed.
     pub const MARKUP: Self = Self(16);
     /// Quoting or expansion of a shell was undone.
     pub const SHELL: Self = Self(32);
-    /// Characters were replaced by those that they look like or stand for.
+    /// Look-alike characters were replaced.
     pub const UNICODE: Self = Self(64);
 
-    /// Returns both sets.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Returns `true` if nothing was undone.
+    /// Returns `true` if the text is as written.
     #[must_use]
     pub const fn is_plain(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns `true` if all of `other` are in the set.
+    /// Returns `true` if the set contains all of `other`.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Returns the set as bits.
+    /// Returns the set as bits, for a record.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Takes bits that a record holds; unknown bits make it `None`.
+    /// Returns the set with these bits, or `None` if a bit is unknown.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Option<Self> {
         if bits < 128 { Some(Self(bits)) } else { None }
     }
 
-    /// Returns the disguises in a fixed order.
+    /// Returns the members in a fixed order.
     #[must_use]
     pub fn list(self) -> Vec<Disguise> {
         DISGUISES
@@ -76,26 +76,28 @@ impl How {
     }
 }
 
-/// A stretch of a view that came from one stretch below it.
+/// A segment of a view that came from one range of the source.
 #[derive(Debug, Clone, Copy)]
 struct Seg {
-    /// Where it starts in the view; it ends where the next one starts.
+    /// The start in the view. A segment ends where the next one starts.
     at: u32,
-    /// Where it comes from.
+    /// The range in the source.
     from: (u32, u32),
-    /// Bytes below for each byte of the view; 0 where it is no whole number, or a large one.
+    /// The number of source bytes per byte of the view, or 0 if it is not a whole number that fits.
+    ///
+    /// With 0, the segment maps as a whole.
     step: u16,
     how: How,
-    /// Which piece of text it belongs to.
+    /// The tag that the builder of the view gave to the text.
     tag: u8,
 }
 
-/// A view's map to the bytes below it.
+/// A map from a view to its source.
 #[derive(Debug, Clone, Default)]
 pub struct Map {
     segs: Vec<Seg>,
     len: u32,
-    /// The last segment has a line feed behind it: nothing is added to it.
+    /// Set after a line feed, which closes the last segment.
     closed: bool,
 }
 
@@ -134,10 +136,10 @@ impl Map {
         self.closed = false;
     }
 
-    /// Appends one byte that stands for nothing right behind the last one.
+    /// Appends a line feed that has no source of its own.
     fn line_feed(&mut self, tag: u8) {
         let last = self.segs.last();
-        // Positions beyond a segment's end are at its end.
+        // Offsets after a segment's end map to its end, so the line feed needs no segment.
         if last.is_some_and(|last| last.step != 0 && last.how.is_plain() && last.tag == tag) {
             self.len = self.len.saturating_add(1);
             self.closed = true;
@@ -151,7 +153,8 @@ impl Map {
         self.segs.partition_point(|seg| seg.at <= at).saturating_sub(1)
     }
 
-    /// Where one position of a segment comes from; where the lengths do not divide, it is the whole segment.
+    /// Maps one offset in a segment. Without a whole number of bytes per byte, the result is the whole
+    /// segment.
     fn below(&self, index: usize, at: u32) -> (u32, u32) {
         let Some(seg) = self.segs.get(index) else { return (0, 0) };
         if seg.step == 0 {
@@ -162,7 +165,7 @@ impl Map {
         (start.min(seg.from.1), start.saturating_add(step).min(seg.from.1))
     }
 
-    /// Maps a range of the view to the range below that it came from, with what had to be undone on the way.
+    /// Maps a range of the view to its source, and returns what was undone to read it.
     #[must_use]
     pub fn back(&self, start: usize, end: usize) -> (usize, usize, How) {
         let (start, end) = (small(start), small(end));
@@ -180,68 +183,67 @@ impl Map {
         (from as usize, (to.max(from)) as usize, how)
     }
 
-    /// Says whether all of a range has a bit in its tag.
+    /// Returns `true` if the whole range has a bit in its tag.
     #[must_use]
     pub fn has_tag(&self, start: usize, end: usize, bit: u8) -> bool {
         let (first, last) = (self.find(small(start)), self.find(small(end.saturating_sub(1).max(start))));
         self.segs.get(first..=last).is_some_and(|segs| segs.iter().all(|seg| seg.tag & bit != 0))
     }
 
-    /// Gives the tag of a position.
+    /// Returns the tag at an offset.
     #[must_use]
     pub fn tag(&self, at: usize) -> u8 {
         self.segs.get(self.find(small(at))).map_or(0, |seg| seg.tag)
     }
 }
 
-/// A text with its map.
+/// A text with a map to its source.
 #[derive(Debug, Clone, Default)]
 pub struct View {
-    /// The bytes.
+    /// The bytes of the text.
     pub bytes: Vec<u8>,
-    /// Where they come from.
-    /// Where the bytes come from.
+    /// The map from the bytes to the source.
     pub map: Map,
-    /// What was left out right before the next byte.
+    /// What was omitted directly before the next byte.
     skipped: How,
 }
 
 impl View {
-    /// Appends bytes as they are.
+    /// Appends bytes of the source unchanged.
     pub fn copy(&mut self, bytes: &[u8], from: usize, how: How, tag: u8) {
         let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), (from, from.saturating_add(bytes.len())), how, tag);
     }
 
-    /// Appends bytes that stand for a range of another length. One of the same length is still one unit.
+    /// Appends bytes that replace a source range. The range maps as a whole.
     pub fn put(&mut self, bytes: &[u8], from: (usize, usize), how: How, tag: u8) {
         let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), from, how, tag);
     }
 
-    /// Ends a line. The line feed stands for nothing right behind the last byte.
+    /// Ends a line with a line feed that is not in the source.
     pub fn line_feed(&mut self, tag: u8) {
         self.skipped = How::NONE;
         self.bytes.push(b'\n');
         self.map.line_feed(tag);
     }
 
-    /// Leaves a range out. What follows in the same word carries the mark.
+    /// Records omitted text. The next bytes of the same word count as obfuscated.
     pub fn skip(&mut self, how: How) {
         if self.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
             self.skipped = self.skipped.and(how);
         }
     }
 
-    /// Says whether what was left out waits for the next bytes to carry its mark.
+    /// Returns `true` if omitted text marks the next bytes.
     #[must_use]
     pub const fn is_marked(&self) -> bool {
         !self.skipped.is_plain()
     }
 
-    /// Takes the mark of what was left out, if the next bytes go on with the word.
+    /// Takes the mark of omitted text, if the bytes continue the word.
     fn marked(&mut self, bytes: &[u8], how: How) -> How {
         if bytes.is_empty() || self.skipped.is_plain() {
             return how;

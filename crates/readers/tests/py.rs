@@ -1,4 +1,4 @@
-//! Reads Python into programs.
+//! Programs that the reader for Python builds.
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by a panic")]
 #![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failed test")]
 
@@ -9,11 +9,11 @@ use plugward_readers::{CallKind, List, Node, NodeFlags, NodeId, Piece, PieceKind
 use proptest::prelude::*;
 use proptest::{collection, sample};
 
-/// Prints a program as S-expressions, one for each expression that is not an operand.
+/// A printer of programs as S-expressions, one for each expression that is not an operand.
 struct Printer<'a> {
     source: &'a [u8],
     program: &'a Program,
-    /// The variables of each name, in the order of their use.
+    /// The variables of each name, in the order of their first use.
     ranks: BTreeMap<Vec<u8>, Vec<usize>>,
 }
 
@@ -126,7 +126,7 @@ fn print(source: &[u8]) -> Vec<String> {
     tops.map(|id| printer.node(id)).collect()
 }
 
-/// Cases: the source, then a line for each expression that is not an operand.
+/// The cases: a source, then a line for each expression that is not an operand.
 const CASES: &str = r#"
 f(1, 'a')
 => (call f 1 'a');
@@ -669,7 +669,7 @@ fn programs_of_the_cases() {
     assert!(wrong.is_empty(), "these cases are read in another way now:\n\n{wrong}");
 }
 
-/// Checks the invariants of the reading of any bytes.
+/// Checks the invariants that hold for any bytes.
 fn check(source: &[u8]) {
     let reading = read(source, PyOptions::default());
     let program = &reading.program;
@@ -691,7 +691,7 @@ fn sources() -> String {
     CASES.lines().filter(|line| !line.starts_with("=>")).collect::<Vec<_>>().join("\n")
 }
 
-/// Pieces of Python, for sequences of any order.
+/// Pieces of Python that the property test concatenates.
 const TOKENS: &[&str] = &[
     "(",
     ")",

@@ -1,4 +1,4 @@
-//! Bindings: what variables, members and patterns are given.
+//! Bindings: assignments to variables, members and patterns.
 
 use super::Use;
 use super::constant::{Constant, Constants};
@@ -10,7 +10,7 @@ use crate::program::{Node, NodeFlags, NodeId, Variable};
 use crate::view::How;
 
 impl Machine<'_, '_> {
-    /// Finds how each expression is used, and which variables something is bound to.
+    /// Determines how each expression is used, and which variables are assigned.
     pub(super) fn prepare(&mut self) {
         let program = self.facts.program;
         let mut bindings = vec![0_u8; program.variables()];
@@ -84,7 +84,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Gives a value to a target and to the targets in it.
+    /// Assigns a value to a target and to the targets in it.
     pub(super) fn assign(&mut self, target: NodeId, value: Value, from: Option<NodeId>) {
         let mut open = vec![(target, value, from)];
         while let Some((target, value, from)) = open.pop() {
@@ -189,7 +189,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Writes a member of each object that a value may be; `None` for a name that is not constant.
+    /// Writes a member of each object that a value may be. `key` is `None` if the name is not constant.
     pub(super) fn write(
         &mut self,
         object: Value,
@@ -225,7 +225,7 @@ impl Machine<'_, '_> {
                     if is_record && let Some(from) = from {
                         self.grow(node, Added::Field(key, from));
                     }
-                    // A method of the file may read it through `this`.
+                    // A method of the file may read the member through `this`.
                     is_any = true;
                 }
                 (Atom::Record(node) | Atom::List(node, _), None) => {

@@ -1,4 +1,4 @@
-//! Calls: what is called, with what, and what that returns.
+//! Calls: resolves the callee, binds the arguments and determines the result.
 
 use super::constant::Constant;
 use super::facts::Item;
@@ -11,15 +11,15 @@ use super::{Argument, Call, Language, Use};
 use crate::program::{CallKind, FunctionId, List, Node, NodeId};
 use crate::view::How;
 
-/// Functions that call functions that call functions, by `apply` and its like.
+/// The most nested calls through `apply` and similar functions.
 const DEEPEST: usize = 4;
 
-/// Where a call is.
+/// The place of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) id: NodeId,
     pub(super) kind: CallKind,
-    /// The object that the function was read from.
+    /// The object from which the function was read.
     pub(super) object: Option<NodeId>,
     pub(super) depth: usize,
 }
@@ -109,7 +109,7 @@ impl Machine<'_, '_> {
         result
     }
 
-    /// Calls one alternative.
+    /// Calls one alternative of a callee.
     pub(super) fn invoke(&mut self, place: Place, atom: Atom, arguments: &[Argument]) -> Value {
         if place.depth > DEEPEST {
             return OPEN;
@@ -145,7 +145,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Calls a function with the arguments that an earlier call gave it, and these.
+    /// Calls a function with the arguments bound by an earlier call (`f.bind`, `functools.partial`), followed
+    /// by these.
     fn invoke_bound(&mut self, place: Place, node: NodeId, arguments: &[Argument]) -> Value {
         let Node::Call { callee, arguments: earlier, .. } = self.facts.program.node(node) else {
             return OPEN;
@@ -190,7 +191,7 @@ impl Machine<'_, '_> {
         }
         let result = match self.special_call(place, name, arguments) {
             Some(result) => result,
-            // A module that is called is what it exports.
+            // A called module stands for its default export: `require('m')()`.
             None if matches!(self.facts.names.step(name), Step::Module(_)) => {
                 let result = self.facts.names.child(name, Step::Result, How::NONE);
                 let both = [Atom::Name(name), Atom::Name(result)];
@@ -215,7 +216,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Calls the functions among some arguments with values.
+    /// Calls the functions among the arguments with values, as `forEach` and other callbacks do.
     pub(super) fn call_back(&mut self, arguments: &[Argument], given: &[Value]) -> Value {
         let given: Vec<Argument> = given
             .iter()
@@ -238,7 +239,7 @@ impl Machine<'_, '_> {
         result
     }
 
-    /// `f.call(…)`, `f.apply(…)`, `f.bind(…)`; `None` if it is none of them.
+    /// Handles `f.call(…)`, `f.apply(…)` and `f.bind(…)`; returns `None` for other calls.
     fn forward_call(
         &mut self,
         place: Place,
@@ -257,7 +258,7 @@ impl Machine<'_, '_> {
         if !atoms.iter().any(|atom| is_name(atom) || is_function(atom)) {
             return None;
         }
-        // A name is asked for its own member first.
+        // Objects may define a member of that name themselves, which takes precedence.
         let is_own =
             atoms.iter().any(|atom| matches!(*atom, Atom::Name(name) if self.is_receiver_of_its_own(name)));
         let by = if is_own { b"" } else { by };
@@ -285,7 +286,7 @@ impl Machine<'_, '_> {
             && matches!(self.facts.names.step(name), Step::Member(text) if self.facts.bytes(text) == b"Reflect")
     }
 
-    /// Returns the arguments in a list; without a list, any number of unknown ones.
+    /// Returns the arguments in a list, or one unknown spread argument if the list is unknown.
     pub(super) fn listed(&self, list: Option<&Argument>) -> Vec<Argument> {
         let mut arguments = Vec::new();
         if let Some(list) = list {

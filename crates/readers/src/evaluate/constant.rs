@@ -1,4 +1,4 @@
-//! Constant texts: those of the program, and those that folding makes.
+//! Constant texts: those of the program, and those that constant folding creates.
 
 #![expect(
     clippy::disallowed_types,
@@ -15,11 +15,11 @@ use crate::program::{Program, Text};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Constant(u32);
 
-/// A list of constants that folding made.
+/// A list of constants from constant folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Sequence(u32);
 
-/// A constant as folding reads it.
+/// A constant as an operand of constant folding.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Const {
     Text(Vec<u8>),
@@ -40,7 +40,7 @@ impl Sequence {
 }
 
 impl Const {
-    /// Returns the number of bytes that the constant takes, about.
+    /// Returns the approximate size in bytes.
     fn size(&self) -> usize {
         match self {
             Self::Text(bytes) => bytes.len(),
@@ -53,7 +53,7 @@ impl Const {
     }
 }
 
-/// The longest text that is folded.
+/// The longest text that is folded. Loops can double a text, so an unlimited one would exhaust memory.
 pub(crate) const LONGEST: usize = 1 << 16;
 
 /// The constants of one file.
@@ -63,7 +63,7 @@ pub(crate) struct Constants<'p> {
     own: Interner,
     sequences: Vec<Const>,
     known: HashMap<Const, Sequence, KeyedHash>,
-    /// The bytes that folding may still make.
+    /// The bytes that folding may still create.
     left: usize,
 }
 
@@ -85,13 +85,13 @@ impl<'p> Constants<'p> {
         }
     }
 
-    /// Returns the text of the program that a constant is.
+    /// Returns the text of the program with this constant, if it is not from folding.
     pub(crate) fn text(&self, constant: Constant) -> Option<Text> {
         let at = constant.0 as usize;
         (at < self.program.texts.len()).then(|| Text::from_index(at))
     }
 
-    /// Returns a text; a text that is too long, or that is made when the budget is used up, is `None`.
+    /// Stores a text. Returns `None` if it is too long or the budget is spent.
     pub(crate) fn intern(&mut self, bytes: &[u8]) -> Option<Constant> {
         if let Some(text) = self.program.texts.find(bytes) {
             return Some(Self::of(text));
@@ -112,13 +112,13 @@ impl<'p> Constants<'p> {
         Constant(u32::try_from(at).unwrap_or(u32::MAX))
     }
 
-    /// Returns a text that the program or an earlier fold has.
+    /// Returns a text of the program or of an earlier fold.
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<Constant> {
         let made = || self.own.find(bytes).map(|own| self.made(own));
         self.program.texts.find(bytes).map(Self::of).or_else(made)
     }
 
-    /// Returns a text that the evaluation itself needs; it costs nothing.
+    /// Stores a text that the evaluation itself needs, outside of the budget.
     pub(crate) fn known(&mut self, bytes: &[u8]) -> Constant {
         if let Some(text) = self.program.texts.find(bytes) {
             return Self::of(text);

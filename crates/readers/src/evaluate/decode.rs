@@ -1,6 +1,6 @@
-//! Decoders: base64, base32, hex, percent escapes, rot13.
+//! Decoders of encoded payloads: base64, base32, hex, percent escapes, rot13.
 
-/// Decodes base64 in either alphabet; other bytes are passed over.
+/// Decodes base64 in either alphabet and skips other bytes.
 pub(super) fn base64(text: &[u8]) -> Option<Vec<u8>> {
     bits(text, 6, |byte| match byte {
         b'A'..=b'Z' => Some(byte.wrapping_sub(b'A')),
@@ -64,7 +64,7 @@ pub(super) fn hex(text: &[u8]) -> Option<Vec<u8>> {
     if digits.len().is_multiple_of(2) { digits.chunks(2).map(pair).collect() } else { None }
 }
 
-/// Decodes `%41` and, as `unescape` does, `%u0041`.
+/// Decodes `%41` and, like `unescape`, `%u0041`.
 pub(super) fn percent(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0_usize;

@@ -1,4 +1,4 @@
-//! What an evaluation knows, as an analysis reads it.
+//! The facts of an evaluation, as an analysis reads them.
 
 #![expect(
     clippy::disallowed_types,
@@ -15,9 +15,10 @@ use crate::hash::KeyedHash;
 use crate::program::{List, Node, NodeId, Program};
 use crate::view::How;
 
-/// Items of a collection that are looked at.
+/// The most items of a collection that are visited.
 pub(super) const MOST_ITEMS: usize = 256;
-/// Collections inside each other that are looked at, and how many in all: a list may hold itself many times.
+/// The deepest nesting of collections, and the most collections, that are visited. A list may contain itself
+/// several times.
 const DEEPEST: usize = 6;
 const MOST_VISITS: usize = 512;
 
@@ -25,19 +26,19 @@ const MOST_VISITS: usize = 512;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Alternative<'f> {
-    /// A constant text, and what had to be undone to read it.
+    /// A constant text, and the obfuscation that was undone to read it.
     Text(&'f [u8], How),
     /// A small integer.
     Number(i32),
-    /// A text of which only parts are known; [`Facts::parts`] returns them.
+    /// A text that is partly unknown; [`Facts::parts`] returns its parts.
     Partial(NodeId),
-    /// What a name stands for.
+    /// A global name, a module, or a member of one.
     Name(Name),
     /// A list; [`Facts::items_of`] returns its items.
     List(Collection),
     /// An object, dictionary or class; [`Facts::items_of`] returns its fields.
     Record(Collection),
-    /// A function of the file.
+    /// A function that the file defines.
     Function,
 }
 
@@ -45,28 +46,28 @@ pub enum Alternative<'f> {
 #[derive(Debug, Clone, Copy)]
 pub struct Collection(Atom);
 
-/// An item of a list, a record or the arguments of a call.
+/// An item of a list or record, or an argument of a call.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Item {
-    /// The expression; an item of a folded list has none.
+    /// The expression; `None` for an item of a folded list.
     pub node: Option<NodeId>,
-    /// Its value.
+    /// The value of the item.
     pub value: Value,
-    /// The name of a keyword or field.
+    /// The name of a keyword argument or field.
     pub key: Option<Constant>,
 }
 
-/// What is added to a list or record after it was made.
+/// Items that are added to a list or record after its creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Added {
     Item(NodeId),
-    /// The items of the expression.
+    /// The items of a collection.
     Spread(NodeId),
     Field(Constant, NodeId),
 }
 
-/// The state of an evaluation.
+/// The state of an evaluation: values of expressions, names and constants.
 #[derive(Debug)]
 pub struct Facts<'p> {
     pub(super) program: &'p Program,
@@ -75,9 +76,9 @@ pub struct Facts<'p> {
     pub(super) names: Names,
     pub(super) values: Values,
     pub(super) nodes: Vec<Value>,
-    /// What was added to a list or record, by the expression that makes it.
+    /// Items that were added to a list or record, by the expression that creates it.
     pub(super) grown: HashMap<NodeId, Vec<Added>, KeyedHash>,
-    /// Values for the keys of a record that are known only from a fold.
+    /// The values of keys that are known only from folding.
     pub(super) folded_items: HashMap<Constant, Value, KeyedHash>,
 }
 
@@ -96,7 +97,7 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Returns the program.
+    /// Returns the evaluated program.
     #[must_use]
     pub const fn program(&self) -> &'p Program {
         self.program
@@ -120,25 +121,25 @@ impl<'p> Facts<'p> {
         self.names.step(name)
     }
 
-    /// Returns the name without its last step.
+    /// Returns the name without its last step, or `None` for a root.
     #[must_use]
     pub fn parent(&self, name: Name) -> Option<Name> {
         self.names.parent(name)
     }
 
-    /// Returns what had to be undone to read a name.
+    /// Returns the obfuscation that was undone to read a name.
     #[must_use]
     pub fn how(&self, name: Name) -> How {
         self.names.how(name)
     }
 
-    /// Returns the origins of a value's data.
+    /// Returns the taint of a value.
     #[must_use]
     pub fn marks(&self, value: Value) -> Marks {
         self.values.marks(value)
     }
 
-    /// Returns `true` if a value may be something besides its alternatives.
+    /// Returns `true` if a value may be more than its alternatives.
     #[must_use]
     pub fn is_open(&self, value: Value) -> bool {
         self.values.is_open(value)
@@ -160,7 +161,7 @@ impl<'p> Facts<'p> {
         })
     }
 
-    /// Returns the names that a value may be.
+    /// Returns the names among the alternatives of a value.
     pub fn names(&self, value: Value) -> impl Iterator<Item = Name> {
         self.values
             .slice(value)
@@ -168,7 +169,7 @@ impl<'p> Facts<'p> {
             .filter_map(|atom| if let Atom::Name(name) = atom { Some(*name) } else { None })
     }
 
-    /// Returns the expressions that a partly known text is joined from, in order.
+    /// Returns the parts of a partly unknown text, in order.
     #[must_use]
     pub fn parts(&self, node: NodeId) -> Vec<NodeId> {
         match self.program.node(node) {
@@ -194,7 +195,7 @@ impl<'p> Facts<'p> {
         self.values.slice(value).iter().any(|atom| matches!(atom, Atom::Text(..) | Atom::Partial(_)))
     }
 
-    /// Returns the items of the lists and records that a value may be, those of spread collections included.
+    /// Returns the items of the lists and records that a value may be, with spread collections expanded.
     #[must_use]
     pub fn items(&self, value: Value) -> Vec<Item> {
         let mut found = Found { items: Vec::new(), open: Vec::new(), left: MOST_VISITS };
@@ -203,7 +204,7 @@ impl<'p> Facts<'p> {
         found.items
     }
 
-    /// Returns the items of one of the lists and records that a value may be.
+    /// Returns the items of one list or record.
     #[must_use]
     pub fn items_of(&self, collection: Collection) -> Vec<Item> {
         let mut found = Found { items: Vec::new(), open: Vec::new(), left: MOST_VISITS };
@@ -218,7 +219,7 @@ impl<'p> Facts<'p> {
         Item { node: argument.node, value: argument.value, key: argument.key }
     }
 
-    /// Appends the items of all collections that a value may be; returns `false` if it may be none.
+    /// Appends the items of all collections that a value may be. Returns `false` if it is not a collection.
     fn collect(&self, value: Value, found: &mut Found) -> bool {
         let mut is_known = false;
         for atom in self.values.slice(value) {
@@ -246,14 +247,14 @@ impl<'p> Facts<'p> {
         true
     }
 
-    /// Returns the value that was made for a folded constant, if one was.
+    /// Returns the value of a folded constant, if it has one.
     fn value_of(&self, item: &Const) -> Value {
         let Const::Text(bytes) = item else { return BOTTOM };
         let known = self.constants.find(bytes).and_then(|constant| self.folded_items.get(&constant));
         known.copied().unwrap_or(BOTTOM)
     }
 
-    /// Appends the items that an expression of a collection has, with those that were added to it.
+    /// Appends the items of a collection, including those added later.
     fn collect_items(&self, node: NodeId, found: &mut Found) {
         let is_deep = found.open.len() > DEEPEST || found.open.contains(&node);
         if is_deep || found.items.len() > MOST_ITEMS || found.left == 0 {
@@ -287,7 +288,7 @@ impl<'p> Facts<'p> {
         found.open.pop();
     }
 
-    /// Returns what an item in the source adds to its collection.
+    /// Returns the items that an expression in the source adds to its collection.
     fn added(&self, item: NodeId) -> Added {
         match self.program.node(item) {
             Node::Spread(inner) => Added::Spread(inner),
@@ -310,10 +311,10 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// Items that were found, and how many collections may still be looked at.
+/// Collected items, and the number of collections that may still be visited.
 struct Found {
     items: Vec<Item>,
-    /// The collections that are being looked at.
+    /// The collections being visited, against cycles.
     open: Vec<NodeId>,
     left: usize,
 }

@@ -1,4 +1,4 @@
-//! Folding: functions and methods of constants.
+//! Constant folding: functions and methods of the languages, applied to constants.
 
 use super::constant::{Const, LONGEST};
 use super::{Language, decode};
@@ -20,14 +20,14 @@ fn from_chars(chars: impl IntoIterator<Item = char>) -> Const {
     Const::Text(chars.into_iter().collect::<String>().into_bytes())
 }
 
-/// Returns an item by its place; negative places count from the end.
+/// Returns the item at an index; negative indices count from the end.
 pub(super) fn at<T>(items: &[T], index: i64) -> Option<&T> {
     let len = i64::try_from(items.len()).ok()?;
     let index = if index < 0 { len.checked_add(index)? } else { index };
     items.get(usize::try_from(index).ok()?)
 }
 
-/// Returns the places from `start` to `end`, both within a length; negative ones count from the end.
+/// Returns the range between two indices within a length; negative indices count from the end.
 fn range(len: usize, start: Option<i64>, end: Option<i64>) -> core::ops::Range<usize> {
     let len = i64::try_from(len).unwrap_or(i64::MAX);
     let place = |at: i64| if at < 0 { len.saturating_add(at).max(0) } else { at.min(len) };
@@ -51,7 +51,7 @@ fn cut<T: Clone>(items: &[T], start: Option<i64>, end: Option<i64>, step: Option
     }
 }
 
-/// Python's `value[start:end:step]`.
+/// Folds Python's `value[start:end:step]`.
 pub(super) fn slice(value: &Const, start: Option<i64>, end: Option<i64>, step: Option<i64>) -> Option<Const> {
     match value {
         Const::Text(bytes) => Some(from_chars(cut(&chars(bytes), start, end, step)?)),
@@ -60,7 +60,7 @@ pub(super) fn slice(value: &Const, start: Option<i64>, end: Option<i64>, step: O
     }
 }
 
-/// Python's `template % value`.
+/// Folds Python's `template % value`.
 pub(super) fn percent(template: &Const, value: &Const) -> Option<Const> {
     let template = text(template)?;
     let values = match value {
@@ -184,7 +184,7 @@ fn decoded(bytes: &[u8], encoding: &[u8]) -> Option<(Vec<u8>, How)> {
     })
 }
 
-/// Folds a call of a global function or one of a module.
+/// Folds a call of a global function or a function of a module.
 pub(super) fn function(language: Language, path: &str, arguments: &[Const]) -> Option<(Const, How)> {
     let first = arguments.first();
     match language {
@@ -419,7 +419,7 @@ fn method_of_python(name: &[u8], bytes: &[u8], arguments: &[Const]) -> Option<(C
     }
 }
 
-/// Python's `'{} {0}'.format(…)`.
+/// Folds Python's `'{} {0}'.format(…)`.
 fn format(template: &[u8], arguments: &[Const]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut next = 0_usize;

@@ -1,4 +1,4 @@
-//! Functions of the file: parameters, results, calls.
+//! Functions that the file defines: parameters, results, calls.
 
 use super::facts::Added;
 use super::machine::{Holder, Machine};
@@ -6,9 +6,9 @@ use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Language};
 use crate::program::{Function, FunctionId, Node, NodeId, Variable};
 
-/// Parts of a returned expression that are looked at for parameters.
+/// The most parts of a returned expression in which parameters are searched.
 const MOST_RETURNED: usize = 16;
-/// Arguments of one call that are bound.
+/// The most arguments of one call that are bound.
 pub(super) const MOST_ARGUMENTS: usize = 64;
 
 impl Machine<'_, '_> {
@@ -23,7 +23,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Returns the variable of a parameter that is no pattern.
+    /// Returns the variable of a parameter that is not a pattern.
     fn simple_target(&self, target: NodeId) -> Option<Variable> {
         match self.facts.program.node(target) {
             Node::Variable(variable) => Some(variable),
@@ -35,7 +35,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Hands the arguments of all calls to the parameters of a function. A caller outside the file may give anything.
+    /// Assigns the arguments of all calls to the parameters. They may also be unknown, because other files
+    /// can call the function.
     pub(super) fn bind_parameters(&mut self, id: FunctionId) {
         let Some(function) = self.facts.program.function(id) else { return };
         for (index, target) in self.items(function.parameters).iter().enumerate() {
@@ -46,7 +47,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Adds an expression to the result of a function. A parameter that is handed on stands for the argument of each call.
+    /// Adds an expression to the result of a function. A returned parameter stands for the argument of each
+    /// call, so that the calls of `id(x)` keep apart.
     pub(super) fn returned(&mut self, id: FunctionId, value: NodeId) {
         let Some(function) = self.facts.program.function(id) else { return };
         let mut result = BOTTOM;
@@ -92,7 +94,7 @@ impl Machine<'_, '_> {
             if let Some(slot) = self.arguments.get_mut(at) {
                 *slot = both;
             }
-            // Without waiting for the end of the function, so that a chain of calls settles in one round.
+            // The variable is bound at once, so that a chain of calls converges in one round.
             let target = self.items(function.parameters).get(place);
             if let Some(variable) = target.and_then(|target| self.simple_target(*target)) {
                 self.bind_variable(variable, both);
@@ -100,7 +102,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Calls a function of the file: binds arguments to parameters and returns the result.
+    /// Calls a function of the file: binds the arguments and returns the result.
     pub(super) fn enter(&mut self, id: FunctionId, receiver: Option<Value>, arguments: &[Argument]) -> Value {
         let Some(function) = self.facts.program.function(id) else { return OPEN };
         let parameters = self.items(function.parameters);
@@ -133,7 +135,7 @@ impl Machine<'_, '_> {
                 continue;
             }
             if argument.is_spread {
-                // It may hold any number of arguments.
+                // A spread argument may contain any number of arguments.
                 let element = self.element(argument.value, None);
                 for place in place..parameters.len() {
                     self.give(id, function, place, element);
@@ -154,7 +156,7 @@ impl Machine<'_, '_> {
         self.substitute(result, &given)
     }
 
-    /// Hands an argument to the parameter that takes the rest of them.
+    /// Adds an argument to the rest parameter.
     fn give_rest(&mut self, id: FunctionId, argument: &Argument, place: usize) {
         let Some(function) = self.facts.program.function(id) else { return };
         for (target, at) in self.items(function.parameters).iter().zip(0_usize..) {
@@ -180,7 +182,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Puts the arguments of a call in place of the parameters in a result.
+    /// Replaces the parameters in a result by the arguments of a call.
     fn substitute(&mut self, result: Value, given: &[Value]) -> Value {
         let atoms = self.facts.values.atoms(result);
         if !atoms.iter().any(|atom| matches!(atom, Atom::Parameter(_))) {
@@ -198,7 +200,7 @@ impl Machine<'_, '_> {
         value
     }
 
-    /// Makes an object of a class, whose constructor takes the arguments.
+    /// Creates an object of a class, and passes the arguments to its constructor.
     pub(super) fn construct(&mut self, class: NodeId, arguments: &[Argument]) -> Value {
         let instance = self.one(Atom::Instance(class));
         let name: &[u8] = match self.facts.language {

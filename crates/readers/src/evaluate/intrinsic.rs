@@ -1,4 +1,4 @@
-//! Functions of the languages that hand values on.
+//! Intrinsics: functions of the languages that pass values on, such as `getattr`, `Object.assign` and `map`.
 
 use super::call::Place;
 use super::constant::Const;
@@ -9,69 +9,69 @@ use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Language, Use, fold, javascript, python};
 use crate::view::How;
 
-/// What a function of the language does with its arguments.
+/// The effect of an intrinsic on its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Intrinsic {
     Unknown,
-    /// Loads the module that the first argument names.
+    /// Loads the module named by the first argument: `require`.
     Load,
-    /// Makes a function that loads modules.
+    /// Creates a function that loads modules: `module.createRequire`.
     LoaderMaker,
-    /// Calls the first argument with the items of the third, or the second.
+    /// Calls the first argument with the items of the third, or the second: `Reflect.apply`.
     Apply,
     Construct,
-    /// Reads the member of the first argument that the second names.
+    /// Reads the member of the first argument that the second names: `getattr`.
     Get,
-    /// Describes that member.
+    /// Describes that member: `Object.getOwnPropertyDescriptor`.
     Describe,
-    /// Writes that member.
+    /// Writes that member: `setattr`.
     Set,
-    /// Writes that member, as the third argument describes.
+    /// Writes that member as the third argument describes it: `Object.defineProperty`.
     Define,
-    /// Removes that member.
+    /// Removes that member: `delattr`.
     Remove,
-    /// Copies the members of all arguments to the first.
+    /// Copies the members of all arguments to the first: `Object.assign`.
     Copy,
-    /// Lets the first argument take members from the second.
+    /// Makes the first argument inherit from the second: `Object.setPrototypeOf`.
     Inherit,
-    /// Makes an object that takes members from the first argument.
+    /// Creates an object that inherits from the first argument: `Object.create`.
     Create,
     /// Returns the first argument, or an object that acts like it.
     Same,
     /// Returns the first argument if it is a function of the file.
     Prototype,
-    /// Makes a text.
+    /// Creates a text.
     Text,
-    /// Makes a collection of what the arguments hold.
+    /// Creates a collection of the arguments' items.
     Collect,
-    /// Makes a record of keyword arguments.
+    /// Creates a record of keyword arguments: `dict`.
     Dictionary,
-    /// Takes one element of the first argument.
+    /// Takes one element of the first argument: `next`.
     Next,
-    /// The modules that are loaded, by name.
+    /// The loaded modules by name: `sys.modules`.
     Modules,
-    /// Returns the global names.
+    /// Returns the global names: `globals`.
     Globals,
-    /// Returns the members of the first argument.
+    /// Returns the members of the first argument: `vars`.
     Members,
-    /// Returns a function that reads a member of its argument, or calls it.
+    /// Returns a function that reads or calls a member of its argument: `attrgetter`, `methodcaller`.
     MemberReader,
     MemberCaller,
-    /// Gives a function its first arguments.
+    /// Binds the first arguments of a function: `functools.partial`.
     Partial,
-    /// Calls the first argument with each element of the second.
+    /// Calls the first argument with each element of the second: `map`.
     Each,
-    /// Lets reading a member call the first argument.
+    /// Makes reading a member call the first argument: `property`.
     Property,
-    /// Returns a method that does not take its object.
+    /// Returns a method that does not take its object: `staticmethod`.
     Static,
 }
 
-/// Steps of a name that has a meaning of its own.
+/// The longest intrinsic name, in steps.
 const MOST_STEPS: usize = 5;
 
 impl Machine<'_, '_> {
-    /// Returns the meaning of a name.
+    /// Returns the meaning of a name; results are cached per name.
     pub(super) fn intrinsic(&mut self, name: Name) -> Intrinsic {
         if let Some(Some(known)) = self.intrinsics.get(name.index()) {
             return *known;
@@ -93,7 +93,7 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// Returns `true` if the analysis or the language knows a name, or a longer one that begins with it.
+    /// Returns `true` if the analysis or the language knows a name or a longer one that begins with it.
     pub(super) fn is_known(&mut self, name: Name) -> bool {
         if name == Names::GLOBAL || name == Names::ANY {
             return true;
@@ -123,14 +123,16 @@ impl Machine<'_, '_> {
         let table = table(self.facts.language);
         let at = table.partition_point(|(known, _)| *known < path.as_str());
         let rest = table.get(at).and_then(|(known, _)| known.strip_prefix(path.as_str()));
-        // A longer name may follow others that begin alike.
+        // The table is sorted, but `a-b` can be between `a` and `a.b`, so the longer name is searched on its
+        // own.
         let dotted = [path.as_str(), "."].concat();
         let longer = table.partition_point(|(known, _)| *known < dotted.as_str());
         rest.is_some_and(str::is_empty)
             || table.get(longer).is_some_and(|(known, _)| known.starts_with(&dotted))
     }
 
-    /// Returns the name that goes on with a step. What goes on from a name that nobody knows is a member of any object.
+    /// Returns a name extended by a step. Members of an unknown name are members of the unknown object, which
+    /// bounds the number of names.
     pub(super) fn child(&mut self, parent: Name, step: Step, how: How) -> Name {
         let parent = if self.is_known(parent) { parent } else { Names::ANY };
         let child = self.facts.names.child(parent, step, how);
@@ -147,7 +149,7 @@ impl Machine<'_, '_> {
         self.one(Atom::Name(result))
     }
 
-    /// Returns a name as rules spell it: `@module.member`, `global.member`.
+    /// Returns a name in the spelling of rules: `@module.member`, `global.member`.
     pub(super) fn spelled(&self, name: Name) -> Option<String> {
         let mut steps = Vec::new();
         let mut at = name;
@@ -172,7 +174,7 @@ impl Machine<'_, '_> {
         None
     }
 
-    /// Returns the result of a call that the language gives a meaning.
+    /// Returns the result of a call of an intrinsic; `None` for other names.
     pub(super) fn special_call(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Option<Value> {
         let intrinsic = self.intrinsic(name);
         let value = |at: usize| arguments.get(at).map_or(OPEN, |argument| argument.value);
@@ -262,7 +264,7 @@ impl Machine<'_, '_> {
             if let Atom::Name(name) = *atom
                 && matches!(self.intrinsic(name), Intrinsic::Apply | Intrinsic::Construct)
             {
-                // The same list would be its list again.
+                // The argument list of `apply.apply(…)` would be expanded again without an end.
                 if self.is_report() {
                     self.analysis.build_name(&self.facts, place.id);
                 }
@@ -325,7 +327,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// `Object.assign`, `Object.setPrototypeOf`: the first argument has the members of the others.
+    /// Handles `Object.assign` and `Object.setPrototypeOf`: the first argument gets the members of the
+    /// others.
     fn copy(&mut self, place: Place, intrinsic: Intrinsic, arguments: &[Argument]) -> Value {
         let Some((first, others)) = arguments.split_first() else { return OPEN };
         for atom in self.facts.values.atoms(first.value).iter() {
@@ -358,7 +361,7 @@ impl Machine<'_, '_> {
         first.value
     }
 
-    /// A function that makes a text: folded where its arguments are constant.
+    /// Handles a function that returns a text, which is folded if its arguments are constant.
     fn text_of_call(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Value {
         let folded = self.spelled(name).and_then(|path| {
             let mut how = How::NONE;
@@ -435,7 +438,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Calls what [`Intrinsic::MemberReader`] and its like returned.
+    /// Calls the function that [`Intrinsic::MemberReader`] or [`Intrinsic::MemberCaller`] returned.
     pub(super) fn read_members(
         &mut self,
         place: Place,
@@ -457,17 +460,17 @@ impl Machine<'_, '_> {
     }
 }
 
-/// What reading a member does besides going on with the name.
+/// Special members, besides those that extend a name by a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberKind {
     Plain,
-    /// It is the global object.
+    /// The global object.
     Global,
-    /// It is the object itself.
+    /// The object itself.
     Same,
-    /// It is the module itself.
+    /// The module itself.
     Default,
-    /// It also holds the global names.
+    /// A namespace that also contains the global names.
     Namespace,
 }
 

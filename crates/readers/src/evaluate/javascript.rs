@@ -1,4 +1,4 @@
-//! Names of JavaScript that have a meaning of their own.
+//! JavaScript names with a meaning of their own.
 
 use super::intrinsic::{Intrinsic, MemberKind};
 use super::name::{Name, Names};
@@ -17,7 +17,7 @@ pub(super) fn member(object: Name, key: &[u8]) -> MemberKind {
     }
 }
 
-/// Functions that hand values on, by name.
+/// The intrinsics by name, sorted.
 pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("@buffer.Buffer.from", Intrinsic::Text),
     ("@module.Module._load", Intrinsic::Load),
@@ -118,7 +118,7 @@ const TEXT_METHODS: &[&[u8]] = &[
     b"valueOf",
 ];
 
-/// Methods that return a text whatever they are called on: nothing else has one of such a name.
+/// Methods that return a text for every receiver, because only texts have them.
 const ALWAYS_TEXT: &[&[u8]] =
     &[b"toLowerCase", b"toString", b"toUpperCase", b"trim", b"trimEnd", b"trimStart"];
 

@@ -1,4 +1,4 @@
-//! Rounds over a program, and the value of each kind of expression.
+//! The abstract interpreter: rounds over a program, and the value of each kind of expression.
 
 #![expect(
     clippy::disallowed_types,
@@ -18,18 +18,19 @@ use crate::hash::KeyedHash;
 use crate::program::{FunctionId, List, Node, NodeFlags, NodeId, Program, Text, Variable};
 use crate::view::How;
 
-/// Rounds until variables have settled. Each goes forward over the program and then backward over its bindings.
+/// The most rounds until the variables converge. A round goes forward over the program and then backward over
+/// its bindings; real programs need few, and a limit is needed for hostile ones.
 const ROUNDS: usize = 32;
-/// Rounds after which a text that still grows is one that is not known.
+/// The round after which a text that still changes counts as unknown, as in `s = s + 'a'` in a loop.
 const GROWING: usize = 2;
-/// Modules of which all members are imported.
+/// The most modules from which all members are imported (`import *`).
 const MOST_STARS: usize = 4;
-/// Scopes around a class in which a name is looked for.
+/// The most scopes around a class in which a name is searched.
 const MOST_OUTER: usize = 4;
-/// Alternatives of one operand that are joined one by one.
+/// The most alternatives of a concatenation that are kept apart. Each operand multiplies their number.
 const MOST_JOINED: usize = 4;
 
-/// Whose fields are asked for.
+/// An owner of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Holder {
     /// An object of which nothing is known.
@@ -39,7 +40,7 @@ pub(super) enum Holder {
     Name(Name),
 }
 
-/// How an expression is used by the expression around it.
+/// The use of an expression by the expression around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     Value,
@@ -49,10 +50,10 @@ pub(super) enum Position {
     Operand,
 }
 
-/// What the name of a variable means where the variable is not bound.
+/// The meaning of a variable's name before the variable is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outer {
-    /// The variable, in an error.
+    /// None: reading the variable is an error.
     None,
     Variable(Variable),
     Global(Name),
@@ -63,40 +64,40 @@ pub(super) struct Machine<'p, 'a> {
     pub(super) analysis: &'a mut dyn Analysis,
     pub(super) variables: Vec<Value>,
     pub(super) fields: HashMap<(Holder, Constant), Value, KeyedHash>,
-    /// All that is written to a holder under names that are not constant, and all elements that were added.
+    /// Values written to an owner under names that are not constant, and added elements.
     pub(super) elements: HashMap<Holder, Value, KeyedHash>,
-    /// Where a record takes members from that it lacks.
+    /// The records from which a record inherits members.
     pub(super) parents: HashMap<NodeId, Vec<NodeId>, KeyedHash>,
-    /// The arguments of each parameter, by its place in the table of operands.
+    /// The arguments of each parameter, by its index in the table of operands.
     pub(super) arguments: Vec<Value>,
-    /// The function of which a variable is a parameter that nothing else is bound to, and which one.
+    /// For a variable that is only bound as a parameter: the function, and the index of the parameter.
     pub(super) parameter_of: Vec<Option<(FunctionId, u16)>>,
     pub(super) positions: Vec<Position>,
     pub(super) intrinsics: Vec<Option<Intrinsic>>,
     /// By name: whether the analysis or the language knows it.
     pub(super) known: Vec<Option<bool>>,
-    /// By variable: the first expression that binds it whatever happens.
+    /// By variable: the first expression that binds it unconditionally.
     pub(super) certain: Vec<usize>,
-    /// By variable: what its name means where it is not bound.
+    /// By variable: the meaning of its name before it is bound.
     outers: Vec<Outer>,
     /// Global names that the file assigns.
     pub(super) assigned: HashSet<Constant, KeyedHash>,
-    /// Modules of which all members are imported.
+    /// Modules from which all members are imported.
     stars: Vec<(Name, NodeId)>,
-    /// A function that is called may be more than the evaluation keeps apart.
+    /// Set if a callee may be more functions than a value keeps apart.
     pub(super) is_over: bool,
     pub(super) changed: bool,
-    /// Counts the changes of values. A value that no operand of which changed since it was computed is not computed again.
+    /// The number of changes so far. A value is not computed again if none of its operands has changed since.
     tick: u32,
-    /// When a field of each name last changed, and where records take members from.
+    /// The ticks at which a field of each name last changed, and at which inheritance changed.
     pub(super) keys_at: HashMap<Constant, u32, KeyedHash>,
     parents_at: u32,
-    /// When each variable, and an argument of each function, last changed.
+    /// The ticks at which each variable, and an argument of each function, last changed.
     pub(super) variables_at: Vec<u32>,
     pub(super) arguments_at: Vec<u32>,
-    /// A `with` may make another object of one.
+    /// Set if a class defines `__enter__`, so that `with` can replace an object by another.
     has_enter: bool,
-    /// By expression: when its value changed, and when it was computed.
+    /// By expression: the ticks at which its value changed and was computed.
     stamps: Vec<(u32, u32)>,
     pub(super) round: Round,
     pub(super) count: usize,
@@ -169,7 +170,8 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Hands values on from later bindings to earlier ones, so that functions in the reverse order of their calls settle at once.
+    /// Propagates values from later bindings to earlier ones, so that functions in reverse order of their
+    /// calls converge in one round.
     fn backward(&mut self) {
         for index in (0..self.facts.nodes.len()).rev() {
             let id = NodeId::from_index(index);
@@ -183,7 +185,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Computes a value again if what it depends on has changed.
+    /// Computes a value again if one of its dependencies has changed.
     fn renew(&mut self, id: NodeId) {
         if !self.is_current(id) {
             self.compute(id);
@@ -207,19 +209,19 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Notes that something other than the value of an expression changed.
+    /// Records a change of something other than the value of an expression.
     pub(super) fn change(&mut self) {
         self.changed = true;
         self.tick = self.tick.saturating_add(1);
     }
 
-    /// Notes that a record takes members from another, or a name from another module.
+    /// Records a change of inheritance or of imported modules.
     pub(super) fn change_parents(&mut self) {
         self.change();
         self.parents_at = self.tick;
     }
 
-    /// Notes that a field changed.
+    /// Records a change of a field.
     pub(super) fn change_field(&mut self, key: Constant) {
         self.change();
         self.keys_at.insert(key, self.tick);
@@ -239,13 +241,13 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Returns `true` if no field of a name has changed since.
+    /// Returns `true` if no field of this name has changed since the tick `computed`.
     fn is_field_old(&self, name: Text, computed: u32) -> bool {
         let changed = self.keys_at.get(&Constants::of(name)).copied().unwrap_or(0);
         changed <= computed && self.parents_at <= computed && !self.has_enter
     }
 
-    /// Returns `true` if a call hands on nothing but the values of its operands.
+    /// Returns `true` if a call only depends on the values of its operands.
     fn is_inert(&self, callee: NodeId, arguments: List) -> bool {
         let is_plain = |atom: &Atom| match *atom {
             Atom::Name(name) => {
@@ -262,7 +264,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         object && is_value(&callee) && self.items(arguments).iter().all(is_value)
     }
 
-    /// Returns `true` if a value would be computed the same again.
+    /// Returns `true` if computing a value again would have the same result.
     fn is_current(&self, id: NodeId) -> bool {
         let computed = self.stamps.get(id.index()).map_or(0, |stamp| stamp.1);
         let is_old = |node: &NodeId| self.stamps.get(node.index()).is_some_and(|stamp| stamp.0 <= computed);
@@ -307,7 +309,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Tells the analysis what an expression does.
+    /// Reports the facts of an expression to the analysis.
     fn report(&mut self, id: NodeId) {
         let value = self.value(id);
         match self.facts.program.node(id) {
@@ -351,7 +353,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.facts.values.mark(value, marks)
     }
 
-    /// Returns a value without its marks.
+    /// Returns a value without its taint.
     pub(super) fn unmarked(&mut self, value: Value) -> Value {
         let is_mark = |atom: &Atom| matches!(atom, Atom::Marks(_) | Atom::Origin(_));
         if !self.facts.values.slice(value).iter().any(is_mark) {
@@ -362,7 +364,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.facts.values.set(&atoms)
     }
 
-    /// Adds the marks of several expressions to a value.
+    /// Adds the taint of several expressions to a value.
     pub(super) fn marked_by(&mut self, value: Value, nodes: &[NodeId]) -> Value {
         nodes.iter().fold(value, |value, node| {
             let marks = self.facts.marks(self.value(*node));
@@ -462,7 +464,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Returns the value of a variable where it is read.
+    /// Returns the value of a variable at a read.
     fn variable(&mut self, id: NodeId, variable: Variable) -> Value {
         let mut value = self.variables.get(variable.index()).copied().unwrap_or(OPEN);
         if self.is_target(id) {
@@ -487,7 +489,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         value
     }
 
-    /// Returns what the name of a variable means where the variable is not bound.
+    /// Returns the meaning of a variable's name before the variable is bound.
     fn outer(&mut self, variable: Variable) -> Outer {
         let Some(name) = self.facts.program.variable_name(variable) else { return Outer::None };
         match self.facts.program.outer.get(&variable) {
@@ -500,7 +502,8 @@ impl<'p, 'a> Machine<'p, 'a> {
         if self.analysis.knows(&self.facts, global) { Outer::Global(global) } else { Outer::None }
     }
 
-    /// A name of the file or of a class means that of a scope around it where it is not bound yet.
+    /// Joins the value of a Python variable with the meaning of its name in outer scopes, unless the variable
+    /// is bound for certain before the read.
     fn variable_or_outer(&mut self, id: NodeId, variable: Variable, value: Value) -> Value {
         let mut value = value;
         let mut variable = variable;
@@ -534,7 +537,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         })
     }
 
-    /// Tells the analysis the names that an expression reads, and adds their marks.
+    /// Reports the names that an expression reads, and adds their taint.
     pub(super) fn read(&mut self, id: NodeId, value: Value) -> Value {
         let used = match self.positions.get(id.index()) {
             Some(Position::Callee) => return self.read_computed(id, value),
@@ -549,7 +552,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.read_as(id, value, used)
     }
 
-    /// A function whose name is not constant is told even if it is called.
+    /// Reports a function with a computed name even at a call, because the call itself has no name to report.
     fn read_computed(&mut self, id: NodeId, value: Value) -> Value {
         if self.facts.language == Language::Python {
             for name in self.facts.names(value).collect::<Vec<_>>() {
@@ -572,7 +575,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         result
     }
 
-    /// Returns a global name. What the file assigns to it is another alternative.
+    /// Returns a global name, joined with the values that the file assigns to it.
     fn global(&mut self, text: Constant, how: How) -> Value {
         let mut value = self.member_of_name(Names::GLOBAL, text, how);
         for (module, _) in self.stars.clone() {
@@ -582,7 +585,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         value
     }
 
-    /// `from module import *`: any name may be a member of the module.
+    /// Handles `from module import *`, after which any name may be a member of the module.
     fn import_all(&mut self, module: Value, id: NodeId) {
         for name in self.facts.names(module).collect::<Vec<_>>() {
             if !self.stars.contains(&(name, id)) && self.stars.len() < MOST_STARS {
@@ -592,7 +595,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Returns the contents of a module.
+    /// Returns the name of a module's contents.
     pub(super) fn module(&mut self, specifier: Constant, how: How) -> Name {
         let bytes = self.facts.constants.bytes(specifier);
         if self.facts.language == Language::JavaScript {
@@ -620,7 +623,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         name
     }
 
-    /// Asks for the modules that a value names.
+    /// Imports the modules that a value names.
     pub(super) fn import(&mut self, id: NodeId, specifier: Value) -> Value {
         let mut modules = Vec::new();
         let mut known = false;
@@ -643,7 +646,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         if known || specifier != BOTTOM { self.facts.values.set(&modules) } else { BOTTOM }
     }
 
-    /// Returns a text that folding made, or a text of which only parts are known.
+    /// Returns a folded text, or a partly unknown text if folding failed.
     pub(super) fn folded(&mut self, id: NodeId, folded: Option<(Const, How)>) -> Value {
         let atom =
             folded.and_then(|(constant, how)| self.atom_of(constant, how)).unwrap_or(Atom::Partial(id));
@@ -670,7 +673,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Texts that are put together, or lists.
+    /// Concatenates texts or lists.
     fn joined(&mut self, id: NodeId, list: List) -> Value {
         let items = self.items(list);
         if items.iter().any(|item| self.value(*item) == BOTTOM) && !self.is_report() {
@@ -712,7 +715,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.marked_by(value, items)
     }
 
-    /// Returns the constant texts of an expression; none if it may be anything else.
+    /// Returns the constant texts of an expression, or none if it may be anything else.
     fn texts_of(&self, node: NodeId) -> Vec<(Vec<u8>, How)> {
         let mut found = Vec::new();
         for atom in self.facts.values.slice(self.value(node)) {
@@ -741,7 +744,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.marked_by(result, &[template, value])
     }
 
-    /// Returns the constant that a value certainly is.
+    /// Returns the constant of a value that has only one alternative.
     pub(super) fn constant(&self, value: Value) -> Option<(Const, How)> {
         let atom = self.facts.values.single(value)?;
         let known = |how: u8| How::from_bits(how).unwrap_or(How::NONE);
@@ -765,7 +768,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Returns the text or number that a value certainly is.
+    /// Returns the text or number of a value that has only one alternative.
     fn plain(&self, value: Value) -> Option<(Const, How)> {
         match self.facts.values.single(value)? {
             Atom::Text(..) | Atom::Number(_) => self.constant(value),

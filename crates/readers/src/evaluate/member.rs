@@ -11,9 +11,9 @@ use super::{Language, javascript, python};
 use crate::program::{List, Node, NodeFlags, NodeId};
 use crate::view::How;
 
-/// Records behind each other from which one takes a member that it lacks.
+/// The most inherited records in which a member is searched.
 const MOST_PARENTS: usize = 4;
-/// Items that are added to one list.
+/// The most items added to one list.
 const MOST_GROWN: usize = 64;
 
 impl Machine<'_, '_> {
@@ -40,7 +40,8 @@ impl Machine<'_, '_> {
             result = self.join(result, found.unwrap_or(BOTTOM));
         }
         if is_any {
-            // Which of all objects it is nobody knows: names may come from any of them, data does not.
+            // The object is unknown, so every object of the file may be meant. Names are taken from all of
+            // them, but not their taint, which would spread to every object.
             let known = self.fields.get(&(Holder::Any, key)).copied().unwrap_or(BOTTOM);
             let known = self.unmarked(known);
             result = self.join(result, known);
@@ -52,7 +53,7 @@ impl Machine<'_, '_> {
         self.marked(result, marks)
     }
 
-    /// Returns the global that makes values of this kind, for `[].constructor`.
+    /// Returns the global constructor of a kind of values, for `[].constructor`.
     fn maker(&mut self, atom: Atom, key: Constant) -> Option<Value> {
         let bytes = self.facts.bytes(key);
         let is_constructor = bytes == b"constructor";
@@ -74,7 +75,7 @@ impl Machine<'_, '_> {
         Some(self.one(Atom::Name(name)))
     }
 
-    /// Returns a member of a name, with what the file assigns to it.
+    /// Returns a member of a name, joined with the values that the file assigns to it.
     pub(super) fn member_of_name(&mut self, name: Name, key: Constant, how: How) -> Value {
         let bytes = self.facts.bytes(key);
         let special = match self.facts.language {
@@ -92,7 +93,7 @@ impl Machine<'_, '_> {
             _ => {}
         }
         let child = self.child(name, Step::Member(key), how);
-        // A member of any object that nobody knows is like any value.
+        // An unknown member of an unknown object can be anything.
         let is_open = name == Names::ANY && special == MemberKind::Plain && !self.is_known(child);
         let mut value = if is_open { OPEN } else { self.one(Atom::Name(child)) };
         if special == MemberKind::Namespace {
@@ -115,7 +116,7 @@ impl Machine<'_, '_> {
         self.join(value, assigned)
     }
 
-    /// Returns a field of a record, or of one that it takes members from; `None` if none of them has it.
+    /// Returns a field of a record or of one that it inherits from; `None` if none of them has it.
     fn field(&mut self, atom: Atom, key: Constant, how: How, depth: usize) -> Option<Value> {
         let mut found = None;
         let node = match atom {
@@ -150,7 +151,7 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// Returns a member of what `with` makes of an object.
+    /// Returns a member of the object that a `with` statement binds.
     fn entered(&mut self, atom: Atom, key: Constant, how: How) -> Option<Value> {
         let Atom::Instance(node) = atom else { return None };
         let name = self.facts.constants.find(b"__enter__")?;
@@ -220,7 +221,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// An object literal, dictionary or class.
+    /// Evaluates an object literal, dictionary or class.
     pub(super) fn record(&mut self, id: NodeId, list: List) -> Value {
         if self.facts.program.flags(id).has(NodeFlags::TARGET) {
             return BOTTOM;
@@ -230,7 +231,7 @@ impl Machine<'_, '_> {
             let Node::Field { value, .. } = self.facts.program.node(*item) else { return false };
             matches!(self.facts.program.node(value), Node::Function(_))
         };
-        // Its methods may read its fields through `this`, of which nothing else is known.
+        // Methods may read these fields through `this`, which is an unknown object.
         let has_methods = items.iter().any(is_function);
         for item in items {
             match self.facts.program.node(*item) {
@@ -286,12 +287,12 @@ impl Machine<'_, '_> {
             let found = self.computed(object);
             result = self.join(result, found);
         }
-        // A member with a constant name has the marks that are its own.
+        // A member with a constant name has a taint of its own.
         let marks = if is_computed { self.facts.marks(object) } else { Marks::NONE };
         self.marked(result, marks)
     }
 
-    /// Returns what a collection holds under a constant key.
+    /// Returns the entry of a collection with a constant key.
     pub(super) fn entry(&mut self, object: Value, key: Constant, how: How) -> Value {
         let mut modules = BOTTOM;
         for atom in self.facts.values.atoms(object).iter() {
@@ -319,7 +320,7 @@ impl Machine<'_, '_> {
         result
     }
 
-    /// Returns one element of a collection, or any of them.
+    /// Returns the element at an index, or the join of all elements.
     pub(super) fn element(&mut self, collection: Value, index: Option<i32>) -> Value {
         if collection == BOTTOM && !self.is_report() {
             return BOTTOM;
@@ -347,7 +348,7 @@ impl Machine<'_, '_> {
                     let items = self.join_all(items.into_iter().map(|item| item.value));
                     self.join(items, own)
                 }
-                // What a generator yields is its value.
+                // A generator is represented by the values that it yields.
                 Atom::Name(_) if index.is_none() && self.facts.language == Language::Python => {
                     let own = self.one(*atom);
                     self.join(own, OPEN)
@@ -373,7 +374,7 @@ impl Machine<'_, '_> {
         let found = fold::at(&items, i64::from(index)).map(|item| item.value);
         let found = match found {
             Some(found) => found,
-            // A comprehension has as many items as it steps through.
+            // The length of a comprehension is unknown, so any item may be at the index.
             None => self.join_all(items.into_iter().map(|item| item.value)),
         };
         let grown = self.facts.grown.get(&node).cloned().unwrap_or_default();
@@ -408,7 +409,7 @@ impl Machine<'_, '_> {
         atom.map_or(value, |atom| self.one(atom))
     }
 
-    /// Returns the constant name by which a call's function is read from its object.
+    /// Returns the object and the constant name from which a call reads its function.
     pub(super) fn method_name(&self, callee: NodeId) -> Option<(NodeId, Constant)> {
         match self.facts.program.node(callee) {
             Node::Member { object, name } => Some((object, Constants::of(name))),

@@ -10,7 +10,7 @@ use crate::program::NodeId;
 use crate::view::How;
 
 impl Machine<'_, '_> {
-    /// Returns the result of a method by its name and the kind of its object; `None` if nothing is known about it.
+    /// Returns the result of a method call, or `None` if the method is unknown.
     pub(super) fn method(
         &mut self,
         place: Place,
@@ -77,7 +77,7 @@ impl Machine<'_, '_> {
         Some(self.folded(place.id, Some((constant, how))))
     }
 
-    /// Adds to lists and records what methods such as `push` add.
+    /// Adds the arguments of methods such as `push` to lists and records.
     fn grow_by(&mut self, atoms: &[Atom], name: &[u8], arguments: &[Argument]) {
         let given = |at: usize| arguments.get(at).and_then(|argument| argument.node);
         for atom in atoms {
@@ -181,7 +181,8 @@ impl Machine<'_, '_> {
         self.facts.values.slice(value).iter().any(is)
     }
 
-    /// Calls the functions and names among some arguments, each with the first of the given values or all of them.
+    /// Calls the functions and names among the arguments. Functions get the first given value, or all of
+    /// them.
     fn hand_on(&mut self, place: Place, given: &[Value], arguments: &[Argument]) -> Value {
         let result = self.call_back(arguments.get(..1).unwrap_or_default(), given);
         let given: Vec<Argument> = given
@@ -227,7 +228,7 @@ impl Machine<'_, '_> {
                 if !is_constant && !is_collection && name != b"__getattribute__" {
                     return None;
                 }
-                // `requests.get(address)` asks a server, `os.environ.get(name)` reads a member.
+                // `requests.get(address)` sends a request, `os.environ.get(name)` reads a member.
                 let is_address = |atom: &Atom| matches!(*atom, Atom::Text(key, _) if self.facts.bytes(key).contains(&b'/'));
                 if !is_collection && self.facts.values.slice(self.value(key)).iter().any(is_address) {
                     return None;

@@ -1,7 +1,9 @@
-//! Follows constants, names, functions and marked data through a program, without running it.
+//! Abstract interpretation: follows constants, names, functions and tainted data through a program without
+//! running it.
 //!
-//! Expressions are stored behind their operands, so one round over the program is one loop without recursion. A variable is the
-//! join of everything that is bound to it. A few rounds settle the variables; one more reports to the analysis.
+//! Operands are stored before their expression, so one round over the program is a loop without recursion.
+//! The value of a variable is the join of all values assigned to it. Rounds are repeated until the variables
+//! converge, and a last one reports facts to the analysis.
 
 mod bind;
 mod call;
@@ -31,7 +33,7 @@ use crate::program::{CallKind, NodeId, Program};
 use crate::view::How;
 use machine::Machine;
 
-/// The language of a program: which names have a meaning of their own.
+/// The language of a program, which selects the intrinsics and built-in names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each language has tables of its own")]
 pub enum Language {
@@ -41,27 +43,27 @@ pub enum Language {
     Python,
 }
 
-/// What a round over the program is for.
+/// The purpose of a round over the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there are two kinds of rounds")]
 pub enum Round {
-    /// Variables are not settled yet. What the analysis is told may be incomplete.
+    /// Values have not converged yet, and facts may be incomplete.
     Settle,
-    /// The only round whose facts count.
+    /// The last round. Only its facts count.
     Report,
 }
 
-/// What is done with a name that is read.
+/// The use of a name that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an analysis handles every use")]
 pub enum Use {
-    /// Its value goes on: it is bound, passed, returned.
+    /// The value is bound, passed or returned.
     Value,
     /// One of its members is read.
     Object,
-    /// All of its members are taken: it is spread, or a loop steps through it.
+    /// All of its members are read, by a spread or a loop.
     All,
-    /// An operator looks at it.
+    /// An operator uses the value.
     Operand,
 }
 
@@ -69,75 +71,90 @@ pub enum Use {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Argument {
-    /// The value; that of the collection for a spread one.
+    /// The value; for a spread argument, that of the collection.
     pub value: Value,
     /// The name of a keyword argument.
     pub key: Option<Constant>,
-    /// The expression.
+    /// The expression of the argument.
     pub node: Option<NodeId>,
-    /// Whether the value holds any number of arguments.
+    /// Whether the value contains any number of arguments.
     pub is_spread: bool,
 }
 
-/// A call of a name.
+/// A call of a name, as reported to an [`Analysis`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Call<'c, 'p> {
-    /// What is known about values.
+    /// The facts of the evaluation.
     pub facts: &'c Facts<'p>,
-    /// The name that is called.
+    /// The called name.
     pub name: Name,
-    /// The arguments.
+    /// The arguments, in order.
     pub arguments: &'c [Argument],
-    /// How the name is called.
+    /// The kind of the call.
     pub kind: CallKind,
-    /// The object that the function was read from, if it is a member.
+    /// The object from which the function was read, if it is a member.
     pub receiver: Option<NodeId>,
-    /// The expression.
+    /// The expression of the call.
     pub node: NodeId,
 }
 
-/// What an evaluation tells its caller.
+/// A consumer of the facts of an evaluation.
+///
+/// An analysis defines which names are taint sources, and receives every use of a name. Only facts that are
+/// reported after `round(Round::Report)` are complete.
 pub trait Analysis {
-    /// A round begins.
+    /// Starts a round.
     fn round(&mut self, round: Round);
-    /// A name is read. Returns the marks of its data.
+    /// Handles a read of a name. Returns the taint of its value.
     fn read(&mut self, facts: &Facts<'_>, name: Name, node: NodeId, used: Use) -> Marks;
-    /// Returns `true` if the analysis knows a name or a longer one that begins with it. A name that the file assigns and that is not
-    /// known is what was assigned.
+    /// Returns `true` if the analysis knows a name or a longer one that begins with it.
+    ///
+    /// If the file assigns to an unknown name, the name stands for the assigned values only.
     fn knows(&mut self, facts: &Facts<'_>, name: Name) -> bool;
-    /// A name is called. Returns the marks of the result, besides those of the receiver and the arguments.
+    /// Handles a call of a name. Returns the taint of the result, besides that of the receiver and the
+    /// arguments.
     fn call(&mut self, call: &Call<'_, '_>) -> Marks;
-    /// Returns `true` if what a call of a name returns depends on its arguments, so that it has their marks.
+    /// Returns `true` if the result of a call depends on the arguments and so inherits their taint.
     fn passes(&self, _facts: &Facts<'_>, _name: Name) -> bool {
         true
     }
-    /// Returns the marks of one member of an object with these marks.
+    /// Returns the taint of one member of an object.
     fn part(&self, _facts: &Facts<'_>, _member: Constant, marks: Marks) -> Marks {
         marks
     }
-    /// A name is written.
+    /// Handles a write to a name.
     fn write(&mut self, facts: &Facts<'_>, name: Name, value: Option<Value>, node: NodeId);
-    /// A name is removed.
+    /// Handles the removal of a name.
     fn remove(&mut self, facts: &Facts<'_>, name: Name, node: NodeId);
-    /// A module is asked for; `None` if its name is not constant.
+    /// Handles an import. `module` is `None` if its name is not constant.
     fn import(&mut self, facts: &Facts<'_>, module: Option<Constant>, how: How, node: NodeId);
-    /// The name of a member or module is put together from constants.
+    /// Handles the name of a member or module that is concatenated from constants, which is a form of
+    /// obfuscation.
     fn build_name(&mut self, facts: &Facts<'_>, node: NodeId);
 }
 
-/// Whether all variables settled within the limit of rounds.
+/// Whether an evaluation converged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "there are two outcomes")]
 pub enum Outcome {
-    /// More rounds would report the same.
+    /// All values converged; more rounds would report the same.
     Settled,
-    /// More rounds might report more.
+    /// A limit was reached; more rounds might report more.
     Unsettled,
 }
 
 /// Evaluates a program and reports its facts to an analysis.
+///
+/// # Guarantees
+///
+/// Calls [`Analysis::round`] with [`Round::Settle`] a bounded number of times and then once with
+/// [`Round::Report`]. Does not recurse on the structure of the program.
+///
+/// # Examples
+///
+/// The front page of this crate evaluates a program.
 pub fn evaluate(program: &Program, language: Language, analysis: &mut dyn Analysis) -> Outcome {
     Machine::new(program, language, analysis).run()
 }

@@ -1,4 +1,4 @@
-//! Names: paths of members that begin at the global scope, at a module or at an object of which nothing is known.
+//! Names: paths of members that begin at the global scope, a module or an unknown object.
 
 #![expect(
     clippy::disallowed_types,
@@ -15,15 +15,15 @@ use crate::view::How;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(u32);
 
-/// How a name goes on from its parent.
+/// The last part of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "an analysis handles every step")]
 pub enum Step {
-    /// The object that holds all global names: `globalThis`, Python's `builtins`. It has no parent.
+    /// The object that contains all global names: `globalThis`, Python's `builtins`. Has no parent.
     Global,
-    /// An object of which nothing is known. It has no parent.
+    /// An unknown object. Has no parent.
     Any,
-    /// The contents of a module. It has no parent.
+    /// The contents of a module. Has no parent.
     Module(Constant),
     /// A member with a constant name.
     Member(Constant),
@@ -41,7 +41,7 @@ struct Entry {
     depth: u8,
 }
 
-/// The longest name. Longer ones begin at an unknown object, so that `x = x.next` comes to an end.
+/// The longest name, in steps. Longer ones begin at the unknown object, so that `x = x.next` in a loop ends.
 const DEEPEST: u8 = 10;
 
 /// All names of one file.
@@ -54,7 +54,7 @@ pub(crate) struct Names {
 impl Names {
     /// The global object.
     pub(crate) const GLOBAL: Name = Name(0);
-    /// An unknown object.
+    /// The unknown object.
     pub(crate) const ANY: Name = Name(1);
 
     pub(crate) fn new() -> Self {
@@ -70,7 +70,7 @@ impl Names {
         self.entries.get(name.0 as usize).map_or(Step::Any, |entry| entry.step)
     }
 
-    /// Returns what had to be undone to read the name.
+    /// Returns the obfuscation that was undone to read the name.
     pub(crate) fn how(&self, name: Name) -> How {
         self.entries.get(name.0 as usize).map_or(How::NONE, |entry| entry.how)
     }
@@ -84,7 +84,7 @@ impl Names {
         self.intern(Self::GLOBAL, Step::Module(specifier), how, 0)
     }
 
-    /// Returns the name that goes on with a step.
+    /// Returns a name extended by a step.
     pub(crate) fn child(&mut self, parent: Name, step: Step, how: How) -> Name {
         let known = self.entries.get(parent.0 as usize).copied();
         let (depth, before) = known.map_or((0, How::NONE), |entry| (entry.depth, entry.how));
@@ -94,7 +94,7 @@ impl Names {
         self.intern(parent, step, before.and(how), depth.saturating_add(1))
     }
 
-    /// Returns a name that is written in another way, with what has to be undone to read it.
+    /// Returns the same name with additional obfuscation.
     pub(crate) fn with_how(&mut self, name: Name, how: How) -> Name {
         match self.entries.get(name.0 as usize).copied() {
             Some(entry) if name != Self::GLOBAL && name != Self::ANY => {
@@ -117,7 +117,7 @@ impl Names {
 }
 
 impl Name {
-    /// Returns the position in the table of names. Names of one file are numbered from 0.
+    /// Returns the index in the table of names, which begins at 0 for each file.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -1,4 +1,4 @@
-//! Names of Python that have a meaning of their own.
+//! Python names with a meaning of their own.
 
 use super::intrinsic::{Intrinsic, MemberKind};
 use super::name::{Name, Names};
@@ -14,7 +14,7 @@ pub(super) fn member(object: Name, key: &[u8]) -> MemberKind {
     }
 }
 
-/// Functions that hand values on, by name.
+/// The intrinsics by name, sorted.
 pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("@base64.b16decode", Intrinsic::Text),
     ("@base64.b32decode", Intrinsic::Text),

@@ -9,7 +9,7 @@ use super::{
 use crate::program::{CallKind, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind};
 use crate::view::How;
 
-/// Writes facts as lines; `source()` returns marked data.
+/// Records facts as lines; `source()` returns tainted data.
 #[derive(Default)]
 struct Recorder {
     is_report: bool,
@@ -97,7 +97,7 @@ impl Analysis for Recorder {
     }
 }
 
-/// Builds programs with short calls.
+/// A program builder with short calls.
 struct Source(ProgramBuilder);
 
 impl Source {
@@ -134,7 +134,7 @@ impl Source {
         self.push(make(list))
     }
 
-    /// `let name = value`.
+    /// Appends `let name = value`.
     fn declare(&mut self, name: &str, value: NodeId) {
         let text = self.0.text(name.as_bytes());
         self.0.declare(text);
@@ -142,7 +142,7 @@ impl Source {
         self.0.bind(target, value, (0, 1));
     }
 
-    /// `function name(parameters) { return body }`.
+    /// Appends `function name(parameters) { return body }`.
     fn function(&mut self, parameters: &[&str], body: impl FnOnce(&mut Self) -> NodeId) -> NodeId {
         let function = self.0.open_function();
         let targets: Vec<NodeId> = parameters
@@ -253,7 +253,7 @@ fn functions_in_the_reverse_order_of_their_calls_settle() {
     assert!(source.lines(Language::JavaScript).contains(&"call eval()".to_owned()));
 }
 
-/// Builds a program of random expressions, each of earlier ones.
+/// Builds a program of random expressions over earlier ones.
 fn random(steps: &[(u8, u16, u16)]) -> Program {
     let mut source = Source::new();
     let first = source.name("eval");
@@ -318,7 +318,7 @@ proptest! {
         for language in [Language::JavaScript, Language::Python] {
             let mut recorder = Recorder::default();
             let _outcome: Outcome = evaluate(&program, language, &mut recorder);
-            // Each expression tells a bounded number of facts.
+            // Each expression reports a bounded number of facts.
             prop_assert!(recorder.lines.len() <= program.len().saturating_mul(400).saturating_add(400));
         }
     }

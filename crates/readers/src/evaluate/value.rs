@@ -1,4 +1,4 @@
-//! Values: small sets of alternatives, each set stored once.
+//! Values: small sets of alternatives, each stored once.
 
 #![expect(
     clippy::disallowed_types,
@@ -14,50 +14,52 @@ use super::name::Name;
 use crate::hash::KeyedHash;
 use crate::program::{FunctionId, NodeId};
 
-/// A set of origins of data, such as "the environment" or "a download". An analysis chooses the meaning of each bit.
+/// Taint: the sources from which data comes, such as the environment or a download.
+///
+/// An analysis assigns a meaning to each bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "an analysis makes them")]
 pub struct Marks {
-    /// The bits.
+    /// The set of sources, as bits.
     pub bits: u32,
-    /// The first expression that set one of them.
+    /// The first expression that set one of the bits.
     pub origin: Option<NodeId>,
 }
 
 impl Marks {
-    /// No origin.
+    /// No source.
     pub const NONE: Self = Self { bits: 0, origin: None };
 }
 
-/// One alternative of a value, or a fact about the whole set.
+/// One alternative of a value, or a property of the whole set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Atom {
     Function(FunctionId),
-    /// A function that takes the object that it was read from as its first argument.
+    /// A function that takes the object from which it was read as its first argument.
     Method(FunctionId),
-    /// A function with arguments that the call at this node already gave.
+    /// A function with arguments that the call at this node bound.
     Bound(NodeId),
     Name(Name),
     /// The list of this node without its first items.
     List(NodeId, u16),
     /// The object, dictionary or class of this node.
     Record(NodeId),
-    /// An object that the class of this node made.
+    /// An object created by the class of this node.
     Instance(NodeId),
     Text(Constant, u8),
     Number(i32),
     Sequence(Sequence, u8),
-    /// A text of which only parts are known: those of this node.
+    /// A text of which only some parts are known: those of this node.
     Partial(NodeId),
-    /// In the result of a function: the argument at this position.
+    /// In the result of a function, the argument at this index.
     Parameter(u16),
-    /// There are too many constants, lists and records to keep.
+    /// Too many constants, lists and records to keep apart.
     Many,
-    /// There are too many functions to keep, or names that nobody knows.
+    /// Too many functions to keep apart, or unknown names.
     Crowd,
-    /// There are too many names to keep.
+    /// Too many names to keep apart.
     Overflow,
-    /// Anything else as well.
+    /// Any other value as well.
     Open,
     Marks(u32),
     Origin(NodeId),
@@ -118,14 +120,15 @@ pub struct Value(u32);
 
 /// The value of an expression that has not been reached yet.
 pub(crate) const BOTTOM: Value = Value(0);
-/// A value of which nothing is known.
+/// An unknown value.
 pub(crate) const OPEN: Value = Value(1);
 
-/// The alternatives of one kind that a value keeps apart.
+/// The most alternatives of each kind. Beyond them a value keeps only the fact that there are more, so that
+/// sets stay small and converge.
 const MOST_DATA: usize = 8;
 const MOST_NAMES: usize = 24;
 const MOST_FUNCTIONS: usize = 8;
-/// Joins whose results are kept at hand.
+/// The number of cached joins, a power of two.
 const CACHED: usize = 4096;
 
 /// All values of one file.
@@ -134,7 +137,7 @@ pub(crate) struct Values {
     sets: Vec<Rc<[Atom]>>,
     ids: HashMap<Rc<[Atom]>, Value, KeyedHash>,
     scratch: Vec<Atom>,
-    /// Results of earlier joins; a later one may take the place of an earlier one.
+    /// A cache of joins, in which later results replace earlier ones.
     joins: Vec<(Value, Value, Value)>,
     /// By name: whether the analysis or the language knows it.
     pub(crate) known: Vec<bool>,
@@ -210,7 +213,7 @@ impl Values {
         if atoms.next().is_some() { None } else { first }
     }
 
-    /// Returns the value that is one of several alternatives.
+    /// Returns the value with several alternatives.
     pub(crate) fn set(&mut self, atoms: &[Atom]) -> Value {
         match atoms {
             [] => BOTTOM,
@@ -226,7 +229,7 @@ impl Values {
         }
     }
 
-    /// Returns the value that is either of two.
+    /// Returns the join of two values.
     pub(crate) fn join(&mut self, one: Value, other: Value) -> Value {
         if one == other || other == BOTTOM {
             return one;
@@ -262,7 +265,7 @@ impl Values {
         value
     }
 
-    /// Adds marks to a value.
+    /// Adds taint to a value.
     pub(crate) fn mark(&mut self, value: Value, marks: Marks) -> Value {
         if marks.bits == 0 {
             return value;
@@ -276,7 +279,7 @@ impl Values {
         self.join(value, other)
     }
 
-    /// Drops functions and names if there are too many of them, the unknown names first. Returns `true` if it dropped any.
+    /// Drops functions and names over the limits, unknown names first. Returns `true` if it dropped any.
     fn reduce_names(&self, all: &mut Vec<Atom>) -> bool {
         let count = |all: &[Atom], is: fn(Atom) -> bool| all.iter().filter(|atom| is(**atom)).count();
         let crowd = all.contains(&Atom::Crowd)
@@ -299,7 +302,7 @@ impl Values {
         crowd || over
     }
 
-    /// Returns the value that certainly is one name.
+    /// Returns the value with one name as its only alternative.
     pub(crate) fn name(&mut self, name: Name) -> Value {
         if let Some(known) = self.names.get(name.index()).filter(|known| **known != BOTTOM) {
             return *known;
@@ -314,7 +317,7 @@ impl Values {
         value
     }
 
-    /// Brings alternatives into order. What a set gives up it never takes again, so that growing sets come to an end.
+    /// Normalizes a set. A kind that was dropped is never added again, so that growing sets converge.
     fn normal(&mut self, all: &mut Vec<Atom>) -> Value {
         all.sort_unstable();
         all.dedup();
@@ -339,7 +342,7 @@ impl Values {
     }
 }
 
-/// Returns `true` if a sorted set has all items of another.
+/// Returns `true` if a sorted set contains all items of another.
 fn is_subset(part: &[Atom], whole: &[Atom]) -> bool {
     let mut rest = whole.iter();
     part.len() <= whole.len() && part.iter().all(|wanted| rest.any(|atom| atom == wanted))

@@ -11,7 +11,7 @@ pub(super) fn identifier_escape(src: &[u8], at: usize) -> Option<usize> {
 fn read_unicode(rest: &[u8]) -> Option<(u32, usize)> {
     let digits = rest.strip_prefix(b"\\u")?;
     if let Some(inner) = digits.strip_prefix(b"{") {
-        // Any number of zeros may precede the digits.
+        // `\u{000041}` is valid with any number of zeros.
         let zeros = inner.iter().take_while(|byte| **byte == b'0').count();
         let rest = inner.get(zeros..)?;
         let len = rest.iter().take(9).position(|byte| *byte == b'}')?;
@@ -31,7 +31,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
     })
 }
 
-/// Decodes an identifier that has escapes.
+/// Decodes an identifier with escapes.
 pub(super) fn decode_identifier(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0_usize;
@@ -49,13 +49,13 @@ pub(super) fn decode_identifier(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// One escape: the character, if it is one, and the number of bytes that it takes.
+/// One escape: the character, if it denotes one, and its length in bytes.
 struct Unit {
     value: Option<u32>,
     len: usize,
 }
 
-/// Reads the escape at the start of a text that begins with a backslash.
+/// Reads the escape at the start of a text, which begins with a backslash.
 fn read_escape(rest: &[u8]) -> Unit {
     let unit = |value: u32, len: usize| Unit { value: Some(value), len };
     match rest.get(1..).unwrap_or_default() {
@@ -82,7 +82,7 @@ fn read_escape(rest: &[u8]) -> Unit {
     }
 }
 
-/// Reads a `\u` escape, or the two of a surrogate pair.
+/// Reads one `\u` escape, or two that form a surrogate pair.
 fn read_pair(rest: &[u8]) -> Option<(u32, usize)> {
     let (high, len) = read_unicode(rest)?;
     if let 0xD800..=0xDBFF = high
@@ -96,7 +96,7 @@ fn read_pair(rest: &[u8]) -> Option<(u32, usize)> {
     Some((high, len))
 }
 
-/// Reads up to three octal digits, as far as they make a byte.
+/// Reads up to three octal digits that form a byte.
 fn octal(digits: &[u8]) -> (u32, usize) {
     let mut value = 0_u32;
     let mut len = 0_usize;
@@ -111,7 +111,9 @@ fn octal(digits: &[u8]) -> (u32, usize) {
     (value, len)
 }
 
-/// Decodes the content of a string. Returns `true` if an escape hid a printable ASCII character or a line continuation a word.
+/// Decodes the content of a string.
+///
+/// Returns `true` if an escape hid a printable ASCII character, or a line continuation split a word.
 pub(super) fn decode(body: &[u8], out: &mut Vec<u8>) -> bool {
     let mut hidden = false;
     let mut at = 0_usize;
@@ -135,7 +137,7 @@ pub(super) fn decode(body: &[u8], out: &mut Vec<u8>) -> bool {
     hidden
 }
 
-/// Decodes the content of a string into a view. `from` is where the content starts in the file.
+/// Decodes the content of a string into a view. `from` is the offset of the content.
 pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {

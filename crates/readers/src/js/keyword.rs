@@ -1,9 +1,9 @@
-//! Words with a meaning in the grammar.
+//! Keywords, including contextual ones.
 
-/// The words by their first letter, in the order of [`Kw`].
+/// The keywords by their first letter, in the order of [`Kw`].
 macro_rules! keywords {
     ($($name:ident = $text:literal),* $(,)?) => {
-        /// A word with a meaning in the grammar. Most of them are names elsewhere.
+        /// A keyword. Most of them are ordinary names elsewhere.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
         pub(super) enum Kw { None, $($name),* }
@@ -31,7 +31,7 @@ keywords! {
 
 const LETTERS: usize = 26;
 
-/// Where the words with each first letter start in the list.
+/// The index of the first keyword for each letter.
 const STARTS: [u8; LETTERS + 1] = {
     let mut starts = [0_u8; LETTERS + 1];
     let mut at = 0;
@@ -54,7 +54,7 @@ const STARTS: [u8; LETTERS + 1] = {
 };
 
 impl Kw {
-    /// Finds the keyword that a word is.
+    /// Returns the keyword that a word is, or `None`.
     #[inline]
     pub(super) fn of(word: &[u8]) -> Self {
         let Some(letter) = word.first().filter(|byte| byte.is_ascii_lowercase()) else { return Self::None };

@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript.
+//! JavaScript and TypeScript: a scanner for tokens, and a parser that builds a [`Program`](crate::Program).
 
 mod escape;
 mod keyword;
@@ -12,7 +12,7 @@ pub use escape::decode_text;
 
 use crate::reading::Reading;
 
-/// Whether a file has types, which are erased.
+/// Whether a file has types, which are erased before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the grammar has types or does not")]
 pub enum JsTypes {
@@ -22,17 +22,17 @@ pub enum JsTypes {
     Erased,
 }
 
-/// Whether a file may have tags of JSX.
+/// Whether a file may contain JSX tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the grammar has tags or does not")]
 pub enum JsxTags {
     /// `<` is an operator.
     None,
-    /// `<` starts a tag where an operand may start.
+    /// `<` starts a tag if an operand may start there.
     Read,
 }
 
-/// What `<!--` and `-->` are.
+/// The meaning of `<!--` and `-->`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a file is a module or a script")]
 pub enum HtmlComments {
@@ -46,21 +46,22 @@ pub enum HtmlComments {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JsOptions {
-    /// Whether it has types.
+    /// Whether the file has types.
     pub types: JsTypes,
-    /// Whether it may have tags.
+    /// Whether the file may contain JSX tags.
     pub jsx: JsxTags,
-    /// What `<!--` and `-->` are. A file in which they occur is to be read both ways.
+    /// The meaning of `<!--` and `-->`. A file that contains them should be read both ways.
     pub html_comments: HtmlComments,
-    /// How deeply brackets may be nested.
+    /// The nesting limit for brackets.
     pub depth: usize,
 }
 
-/// Brackets in real programs are nested less deeply.
+/// The default nesting limit, which is far more than real programs use. It bounds the memory of the parser's
+/// stacks.
 const DEPTH: usize = 4096;
 
 impl JsOptions {
-    /// Returns the grammar of a file by its file extension.
+    /// Returns the grammar for a file extension.
     #[must_use]
     pub fn for_path(path: &str) -> Self {
         let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
@@ -74,10 +75,21 @@ impl JsOptions {
     }
 }
 
-/// Offsets have 32 bits.
+/// Offsets are stored in 32 bits.
 const MOST: usize = u32::MAX as usize - 1;
 
-/// Reads a file.
+/// Reads a JavaScript or TypeScript file.
+///
+/// Never fails: invalid code becomes unknown expressions. Bytes after the first 4 GiB are not read.
+///
+/// # Examples
+///
+/// ```
+/// use plugward_readers::js::{JsOptions, read};
+///
+/// let reading = read(b"eval('1' + '2') // why", JsOptions::for_path("a.js"));
+/// assert_eq!(reading.pieces.len(), 3); // Two strings and a comment.
+/// ```
 #[must_use]
 pub fn read(source: &[u8], options: JsOptions) -> Reading {
     let source = source.get(..MOST).unwrap_or(source);
@@ -90,7 +102,7 @@ pub fn read(source: &[u8], options: JsOptions) -> Reading {
         (scanned, parsed) => scanned.or(parsed),
     };
     let scan::Scanned { toks, unsure, has_html_comments, .. } = scanned;
-    // Names are resolved when the tokens are gone, which bounds the memory of a large file.
+    // Names are resolved after the tokens are freed, which bounds the memory for large files.
     drop(toks);
     let program = parsed.builder.finish();
     Reading { program, code, pieces, unsure, has_html_comments, stopped }

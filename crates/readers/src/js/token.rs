@@ -9,7 +9,7 @@ pub(super) enum K {
     Private,
     Num,
     Str,
-    /// A template without holes, and the parts around holes.
+    /// A template without substitutions, and the parts around substitutions.
     Tpl,
     TplHead,
     TplMid,
@@ -33,7 +33,7 @@ pub(super) enum K {
     Gt,
     Colon,
     Question,
-    /// `||`, `&&`, `??`: the value may be that of either side.
+    /// `||`, `&&`, `??`, whose value is one of the sides.
     Either,
     Assign,
     /// `||=`, `&&=`, `??=`.
@@ -61,7 +61,7 @@ impl K {
         )
     }
 
-    /// Returns `true` for what closes brackets, holes of templates and tags.
+    /// Returns `true` for tokens that close brackets, substitutions and tags.
     #[inline]
     pub(super) const fn is_close(self) -> bool {
         matches!(
@@ -70,7 +70,7 @@ impl K {
         )
     }
 
-    /// Returns `true` for words and numbers, which a blank separates.
+    /// Returns `true` for words and numbers, between which a space is needed.
     #[inline]
     pub(super) const fn is_wordy(self) -> bool {
         matches!(self, Self::Word | Self::Private | Self::Num)
@@ -83,21 +83,21 @@ impl K {
     }
 }
 
-/// A line ends in front of the token.
+/// A line break precedes the token.
 pub(super) const NEWLINE: u8 = 1;
-/// A word or text with escapes.
+/// The word or text contains escapes.
 pub(super) const ESCAPED: u8 = 2;
-/// A text without an end.
+/// The text is not closed.
 pub(super) const UNCLOSED: u8 = 4;
 
-/// What a bracket has whose other one is missing.
+/// The index of a missing bracket.
 pub(super) const NO_MATE: u32 = u32::MAX;
 
-/// One token. Large files have millions, so it is kept to 12 bytes.
+/// One token. It has 12 bytes, because large files have millions of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tok {
     pub(super) start: u32,
-    /// The index of the other bracket, or the length of another token.
+    /// The index of the matching bracket, or the length of another token.
     rest: u32,
     pub(super) kind: K,
     pub(super) kw: Kw,
@@ -105,7 +105,7 @@ pub(super) struct Tok {
 }
 
 impl Tok {
-    /// What follows the last token.
+    /// The token after the last one.
     pub(super) const END: Self =
         Self { start: u32::MAX, rest: 0, kind: K::Semi, kw: Kw::None, flags: NEWLINE };
 
@@ -126,7 +126,7 @@ impl Tok {
         (self.start as usize, self.end() as usize)
     }
 
-    /// Returns the index of the other bracket, [`NO_MATE`] if there is none.
+    /// Returns the index of the matching bracket, or [`NO_MATE`] if there is none.
     #[inline]
     pub(super) const fn mate(self) -> u32 {
         if self.kind.is_bracket() { self.rest } else { NO_MATE }
@@ -143,7 +143,7 @@ impl Tok {
         self.flags & flag != 0
     }
 
-    /// Returns where the content of a text starts and ends, its quotes excluded.
+    /// Returns the range of a text's content, without quotes.
     pub(super) const fn body(self) -> (usize, usize) {
         let (start, end) = self.span();
         let close = match self.kind {

@@ -1,30 +1,31 @@
-//! Types of TypeScript, which are erased before the code runs.
+//! TypeScript types, which are erased before the code runs.
 
 use super::keyword::Kw;
 use super::token::{K, NEWLINE, NO_MATE, Tok};
 
-/// Steps over types in a list of tokens. Brackets are jumped by their mates.
+/// A walker that skips types in a list of tokens. It jumps over brackets to their matches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Types<'a> {
     pub(super) src: &'a [u8],
     pub(super) toks: &'a [Tok],
 }
 
-/// Types nested more deeply in angle brackets are read as code. A type that is tried and is none costs no more than this many
-/// readings of its tokens.
+/// The deepest nesting of angle brackets in a type. Deeper ones are read as code.
+///
+/// A failed attempt to read a type costs at most this many passes over its tokens.
 const MAX_ANGLES: usize = 16;
 
-/// Tokens of a template that is a type. Longer ones are read as code, so that the time is linear.
+/// The most tokens in a template literal type. Longer ones are read as code, so that the time is linear.
 const MAX_TEMPLATE: usize = 64;
 
-/// Where a type ends.
+/// The place where a type ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// Behind its last token.
+    /// After its last token.
     Type,
-    /// Behind the `>` that closes it.
+    /// After the `>` that closes it.
     Angle,
-    /// In front of the arrow of the function whose return type it is.
+    /// Before the arrow of the function whose return type it is.
     Arrow,
 }
 
@@ -37,7 +38,7 @@ impl Types<'_> {
         self.tok(at).kind
     }
 
-    /// Returns the index after a bracket's mate; an unclosed bracket is not jumped.
+    /// Returns the index after the matching bracket, or `None` for an unclosed bracket.
     pub(super) fn past(&self, at: usize) -> Option<usize> {
         let tok = self.toks.get(at)?;
         let open = matches!(tok.kind, K::LParen | K::LBracket | K::LBrace);
@@ -45,23 +46,23 @@ impl Types<'_> {
             .then(|| (tok.mate() as usize).wrapping_add(1))
     }
 
-    /// Steps over a type that starts at a token; `None` if none does.
+    /// Skips the type that starts at a token; returns `None` if there is none.
     pub(super) fn skip(&self, start: usize) -> Option<usize> {
         self.walk(start, End::Type)
     }
 
-    /// Steps over `<…>` of types, parameters and defaults included.
+    /// Skips `<…>` with types, parameters and defaults.
     pub(super) fn angles(&self, open: usize) -> Option<usize> {
         self.walk(open.wrapping_add(1), End::Angle)
     }
 
-    /// Steps over the type arguments of a call or a tagged template.
+    /// Skips the type arguments of a call or tagged template.
     pub(super) fn call_angles(&self, open: usize) -> Option<usize> {
         let after = self.angles(open)?;
         matches!(self.kind(after), K::LParen | K::Tpl | K::TplHead).then_some(after)
     }
 
-    /// Steps over a return type, which ends in front of the first arrow outside brackets or in front of the body.
+    /// Skips a return type, which ends before the first arrow outside of brackets or before the body.
     pub(super) fn skip_return(&self, start: usize) -> Option<usize> {
         let end = self.walk(start, End::Arrow)?;
         // `(x) => T` is the type itself if another arrow or the body follows it.
@@ -79,11 +80,11 @@ impl Types<'_> {
         self.kind(after) == K::Arrow || (self.kind(after) == K::Colon && typed())
     }
 
-    /// Steps over a type with a stack of its angle brackets.
+    /// Skips a type, with a stack of its angle brackets.
     fn walk(&self, start: usize, end: End) -> Option<usize> {
         let mut at = start;
         let mut depth = usize::from(end == End::Angle);
-        // The conditions that wait for their colon, by depth.
+        // The number of conditional types without their colon, by depth.
         let mut conditions = [0_u32; MAX_ANGLES + 1];
         let mut starts = true;
         while at < self.toks.len() {
@@ -106,7 +107,7 @@ impl Types<'_> {
                     (at, starts) = self.primary(at)?;
                 }
                 K::Dot if self.kind(next) == K::Word => at = at.wrapping_add(2),
-                // The parameters of a function type follow its type parameters.
+                // The parameters of a function type may follow its type parameters.
                 K::LParen if self.kind(at.wrapping_sub(1)) == K::Gt => at = self.past(at)?,
                 K::LBracket if is_beside => at = self.past(at)?,
                 K::Op if self.is_bar(at) => (at, starts) = (next, true),
@@ -124,7 +125,7 @@ impl Types<'_> {
         (depth == 0 && !starts).then_some(at)
     }
 
-    /// Steps over a template with holes that is not long.
+    /// Skips a short template with substitutions.
     fn past_template(&self, start: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for (at, tok) in self.toks.iter().enumerate().skip(start).take(MAX_TEMPLATE) {
@@ -140,13 +141,13 @@ impl Types<'_> {
         None
     }
 
-    /// Returns `true` if a token is `|` or `&`, which joins types.
+    /// Returns `true` if a token is `|` or `&`, which combine types.
     fn is_bar(&self, at: usize) -> bool {
         let tok = self.tok(at);
         tok.kind == K::Op && matches!(self.src.get(tok.start as usize..tok.end() as usize), Some(b"|" | b"&"))
     }
 
-    /// Steps over an operand of a type, or over a word in front of one. Returns whether an operand is still to come.
+    /// Skips an operand of a type, or a word before one. Returns whether an operand must follow.
     fn primary(&self, at: usize) -> Option<(usize, bool)> {
         let (tok, next) = (self.tok(at), at.wrapping_add(1));
         let is_operand = matches!(self.kind(next), K::Word | K::LParen | K::LBrace | K::LBracket | K::Lt);

@@ -8,14 +8,14 @@ use super::token::{ESCAPED, K, Tok};
 use crate::reading::{Piece, PieceKind};
 use crate::view::{How, View};
 
-/// Keys in quotes that are shorter stay texts, as no rule looks for them.
+/// The shortest quoted key that the code view shows as a name. Shorter keys are in no rule.
 const KEY: usize = 3;
 
-/// Returns the code: strings emptied, comments removed, one blank between words and none elsewhere.
+/// Returns the code without comments, with empty strings, and with one space between words.
 pub(super) fn code(src: &[u8], toks: &[Tok]) -> View {
     let mut view = View::default();
     let mut wordy = false;
-    // Bytes that are copied as they are, as far as they follow each other.
+    // The pending range of bytes that are copied unchanged.
     let mut copied = (0_usize, 0_usize);
     for (&tok, index) in toks.iter().zip(0_usize..) {
         let (start, end) = tok.span();
@@ -48,7 +48,7 @@ pub(super) fn code(src: &[u8], toks: &[Tok]) -> View {
     view
 }
 
-/// Returns the name of an object's key in quotes.
+/// Returns the name of a quoted key of an object.
 fn key<'a>(src: &'a [u8], toks: &[Tok], index: usize) -> Option<(Cow<'a, [u8]>, How)> {
     let kind = |at: usize| toks.get(at).map(|tok| tok.kind);
     let tok = toks.get(index)?;

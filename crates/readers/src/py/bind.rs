@@ -1,4 +1,4 @@
-//! Targets of assignments: declares their names and binds them.
+//! Assignment targets: declares their names and binds them.
 
 use super::frame::Value;
 use super::parser::Parser;
@@ -6,8 +6,9 @@ use super::token::Token;
 use crate::program::{Node, NodeFlags, NodeId, ScopeKind};
 
 impl Parser<'_> {
-    /// Declares the names of a target, in a function or in the innermost scope, and binds it. A name in the body of a class is one of
-    /// its entries.
+    /// Declares the names of a target, in the function or the innermost scope, and binds it.
+    ///
+    /// A name in a class body becomes one of the class entries.
     pub(super) fn assign(&mut self, target: Value, value: NodeId, end: u32, home: ScopeKind) -> NodeId {
         let mut open = vec![target.node];
         while let Some(id) = open.pop() {

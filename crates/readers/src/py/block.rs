@@ -10,7 +10,7 @@ use crate::program::{CallKind, Node, NodeFlags, NodeId, ScopeKind};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) kind: ScopeKind,
-    /// How far the lines in it are indented, once there is one.
+    /// The indentation of its lines, once there is one.
     pub(super) body: u32,
     /// The statement that opens it.
     statement: Statement,
@@ -18,7 +18,7 @@ pub(super) struct Block {
 }
 
 impl Parser<'_> {
-    /// Reads `def` or `class` up to the bracket behind the name.
+    /// Reads `def` or `class` to the bracket after the name.
     pub(super) fn open_definition(&mut self, kind: StatementKind) {
         self.statement.kind = kind;
         self.statement.fields = self.fields.len();
@@ -34,7 +34,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Opens the bracket behind the name of a function or class.
+    /// Opens the bracket after the name of a function or class.
     pub(super) fn open_header(&mut self) {
         self.skip(1);
         self.values.clear();
@@ -70,7 +70,7 @@ impl Parser<'_> {
         self.blocks.push(Block { kind, body: u32::MAX, statement: self.statement, decorators });
     }
 
-    /// Closes the blocks that a line with this indentation is not in.
+    /// Closes the blocks that end before a line with this indentation.
     pub(super) fn close_blocks(&mut self, indent: u32) {
         while let Some(block) = self.blocks.pop_if(|block| block.statement.indent >= indent) {
             self.close_block(block);
@@ -90,7 +90,7 @@ impl Parser<'_> {
         };
         let node = self.push(node, block.statement.start, end);
         self.define(block, node, end);
-        // Decorators that nothing followed are on top.
+        // Decorators without a definition are on top of the stack.
         let count = self.decorators.len().saturating_sub(core::mem::take(&mut self.pending));
         self.decorators.truncate(count);
         let own = self.decorators.split_off(count.saturating_sub(block.decorators));

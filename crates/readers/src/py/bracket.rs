@@ -105,7 +105,7 @@ impl Parser<'_> {
         self.skip(1);
     }
 
-    /// Makes an entry of the last value and the key in front of it.
+    /// Combines the last value and the key before it into an entry.
     fn end_entry(&mut self, frame: Frame) {
         if !self.has_value {
             self.put_missing();
@@ -131,7 +131,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `}`, which closes the brackets inside of its own.
+    /// Reads `}`, which also closes brackets inside the braces.
     fn close_brace(&mut self, token: Token) {
         let own = if token.kind == Kind::HoleEnd { FrameKind::Hole } else { FrameKind::Brace };
         while let Some(wall) = self.wall() {
@@ -147,7 +147,7 @@ impl Parser<'_> {
         self.skip(1);
     }
 
-    /// Ends the innermost wall and makes its value.
+    /// Ends the innermost wall and pushes its value.
     pub(super) fn close_wall(&mut self, end: u32) {
         let sliced =
             |frame: &Frame| frame.kind == FrameKind::Index && frame.state & COMMA == 0 && frame.extra > 0;

@@ -1,7 +1,8 @@
 //! Comprehensions and generator expressions.
 //!
-//! They are read in the order of the source. The element is in front of the clauses that bind its names, so the bracket opens their
-//! scope. The iterable of the first clause is outside of it: `[x for x in x]` has two variables.
+//! They are read in the order of the source. The element precedes the clauses that bind its names, so the
+//! bracket opens their scope. The iterable of the first clause is outside of that scope: `[x for x in x]` has
+//! two variables.
 
 use super::frame::{
     CLAUSED, COMMA, COMPREHENDED, CONDITION, FIRST_ITERABLE, Frame, FrameKind, ITERABLE, TARGET,
@@ -11,7 +12,7 @@ use super::token::{Kind, Token};
 use crate::program::{Node, ScopeKind};
 
 impl Parser<'_> {
-    /// Reads `for` or `if` if it is in a comprehension; otherwise returns `false`.
+    /// Reads `for` or `if` of a comprehension; returns `false` elsewhere.
     pub(super) fn clause(&mut self, token: Token) -> bool {
         let is_condition = token.kind == Kind::If;
         self.reduce_above(if is_condition { FrameKind::Condition.precedence() } else { 0 });
@@ -31,7 +32,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Ends the target of a clause in front of `in`. Returns `false` if the innermost wall has none.
+    /// Ends the target of a clause before `in`. Returns `false` if the innermost wall has none.
     pub(super) fn end_clause_target(&mut self) -> bool {
         let [.., bracket, clause] = self.frames.as_mut_slice() else { return false };
         if clause.kind != FrameKind::Clause || clause.extra != TARGET {
@@ -52,7 +53,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Ends a clause: its target takes the elements of its iterable.
+    /// Ends a clause: assigns the elements of its iterable to its target.
     pub(super) fn close_clause(&mut self, frame: Frame, end: u32) {
         let base = frame.base as usize;
         self.has_value = false;

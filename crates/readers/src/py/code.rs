@@ -1,10 +1,10 @@
-//! The view of a file's code.
+//! The code view of a file.
 
 use super::text::normalize;
 use super::token::{Kind, Token, WIDE};
 use crate::view::{How, View};
 
-/// Returns the code of a file: strings emptied, comments left out, one blank between words.
+/// Returns the code without comments, with empty strings, and with one space between words.
 pub(super) fn code(source: &[u8], tokens: &[Token]) -> View {
     let mut code = View::default();
     let mut is_word = false;

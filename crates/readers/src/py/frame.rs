@@ -1,31 +1,31 @@
-//! The brackets and operators that are open while an expression is read.
+//! The open brackets and operators of an expression.
 
 use crate::program::NodeId;
 
-/// The kind of a frame: a wall, which a closing token ends, or an operator, which waits for an operand.
+/// The kind of a frame: a wall, which a closing token ends, or an operator, which needs an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameKind {
-    /// A bracket that groups, or a tuple.
+    /// Parentheses or a tuple.
     Paren,
     List,
     /// A dictionary or set.
     Brace,
     /// The arguments of a call. The function is the first value.
     Call,
-    /// The brackets behind a value, which is the first value.
+    /// The brackets of a subscript. The object is the first value.
     Index,
     /// The bases of a class.
     Bases,
     Parameters,
     /// The parameters of a lambda, which a colon ends.
     LambdaParameters,
-    /// Strings side by side, or the parts of an f-string.
+    /// Adjacent strings, or the parts of an f-string.
     Strings,
-    /// A hole in an f-string.
+    /// A replacement field of an f-string.
     Hole,
     /// `for` or `if` in a comprehension.
     Clause,
-    /// `name=` in a call. `extra` is the name's token.
+    /// `name=` in a call. `extra` is the token of the name.
     Keyword,
     /// `value as target`.
     As,
@@ -50,8 +50,10 @@ pub(super) enum FrameKind {
 }
 
 impl FrameKind {
-    /// Returns how tightly an operator binds; 0 for a wall. Comparisons, shifts and bit operators bind alike: in any order, the
-    /// result depends on all operands.
+    /// Returns the precedence of an operator, or 0 for a wall.
+    ///
+    /// Comparisons, shifts and bit operators share one, because their result depends on all operands in any
+    /// order.
     pub(super) const fn precedence(self) -> u8 {
         match self {
             Self::Keyword | Self::As | Self::Walrus | Self::Spread | Self::Yield | Self::LambdaBody => 1,
@@ -72,36 +74,36 @@ impl FrameKind {
     }
 }
 
-/// Something that is open.
+/// An open bracket or operator.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) kind: FrameKind,
-    /// Marks of a bracket, or the step of a parameter or clause.
+    /// Flags of a bracket, or the step of a parameter or clause.
     pub(super) state: u8,
-    /// Where it starts, as a byte offset.
+    /// The byte offset of its start.
     pub(super) start: u32,
-    /// How many values there were before its own.
+    /// The number of values before its own.
     pub(super) base: u32,
     pub(super) extra: u32,
 }
 
-/// A bracket with commas in it.
+/// The bracket contains commas.
 pub(super) const COMMA: u8 = 1;
-/// A bracket around a comprehension: it has a scope.
+/// The bracket contains a comprehension and so has a scope.
 pub(super) const COMPREHENDED: u8 = 2;
-/// Braces around a dictionary.
+/// The braces are a dictionary.
 pub(super) const DICTIONARY: u8 = 4;
-/// Braces in which the last value, or the one before it, is a key.
+/// The last value in the braces, or the one before it, is a key.
 pub(super) const KEYED: u8 = 8;
-/// A hole behind a colon: its value is not part of the text.
+/// The field is after its colon, where values are not part of the text.
 pub(super) const ASIDE: u8 = 16;
-/// A bracket around a comprehension, behind the first target.
+/// The bracket contains a comprehension, after its first target.
 pub(super) const CLAUSED: u8 = 32;
 
-/// A sign that is a single minus.
+/// The sign is a single minus.
 pub(super) const MINUS: u8 = 1;
 
-/// The steps of a parameter: before its name, behind it, its type, its default.
+/// The steps of a parameter: before its name, after it, in its type, in its default.
 pub(super) const NAME: u8 = 0;
 pub(super) const NAMED: u8 = 1;
 pub(super) const ANNOTATION: u8 = 2;
@@ -113,7 +115,7 @@ pub(super) const TARGET: u32 = 1;
 pub(super) const ITERABLE: u32 = 2;
 pub(super) const FIRST_ITERABLE: u32 = 3;
 
-/// A value that waits for its operator, with the place that it takes, brackets included.
+/// An operand, with its range including brackets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Value {
     pub(super) node: NodeId,

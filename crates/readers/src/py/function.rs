@@ -6,11 +6,12 @@ use super::scan::small;
 use super::token::{Kind, Token};
 use crate::program::{Node, NodeFlags, NodeId};
 
-/// A parameter of a function. Its scope is opened behind all of them, because defaults are outside of it.
+/// A parameter of a function. The scope opens after all of them, because defaults are evaluated outside of
+/// it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter {
     name: Token,
-    /// `*args`, `**kwargs`.
+    /// Set for `*args` and `**kwargs`.
     is_rest: bool,
     default: Option<NodeId>,
 }
@@ -27,7 +28,7 @@ impl Parser<'_> {
         self.has_value = false;
     }
 
-    /// Reads the name of a parameter, or the token behind it.
+    /// Reads the name of a parameter, or the token after it.
     pub(super) fn parameter(&mut self, token: Token) {
         let is_lambda = self.frames.last().is_some_and(|frame| frame.kind == FrameKind::LambdaParameters);
         let is_named = self.frames.last().is_some_and(|frame| frame.state == NAMED);
@@ -43,7 +44,7 @@ impl Parser<'_> {
             Kind::Assign if is_named => DEFAULT,
             Kind::Comma => NAME,
             kind if kind.is_separator() => return self.separator(token),
-            // Python 2 has targets in brackets here. They are read as values, as are other things.
+            // Python 2 allows targets in brackets here. They are read as values.
             Kind::OpenParen | Kind::OpenBracket | Kind::OpenBrace | Kind::String | Kind::Head => {
                 return self.set_step(ANNOTATION);
             }
@@ -54,7 +55,7 @@ impl Parser<'_> {
         self.skip(1);
     }
 
-    /// Ends a parameter behind its type or default.
+    /// Ends a parameter after its type or default.
     pub(super) fn end_parameter(&mut self) {
         let Some(frame) = self.frames.last().copied() else { return };
         let value = self.take_last(frame.base as usize);
@@ -66,7 +67,7 @@ impl Parser<'_> {
         self.set_step(NAME);
     }
 
-    /// Opens a function with the parameters behind `base`.
+    /// Opens a function with the parameters after `base`.
     pub(super) fn begin_function(&mut self, base: usize) {
         let function = self.builder.open_function();
         let parameters = self.parameters.split_off(base.min(self.parameters.len()));
@@ -85,7 +86,7 @@ impl Parser<'_> {
         self.builder.set_parameters(function, &targets);
     }
 
-    /// Reads the colon behind the parameters of a lambda.
+    /// Reads the colon after the parameters of a lambda.
     pub(super) fn begin_lambda(&mut self) {
         self.end_parameter();
         self.skip(1);
@@ -94,7 +95,7 @@ impl Parser<'_> {
         self.open(FrameKind::LambdaBody, frame.start, frame.base as usize, 0);
     }
 
-    /// Ends a lambda behind its body.
+    /// Ends a lambda after its body.
     pub(super) fn end_lambda(&mut self, frame: Frame) {
         let body = self.take_last(frame.base as usize);
         let end = body.map_or_else(|| self.end(), |value| value.end);

@@ -6,7 +6,8 @@ use super::token::{Kind, Token};
 use crate::program::{Node, NodeFlags, NodeId};
 
 impl Parser<'_> {
-    /// Reads the name of a module, dots in front included, in front of `next`. Returns the import and the first part of the name.
+    /// Reads the name of a module with leading dots, up to `next`. Returns the import and the first part of
+    /// the name.
     fn module(&mut self, next: Option<Kind>) -> Option<(NodeId, Option<Token>)> {
         let start = self.token(0)?.start;
         let (mut raw, mut name) = (Vec::new(), Vec::new());
@@ -59,7 +60,7 @@ impl Parser<'_> {
         self.end_statement();
     }
 
-    /// Reads `from a.b import c as d, e`. Other text behind `from` is read as expressions.
+    /// Reads `from a.b import c as d, e`. Other text after `from` is read as expressions.
     pub(super) fn import_from(&mut self) {
         self.skip(1);
         let start = self.at;
@@ -79,7 +80,7 @@ impl Parser<'_> {
         self.end_statement();
     }
 
-    /// Binds a member of a module. `*` is the member of all names.
+    /// Binds a member of a module. `*` stands for all names.
     fn member_of(&mut self, import: NodeId, token: Token) {
         self.skip(1);
         let (name, flags) = self.name(token);
@@ -92,7 +93,7 @@ impl Parser<'_> {
         self.assign_name(name, member);
     }
 
-    /// Reads `global a, b`. In the scope of the file, the names are its own.
+    /// Reads `global a, b`. In the scope of the file, the statement has no effect.
     pub(super) fn outside(&mut self) {
         let is_global = self.token(0).is_some_and(|token| token.text(self.source) == b"global");
         self.skip(1);

@@ -1,14 +1,15 @@
-//! Numbers, strings and f-strings to tokens.
+//! Numbers, strings and f-strings.
 
 use super::scan::{Open, Scanner, small};
 use super::token::{BYTES, ESCAPED, FORMATTED, Kind, RAW, SPEC};
 use crate::reading::{Piece, PieceKind};
 
-/// How often the text behind a quote that nothing closes is read again as code, in one line. Beyond it, the rest of the line is
-/// only text, so that a line of quotes takes linear time.
+/// The most unclosed quotes per line after which the text is read again as code.
+///
+/// The rest of the line is text only, so that a line of quotes takes linear time.
 const TRIES: u32 = 8;
 
-/// Returns `true` if letters in front of a quote are part of the string.
+/// Returns `true` if letters before a quote are a string prefix.
 pub(super) fn is_prefix(name: &[u8]) -> bool {
     match name {
         [one] => matches!(one | 0x20, b'r' | b'b' | b'u' | b'f' | b't'),
@@ -46,7 +47,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads a string. `start` is the position of its prefix; the scanner is at its quote.
+    /// Reads a string. `start` is the offset of its prefix, and the scanner is at its quote.
     pub(super) fn string(&mut self, start: usize) {
         let byte = self.ahead(0);
         let flags =
@@ -62,7 +63,7 @@ impl Scanner<'_> {
         self.text(quote, Kind::String, start);
     }
 
-    /// Reads a string's text up to a hole or its end. `kind` is `Middle` behind a hole.
+    /// Reads the text of a string to a replacement field or its end. `kind` is `Middle` after a field.
     pub(super) fn text(&mut self, mut quote: Open, kind: Kind, mut start: usize) {
         let mut from = self.at;
         let mut escaped = 0;
@@ -92,7 +93,7 @@ impl Scanner<'_> {
                     return self.open(quote);
                 }
                 b'}' if is_spec => {
-                    // The hole that the colon belongs to ends here.
+                    // The field of this format specifier ends here.
                     self.part(Kind::Middle, start, from, 0, flags);
                     self.brace(Kind::HoleEnd, 0);
                     quote.flags &= !SPEC;
@@ -112,7 +113,7 @@ impl Scanner<'_> {
         self.push(kind, self.at.saturating_sub(1), flags);
     }
 
-    /// Returns how many bytes are in front of the next one that may mean something in a string.
+    /// Returns the number of bytes before the next one with a meaning in a string.
     fn plain(&self, quote: Open) -> usize {
         let rest = self.source.get(self.at..).unwrap_or_default();
         let is_single = quote.count == 1;
@@ -153,8 +154,10 @@ impl Scanner<'_> {
         }
     }
 
-    /// Ends a string that nothing closes. The text behind a single quote is read again as code; that behind a triple one is
-    /// noted, because it is the rest of the file.
+    /// Ends an unclosed string.
+    ///
+    /// Text after a single quote is read again as code. Text after triple quotes is the rest of the file, so
+    /// it is recorded as unsure instead.
     fn unclosed(&mut self, quote: Open, last: Kind, start: usize, from: usize, flags: u8) {
         self.part(last, start, from, 0, flags);
         if quote.count == 3 {

@@ -1,7 +1,7 @@
-//! Reads Python.
+//! Python: a scanner for tokens, and a parser that builds a [`Program`](crate::Program).
 //!
-//! A scanner splits the bytes into tokens, and a parser builds a [`Program`](crate::Program) from them. Neither fails. Python 2 and
-//! text that is not Python become the expressions in them, so that a call in broken code is still a call.
+//! Neither fails. Python 2 and invalid text become the expressions that they contain, so that a call in
+//! broken code is still a call.
 
 mod bind;
 mod block;
@@ -26,11 +26,11 @@ pub use text::decode_text;
 
 use crate::reading::Reading;
 
-/// How much of a Python file is read.
+/// The limits for reading Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PyOptions {
-    /// How many brackets, operators and blocks may be open at once. Python itself allows 200 brackets.
+    /// The most brackets, operators and blocks that may be open at once. Python itself allows 200 brackets.
     pub nesting: usize,
 }
 

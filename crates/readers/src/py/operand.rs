@@ -1,4 +1,4 @@
-//! Tokens at the place of an operand.
+//! Tokens at which an operand may start.
 
 use super::frame::{ASIDE, COMPREHENDED, DICTIONARY, FrameKind, MINUS};
 use super::parser::Parser;
@@ -8,7 +8,7 @@ use super::token::{COMPREHENSION, Kind, SPEC, Token};
 use crate::program::{Node, ScopeKind};
 
 impl Parser<'_> {
-    /// Reads the beginning of an operand. A separator ends an item or a bracket; other tokens are skipped.
+    /// Reads the start of an operand. A separator ends an item or bracket; other tokens are skipped.
     pub(super) fn operand(&mut self, token: Token) {
         let base = self.values.len();
         match token.kind {
@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a name, or the name of an argument.
+    /// Reads a name, or the name of a keyword argument.
     fn name_operand(&mut self, token: Token) {
         let wall = self.frames.last().map(|frame| frame.kind);
         if matches!(wall, Some(FrameKind::Call | FrameKind::Bases)) && self.kind(1) == Kind::Assign {
@@ -68,7 +68,7 @@ impl Parser<'_> {
         self.skip(1);
     }
 
-    /// Opens an operator in front of its operand. A row of the same operators is one, so that it takes no memory.
+    /// Opens a prefix operator. Repeated operators share a frame, so that they take no memory.
     fn prefix(&mut self, kind: FrameKind, token: Token, state: u8) {
         self.skip(1);
         match self.frames.last_mut() {
@@ -77,7 +77,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Opens a bracket in front of or behind its first value. A comprehension has a scope, which begins with its element.
+    /// Opens a bracket before or after its first value. A comprehension has a scope that begins with its
+    /// element.
     pub(super) fn open_bracket(&mut self, token: Token, kind: FrameKind, base: usize) {
         self.skip(1);
         let start = self.values.get(base).map_or(token.start, |value| value.start);
@@ -88,7 +89,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the next of the strings side by side, or the next part of an f-string.
+    /// Reads the next of several adjacent strings, or the next part of an f-string.
     pub(super) fn piece(&mut self, token: Token) {
         match token.kind {
             Kind::String | Kind::Head | Kind::Middle | Kind::Tail => {

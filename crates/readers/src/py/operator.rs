@@ -1,4 +1,4 @@
-//! Tokens behind a value.
+//! Tokens after a value.
 
 use super::frame::FrameKind;
 use super::parser::Parser;
@@ -7,7 +7,8 @@ use super::token::{Kind, Token};
 use crate::program::Node;
 
 impl Parser<'_> {
-    /// Reads the token behind a value. One that does not continue the expression begins the next item or statement.
+    /// Reads the token after a value. If it does not continue the expression, it begins the next item or
+    /// statement.
     pub(super) fn after_value(&mut self, token: Token) {
         let base = self.values.len().saturating_sub(1);
         match token.kind {
@@ -37,7 +38,7 @@ impl Parser<'_> {
             Kind::For if self.clause(token) => {}
             Kind::Augment => self.augment(token),
             Kind::Async => self.skip(1),
-            // `!r` in a hole.
+            // `!r` in a replacement field.
             Kind::Other => {
                 let is_conversion = self.wall() == Some(FrameKind::Hole) && self.kind(1).is_word();
                 self.skip(if is_conversion { 2 } else { 1 });
@@ -58,7 +59,7 @@ impl Parser<'_> {
         self.push_value(node, object.start, token.end);
     }
 
-    /// Opens an operator behind its first operand, or continues a chain of the same operator.
+    /// Opens a binary operator, or continues a chain of the same operator.
     fn binary(&mut self, kind: FrameKind) {
         self.reduce_above(kind.precedence());
         let top = self.frames.last().filter(|frame| frame.kind.precedence() == kind.precedence());
@@ -70,7 +71,7 @@ impl Parser<'_> {
         self.low(kind);
     }
 
-    /// Opens an operator behind its first operand.
+    /// Opens an operator after its first operand.
     fn low(&mut self, kind: FrameKind) {
         let start = self.values.last().map_or(0, |value| value.start);
         self.open(kind, start, self.values.len().saturating_sub(1), 0);
@@ -100,7 +101,7 @@ impl Parser<'_> {
         self.skip(1);
     }
 
-    /// Reads `if` behind a value. `a if b else c if d else e` is one choice of three.
+    /// Reads `if` after a value. `a if b else c if d else e` is one choice of three values.
     fn condition(&mut self, token: Token) {
         self.reduce_above(FrameKind::Condition.precedence());
         if self.clause(token) {
@@ -116,7 +117,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `else` behind a value.
+    /// Reads `else` after a value.
     fn otherwise(&mut self, token: Token) {
         while let Some(frame) = self.frames.last_mut().filter(|frame| frame.kind.precedence() > 0) {
             if frame.kind == FrameKind::Condition {
@@ -131,7 +132,7 @@ impl Parser<'_> {
         self.separator(token);
     }
 
-    /// Reads `target += value` and its like.
+    /// Reads `target += value` and other augmented assignments.
     fn augment(&mut self, token: Token) {
         if self.wall().is_some() || self.statement.kind != StatementKind::Expression {
             return self.separator(token);

@@ -1,7 +1,8 @@
-//! Builds a program from tokens, in one pass with explicit stacks.
+//! A parser that builds a program from tokens, in one pass with explicit stacks.
 //!
-//! Expressions are read by operator precedence: `values` are operands, and `frames` are the operators and brackets that wait for more
-//! of them. No function recurses, and each step removes a token or a frame, so the time is linear.
+//! Expressions are parsed by operator precedence: `values` are operands, and `frames` are the operators and
+//! brackets that need more of them. No function recurses, and each step removes a token or a frame, so the
+//! time is linear.
 
 use super::block::Block;
 use super::frame::{Frame, FrameKind, NAMED, Value};
@@ -17,34 +18,34 @@ pub(super) struct Parser<'a> {
     pub(super) source: &'a [u8],
     pub(super) tokens: &'a [Token],
     pub(super) builder: ProgramBuilder,
-    /// The next token.
+    /// The index of the next token.
     pub(super) at: usize,
     pub(super) frames: Vec<Frame>,
     pub(super) values: Vec<Value>,
-    /// The last value is an operand that an operator may follow.
+    /// Set if the last value is an operand that an operator may follow.
     pub(super) has_value: bool,
-    /// A statement has begun.
+    /// Set if a statement has begun.
     pub(super) is_inside: bool,
     pub(super) statement: Statement,
     /// The targets of `a = b = …`.
     pub(super) targets: Vec<Value>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) blocks: Vec<Block>,
-    /// Entries of the classes that are open.
+    /// The entries of the open classes.
     pub(super) fields: Vec<NodeId>,
     pub(super) decorators: Vec<NodeId>,
-    /// How many of the decorators wait for a definition.
+    /// The number of decorators without their definition.
     pub(super) pending: usize,
-    /// The line begins with a word that lets what follows run under a condition.
+    /// Set if the line begins with a word that makes the following statement conditional.
     pub(super) is_nested: bool,
-    /// What the patterns of the last `match` take.
+    /// The subject of the last `match`.
     pub(super) subject: Option<NodeId>,
     scratch: Vec<u8>,
     ids: Vec<NodeId>,
     unknown: Option<NodeId>,
 }
 
-/// Reads tokens. Returns the program, and the first byte that is not in it because the limit of nesting is reached.
+/// Parses tokens. Returns the program, and the offset at which the nesting limit was exceeded.
 pub(super) fn parse(source: &[u8], scan: &Scan, nesting: usize) -> (Program, Option<usize>) {
     let tokens = scan.tokens.get(..scan.stopped.unwrap_or(scan.tokens.len())).unwrap_or_default();
     let mut parser = Parser { source, tokens, builder: ProgramBuilder::new(), ..Parser::default() };
@@ -87,18 +88,18 @@ impl Parser<'_> {
         }
     }
 
-    /// Applies all operators that are open, and returns the wall in front of them.
+    /// Applies all open operators, and returns the wall before them.
     pub(super) fn wall(&mut self) -> Option<FrameKind> {
         self.reduce_above(0);
         self.frames.last().map(|frame| frame.kind)
     }
 
-    /// Returns a token from the next one on.
+    /// Returns a token by its distance from the next one.
     pub(super) fn token(&self, distance: usize) -> Option<Token> {
         self.tokens.get(self.at.saturating_add(distance)).copied()
     }
 
-    /// Returns the kind of a token; behind the last one, the end of a line.
+    /// Returns the kind of a token; after the last one, a line end.
     pub(super) fn kind(&self, distance: usize) -> Kind {
         self.token(distance).map_or(Kind::Line, |token| token.kind)
     }
@@ -107,12 +108,12 @@ impl Parser<'_> {
         self.at = self.at.saturating_add(count);
     }
 
-    /// Returns the end of the token before the next one.
+    /// Returns the end of the previous token.
     pub(super) fn end(&self) -> u32 {
         self.tokens.get(self.at.saturating_sub(1)).map_or(0, |token| token.end)
     }
 
-    /// Opens a frame behind `base` values.
+    /// Opens a frame after `base` values.
     pub(super) fn open(&mut self, kind: FrameKind, start: u32, base: usize, state: u8) {
         self.frames.push(Frame { kind, state, start, base: small(base), extra: 0 });
         self.has_value = false;
@@ -123,7 +124,8 @@ impl Parser<'_> {
         self.frames.last_mut().map(change);
     }
 
-    /// Appends an expression. Tokens in a string that nothing closes may end in front of the one before.
+    /// Appends an expression. Tokens in an unclosed string may end before the previous one, so the range is
+    /// adjusted.
     pub(super) fn push(&mut self, node: Node, start: u32, end: u32) -> NodeId {
         self.builder.push(node, (start as usize, end.max(start) as usize), NodeFlags::NONE)
     }
@@ -139,27 +141,27 @@ impl Parser<'_> {
         self.push_value(node, start, end);
     }
 
-    /// Makes an operand of nothing, because one is missing.
+    /// Pushes the unknown expression for a missing operand.
     pub(super) fn put_missing(&mut self) {
         let (at, node) = (self.end(), self.unknown());
         self.push_value(node, at, at);
     }
 
-    /// Removes the values behind `base` and stores them as a list.
+    /// Takes the values after `base` as a list.
     pub(super) fn take(&mut self, base: usize) -> List {
         self.ids.clear();
         self.ids.extend(self.values.drain(base.min(self.values.len())..).map(|value| value.node));
         self.builder.list(&self.ids)
     }
 
-    /// Removes the values behind `base` and returns the last one.
+    /// Takes the values after `base`, and returns the last one.
     pub(super) fn take_last(&mut self, base: usize) -> Option<Value> {
         let last = self.values.get(base..).and_then(<[_]>::last).copied();
         self.values.truncate(base);
         last
     }
 
-    /// Removes the values behind `base` and returns one: a list if there are more, or a comma.
+    /// Takes the values after `base` as one value, which is a list if there are several or a comma.
     pub(super) fn take_one(&mut self, base: usize, is_tuple: u8) -> Option<Value> {
         let values = self.values.get(base..).unwrap_or_default();
         let (first, last) = (*values.first()?, *values.last()?);
@@ -171,7 +173,7 @@ impl Parser<'_> {
         Some(Value { node, start: first.start, end: last.end })
     }
 
-    /// Returns the expression of which nothing is known. There is one, so that operands that are missing take no memory.
+    /// Returns the unknown expression. There is only one, so that missing operands take no memory.
     pub(super) fn unknown(&mut self) -> NodeId {
         let at = self.end();
         let known = self.unknown.unwrap_or_else(|| self.push(Node::Unknown, at, at));
@@ -179,7 +181,7 @@ impl Parser<'_> {
         known
     }
 
-    /// Returns the text of a name, and whether its normal form is another.
+    /// Returns the text of a name, and whether it differs from its normal form.
     pub(super) fn name(&mut self, token: Token) -> (Text, NodeFlags) {
         let name = token.text(self.source);
         if token.kind != Kind::Name || !token.has(WIDE) {
@@ -197,7 +199,7 @@ impl Parser<'_> {
         self.builder.push(make(name), token.range(), flags)
     }
 
-    /// Makes the text of a string, or of a part of one, the last value.
+    /// Pushes the text of a string or part of one.
     pub(super) fn put_text(&mut self, token: Token) {
         self.scratch.clear();
         let body = token.body(self.source);

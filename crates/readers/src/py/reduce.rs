@@ -1,4 +1,4 @@
-//! Operators to expressions.
+//! Operators with complete operands.
 
 use super::frame::{Frame, FrameKind, MINUS, Value};
 use super::parser::Parser;
@@ -13,7 +13,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Applies an operator to its operands. If one is missing, the other is its value.
+    /// Applies an operator. If an operand is missing, the result is the other one.
     fn reduce(&mut self, frame: Frame) {
         let base = frame.base as usize;
         let count = self.values.len().saturating_sub(base);
@@ -41,7 +41,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Replaces the values behind `base` by one.
+    /// Replaces the values after `base` by one.
     fn combine(&mut self, base: usize, make: fn(List) -> Node) {
         let values = self.values.get(base..).unwrap_or_default();
         let start = values.first().map_or(0, |value| value.start);
@@ -50,7 +50,7 @@ impl Parser<'_> {
         self.put(make(items), start, end);
     }
 
-    /// `not False` is true; of other values nothing is known.
+    /// Applies `not`. `not False` is true; other results are unknown.
     fn negate(&mut self, base: usize) {
         let operand = self.values.last().copied();
         let text = operand.and_then(|value| self.source.get(value.start as usize..value.end as usize));
@@ -64,7 +64,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns `true` if slashes join texts: those of `pathlib` do.
+    /// Returns `true` if a slash joins paths, as in `pathlib`.
     fn is_path(&self, base: usize) -> bool {
         let values = self.values.get(base..).unwrap_or_default();
         let is_text = |value: &Value| matches!(self.builder.node(value.node), Node::Text(_) | Node::Join(_));
@@ -92,7 +92,7 @@ impl Parser<'_> {
         self.put(Node::Join(items), start, end);
     }
 
-    /// Applies a sign. A minus is part of a small integer.
+    /// Applies a sign. The minus of a small integer is part of its value.
     fn unary(&mut self, frame: Frame) {
         match self.values.last().map(|value| (*value, self.builder.node(value.node))) {
             Some((value, Node::Number(number))) if frame.state == MINUS => {
@@ -103,7 +103,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Makes an entry of an argument with a name.
+    /// Appends a keyword argument.
     fn keyword(&mut self, frame: Frame) {
         let value = self.take_last(frame.base as usize);
         let value = value.map_or_else(|| self.unknown(), |value| value.node);
@@ -126,13 +126,13 @@ impl Parser<'_> {
         };
         let node = self.assign(target, value, right.end, ScopeKind::Function);
         if self.statement.kind == StatementKind::Except {
-            // The name is removed behind the block.
+            // Python removes the name of an exception after the block.
             self.push(Node::Delete(target.node), right.start, right.end);
         }
         self.push_value(node, left.start, right.end);
     }
 
-    /// Appends a result of a generator. The value of `yield` itself is unknown.
+    /// Appends a yielded value. The value of `yield` itself is unknown.
     fn yielded(&mut self, frame: Frame) {
         let value = self.take_last(frame.base as usize);
         if let (Some(value), Some(function)) = (value, self.builder.current_function()) {

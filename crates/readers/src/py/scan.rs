@@ -1,28 +1,28 @@
-//! Splits bytes into tokens. The scanner never fails: text that may be code is read as code.
+//! A scanner that splits bytes into tokens. It never fails: text that may be code is read as code.
 
 use super::token::{COMPREHENSION, FIRST, Kind, RESTART, SPEC, Token, WIDE};
 use crate::reading::{Piece, PieceKind};
 
-/// A bracket that is open, or a string with an open hole.
+/// An open bracket, or a string with an open replacement field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Open {
     /// The token of a bracket.
     pub(super) index: u32,
     /// The bracket or the quote.
     pub(super) byte: u8,
-    /// How often the quote is repeated; 0 for a bracket.
+    /// The length of the quote; 0 for a bracket.
     pub(super) count: u8,
     pub(super) flags: u8,
 }
 
-/// The tokens of a file, its comments and strings, and the places of doubt.
+/// The tokens of a file, its comments and strings, and the ambiguous ranges.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) tokens: Vec<Token>,
     pub(super) pieces: Vec<Piece>,
-    /// Text that may be code: nothing closes its quote.
+    /// Text after an unclosed quote, which may be code.
     pub(super) unsure: Vec<(u32, u32)>,
-    /// The first token at which more is open than the limit allows.
+    /// The offset at which the nesting limit was exceeded.
     pub(super) stopped: Option<usize>,
 }
 
@@ -32,13 +32,13 @@ pub(super) struct Scanner<'a> {
     pub(super) at: usize,
     pub(super) scan: Scan,
     stack: Vec<Open>,
-    /// How many holes are open.
+    /// The number of open replacement fields.
     holes: usize,
-    /// How many open brackets have a statement in them: they are not around a comprehension.
+    /// The number of open brackets that contain a statement and so are unclosed.
     broken: usize,
     nesting: usize,
     is_first: bool,
-    /// The line's end up to which quotes that nothing closes were looked for, and how often.
+    /// The end of the line in which unclosed quotes were last searched, and how often.
     pub(super) unclosed: (usize, u32),
 }
 

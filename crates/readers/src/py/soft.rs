@@ -1,4 +1,5 @@
-//! Words that are keywords only at the beginning of a statement: `match`, `case`, `type`, and `exec` of Python 2.
+//! Soft keywords, which are keywords only at the start of a statement: `match`, `case`, `type`, and `exec` of
+//! Python 2.
 
 use super::frame::Value;
 use super::parser::Parser;
@@ -6,10 +7,10 @@ use super::statement::StatementKind;
 use super::token::{Kind, Token};
 use crate::program::{CallKind, Node, NodeFlags};
 
-/// How many tokens are looked at to tell `match (x):` from a call.
+/// The most tokens that are inspected to distinguish `match (x):` from a call.
 const LOOKAHEAD: usize = 128;
 
-/// Returns how many brackets are open behind a token.
+/// Returns the number of open brackets after a token.
 const fn nested(depth: usize, kind: Kind) -> usize {
     match kind {
         Kind::OpenParen | Kind::OpenBracket | Kind::OpenBrace => depth.saturating_add(1),
@@ -19,7 +20,7 @@ const fn nested(depth: usize, kind: Kind) -> usize {
 }
 
 impl Parser<'_> {
-    /// Reads a name at the beginning of a statement.
+    /// Reads a name at the start of a statement.
     pub(super) fn soft_keyword(&mut self, token: Token) {
         let next = self.kind(1);
         let is_operand =
@@ -38,7 +39,7 @@ impl Parser<'_> {
             }
             b"case" if is_operand => self.pattern(),
             b"case" if self.has_colon() => {
-                // `case[f()]: type` has a call. It is read as a pattern and as an expression.
+                // `case[f()]: type` contains a call. It is read both as a pattern and as an expression.
                 let start = self.at;
                 self.pattern();
                 self.at = start;
@@ -48,7 +49,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns `true` if brackets or operators behind the next token go up to a colon.
+    /// Returns `true` if a colon follows the brackets or operators after the next token.
     fn has_colon(&self) -> bool {
         let begins = matches!(self.kind(1), Kind::OpenParen | Kind::OpenBracket | Kind::Minus | Kind::Star);
         let most = if begins { LOOKAHEAD } else { 0 };
@@ -65,7 +66,7 @@ impl Parser<'_> {
         false
     }
 
-    /// Reads a pattern behind `case`. The names that it binds take the subject, or parts of it.
+    /// Reads a pattern after `case`. The names in it are bound to the subject or parts of it.
     fn pattern(&mut self) {
         self.skip(1);
         self.statement.kind = StatementKind::Other;
@@ -85,7 +86,7 @@ impl Parser<'_> {
         self.skip(usize::from(self.kind(0) == Kind::If));
     }
 
-    /// Binds a name of a pattern, unless it is that of a class, a constant or an attribute.
+    /// Binds a name of a pattern, unless it is a class, a constant or an attribute.
     fn capture(&mut self, name: Token) {
         let is_other = matches!(self.kind(1), Kind::Dot | Kind::OpenParen | Kind::Assign)
             || matches!(name.text(self.source), b"_" | b"None" | b"True" | b"False");
@@ -95,7 +96,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Appends the call that `exec code in names` of Python 2 is.
+    /// Appends the call for `exec code in names` of Python 2.
     pub(super) fn exec(&mut self) {
         let Some(callee) = self.targets.first().copied() else { return };
         let end = self.values.last().map_or(callee.end, |value| value.end);

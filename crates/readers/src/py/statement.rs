@@ -5,17 +5,17 @@ use super::parser::Parser;
 use super::token::{FIRST, Kind, Token};
 use crate::program::{Node, NodeFlags, NodeId, ScopeKind};
 
-/// The use that a statement makes of its values.
+/// The use of a statement's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum StatementKind {
     /// An expression, or an assignment.
     Expression,
-    /// The type behind `name:`.
+    /// The type after `name:`.
     Annotation,
     AddAssign,
     FormatAssign,
     OtherAssign,
-    /// A statement whose values are not used: a condition, `raise`, `assert`.
+    /// A statement with unused values: a condition, `raise`, `assert`.
     #[default]
     Other,
     Return,
@@ -37,18 +37,18 @@ pub(super) enum StatementKind {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Statement {
     pub(super) kind: StatementKind,
-    /// `COMMA` if commas are in it, outside of brackets.
+    /// `COMMA` if the statement has commas outside of brackets.
     pub(super) is_tuple: u8,
     pub(super) start: u32,
-    /// How far its line is indented.
+    /// The indentation of its line.
     pub(super) indent: u32,
     /// The name that `def` or `class` defines.
     pub(super) name: Option<Token>,
-    /// The statement runs whenever the scope around it does.
+    /// Set if the statement runs whenever its scope does.
     pub(super) is_certain: bool,
-    /// A bracket with type parameters is behind the name.
+    /// Set if type parameters follow the name.
     pub(super) is_generic: bool,
-    /// How many entries of classes there were before it.
+    /// The number of class entries before the statement.
     pub(super) fields: usize,
 }
 
@@ -113,7 +113,7 @@ impl Parser<'_> {
         self.skip(1);
     }
 
-    /// Returns how far a line is indented.
+    /// Returns the indentation of a line.
     fn indent(&self, token: Token) -> u32 {
         let before = self.source.get(..token.start as usize).unwrap_or_default();
         let count = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | 0x0C)).count();
@@ -125,7 +125,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads a colon outside of brackets: the end of a header, or the type of a name.
+    /// Reads a colon outside of brackets: the end of a header, or the start of a type.
     pub(super) fn end_header(&mut self) {
         self.skip(1);
         if self.statement.kind == StatementKind::Expression && self.has_value {
@@ -138,7 +138,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `=` outside of brackets: the values in front of it are a target, or a type.
+    /// Reads `=` outside of brackets: the values before it are a target or a type.
     pub(super) fn end_target(&mut self) {
         self.has_value = false;
         let values = self.take_statement();
@@ -149,13 +149,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Removes the values of the statement and makes them one.
+    /// Takes the values of the statement as one value.
     pub(super) fn take_statement(&mut self) -> Option<Value> {
         let is_tuple = core::mem::take(&mut self.statement.is_tuple);
         self.take_one(0, is_tuple)
     }
 
-    /// Ends the statement: its values are bound, returned or deleted.
+    /// Ends the statement: binds, returns or deletes its values.
     pub(super) fn end_statement(&mut self) {
         self.is_inside = false;
         self.has_value = false;
@@ -191,7 +191,7 @@ impl Parser<'_> {
                 }
             }
             StatementKind::Match => {
-                // A pattern takes the subject, or a part of it.
+                // A pattern is bound to the subject or a part of it.
                 let part = self.push(Node::Element(value.node), value.start, value.end);
                 let either = self.builder.list(&[value.node, part]);
                 self.subject = Some(self.push(Node::Either(either), value.start, value.end));
@@ -232,7 +232,7 @@ impl Parser<'_> {
         self.source.get(left.end as usize..right.start as usize).unwrap_or_default().trim_ascii()
     }
 
-    /// Binds the target of `+=` and its like to an expression of its value.
+    /// Binds the target of an augmented assignment such as `+=`.
     fn assign_augmented(&mut self, kind: StatementKind, value: Value) {
         let Some(target) = self.targets.first().copied() else { return };
         let read = self.push(self.builder.node(target.node), target.start, target.end);

@@ -5,10 +5,10 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::token::{BYTES, ESCAPED, FORMATTED, Kind, RAW, SPEC, Token};
 use crate::view::{How, View};
 
-/// How many bytes the name of a character may take.
+/// The longest character name in `\N{…}`.
 const MOST_NAME: usize = 128;
 
-/// Appends the normal form of a name that is not ASCII.
+/// Appends the normal form (NFKC) of a name that is not ASCII.
 pub(super) fn normalize(name: &[u8], out: &mut Vec<u8>) {
     let mut put = |char: char| out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
     for chunk in name.utf8_chunks() {
@@ -26,7 +26,9 @@ pub(super) fn is_plain(token: Token, body: &[u8]) -> bool {
     !escaped && !braced
 }
 
-/// Appends a string's value. Returns `true` if escapes hide it: they spell printable ASCII, or continue a line inside a word.
+/// Appends a string's value.
+///
+/// Returns `true` if escapes hide it: they spell printable ASCII, or continue a line inside a word.
 pub(super) fn decode(token: Token, body: &[u8], out: &mut Vec<u8>) -> bool {
     let braces = token.has(FORMATTED) && !token.has(SPEC);
     let escapes = token.has(ESCAPED) && !token.has(RAW);
@@ -62,7 +64,7 @@ pub(super) fn decode(token: Token, body: &[u8], out: &mut Vec<u8>) -> bool {
     hidden
 }
 
-/// Appends text in which `{{` and `}}` are one brace.
+/// Appends text in which `{{` and `}}` stand for one brace.
 fn unbrace(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(len) = memchr::memchr2(b'{', b'}', rest) {
@@ -79,7 +81,7 @@ fn hex(digits: Option<&[u8]>) -> Option<u32> {
     u32::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Returns the character of an escape, if it has one, and how many bytes the escape takes.
+/// Returns the character of an escape, if it has one, and the length of the escape.
 fn escape(token: Token, rest: &[u8]) -> (Option<u32>, usize) {
     let plain = |value: u8| (Some(u32::from(value)), 2);
     let digits = |len: usize| match hex(rest.get(2..len)) {
@@ -116,7 +118,7 @@ fn escape(token: Token, rest: &[u8]) -> (Option<u32>, usize) {
     }
 }
 
-/// Characters that code is made of, besides letters, and their names.
+/// Characters other than letters that occur in code, and their names.
 const MARKS: &[u8] = b"0123456789_./- :()'\"|";
 const NAMES: &str = "DIGIT ZERO;DIGIT ONE;DIGIT TWO;DIGIT THREE;DIGIT FOUR;DIGIT FIVE;DIGIT SIX;DIGIT SEVEN;DIGIT EIGHT;\
     DIGIT NINE;LOW LINE;FULL STOP;SOLIDUS;HYPHEN-MINUS;SPACE;COLON;LEFT PARENTHESIS;RIGHT PARENTHESIS;APOSTROPHE;\
@@ -149,7 +151,7 @@ pub(super) fn number(text: &[u8]) -> Option<i32> {
     Some(value)
 }
 
-/// Decodes the content of a string into a view. `from` is where the content starts in the file.
+/// Decodes the content of a string into a view. `from` is the offset of the content.
 pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
     let token = Token { kind: Kind::String, start: 0, end: 0, flags: ESCAPED, opens: 0, closes: 0 };
     let mut at = 0_usize;

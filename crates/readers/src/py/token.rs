@@ -1,17 +1,17 @@
 //! Tokens of Python.
 
-/// The kind of a token. Words that the reader treats alike share a kind.
+/// The kind of a token. Words that the parser treats alike share a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Name,
     Number,
     /// A whole string.
     String,
-    /// The text of an f-string or t-string up to its first hole, between holes, and behind the last.
+    /// The text of an f-string or t-string before, between and after its replacement fields.
     Head,
     Middle,
     Tail,
-    /// The braces of a hole in an f-string.
+    /// The braces of a replacement field.
     Hole,
     HoleEnd,
     /// The end of a statement's line.
@@ -27,10 +27,10 @@ pub(super) enum Kind {
     Semicolon,
     Dot,
     Assign,
-    /// `+=` and its like.
+    /// `+=` and other augmented assignments.
     Augment,
     Walrus,
-    /// `+`, and `~`, which is only in front of an operand.
+    /// `+`, and `~`, which is only a prefix operator.
     Plus,
     Minus,
     Star,
@@ -41,7 +41,7 @@ pub(super) enum Kind {
     /// Comparisons, shifts and bit operators.
     Compare,
     Other,
-    /// `async`, `await`: the first of the words.
+    /// `async` and `await`, which precede another keyword.
     Async,
     As,
     Class,
@@ -63,7 +63,7 @@ pub(super) enum Kind {
     /// `pass`, `break`, `continue`.
     Pass,
     Return,
-    /// A word that begins a statement whose values are not used.
+    /// A keyword that begins a statement with unused values.
     Statement,
     With,
     Yield,
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// Returns `true` if a word begins a statement and cannot be in an expression.
+    /// Returns `true` if a word begins a statement and cannot occur in an expression.
     pub(super) const fn begins_statement(self) -> bool {
         use Kind::{Class, Def, Del, Except, Global, Import, Pass, Return, Statement, With};
         matches!(self, Class | Def | Del | Except | Global | Import | Pass | Return | Statement | With)
@@ -138,23 +138,23 @@ impl Kind {
     }
 }
 
-/// The first token of its line.
+/// The token is the first of its line.
 pub(super) const FIRST: u8 = 1;
-/// A name that is not ASCII: its normal form counts.
+/// The name is not ASCII, so its normal form counts.
 pub(super) const WIDE: u8 = 2;
-/// A bracket around a comprehension.
+/// The bracket contains a comprehension.
 pub(super) const COMPREHENSION: u8 = 2;
-/// A word at the start of a line inside brackets that begins a statement: nothing closes the brackets.
+/// The word begins a statement at the start of a line inside brackets, so the brackets are unclosed.
 pub(super) const RESTART: u8 = 2;
-/// A string with a backslash.
+/// The string contains a backslash.
 pub(super) const ESCAPED: u8 = 4;
-/// A string whose backslashes are plain.
+/// The string is raw, so its backslashes are plain.
 pub(super) const RAW: u8 = 8;
 /// A byte string.
 pub(super) const BYTES: u8 = 16;
-/// A string with holes or doubled braces.
+/// The string has replacement fields or doubled braces.
 pub(super) const FORMATTED: u8 = 32;
-/// The text behind a hole's colon.
+/// The text after the colon of a replacement field.
 pub(super) const SPEC: u8 = 64;
 
 #[derive(Debug, Clone, Copy)]
@@ -163,7 +163,7 @@ pub(super) struct Token {
     pub(super) end: u32,
     pub(super) kind: Kind,
     pub(super) flags: u8,
-    /// How many bytes open and close a string.
+    /// The number of bytes that open and close a string.
     pub(super) opens: u8,
     pub(super) closes: u8,
 }

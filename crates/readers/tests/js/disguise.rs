@@ -1,4 +1,4 @@
-//! Ways to write a call of `eval`, and texts in which nothing calls it.
+//! Obfuscated calls of `eval`, and similar texts without such a call.
 
 use plugward_readers::js::{HtmlComments, JsOptions, read};
 use plugward_readers::{Node, NodeId, Program};
@@ -118,7 +118,7 @@ const EVALS: &[&str] = &[
     "x = <a b=<p>it's</p> c={eval('x')}/>",
 ];
 
-/// The same shapes with no call of it.
+/// The same constructs without a call of `eval`.
 const BENIGN: &[&str] = &[
     "evaluate('x')",
     "// eval('x')",
@@ -146,7 +146,7 @@ const BENIGN: &[&str] = &[
     "typeof eval",
 ];
 
-/// What mentions `eval`: expressions, variables and names of members.
+/// The expressions, variables and members that refer to `eval`.
 struct Mentions {
     nodes: Vec<bool>,
     variables: Vec<bool>,
@@ -202,7 +202,7 @@ impl Mentions {
         }
     }
 
-    /// `{ eval: e } = …`.
+    /// Handles `{ eval: e } = …`.
     fn take_out(&mut self, program: &Program, target: NodeId) {
         for field in operands(program, program.node(target)) {
             if let Node::Field { key, value } = program.node(field)
@@ -214,7 +214,7 @@ impl Mentions {
     }
 }
 
-/// Returns `true` if a call mentions `eval` in its function, or in an argument that is not a text.
+/// Returns `true` if the callee of a call, or an argument other than a text, refers to `eval`.
 fn calls_eval(program: &Program) -> bool {
     let known = Mentions::of(program);
     program.ids().any(|id| match program.node(id) {
@@ -226,7 +226,7 @@ fn calls_eval(program: &Program) -> bool {
     })
 }
 
-/// Reads a text in all ways in which it is to be read.
+/// Reads a source in every way that the scanner does, and looks for calls of `eval`.
 fn finds_eval(source: &[u8], comments: HtmlComments) -> bool {
     let mut options = JsOptions::for_path("a.js");
     options.html_comments = comments;

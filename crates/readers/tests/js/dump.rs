@@ -1,9 +1,10 @@
-//! A program as text.
+//! Programs as text, for comparison.
 
 use plugward_readers::{CallKind, List, Node, NodeFlags, NodeId, Program};
 
-/// Returns the expressions that are no operand of another one, in the order of evaluation, without those that stand alone as a
-/// constant or name. `!` follows an expression whose value is not used, `'` one that is written with escapes.
+/// Returns the expressions that are not operands, in the order of evaluation, without lone constants and names.
+///
+/// `!` follows an expression with an unused value, `'` one that is written with escapes.
 pub(crate) fn dump(program: &Program) -> Vec<String> {
     let mut used = vec![false; program.len()];
     for id in program.ids() {
@@ -14,7 +15,7 @@ pub(crate) fn dump(program: &Program) -> Vec<String> {
     program.ids().filter(|id| !used[id.index()]).map(|id| expression(program, id, 0)).collect()
 }
 
-/// Returns the operands of an expression; for a function its parameters.
+/// Returns the operands of an expression, or the parameters of a function.
 pub(crate) fn operands(program: &Program, node: Node) -> Vec<NodeId> {
     let items = |list: List| program.items(list).to_vec();
     match node {

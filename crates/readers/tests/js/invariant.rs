@@ -1,4 +1,4 @@
-//! Invariants of all readings, whatever the bytes.
+//! Invariants that hold for any bytes.
 
 use plugward_readers::js::{HtmlComments, JsOptions, read};
 use plugward_readers::{Node, Reading};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::dump::operands;
 use crate::{cases, disguise};
 
-/// Expressions that a byte may become.
+/// The most expressions per byte.
 const NODES: usize = 4;
 
 const PATHS: &[&str] = &["a.js", "a.mjs", "a.ts", "a.tsx"];
@@ -19,7 +19,7 @@ fn check(source: &[u8], options: JsOptions) -> Reading {
     for id in program.ids() {
         let node = program.node(id);
         assert!(!matches!(node, Node::Name(_)), "names are resolved");
-        // The parameters of a function are no operands, but precede it too.
+        // The parameters of a function are not operands, but they precede it too.
         for operand in operands(program, node) {
             assert!(operand < id, "operands come first: {node:?}");
         }
@@ -49,7 +49,7 @@ fn check_all(source: &[u8]) {
     }
 }
 
-/// Pieces of source that make much of the grammar.
+/// Pieces of source that cover most of the grammar.
 const TOKENS: &[&str] = &[
     "a",
     "b",

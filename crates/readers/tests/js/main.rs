@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript as programs.
+//! Programs that the reader for JavaScript and TypeScript builds.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -13,10 +13,10 @@ mod views;
 
 use plugward_readers::js::{JsOptions, read};
 
-/// Each source, in brackets the path under which the following are read, and behind it its expressions.
+/// The cases. A path in brackets applies to the sources after it; the expressions of a source are indented.
 const CASES: &str = include_str!("cases.txt");
 
-/// Returns each case with its path: source, expected lines.
+/// Returns the cases, each as path, source and expected lines.
 fn cases() -> Vec<(&'static str, String, Vec<&'static str>)> {
     let mut path = "a.js";
     let mut cases: Vec<(&str, String, Vec<&str>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Places, the code view and pieces of text.
+//! Spans, the code view and pieces of text.
 
 use plugward_readers::js::{HtmlComments, JsOptions, JsTypes, JsxTags, read};
 use plugward_readers::{How, Node, PieceKind};

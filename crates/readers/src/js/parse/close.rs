@@ -1,4 +1,4 @@
-//! Ends of expressions, brackets and what they hold.
+//! Ends of expressions and brackets.
 
 use super::super::token::{K, NO_MATE, Tok};
 use super::Parser;
@@ -6,7 +6,7 @@ use super::frame::{Frame, Loop, Role, State, Statement};
 use crate::program::{CallKind, Node, NodeFlags, NodeId, ScopeKind};
 
 impl Parser<'_> {
-    /// Ends an expression that no mark ends: a line end does, or a token that does not fit.
+    /// Ends an expression at a line break or at a token that cannot continue it.
     pub(super) fn separate(&mut self) {
         self.reduce_above(0);
         match self.top().role {
@@ -16,7 +16,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Sets the state in which the innermost holder goes on.
+    /// Sets the state in which the innermost frame continues.
     pub(super) fn settle(&mut self) {
         self.state = match self.top().role {
             Role::Block { .. } => State::Statement,
@@ -58,7 +58,7 @@ impl Parser<'_> {
         self.settle();
     }
 
-    /// Ends one of the expressions that a comma separates in a statement or the head of a loop.
+    /// Ends one of the comma-separated expressions of a statement or loop head.
     fn end_part(&mut self) {
         let Frame { role, base, .. } = self.top();
         match role {
@@ -70,14 +70,14 @@ impl Parser<'_> {
         self.values.truncate(base);
     }
 
-    /// Marks operands whose values are not used.
+    /// Marks operands with unused values.
     pub(super) fn mark_statements(&mut self, start: usize, end: usize) {
         for value in self.values.get(start..end).unwrap_or_default() {
             self.out.builder.mark(value.node, NodeFlags::STATEMENT);
         }
     }
 
-    /// Takes the operands from a position on as one: the last of several.
+    /// Takes the operands from an index on as one expression, with the value of the last.
     pub(super) fn combine(&mut self, base: usize, start: u32) -> Option<NodeId> {
         if self.values.len().saturating_sub(base) < 2 {
             return self.pop_value(base).map(|value| value.node);
@@ -94,7 +94,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Ends what is open inside of a bracket, and the bracket.
+    /// Closes a bracket and everything open inside it.
     pub(super) fn close(&mut self, tok: Tok) {
         match tok.kind {
             K::TplMid | K::TplTail if self.templates > 0 => return self.close_hole(tok),
@@ -107,7 +107,7 @@ impl Parser<'_> {
         }
         let mate = tok.mate();
         if mate == NO_MATE {
-            // A bracket that closes nothing.
+            // An unmatched closing bracket.
             self.skip(1);
             return self.separate();
         }
@@ -142,13 +142,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Ends all that is open.
+    /// Closes everything.
     pub(super) fn unwind(&mut self) {
         self.pop_until(|_| false);
         self.state = State::Statement;
     }
 
-    /// Ends the innermost frame, complete or not.
+    /// Closes the innermost frame, complete or not.
     pub(super) fn pop(&mut self) {
         if self.frames.len() < 2 {
             return;
@@ -167,7 +167,7 @@ impl Parser<'_> {
             Role::Field => self.end_field(base, start),
             Role::Heritage => {
                 if let Some(node) = self.combine(base, start) {
-                    // The class has the members of what it extends, and its objects are made by it.
+                    // A class inherits the members of its base.
                     self.push(Node::Spread(node), start);
                     let arguments = self.out.builder.list(&[]);
                     let call = Node::Call { callee: node, arguments, kind: CallKind::New };
@@ -214,7 +214,7 @@ impl Parser<'_> {
                 Node::Call { callee: callee.node, arguments, kind }
             }
             Role::Import => {
-                // Options are evaluated and not used.
+                // The options of `import()` are evaluated but not used.
                 self.values.truncate(first);
                 Node::Import(self.combine_or_missing(base, start))
             }
@@ -232,7 +232,7 @@ impl Parser<'_> {
         self.push(node, start);
     }
 
-    /// A tagged template calls its tag with the text, and with the values in it.
+    /// Handles a tagged template, which calls its tag with the texts and the values.
     fn end_tagged(&mut self, base: usize, start: u32) {
         self.templates = self.templates.saturating_sub(1);
         let first = base.saturating_add(1);

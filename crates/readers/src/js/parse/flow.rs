@@ -1,4 +1,4 @@
-//! Heads of statements, blocks, and what they declare.
+//! Statement heads, blocks and their declarations.
 
 use super::super::keyword::Kw;
 use super::super::token::{K, NO_MATE};
@@ -6,11 +6,11 @@ use super::Parser;
 use super::frame::{Loop, Role, State, Statement};
 use crate::program::{Node, NodeFlags, NodeId, ScopeKind};
 
-/// Loops and `catch` around one statement whose scopes are kept apart.
+/// The most loop and `catch` scopes around one statement. Deeper ones share a scope.
 const HEADS: u8 = 64;
 
 impl Parser<'_> {
-    /// `if (`, `while (`, `switch (`, `with (`.
+    /// Reads `if (`, `while (`, `switch (` or `with (`.
     pub(super) fn head(&mut self) {
         self.skip(1);
         if self.kind(0) == K::LParen {
@@ -18,7 +18,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `for (`, `for await (`, and the words of a declaration.
+    /// Reads `for (` or `for await (`, and the keyword of a declaration.
     pub(super) fn for_head(&mut self) {
         self.skip(if self.kw(1) == Kw::Await { 2 } else { 1 });
         if self.kind(0) != K::LParen {
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Notes an `if` or `try`, to whose innermost one an `else` or `finally` belongs.
+    /// Records an `if` or `try`, to which a later `else` or `finally` may belong.
     pub(super) fn open_choice(&mut self) {
         if let Role::Block { heads: 1.., .. } = self.top().role
             && let Some(choices) = self.heads.last_mut()
@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns in which scope the declaration that starts here declares its names, and how many words start it.
+    /// Returns the kind of scope for the declaration that starts here, and the number of its keywords.
     pub(super) fn declaration(&self) -> Option<(ScopeKind, usize)> {
         let is_name = |ahead: usize| {
             self.kind(ahead) == K::Word && !matches!(self.kw(ahead), Kw::In | Kw::Instanceof | Kw::Of)
@@ -84,7 +84,7 @@ impl Parser<'_> {
                     let value = match collection {
                         Some(node) if part == Loop::Of => Node::Element(node),
                         Some(node) => {
-                            // The names of its members.
+                            // `for … in` assigns the names of the members.
                             let all = self.node(Node::Spread(node), start);
                             Node::Mix(self.out.builder.list(&[all]))
                         }
@@ -102,7 +102,7 @@ impl Parser<'_> {
         self.settle();
     }
 
-    /// `catch (error) {`, or `catch {`.
+    /// Reads `catch (error) {` or `catch {`.
     pub(super) fn catch_head(&mut self) {
         self.skip(1);
         if self.kind(0) == K::LParen {
@@ -111,9 +111,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Opens a block at the brace that is the next token.
+    /// Opens a block at the next token, a brace.
     pub(super) fn block(&mut self, scope: Option<ScopeKind>) {
-        // A block that is empty or has no end needs no scope.
+        // An empty or unclosed block needs no scope.
         let scope = scope.filter(|_| self.kind(1) != K::RBrace && self.peek(0).mate() != NO_MATE);
         if let Some(kind) = scope {
             self.out.builder.open_scope(kind);
@@ -133,11 +133,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Ends a statement and, unless another part of it follows, the scopes of the loops and `catch` to which it belongs.
+    /// Ends a statement and, unless it continues, the scopes of the loops and `catch` clauses around it.
     pub(super) fn end_heads(&mut self) {
         self.settle();
         let Role::Block { scopes, mut heads } = self.top().role else { return };
-        // The choices that end with the next word, if it goes on with one.
+        // An `else`, `catch` or `finally` continues the innermost matching statement.
         let ended = match self.kw(0) {
             Kw::Else | Kw::Finally => Some(1),
             Kw::Catch => Some(0),
@@ -172,7 +172,7 @@ impl Parser<'_> {
         self.end_heads();
     }
 
-    /// Declares the operands from a position on, each a target or the `Bind` of one.
+    /// Declares the operands from an index on, each a target or a `Bind`.
     pub(super) fn declare_values(&mut self, base: usize, scope: ScopeKind) {
         let mut open: Vec<NodeId> = Vec::new();
         for index in base..self.values.len() {

@@ -1,4 +1,4 @@
-//! What the parser is inside of.
+//! The frames of the parser's stack.
 
 use super::super::token::NO_MATE;
 use crate::program::{CallKind, FunctionId, ScopeKind};
@@ -28,26 +28,26 @@ impl Binary {
     }
 }
 
-/// A statement that holds an expression.
+/// A statement that contains an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statement {
     Plain,
-    /// One that uses its value: `throw`, `export default`.
+    /// A statement that uses its value: `throw`, `export default`.
     Used,
     Case,
     Return,
-    /// A declaration, with the kind of the scope in which its names are declared.
+    /// A declaration, with the kind of scope for its names.
     Declare(ScopeKind),
 }
 
 /// A part of the head of a `for`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Loop {
-    /// What precedes the first `;`, `of` or `in`.
+    /// The part before the first `;`, `of` or `in`.
     First,
     Of,
     In,
-    /// What follows the first `;`.
+    /// The parts after the first `;`.
     Next,
 }
 
@@ -58,12 +58,12 @@ pub(super) enum Members {
     Enum,
 }
 
-/// What may come next.
+/// What the parser expects next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Statement,
     Operand,
-    /// The last operand may end here or go on.
+    /// An operator, or the end of the last operand.
     Operator,
     /// The key of a member.
     Key,
@@ -77,77 +77,78 @@ pub(super) enum FunctionRole {
     Arrow,
 }
 
-/// What a frame is. Its operands are the values from its base on.
+/// The role of a frame. Its operands are the values from its base on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    // Operators. They end in front of one that binds less tightly.
+    // Operators. They end before an operator that binds less tightly.
     Binary(Binary),
     Minus,
     /// `++` and `--`.
     Step,
     Delete,
     Typeof,
-    /// Any other operator in front of its operand.
+    /// Any other prefix operator.
     Prefix,
     New,
     Spread,
     Yield,
-    /// `=`, or the operator that is joined with it.
+    /// `=`, or a compound assignment with its operator.
     Assign(Option<Binary>),
-    /// The branches of a condition.
+    /// The branches of a conditional expression.
     Then,
     Else,
-    /// The body of an arrow function that has no braces.
+    /// The body of an arrow function without braces.
     Arrow(FunctionId),
-    /// A decorator, with the state behind it.
+    /// A decorator, with the state after it.
     Decorator(State),
 
-    // Holders of expressions without a bracket of their own.
+    // Frames of expressions without brackets.
     Statement(Statement),
     /// The value of a member. The first operand is its key.
     Field,
-    /// What a class extends.
+    /// The base of a class.
     Heritage,
 
-    // Holders of expressions in brackets.
+    // Frames of expressions in brackets.
     Group,
-    /// The first operand is the callee.
+    /// Arguments. The first operand is the callee.
     Arguments(CallKind),
     /// The arguments of `import()`.
     Import,
     Array,
-    /// The first operand is the object.
+    /// An element access. The first operand is the object.
     Index,
-    /// A key in brackets.
+    /// A computed key in brackets.
     Computed(Members),
     Template,
-    /// The first operand is the callee.
+    /// A tagged template. The first operand is the tag.
     Tagged,
     Element,
     ElementHole,
-    /// The head of `if`, `while`, `switch`, `with`.
+    /// The head of `if`, `while`, `switch` or `with`.
     Head,
     For(Loop, Option<ScopeKind>),
     Parameters,
     Catch,
 
-    // Holders of statements and members.
-    /// A block, with its scopes that end with it and with its next statement: those of loops and `catch`.
+    // Frames of statements and members.
+    /// A block, with the scopes that end with it, and those of loops and `catch` that end with its next
+    /// statement.
     Block {
         scopes: u8,
         heads: u8,
     },
     Members(Members),
-    /// A function, with the token of its name, [`NO_MATE`] if it has none.
+    /// A function, with the token of its name, or [`NO_MATE`] if it has none.
     Function(FunctionId, FunctionRole, u32),
     Class(FunctionRole, u32),
 }
 
-/// How tightly a condition binds.
+/// The precedence of the conditional operator.
 pub(super) const CONDITION: u8 = 3;
 
 impl Role {
-    /// Returns how tightly an operator binds, and 0 for a holder.
+    /// Returns the precedence of an operator, or 0 for other frames.
     pub(super) const fn precedence(self) -> u8 {
         match self {
             Self::New | Self::Decorator(_) => 18,
@@ -163,11 +164,11 @@ impl Role {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) role: Role,
-    /// The position of its first operand in the values.
+    /// The index of its first operand in the values.
     pub(super) base: usize,
-    /// Where it starts in the file.
+    /// The byte offset of its start.
     pub(super) start: u32,
-    /// Its opening token, [`NO_MATE`] if it has none.
+    /// Its opening token, or [`NO_MATE`] if it has none.
     pub(super) open: u32,
 }
 

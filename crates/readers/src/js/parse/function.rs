@@ -6,13 +6,13 @@ use super::Parser;
 use super::frame::{Frame, FunctionRole, Members, Role, State};
 use crate::program::{FunctionId, Node, NodeId, ScopeKind};
 
-/// Returns the index of a token, [`NO_MATE`] for none.
+/// Returns the index of a token, or [`NO_MATE`] for `None`.
 fn index_of(at: Option<usize>) -> u32 {
     at.and_then(|at| u32::try_from(at).ok()).unwrap_or(NO_MATE)
 }
 
 impl Parser<'_> {
-    /// `function`, its name and the parenthesis of its parameters.
+    /// Reads `function`, its name, and the parenthesis of its parameters.
     pub(super) fn function(&mut self, role: FunctionRole) {
         let start = self.function_start();
         self.skip(if self.kind(1) == K::Star { 2 } else { 1 });
@@ -27,7 +27,7 @@ impl Parser<'_> {
         if self.kind(0) == K::LParen { self.open_function(role, name, start) } else { self.separate() }
     }
 
-    /// Returns where the function starts whose `async` is the last token, if it has one.
+    /// Returns the start of a function, including a preceding `async`.
     pub(super) fn function_start(&self) -> u32 {
         let last = self.at.checked_sub(1).and_then(|at| self.toks.get(at));
         last.filter(|tok| tok.kw == Kw::Async).map_or(self.peek(0).start, |tok| tok.start)
@@ -67,7 +67,7 @@ impl Parser<'_> {
         self.state = State::Operand;
     }
 
-    /// Goes on behind the parameters of a function.
+    /// Continues after the parameters of a function.
     pub(super) fn function_body(&mut self) {
         let Role::Function(id, role, _) = self.top().role else { return };
         let is_arrow = role == FunctionRole::Arrow;
@@ -82,13 +82,13 @@ impl Parser<'_> {
         }
         match self.kind(0) {
             K::LBrace => self.block(None),
-            // The body is an expression: the frame becomes an operator.
+            // The body is an expression, so the frame becomes an operator.
             _ if is_arrow => self.set_role(Role::Arrow(id)),
             _ => self.pop(),
         }
     }
 
-    /// `x => …`.
+    /// Reads `x => …`.
     pub(super) fn short_arrow(&mut self, tok: Tok) {
         self.push_function(FunctionRole::Arrow, None, self.function_start());
         let base = self.values.len();
@@ -100,7 +100,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn end_function(&mut self, id: FunctionId, role: FunctionRole, name: u32, start: u32) {
-        // The name of a function expression is known inside of it alone.
+        // The name of a function expression is visible only inside the function.
         let is_inside = role == FunctionRole::Expression;
         if !is_inside {
             self.out.builder.close_function();
@@ -119,7 +119,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Appends `name = value` for the token of a name.
+    /// Appends `name = value` for a name token.
     fn bind_name(&mut self, name: u32, value: NodeId) {
         if let Some(tok) = self.toks.get(name as usize).copied() {
             let target = self.name_node(tok);
@@ -127,7 +127,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `class`, its name and what it extends.
+    /// Reads `class`, its name and its base.
     pub(super) fn class(&mut self, role: FunctionRole, start: u32) {
         self.skip(1);
         if role == FunctionRole::Expression {
@@ -150,7 +150,7 @@ impl Parser<'_> {
         self.frames.push(Frame { role, base: self.values.len(), start, open: NO_MATE });
     }
 
-    /// Opens the body of a class, after what it extends and implements.
+    /// Opens the body of a class, after `extends` and `implements`.
     pub(super) fn class_body(&mut self) {
         if self.top().role == Role::Heritage {
             self.pop();

@@ -6,13 +6,13 @@ use super::Parser;
 use super::frame::{Role, State};
 use crate::program::{Node, NodeFlags, NodeId, Text};
 
-/// Returns the mark of a word with escapes.
+/// Returns the flag of a word with escapes.
 fn flags_of(tok: Tok) -> NodeFlags {
     if tok.has(ESCAPED) { NodeFlags::ESCAPED } else { NodeFlags::NONE }
 }
 
 impl Parser<'_> {
-    /// Returns the name that a word is, its escapes decoded.
+    /// Returns the name of a word, with its escapes decoded.
     pub(super) fn name_of(&mut self, tok: Tok) -> Text {
         let bytes = self.src.get(tok.start as usize..tok.end() as usize).unwrap_or_default();
         if tok.has(ESCAPED) {
@@ -21,7 +21,7 @@ impl Parser<'_> {
         self.out.builder.text(bytes)
     }
 
-    /// Appends a name. It may be a target or a value.
+    /// Appends a name, which may be a target or a value.
     pub(super) fn name_node(&mut self, tok: Tok) -> NodeId {
         let name = self.name_of(tok);
         self.out.builder.push(Node::Name(name), tok.span(), flags_of(tok))
@@ -40,7 +40,7 @@ impl Parser<'_> {
         (self.out.builder.text(&self.text), flags)
     }
 
-    /// Appends the constant that a token is, or the key.
+    /// Appends a constant or key.
     pub(super) fn constant_node(&mut self, tok: Tok) -> NodeId {
         let (node, flags) = match tok.kind {
             K::Num => {
@@ -57,7 +57,8 @@ impl Parser<'_> {
         self.out.builder.push(node, tok.span(), flags)
     }
 
-    /// Starts a template at its first part, which is the next token. A tagged one has its callee among the operands.
+    /// Starts a template at its first part, the next token. For a tagged template, the tag is already an
+    /// operand.
     pub(super) fn open_template(&mut self, role: Role, base: usize, start: u32) {
         let tok = self.peek(0);
         self.templates = self.templates.saturating_add(1);
@@ -79,7 +80,7 @@ impl Parser<'_> {
     }
 }
 
-/// Reads an integer with or without a prefix.
+/// Reads an integer with or without a radix prefix.
 fn small(text: &[u8]) -> Option<i32> {
     let text = text.strip_suffix(b"n").unwrap_or(text);
     let (radix, digits) = match text {

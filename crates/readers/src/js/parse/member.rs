@@ -6,21 +6,21 @@ use super::Parser;
 use super::frame::{FunctionRole, Members, Role, State};
 use crate::program::{Node, ScopeKind};
 
-/// Returns `true` for words that may precede the member of a class.
+/// Returns `true` for words that may precede a class member.
 const fn modifies(kw: Kw) -> bool {
     let grants = matches!(kw, Kw::Public | Kw::Private | Kw::Protected | Kw::Readonly);
     grants || matches!(kw, Kw::Static | Kw::Abstract | Kw::Override | Kw::Declare | Kw::Accessor)
 }
 
 impl Parser<'_> {
-    /// Reads the key of a member, and what precedes it.
+    /// Reads the key of a member, and the modifiers before it.
     pub(super) fn key(&mut self, tok: Tok) {
         let Role::Members(kind) = self.top().role else { return self.separate() };
         let is_class = kind == Members::Class;
         match tok.kind {
             K::Comma | K::Semi | K::Star => self.skip(1),
             K::At => self.open(Role::Decorator(State::Key), 1),
-            // `[key: string]: T`.
+            // Handles an index signature: `[key: string]: T`.
             K::LBracket if is_class && self.is_typed() && self.kind(2) == K::Colon => {
                 self.at = self.types.past(self.at).unwrap_or(self.at.saturating_add(1));
                 self.skip_annotation();
@@ -37,7 +37,7 @@ impl Parser<'_> {
             K::Word | K::Private | K::Str | K::Num if self.is_member(tok.kind, kind) => {
                 self.plain_key(tok, kind);
             }
-            // The brace may be that of a block.
+            // The brace may open a block instead of an object.
             _ => self.state = State::Operand,
         }
     }
@@ -67,7 +67,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A key that is a word, a text or a number.
+    /// Reads a key that is a word, a text or a number.
     fn plain_key(&mut self, tok: Tok, kind: Members) {
         self.open(Role::Field, 0);
         let key = match tok.kind {
@@ -86,7 +86,7 @@ impl Parser<'_> {
         self.after_key(kind);
     }
 
-    /// Goes on behind the key of a member: with its value, its type or its parameters.
+    /// Continues after the key of a member, with its value, type or parameters.
     pub(super) fn after_key(&mut self, kind: Members) {
         if matches!(self.kind(0), K::Question | K::Bang) {
             self.skip(1);
@@ -102,7 +102,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Ends a member. One that is only declared has no value.
+    /// Ends a member. A declared member without a value is dropped.
     pub(super) fn end_field(&mut self, base: usize, start: u32) {
         let value = self.combine_or_missing(base.saturating_add(1), start);
         if let Some(key) = self.pop_value(base) {
@@ -111,7 +111,7 @@ impl Parser<'_> {
         self.state = State::Key;
     }
 
-    /// Ends the members of an object or class. Broken code may have expressions among them.
+    /// Ends the members of an object or class. Invalid code may have expressions among them.
     pub(super) fn end_members(&mut self, base: usize, start: u32) {
         for index in base..self.values.len() {
             let Some(value) = self.values.get(index).copied() else { break };

@@ -1,7 +1,8 @@
-//! Tokens to a program in one pass.
+//! A parser that builds a program from tokens in one pass.
 //!
-//! The parser keeps a stack of frames, each an operator or a construct that is not complete, and a stack of the values that are
-//! their operands. It never fails: an operand that is missing is left out, and a token that fits nowhere separates expressions.
+//! It keeps a stack of frames, each an operator or an incomplete construct, and a stack of operands. There is
+//! no recursion, so nested input cannot exhaust the call stack. It never fails: a missing operand is left
+//! out, and an unexpected token separates expressions.
 
 mod close;
 mod flow;
@@ -23,13 +24,14 @@ use super::{JsOptions, JsTypes};
 use crate::program::{List, Node, NodeFlags, NodeId, ProgramBuilder};
 use frame::{Frame, Role, State};
 
-/// Frames that one bracket may have on top of it.
+/// The most frames per level of [`JsOptions::depth`]. An open bracket needs a few frames for its operators.
 const FRAMES: usize = 6;
 
-/// How often the parser may look at a token without passing it or ending a frame.
+/// The most steps of the parser without progress. Reaching it would be a bug; the guard keeps the time
+/// linear.
 const LOOKS: u32 = 64;
 
-/// An operand, with where it starts in the file: at its parenthesis, if it is in one.
+/// An operand, with the offset at which it starts, including its parenthesis.
 #[derive(Debug, Clone, Copy)]
 struct Value {
     node: NodeId,
@@ -41,29 +43,29 @@ pub(super) struct Parser<'a> {
     toks: &'a [Tok],
     types: Types<'a>,
     options: JsOptions,
-    /// The next token.
+    /// The index of the next token.
     at: usize,
     state: State,
     frames: Vec<Frame>,
     values: Vec<Value>,
-    /// The choices that are open in each scope of a loop or `catch` which ends with a statement.
+    /// The open `if` and `try` statements in each scope of a loop or `catch` that ends with a statement.
     heads: Vec<u32>,
-    /// Templates and elements that are open.
+    /// The number of open templates and elements.
     templates: usize,
     elements: usize,
-    /// The node of values that are missing.
+    /// The shared node for missing values.
     missing: Option<NodeId>,
-    /// Room for a text while its escapes are decoded, and for a list.
+    /// Buffers for a text with escapes, and for a list.
     text: Vec<u8>,
     list: Vec<NodeId>,
     out: Parsed,
 }
 
-/// The program of a file before its names are resolved.
+/// A program before name resolution.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub(super) builder: ProgramBuilder,
-    /// Where expressions are nested too deeply.
+    /// The offset at which the nesting limit was exceeded.
     pub(super) stopped: Option<usize>,
 }
 
@@ -93,11 +95,11 @@ impl<'a> Parser<'a> {
         let (mut last, mut still) = ((self.at, self.frames.len()), 0_u32);
         while let Some(&tok) = self.toks.get(self.at) {
             if self.frames.len() > limit {
-                // All that is open is given up, and the rest is read as if it were not nested.
+                // Everything open is closed, and the rest is read as if it were not nested.
                 self.out.stopped.get_or_insert(tok.start as usize);
                 self.unwind();
             }
-            // Each token is passed or ends frames. This guards the running time if one does not.
+            // Each step should consume a token or close a frame. This guards the time if one does not.
             let stuck = self.at == last.0 && self.frames.len() >= last.1;
             still = if stuck { still.saturating_add(1) } else { 0 };
             last = (self.at, self.frames.len());
@@ -130,7 +132,7 @@ impl<'a> Parser<'a> {
         self.peek(ahead).kw
     }
 
-    /// Returns `true` if a line ends in front of a token.
+    /// Returns `true` if a line break precedes a token.
     fn newline(&self, ahead: usize) -> bool {
         self.peek(ahead).has(NEWLINE)
     }
@@ -139,7 +141,7 @@ impl<'a> Parser<'a> {
         self.at = self.at.saturating_add(count);
     }
 
-    /// Skips tokens, after which an operand may start.
+    /// Skips tokens after which an operand may start.
     fn skip_to_operand(&mut self, count: usize) {
         self.skip(count);
         self.state = State::Operand;
@@ -159,21 +161,21 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Opens a frame at some words or a mark, which it skips, and whose operands are yet to come.
+    /// Skips `words` tokens and opens a frame without operands.
     fn open(&mut self, role: Role, words: usize) {
         let start = self.peek(0).start;
         self.frames.push(Frame { role, base: self.values.len(), start, open: NO_MATE });
         self.skip_to_operand(words);
     }
 
-    /// Opens a frame at the bracket that is the next token, and skips it.
+    /// Opens a frame at the next token, a bracket, and skips it.
     fn open_bracket(&mut self, role: Role, base: usize, start: u32) {
         let open = u32::try_from(self.at).unwrap_or(NO_MATE);
         self.frames.push(Frame { role, base, start, open });
         self.skip_to_operand(1);
     }
 
-    /// Opens a bracket whose operands are yet to come.
+    /// Opens a bracket without operands.
     fn open_group(&mut self, role: Role) {
         self.open_bracket(role, self.values.len(), self.peek(0).start);
     }
@@ -187,12 +189,12 @@ impl<'a> Parser<'a> {
         self.skip_to_operand(1);
     }
 
-    /// Returns where the last token ends.
+    /// Returns the end of the last token.
     fn end(&self) -> u32 {
         self.at.checked_sub(1).and_then(|at| self.toks.get(at)).map_or(0, |tok| tok.end())
     }
 
-    /// Appends an expression that starts at an offset and ends with the last token.
+    /// Appends an expression from an offset to the end of the last token.
     fn node(&mut self, node: Node, start: u32) -> NodeId {
         let span = (start as usize, self.end() as usize);
         self.out.builder.push(node, span, NodeFlags::NONE)
@@ -210,7 +212,7 @@ impl<'a> Parser<'a> {
         self.value(node, start);
     }
 
-    /// Returns the one node that stands for all values that are missing.
+    /// Returns the shared node for missing values.
     fn missing(&mut self) -> NodeId {
         if let Some(node) = self.missing {
             return node;
@@ -220,19 +222,19 @@ impl<'a> Parser<'a> {
         node
     }
 
-    /// Moves the operands from a position on to the list.
+    /// Moves the operands from an index on to the list buffer.
     fn move_to_list(&mut self, base: usize) {
         self.list.clear();
         self.list.extend(self.values.drain(base.min(self.values.len())..).map(|value| value.node));
     }
 
-    /// Takes the operands from a position on as a list.
+    /// Takes the operands from an index on as a list.
     fn take(&mut self, base: usize) -> List {
         self.move_to_list(base);
         self.out.builder.list(&self.list)
     }
 
-    /// Takes the last operand if it belongs to a frame.
+    /// Takes the last operand, if it belongs to the frame.
     fn pop_value(&mut self, base: usize) -> Option<Value> {
         if self.values.len() > base { self.values.pop() } else { None }
     }

@@ -7,11 +7,11 @@ use super::Parser;
 use super::frame::{Role, Statement};
 use crate::program::{CallKind, Node, NodeFlags, NodeId, ScopeKind};
 
-/// What an import takes from a module.
+/// The part of a module that an import binds.
 enum Imported {
     Module,
     Default,
-    /// What the token names.
+    /// The member that the token names.
     Member(Tok),
 }
 
@@ -22,7 +22,7 @@ struct Local {
 }
 
 impl Parser<'_> {
-    /// Reads an `import` that is a statement.
+    /// Reads an `import` statement.
     pub(super) fn import(&mut self, tok: Tok) {
         self.skip(1);
         let types = match self.kw(0) {
@@ -38,14 +38,14 @@ impl Parser<'_> {
         }
         let locals = self.locals();
         let module = self.specifier(tok.start, types);
-        // A type is no value: the name of one may be that of a global.
+        // An imported type is not a value, and its name may also be a global.
         for local in locals.into_iter().filter(|_| types == JsTypes::None) {
             self.bind_local(&local, module);
         }
         self.end_heads();
     }
 
-    /// Returns `true` if the word after `import` is not the name that is declared.
+    /// Returns `true` if the word after `import` is a modifier and not the declared name.
     fn is_import_modifier(&self) -> bool {
         match self.kind(1) {
             K::Word => self.kw(1) != Kw::From || self.kw(2) == Kw::From,
@@ -80,7 +80,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `a`, `a as b`, `type a`, `'a' as b`.
+    /// Reads `a`, `a as b`, `type a` or `'a' as b`.
     fn imported_name(&mut self) -> Option<Local> {
         let renames = self.kw(1) == Kw::As && self.kw(2) != Kw::As;
         let is_type = self.is_typed() && self.kw(0) == Kw::Type && self.kind(1) == K::Word && !renames;
@@ -92,7 +92,7 @@ impl Parser<'_> {
         (name.kind == K::Word && !is_type).then_some(Local { name, imported: Imported::Member(imported) })
     }
 
-    /// Reads `from 'm'` or `'m'` and appends the import, unless it imports types alone.
+    /// Reads `from 'm'` or `'m'` and appends the import, unless it only imports types.
     fn specifier(&mut self, start: u32, types: JsTypes) -> Option<NodeId> {
         self.skip(usize::from(self.kw(0) == Kw::From && self.kind(1) == K::Str));
         let tok = self.peek(0);
@@ -160,7 +160,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `* from 'm'`, `* as a from 'm'`, `{ a as b } from 'm'`, `{ a as b }`.
+    /// Reads `* from 'm'`, `* as a from 'm'`, `{ a as b } from 'm'` or `{ a as b }`.
     fn export_from(&mut self, start: u32, types: JsTypes) {
         let names = self.at.saturating_add(1);
         if self.kind(0) == K::LBrace {
@@ -177,7 +177,7 @@ impl Parser<'_> {
         self.end_heads();
     }
 
-    /// Members of a module that another file is handed may be called there.
+    /// Reads the re-exported members of a module, because other files may call them.
     fn hand_on(&mut self, start: usize, end: usize, module: NodeId) {
         let mut at = start;
         while let Some(tok) = self.toks.get(at).copied().filter(|_| at < end) {

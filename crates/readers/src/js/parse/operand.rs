@@ -1,4 +1,4 @@
-//! Tokens where an operand may start.
+//! Tokens at which an operand may start.
 
 use super::super::keyword::Kw;
 use super::super::token::{K, Tok};
@@ -6,7 +6,7 @@ use super::Parser;
 use super::frame::{FunctionRole, Members, Role, State};
 use crate::program::Node;
 
-/// Returns `true` for tokens with which no operand starts.
+/// Returns `true` for tokens that cannot start an operand.
 const fn is_operator(kind: K) -> bool {
     let joins =
         matches!(kind, K::Dot | K::QDot | K::Comma | K::Star | K::Gt | K::Equality | K::Either | K::Arrow);
@@ -53,7 +53,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads tokens as a value about which nothing is known.
+    /// Reads tokens as an unknown value.
     fn unknown(&mut self, count: usize) {
         let start = self.peek(0).start;
         self.skip(count);
@@ -66,7 +66,7 @@ impl Parser<'_> {
         self.skip(1);
     }
 
-    /// `true` is 1, and `false` is 0.
+    /// Reads `true` as 1 and `false` as 0.
     fn truth(&mut self, tok: Tok) {
         self.skip(1);
         self.push(Node::Number(i32::from(tok.kw == Kw::True)), tok.start);
@@ -87,7 +87,7 @@ impl Parser<'_> {
     /// Returns `true` if the parenthesis at a distance opens the parameters of an arrow function.
     fn is_arrow_head(&self, ahead: usize) -> bool {
         let open = self.at.saturating_add(ahead);
-        // In `a ? (b) : c => d` no return type follows the parenthesis.
+        // In `a ? (b) : c => d`, the colon is not a return type.
         if self.is_typed() && self.top().role != Role::Then {
             return self.types.is_arrow_head(open);
         }
@@ -143,14 +143,14 @@ impl Parser<'_> {
         self.open(Role::Yield, if all { 2 } else { 1 });
     }
 
-    /// `import(…)`, `import.defer(…)`.
+    /// Reads `import(…)` or `import.defer(…)`.
     fn import_call(&mut self, words: usize) {
         let start = self.peek(0).start;
         self.skip(words);
         self.open_bracket(Role::Import, self.values.len(), start);
     }
 
-    /// Skips `this: T`, which is a parameter in the types alone.
+    /// Skips `this: T`, which is a parameter only in the types.
     fn this_parameter(&mut self) {
         self.skip(1);
         self.skip_annotation();
@@ -165,7 +165,7 @@ impl Parser<'_> {
             && matches!(self.kind(1), K::Word | K::LBrace | K::LBracket)
     }
 
-    /// Returns `true` if the next word certainly starts a statement.
+    /// Returns `true` if the next word can only start a statement.
     pub(super) fn starts_statement(&self) -> bool {
         match self.kw(0) {
             Kw::If | Kw::While | Kw::For | Kw::Switch | Kw::With => self.kind(1) == K::LParen,
@@ -178,7 +178,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Ends all expressions up to the statements around them.
+    /// Closes all expressions up to the enclosing statement.
     pub(super) fn give_up(&mut self) {
         self.pop_until(|role| matches!(role, Role::Block { .. }));
         self.state = State::Statement;

@@ -53,7 +53,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `.name`, `?.name`, and `?.` in front of another suffix.
+    /// Reads `.name`, `?.name`, or `?.` before another suffix.
     fn member(&mut self, tok: Tok) {
         let name = self.peek(1);
         if !matches!(name.kind, K::Word | K::Private) {
@@ -74,7 +74,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Opens arguments, an index or a template after its callee or object.
+    /// Opens arguments, an index or a template after the callee or object.
     fn suffix(&mut self, kind: K) {
         let top = self.top();
         let base = self.values.len().saturating_sub(1);
@@ -101,7 +101,7 @@ impl Parser<'_> {
         self.open_after(Role::Binary(binary));
     }
 
-    /// The target is an operand alone: branches and values that are still open go on behind the assignment.
+    /// Opens an assignment. Its target is one operand; enclosing operators continue after the assignment.
     fn assign(&mut self, binary: Option<Binary>) {
         self.reduce_above(CONDITION);
         self.open_after(Role::Assign(binary));
@@ -125,7 +125,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The other branch of a condition, a type, or the end of a `case`.
+    /// Handles a colon: the second branch of a condition, a type, or the end of a `case`.
     pub(super) fn colon(&mut self) {
         while self.top().role.precedence() > 0 && self.top().role != Role::Then {
             self.pop();

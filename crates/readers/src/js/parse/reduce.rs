@@ -1,18 +1,18 @@
-//! Operators whose operands are complete.
+//! Operators with complete operands.
 
 use super::Parser;
 use super::frame::{Binary, Frame, Role};
 use crate::program::{CallKind, FunctionId, List, Node, NodeFlags, NodeId};
 
 impl Parser<'_> {
-    /// Ends operators that bind more tightly than a precedence.
+    /// Applies operators that bind more tightly than a precedence.
     pub(super) fn reduce_above(&mut self, precedence: u8) {
         while self.top().role.precedence() > precedence {
             self.pop();
         }
     }
 
-    /// Ends an operator. One whose operands are missing has the value of the others, if it has any.
+    /// Applies an operator. If operands are missing, the result is the value of the others.
     pub(super) fn reduce(&mut self, frame: Frame) {
         let Frame { role, base, start, .. } = frame;
         let several = self.values.len().saturating_sub(base) > 1;
@@ -56,7 +56,7 @@ impl Parser<'_> {
                 Node::Unknown
             }
             (Role::Typeof, _) => {
-                // It is a text, of which nothing is known.
+                // `typeof` returns a text with an unknown value.
                 let list = self.out.builder.list(&[operand]);
                 let mixed = self.node(Node::Mix(list), start);
                 let empty = self.out.builder.text(b"");
@@ -68,7 +68,7 @@ impl Parser<'_> {
         self.push(node, start);
     }
 
-    /// `++` and `--`: the last operand is written with a value that depends on it.
+    /// Applies `++` or `--`: assigns an unknown value that depends on the operand.
     pub(super) fn step(&mut self) {
         let Some(target) = self.values.pop() else { return };
         let read = self.read_of(target.node);
@@ -77,7 +77,7 @@ impl Parser<'_> {
         self.bind(target.node, value, target.start);
     }
 
-    /// Appends a target once more, to be read.
+    /// Appends a target again, as a read.
     fn read_of(&mut self, target: NodeId) -> NodeId {
         let span = self.out.builder.span(target);
         self.out.builder.push(self.out.builder.node(target), span, NodeFlags::NONE)

@@ -1,4 +1,4 @@
-//! Types, which are skipped, and enums.
+//! TypeScript types, which are skipped, and enums.
 
 use super::super::keyword::Kw;
 use super::super::token::{K, NEWLINE};
@@ -13,21 +13,21 @@ impl Parser<'_> {
         self.at = self.types.skip(self.at).unwrap_or(self.at);
     }
 
-    /// Skips `: T`, if it is there.
+    /// Skips `: T`, if present.
     pub(super) fn skip_annotation(&mut self) {
         if self.kind(0) == K::Colon {
             self.skip_type(1);
         }
     }
 
-    /// Skips `<T>`. Returns `false` if it is not there.
+    /// Skips `<T>`. Returns `false` if there is none.
     pub(super) fn skip_angles(&mut self) -> bool {
         let after = if self.kind(0) == K::Lt { self.types.angles(self.at) } else { None };
         self.at = after.unwrap_or(self.at);
         after.is_some()
     }
 
-    /// Skips the `<T>` of a call or of what a class extends. Returns `false` if it is not there.
+    /// Skips the type arguments of a call or base class. Returns `false` if there are none.
     pub(super) fn skip_arguments_of_types(&mut self) -> bool {
         if self.top().role == Role::Heritage {
             return self.skip_angles();
@@ -37,7 +37,7 @@ impl Parser<'_> {
         after.is_some()
     }
 
-    /// Skips a word and the types after it, which commas separate.
+    /// Skips a word and the comma-separated types after it.
     pub(super) fn skip_types(&mut self) {
         self.skip_type(1);
         while self.kind(0) == K::Comma {
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a statement that declares a type. Returns `false` if the word is a name.
+    /// Reads a type declaration. Returns `false` if the word is a name.
     pub(super) fn type_statement(&mut self, kw: Kw) -> bool {
         let is_named = self.kind(1) == K::Word && !self.newline(1);
         match kw {
@@ -69,7 +69,7 @@ impl Parser<'_> {
         true
     }
 
-    /// `interface A extends B {…}`.
+    /// Skips `interface A extends B {…}`.
     fn interface(&mut self) {
         self.skip(2);
         self.skip_angles();
@@ -82,7 +82,7 @@ impl Parser<'_> {
         self.end_heads();
     }
 
-    /// Skips a declaration that has no code: up to the end of its line or body.
+    /// Skips a declaration without code, to the end of its line or body.
     fn skip_declared(&mut self) {
         self.skip(1);
         let first = self.at;
@@ -106,7 +106,7 @@ impl Parser<'_> {
         self.end_heads();
     }
 
-    /// `namespace A.B {`: its body is read in place.
+    /// Reads `namespace A.B {`. Its body is read in place.
     fn namespace(&mut self) {
         self.skip(1);
         while matches!(self.kind(0), K::Word | K::Dot | K::Str) && !self.newline(0) {
@@ -117,7 +117,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `enum A {`, after some words.
+    /// Reads `enum A {` after some words.
     pub(super) fn enumeration(&mut self, words: usize) {
         let start = self.peek(0).start;
         self.skip(words);

@@ -1,4 +1,4 @@
-//! Kinds of bytes.
+//! Classes of bytes.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
@@ -9,7 +9,7 @@ pub(super) enum Class {
     Quote,
     Line,
     Wide,
-    /// Marks that neither open nor close anything.
+    /// Punctuation that does not open or close anything.
     Plain,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     matches!(class(byte), Class::Blank | Class::Line)
 }
 
-/// Returns the length of a blank or line end that is not ASCII.
+/// Returns the length of a non-ASCII space or line break.
 pub(super) fn wide_blank(rest: &[u8]) -> Option<usize> {
     match rest {
         [0xC2, 0xA0, ..] => Some(2),

@@ -3,10 +3,11 @@
 use super::super::token::{ESCAPED, K, UNCLOSED};
 use super::{Open, Scanner, is_separator, is_word, offset};
 
-/// How many bytes of a string are looked at one by one: most are shorter.
+/// The number of bytes that are checked one by one before a vectorized search, because most strings are
+/// shorter.
 const SHORT: usize = 48;
 
-/// Returns the next quote, backslash or line end, at which a string may end.
+/// Returns the next quote, backslash or line break, at which a string may end.
 #[inline]
 fn string_stop(src: &[u8], start: usize, quote: u8) -> usize {
     let mut end = start;
@@ -83,7 +84,7 @@ impl Scanner<'_> {
         self.push_text(K::Str, start, end, flags);
     }
 
-    /// Appends a text. One that is not closed is read as code too.
+    /// Appends a text. An unclosed text is read as code, too.
     fn push_text(&mut self, kind: K, start: usize, end: usize, flags: u8) {
         if flags & UNCLOSED != 0 {
             self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
@@ -93,7 +94,7 @@ impl Scanner<'_> {
         (self.operand, self.statement) = (false, false);
     }
 
-    /// Reads a template from its opening quote or from the end of a hole.
+    /// Reads a template from its opening quote, or from the end of a substitution.
     pub(super) fn template(&mut self, start: usize, head: K, whole: K) {
         let mut end = start.wrapping_add(1);
         let mut flags = 0;

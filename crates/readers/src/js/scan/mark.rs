@@ -1,4 +1,4 @@
-//! Punctuation and the stack of brackets.
+//! Punctuation, and the stack of brackets.
 
 use super::super::JsTypes;
 use super::super::escape;
@@ -45,7 +45,7 @@ impl Scanner<'_> {
             }
             b'=' if self.peek(1) == b'>' => self.emit(K::Arrow, 2),
             b'!' if self.peek(1) != b'=' && !self.operand && !self.newline => {
-                // The mark of TypeScript for a value that is not null: an operator still follows.
+                // The non-null assertion of TypeScript; an operator follows it.
                 self.emit(K::Bang, 1);
                 self.operand = false;
             }
@@ -53,7 +53,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads a mark that neither opens nor closes anything.
+    /// Reads punctuation that does not open or close anything.
     pub(super) fn plain(&mut self, byte: u8) {
         match byte {
             b'.' => self.dot(),
@@ -113,7 +113,7 @@ impl Scanner<'_> {
             (b'?', _) => self.emit(K::Either, 2),
             (b'.', digit) if !digit.is_ascii_digit() => self.emit(K::QDot, 2),
             (next, _) => {
-                // A mark right before one of these belongs to a type.
+                // A `?` directly before one of these marks an optional member or parameter.
                 let optional = matches!(next, b':' | b')' | b',' | b'=' | b';' | b']' | b'}' | b'(');
                 if let Some(frame) = self.frames.last_mut()
                     && !(optional && self.options.types == JsTypes::Erased)
@@ -142,14 +142,15 @@ impl Scanner<'_> {
             frame.pending = frame.pending.filter(|pending| !matches!(pending, Brace::Class(_)));
             holds_statements(frame.open)
         });
-        // The return type of a function is between its head and its body.
+        // A return type is between the head and the body of a function.
         let typed = matches!(self.top().pending, Some(Brace::Body(_)));
         self.emit(K::Colon, 1);
         self.statement = statement && !typed;
     }
 
     pub(super) fn slash(&mut self) {
-        // After the brace of a type, a body or an object, a regular expression may start or a division go on: both are read.
+        // After the brace of a type, body or object, `/` may start a regular expression or a division; both
+        // readings are kept.
         let typed =
             self.options.types == JsTypes::Erased && self.last == K::RBrace && (self.newline || self.operand);
         match self.peek(1) {
@@ -157,7 +158,7 @@ impl Scanner<'_> {
             b'*' => self.block_comment(),
             _ if typed => {
                 self.unsure_line(self.at.wrapping_add(usize::from(self.operand)));
-                // One that does not end on its line is a division.
+                // A regular expression must end on its line, otherwise `/` is a division.
                 if !(self.operand && self.regex()) {
                     self.emit(K::Star, 1);
                 }
@@ -197,15 +198,15 @@ impl Scanner<'_> {
         self.statement = holds_statements(Open::Brace(brace));
     }
 
-    /// Returns `true` if a type ends here in front of a body, as in `f(): void {` and `class A extends B<C> {`, or in front of a
-    /// block on a line of its own.
+    /// Returns `true` if a type ends here before a body, as in `f(): void {` and `class A extends B<C> {`, or
+    /// before a block on a line of its own.
     fn ends_head(&self, pending: Option<Brace>) -> bool {
         self.options.types == JsTypes::Erased
             && (self.last == K::Gt || self.last_kw == Kw::Void)
             && (pending.is_some() || (self.newline && holds_statements(self.top().open)))
     }
 
-    /// Returns the kind of a brace after an operand or where a statement starts: the body of a method or a block.
+    /// Returns the kind of a brace after an operand or at the start of a statement: a method body or a block.
     fn plain_brace(&self) -> Brace {
         let member = matches!(self.top().open, Open::Brace(Brace::Object | Brace::Class(_)));
         if member && self.last == K::RParen { Brace::Body(After::Statement) } else { Brace::Block }

@@ -1,4 +1,4 @@
-//! Tags of JSX, and the text between them.
+//! JSX tags, and the text between them.
 
 use super::super::token::K;
 use super::super::{JsTypes, JsxTags};
@@ -23,7 +23,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns `true` if `<` where an operand may start opens a tag and not, in TypeScript, type parameters.
+    /// Returns `true` if `<` at the start of an operand opens a tag. In TypeScript it may open type
+    /// parameters.
     fn tag_follows(&self) -> bool {
         let rest = self.src.get(self.at.wrapping_add(1)..).unwrap_or_default();
         let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
@@ -83,7 +84,7 @@ impl Scanner<'_> {
                 self.push(K::JsxText, start, self.at, 0);
             }
             b'{' => self.jsx_hole(),
-            // An element that is the value of an attribute.
+            // An element as the value of an attribute.
             b'<' if self.src.get(..self.at).unwrap_or_default().trim_ascii_end().ends_with(b"=") => {
                 self.emit(K::JsxStart, 1);
                 self.open(Open::JsxTag);
@@ -95,7 +96,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Ends a tag. One that closes its element returns to what was around the element.
+    /// Ends a tag. The closing tag of an element restores the state before the element.
     fn end_tag(&mut self, len: usize) {
         let tag = self.top();
         let start = self.at;

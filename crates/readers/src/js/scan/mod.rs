@@ -1,4 +1,7 @@
-//! Bytes to tokens in one pass. A stack of brackets tells regular expressions from divisions and blocks from objects.
+//! A scanner that splits bytes into tokens in one pass.
+//!
+//! Whether `/` starts a regular expression or a division, and `{` a block or an object, depends on the
+//! context, for which the scanner keeps a stack of brackets.
 
 mod class;
 mod literal;
@@ -16,17 +19,17 @@ use class::{Class, class, is_blank, is_separator, is_word, wide_blank};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Paren,
-    /// The head of `if`, `while`, `for`, `with`: a statement follows it.
+    /// The head of `if`, `while`, `for` or `with`, which a statement follows.
     Control,
     Bracket,
     Brace(Brace),
-    /// A hole of a template.
+    /// A substitution in a template.
     Hole,
     /// A brace inside JSX.
     JsxHole,
     JsxTag,
     JsxClosingTag,
-    /// Between two tags.
+    /// The text between two tags.
     JsxText,
 }
 
@@ -44,7 +47,7 @@ enum Brace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     Statement,
-    /// After an arrow function's body, `/` starts a regular expression although no statement may follow.
+    /// After the body of an arrow function, `/` starts a regular expression, but a statement cannot follow.
     Regex,
     Operator,
 }
@@ -54,9 +57,9 @@ struct Frame {
     open: Open,
     /// The opening token.
     tok: u32,
-    /// The conditional operators that wait for their colon.
+    /// The number of conditional operators without their colon.
     ternaries: u32,
-    /// The body of a `function` or `class` that has not come yet.
+    /// The expected body of a `function` or `class`.
     pending: Option<Brace>,
 }
 
@@ -66,9 +69,9 @@ pub(super) struct Scanned {
     pub(super) toks: Vec<Tok>,
     pub(super) comments: Vec<(u32, u32)>,
     pub(super) unsure: Vec<(u32, u32)>,
-    /// Where brackets are nested too deeply.
+    /// The offset at which the nesting limit was exceeded.
     pub(super) stopped: Option<usize>,
-    /// A comment of scripts starts somewhere, which a module does not have.
+    /// Set if the file contains a comment that is valid in scripts only.
     pub(super) has_html_comments: bool,
 }
 
@@ -79,13 +82,13 @@ pub(super) struct Scanner<'a> {
     frames: Vec<Frame>,
     out: Scanned,
     newline: bool,
-    /// An operand may start here, so that `/` starts a regular expression and `<` a tag.
+    /// Set if an operand may start here, so that `/` starts a regular expression and `<` a tag.
     operand: bool,
     statement: bool,
     last: K,
     last_kw: Kw,
     regex_line: regex::Line,
-    /// The end of the line that was looked for last.
+    /// The end of the last measured line.
     line_end: usize,
 }
 
@@ -132,7 +135,7 @@ impl<'a> Scanner<'a> {
         self.out
     }
 
-    /// Has the text of an unclosed JSX element read as code too.
+    /// Marks the text of an unclosed JSX element as possible code.
     fn unclosed_markup(&mut self) {
         let is_markup = |open| matches!(open, Open::JsxText | Open::JsxTag | Open::JsxClosingTag);
         let first = self.frames.iter().find(|frame| is_markup(frame.open));
@@ -167,7 +170,7 @@ impl<'a> Scanner<'a> {
         self.last_kw = kw;
     }
 
-    /// Reads code up to the end of a token that may change the meaning of the following bytes.
+    /// Reads code to the end of a token that may change the meaning of the next bytes.
     fn step(&mut self) {
         while let Some(&byte) = self.src.get(self.at) {
             match class(byte) {
@@ -201,7 +204,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Opens a bracket, the last token. At the limit of nesting all brackets are given up, and code goes on.
+    /// Opens a bracket at the last token. At the nesting limit, all brackets are dropped and scanning
+    /// continues.
     fn open(&mut self, open: Open) {
         if self.frames.len() > self.options.depth {
             self.out.stopped.get_or_insert(self.at);
@@ -211,7 +215,7 @@ impl<'a> Scanner<'a> {
         self.frames.push(Frame { open, tok, ternaries: 0, pending: None });
     }
 
-    /// Joins a closing bracket, the last token, with the opening one of a frame.
+    /// Pairs a closing bracket, the last token, with the opening one of a frame.
     fn join(&mut self, frame: Frame) {
         let close = self.out.toks.len().wrapping_sub(1);
         if let Some(tok) = self.out.toks.get_mut(frame.tok as usize) {
@@ -229,15 +233,15 @@ impl<'a> Scanner<'a> {
         (self.operand, self.statement) = (true, false);
     }
 
-    /// Returns `true` if a mark that starts a comment in scripts starts one here.
+    /// Returns `true` if the characters here start a comment of scripts.
     fn is_html_comment(&mut self) -> bool {
         self.out.has_html_comments = true;
         self.options.html_comments == HtmlComments::Comment
     }
 
-    /// Has the rest of a line read as code too.
+    /// Marks the rest of a line as possible code.
     fn unsure_line(&mut self, start: usize) {
-        // A line is measured once, however many marks of the kind are on it.
+        // A line is measured once, even if it has many such marks.
         if self.line_end < start {
             let rest = self.src.get(start..).unwrap_or_default();
             let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());

@@ -1,20 +1,20 @@
-//! Regular expressions: where one ends, if it does.
+//! The ends of regular expressions.
 
 use super::super::token::K;
 use super::{Scanner, is_separator, is_word};
 
-/// Bits of a place: an end follows if the place is outside of a class, or inside of one.
+/// Bits of an offset: an end follows if the offset is outside of a character class, or inside of one.
 const OUTSIDE: u8 = 1;
 const INSIDE: u8 = 2;
 
-/// The places of a line from which a regular expression ends on it.
+/// The offsets of a line from which a regular expression can end on it.
 ///
-/// Only a line on which a slash starts none is looked at in this way, and once. So the time is linear, however many slashes of
-/// a line start no regular expression.
+/// A line is analyzed this way at most once, and only after a slash on it did not start a regular expression.
+/// This keeps the time linear for lines with many slashes.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     start: usize,
-    /// What each place leads to, from the last one back to the start.
+    /// The bits of each offset, from the last one to the first.
     places: Vec<u8>,
 }
 
@@ -23,13 +23,13 @@ impl Line {
         self.start.saturating_add(self.places.len())
     }
 
-    /// Returns `true` if no end follows a place of the line.
+    /// Returns `true` if no end follows an offset of the line.
     fn is_endless(&self, at: usize) -> bool {
         let place = self.end().checked_sub(at.saturating_add(1)).and_then(|back| self.places.get(back));
         at >= self.start && place.is_some_and(|place| place & OUTSIDE == 0)
     }
 
-    /// Looks at a line from a place on.
+    /// Analyzes a line from an offset on.
     fn read(&mut self, line: &[u8], start: usize) {
         self.start = start;
         self.places.clear();
@@ -79,7 +79,7 @@ impl Scanner<'_> {
         true
     }
 
-    /// Remembers that a reading met the end of its line.
+    /// Records that a search reached the end of its line.
     fn no_regex(&mut self, line_end: usize) -> bool {
         let start = self.at;
         self.regex_line.read(self.src.get(start..line_end).unwrap_or_default(), start);

@@ -1,4 +1,4 @@
-//! Words, and what each keyword says about the following token.
+//! Words, and how each keyword affects the next token.
 
 use super::super::escape;
 use super::super::keyword::Kw;
@@ -27,7 +27,7 @@ impl Scanner<'_> {
             end = end.max(self.at.wrapping_add(1));
         }
         self.at = end;
-        // A keyword with escapes is none, nor is a member.
+        // A keyword with escapes is a name, and so is a member: `a.if`.
         let is_name = kind == K::Private || flags & ESCAPED != 0 || matches!(self.last, K::Dot | K::QDot);
         let kw = if is_name { Kw::None } else { Kw::of(self.src.get(start..end).unwrap_or_default()) };
         if kw == Kw::None {
@@ -38,7 +38,7 @@ impl Scanner<'_> {
         self.push_word(kind, kw, (start, end), flags);
     }
 
-    /// Returns the end of a word with escapes or with letters that are not ASCII, and its flags.
+    /// Returns the end and the flags of a word with escapes or non-ASCII letters.
     #[cold]
     fn odd_word(&self, from: usize) -> (usize, u8) {
         let mut end = from;
@@ -61,16 +61,16 @@ impl Scanner<'_> {
         }
     }
 
-    /// Moves the state over a keyword.
+    /// Updates the state after a keyword.
     fn keyword(&mut self, kw: Kw) {
-        // A function that is only declared has no body in front of a list of declarations; `<const T>` is none, nor is the name of a
-        // function.
+        // A declared function has no body before a list of declarations. `<const T>` and a function's name
+        // are not declarations.
         let lists = matches!(kw, Kw::Const | Kw::Let | Kw::Var);
         let named = self.last_kw == Kw::Function || matches!(self.last, K::Op | K::Star | K::Minus);
         if lists && !named && !matches!(self.last, K::Lt | K::Comma) {
             self.set_pending(None);
         }
-        // What precedes `async` precedes its function.
+        // `async` has the same context as its function.
         let starts = if self.last_kw == Kw::Async {
             self.statement
         } else {
@@ -95,7 +95,8 @@ impl Scanner<'_> {
         };
     }
 
-    /// Has the rest of the line read as code too after `await` and `yield`, which may be plain names, so that `/` divides.
+    /// Marks the rest of the line as possible code after `await` and `yield`, which may be plain names, so
+    /// that `/` divides.
     fn maybe_regex(&mut self) {
         let rest = self.rest();
         let blanks = rest.iter().take_while(|byte| class(**byte) == Class::Blank).count();
