@@ -28,6 +28,7 @@ impl Parser<'_> {
             }
             Kind::Close => self.close_bracket(token),
             Kind::CloseBrace | Kind::HoleEnd => self.close_brace(token),
+            // The next part of an f-string closes an incomplete replacement field.
             Kind::Middle | Kind::Tail | Kind::Hole => match wall {
                 Some(FrameKind::Strings) => {}
                 Some(_) => self.close_wall(self.end()),
@@ -36,6 +37,7 @@ impl Parser<'_> {
             Kind::Colon => self.colon(wall),
             Kind::Assign => self.assignment(wall),
             Kind::Comma | Kind::Semicolon if wall.is_some() => {
+                // A comma makes parentheses a tuple.
                 if wall.is_some_and(|wall| !wall.has_parameters()) {
                     self.change(|frame| frame.state |= COMMA);
                 }
@@ -71,6 +73,7 @@ impl Parser<'_> {
         self.has_value = false;
     }
 
+    /// Reads a colon: of a header, a lambda, a dictionary entry, a slice, or out of place.
     fn colon(&mut self, wall: Option<FrameKind>) {
         let keyed = self.frames.last().is_some_and(|frame| frame.state & KEYED != 0);
         match wall {
@@ -91,6 +94,7 @@ impl Parser<'_> {
         self.skip(1);
     }
 
+    /// Reads `=`: an assignment, a default, or out of place.
     fn assignment(&mut self, wall: Option<FrameKind>) {
         match wall {
             None => self.end_target(),

@@ -57,6 +57,7 @@ impl Scanner<'_> {
                 b'f' | b't' => FORMATTED,
                 _ => 0,
             });
+        // An empty string `''` is not the start of a triple-quoted one, which needs three quotes.
         let count = if self.ahead(1) == byte && self.ahead(2) == byte { 3 } else { 1 };
         let quote = Open { index: 0, byte, count, flags: flags.fold(0, |all, flag| all | flag) };
         self.skip(usize::from(count));
@@ -86,6 +87,7 @@ impl Scanner<'_> {
                     self.skip(usize::from(quote.count));
                     return self.part(last, start, from, quote.count, flags);
                 }
+                // Doubled braces stand for one brace.
                 b'{' | b'}' if byte == self.ahead(1) && !is_spec => self.skip(2),
                 b'{' => {
                     self.part(open, start, from, 0, flags);
@@ -137,6 +139,7 @@ impl Scanner<'_> {
                 let rest = self.source.get(self.at..).unwrap_or_default();
                 rest.iter().take(128).position(|byte| *byte == b'}' || *byte == quote.byte).unwrap_or(2)
             }
+            // A backslash does not escape the brace of a replacement field.
             b'{' | b'}' if quote.flags & FORMATTED != 0 => 1,
             b'\r' if self.ahead(2) == b'\n' => 3,
             _ => 2,
@@ -165,6 +168,7 @@ impl Scanner<'_> {
         } else if last == Kind::String {
             let tries = if self.unclosed.0 == self.at { self.unclosed.1.saturating_add(1) } else { 1 };
             self.unclosed = (self.at, tries);
+            // Scanning continues after the opening quote.
             if tries <= TRIES {
                 self.at = from;
             }

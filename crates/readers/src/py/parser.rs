@@ -64,6 +64,7 @@ pub(super) fn parse(source: &[u8], scan: &Scan, nesting: usize) -> (Program, Opt
 
 impl Parser<'_> {
     fn step(&mut self, token: Token) {
+        // A new line ends the statement, unless brackets are open and the line does not begin with a keyword.
         let restarts = token.has(FIRST)
             && (self.frames.is_empty() || (token.kind.begins_statement() && token.has(RESTART)));
         if restarts && self.is_inside && token.start != self.statement.start {

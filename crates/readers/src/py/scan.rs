@@ -98,6 +98,7 @@ impl<'a> Scanner<'a> {
         self.scan.tokens.push(Token { start, end, kind, flags: flags | first, opens, closes });
     }
 
+    /// Ends a line. Inside brackets, a line break does not end the statement.
     fn line(&mut self) {
         if self.stack.is_empty() && self.scan.tokens.last().is_some_and(|last| last.kind != Kind::Line) {
             self.push(Kind::Line, self.at, 0);
@@ -141,6 +142,7 @@ impl<'a> Scanner<'a> {
         let len = rest.iter().position(is_end).unwrap_or(rest.len());
         let name = rest.get(..len).unwrap_or_default();
         self.skip(len);
+        // `rb'…'`: up to two letters before a quote may be a string prefix.
         if len <= 2 && matches!(rest.get(len), Some(b'\'' | b'"')) && super::literal::is_prefix(name) {
             return self.string(start);
         }
@@ -149,9 +151,11 @@ impl<'a> Scanner<'a> {
             let wide = if name.is_ascii() { 0 } else { WIDE };
             return self.push(kind, start, wide);
         }
+        // A line inside brackets that begins with a statement keyword shows that the brackets are unclosed.
         let restarts = self.is_first && kind.begins_statement() && self.holes == 0 && !self.stack.is_empty();
         if restarts {
             self.broken = self.stack.len();
+        // `for` inside brackets makes them a comprehension, which has a scope from its first token on.
         } else if kind == Kind::For
             && self.stack.len() > self.broken
             && let Some(open) = self.stack.last().filter(|open| open.count == 0)
@@ -174,6 +178,7 @@ impl<'a> Scanner<'a> {
                 self.close();
             }
             b'}' => {
+                // Unclosed brackets inside braces end with them.
                 while self.stack.last().is_some_and(|open| matches!(open.byte, b'(' | b'[')) {
                     self.close();
                 }
@@ -183,6 +188,7 @@ impl<'a> Scanner<'a> {
                 }
             }
             b':' => {
+                // A colon directly in a replacement field starts its format specifier, which is text.
                 if let Some(hole) = top.filter(|open| open.count > 0) {
                     self.close();
                     self.skip(1);

@@ -27,6 +27,7 @@ impl Parser<'_> {
 
     pub(super) fn comma(&mut self) {
         let top = self.top();
+        // A hole in an array takes an index: `[, a]`.
         if top.role == Role::Array && self.state == State::Operand {
             let node = self.missing();
             self.value(node, top.start);
@@ -111,6 +112,7 @@ impl Parser<'_> {
             self.skip(1);
             return self.separate();
         }
+        // Frames opened after the matching bracket are incomplete.
         while self.frames.len() > 1 && self.top().open > mate {
             self.pop();
         }

@@ -60,6 +60,7 @@ impl Parser<'_> {
         self.push(Node::Unknown, start);
     }
 
+    /// Appends a name as an operand.
     fn name(&mut self, tok: Tok) {
         let node = self.name_node(tok);
         self.value(node, tok.start);
@@ -73,6 +74,7 @@ impl Parser<'_> {
     }
 
     /// Returns `true` if `this` is the global object.
+    // This holds for scripts. In modules `this` is undefined, so nothing is missed by the assumption.
     fn is_outside_functions(&self) -> bool {
         let in_class = || self.frames.iter().any(|frame| matches!(frame.role, Role::Class { .. }));
         self.out.builder.current_function().is_none() && !in_class()

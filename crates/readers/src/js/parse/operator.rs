@@ -8,6 +8,7 @@ use crate::program::{CallKind, Node, NodeFlags};
 
 impl Parser<'_> {
     pub(super) fn operator(&mut self, tok: Tok) {
+        // A decorator is a name with members and arguments; anything else belongs to the definition.
         if let Role::Decorator(_) = self.top().role
             && !matches!(tok.kind, K::Dot | K::LParen | K::QDot | K::Lt)
         {
@@ -16,6 +17,7 @@ impl Parser<'_> {
         match tok.kind {
             K::Dot | K::QDot => self.member(tok),
             K::LParen | K::LBracket | K::Tpl | K::TplHead => self.suffix(tok.kind),
+            // A non-null assertion. On a new line, `!` begins a statement.
             K::Bang if !tok.has(NEWLINE) => self.skip(1),
             K::IncDec if !tok.has(NEWLINE) => {
                 self.skip(1);
@@ -92,6 +94,7 @@ impl Parser<'_> {
 
     fn binary(&mut self, binary: Binary) {
         self.reduce_above(binary.precedence());
+        // A chain such as `a + b + c` is one frame, so it does not grow the stack.
         if self.top().role == Role::Binary(binary) {
             return self.skip_to_operand(1);
         }
@@ -108,6 +111,7 @@ impl Parser<'_> {
     }
 
     fn question(&mut self) {
+        // `(a?: T)` marks an optional parameter.
         let is_mark = matches!(self.kind(1), K::Colon | K::Comma | K::RParen | K::Assign);
         if is_mark && self.top().role == Role::Parameters {
             return self.skip(1);

@@ -41,6 +41,7 @@ impl Scanner<'_> {
         };
         let mut len = digits(0);
         let zero = rest.first() == Some(&b'0');
+        // `010` is octal and `0x10` has a radix prefix. Neither has a fraction, so a dot accesses a member.
         let octal = zero
             && len > 1
             && rest.get(..len).is_some_and(|text| text.iter().all(|byte| matches!(byte, b'0'..=b'7')));
@@ -50,6 +51,7 @@ impl Scanner<'_> {
                 len = len.wrapping_add(1);
                 len = len.wrapping_add(digits(len));
             }
+            // The sign of an exponent is part of the number.
             if let Some([b'e' | b'E', b'+' | b'-', ..]) = rest.get(len..) {
                 len = len.wrapping_add(2);
             }
@@ -70,6 +72,7 @@ impl Scanner<'_> {
             match self.src.get(end) {
                 Some(b'\\') => {
                     flags |= ESCAPED;
+                    // A line continuation may end with CRLF.
                     let crlf = self.src.get(end.wrapping_add(1)..end.wrapping_add(3)) == Some(b"\r\n");
                     end = end.wrapping_add(if crlf { 3 } else { 2 }).min(self.src.len());
                 }
@@ -160,6 +163,7 @@ impl Scanner<'_> {
         };
         let text = self.src.get(start..end).unwrap_or_default();
         let separator = || memchr::memchr_iter(0xE2, text).any(|at| text.get(at..).is_some_and(is_separator));
+        // A comment that spans lines counts as a line break for automatic semicolons.
         self.newline = self.newline || memchr::memchr2(b'\n', b'\r', text).is_some() || separator();
         self.out.comments.push((offset(start), offset(end)));
         self.at = end;

@@ -23,6 +23,7 @@ impl Scanner<'_> {
             b'/' => self.slash(),
             b'`' => self.template(self.at, K::TplHead, K::Tpl),
             b'<' => self.less(),
+            // An identifier may begin with an escape: `\u0065val`.
             b'\\' => match escape::identifier_escape(self.src, self.at) {
                 Some(_) => self.word(K::Word, self.at),
                 None => self.at = self.at.wrapping_add(1),
@@ -35,10 +36,13 @@ impl Scanner<'_> {
                 }
             }
             b'@' => self.emit(K::At, 1),
+            // In scripts, `-->` at the start of a line begins a comment. It dates from pages that hid
+            // scripts.
             b'-' if self.newline && self.rest().starts_with(b"-->") && self.is_html_comment() => {
                 self.line_comment();
             }
             b'+' | b'-' if self.peek(1) == byte => {
+                // After an operand on the same line, `++` is postfix, and `/` after it divides.
                 let postfix = !self.operand && !self.newline;
                 self.emit(K::IncDec, 2);
                 self.operand = !postfix;
@@ -68,6 +72,7 @@ impl Scanner<'_> {
         }
     }
 
+    /// Reads an operator. `>` is always a token of its own, because it may close type arguments: `A<B<C>>`.
     fn operator(&mut self, byte: u8) {
         let (one, two, three) = (self.peek(1), self.peek(2), self.peek(3));
         let (kind, len) = match (byte, one, two) {
@@ -93,6 +98,7 @@ impl Scanner<'_> {
     }
 
     fn dot(&mut self) {
+        // `.5` is a number only if an operand may start here.
         if self.peek(1).is_ascii_digit() && (self.operand || self.statement) {
             let start = self.at;
             self.at = start.wrapping_add(1);
@@ -111,6 +117,7 @@ impl Scanner<'_> {
         match (self.peek(1), self.peek(2)) {
             (b'?', b'=') => self.emit(K::EitherAssign, 3),
             (b'?', _) => self.emit(K::Either, 2),
+            // `a ?.5 : b` is a conditional expression.
             (b'.', digit) if !digit.is_ascii_digit() => self.emit(K::QDot, 2),
             (next, _) => {
                 // A `?` directly before one of these marks an optional member or parameter.
@@ -125,8 +132,11 @@ impl Scanner<'_> {
         }
     }
 
+    /// Reads the colon of a conditional, type, label, `case` or property. A statement follows a label or
+    /// `case`.
     fn colon(&mut self) {
         let frame = self.top();
+        // In TypeScript, `f(): T {` in a class or object is a method, so its body is expected.
         let method = self.options.types == JsTypes::Erased
             && frame.ternaries == 0
             && self.last == K::RParen
@@ -169,6 +179,8 @@ impl Scanner<'_> {
         }
     }
 
+    /// Opens a parenthesis. After that of `if (x)`, a statement follows, so `/a/.test(b)` is a regular
+    /// expression.
     fn open_paren(&mut self) {
         let before = self.out.toks.len().wrapping_sub(2);
         let for_await = || self.out.toks.get(before).is_some_and(|tok| tok.kw == Kw::For);
@@ -181,6 +193,7 @@ impl Scanner<'_> {
         self.open(open);
     }
 
+    /// Opens a brace: an object if an operand may start, otherwise a block or an expected body.
     fn open_brace(&mut self) {
         let pending = self.top().pending;
         let operand = self.operand && !self.ends_head(pending);
@@ -219,6 +232,7 @@ impl Scanner<'_> {
             (_, open) => (K::RBrace, matches!(open, Open::Brace(_) | Open::Hole | Open::JsxHole)),
         };
         let frame = self.top();
+        // An unmatched bracket. A statement most likely follows a brace, and an operator the others.
         if self.frames.len() < 2 || !fits {
             self.emit(kind, 1);
             self.operand = byte == b'}';
@@ -231,6 +245,7 @@ impl Scanner<'_> {
         }
         self.emit(kind, 1);
         self.join(frame);
+        // This state decides how the next `/` and `{` are read.
         (self.operand, self.statement) = match frame.open {
             Open::Brace(Brace::Body(After::Regex)) => (true, false),
             Open::Brace(Brace::Body(After::Operator) | Brace::Class(After::Operator) | Brace::Object) => {

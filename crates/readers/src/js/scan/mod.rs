@@ -96,6 +96,7 @@ fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
+/// The frame of the file, which no token closes.
 const BASE: Frame = Frame { open: Open::Brace(Brace::Block), tok: NO_MATE, ternaries: 0, pending: None };
 
 impl<'a> Scanner<'a> {
@@ -121,6 +122,7 @@ impl<'a> Scanner<'a> {
         if self.src.starts_with(&[0xEF, 0xBB, 0xBF]) {
             self.at = 3;
         }
+        // A shebang is a comment.
         if self.rest().starts_with(b"#!") {
             self.line_comment();
         }
@@ -178,6 +180,7 @@ impl<'a> Scanner<'a> {
                 Class::Line => {
                     self.newline = true;
                     self.at = self.at.wrapping_add(1);
+                    // Indentation is skipped here, because most spaces of a file are part of it.
                     while self.src.get(self.at).is_some_and(|byte| *byte == b' ') {
                         self.at = self.at.wrapping_add(1);
                     }
@@ -185,6 +188,7 @@ impl<'a> Scanner<'a> {
                 Class::Word => self.word(K::Word, self.at),
                 Class::Digit => self.number(),
                 Class::Quote => self.string(byte),
+                // Other characters outside of ASCII are taken for letters.
                 Class::Wide => match wide_blank(self.rest()) {
                     Some(len) => {
                         self.newline |= is_separator(self.rest());
@@ -207,6 +211,7 @@ impl<'a> Scanner<'a> {
     /// Opens a bracket at the last token. At the nesting limit, all brackets are dropped and scanning
     /// continues.
     fn open(&mut self, open: Open) {
+        // The limit bounds the memory for brackets.
         if self.frames.len() > self.options.depth {
             self.out.stopped.get_or_insert(self.at);
             self.frames.truncate(1);

@@ -32,6 +32,7 @@ impl Parser<'_, '_, '_> {
                 self.arithmetic(b']');
                 self.hole(b"$(())", start, piece);
             }
+            // `$'…'` has a meaning outside of quotes only; `$"…"` is a translated string.
             b'\'' if place == In::Bare || place == In::Braces => self.ansi(piece.start),
             b'"' if place == In::Bare => self.skip(1),
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
@@ -70,6 +71,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn variable(&mut self, name: &[u8], start: usize, piece: &mut Piece, place: In) {
+        // `declare -n` makes a variable an alias of another one.
         let other = if self.known.refs.is_empty() { None } else { self.known.refs.get(name).cloned() };
         let name = other.as_deref().unwrap_or(name);
         let value = self.value(name, None);
@@ -120,6 +122,7 @@ impl Parser<'_, '_, '_> {
         }
         let text = self.src.get(start..self.pos).unwrap_or_default().to_vec();
         let own = [b"$", name].concat();
+        // Rules see an unknown variable as it was written, unless the text is long.
         let shown: &[u8] = if text.len() > 64 || text.starts_with(b"${") { &own } else { &text };
         self.hole(shown, start, piece);
     }
@@ -149,6 +152,7 @@ impl Parser<'_, '_, '_> {
         self.joint = Joint::Empty;
     }
 
+    /// Inserts the value of an expansion, split into words outside of quotes as the shell does.
     fn put_text(&mut self, text: &[u8], from: (usize, usize), how: How, piece: &mut Piece, place: In) {
         if text.is_empty() {
             // An empty expansion joins the parts of a word like a pair of quotes.
@@ -213,6 +217,7 @@ impl Parser<'_, '_, '_> {
             && self.spend(printed.len().saturating_add(16))
         {
             let end =
+                // The shell drops line breaks at the end of a substitution.
                 printed.bytes.iter().rposition(|byte| *byte != b'\n').map_or(0, |at| at.saturating_add(1));
             let how = printed.how(0, end).and(How::SHELL);
             let text = printed.bytes.get(..end).unwrap_or_default();
@@ -228,6 +233,7 @@ impl Parser<'_, '_, '_> {
             (self.words.len(), self.redirects.len(), self.flat.len(), self.marks.len());
         let (pipe, input, joint) = (self.pipe, self.input.take(), self.joint);
         self.pipe = fed;
+        // A path printed outside of the substitution is not its output.
         self.located = None;
         if fed.piped && input.as_ref().is_some_and(|input| self.spend(input.len())) {
             self.input.clone_from(&input);
@@ -287,6 +293,7 @@ impl Parser<'_, '_, '_> {
                     open = open.saturating_sub(1);
                     self.skip(1);
                 }
+                // `$[ … ]` is obsolete, so an unclosed one ends with its line.
                 b'\n' if close == b']' => return,
                 _ => self.skip(1),
             }
@@ -318,6 +325,7 @@ impl Parser<'_, '_, '_> {
         self.put_output(ran, printed, start, piece, place);
     }
 
+    /// Returns the offset of the closing backtick.
     fn backtick(&mut self) -> Option<usize> {
         let mut at = self.pos;
         if at >= self.no_backtick {
@@ -360,6 +368,7 @@ impl Parser<'_, '_, '_> {
     fn parameter(&mut self, piece: &mut Piece, place: In) {
         let start = self.pos;
         self.skip(2);
+        // `${!x}` is an indirection, and `${#x}` a length.
         let mut flag = self.peek();
         let after = self.at(self.pos.saturating_add(1));
         if matches!(flag, b'!' | b'#') && (is_name_byte(after) || matches!(after, b'@' | b'*')) {
@@ -410,6 +419,7 @@ impl Parser<'_, '_, '_> {
         piece: &mut Piece,
         place: In,
     ) {
+        // `${HOME:-x}` is ordinary in scripts, so an unknown uppercase variable is not obfuscation.
         let ordinary = name.iter().any(u8::is_ascii_uppercase) || matches!(name, [b'0'..=b'9'] | b"@" | b"*");
         let how = if ordinary && value.is_none() { How::NONE } else { How::SHELL };
         if matches!(operator, b":=" | b"=") && value.as_ref().is_none_or(Vec::is_empty) {
@@ -456,6 +466,7 @@ impl Parser<'_, '_, '_> {
             return None;
         }
         let rest = self.rest();
+        // An index is short. The limit keeps the search linear for `${a[${a[…`.
         let len = rest.iter().take(64).position(|byte| *byte == b']')?;
         let index = rest.get(1..len)?.to_vec();
         self.skip(len.saturating_add(1));
@@ -511,6 +522,7 @@ impl Parser<'_, '_, '_> {
         let Some(piece) = self.words.get(word).copied() else { return };
         let marks: Vec<usize> = self.marks.get(marks..).unwrap_or_default().to_vec();
         let list = Braces { bytes: &self.flat.bytes, marks: &marks };
+        // Eight levels are more than people write, and bound the recursion.
         let Some(words) = list.words(piece.start, piece.end, 8) else { return };
         if words.len() < 2 && !list.has_range(piece.start, piece.end) {
             return;

@@ -98,6 +98,7 @@ impl Parser<'_, '_, '_> {
         (ran, printed)
     }
 
+    /// Skips spaces and escaped line breaks.
     pub(super) fn blanks(&mut self) {
         loop {
             match self.peek() {
@@ -109,6 +110,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
+    /// Reads one operator, keyword or command. Returns `false` at the end of the list.
     fn step(&mut self, state: &mut State) -> bool {
         self.blanks();
         if self.pos >= self.end {
@@ -126,6 +128,7 @@ impl Parser<'_, '_, '_> {
             b'\r' => self.skip(1),
             b'#' => self.comment(),
             b';' => self.semicolon(state),
+            // `&>` is a redirection.
             b'&' if self.at(self.pos.saturating_add(1)) != b'>' => {
                 self.operator(if self.starts(b"&&") { 2 } else { 1 });
                 self.next_pipeline(state);
@@ -147,6 +150,7 @@ impl Parser<'_, '_, '_> {
         true
     }
 
+    /// Copies an operator to the code view.
     fn operator(&mut self, len: usize) {
         let text = self.rest().get(..len).unwrap_or_default();
         self.out.code.copy(text, self.pos, How::NONE, 0);
@@ -155,6 +159,7 @@ impl Parser<'_, '_, '_> {
 
     fn newline(&mut self) {
         self.out.code.copy(b"\n", self.pos, How::NONE, 0);
+        // The bodies of here-documents follow the line, and were read with their operators.
         if self.documents.0 == self.pos {
             self.pos = self.documents.1.min(self.end);
             self.documents = (usize::MAX, 0);
@@ -171,10 +176,12 @@ impl Parser<'_, '_, '_> {
         self.skip(len);
     }
 
+    /// Returns the input of the first stage of a pipeline: that of the enclosing compound command.
     fn base(state: &State) -> Pipe {
         state.frames.last().map_or(state.base, |frame| frame.base)
     }
 
+    /// Starts a pipeline, after `;`, `&&` or a line break.
     fn next_pipeline(&mut self, state: &mut State) {
         if state.closed {
             state.closed = false;
@@ -183,6 +190,7 @@ impl Parser<'_, '_, '_> {
         self.input = None;
     }
 
+    /// Starts a stage after `|`, whose input is the output of the last stage.
     fn next_stage(&mut self, state: &mut State) {
         self.pipe.from |= state.stage.sources;
         self.pipe.how = self.pipe.how.and(state.stage.how);
@@ -193,6 +201,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn semicolon(&mut self, state: &mut State) {
+        // `;;`, `;&` and `;;&` end a branch of a `case`.
         let doubled = self.starts(b";;") || self.starts(b";&");
         self.operator(if self.starts(b";;&") {
             3
@@ -246,6 +255,7 @@ impl Parser<'_, '_, '_> {
         self.open(state, Kind::Paren);
     }
 
+    /// Reads `)`, which closes a subshell. Without an open one it ends `$(…)` or is stray.
     fn close_paren(&mut self, state: &mut State) -> bool {
         if state.open.first().is_some_and(|open| *open > 0) {
             self.operator(1);
@@ -257,6 +267,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn open(&mut self, state: &mut State, kind: Kind) {
+        // The limit bounds the memory for frames. The rest of the script is reported as unread.
         if state.frames.len() >= 4096 {
             self.stopped.get_or_insert(self.pos);
             self.pos = self.end;
@@ -266,6 +277,7 @@ impl Parser<'_, '_, '_> {
             *count = count.saturating_add(1);
         }
         let body = state.named.take();
+        // A function body runs when it is called, so it does not get the input of its definition.
         let base = if body.is_some() { Pipe::default() } else { self.pipe };
         let frame = Frame {
             kind,
@@ -316,6 +328,8 @@ impl Parser<'_, '_, '_> {
             state.ran = frame.ran;
             if let Some((name, _)) = self.bodies.pop() {
                 self.place(&name, (frame.start, self.pos));
+                // A function with one command is expanded at its calls, like an alias. A longer body is only
+                // worth a second reading if rules know one of its commands.
                 let words = if frame.commands == 1 { frame.last } else { Vec::new() };
                 let worth = frame.commands > 1 && self.listed > frame.listed;
                 let body = if worth { (frame.start, self.pos) } else { (0, 0) };
@@ -333,6 +347,7 @@ impl Parser<'_, '_, '_> {
         state.ran = frame.ran | inside;
         let how = state.stage.how;
         state.stage = Stage { sources: inside | trailing | frame.pipe.from, how, printed: None };
+        // The output of a compound command is not tracked. Two pipelines make that of the list unknown.
         state.pipelines = state.pipelines.saturating_add(2);
         state.closed = true;
     }
@@ -343,6 +358,7 @@ impl Parser<'_, '_, '_> {
         let letters = head.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let start = frame.start.saturating_sub(letters.max(1));
         let tail = self.src.get(end..self.pos).unwrap_or_default();
+        // `while read x; do …; done < <(curl URL)` is lexed as `curl URL | while read x; do …; done`.
         let Some(mark) = memchr::memchr(b'<', tail) else { return };
         let tail = tail.get(mark..).unwrap_or_default();
         let words = tail.strip_prefix(b"<<<");
@@ -576,6 +592,8 @@ impl Parser<'_, '_, '_> {
         }
         let own = self.words.get(words..).unwrap_or_default().to_vec();
         let sources = own.iter().fold(0, |sum, word| sum | word.sources);
+        // The variable has one value here. A program that rules know comes first: `for c in curl wget; do $c
+        // …`.
         let listed = own.iter().find(|word| self.sink.rules.commands.program(self.text(**word)) != 0);
         // Of several values, one that names a credential is chosen, because rules look for those.
         let telling = || own.iter().find(|word| crate::credentials::is_telling(self.text(**word)));
@@ -611,6 +629,7 @@ impl Parser<'_, '_, '_> {
     /// Reads `[[ … ]]`, in which `&&` and `<` do not separate commands.
     fn test(&mut self) -> bool {
         let near = self.src.get(self.pos..self.end.min(self.pos.saturating_add(4096))).unwrap_or_default();
+        // Without `]]` nearby, `[[` is an ordinary word, so that it does not hide the commands after it.
         if memchr::memmem::find(near, b"]]").is_none() {
             return false;
         }

@@ -175,6 +175,7 @@ impl Parser<'_, '_, '_> {
         self.out.code.copy(operator, self.pos, How::NONE, 0);
         self.skip(operator.len());
         self.blanks();
+        // The delimiter of a here-document is not expanded, so it is not read as a word.
         if matches!(operator, b"<<" | b"<<-") {
             self.document(operator);
             return true;
@@ -187,6 +188,7 @@ impl Parser<'_, '_, '_> {
         self.word();
         let Some(word) = self.words.get(words).copied() else { return true };
         let end = self.words.last().map_or(word.end, |last| last.end);
+        // A here-string is text of the script, if it is known.
         let input = (operator == b"<<<" && !word.open).then(|| self.flat.cut(word.start, end));
         let read = word.printed.checked_sub(1).and_then(|at| self.printed.get(at as usize)).cloned();
         let mut sources = word.sources;
@@ -231,6 +233,7 @@ impl Parser<'_, '_, '_> {
             .iter()
             .position(|byte| matches!(byte, b'\n' | b';' | b'|' | b'&' | b' ' | b'\t' | b')' | b'<' | b'>'));
         let literal = raw.get(..len.unwrap_or(raw.len())).unwrap_or_default();
+        // A delimiter with any quoted part turns expansion off in the body.
         let quoted = literal.iter().any(|byte| matches!(byte, b'\'' | b'"' | b'\\'));
         let mark: Vec<u8> = if quoted {
             self.word();
@@ -241,6 +244,7 @@ impl Parser<'_, '_, '_> {
         };
         self.words.truncate(words);
         self.flat.truncate(flat);
+        // The bodies of several here-documents on a line follow each other.
         let line = if self.documents.0 == usize::MAX { self.line_end(start) } else { self.documents.0 };
         let body = if self.documents.0 == usize::MAX { line.saturating_add(1) } else { self.documents.1 };
         let tabs = if operator == b"<<-" { Tabs::Dropped } else { Tabs::Kept };
@@ -281,6 +285,7 @@ impl Parser<'_, '_, '_> {
                 _ => at = at.saturating_add(1),
             }
         }
+        // An unclosed quote would move the end too far, so the plain end of the line is used.
         if self.at(at) != b'\n' {
             let rest = self.rest();
             at = self.pos.saturating_add(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
@@ -356,6 +361,7 @@ impl Parser<'_, '_, '_> {
         (Some(flat), sources)
     }
 
+    /// Reads the body of a here-document with an unquoted delimiter, in which expansions apply.
     fn body(&mut self, piece: &mut Piece) {
         use super::word::In;
         while self.pos < self.end {
@@ -395,6 +401,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn command_words(&mut self, own: Words) -> Stage {
         let mut first = own.first;
         let own_words = self.words.get(own.first..own.end).unwrap_or_default();
+        // Assignments in front of a command apply to that command only.
         let last = own_words.iter().all(|word| word.assigns != 0);
         while let Some(word) =
             self.words.get(first).filter(|word| first < own.end && word.assigns != 0).copied()
@@ -498,12 +505,14 @@ impl Parser<'_, '_, '_> {
         let told: Vec<(Vec<u8>, How)> =
             redirects.iter().map(|redirect| (redirect.text.clone(), redirect.how)).collect();
         let fed = redirects.iter().fold(sources | self.pipe.from, |sum, redirect| sum | redirect.sources);
+        // A command without an input of its own reads that of the shell, which `exec <` may have changed.
         let reads = self.pipe.piped || redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
         let fed = if reads { fed } else { fed | self.stdin };
         let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
         let start = args.first().map_or(0, |word| word.start);
         let end = args.last().map_or(start, |word| word.end);
         let flat = &self.flat;
+        // Rules look at the first arguments; the limit bounds the work per command.
         let words: Vec<&[u8]> = args
             .iter()
             .take(64)
@@ -530,6 +539,7 @@ impl Parser<'_, '_, '_> {
 
     /// Continues after a wrapper, or with the effect of a function.
     fn run(&mut self, name: &[u8], program: Piece, own: Words) -> Stage {
+        // `sudo sudo …` and functions that call each other end here.
         if own.nested >= NESTED {
             return Stage::default();
         }
@@ -572,12 +582,14 @@ impl Parser<'_, '_, '_> {
         self.called_here(name, own);
         if let Some((_, count)) = self.bodies.last_mut().filter(|(body, _)| body == name) {
             *count = count.saturating_add(1);
+            // `f() { f | f & }; f` is a fork bomb.
             if *count >= 2 && self.pipe.piped {
                 self.sink.shape("sh-fork-bomb", own.span, How::NONE);
             }
             return Stage::default();
         }
         if !self.known.funcs.contains_key(name) {
+            // The function may be defined below, which a second pass over the script resolves.
             if self.used.len() < 4096 && !self.used.contains(name) {
                 self.used.insert(name.to_vec());
             }
@@ -627,6 +639,7 @@ impl Parser<'_, '_, '_> {
     fn body_with(&mut self, name: &[u8], args: &[Vec<u8>], own: Words) {
         let Some((start, end)) = self.known.funcs.get(name).map(|func| func.body) else { return };
         let body = self.src.get(start..end).unwrap_or_default();
+        // Each combination of arguments is analyzed once, so that recursive functions end.
         let call = [&[name.to_vec()], args].concat().join(&0);
         if body.is_empty()
             || self.sink.depth.saturating_add(1) >= self.limits.embedded

@@ -82,6 +82,7 @@ impl Parser<'_, '_, '_> {
         self.flat.unit(bytes, from, how);
     }
 
+    /// Returns the obfuscation of a part that continues a name after a joint, as in `cu''rl`.
     fn joined(&mut self, bytes: &[u8], word: usize) -> How {
         let Some(first) = bytes.first() else { return How::NONE };
         let joint = core::mem::take(&mut self.joint);
@@ -94,6 +95,7 @@ impl Parser<'_, '_, '_> {
         if inside || (joint == Joint::Empty && letter(first)) { How::SHELL } else { How::NONE }
     }
 
+    /// Records a quote or backslash inside a word.
     fn seam(&mut self, word: usize) {
         if self.joint == Joint::No && self.flat.len() > word {
             self.joint = Joint::Seam;
@@ -181,6 +183,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
+    /// Reads the part of a word that a special byte begins.
     fn part(&mut self, byte: u8, piece: &mut Piece, marks: usize) {
         match byte {
             b'\\' => self.backslash(piece.start),
@@ -191,6 +194,7 @@ impl Parser<'_, '_, '_> {
             b'=' => {
                 if core::mem::replace(&mut piece.equals, super::Equals::Seen) == super::Equals::None {
                     let text = self.flat.bytes.get(piece.start..).unwrap_or_default();
+                    // A quoted or expanded name is not an assignment: `"X"=1` is a command.
                     let own = self.pos.saturating_sub(piece.span.0) == text.len();
                     let index = text.split(|byte| *byte == b'[').next().unwrap_or_default();
                     let name = index.strip_suffix(b"+").unwrap_or(index);
@@ -201,6 +205,8 @@ impl Parser<'_, '_, '_> {
                 self.one();
             }
             b'{' | b'}' | b',' => {
+                // More braces than that are not a brace list that a person writes, and would expand without
+                // bound.
                 if self.marks.len().saturating_sub(marks) < 64 {
                     self.marks.push(self.flat.len());
                 }
@@ -225,6 +231,7 @@ impl Parser<'_, '_, '_> {
     fn backslash(&mut self, word: usize) {
         let next = self.at(self.pos.saturating_add(1));
         let wide = next == b'\r' && self.at(self.pos.saturating_add(2)) == b'\n';
+        // An escaped line break joins two lines.
         if next == b'\n' || wide {
             self.seam(word);
             self.skip(if wide { 3 } else { 2 });
@@ -248,6 +255,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
+    /// Reads `'…'`, in which every character is literal.
     fn single(&mut self, word: usize) {
         let open = self.pos;
         self.seam(word);
@@ -266,6 +274,7 @@ impl Parser<'_, '_, '_> {
         self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
     }
 
+    /// Reads `"…"`, in which expansions apply.
     fn double(&mut self, piece: &mut Piece) {
         let open = self.pos;
         self.seam(piece.start);
@@ -369,6 +378,7 @@ impl Parser<'_, '_, '_> {
         let fed = if writes { Pipe { from, how: self.pipe.how, piped: true } } else { Pipe::default() };
         let (ran, printed) = self.inner(Stop::Paren, Capture::Yes, fed);
         self.up();
+        // The output of `>(…)` goes to the terminal and not to the program.
         let (ran, printed) = if writes { (0, None) } else { (ran, printed) };
         piece.sources |= ran;
         piece.open = true;
