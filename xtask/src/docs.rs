@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
-use plugward_fence::{BLIND_SPOTS, Rule};
+use plugward_fence::{BLIND_SPOTS, LintRule};
 use serde_json::Value;
 
 use crate::Outcome;
@@ -121,7 +121,7 @@ fn misses(text: &str) -> Result<String> {
 /// The rules of the fence, and what it is known not to see; its tests hold both.
 fn fence() -> Result<String> {
     let mut out = "\n## Fence rules\n\n| rule | name | help |\n|---|---|---|\n".to_owned();
-    for rule in Rule::ALL {
+    for rule in LintRule::ALL {
         writeln!(out, "| `{rule}` | {} | {} |", rule.name(), rule.help().replace('|', "\\|"))
             .context("render")?;
     }

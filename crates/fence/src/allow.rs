@@ -1,21 +1,21 @@
 //! F13: an allow covers exactly the counted findings, until its expiry date.
 
-use crate::Rule;
-use crate::config::Config;
-use crate::report::{Finding, Site};
+use crate::LintRule;
+use crate::config::FenceConfig;
+use crate::report::{LintFinding, Site};
 
 /// The findings that remain after the allows are applied.
-pub(crate) struct Applied {
-    pub(crate) findings: Vec<Finding>,
+pub(crate) struct AllowOutcome {
+    pub(crate) findings: Vec<LintFinding>,
     pub(crate) covered: usize,
 }
 
 /// Removes the findings that an allow covers, and reports allows that do not fit.
-pub(crate) fn apply(mut findings: Vec<Finding>, config: &Config) -> Applied {
+pub(crate) fn apply(mut findings: Vec<LintFinding>, config: &FenceConfig) -> AllowOutcome {
     let mut faults = Vec::new();
     let mut covered = 0_usize;
     for allow in &config.allow {
-        let fits = |finding: &Finding| {
+        let fits = |finding: &LintFinding| {
             finding.rule.code() == allow.rule
                 && finding.site.file == allow.path
                 && allow.item.as_ref().is_none_or(|item| *item == finding.item)
@@ -40,12 +40,12 @@ pub(crate) fn apply(mut findings: Vec<Finding>, config: &Config) -> Applied {
         findings.retain(|finding| !fits(finding));
     }
     findings.extend(faults);
-    Applied { findings, covered }
+    AllowOutcome { findings, covered }
 }
 
-fn fault(config: &Config, line: u32, route: &'static str, message: String) -> Finding {
-    Finding {
-        rule: Rule::F13,
+fn fault(config: &FenceConfig, line: u32, route: &'static str, message: String) -> LintFinding {
+    LintFinding {
+        rule: LintRule::F13,
         route,
         ty: None,
         site: Site { file: config.origin.clone(), line, column: 1 },

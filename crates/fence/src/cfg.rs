@@ -28,8 +28,8 @@ pub(crate) fn is_test(attrs: &[syn::Attribute]) -> bool {
 pub(crate) fn is_test_or_feature(attrs: &[syn::Attribute], features: &[String]) -> bool {
     attrs.iter().any(|attr| match &attr.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => predicate_of(list).is_some_and(|p| {
-            let off = World { test: false, features };
-            let on = World { test: true, features };
+            let off = CfgValues { test: false, features };
+            let on = CfgValues { test: true, features };
             !p.can(Truth::True, off) && p.can(Truth::True, on)
         }),
         _ => false,
@@ -97,7 +97,7 @@ fn predicate(meta: &syn::Meta) -> Option<Predicate> {
 
 /// The options that are fixed during an evaluation. Every other option may be on or off.
 #[derive(Clone, Copy)]
-struct World<'a> {
+struct CfgValues<'a> {
     test: bool,
     /// Features that are on exactly when `test` is.
     features: &'a [String],
@@ -120,7 +120,7 @@ impl Truth {
 
 impl Predicate {
     /// Returns `true` if the predicate can have this value.
-    fn can(&self, value: Truth, world: World<'_>) -> bool {
+    fn can(&self, value: Truth, world: CfgValues<'_>) -> bool {
         match self {
             Self::Test => world.test == (value == Truth::True),
             Self::Atom(Some(feature)) if world.features.contains(feature) => {
@@ -141,7 +141,7 @@ impl Predicate {
 }
 
 fn only_test(predicate: &Predicate) -> bool {
-    let off = World { test: false, features: &[] };
-    let on = World { test: true, features: &[] };
+    let off = CfgValues { test: false, features: &[] };
+    let on = CfgValues { test: true, features: &[] };
     !predicate.can(Truth::True, off) && predicate.can(Truth::True, on)
 }

@@ -5,11 +5,11 @@ use lexopt::prelude::{Long, Short, Value};
 use std::ffi::OsString;
 use std::io::Write;
 
-use crate::config::Config;
+use crate::config::FenceConfig;
 use crate::fence::Fence;
 use crate::render::{Format, escape};
-use crate::report::Report;
-use crate::run::{self, Options};
+use crate::report::FenceReport;
+use crate::run::{self, RunOptions};
 use crate::{FenceError, disk};
 
 const HELP: &str = "\
@@ -78,7 +78,7 @@ struct Arguments {
 /// Runs the command and returns its exit code. The arguments do not include the program's name.
 ///
 /// # Guarantees
-/// The code is that of [`Report::exit_code`], or 2 if an output cannot be written.
+/// The code is that of [`FenceReport::exit_code`], or 2 if an output cannot be written.
 pub fn command(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> u8 {
     let code = match run_command(arguments, streams) {
         Ok(code) => code,
@@ -134,7 +134,7 @@ fn run_command(
     let config = config(&arguments, &found, &streams.today).map_err(Failure::Fence)?;
     let root = found.root.clone();
     let sources = found.sources(&config);
-    let mut report = run::run(&sources, &config, Options::default());
+    let mut report = run::run(&sources, &config, RunOptions::default());
     let cases = crate::selftest::into(&mut report, &config);
     if arguments.self_test {
         return list_cases(&cases, streams);
@@ -154,11 +154,15 @@ fn run_command(
     Ok(report.exit_code())
 }
 
-fn config(arguments: &Arguments, found: &crate::workspace::Found, today: &str) -> Result<Config, FenceError> {
+fn config(
+    arguments: &Arguments,
+    found: &crate::workspace::DiskWorkspace,
+    today: &str,
+) -> Result<FenceConfig, FenceError> {
     let mut config = match &arguments.config {
         Some(file) => {
             let text = disk::read_text(file)?;
-            found.with_default_crate(Config::parse(&text, file.as_str())?)
+            found.with_default_crate(FenceConfig::parse(&text, file.as_str())?)
         }
         None => found.config()?,
     };
@@ -233,7 +237,7 @@ fn text(parser: &mut lexopt::Parser, name: &str) -> Result<String, FenceError> {
         .map_err(|value| FenceError::usage(format!("{name} is not UTF-8: {}", value.display())))
 }
 
-fn list_cases(cases: &[crate::selftest::Answer], streams: &mut Streams<'_>) -> Result<u8, Failure> {
+fn list_cases(cases: &[crate::selftest::CaseResult], streams: &mut Streams<'_>) -> Result<u8, Failure> {
     let mut missed = 0_usize;
     for case in cases {
         let answer = if case.held { "ok" } else { "MISSED" };
@@ -246,7 +250,7 @@ fn list_cases(cases: &[crate::selftest::Answer], streams: &mut Streams<'_>) -> R
 }
 
 /// Makes the report's paths relative to a directory other than the root.
-fn rebase(report: &mut Report, root: &Utf8Path, base: &Utf8Path) {
+fn rebase(report: &mut FenceReport, root: &Utf8Path, base: &Utf8Path) {
     let moved = |file: &str| crate::workspace::relative(base, &root.join(file)).to_string();
     for finding in &mut report.findings {
         finding.site.file = moved(&finding.site.file);

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use crate::FenceError;
-use crate::Rule;
+use crate::LintRule;
 
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Config {
+pub struct FenceConfig {
     /// Packages that define capability types.
     pub capability_crates: Vec<String>,
     /// The pattern of a capability type's name; `*` matches any text.
@@ -23,7 +23,7 @@ pub struct Config {
     /// The functions that may call the mint.
     pub mint_callers: Vec<String>,
     /// Other functions with listed callers.
-    pub restricted: Vec<Restricted>,
+    pub restricted: Vec<RestrictedFunction>,
     /// Features of a capability crate that only tests may enable.
     pub test_only_features: Vec<String>,
     /// Attributes that mark a function as a test.
@@ -37,9 +37,9 @@ pub struct Config {
     /// The least number of source files. A run over fewer is undecided, since the path was probably wrong.
     pub min_files: usize,
     /// The type whose methods may report a race, for rule E01.
-    pub race: Option<Race>,
+    pub race: Option<RaceConfig>,
     /// Known findings.
-    pub allow: Vec<Allow>,
+    pub allow: Vec<AllowEntry>,
     /// `true` if every member counts as a dependent.
     pub assume_all_dependents: bool,
     /// The day of the run as `YYYY-MM-DD`. Without it no allow expires.
@@ -54,7 +54,7 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Restricted {
+pub struct RestrictedFunction {
     /// The path of the function, starting with the crate's name in code.
     pub path: String,
     /// The modules and functions that may call it.
@@ -65,7 +65,7 @@ pub struct Restricted {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
-pub struct Race {
+pub struct RaceConfig {
     /// Packages that define the type.
     pub crates: Vec<String>,
     /// The type's name.
@@ -85,7 +85,7 @@ pub struct Race {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Allow {
+pub struct AllowEntry {
     /// The code of the rule.
     pub rule: String,
     /// The file, relative to the workspace root.
@@ -105,28 +105,28 @@ pub struct Allow {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Raw {
+struct RawConfig {
     capability_crates: Option<Vec<String>>,
     type_glob: Option<String>,
     exclude_types: Option<Vec<String>>,
     chokepoint: Option<Vec<String>>,
     grant_type: Option<String>,
     mint_callers: Option<Vec<String>>,
-    restricted: Option<Vec<Restricted>>,
+    restricted: Option<Vec<RestrictedFunction>>,
     test_only_features: Option<Vec<String>>,
     test_attributes: Option<Vec<String>>,
     forbidden_members: Option<Vec<String>>,
     extra_derives: Option<Vec<String>>,
     require_forbid_unsafe: Option<bool>,
     min_files: Option<usize>,
-    race: Option<Race>,
-    allow: Option<Vec<toml::Spanned<Allow>>>,
+    race: Option<RaceConfig>,
+    allow: Option<Vec<toml::Spanned<AllowEntry>>>,
 }
 
 /// The capability crate that is used if the config names none.
 pub(crate) const DEFAULT_CRATE: &str = "plugward-capability";
 
-impl Config {
+impl FenceConfig {
     /// Creates the default config for these capability crates.
     #[must_use]
     pub fn for_crates(capability_crates: &[&str]) -> Self {
@@ -163,13 +163,13 @@ impl Config {
     ///
     /// # Examples
     /// ```
-    /// let config = plugward_fence::Config::parse("capability-crates = [\"caps\"]", "fence.toml")?;
+    /// let config = plugward_fence::FenceConfig::parse("capability-crates = [\"caps\"]", "fence.toml")?;
     /// assert_eq!(config.capability_crates, ["caps"]);
     /// assert_eq!(config.type_glob, "*Capability");
     /// # Ok::<(), plugward_fence::FenceError>(())
     /// ```
     pub fn parse(text: &str, origin: &str) -> Result<Self, FenceError> {
-        let raw: Raw = toml::from_str(text).map_err(|error| fault(text, origin, 0, &error))?;
+        let raw: RawConfig = toml::from_str(text).map_err(|error| fault(text, origin, 0, &error))?;
         let line_of = |start: usize| crate::manifest::line_at(text, start);
         Self::from_raw(raw, origin, line_of)
     }
@@ -180,13 +180,13 @@ impl Config {
         let document = toml::de::DeTable::parse(text).map_err(|error| fault(text, origin, 0, &error))?;
         let Some(block) = crate::manifest::dig(document.get_ref(), path) else { return Ok(None) };
         let deserializer = toml::de::ValueDeserializer::from(block.clone());
-        let raw = Raw::deserialize(deserializer)
+        let raw = RawConfig::deserialize(deserializer)
             .map_err(|error| fault(text, origin, block.span().start, &error))?;
         let line_of = |start: usize| crate::manifest::line_at(text, start);
         Self::from_raw(raw, origin, line_of).map(Some)
     }
 
-    fn from_raw(raw: Raw, origin: &str, line_of: impl Fn(usize) -> u32) -> Result<Self, FenceError> {
+    fn from_raw(raw: RawConfig, origin: &str, line_of: impl Fn(usize) -> u32) -> Result<Self, FenceError> {
         let mut config = Self::for_crates(&[]);
         origin.clone_into(&mut config.origin);
         config.capability_crates = raw.capability_crates.unwrap_or_default();
@@ -212,7 +212,7 @@ impl Config {
         config.race = raw.race;
         for allow in raw.allow.unwrap_or_default() {
             let line = line_of(allow.span().start);
-            config.allow.push(Allow { line, ..allow.into_inner() });
+            config.allow.push(AllowEntry { line, ..allow.into_inner() });
         }
         config.check()?;
         Ok(config)
@@ -227,9 +227,9 @@ impl Config {
         for allow in &self.allow {
             let place = format!("{}:{}", self.origin, allow.line);
             let wrong = |problem: String| Err(FenceError::config(place.clone(), problem));
-            match Rule::from_code(&allow.rule) {
+            match LintRule::from_code(&allow.rule) {
                 None => return wrong(format!("`rule` is {:?}: expected F01 to F12 or E01", allow.rule)),
-                Some(Rule::F13) => return wrong("F13 cannot be allowed".to_owned()),
+                Some(LintRule::F13) => return wrong("F13 cannot be allowed".to_owned()),
                 Some(_) => {}
             }
             if !is_date(&allow.expires) {

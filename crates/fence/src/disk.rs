@@ -93,7 +93,7 @@ pub(crate) fn list(
     root: &Utf8Path,
     start: &Utf8Path,
     skip: &BTreeSet<Utf8PathBuf>,
-    seen: &mut Seen,
+    seen: &mut VisitedFiles,
 ) -> Listing {
     let mut listing = Listing::default();
     let mut stack = vec![start.to_path_buf()];
@@ -130,7 +130,7 @@ fn one(
     relative: &Utf8Path,
     listing: &mut Listing,
     stack: &mut Vec<Utf8PathBuf>,
-    seen: &mut Seen,
+    seen: &mut VisitedFiles,
 ) {
     let name = entry.file_name();
     let path = relative.join(name);
@@ -154,9 +154,9 @@ fn one(
 
 /// Visited files and directories by device and inode.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(BTreeSet<(u64, u64)>);
+pub(crate) struct VisitedFiles(BTreeSet<(u64, u64)>);
 
-impl Seen {
+impl VisitedFiles {
     #[cfg(unix)]
     fn first_time(&mut self, path: &Utf8Path) -> bool {
         use std::os::unix::fs::MetadataExt as _;

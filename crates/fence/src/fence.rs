@@ -2,10 +2,10 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::config::Config;
-use crate::report::Report;
-use crate::run::{self, Options};
-use crate::workspace::{self, Found};
+use crate::config::FenceConfig;
+use crate::report::FenceReport;
+use crate::run::{self, RunOptions};
+use crate::workspace::{self, DiskWorkspace};
 use crate::{FenceError, disk};
 
 /// A workspace on disk with its config.
@@ -26,7 +26,7 @@ use crate::{FenceError, disk};
 pub struct Fence {
     root: Utf8PathBuf,
     manifest: Utf8PathBuf,
-    config: Config,
+    config: FenceConfig,
     threads: Option<usize>,
 }
 
@@ -44,14 +44,14 @@ impl Fence {
         Ok(Self { root: found.root, manifest, config, threads: None })
     }
 
-    pub(crate) fn find(path: &Utf8Path) -> Result<Found, FenceError> {
+    pub(crate) fn find(path: &Utf8Path) -> Result<DiskWorkspace, FenceError> {
         let full = disk::absolute(path)?;
         workspace::find(&full)
     }
 
     /// Replaces the workspace's own config.
     #[must_use]
-    pub fn with_config(mut self, config: Config) -> Self {
+    pub fn with_config(mut self, config: FenceConfig) -> Self {
         self.config = config;
         self
     }
@@ -65,7 +65,7 @@ impl Fence {
 
     /// Returns the config of the workspace, as a start for [`Fence::with_config`].
     #[must_use]
-    pub const fn config(&self) -> &Config {
+    pub const fn config(&self) -> &FenceConfig {
         &self.config
     }
 
@@ -78,15 +78,15 @@ impl Fence {
     /// Checks the whole workspace, and runs the planted cases.
     ///
     /// # Errors
-    /// The same as for [`Fence::from_workspace`]. Files that cannot be read are not errors but [`Undecided`]
+    /// The same as for [`Fence::from_workspace`]. Files that cannot be read are not errors but [`UndecidedReason`]
     /// entries of the
     /// report.
     ///
-    /// [`Undecided`]: crate::Undecided
-    pub fn run(&self) -> Result<Report, FenceError> {
+    /// [`UndecidedReason`]: crate::UndecidedReason
+    pub fn run(&self) -> Result<FenceReport, FenceError> {
         let found = workspace::find(&self.manifest)?;
         let sources = found.sources(&self.config);
-        let mut options = Options::default();
+        let mut options = RunOptions::default();
         if let Some(threads) = self.threads {
             options.threads = threads;
         }

@@ -2,14 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::Config;
+use crate::config::FenceConfig;
 use crate::inventory::Inventory;
-use crate::report::{Report, Undecided};
+use crate::report::{FenceReport, UndecidedReason};
 use crate::world::World;
 
 /// Reports a run as undecided if it covered nothing, or if a configured name matches nothing.
-pub(crate) fn check(world: &World<'_>, inventory: &Inventory, config: &Config, report: &mut Report) {
-    let mut say = |code: &'static str, message: String| report.undecided.push(Undecided::new(code, message));
+pub(crate) fn check(
+    world: &World<'_>,
+    inventory: &Inventory,
+    config: &FenceConfig,
+    report: &mut FenceReport,
+) {
+    let mut say =
+        |code: &'static str, message: String| report.undecided.push(UndecidedReason::new(code, message));
     let files: usize =
         world.scanned.iter().filter_map(|index| world.package(*index)).map(|one| one.files.len()).sum();
     if files < config.min_files {
@@ -53,7 +59,7 @@ pub(crate) fn check(world: &World<'_>, inventory: &Inventory, config: &Config, r
 fn watched_hold(
     world: &World<'_>,
     inventory: &Inventory,
-    config: &Config,
+    config: &FenceConfig,
     say: &mut impl FnMut(&'static str, String),
 ) {
     for restricted in &config.restricted {

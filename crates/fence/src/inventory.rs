@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collect::{FnSig, Shape, TypeDef};
-use crate::config::Config;
-use crate::resolve::{Ns, PlaceOf, RTy, Resolver, Scope, What};
-use crate::ty::{Name, Path, Ty};
+use crate::config::FenceConfig;
+use crate::resolve::{KnownType, Meaning, Namespace, Resolver, Scope, TypeLocation};
+use crate::ty::{Name, Path, WrittenType};
 use crate::world::World;
 
 /// A capability type.
 #[derive(Debug, Clone)]
-pub(crate) struct CapType {
+pub(crate) struct CapabilityType {
     pub(crate) name: Name,
     pub(crate) module: usize,
     /// The form of its literal. Enums have variants instead, unions have neither.
@@ -28,21 +28,21 @@ pub(crate) enum Origin {
 /// Everything that the rules need from the source of the capability crates.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
-    pub(crate) types: Vec<CapType>,
-    places: BTreeMap<PlaceOf, usize>,
+    pub(crate) types: Vec<CapabilityType>,
+    places: BTreeMap<TypeLocation, usize>,
     names: BTreeMap<Name, usize>,
     /// Constructors by type.
     pub(crate) constructors: BTreeMap<usize, BTreeMap<Name, Origin>>,
     /// Free functions that construct, by module and name, with the type that they return.
     pub(crate) free: BTreeMap<(usize, Name), usize>,
     /// Associated functions of other types of a capability crate that construct.
-    pub(crate) factories: BTreeMap<PlaceOf, BTreeMap<Name, usize>>,
+    pub(crate) factories: BTreeMap<TypeLocation, BTreeMap<Name, usize>>,
     /// Names of the traits whose impls for capability types construct.
     pub(crate) remakers: BTreeSet<Name>,
-    pub(crate) race: BTreeSet<PlaceOf>,
-    pub(crate) grant: BTreeSet<PlaceOf>,
+    pub(crate) race: BTreeSet<TypeLocation>,
+    pub(crate) grant: BTreeSet<TypeLocation>,
     /// Enums that an impl for a capability type uses as an associated type.
-    pub(crate) ops: BTreeSet<PlaceOf>,
+    pub(crate) ops: BTreeSet<TypeLocation>,
     /// Watched functions by owner, which is a type or a module.
     pub(crate) watched: Vec<Watched>,
     /// The number of chokepoint functions found. Zero means that the config matches nothing.
@@ -53,7 +53,7 @@ pub(crate) struct Inventory {
 #[derive(Debug, Clone)]
 pub(crate) struct Watched {
     /// The type; `None` for a free function.
-    pub(crate) owner: Option<PlaceOf>,
+    pub(crate) owner: Option<TypeLocation>,
     /// The file and table of a free function's module.
     pub(crate) module: Option<(usize, usize)>,
     pub(crate) package: usize,
@@ -65,7 +65,7 @@ pub(crate) struct Watched {
 }
 
 impl Inventory {
-    pub(crate) fn at(&self, place: &PlaceOf) -> Option<usize> {
+    pub(crate) fn at(&self, place: &TypeLocation) -> Option<usize> {
         self.places.get(place).copied()
     }
 
@@ -88,7 +88,7 @@ impl Inventory {
 }
 
 /// Reads the inventory of the capability crates.
-pub(crate) fn read(world: &World<'_>, config: &Config) -> Inventory {
+pub(crate) fn read(world: &World<'_>, config: &FenceConfig) -> Inventory {
     let mut inventory = Inventory::default();
     types(world, config, &mut inventory);
     let found = {
@@ -109,7 +109,7 @@ pub(crate) fn read(world: &World<'_>, config: &Config) -> Inventory {
     inventory
 }
 
-fn types(world: &World<'_>, config: &Config, inventory: &mut Inventory) {
+fn types(world: &World<'_>, config: &FenceConfig, inventory: &mut Inventory) {
     let mut seen = BTreeSet::new();
     for (index, module) in world.modules.iter().enumerate() {
         let package = world.package_of(index);
@@ -141,13 +141,13 @@ fn types(world: &World<'_>, config: &Config, inventory: &mut Inventory) {
                     (None, variants.iter().map(|(name, _)| Name::clone(name)).collect())
                 }
                 TypeDef::Union => (Some(Shape::Braced), BTreeSet::new()),
-                TypeDef::Alias(_) | TypeDef::Trait | TypeDef::Opaque => continue,
+                TypeDef::Alias(_) | TypeDef::Trait | TypeDef::OpaqueCode => continue,
             };
             if !config.is_capability(name) || !seen.insert(place.clone()) {
                 continue;
             }
             let id = inventory.types.len();
-            inventory.types.push(CapType { name: Name::clone(name), module: index, shape, variants });
+            inventory.types.push(CapabilityType { name: Name::clone(name), module: index, shape, variants });
             inventory.places.insert(place, id);
             inventory.names.entry(Name::clone(name)).or_insert(id);
         }
@@ -158,14 +158,14 @@ fn types(world: &World<'_>, config: &Config, inventory: &mut Inventory) {
 struct Functions {
     constructors: BTreeMap<usize, BTreeMap<Name, Origin>>,
     free: BTreeMap<(usize, Name), usize>,
-    factories: BTreeMap<PlaceOf, BTreeMap<Name, usize>>,
+    factories: BTreeMap<TypeLocation, BTreeMap<Name, usize>>,
     remakers: BTreeSet<Name>,
-    ops: BTreeSet<PlaceOf>,
+    ops: BTreeSet<TypeLocation>,
     chokepoints: usize,
 }
 
 impl Functions {
-    fn read(resolver: &Resolver<'_>, config: &Config) -> Self {
+    fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Self {
         let mut found = Self::default();
         for (index, module) in resolver.world.modules.iter().enumerate() {
             if !resolver.world.capability.contains(&resolver.world.package_of(index)) || module.test {
@@ -187,9 +187,9 @@ impl Functions {
     fn implementation(
         &mut self,
         resolver: &Resolver<'_>,
-        config: &Config,
+        config: &FenceConfig,
         module: usize,
-        own: &RTy,
+        own: &KnownType,
         def: &crate::collect::ImplDef,
     ) {
         let scope = Scope { module, frames: &[], own: Some(own) };
@@ -200,12 +200,12 @@ impl Functions {
                 self.chokepoints = self.chokepoints.saturating_add(1);
             }
         }
-        if let RTy::Own { place, .. } = own {
+        if let KnownType::Own { place, .. } = own {
             self.factory(resolver, config, scope, &home, place, def);
         }
-        let RTy::Cap(id) = own else { return };
+        let KnownType::Cap(id) = own else { return };
         for ty in &def.types {
-            if let RTy::Own { place, .. } = resolver.ty(scope, ty) {
+            if let KnownType::Own { place, .. } = resolver.ty(scope, ty) {
                 self.ops.insert(place);
             }
         }
@@ -235,10 +235,10 @@ impl Functions {
     fn factory(
         &mut self,
         resolver: &Resolver<'_>,
-        config: &Config,
+        config: &FenceConfig,
         scope: Scope<'_>,
         home: &str,
-        place: &PlaceOf,
+        place: &TypeLocation,
         def: &crate::collect::ImplDef,
     ) {
         for sig in def.fns.iter().filter(|sig| !sig.test && !sig.receiver) {
@@ -251,7 +251,7 @@ impl Functions {
         }
     }
 
-    fn free_function(&mut self, resolver: &Resolver<'_>, config: &Config, module: usize, sig: &FnSig) {
+    fn free_function(&mut self, resolver: &Resolver<'_>, config: &FenceConfig, module: usize, sig: &FnSig) {
         let scope = Scope { module, frames: &[], own: None };
         if config.is_chokepoint(&resolver.world.path_text(module), &sig.name) {
             self.chokepoints = self.chokepoints.saturating_add(1);
@@ -272,40 +272,40 @@ fn made_from_nothing(resolver: &Resolver<'_>, scope: Scope<'_>, sig: &FnSig) -> 
 
 /// Returns the functions that a trait of a capability crate provides to every implementer.
 fn provided(resolver: &Resolver<'_>, scope: Scope<'_>, path: &Path) -> Vec<FnSig> {
-    let res = resolver.resolve(scope, path, Ns::Type);
-    let What::Type(RTy::Own { place, .. }) = res.what else { return Vec::new() };
+    let res = resolver.resolve(scope, path, Namespace::Type);
+    let Meaning::Type(KnownType::Own { place, .. }) = res.what else { return Vec::new() };
     let table = resolver.world.files.get(place.0).and_then(|file| file.table.as_ref().ok());
     let table = table.and_then(|file| file.tables.get(place.1));
     table.and_then(|table| table.traits.get(&place.2)).cloned().unwrap_or_default()
 }
 
 /// Returns `true` if a type contains a value of a capability type at any depth.
-pub(crate) fn gives(ty: &RTy, id: usize) -> bool {
+pub(crate) fn gives(ty: &KnownType, id: usize) -> bool {
     match ty {
-        RTy::Cap(found) => *found == id,
-        RTy::Own { args, .. } | RTy::Far { args, .. } => args.iter().any(|arg| gives(arg, id)),
-        RTy::Tuple(parts) => parts.iter().any(|part| gives(part, id)),
-        RTy::Array(inner) => gives(inner, id),
-        RTy::Ref(_) | RTy::Ptr(_) | RTy::Infer | RTy::Unknown => false,
+        KnownType::Cap(found) => *found == id,
+        KnownType::Own { args, .. } | KnownType::Far { args, .. } => args.iter().any(|arg| gives(arg, id)),
+        KnownType::Tuple(parts) => parts.iter().any(|part| gives(part, id)),
+        KnownType::Array(inner) => gives(inner, id),
+        KnownType::Ref(_) | KnownType::Ptr(_) | KnownType::Infer | KnownType::Unknown => false,
     }
 }
 
 /// Returns the last name of a type as text.
-pub(crate) fn type_name(resolver: &Resolver<'_>, ty: &RTy) -> String {
+pub(crate) fn type_name(resolver: &Resolver<'_>, ty: &KnownType) -> String {
     match ty {
-        RTy::Cap(id) => resolver.inventory.name(*id),
-        RTy::Own { place, .. } => place.2.to_string(),
-        RTy::Far { path, .. } => path.last().map_or_else(String::new, ToString::to_string),
-        RTy::Ref(inner) | RTy::Ptr(inner) | RTy::Array(inner) => type_name(resolver, inner),
-        RTy::Tuple(_) | RTy::Infer | RTy::Unknown => "_".to_owned(),
+        KnownType::Cap(id) => resolver.inventory.name(*id),
+        KnownType::Own { place, .. } => place.2.to_string(),
+        KnownType::Far { path, .. } => path.last().map_or_else(String::new, ToString::to_string),
+        KnownType::Ref(inner) | KnownType::Ptr(inner) | KnownType::Array(inner) => type_name(resolver, inner),
+        KnownType::Tuple(_) | KnownType::Infer | KnownType::Unknown => "_".to_owned(),
     }
 }
 
 /// Returns the last name of an impl's type as written, for the paths of items.
-pub(crate) fn written_name(ty: &Ty) -> String {
+pub(crate) fn written_name(ty: &WrittenType) -> String {
     match ty {
-        Ty::Path(path) => path.segs.last().map_or_else(String::new, |seg| seg.name.to_string()),
-        Ty::Ref(inner) | Ty::Ptr(inner) | Ty::Array(inner) => written_name(inner),
-        Ty::Tuple(_) | Ty::Infer | Ty::Other => "_".to_owned(),
+        WrittenType::Path(path) => path.segs.last().map_or_else(String::new, |seg| seg.name.to_string()),
+        WrittenType::Ref(inner) | WrittenType::Ptr(inner) | WrittenType::Array(inner) => written_name(inner),
+        WrittenType::Tuple(_) | WrittenType::Infer | WrittenType::Other => "_".to_owned(),
     }
 }

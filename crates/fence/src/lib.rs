@@ -33,11 +33,11 @@ mod workspace;
 mod world;
 
 pub use command::{Streams, command};
-pub use config::{Allow, Config, Race, Restricted, day_of};
+pub use config::{AllowEntry, FenceConfig, RaceConfig, RestrictedFunction, day_of};
 pub use error::{CODES, FenceError, FenceErrorKind};
 pub use fence::Fence;
 pub use render::Format;
-pub use report::{Finding, Report, Site, Summary, Undecided};
-pub use rule::{BLIND_SPOTS, Rule};
+pub use report::{FenceReport, FenceSummary, LintFinding, Site, UndecidedReason};
+pub use rule::{BLIND_SPOTS, LintRule};
 pub use run::check;
 pub use sources::{DependencyKind, PackageSpec, Sources};

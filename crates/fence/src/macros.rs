@@ -9,7 +9,7 @@ use crate::ty::{Name, name};
 
 /// The position of a parameter in a macro's body.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Build {
+pub(crate) enum ParamUse {
     /// `$t { .. }`, or `Self { .. }` in an `impl` for it.
     Literal,
     /// `$t(..)`.
@@ -31,21 +31,21 @@ pub(crate) enum Build {
 /// All rules of the macros of one name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MacroRules {
-    pub(crate) arms: Vec<Arm>,
+    pub(crate) arms: Vec<MacroArm>,
 }
 
 /// One `(matcher) => { body }`.
 #[derive(Debug, Clone)]
-pub(crate) struct Arm {
+pub(crate) struct MacroArm {
     /// The parameter at each comma-separated position, if the matcher is that simple.
     pub(crate) places: Option<Vec<Option<Name>>>,
-    pub(crate) builds: BTreeSet<(Name, Build)>,
-    pub(crate) hands: Vec<Handed>,
+    pub(crate) builds: BTreeSet<(Name, ParamUse)>,
+    pub(crate) hands: Vec<ForwardedCall>,
 }
 
 /// A call of another macro that passes a parameter on.
 #[derive(Debug, Clone)]
-pub(crate) struct Handed {
+pub(crate) struct ForwardedCall {
     pub(crate) to: Name,
     /// The parameters in each comma-separated part of the call.
     pub(crate) parts: Vec<BTreeSet<Name>>,
@@ -59,7 +59,7 @@ impl MacroRules {
         while let [TokenTree::Group(matcher), after @ ..] = rest {
             let Some(at) = after.iter().position(|token| matches!(token, TokenTree::Group(_))) else { break };
             let Some(TokenTree::Group(body)) = after.get(at) else { break };
-            arms.push(Arm::read(&matcher.stream(), &body.stream()));
+            arms.push(MacroArm::read(&matcher.stream(), &body.stream()));
             rest = after.get(at.saturating_add(1)..).unwrap_or_default();
             while let [TokenTree::Punct(_), next @ ..] = rest {
                 rest = next;
@@ -73,7 +73,7 @@ impl MacroRules {
     }
 }
 
-impl Arm {
+impl MacroArm {
     fn read(matcher: &TokenStream, body: &TokenStream) -> Self {
         let mut arm = Self { places: places(matcher), builds: BTreeSet::new(), hands: Vec::new() };
         arm.scan(body, None, 0);
@@ -91,10 +91,10 @@ impl Arm {
                 TokenTree::Group(group) => {
                     let implemented = impl_of(&list, index);
                     if let Some(param) = called_in_parentheses(&list, index) {
-                        self.builds.insert((param, Build::Call));
+                        self.builds.insert((param, ParamUse::Call));
                     }
                     if let Some(param) = handed_to_method(&list, index) {
-                        self.builds.insert((param, Build::Value));
+                        self.builds.insert((param, ParamUse::Value));
                     }
                     self.scan(&group.stream(), implemented.as_ref().or(own), depth.saturating_add(1));
                 }
@@ -121,7 +121,7 @@ impl Arm {
         if let Some(TokenTree::Ident(word)) = before
             && (word == "struct" || word == "enum" || word == "union")
         {
-            self.builds.insert((param, Build::Defines));
+            self.builds.insert((param, ParamUse::Defines));
             return;
         }
         if impl_header(list, index) {
@@ -129,16 +129,16 @@ impl Arm {
         }
         let mut next = index.saturating_add(2);
         if let Some(function) = later_argument(list, index) {
-            self.builds.insert((param, Build::Turbofish(function)));
+            self.builds.insert((param, ParamUse::Turbofish(function)));
             return;
         }
         for function in annotated(list, index) {
-            self.builds.insert((Name::clone(&param), Build::Annotation(function)));
+            self.builds.insert((Name::clone(&param), ParamUse::Annotation(function)));
         }
         // `<$t>::f` and `<$t as Trait>::f`.
         if index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|token| is(token, '<')) {
             if let Some(function) = turbofish_before(list, index.saturating_sub(1)) {
-                self.builds.insert((param, Build::Turbofish(function)));
+                self.builds.insert((param, ParamUse::Turbofish(function)));
                 return;
             }
             if let Some(close) = closing(list, next) {
@@ -175,22 +175,22 @@ impl Arm {
                 {
                     return;
                 }
-                Build::Literal
+                ParamUse::Literal
             }
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
                 if not_a_literal(list, index) || pattern_follows(list, next) {
                     return;
                 }
-                Build::Call
+                ParamUse::Call
             }
             Some(token) if is_path_sep(list, next, token) => match list.get(next.saturating_add(2)) {
-                Some(TokenTree::Ident(function)) => Build::Assoc(name(function)),
-                Some(token) if is(token, '$') => Build::AssocParam,
+                Some(TokenTree::Ident(function)) => ParamUse::Assoc(name(function)),
+                Some(token) if is(token, '$') => ParamUse::AssocParam,
                 _ => return,
             },
             // `$t $arguments`: the second parameter may be bound to a group.
-            Some(token) if is(token, '$') && two_parameters(list, index, next) => Build::Call,
-            Some(token) if is(token, ';') && assigned(list, index) => Build::Value,
+            Some(token) if is(token, '$') && two_parameters(list, index, next) => ParamUse::Call,
+            Some(token) if is(token, ';') && assigned(list, index) => ParamUse::Value,
             _ => return,
         };
         self.builds.insert((param.clone(), build));
@@ -204,7 +204,7 @@ impl Arm {
         }
         let parts = split_commas(&group.stream()).iter().map(params_in).collect::<Vec<_>>();
         if parts.iter().any(|part| !part.is_empty()) {
-            self.hands.push(Handed { to: name(ident), parts });
+            self.hands.push(ForwardedCall { to: name(ident), parts });
         }
     }
 }

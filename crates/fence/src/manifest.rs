@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::Config;
-use crate::report::{Finding, Site};
-use crate::sources::{DependencyKind, Manifest, Package, Resolver, Sources};
+use crate::config::FenceConfig;
+use crate::report::{LintFinding, Site};
+use crate::sources::{DependencyKind, FeatureResolver, Manifest, Package, Sources};
 use crate::world::World;
-use crate::{Rule, Undecided};
+use crate::{LintRule, UndecidedReason};
 
 /// Returns the line of a byte offset, from 1.
 pub(crate) fn line_at(text: &str, offset: usize) -> u32 {
@@ -32,27 +32,30 @@ fn get<'t, 'i>(
     table.iter().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (name.span(), value))
 }
 
-struct Check<'a> {
-    config: &'a Config,
+struct ManifestChecker<'a> {
+    config: &'a FenceConfig,
     names: BTreeSet<&'a str>,
-    findings: Vec<Finding>,
+    findings: Vec<LintFinding>,
 }
 
 /// Checks every manifest.
 pub(crate) fn check(
     world: &World<'_>,
     sources: &Sources<'_>,
-    config: &Config,
-) -> (Vec<Finding>, Vec<Undecided>) {
+    config: &FenceConfig,
+) -> (Vec<LintFinding>, Vec<UndecidedReason>) {
     let names = world.capability.iter().filter_map(|index| world.package(*index));
-    let mut check =
-        Check { config, names: names.map(|package| package.name.as_str()).collect(), findings: Vec::new() };
+    let mut check = ManifestChecker {
+        config,
+        names: names.map(|package| package.name.as_str()).collect(),
+        findings: Vec::new(),
+    };
     let mut undecided = Vec::new();
     let mut with = |manifest: &Manifest, look: &mut dyn FnMut(&DeTable<'_>, &Manifest)| match DeTable::parse(
         &manifest.text,
     ) {
         Ok(document) => look(document.get_ref(), manifest),
-        Err(error) => undecided.push(Undecided::new(
+        Err(error) => undecided.push(UndecidedReason::new(
             "fence/manifest",
             format!("{} is not TOML: {}", manifest.path, error.message()),
         )),
@@ -75,7 +78,7 @@ pub(crate) fn check(
     (check.findings, undecided)
 }
 
-impl Check<'_> {
+impl ManifestChecker<'_> {
     fn report(
         &mut self,
         manifest: &Manifest,
@@ -95,8 +98,8 @@ impl Check<'_> {
             .get(at)
             .map_or(1, |text| text.lines().next().map_or(1, |line| line.chars().count()));
         let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
-        self.findings.push(Finding {
-            rule: Rule::F11,
+        self.findings.push(LintFinding {
+            rule: LintRule::F11,
             route,
             ty: None,
             site: Site { file: manifest.path.to_string(), line, column },
@@ -204,7 +207,13 @@ impl Check<'_> {
         None
     }
 
-    fn member(&mut self, table: &DeTable<'_>, manifest: &Manifest, package: &Package, resolver: Resolver) {
+    fn member(
+        &mut self,
+        table: &DeTable<'_>,
+        manifest: &Manifest,
+        package: &Package,
+        resolver: FeatureResolver,
+    ) {
         let own = self.names.contains(package.name.as_str());
         let mut sections = vec![table];
         for (_, target) in
@@ -220,7 +229,7 @@ impl Check<'_> {
                 ("dev-dependencies", DependencyKind::Dev),
                 ("dev_dependencies", DependencyKind::Dev),
             ] {
-                if kind == DependencyKind::Dev && resolver != Resolver::Unifies {
+                if kind == DependencyKind::Dev && resolver != FeatureResolver::Unifies {
                     continue;
                 }
                 let Some((_, dependencies)) = get(section, name) else { continue };

@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collect::Maker;
-use crate::macros::{Arm, Build, MacroRules};
+use crate::macros::{MacroArm, MacroRules, ParamUse};
 use crate::ty::Name;
 use crate::world::World;
 
 /// Macros by name, with the positions of each arm, including those of one macro that it calls.
 #[derive(Debug, Default)]
-pub(crate) struct Marks {
-    by_package: BTreeMap<(usize, Name), Vec<Arm>>,
-    anywhere: BTreeMap<Name, Vec<Arm>>,
+pub(crate) struct MacroIndex {
+    by_package: BTreeMap<(usize, Name), Vec<MacroArm>>,
+    anywhere: BTreeMap<Name, Vec<MacroArm>>,
     methods: BTreeMap<Name, Vec<Maker>>,
 }
 
-impl Marks {
+impl MacroIndex {
     pub(crate) fn read(world: &World<'_>) -> Self {
         let mut methods: BTreeMap<Name, Vec<Maker>> = BTreeMap::new();
         let mut own: BTreeMap<(usize, Name), MacroRules> = BTreeMap::new();
@@ -35,7 +35,7 @@ impl Marks {
                 entry.join(rules.clone());
             }
         }
-        let mut anywhere: BTreeMap<Name, Vec<Arm>> = BTreeMap::new();
+        let mut anywhere: BTreeMap<Name, Vec<MacroArm>> = BTreeMap::new();
         for ((_, name), rules) in &own {
             anywhere.entry(Name::clone(name)).or_default().extend(rules.arms.iter().cloned());
         }
@@ -51,8 +51,8 @@ impl Marks {
                 let arms = rules.arms.iter().map(|arm| with_handed(arm, |to| lookup(*package, to))).collect();
                 ((*package, Name::clone(name)), arms)
             })
-            .collect::<BTreeMap<_, Vec<Arm>>>();
-        let mut all: BTreeMap<Name, Vec<Arm>> = BTreeMap::new();
+            .collect::<BTreeMap<_, Vec<MacroArm>>>();
+        let mut all: BTreeMap<Name, Vec<MacroArm>> = BTreeMap::new();
         for ((_, name), arms) in &by_package {
             all.entry(Name::clone(name)).or_default().extend(arms.iter().cloned());
         }
@@ -65,7 +65,7 @@ impl Marks {
     }
 
     /// Returns the arms of a macro: those of the package, else those of any package.
-    pub(crate) fn find(&self, package: usize, name: &str) -> Option<&[Arm]> {
+    pub(crate) fn find(&self, package: usize, name: &str) -> Option<&[MacroArm]> {
         self.by_package
             .get(&(package, Name::from(name)))
             .or_else(|| self.anywhere.get(name))
@@ -75,14 +75,14 @@ impl Marks {
 
 /// Adds the positions of the macros that an arm calls. One level is followed; deeper calls are blind spot
 /// B09.
-fn with_handed<'m>(arm: &Arm, lookup: impl Fn(&Name) -> &'m [Arm]) -> Arm {
+fn with_handed<'m>(arm: &MacroArm, lookup: impl Fn(&Name) -> &'m [MacroArm]) -> MacroArm {
     let mut out = arm.clone();
     for handed in &arm.hands {
         for target in lookup(&handed.to) {
             let by_place = target.places.as_ref().filter(|places| places.len() == handed.parts.len());
             for (at, params) in handed.parts.iter().enumerate() {
                 let bound = by_place.and_then(|places| places.get(at).cloned());
-                let builds: Vec<Build> = target
+                let builds: Vec<ParamUse> = target
                     .builds
                     .iter()
                     .filter(|(name, _)| match &bound {

@@ -2,15 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Undecided;
-use crate::config::Config;
-use crate::report::Report;
+use crate::UndecidedReason;
+use crate::config::FenceConfig;
+use crate::report::FenceReport;
 use crate::sources::{Package, Sources, TargetKind};
 use crate::ty::Name;
 use crate::world::{self, World};
 
 /// Determines which packages are scanned, and for what.
-pub(crate) fn read<'a>(sources: &'a Sources<'_>, config: &Config, report: &mut Report) -> World<'a> {
+pub(crate) fn read<'a>(
+    sources: &'a Sources<'_>,
+    config: &FenceConfig,
+    report: &mut FenceReport,
+) -> World<'a> {
     let packages = &sources.packages;
     let by_name = |names: &[String]| -> BTreeSet<usize> {
         let known = packages.iter().enumerate().filter(|(_, package)| names.contains(&package.name));
@@ -22,13 +26,13 @@ pub(crate) fn read<'a>(sources: &'a Sources<'_>, config: &Config, report: &mut R
     for name in wanted {
         if !packages.iter().any(|package| package.name == *name) {
             let message = format!("no package of the workspace has the name `{name}`");
-            report.undecided.push(Undecided::new("fence/no-match", message));
+            report.undecided.push(UndecidedReason::new("fence/no-match", message));
         }
     }
     if config.capability_crates.is_empty() && config.race.is_none() && config.restricted.is_empty() {
         let message =
             "the config names no capability crate, race type or restricted function, so no rule applies";
-        report.undecided.push(Undecided::new("fence/no-match", message));
+        report.undecided.push(UndecidedReason::new("fence/no-match", message));
     }
     let special: BTreeSet<usize> = capability.union(&races).copied().collect();
     let edges: Vec<BTreeSet<usize>> =

@@ -32,7 +32,7 @@ pub(crate) enum Tree {
 
 /// The accepted contents of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Shape {
+pub(crate) enum FileShape {
     Module,
     Included,
 }
@@ -59,10 +59,10 @@ fn at(span: Span, what: impl Into<String>) -> Unparsed {
 }
 
 /// Parses one file. The spans are valid until the thread's next [`forget_spans`].
-pub(crate) fn parse(bytes: &[u8], shape: Shape) -> Result<Tree, Unparsed> {
+pub(crate) fn parse(bytes: &[u8], shape: FileShape) -> Result<Tree, Unparsed> {
     let tokens = tokens(bytes)?;
     // The tokens are copied only if a second attempt may be needed.
-    let second = (shape == Shape::Included).then(|| tokens.clone());
+    let second = (shape == FileShape::Included).then(|| tokens.clone());
     let module = |input: ParseStream<'_>| {
         check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
         input.parse::<syn::File>()
@@ -82,7 +82,7 @@ pub(crate) fn parse(bytes: &[u8], shape: Shape) -> Result<Tree, Unparsed> {
 }
 
 /// A part of a file.
-pub(crate) enum Part<'p> {
+pub(crate) enum FilePart<'p> {
     /// The attributes of the file itself, before its items.
     Attributes(&'p [syn::Attribute]),
     Item(&'p syn::Item),
@@ -91,14 +91,14 @@ pub(crate) enum Part<'p> {
 /// Parses one file item by item and drops each before the next, since the tree of a whole file takes many
 /// times
 /// its bytes.
-pub(crate) fn each_part(bytes: &[u8], mut one: impl FnMut(Part<'_>)) -> Result<(), Unparsed> {
+pub(crate) fn each_part(bytes: &[u8], mut one: impl FnMut(FilePart<'_>)) -> Result<(), Unparsed> {
     let tokens = tokens(bytes)?;
     let walk = |input: ParseStream<'_>| {
         check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
-        one(Part::Attributes(&input.call(syn::Attribute::parse_inner)?));
+        one(FilePart::Attributes(&input.call(syn::Attribute::parse_inner)?));
         while !input.is_empty() {
             let item: syn::Item = input.parse()?;
-            one(Part::Item(&item));
+            one(FilePart::Item(&item));
         }
         Ok(())
     };
@@ -177,7 +177,7 @@ fn too_deep(what: &str) -> String {
 
 /// One run of tokens at one level, between separators.
 #[derive(Default)]
-struct Run<'a> {
+struct TokenRun<'a> {
     cost: u32,
     prefix: u32,
     open: u32,
@@ -210,8 +210,8 @@ pub(crate) fn check_depth(start: Cursor<'_>) -> Result<u32, (Span, String)> {
     let mut worst = 0;
     let mut stack = vec![Pending { cursor: start, base: 0, depth: 0, level: Level::Code }];
     while let Some(pending) = stack.pop() {
-        let mut run = Run::default();
-        let mut before = [Kind::Start; 2];
+        let mut run = TokenRun::default();
+        let mut before = [TokenKind::Start; 2];
         let mut cursor = pending.cursor;
         while !cursor.eof() {
             let (kind, next) = classify(cursor, pending.level, before);
@@ -237,7 +237,7 @@ pub(crate) fn check_depth(start: Cursor<'_>) -> Result<u32, (Span, String)> {
 }
 
 #[derive(Clone, Copy)]
-enum Kind<'a> {
+enum TokenKind<'a> {
     Start,
     Separator(char),
     Brace(Cursor<'a>, Level),
@@ -257,68 +257,74 @@ const KEYWORDS: &[&str] = &[
     "unsafe", "const", "static", "async", "where", "dyn", "impl", "ref", "box", "for", "continue", "become",
 ];
 
-fn classify<'a>(cursor: Cursor<'a>, level: Level, before: [Kind<'a>; 2]) -> (Kind<'a>, Cursor<'a>) {
+fn classify<'a>(cursor: Cursor<'a>, level: Level, before: [TokenKind<'a>; 2]) -> (TokenKind<'a>, Cursor<'a>) {
     if let Some((inner, delimiter, _, next)) = cursor.any_group() {
-        let called = matches!(before, [Kind::Word, Kind::Operator('!')] | [Kind::Operator('!'), Kind::Word]);
+        let called = matches!(
+            before,
+            [TokenKind::Word, TokenKind::Operator('!')] | [TokenKind::Operator('!'), TokenKind::Word]
+        );
         let inside = if called { Level::Macro } else { level };
         let kind = if delimiter == Delimiter::Brace {
-            Kind::Brace(inner, inside)
+            TokenKind::Brace(inner, inside)
         } else {
-            Kind::Group(inner, inside)
+            TokenKind::Group(inner, inside)
         };
         return (kind, next);
     }
     if let Some((punct, next)) = cursor.punct() {
         return match punct.as_char() {
-            one @ (';' | ',') => (Kind::Separator(one), next),
-            one => (Kind::Operator(one), next),
+            one @ (';' | ',') => (TokenKind::Separator(one), next),
+            one => (TokenKind::Operator(one), next),
         };
     }
     if let Some((ident, next)) = cursor.ident() {
         let kind = if ident == "else" || ident == "as" {
-            Kind::Link
+            TokenKind::Link
         } else if KEYWORDS.iter().any(|word| ident == word) {
-            Kind::Keyword
+            TokenKind::Keyword
         } else {
-            Kind::Word
+            TokenKind::Word
         };
         return (kind, next);
     }
     let next = cursor.literal().map(|(_, next)| next).or_else(|| cursor.lifetime().map(|(_, next)| next));
     match next.or_else(|| cursor.token_tree().map(|(_, next)| next)) {
-        Some(next) => (Kind::Other, next),
-        None => (Kind::Other, cursor),
+        Some(next) => (TokenKind::Other, next),
+        None => (TokenKind::Other, cursor),
     }
 }
 
 /// Skips `#`, `#!` and the group after them. Attributes form a list, however long, and each line of
 /// documentation is
 /// one of them.
-fn is_attribute(kind: Kind<'_>, before: [Kind<'_>; 2]) -> bool {
+fn is_attribute(kind: TokenKind<'_>, before: [TokenKind<'_>; 2]) -> bool {
     match kind {
-        Kind::Operator('#') => true,
-        Kind::Operator('!') => matches!(before[1], Kind::Operator('#')),
-        Kind::Group(..) => {
-            matches!(before, [_, Kind::Operator('#')] | [Kind::Operator('#'), Kind::Operator('!')])
+        TokenKind::Operator('#') => true,
+        TokenKind::Operator('!') => matches!(before[1], TokenKind::Operator('#')),
+        TokenKind::Group(..) => {
+            matches!(
+                before,
+                [_, TokenKind::Operator('#')] | [TokenKind::Operator('#'), TokenKind::Operator('!')]
+            )
         }
         _ => false,
     }
 }
 
-fn note<'a>(run: &mut Run<'a>, kind: Kind<'a>, next: Cursor<'a>) {
+fn note<'a>(run: &mut TokenRun<'a>, kind: TokenKind<'a>, next: Cursor<'a>) {
     run.cost = run.cost.saturating_add(1);
     match kind {
-        Kind::Brace(inner, level) | Kind::Group(inner, level) => {
+        TokenKind::Brace(inner, level) | TokenKind::Group(inner, level) => {
             run.prefix = 0;
             run.groups.push((inner, level));
         }
-        Kind::Separator(one) => {
+        TokenKind::Separator(one) => {
             run.prefix = 0;
             if one == ';' {
                 run.open = 0;
             }
         }
-        Kind::Operator(one) => {
+        TokenKind::Operator(one) => {
             run.prefix = run.prefix.saturating_add(1);
             match one {
                 '<' if !is_number(next) => run.open = run.open.saturating_add(1),
@@ -327,8 +333,8 @@ fn note<'a>(run: &mut Run<'a>, kind: Kind<'a>, next: Cursor<'a>) {
             }
         }
         // `return return …`, `move || move || …` and `&mut &mut …` nest without brackets as well.
-        Kind::Keyword | Kind::Link => run.prefix = run.prefix.saturating_add(1),
-        Kind::Start | Kind::Word | Kind::Other => run.prefix = 0,
+        TokenKind::Keyword | TokenKind::Link => run.prefix = run.prefix.saturating_add(1),
+        TokenKind::Start | TokenKind::Word | TokenKind::Other => run.prefix = 0,
     }
 }
 
@@ -339,12 +345,12 @@ fn is_number(next: Cursor<'_>) -> bool {
 }
 
 /// Ends a run of tokens at a separator, or at a brace that no expression continues after.
-fn ends_run(previous: Kind<'_>, now: Kind<'_>) -> bool {
+fn ends_run(previous: TokenKind<'_>, now: TokenKind<'_>) -> bool {
     match previous {
-        Kind::Separator(_) => true,
-        Kind::Brace(..) => match now {
-            Kind::Link => false,
-            Kind::Operator(operator) => operator == '#' || operator == '\'',
+        TokenKind::Separator(_) => true,
+        TokenKind::Brace(..) => match now {
+            TokenKind::Link => false,
+            TokenKind::Operator(operator) => operator == '#' || operator == '\'',
             _ => true,
         },
         _ => false,
@@ -352,7 +358,7 @@ fn ends_run(previous: Kind<'_>, now: Kind<'_>) -> bool {
 }
 
 fn close<'a>(
-    run: &mut Run<'a>,
+    run: &mut TokenRun<'a>,
     around: &Pending<'a>,
     span: Span,
     stack: &mut Vec<Pending<'a>>,
@@ -371,6 +377,6 @@ fn close<'a>(
     for (cursor, level) in run.groups.drain(..) {
         stack.push(Pending { cursor, base: cost, depth: around.depth.saturating_add(1), level });
     }
-    *run = Run { open, ..Run::default() };
+    *run = TokenRun { open, ..TokenRun::default() };
     Ok(cost)
 }

@@ -2,39 +2,44 @@
 
 use std::collections::BTreeMap;
 
-use crate::Rule;
+use crate::LintRule;
 use crate::check::Checker;
-use crate::config::Config;
+use crate::config::FenceConfig;
 use crate::inventory::Inventory;
-use crate::marks::Marks;
-use crate::parse::{self, Shape};
-use crate::report::{Finding, Report, Undecided};
+use crate::marks::MacroIndex;
+use crate::parse::{self, FileShape};
+use crate::report::{FenceReport, LintFinding, UndecidedReason};
 use crate::resolve::Resolver;
-use crate::run::{Bytes, Options, fingerprint, one_at_a_time, parallel};
+use crate::run::{Bytes, RunOptions, fingerprint, one_at_a_time, parallel};
 use crate::sources::Sources;
-use crate::words::Words;
+use crate::words::WordFilter;
 use crate::world::World;
 
 /// The data that all files are walked with.
-pub(crate) struct Pass<'p> {
+pub(crate) struct SecondPass<'p> {
     pub(crate) world: &'p World<'p>,
     pub(crate) inventory: &'p Inventory,
-    pub(crate) config: &'p Config,
-    pub(crate) marks: &'p Marks,
-    pub(crate) words: &'p Words,
-    pub(crate) options: Options,
+    pub(crate) config: &'p FenceConfig,
+    pub(crate) marks: &'p MacroIndex,
+    pub(crate) words: &'p WordFilter,
+    pub(crate) options: RunOptions,
 }
 
 /// The result of the second pass over one file.
 #[derive(Default)]
-struct Looked {
-    findings: Vec<Finding>,
-    grants: Vec<Finding>,
+struct FileFindings {
+    findings: Vec<LintFinding>,
+    grants: Vec<LintFinding>,
     changed: bool,
 }
 
-impl Pass<'_> {
-    pub(crate) fn all(&self, sources: &Sources<'_>, bytes: &Bytes, report: &mut Report) -> Vec<Finding> {
+impl SecondPass<'_> {
+    pub(crate) fn all(
+        &self,
+        sources: &Sources<'_>,
+        bytes: &Bytes,
+        report: &mut FenceReport,
+    ) -> Vec<LintFinding> {
         let mut modules: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (index, module) in self.world.modules.iter().enumerate() {
             if module.table == 0 && !module.test {
@@ -53,17 +58,23 @@ impl Pass<'_> {
             if one.changed {
                 let path = self.world.files.get(*file).map_or("", |file| file.path.as_str());
                 let message = format!("{path} changed during the run");
-                report.undecided.push(Undecided::new("fence/changed", message));
+                report.undecided.push(UndecidedReason::new("fence/changed", message));
             }
         }
         self.grants(grants, &mut findings, report);
         findings
     }
 
-    fn second_look(&self, file: usize, modules: &[usize], sources: &Sources<'_>, bytes: &Bytes) -> Looked {
-        let Some(info) = self.world.files.get(file) else { return Looked::default() };
+    fn second_look(
+        &self,
+        file: usize,
+        modules: &[usize],
+        sources: &Sources<'_>,
+        bytes: &Bytes,
+    ) -> FileFindings {
+        let Some(info) = self.world.files.get(file) else { return FileFindings::default() };
         if info.table.is_err() {
-            return Looked::default();
+            return FileFindings::default();
         }
         let read;
         let text = if let Some(kept) = bytes.get(&file) {
@@ -71,20 +82,20 @@ impl Pass<'_> {
         } else {
             match (sources.reader)(&info.path) {
                 Ok(Some(fresh)) => read = fresh,
-                Ok(None) | Err(_) => return Looked { changed: true, ..Looked::default() },
+                Ok(None) | Err(_) => return FileFindings { changed: true, ..FileFindings::default() },
             }
             read.as_slice()
         };
         let capability =
             modules.iter().any(|module| self.world.capability.contains(&self.world.package_of(*module)));
         if !capability && !self.words.in_text(text) {
-            return Looked::default();
+            return FileFindings::default();
         }
         if fingerprint(text) != info.print {
-            return Looked { changed: true, ..Looked::default() };
+            return FileFindings { changed: true, ..FileFindings::default() };
         }
-        let shape = if info.statements { Shape::Included } else { Shape::Module };
-        let mut looked = Looked::default();
+        let shape = if info.statements { FileShape::Included } else { FileShape::Module };
+        let mut looked = FileFindings::default();
         let alone = one_at_a_time(text);
         if let Ok(tree) = parse::parse(text, shape) {
             let resolver = Resolver::new(self.world, self.inventory);
@@ -101,8 +112,13 @@ impl Pass<'_> {
     }
 
     /// F10: exactly one literal of the grant type may exist, in the chokepoint.
-    fn grants(&self, mut grants: Vec<Finding>, findings: &mut Vec<Finding>, report: &mut Report) {
-        if self.config.grant_type.is_none() || self.options.off.has(Rule::F10) {
+    fn grants(
+        &self,
+        mut grants: Vec<LintFinding>,
+        findings: &mut Vec<LintFinding>,
+        report: &mut FenceReport,
+    ) {
+        if self.config.grant_type.is_none() || self.options.off.has(LintRule::F10) {
             return;
         }
         grants.sort_by(|a, b| a.key().cmp(&b.key()));
@@ -112,7 +128,7 @@ impl Pass<'_> {
         if inside.is_empty() && outside.is_empty() {
             let name = self.config.grant_type.as_deref().unwrap_or_default();
             let message = format!("no capability crate has a literal of `{name}`");
-            report.undecided.push(Undecided::new("fence/no-grant", message));
+            report.undecided.push(UndecidedReason::new("fence/no-grant", message));
         }
         findings.extend(outside);
         findings.extend(inside.into_iter().skip(1));

@@ -3,7 +3,7 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
-use crate::report::{Finding, Report};
+use crate::report::{FenceReport, LintFinding};
 use crate::rule::BLIND_SPOTS;
 
 /// Appends formatted text to a `String`, which cannot fail.
@@ -52,7 +52,7 @@ impl Format {
     }
 }
 
-impl Report {
+impl FenceReport {
     /// Renders the findings, each followed by a newline.
     #[must_use]
     pub fn render(&self, format: Format) -> String {
@@ -89,7 +89,7 @@ impl Report {
         out
     }
 
-    fn one(&self, renderer: &Renderer, finding: &Finding, line: &str) -> String {
+    fn one(&self, renderer: &Renderer, finding: &LintFinding, line: &str) -> String {
         let shown = escape(line);
         let span = marked(line, finding);
         let title = Level::ERROR.primary_title(finding.message.as_str()).id(finding.rule.code());
@@ -106,7 +106,7 @@ impl Report {
     }
 
     #[expect(clippy::unused_self, reason = "a method for symmetry with the other parts of the text format")]
-    fn note(&self, finding: &Finding) -> String {
+    fn note(&self, finding: &LintFinding) -> String {
         let mut note = format!("route `{}`", finding.route);
         if !finding.item.is_empty() {
             write_to!(note, ", in `{}`", escape(&finding.item));
@@ -271,7 +271,7 @@ const fn is_hidden(one: char) -> bool {
 }
 
 /// Returns the byte range of the finding in the escaped line.
-fn marked(line: &str, finding: &Finding) -> std::ops::Range<usize> {
+fn marked(line: &str, finding: &LintFinding) -> std::ops::Range<usize> {
     let column = |column: u32| usize::try_from(column.saturating_sub(1)).unwrap_or(0);
     let at = |column: usize| escape(&line.chars().take(column).collect::<String>()).len();
     let start = at(column(finding.site.column));

@@ -1,6 +1,6 @@
 //! The result of a run: findings, undecided parts, and a summary.
 
-use crate::Rule;
+use crate::LintRule;
 
 /// A position in a file. Line and column start at 1, and columns count characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,9 +17,9 @@ pub struct Site {
 /// One match of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct LintFinding {
     /// The rule that matched.
-    pub rule: Rule,
+    pub rule: LintRule,
     /// The spelling that matched, such as `tuple` or `turbofish`.
     pub route: &'static str,
     /// The capability type, if the finding is about one.
@@ -38,8 +38,8 @@ pub struct Finding {
     pub via: Vec<Site>,
 }
 
-impl Finding {
-    pub(crate) fn key(&self) -> (&str, u32, u32, Rule) {
+impl LintFinding {
+    pub(crate) fn key(&self) -> (&str, u32, u32, LintRule) {
         (&self.site.file, self.site.line, self.site.column, self.rule)
     }
 }
@@ -47,14 +47,14 @@ impl Finding {
 /// Something that the run could not decide. The exit code is then 2, whatever was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct Undecided {
+pub struct UndecidedReason {
     /// The stable code.
     pub code: &'static str,
     /// The file, name or setting, and the fault.
     pub message: String,
 }
 
-impl Undecided {
+impl UndecidedReason {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
@@ -63,7 +63,7 @@ impl Undecided {
 /// Numbers and names that show what a run covered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct FenceSummary {
     /// Source files in the scanned packages.
     pub files: usize,
     /// Files that were parsed.
@@ -77,7 +77,7 @@ pub struct Summary {
     /// The constructors that rule F02 knows, as `Type::function`.
     pub constructors: Vec<String>,
     /// Rules that did not apply in this run, with the reason.
-    pub off: Vec<(Rule, String)>,
+    pub off: Vec<(LintRule, String)>,
     /// The number of findings that an allow covered.
     pub allowed: usize,
     /// The number of planted cases with the expected result, and the number of all planted cases.
@@ -86,30 +86,30 @@ pub struct Summary {
 
 /// The result of a run.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) undecided: Vec<Undecided>,
-    pub(crate) summary: Summary,
+pub struct FenceReport {
+    pub(crate) findings: Vec<LintFinding>,
+    pub(crate) undecided: Vec<UndecidedReason>,
+    pub(crate) summary: FenceSummary,
     /// Lines with findings, for [`Format::Text`](crate::Format::Text).
     pub(crate) excerpts: std::collections::BTreeMap<String, std::collections::BTreeMap<u32, String>>,
 }
 
-impl Report {
+impl FenceReport {
     /// Returns the findings, ordered by file, line, column and rule.
     #[must_use]
-    pub fn findings(&self) -> &[Finding] {
+    pub fn findings(&self) -> &[LintFinding] {
         &self.findings
     }
 
     /// Returns the reasons why the run is undecided; empty for a complete run.
     #[must_use]
-    pub fn undecided(&self) -> &[Undecided] {
+    pub fn undecided(&self) -> &[UndecidedReason] {
         &self.undecided
     }
 
     /// Returns what the run covered.
     #[must_use]
-    pub const fn summary(&self) -> &Summary {
+    pub const fn summary(&self) -> &FenceSummary {
         &self.summary
     }
 

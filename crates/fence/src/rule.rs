@@ -8,7 +8,7 @@ use core::fmt;
     clippy::exhaustive_enums,
     reason = "a program that lists the rules should fail to compile when one is added"
 )]
-pub enum Rule {
+pub enum LintRule {
     /// A struct literal, tuple call, unit value or variant of a capability type.
     F01,
     /// A path to a constructor.
@@ -39,7 +39,7 @@ pub enum Rule {
     E01,
 }
 
-impl Rule {
+impl LintRule {
     /// Every rule, in order.
     pub const ALL: [Self; 14] = [
         Self::F01,
@@ -130,7 +130,7 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for LintRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
     }
@@ -138,15 +138,15 @@ impl fmt::Display for Rule {
 
 /// Disabled rules. Only tests disable rules, to show that the self-test notices.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Off(u16);
+pub(crate) struct DisabledRules(u16);
 
-impl Off {
+impl DisabledRules {
     #[cfg(test)]
-    pub(crate) fn only(rule: Rule) -> Self {
+    pub(crate) fn only(rule: LintRule) -> Self {
         Self(1 << (rule as u16))
     }
 
-    pub(crate) const fn has(self, rule: Rule) -> bool {
+    pub(crate) const fn has(self, rule: LintRule) -> bool {
         self.0 & (1 << (rule as u16)) != 0
     }
 }

@@ -6,18 +6,18 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::collect::{self, FileTable, Flag, Keep, Names};
-use crate::config::Config;
+use crate::collect::{self, CfgFlag, CollectOptions, FileTable, NameInterner};
+use crate::config::FenceConfig;
 use crate::inventory::{self, Inventory};
-use crate::marks::Marks;
-use crate::parse::{self, Shape, Tree, Unparsed};
-use crate::pass::Pass;
-use crate::report::{Report, Undecided};
-use crate::rule::Off;
+use crate::marks::MacroIndex;
+use crate::parse::{self, FileShape, Tree, Unparsed};
+use crate::pass::SecondPass;
+use crate::report::{FenceReport, UndecidedReason};
+use crate::rule::DisabledRules;
 use crate::sources::Sources;
-use crate::words::{self, Words};
+use crate::words::{self, WordFilter};
 use crate::world::{self, FileInfo, World};
-use crate::{Rule, allow, holds, manifest, members, whole};
+use crate::{LintRule, allow, holds, manifest, members, whole};
 
 /// The stack size of a worker. Everything that [`parse::check_depth`] accepts fits in it, also in debug
 /// builds.
@@ -29,15 +29,15 @@ const LARGE: usize = 96 << 10;
 
 /// The settings of a run that are not part of the config.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Options {
+pub(crate) struct RunOptions {
     pub(crate) threads: usize,
-    pub(crate) off: Off,
+    pub(crate) off: DisabledRules,
 }
 
-impl Default for Options {
+impl Default for RunOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { threads, off: Off::default() }
+        Self { threads, off: DisabledRules::default() }
     }
 }
 
@@ -49,28 +49,34 @@ pub(crate) type Bytes = BTreeMap<usize, Vec<u8>>;
 /// # Guarantees
 /// The same sources and config give the same report, for any number of threads and any order of files.
 #[must_use]
-pub fn check(sources: &Sources<'_>, config: &Config) -> Report {
-    run(sources, config, Options::default())
+pub fn check(sources: &Sources<'_>, config: &FenceConfig) -> FenceReport {
+    run(sources, config, RunOptions::default())
 }
 
-pub(crate) fn run(sources: &Sources<'_>, config: &Config, options: Options) -> Report {
-    let mut report = Report { undecided: sources.faults.clone(), ..Report::default() };
+pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptions) -> FenceReport {
+    let mut report = FenceReport { undecided: sources.faults.clone(), ..FenceReport::default() };
     report.summary.not_scanned.clone_from(&sources.skipped);
     let mut world = members::read(sources, config, &mut report);
     rules_off(config, &mut report);
     let bytes = read_all(&mut world, sources, config, options);
     let inventory = inventory::read(&world, config);
     holds::check(&world, &inventory, config, &mut report);
-    let marks = Marks::read(&world);
-    let words = Words::read(&world, &inventory, config);
+    let marks = MacroIndex::read(&world);
+    let words = WordFilter::read(&world, &inventory, config);
     let mut findings = {
-        let pass =
-            Pass { world: &world, inventory: &inventory, config, marks: &marks, words: &words, options };
+        let pass = SecondPass {
+            world: &world,
+            inventory: &inventory,
+            config,
+            marks: &marks,
+            words: &words,
+            options,
+        };
         pass.all(sources, &bytes, &mut report)
     };
     findings.extend(whole::opaque(&world, options.off));
     findings.extend(whole::unparsed(&world, options.off));
-    if !options.off.has(Rule::F11) {
+    if !options.off.has(LintRule::F11) {
         let (more, undecided) = manifest::check(&world, sources, config);
         findings.extend(more);
         report.undecided.extend(undecided);
@@ -82,13 +88,13 @@ pub(crate) fn run(sources: &Sources<'_>, config: &Config, options: Options) -> R
     let applied = allow::apply(findings, config);
     report.summary.allowed = applied.covered;
     report.findings = applied.findings;
-    if options.off.has(Rule::F13) {
-        report.findings.retain(|finding| finding.rule != Rule::F13);
+    if options.off.has(LintRule::F13) {
+        report.findings.retain(|finding| finding.rule != LintRule::F13);
     }
     for finding in &report.findings {
-        if finding.rule == Rule::F08 && finding.route.starts_with("un") {
+        if finding.rule == LintRule::F08 && finding.route.starts_with("un") {
             let message = format!("{}: {}", finding.site.file, finding.message);
-            report.undecided.push(Undecided::new("F08", message));
+            report.undecided.push(UndecidedReason::new("F08", message));
         }
     }
     summary(&world, &inventory, config, &mut report);
@@ -97,45 +103,59 @@ pub(crate) fn run(sources: &Sources<'_>, config: &Config, options: Options) -> R
     report
 }
 
-fn rules_off(config: &Config, report: &mut Report) {
-    let mut off = |rules: &[Rule], why: &str| {
+fn rules_off(config: &FenceConfig, report: &mut FenceReport) {
+    let mut off = |rules: &[LintRule], why: &str| {
         report.summary.off.extend(rules.iter().map(|rule| (*rule, why.to_owned())));
     };
     if config.capability_crates.is_empty() {
-        let all = [Rule::F01, Rule::F02, Rule::F03, Rule::F04, Rule::F05, Rule::F06, Rule::F07, Rule::F09];
+        let all = [
+            LintRule::F01,
+            LintRule::F02,
+            LintRule::F03,
+            LintRule::F04,
+            LintRule::F05,
+            LintRule::F06,
+            LintRule::F07,
+            LintRule::F09,
+        ];
         off(&all, "no capability crate in the config");
-        off(&[Rule::F11], "no capability crate in the config");
+        off(&[LintRule::F11], "no capability crate in the config");
     }
     if config.grant_type.is_none() {
-        off(&[Rule::F10], "no `grant-type` in the config");
+        off(&[LintRule::F10], "no `grant-type` in the config");
     }
     if config.mint_callers.is_empty() && config.restricted.is_empty() {
-        off(&[Rule::F12], "no callers in the config");
+        off(&[LintRule::F12], "no callers in the config");
     }
     if config.race.is_none() {
-        off(&[Rule::E01], "no `race` type in the config");
+        off(&[LintRule::E01], "no `race` type in the config");
     }
 }
 
 /// Reads and parses every file of the scanned packages, and the files that those include.
-fn read_all(world: &mut World<'_>, sources: &Sources<'_>, config: &Config, options: Options) -> Bytes {
+fn read_all(
+    world: &mut World<'_>,
+    sources: &Sources<'_>,
+    config: &FenceConfig,
+    options: RunOptions,
+) -> Bytes {
     let mut bytes = Bytes::new();
     let mut kept = 0_usize;
     let owners: BTreeSet<&str> =
         config.restricted.iter().filter_map(|one| one.path.split("::").next()).collect();
     let keep_of = |world: &World<'_>, package: usize| {
         let lib = world.package(package).and_then(crate::sources::Package::lib_name);
-        Keep {
+        CollectOptions {
             signatures: world.capability.contains(&package)
                 || lib.is_some_and(|lib| owners.contains(lib.as_str()))
                 || world.race_dependents.contains(&package),
             fields: world.race_dependents.contains(&package),
         }
     };
-    let mut todo: Vec<(camino::Utf8PathBuf, usize, Shape)> = Vec::new();
+    let mut todo: Vec<(camino::Utf8PathBuf, usize, FileShape)> = Vec::new();
     for package in &world.scanned {
         for file in world.package(*package).map(|package| package.files.as_slice()).unwrap_or_default() {
-            todo.push((file.clone(), *package, Shape::Module));
+            todo.push((file.clone(), *package, FileShape::Module));
         }
     }
     loop {
@@ -147,8 +167,8 @@ fn read_all(world: &mut World<'_>, sources: &Sources<'_>, config: &Config, optio
         todo.sort_by_cached_key(|(path, ..)| (std::cmp::Reverse((sources.sizer)(path)), path.clone()));
         let work: Vec<_> =
             todo.iter().map(|(path, package, shape)| (path, keep_of(world, *package), *shape)).collect();
-        let done = parallel(&work, options.threads, |(path, keep, shape), names: &mut Names| {
-            first_look(path, *keep, *shape, (sources, &config.type_glob), names)
+        let done = parallel(&work, options.threads, |(path, keep, shape), names: &mut NameInterner| {
+            read_names(path, *keep, *shape, sources, &config.type_glob, names)
         });
         for ((path, ..), (info, text)) in todo.iter().zip(done) {
             let index = world.files.len();
@@ -163,7 +183,7 @@ fn read_all(world: &mut World<'_>, sources: &Sources<'_>, config: &Config, optio
         if wanted.is_empty() {
             return bytes;
         }
-        todo = wanted.into_iter().map(|one| (one.path, one.package, Shape::Included)).collect();
+        todo = wanted.into_iter().map(|one| (one.path, one.package, FileShape::Included)).collect();
     }
 }
 
@@ -207,12 +227,13 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
 }
 
 /// Reads a file and collects its names.
-fn first_look(
+fn read_names(
     path: &Utf8Path,
-    keep: Keep,
-    shape: Shape,
-    (sources, glob): (&Sources<'_>, &str),
-    names: &mut Names,
+    keep: CollectOptions,
+    shape: FileShape,
+    sources: &Sources<'_>,
+    glob: &str,
+    names: &mut NameInterner,
 ) -> (FileInfo, Vec<u8>) {
     let missing = |what: String, line: u32| FileInfo {
         path: path.to_path_buf(),
@@ -223,7 +244,7 @@ fn first_look(
     let bytes = match (sources.reader)(path) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
-            let line = u32::from(shape == Shape::Module);
+            let line = u32::from(shape == FileShape::Module);
             return (missing("no such file".to_owned(), line), Vec::new());
         }
         Err(error) => return (missing(format!("cannot read the file: {error}"), 1), Vec::new()),
@@ -232,8 +253,8 @@ fn first_look(
     let alone = one_at_a_time(&bytes);
     // Whether a type of this file may contain a capability must be known before the tree exists.
     let says = words::says_glob(&bytes, glob);
-    let keep = Keep { fields: keep.fields || says, signatures: keep.signatures || says };
-    let table = if shape == Shape::Module {
+    let keep = CollectOptions { fields: keep.fields || says, signatures: keep.signatures || says };
+    let table = if shape == FileShape::Module {
         collect::while_parsed(&bytes, keep, names)
     } else {
         match parse::parse(&bytes, shape) {
@@ -253,7 +274,7 @@ fn first_look(
 }
 
 /// Returns the `cfg`s that a build script sets. Few files contain the word, so others are not parsed for it.
-fn flags(bytes: &[u8]) -> Vec<Flag> {
+fn flags(bytes: &[u8]) -> Vec<CfgFlag> {
     if memchr::memmem::find(bytes, b"rustc-cfg").is_none() {
         return Vec::new();
     }
@@ -266,7 +287,7 @@ pub(crate) fn one_at_a_time(bytes: &[u8]) -> Option<MutexGuard<'static, ()>> {
     (bytes.len() > LARGE).then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn summary(world: &World<'_>, inventory: &Inventory, _: &Config, report: &mut Report) {
+fn summary(world: &World<'_>, inventory: &Inventory, _: &FenceConfig, report: &mut FenceReport) {
     report.summary.files =
         world.files.iter().filter(|file| !matches!(&file.table, Err(error) if error.line == 0)).count();
     report.summary.parsed = world.files.iter().filter(|file| file.table.is_ok()).count();
@@ -287,7 +308,7 @@ fn summary(world: &World<'_>, inventory: &Inventory, _: &Config, report: &mut Re
 }
 
 /// Copies the lines with findings into the report, for the text format.
-fn excerpts(world: &World<'_>, sources: &Sources<'_>, bytes: &Bytes, report: &mut Report) {
+fn excerpts(world: &World<'_>, sources: &Sources<'_>, bytes: &Bytes, report: &mut FenceReport) {
     let mut wanted: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for finding in &report.findings {
         wanted.entry(&finding.site.file).or_default().insert(finding.site.line);

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::Rule;
-use crate::report::{Finding, Report, Site};
+use crate::LintRule;
+use crate::report::{FenceReport, LintFinding, Site};
 
 /// Renders the report as one SARIF log.
-pub(crate) fn render(report: &Report) -> String {
-    let rules: Vec<Value> = Rule::ALL
+pub(crate) fn render(report: &FenceReport) -> String {
+    let rules: Vec<Value> = LintRule::ALL
         .iter()
         .map(|rule| {
             json!({
@@ -55,8 +55,8 @@ pub(crate) fn render(report: &Report) -> String {
     text
 }
 
-fn result(finding: &Finding) -> Value {
-    let index = Rule::ALL.iter().position(|rule| *rule == finding.rule);
+fn result(finding: &LintFinding) -> Value {
+    let index = LintRule::ALL.iter().position(|rule| *rule == finding.rule);
     let mut result = json!({
         "ruleId": finding.rule.code(),
         "ruleIndex": index,

@@ -97,7 +97,7 @@ pub(crate) struct Manifest {
 
 /// How cargo treats the features of dev-dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Resolver {
+pub(crate) enum FeatureResolver {
     /// Resolver 1: they are enabled in every build.
     Unifies,
     /// Resolver 2 and later: they are enabled in builds of tests only.
@@ -119,11 +119,11 @@ pub struct Sources<'a> {
     pub(crate) manifests: Vec<Option<Manifest>>,
     pub(crate) lock: Option<Manifest>,
     pub(crate) cargo_config: Vec<Manifest>,
-    pub(crate) resolver: Resolver,
+    pub(crate) resolver: FeatureResolver,
     /// Packages that are not scanned, with the reason.
     pub(crate) skipped: Vec<String>,
     /// Faults that were found while the workspace was read.
-    pub(crate) faults: Vec<crate::Undecided>,
+    pub(crate) faults: Vec<crate::UndecidedReason>,
 }
 
 impl std::fmt::Debug for Sources<'_> {
@@ -178,7 +178,7 @@ impl<'a> Sources<'a> {
             manifests,
             lock: None,
             cargo_config: Vec::new(),
-            resolver: Resolver::Keeps,
+            resolver: FeatureResolver::Keeps,
             skipped: Vec::new(),
             faults: Vec::new(),
         }

@@ -7,21 +7,21 @@ pub(crate) type Name = Arc<str>;
 
 /// One segment of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seg {
+pub(crate) struct Segment {
     pub(crate) name: Name,
-    pub(crate) args: Vec<Ty>,
+    pub(crate) args: Vec<WrittenType>,
 }
 
 /// The start of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lead {
+pub(crate) enum PathStart {
     /// `::a`.
     Colons,
     /// `a`.
     Name,
 }
 
-impl Lead {
+impl PathStart {
     pub(crate) const fn of(colons: Option<&syn::token::PathSep>) -> Self {
         if colons.is_some() { Self::Colons } else { Self::Name }
     }
@@ -30,15 +30,15 @@ impl Lead {
 /// A path as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Path {
-    pub(crate) leading: Lead,
+    pub(crate) leading: PathStart,
     /// The type in `<T as Trait>::f`, and the number of segments that belong to the trait.
-    pub(crate) qself: Option<(Box<Ty>, usize)>,
-    pub(crate) segs: Vec<Seg>,
+    pub(crate) qself: Option<(Box<WrittenType>, usize)>,
+    pub(crate) segs: Vec<Segment>,
 }
 
 /// A type as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ty {
+pub(crate) enum WrittenType {
     Path(Path),
     Ref(Box<Self>),
     Ptr(Box<Self>),
@@ -72,19 +72,19 @@ impl Path {
 
     pub(crate) fn with_self(path: &syn::Path, qself: Option<&syn::QSelf>) -> Self {
         Self {
-            leading: Lead::of(path.leading_colon.as_ref()),
-            qself: qself.map(|own| (Box::new(Ty::of(&own.ty)), own.position)),
-            segs: path.segments.iter().map(Seg::of).collect(),
+            leading: PathStart::of(path.leading_colon.as_ref()),
+            qself: qself.map(|own| (Box::new(WrittenType::of(&own.ty)), own.position)),
+            segs: path.segments.iter().map(Segment::of).collect(),
         }
     }
 
     pub(crate) fn names(names: &[&str]) -> Self {
-        let segs = names.iter().map(|one| Seg { name: Name::from(*one), args: Vec::new() }).collect();
-        Self { leading: Lead::Name, qself: None, segs }
+        let segs = names.iter().map(|one| Segment { name: Name::from(*one), args: Vec::new() }).collect();
+        Self { leading: PathStart::Name, qself: None, segs }
     }
 }
 
-impl Seg {
+impl Segment {
     fn of(segment: &syn::PathSegment) -> Self {
         let args = match &segment.arguments {
             syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => Vec::new(),
@@ -95,18 +95,18 @@ impl Seg {
 }
 
 /// Returns the type arguments of `<…>`. Other arguments are skipped.
-pub(crate) fn generic_args(list: &syn::AngleBracketedGenericArguments) -> Vec<Ty> {
+pub(crate) fn generic_args(list: &syn::AngleBracketedGenericArguments) -> Vec<WrittenType> {
     list.args
         .iter()
         .filter_map(|arg| match arg {
-            syn::GenericArgument::Type(ty) => Some(Ty::of(ty)),
-            syn::GenericArgument::AssocType(assoc) => Some(Ty::of(&assoc.ty)),
+            syn::GenericArgument::Type(ty) => Some(WrittenType::of(ty)),
+            syn::GenericArgument::AssocType(assoc) => Some(WrittenType::of(&assoc.ty)),
             _ => None,
         })
         .collect()
 }
 
-impl Ty {
+impl WrittenType {
     pub(crate) fn of(ty: &syn::Type) -> Self {
         match ty {
             syn::Type::Array(array) => Self::Array(Box::new(Self::of(&array.elem))),
@@ -139,12 +139,14 @@ impl Ty {
     }
 }
 
-fn bound_output(bound: &syn::TypeParamBound) -> Option<Vec<Ty>> {
+fn bound_output(bound: &syn::TypeParamBound) -> Option<Vec<WrittenType>> {
     let syn::TypeParamBound::Trait(bound) = bound else { return None };
     match &bound.path.segments.last()?.arguments {
         syn::PathArguments::AngleBracketed(list) => Some(generic_args(list)),
         // `impl Fn() -> T` is called for a T, just as a function pointer is.
-        syn::PathArguments::Parenthesized(call) => Some(vec![Ty::Ptr(Box::new(Ty::of_return(&call.output)))]),
+        syn::PathArguments::Parenthesized(call) => {
+            Some(vec![WrittenType::Ptr(Box::new(WrittenType::of_return(&call.output)))])
+        }
         syn::PathArguments::None => None,
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::Config;
+use crate::config::FenceConfig;
 use crate::inventory::{Watched, type_name};
-use crate::resolve::{RTy, Resolver, Scope};
+use crate::resolve::{KnownType, Resolver, Scope};
 use crate::ty::Name;
 
 /// Finds the functions with listed callers.
-pub(crate) fn read(resolver: &Resolver<'_>, config: &Config) -> Vec<Watched> {
+pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Vec<Watched> {
     let mut watched = Vec::new();
     if !config.mint_callers.is_empty() {
         owners(resolver, config, &mut watched);
@@ -20,7 +20,7 @@ pub(crate) fn read(resolver: &Resolver<'_>, config: &Config) -> Vec<Watched> {
 }
 
 /// Adds the types that own a chokepoint, with all functions that return the owner or a capability.
-fn owners(resolver: &Resolver<'_>, config: &Config, watched: &mut Vec<Watched>) {
+fn owners(resolver: &Resolver<'_>, config: &FenceConfig, watched: &mut Vec<Watched>) {
     for (index, module) in resolver.world.modules.iter().enumerate() {
         let package = resolver.world.package_of(index);
         if module.test || !resolver.world.capability.contains(&package) {
@@ -35,7 +35,7 @@ fn owners(resolver: &Resolver<'_>, config: &Config, watched: &mut Vec<Watched>) 
             if !def.fns.iter().any(|sig| config.is_chokepoint(&owner, &sig.name)) {
                 continue;
             }
-            let RTy::Own { place, .. } = &own else { continue };
+            let KnownType::Own { place, .. } = &own else { continue };
             let mut functions = BTreeSet::new();
             let mut methods = BTreeSet::new();
             for sig in def.fns.iter().filter(|sig| !sig.test) {
@@ -78,15 +78,15 @@ fn owners(resolver: &Resolver<'_>, config: &Config, watched: &mut Vec<Watched>) 
     }
 }
 
-fn names_own(ty: &crate::ty::Ty, own: &str) -> bool {
-    use crate::ty::Ty;
+fn names_own(ty: &crate::ty::WrittenType, own: &str) -> bool {
+    use crate::ty::WrittenType;
     match ty {
-        Ty::Path(path) => path.segs.iter().any(|seg| {
+        WrittenType::Path(path) => path.segs.iter().any(|seg| {
             &*seg.name == "Self" || &*seg.name == own || seg.args.iter().any(|arg| names_own(arg, own))
         }),
-        Ty::Tuple(parts) => parts.iter().any(|part| names_own(part, own)),
-        Ty::Array(inner) => names_own(inner, own),
-        Ty::Ref(_) | Ty::Ptr(_) | Ty::Infer | Ty::Other => false,
+        WrittenType::Tuple(parts) => parts.iter().any(|part| names_own(part, own)),
+        WrittenType::Array(inner) => names_own(inner, own),
+        WrittenType::Ref(_) | WrittenType::Ptr(_) | WrittenType::Infer | WrittenType::Other => false,
     }
 }
 
@@ -117,8 +117,8 @@ fn find(resolver: &Resolver<'_>, path: &str, callers: &[String], watched: &mut V
             let scope = Scope { module: index, frames: &[], own: None };
             let own = resolver.ty(scope, &def.own);
             let (place, module_of) = match &own {
-                RTy::Own { place, .. } => (place.clone(), defined_in(resolver, place)),
-                RTy::Cap(id) => {
+                KnownType::Own { place, .. } => (place.clone(), defined_in(resolver, place)),
+                KnownType::Cap(id) => {
                     let Some(found) = resolver.inventory.types.get(*id) else { continue };
                     let Some(info) = resolver.world.modules.get(found.module) else { continue };
                     ((info.file, info.table, Name::clone(&found.name)), Some(found.module))
@@ -135,7 +135,7 @@ fn find(resolver: &Resolver<'_>, path: &str, callers: &[String], watched: &mut V
     }
 }
 
-fn defined_in(resolver: &Resolver<'_>, place: &crate::resolve::PlaceOf) -> Option<usize> {
+fn defined_in(resolver: &Resolver<'_>, place: &crate::resolve::TypeLocation) -> Option<usize> {
     resolver.world.modules.iter().position(|module| module.file == place.0 && module.table == place.1)
 }
 

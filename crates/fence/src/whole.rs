@@ -1,21 +1,21 @@
 //! Findings about whole files and packages: unreadable files, unsafe code that is not forbidden, build
 //! scripts.
 
-use crate::Rule;
+use crate::LintRule;
 use crate::collect::FileTable;
-use crate::config::Config;
-use crate::report::{Finding, Site};
-use crate::rule::Off;
+use crate::config::FenceConfig;
+use crate::report::{LintFinding, Site};
+use crate::rule::DisabledRules;
 use crate::sources::TargetKind;
 use crate::world::World;
 
-pub(crate) fn opaque(world: &World<'_>, off: Off) -> Vec<Finding> {
-    if off.has(Rule::F08) {
+pub(crate) fn opaque(world: &World<'_>, off: DisabledRules) -> Vec<LintFinding> {
+    if off.has(LintRule::F08) {
         return Vec::new();
     }
     let all = world.opaque.iter();
-    all.map(|one| Finding {
-        rule: Rule::F08,
+    all.map(|one| LintFinding {
+        rule: LintRule::F08,
         route: one.route,
         ty: None,
         site: one.site.clone(),
@@ -28,8 +28,8 @@ pub(crate) fn opaque(world: &World<'_>, off: Off) -> Vec<Finding> {
     .collect()
 }
 
-pub(crate) fn unparsed(world: &World<'_>, off: Off) -> Vec<Finding> {
-    if off.has(Rule::F08) {
+pub(crate) fn unparsed(world: &World<'_>, off: DisabledRules) -> Vec<LintFinding> {
+    if off.has(LintRule::F08) {
         return Vec::new();
     }
     let failed = world.files.iter().filter_map(|file| match &file.table {
@@ -39,8 +39,8 @@ pub(crate) fn unparsed(world: &World<'_>, off: Off) -> Vec<Finding> {
     failed
         .map(|(file, error)| {
             let message = format!("cannot parse this file as Rust: {}", error.what);
-            Finding {
-                rule: Rule::F08,
+            LintFinding {
+                rule: LintRule::F08,
                 route: "unparsed",
                 ty: None,
                 site: Site { file: file.path.to_string(), line: error.line, column: error.column },
@@ -55,7 +55,7 @@ pub(crate) fn unparsed(world: &World<'_>, off: Off) -> Vec<Finding> {
 }
 
 /// F11: reports dependents that do not forbid unsafe code.
-pub(crate) fn forbids(world: &World<'_>, config: &Config) -> Vec<Finding> {
+pub(crate) fn forbids(world: &World<'_>, config: &FenceConfig) -> Vec<LintFinding> {
     if !config.require_forbid_unsafe {
         return Vec::new();
     }
@@ -69,8 +69,8 @@ pub(crate) fn forbids(world: &World<'_>, config: &Config) -> Vec<Finding> {
         }
         let Some(file) = world.files.get(root.file) else { continue };
         if file.table.as_ref().is_ok_and(|table: &FileTable| !table.forbids_unsafe) {
-            findings.push(Finding {
-                rule: Rule::F11,
+            findings.push(LintFinding {
+                rule: LintRule::F11,
                 route: "forbid-unsafe",
                 ty: None,
                 site: Site { file: file.path.to_string(), line: 1, column: 1 },
@@ -89,7 +89,7 @@ pub(crate) fn forbids(world: &World<'_>, config: &Config) -> Vec<Finding> {
 }
 
 /// F11: reports a build script that enables test-only code in every build.
-pub(crate) fn flags(world: &World<'_>, config: &Config) -> Vec<Finding> {
+pub(crate) fn flags(world: &World<'_>, config: &FenceConfig) -> Vec<LintFinding> {
     let mut findings = Vec::new();
     for module in &world.modules {
         let krate = world.krates.get(module.krate);
@@ -105,8 +105,8 @@ pub(crate) fn flags(world: &World<'_>, config: &Config) -> Vec<Finding> {
             let test_only =
                 feature.is_some_and(|name| config.test_only_features.iter().any(|known| known == name));
             if plain == "test" || test_only {
-                findings.push(Finding {
-                    rule: Rule::F11,
+                findings.push(LintFinding {
+                    rule: LintRule::F11,
                     route: "build-script",
                     ty: None,
                     site: Site { file: file.path.to_string(), line: flag.line, column: flag.column },

@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 
 use crate::collect::TypeDef;
-use crate::config::{Config, glob_with_stem};
-use crate::ty::{Name, Ty};
+use crate::config::{FenceConfig, glob_with_stem};
+use crate::ty::{Name, WrittenType};
 use crate::world::World;
 
 /// The names that a finding needs. A file without any of them has no finding.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct WordFilter {
     names: BTreeSet<Name>,
     /// The lengths of the names, as bits, by first byte.
     starts: Box<[u64; 256]>,
@@ -20,10 +20,14 @@ pub(crate) struct Words {
     longest: String,
 }
 
-impl Words {
+impl WordFilter {
     /// Collects the names of the inventory, and every other name that code of the scanned crates uses for
     /// them.
-    pub(crate) fn read(world: &World<'_>, inventory: &crate::inventory::Inventory, config: &Config) -> Self {
+    pub(crate) fn read(
+        world: &World<'_>,
+        inventory: &crate::inventory::Inventory,
+        config: &FenceConfig,
+    ) -> Self {
         let mut names: BTreeSet<Name> = BTreeSet::new();
         for ty in &inventory.types {
             names.insert(Name::clone(&ty.name));
@@ -131,7 +135,7 @@ fn length_bit(length: usize) -> u64 {
 
 /// Returns `true` if a file's text contains a word that matches the glob.
 pub(crate) fn says_glob(text: &[u8], glob: &str) -> bool {
-    let words = Words::new(BTreeSet::new(), glob);
+    let words = WordFilter::new(BTreeSet::new(), glob);
     words.in_text(text)
 }
 
@@ -140,14 +144,14 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-fn says(ty: &Ty, names: &BTreeSet<Name>) -> bool {
+fn says(ty: &WrittenType, names: &BTreeSet<Name>) -> bool {
     match ty {
-        Ty::Path(path) => path
+        WrittenType::Path(path) => path
             .segs
             .iter()
             .any(|seg| names.contains(&seg.name) || seg.args.iter().any(|arg| says(arg, names))),
-        Ty::Ref(inner) | Ty::Ptr(inner) | Ty::Array(inner) => says(inner, names),
-        Ty::Tuple(parts) => parts.iter().any(|part| says(part, names)),
-        Ty::Infer | Ty::Other => false,
+        WrittenType::Ref(inner) | WrittenType::Ptr(inner) | WrittenType::Array(inner) => says(inner, names),
+        WrittenType::Tuple(parts) => parts.iter().any(|part| says(part, names)),
+        WrittenType::Infer | WrittenType::Other => false,
     }
 }

@@ -5,15 +5,15 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
-use crate::config::Config;
+use crate::config::FenceConfig;
 use crate::disk;
 use crate::error::FenceErrorKind;
 use crate::manifest::dig;
 use crate::sources::{
-    Dependency, DependencyKind, Manifest, Package, Resolver, Sources, Target, TargetKind,
+    Dependency, DependencyKind, FeatureResolver, Manifest, Package, Sources, Target, TargetKind,
     conventional_targets,
 };
-use crate::{FenceError, Undecided};
+use crate::{FenceError, UndecidedReason};
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -49,14 +49,14 @@ struct MetaDependency {
 }
 
 /// A workspace whose config is not read yet.
-pub(crate) struct Found {
+pub(crate) struct DiskWorkspace {
     pub(crate) root: Utf8PathBuf,
     pub(crate) root_manifest: Manifest,
     metadata: Metadata,
 }
 
 /// Asks cargo which workspace a directory or manifest belongs to.
-pub(crate) fn find(path: &Utf8Path) -> Result<Found, FenceError> {
+pub(crate) fn find(path: &Utf8Path) -> Result<DiskWorkspace, FenceError> {
     let manifest =
         if path.extension() == Some("toml") { path.to_path_buf() } else { path.join("Cargo.toml") };
     let output = disk::cargo_metadata(&manifest)?;
@@ -65,23 +65,23 @@ pub(crate) fn find(path: &Utf8Path) -> Result<Found, FenceError> {
     let root = metadata.workspace_root.clone();
     let text = disk::read_text(&root.join("Cargo.toml"))?;
     let root_manifest = Manifest { path: Utf8PathBuf::from("Cargo.toml"), text };
-    Ok(Found { root, root_manifest, metadata })
+    Ok(DiskWorkspace { root, root_manifest, metadata })
 }
 
-impl Found {
+impl DiskWorkspace {
     /// Reads the config from the root manifest; without one, returns the defaults.
-    pub(crate) fn config(&self) -> Result<Config, FenceError> {
+    pub(crate) fn config(&self) -> Result<FenceConfig, FenceError> {
         let text = &self.root_manifest.text;
         for path in [["workspace", "metadata", "plugward-fence"], ["package", "metadata", "plugward-fence"]] {
-            if let Some(config) = Config::from_manifest(text, "Cargo.toml", &path)? {
+            if let Some(config) = FenceConfig::from_manifest(text, "Cargo.toml", &path)? {
                 return Ok(self.with_default_crate(config));
             }
         }
-        Ok(self.with_default_crate(Config::for_crates(&[])))
+        Ok(self.with_default_crate(FenceConfig::for_crates(&[])))
     }
 
     /// Adds the default capability crate to a config that names none, if it is a member.
-    pub(crate) fn with_default_crate(&self, mut config: Config) -> Config {
+    pub(crate) fn with_default_crate(&self, mut config: FenceConfig) -> FenceConfig {
         let known = |name: &str| self.metadata.packages.iter().any(|package| package.name == name);
         if config.capability_crates.is_empty() && known(crate::config::DEFAULT_CRATE) {
             config.capability_crates.push(crate::config::DEFAULT_CRATE.to_owned());
@@ -90,7 +90,7 @@ impl Found {
     }
 
     /// Lists the packages and files to read. No source file is opened yet.
-    pub(crate) fn sources(self, config: &Config) -> Sources<'static> {
+    pub(crate) fn sources(self, config: &FenceConfig) -> Sources<'static> {
         let mut faults = Vec::new();
         let mut skipped = Vec::new();
         let root = self.root.clone();
@@ -98,7 +98,7 @@ impl Found {
             self.metadata.packages.iter().map(|package| member(&root, package)).collect();
         packages.sort_by(|a, b| a.dir.cmp(&b.dir));
         let skip = BTreeSet::from([self.metadata.target_directory.clone()]);
-        let mut seen = disk::Seen::default();
+        let mut seen = disk::VisitedFiles::default();
         let mut listing = disk::list(&root, Utf8Path::new(""), &skip, &mut seen);
         for package in packages.iter().filter(|package| package.dir.starts_with("..")) {
             let more = disk::list(&root, &package.dir, &skip, &mut seen);
@@ -106,14 +106,15 @@ impl Found {
             listing.manifests.extend(more.manifests);
             listing.faults.extend(more.faults);
         }
-        faults.extend(listing.faults.iter().map(|fault| Undecided::new("fence/no-files", fault.clone())));
+        faults
+            .extend(listing.faults.iter().map(|fault| UndecidedReason::new("fence/no-files", fault.clone())));
         let mut manifests = Vec::new();
         for package in &packages {
             let path = package.dir.join("Cargo.toml");
             match disk::read_text(&root.join(&path)) {
                 Ok(text) => manifests.push(Some(Manifest { path, text })),
                 Err(error) => {
-                    faults.push(Undecided::new("fence/manifest", error.to_string()));
+                    faults.push(UndecidedReason::new("fence/manifest", error.to_string()));
                     manifests.push(None);
                 }
             }
@@ -154,7 +155,7 @@ impl Found {
         packages: &mut Vec<Package>,
         manifests: &mut Vec<Option<Manifest>>,
         listing: &disk::Listing,
-        config: &Config,
+        config: &FenceConfig,
         skipped: &mut Vec<String>,
     ) {
         let names: BTreeSet<&str> = config
@@ -177,7 +178,7 @@ impl Found {
                 continue;
             };
             match nested_package(document.get_ref(), &dir, &names) {
-                Nested::Sees(mut package) => {
+                NestedPackage::Sees(mut package) => {
                     let below: Vec<Utf8PathBuf> =
                         listing.sources.iter().filter(|file| file.starts_with(&dir)).cloned().collect();
                     let mut targets = conventional_targets(&package.name, &dir, &below);
@@ -186,7 +187,7 @@ impl Found {
                     packages.push(*package);
                     manifests.push(Some(Manifest { path: path.clone(), text: text.clone() }));
                 }
-                Nested::SeesNone(name) => {
+                NestedPackage::SeesNone(name) => {
                     skipped.push(format!(
                         "package {name} at {dir} is not a member and does not depend on a checked crate"
                     ));
@@ -195,13 +196,13 @@ impl Found {
                     packages.push(hollow(&name, dir));
                     manifests.push(None);
                 }
-                Nested::NoPackage => {}
+                NestedPackage::NoPackage => {}
             }
         }
     }
 }
 
-enum Nested {
+enum NestedPackage {
     Sees(Box<Package>),
     SeesNone(String),
     /// A workspace root without a package.
@@ -222,9 +223,9 @@ fn hollow(name: &str, dir: Utf8PathBuf) -> Package {
     }
 }
 
-fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -> Nested {
+fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -> NestedPackage {
     let text = |path: &[&str]| dig(table, path).and_then(|value| value.get_ref().as_str().map(str::to_owned));
-    let Some(name) = text(&["package", "name"]) else { return Nested::NoPackage };
+    let Some(name) = text(&["package", "name"]) else { return NestedPackage::NoPackage };
     let mut dependencies = Vec::new();
     let mut sections = vec![table];
     if let Some(targets) = dig(table, &["target"]).and_then(|value| value.get_ref().as_table()) {
@@ -244,7 +245,7 @@ fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -
     }
     let sees = dependencies.iter().any(|dependency| names.contains(dependency.package.as_str()));
     if !sees {
-        return Nested::SeesNone(name);
+        return NestedPackage::SeesNone(name);
     }
     let mut targets = Vec::new();
     if let Some(path) = text(&["lib", "path"]) {
@@ -268,7 +269,7 @@ fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -
             }
         }
     }
-    Nested::Sees(Box::new(Package {
+    NestedPackage::Sees(Box::new(Package {
         edition_2015: text(&["package", "edition"]).is_none_or(|edition| edition == "2015")
             && dig(table, &["package", "edition"]).is_none(),
         name,
@@ -434,8 +435,8 @@ fn cargo_configs(root: &Utf8Path, packages: &[Package]) -> Vec<Manifest> {
 /// Returns how the workspace's resolver treats features of dev-dependencies.
 ///
 /// Resolver 1 enables them in every build.
-fn resolver(root: &str) -> Resolver {
-    let Ok(document) = DeTable::parse(root) else { return Resolver::Keeps };
+fn resolver(root: &str) -> FeatureResolver {
+    let Ok(document) = DeTable::parse(root) else { return FeatureResolver::Keeps };
     let text = |path: &[&str]| {
         dig(document.get_ref(), path).and_then(|value| value.get_ref().as_str().map(str::to_owned))
     };
@@ -444,5 +445,5 @@ fn resolver(root: &str) -> Resolver {
         // A virtual workspace without `resolver` uses version 1, whatever the edition of its members.
         None => text(&["package", "edition"]).is_none_or(|edition| edition == "2015" || edition == "2018"),
     };
-    if first { Resolver::Unifies } else { Resolver::Keeps }
+    if first { FeatureResolver::Unifies } else { FeatureResolver::Keeps }
 }

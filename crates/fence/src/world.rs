@@ -37,7 +37,7 @@ pub(crate) struct Module {
 
 /// A target of a package.
 #[derive(Debug)]
-pub(crate) struct Krate {
+pub(crate) struct CrateTarget {
     pub(crate) package: usize,
     pub(crate) name: Name,
     pub(crate) root: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Krate {
 
 /// A problem with the location of a file, found while the module tree was built.
 #[derive(Debug)]
-pub(crate) struct Opaque {
+pub(crate) struct OpaqueCode {
     pub(crate) site: Site,
     pub(crate) end_column: u32,
     pub(crate) route: &'static str,
@@ -62,12 +62,12 @@ pub(crate) struct World<'a> {
     pub(crate) modules: Vec<Module>,
     /// The first module that uses a file's table.
     pub(crate) homes: BTreeMap<(usize, usize), usize>,
-    pub(crate) krates: Vec<Krate>,
+    pub(crate) krates: Vec<CrateTarget>,
     /// The library crate of each package.
     pub(crate) libs: BTreeMap<usize, usize>,
     /// Names of other crates, by package.
     pub(crate) externs: Vec<BTreeMap<Name, Option<usize>>>,
-    pub(crate) opaque: Vec<Opaque>,
+    pub(crate) opaque: Vec<OpaqueCode>,
     /// The packages whose files are read.
     pub(crate) scanned: BTreeSet<usize>,
     pub(crate) capability: BTreeSet<usize>,
@@ -81,7 +81,7 @@ pub(crate) struct World<'a> {
 }
 
 /// An `include!`d or `#[path]`ed file that has to be read before the module tree is complete.
-pub(crate) struct Wanted {
+pub(crate) struct PendingFile {
     pub(crate) path: Utf8PathBuf,
     pub(crate) package: usize,
 }
@@ -142,7 +142,7 @@ pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
 }
 
 /// Builds the module tree, and returns the files that it needs and that are not read yet.
-pub(crate) fn assemble(world: &mut World<'_>, sources: &Sources<'_>) -> Vec<Wanted> {
+pub(crate) fn assemble(world: &mut World<'_>, sources: &Sources<'_>) -> Vec<PendingFile> {
     world.modules.clear();
     world.homes.clear();
     world.krates.clear();
@@ -161,13 +161,13 @@ pub(crate) fn assemble(world: &mut World<'_>, sources: &Sources<'_>) -> Vec<Want
 
 struct Builder<'w, 'a> {
     world: &'w mut World<'a>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<PendingFile>,
     reached: BTreeSet<usize>,
 }
 
 /// The directories in which the files of a module's children are looked up.
 #[derive(Clone)]
-struct Place {
+struct ChildDirs {
     /// The directory for `mod x;`.
     children: Utf8PathBuf,
     /// The directory that `#[path]` and `include!` are relative to.
@@ -188,12 +188,12 @@ impl Builder<'_, '_> {
         for target in &info.targets {
             let krate = self.world.krates.len();
             let name = Name::from(target.name.replace('-', "_"));
-            self.world.krates.push(Krate { package, name, root: usize::MAX, kind: target.kind });
+            self.world.krates.push(CrateTarget { package, name, root: usize::MAX, kind: target.kind });
             let below_tests = target.root.starts_with(info.dir.join("tests"));
             let test = target.kind == TargetKind::Test && below_tests;
             let Some(file) = self.file(&target.root, package) else { continue };
             let dir = parent(&target.root);
-            let place = Place { children: dir.clone(), beside: dir };
+            let place = ChildDirs { children: dir.clone(), beside: dir };
             let new = NewModule { krate, parent: None, path: Vec::new(), test, via: &[] };
             let root = self.module(file, 0, new, &place, 0);
             if let Some(slot) = self.world.krates.get_mut(krate) {
@@ -219,7 +219,7 @@ impl Builder<'_, '_> {
         let krate = self.world.libs.get(&package).copied().or_else(|| own.first().copied());
         let krate = krate.unwrap_or_else(|| {
             let name = Name::from(info.name.replace('-', "_"));
-            self.world.krates.push(Krate { package, name, root: usize::MAX, kind: TargetKind::Lib });
+            self.world.krates.push(CrateTarget { package, name, root: usize::MAX, kind: TargetKind::Lib });
             self.world.krates.len().saturating_sub(1)
         });
         let (dir, files) = (info.dir.clone(), info.files.clone());
@@ -260,11 +260,18 @@ impl Builder<'_, '_> {
         if let Some(file) = self.world.by_path.get(&path) {
             return Some(*file);
         }
-        self.wanted.push(Wanted { path, package });
+        self.wanted.push(PendingFile { path, package });
         None
     }
 
-    fn module(&mut self, file: usize, table: usize, new: NewModule<'_>, place: &Place, depth: u32) -> usize {
+    fn module(
+        &mut self,
+        file: usize,
+        table: usize,
+        new: NewModule<'_>,
+        place: &ChildDirs,
+        depth: u32,
+    ) -> usize {
         self.reached.insert(file);
         let index = self.world.modules.len();
         let NewModule { krate, parent, path, test, via } = new;
@@ -294,7 +301,7 @@ impl Builder<'_, '_> {
             let mut children = Vec::new();
             let test = test || declared.test;
             if let Some(inline) = declared.inline {
-                let place = Place {
+                let place = ChildDirs {
                     children: place.children.join(&*declared.name),
                     beside: place.children.join(&*declared.name),
                 };
@@ -338,8 +345,8 @@ impl Builder<'_, '_> {
         &mut self,
         module: usize,
         declared: &crate::collect::ModDecl,
-        place: &Place,
-    ) -> Vec<(usize, Place, Option<Site>)> {
+        place: &ChildDirs,
+    ) -> Vec<(usize, ChildDirs, Option<Site>)> {
         let package = self.world.package_of(module);
         let mut found = Vec::new();
         for attr in &declared.paths {
@@ -348,13 +355,13 @@ impl Builder<'_, '_> {
             let width = u32::try_from(attr.value.chars().count()).unwrap_or(0).saturating_add(2);
             if let Some(problem) = self.forbidden_path(&path, package) {
                 // The attribute is the finding. The file itself belongs to another crate.
-                self.opaque(module, &site, width, ("path", problem));
+                self.opaque(module, &site, width, "path", problem);
                 continue;
             }
             if let Some(file) = self.file(&path, package) {
                 // The children of a file named by `#[path]` are next to it.
                 let dir = parent(&path);
-                let place = Place { children: dir.clone(), beside: dir };
+                let place = ChildDirs { children: dir.clone(), beside: dir };
                 found.push((file, place, Some(site)));
             }
         }
@@ -396,13 +403,13 @@ impl Builder<'_, '_> {
         Site { file, line, column }
     }
 
-    fn opaque(&mut self, module: usize, site: &Site, width: u32, (route, message): (&'static str, String)) {
+    fn opaque(&mut self, module: usize, site: &Site, width: u32, route: &'static str, message: String) {
         if self.world.modules.get(module).is_some_and(|module| module.test) {
             return;
         }
         let item = self.world.path_text(module);
         let end_column = site.column.saturating_add(width);
-        self.world.opaque.push(Opaque { site: site.clone(), end_column, route, message, item });
+        self.world.opaque.push(OpaqueCode { site: site.clone(), end_column, route, message, item });
     }
 
     fn opaque_include(
@@ -410,18 +417,19 @@ impl Builder<'_, '_> {
         include: &crate::collect::Include,
         module: usize,
         site: &Site,
-        what: (&'static str, String),
+        route: &'static str,
+        message: String,
     ) {
         if !include.test {
-            self.opaque(module, site, include.end_column.saturating_sub(include.column), what);
+            self.opaque(module, site, include.end_column.saturating_sub(include.column), route, message);
         }
     }
 
-    fn include(&mut self, module: usize, include: &crate::collect::Include, place: &Place, depth: u32) {
+    fn include(&mut self, module: usize, include: &crate::collect::Include, place: &ChildDirs, depth: u32) {
         let site = self.site(module, include.line, include.column);
         let Some(text) = &include.path else {
             let message = "`include!` with a computed path cannot be read".to_owned();
-            self.opaque_include(include, module, &site, ("include-computed", message));
+            self.opaque_include(include, module, &site, "include-computed", message);
             return;
         };
         let package = self.world.package_of(module);
@@ -430,7 +438,7 @@ impl Builder<'_, '_> {
         let path = normal(&here.join(text));
         if path.starts_with("..") || path.is_absolute() {
             let message = format!("`include!` names {path}, which is outside the workspace");
-            self.opaque_include(include, module, &site, ("include-outside", message));
+            self.opaque_include(include, module, &site, "include-outside", message);
             return;
         }
         let Some(file) = self.file(&path, package) else { return };
@@ -441,7 +449,7 @@ impl Builder<'_, '_> {
             .is_some_and(|file| file.table.as_ref().is_err_and(|error| error.line == 0))
         {
             let message = format!("`include!` names {path}, which does not exist");
-            self.opaque_include(include, module, &site, ("include-missing", message));
+            self.opaque_include(include, module, &site, "include-missing", message);
             return;
         }
         let mut via: Vec<Site> = Vec::new();
@@ -470,11 +478,11 @@ fn parent(path: &Utf8Path) -> Utf8PathBuf {
 }
 
 /// Returns the directory of a file's child modules: `a/b` for `a/b.rs`, `a` for `a/mod.rs`.
-fn place_of(path: &Utf8Path) -> Place {
+fn place_of(path: &Utf8Path) -> ChildDirs {
     let dir = parent(path);
     let children = match path.file_stem() {
         Some("mod" | "lib" | "main") | None => dir.clone(),
         Some(stem) => dir.join(stem),
     };
-    Place { children, beside: dir }
+    ChildDirs { children, beside: dir }
 }

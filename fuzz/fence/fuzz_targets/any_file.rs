@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plugward_fence::{Config, DependencyKind, PackageSpec, Sources, check};
+use plugward_fence::{FenceConfig, DependencyKind, PackageSpec, Sources, check};
 use std::collections::BTreeMap;
 
 const CAPS: &[u8] = b"pub struct NetCapability(pub u32); impl NetCapability { pub fn mint() -> Self { Self(1) } }";
@@ -16,6 +16,6 @@ fuzz_target!(|bytes: &[u8]| {
         PackageSpec::new("caps", "caps"),
         PackageSpec::new("app", "app").depends_on("caps", None, DependencyKind::Normal),
     ];
-    let report = check(&Sources::in_memory(&packages, &files), &Config::for_crates(&["caps"]));
+    let report = check(&Sources::in_memory(&packages, &files), &FenceConfig::for_crates(&["caps"]));
     assert!(report.exit_code() <= 2);
 });

@@ -4,10 +4,10 @@ use proc_macro2::Span;
 use syn::visit::Visit;
 
 use super::Checker;
-use super::general::{General, general};
-use crate::Rule;
+use super::general::{GeneralConstructor, general};
+use crate::LintRule;
 use crate::collect::{Maker, makes_by_bound};
-use crate::resolve::RTy;
+use crate::resolve::KnownType;
 use crate::ty::{Name, bare, generic_args};
 
 impl Checker<'_> {
@@ -58,13 +58,13 @@ impl Checker<'_> {
         self.race_method(one);
         self.watched_method(&one.method);
         if let Some(list) = &one.turbofish {
-            let args: Vec<RTy> =
+            let args: Vec<KnownType> =
                 generic_args(list).iter().map(|arg| self.resolver.ty(self.scope(), arg)).collect();
             let name = bare(&one.method);
             let kind = match name.as_str() {
                 // `Iterator::sum`, and serde_json's `into_iter::<T>()`, which deserializes a stream.
-                "sum" | "product" => Some(General::Collect),
-                "into_iter" => Some(General::Deserialize),
+                "sum" | "product" => Some(GeneralConstructor::Collect),
+                "into_iter" => Some(GeneralConstructor::Deserialize),
                 other => general(other),
             };
             let made = kind.and_then(|kind| args.iter().find_map(|arg| kind.makes(arg)));
@@ -73,7 +73,7 @@ impl Checker<'_> {
             {
                 let ty = self.type_name(id);
                 let message = format!("`{name}` makes a `{ty}` here");
-                self.report(Rule::F03, "turbofish", one.method.span(), Some(id), message);
+                self.report(LintRule::F03, "turbofish", one.method.span(), Some(id), message);
             }
             if let ("map" | "then" | "map_or" | "and_then", Some(asked), Some(function)) =
                 (name.as_str(), args.first(), one.args.last())
@@ -93,7 +93,7 @@ impl Checker<'_> {
         // A closure as last argument receives the value inside the receiver.
         let given = match one.args.last() {
             Some(syn::Expr::Closure(_)) => self.given_to_function(one),
-            _ => RTy::Unknown,
+            _ => KnownType::Unknown,
         };
         for (at, arg) in one.args.iter().enumerate() {
             if at.saturating_add(1) == one.args.len() && matches!(arg, syn::Expr::Closure(_)) {
@@ -119,24 +119,24 @@ impl Checker<'_> {
         if let Some(asked) = asked
             && self.applies.dependent
         {
-            self.made_generally(General::Default, &asked, "unwrap_or_default", one.method.span());
+            self.made_generally(GeneralConstructor::Default, &asked, "unwrap_or_default", one.method.span());
         }
     }
 
     /// Checks the path `Option::<T>::unwrap_or_default`.
-    pub(super) fn emptied_path(&mut self, own: &RTy, name: &str, span: Span) {
-        if let (RTy::Far { args, .. }, "unwrap_or_default" | "get_or_insert_default") = (own, name)
+    pub(super) fn emptied_path(&mut self, own: &KnownType, name: &str, span: Span) {
+        if let (KnownType::Far { args, .. }, "unwrap_or_default" | "get_or_insert_default") = (own, name)
             && matches!(own.far_name(), Some("Option" | "Result"))
             && let Some(asked) = args.first().cloned()
             && self.applies.dependent
         {
-            self.made_generally(General::Default, &asked, name, span);
+            self.made_generally(GeneralConstructor::Default, &asked, name, span);
         }
     }
 
     /// Checks a generic method or associated function of the scanned crates with a capability as type
     /// argument.
-    pub(super) fn method_maker(&mut self, name: &str, args: &[RTy], span: Span) {
+    pub(super) fn method_maker(&mut self, name: &str, args: &[KnownType], span: Span) {
         let makers = self.macros.methods(name).to_vec();
         for maker in makers {
             self.asked_of(&maker, name, args, span);
@@ -144,14 +144,14 @@ impl Checker<'_> {
     }
 
     /// Checks a generic function of the scanned crates with a capability as type argument.
-    pub(super) fn function_maker(&mut self, module: usize, name: &Name, args: &[RTy], span: Span) {
+    pub(super) fn function_maker(&mut self, module: usize, name: &Name, args: &[KnownType], span: Span) {
         if let Some(maker) = self.maker(module, name) {
             self.asked_of(&maker, name, args, span);
         }
     }
 
     /// Checks the same function if the type follows from its position.
-    pub(super) fn maker_wanted(&mut self, module: usize, name: &Name, wanted: &RTy, span: Span) {
+    pub(super) fn maker_wanted(&mut self, module: usize, name: &Name, wanted: &KnownType, span: Span) {
         let Some(maker) = self.maker(module, name) else { return };
         if maker.params.len() == 1 {
             let args = vec![wanted.clone(); maker.params.first().map_or(0, |(at, _)| at.saturating_add(1))];
@@ -163,7 +163,7 @@ impl Checker<'_> {
         self.resolver.world.table(module)?.makers.get(name).cloned()
     }
 
-    fn asked_of(&mut self, maker: &Maker, name: &str, args: &[RTy], span: Span) {
+    fn asked_of(&mut self, maker: &Maker, name: &str, args: &[KnownType], span: Span) {
         if !self.applies.dependent {
             return;
         }
@@ -174,7 +174,7 @@ impl Checker<'_> {
             {
                 let ty = self.type_name(id);
                 let message = format!("`{name}` makes a `{ty}` from raw memory");
-                self.report(Rule::F04, "generic", span, Some(id), message);
+                self.report(LintRule::F04, "generic", span, Some(id), message);
                 return;
             }
             let remakes =
@@ -184,7 +184,7 @@ impl Checker<'_> {
             {
                 let ty = self.type_name(id);
                 let message = format!("`{name}` makes a `{ty}`, its type argument here");
-                self.report(Rule::F03, "generic", span, Some(id), message);
+                self.report(LintRule::F03, "generic", span, Some(id), message);
                 return;
             }
         }

@@ -5,9 +5,9 @@ use proc_macro2::Span;
 use super::Checker;
 use super::general::any;
 use super::holder::words;
-use crate::resolve::{Ns, RTy, What};
+use crate::resolve::{KnownType, Meaning, Namespace};
 use crate::ty::{Path, bare};
-use crate::{Rule, cfg};
+use crate::{LintRule, cfg};
 
 /// Traits whose implementation makes or copies values.
 const OPEN_TRAITS: &[&str] =
@@ -21,7 +21,7 @@ impl Checker<'_> {
                 "`{}` has the name of a capability and is not defined in a capability crate",
                 bare(ident)
             );
-            self.report(Rule::F07, "definition", ident.span(), None, message);
+            self.report(LintRule::F07, "definition", ident.span(), None, message);
         }
     }
 
@@ -30,8 +30,8 @@ impl Checker<'_> {
             return None;
         }
         let path = Path::names(&[&bare(ident)]);
-        match self.resolve(&path, Ns::Type).what {
-            What::Type(RTy::Cap(id)) if self.type_name(id) == bare(ident) => Some(id),
+        match self.resolve(&path, Namespace::Type).what {
+            Meaning::Type(KnownType::Cap(id)) if self.type_name(id) == bare(ident) => Some(id),
             _ => None,
         }
     }
@@ -56,7 +56,7 @@ impl Checker<'_> {
                 if one.fields.is_empty() {
                     let message =
                         format!("`{name}` has no fields, so any code that can name it can construct it");
-                    self.report(Rule::F09, "no-fields", ident.span(), Some(id), message);
+                    self.report(LintRule::F09, "no-fields", ident.span(), Some(id), message);
                 }
                 self.fields(id, one.fields.iter());
             }
@@ -64,7 +64,7 @@ impl Checker<'_> {
             syn::Item::Enum(one) => {
                 let message =
                     format!("`{name}` is an enum, so any code that can name it can construct its variants");
-                self.report(Rule::F09, "enum", ident.span(), Some(id), message);
+                self.report(LintRule::F09, "enum", ident.span(), Some(id), message);
                 for variant in &one.variants {
                     self.forbidden_member(id, &variant.ident, "variant");
                 }
@@ -74,7 +74,7 @@ impl Checker<'_> {
         for derive in self.derives(attrs) {
             if OPEN_TRAITS.contains(&derive.name.as_str()) || self.makes_values(&derive.name) {
                 let message = format!("`{name}` derives `{}`, which makes values of it", derive.name);
-                self.report(Rule::F09, "derive", derive.span, Some(id), message);
+                self.report(LintRule::F09, "derive", derive.span, Some(id), message);
             }
         }
     }
@@ -83,7 +83,9 @@ impl Checker<'_> {
     fn operations(&mut self, item: &syn::Item) {
         let syn::Item::Enum(one) = item else { return };
         let path = Path::names(&[&bare(&one.ident)]);
-        let What::Type(RTy::Own { place, .. }) = self.resolve(&path, Ns::Type).what else { return };
+        let Meaning::Type(KnownType::Own { place, .. }) = self.resolve(&path, Namespace::Type).what else {
+            return;
+        };
         if self.resolver.inventory.ops.contains(&place) {
             for variant in &one.variants {
                 self.forbidden_word(None, &variant.ident, "operation");
@@ -103,7 +105,7 @@ impl Checker<'_> {
                     .as_ref()
                     .map_or_else(|| syn::spanned::Spanned::span(&field.ty), proc_macro2::Ident::span);
                 let message = format!("a field of `{name}` is visible outside its module");
-                self.report(Rule::F09, "field", span, Some(id), message);
+                self.report(LintRule::F09, "field", span, Some(id), message);
             }
             if let Some(ident) = &field.ident {
                 self.forbidden_member(id, ident, "field");
@@ -120,22 +122,22 @@ impl Checker<'_> {
         if let Some(word) = found {
             let message =
                 format!("a {what} of a capability has the name `{}`, and `{word}` is forbidden", bare(ident));
-            self.report(Rule::F09, "forbidden-member", ident.span(), id, message);
+            self.report(LintRule::F09, "forbidden-member", ident.span(), id, message);
         }
     }
 
     /// F09 on an `impl` for a capability type.
-    pub(super) fn trait_impl_definition(&mut self, one: &syn::ItemImpl, own: &RTy) {
+    pub(super) fn trait_impl_definition(&mut self, one: &syn::ItemImpl, own: &KnownType) {
         let (Some((path, _)), true) = (&one.trait_, self.applies.capability) else { return };
         if one.modifiers.polarity.is_some() {
             return;
         }
-        let RTy::Cap(id) = own else { return self.conversion_definition(one, path) };
+        let KnownType::Cap(id) = own else { return self.conversion_definition(one, path) };
         let name = self.last_name(path);
         if OPEN_TRAITS.contains(&name.as_str()) || self.makes_values(&name) {
             let ty = self.type_name(*id);
             let message = format!("`{ty}` implements `{name}`, which makes values of it");
-            self.report(Rule::F09, "impl", one.impl_token.span, Some(*id), message);
+            self.report(LintRule::F09, "impl", one.impl_token.span, Some(*id), message);
         }
     }
 
@@ -149,7 +151,7 @@ impl Checker<'_> {
         if let Some(id) = args.first().and_then(any) {
             let ty = self.type_name(id);
             let message = format!("an implementation of `{name}<{ty}>` makes values of it");
-            self.report(Rule::F09, "impl", one.impl_token.span, Some(id), message);
+            self.report(LintRule::F09, "impl", one.impl_token.span, Some(id), message);
         }
     }
 
@@ -169,7 +171,7 @@ impl Checker<'_> {
         if let Some(id) = any(&self.ty(ty)) {
             let name = self.type_name(id);
             let message = format!("`{}` is public and contains a `{name}`", bare(ident));
-            self.report(Rule::F09, "constant", ident.span(), Some(id), message);
+            self.report(LintRule::F09, "constant", ident.span(), Some(id), message);
         }
     }
 
@@ -184,7 +186,7 @@ impl Checker<'_> {
             return;
         }
         let own = match self.owns.last() {
-            Some(RTy::Cap(id)) => Some(*id),
+            Some(KnownType::Cap(id)) => Some(*id),
             _ => None,
         };
         if let Some(id) = own {
@@ -196,7 +198,7 @@ impl Checker<'_> {
         if !public || receiver || for_tests || self.config.is_chokepoint(&self.home(), &bare(&sig.ident)) {
             return;
         }
-        let output = self.resolver.ty(self.scope(), &crate::ty::Ty::of_return(&sig.output));
+        let output = self.resolver.ty(self.scope(), &crate::ty::WrittenType::of_return(&sig.output));
         let made = match own {
             Some(id) => crate::inventory::gives(&output, id).then_some(id),
             None => self.made_from_nothing(sig, &output),
@@ -205,11 +207,11 @@ impl Checker<'_> {
             let ty = self.type_name(id);
             let message =
                 format!("`{}` is public and makes a `{ty}` outside the chokepoint", bare(&sig.ident));
-            self.report(Rule::F09, "constructor", sig.ident.span(), Some(id), message);
+            self.report(LintRule::F09, "constructor", sig.ident.span(), Some(id), message);
         }
     }
 
-    fn made_from_nothing(&self, sig: &syn::Signature, output: &RTy) -> Option<usize> {
+    fn made_from_nothing(&self, sig: &syn::Signature, output: &KnownType) -> Option<usize> {
         let id = any(output)?;
         let takes = sig.inputs.iter().any(|input| match input {
             syn::FnArg::Typed(typed) => any(&self.ty(&typed.ty)) == Some(id),
@@ -218,12 +220,12 @@ impl Checker<'_> {
         (!takes).then_some(id)
     }
 
-    pub(super) fn is_grant(&self, ty: &RTy) -> bool {
-        matches!(ty, RTy::Own { place, .. } if self.resolver.inventory.grant.contains(place))
+    pub(super) fn is_grant(&self, ty: &KnownType) -> bool {
+        matches!(ty, KnownType::Own { place, .. } if self.resolver.inventory.grant.contains(place))
     }
 
     /// F10: collects the literals of the grant type. Exactly one may exist, in the chokepoint.
-    pub(super) fn grant_literal(&mut self, own: &RTy, span: Option<Span>) {
+    pub(super) fn grant_literal(&mut self, own: &KnownType, span: Option<Span>) {
         let Some(span) = span else { return };
         if !self.applies.capability || !self.is_grant(own) {
             return;
@@ -239,7 +241,7 @@ impl Checker<'_> {
             "a grant is constructed outside the chokepoint".to_owned()
         };
         let route = if inside { "second-grant" } else { "grant" };
-        let finding = self.finding(Rule::F10, route, span, None, message);
+        let finding = self.finding(LintRule::F10, route, span, None, message);
         self.grants.push(finding);
     }
 
@@ -255,7 +257,7 @@ impl Checker<'_> {
         if !excused {
             let ty = self.type_name(id);
             let message = format!("a `{ty}` is constructed in a function that takes no grant");
-            self.report(Rule::F10, "no-grant", span, Some(id), message);
+            self.report(LintRule::F10, "no-grant", span, Some(id), message);
         }
     }
 }

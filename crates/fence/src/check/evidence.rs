@@ -5,7 +5,7 @@
 
 use super::Checker;
 use crate::collect::FnSig;
-use crate::resolve::{Ns, PlaceOf, RTy, Res, Scope, What};
+use crate::resolve::{KnownType, Meaning, Namespace, Resolution, Scope, TypeLocation};
 use crate::ty::{Name, Path, bare, name};
 
 /// Types that behave as the type inside.
@@ -108,14 +108,14 @@ impl Checker<'_> {
     }
 
     /// Returns the type of an expression, or `_`.
-    pub(super) fn type_of(&self, expr: &syn::Expr) -> RTy {
-        if self.asks_types() { self.type_at(expr, 0) } else { RTy::Infer }
+    pub(super) fn type_of(&self, expr: &syn::Expr) -> KnownType {
+        if self.asks_types() { self.type_at(expr, 0) } else { KnownType::Infer }
     }
 
-    fn type_at(&self, expr: &syn::Expr, steps: u32) -> RTy {
+    fn type_at(&self, expr: &syn::Expr, steps: u32) -> KnownType {
         let steps = steps.saturating_add(1);
         if steps > MOST_STEPS {
-            return RTy::Infer;
+            return KnownType::Infer;
         }
         match expr {
             syn::Expr::Paren(one) => self.type_at(&one.expr, steps),
@@ -129,40 +129,40 @@ impl Checker<'_> {
             syn::Expr::Field(one) => self.field_type(one, steps),
             syn::Expr::Index(one) => inside(self.type_at(&one.expr, steps)),
             syn::Expr::Tuple(one) => {
-                RTy::Tuple(one.elems.iter().map(|elem| self.type_at(elem, steps)).collect())
+                KnownType::Tuple(one.elems.iter().map(|elem| self.type_at(elem, steps)).collect())
             }
             syn::Expr::Array(one) => {
-                let first = one.elems.first().map_or(RTy::Infer, |elem| self.type_at(elem, steps));
-                RTy::Array(Box::new(first))
+                let first = one.elems.first().map_or(KnownType::Infer, |elem| self.type_at(elem, steps));
+                KnownType::Array(Box::new(first))
             }
             syn::Expr::Struct(one) => {
                 let path = Path::with_self(&one.path, one.qself.as_ref());
-                let res = self.resolve(&path, Ns::Type);
+                let res = self.resolve(&path, Namespace::Type);
                 match res.what {
-                    What::Type(own) if res.used == path.segs.len() => own,
-                    _ => RTy::Infer,
+                    Meaning::Type(own) if res.used == path.segs.len() => own,
+                    _ => KnownType::Infer,
                 }
             }
             syn::Expr::MethodCall(one) => self.type_of_method(one, steps),
             syn::Expr::Call(one) => self.type_of_call(one, steps),
-            _ => RTy::Infer,
+            _ => KnownType::Infer,
         }
     }
 
-    fn type_of_path(&self, one: &syn::ExprPath) -> RTy {
+    fn type_of_path(&self, one: &syn::ExprPath) -> KnownType {
         if let Some(ident) = one.path.get_ident()
             && let Some(local) = self.local(&bare(ident))
         {
             return local.ty.clone();
         }
         let written = Path::with_self(&one.path, one.qself.as_ref());
-        match self.resolve(&written, Ns::Value).what {
-            What::Value { module, name } => self.constant_type(module, &name).unwrap_or(RTy::Infer),
-            _ => RTy::Infer,
+        match self.resolve(&written, Namespace::Value).what {
+            Meaning::Value { module, name } => self.constant_type(module, &name).unwrap_or(KnownType::Infer),
+            _ => KnownType::Infer,
         }
     }
 
-    fn type_of_method(&self, one: &syn::ExprMethodCall, steps: u32) -> RTy {
+    fn type_of_method(&self, one: &syn::ExprMethodCall, steps: u32) -> KnownType {
         let method = bare(&one.method);
         let receiver = self.type_at(&one.receiver, steps);
         if let Some(place) = place_of(&receiver)
@@ -178,14 +178,14 @@ impl Checker<'_> {
         } else if SAME.contains(&method) || WALKS.contains(&method) && is_collection(&receiver) {
             receiver
         } else {
-            RTy::Infer
+            KnownType::Infer
         }
     }
 
-    fn type_of_call(&self, one: &syn::ExprCall, steps: u32) -> RTy {
-        let syn::Expr::Path(path) = &*one.func else { return RTy::Infer };
+    fn type_of_call(&self, one: &syn::ExprCall, steps: u32) -> KnownType {
+        let syn::Expr::Path(path) = &*one.func else { return KnownType::Infer };
         let written = Path::with_self(&path.path, path.qself.as_ref());
-        let res = self.resolve(&written, Ns::Value);
+        let res = self.resolve(&written, Namespace::Value);
         if let Some((sig, output)) = self.called_sig(&written, &res)
             && !sig.generic
         {
@@ -194,29 +194,29 @@ impl Checker<'_> {
         let last = written.segs.last().map(|seg| seg.name.to_string()).unwrap_or_default();
         match res.what {
             // `T::create(..)` returns a T, or a T inside a `Result`.
-            What::Type(own) if res.used < written.segs.len() && self.is_race(&own) => {
+            Meaning::Type(own) if res.used < written.segs.len() && self.is_race(&own) => {
                 let race = self.config.race.as_ref();
-                if race.is_some_and(|race| race.methods.contains(&last)) { RTy::Infer } else { own }
+                if race.is_some_and(|race| race.methods.contains(&last)) { KnownType::Infer } else { own }
             }
             // `Arc::new(p)`.
-            What::Far(_) | What::Nothing | What::Type(_)
+            Meaning::Far(_) | Meaning::Nothing | Meaning::Type(_)
                 if matches!(last.as_str(), "new" | "Some" | "Ok") =>
             {
-                one.args.first().map_or(RTy::Infer, |arg| self.type_at(arg, steps))
+                one.args.first().map_or(KnownType::Infer, |arg| self.type_at(arg, steps))
             }
-            _ => RTy::Infer,
+            _ => KnownType::Infer,
         }
     }
 
     /// Returns the signature of a called path, and its return type.
-    pub(super) fn called_sig(&self, written: &Path, res: &Res) -> Option<(&FnSig, RTy)> {
+    pub(super) fn called_sig(&self, written: &Path, res: &Resolution) -> Option<(&FnSig, KnownType)> {
         match &res.what {
-            What::Value { module, name } => {
+            Meaning::Value { module, name } => {
                 let sig = self.function_sig(*module, name)?;
                 let scope = Scope { module: *module, frames: &[], own: None };
                 Some((sig, self.resolver.ty(scope, &sig.output)))
             }
-            What::Type(own) if res.used.saturating_add(1) == written.segs.len() => {
+            Meaning::Type(own) if res.used.saturating_add(1) == written.segs.len() => {
                 let place = place_of(own)?;
                 let sig = self.method_sig(place, &written.segs.last()?.name)?;
                 Some((sig, self.in_home(place, &sig.output, own)))
@@ -226,18 +226,18 @@ impl Checker<'_> {
     }
 
     /// Returns the argument types of a called path. A receiver is the first argument.
-    pub(super) fn called_inputs(&self, written: &Path, res: &Res) -> Vec<RTy> {
+    pub(super) fn called_inputs(&self, written: &Path, res: &Resolution) -> Vec<KnownType> {
         let Some((sig, _)) = self.called_sig(written, res) else { return Vec::new() };
         if sig.generic {
             return Vec::new();
         }
         match &res.what {
-            What::Value { module, .. } => {
+            Meaning::Value { module, .. } => {
                 let scope = Scope { module: *module, frames: &[], own: None };
                 sig.inputs.iter().map(|input| self.resolver.ty(scope, input)).collect()
             }
-            What::Type(own) => {
-                let receiver = sig.receiver.then_some(RTy::Unknown);
+            Meaning::Type(own) => {
+                let receiver = sig.receiver.then_some(KnownType::Unknown);
                 let inputs = sig
                     .inputs
                     .iter()
@@ -249,7 +249,7 @@ impl Checker<'_> {
     }
 
     /// Returns the argument types of a workspace method, without its receiver.
-    pub(super) fn method_inputs(&self, receiver: &RTy, method: &str) -> Vec<RTy> {
+    pub(super) fn method_inputs(&self, receiver: &KnownType, method: &str) -> Vec<KnownType> {
         let Some(place) = place_of(receiver) else { return Vec::new() };
         let Some(sig) = self.method_sig(place, method).filter(|sig| !sig.generic) else { return Vec::new() };
         sig.inputs.iter().map(|input| self.in_home(place, input, receiver)).collect()
@@ -259,49 +259,51 @@ impl Checker<'_> {
         self.resolver.world.table(module)?.fns.iter().find(|sig| sig.name == *name)
     }
 
-    fn constant_type(&self, module: usize, name: &Name) -> Option<RTy> {
+    fn constant_type(&self, module: usize, name: &Name) -> Option<KnownType> {
         let ty = self.resolver.world.table(module)?.constants.get(name)?;
         Some(self.resolver.ty(Scope { module, frames: &[], own: None }, ty))
     }
 
     /// Returns the signature of a method or associated function whose `impl` is in the module of its type.
-    fn method_sig(&self, place: &PlaceOf, method: &str) -> Option<&FnSig> {
+    fn method_sig(&self, place: &TypeLocation, method: &str) -> Option<&FnSig> {
         let world = self.resolver.world;
         let table = world.table(*world.homes.get(&(place.0, place.1))?)?;
         let impls = table.impls.iter().filter(|def| {
-            matches!(&def.own, crate::ty::Ty::Path(path)
+            matches!(&def.own, crate::ty::WrittenType::Path(path)
                 if path.segs.last().is_some_and(|seg| seg.name == place.2))
         });
         impls.flat_map(|def| &def.fns).find(|sig| *sig.name == *method)
     }
 
     /// Resolves a type in the module of another type.
-    fn in_home(&self, place: &PlaceOf, ty: &crate::ty::Ty, own: &RTy) -> RTy {
-        let Some(module) = self.resolver.world.homes.get(&(place.0, place.1)) else { return RTy::Infer };
+    fn in_home(&self, place: &TypeLocation, ty: &crate::ty::WrittenType, own: &KnownType) -> KnownType {
+        let Some(module) = self.resolver.world.homes.get(&(place.0, place.1)) else {
+            return KnownType::Infer;
+        };
         let own = bottom(own);
         self.resolver.ty(Scope { module: *module, frames: &[], own: Some(own) }, ty)
     }
 
-    fn field_type(&self, one: &syn::ExprField, steps: u32) -> RTy {
+    fn field_type(&self, one: &syn::ExprField, steps: u32) -> KnownType {
         let base = self.type_at(&one.base, steps);
         let base = bottom(&base);
-        if let (RTy::Tuple(parts), syn::Member::Unnamed(index)) = (base, &one.member) {
+        if let (KnownType::Tuple(parts), syn::Member::Unnamed(index)) = (base, &one.member) {
             let at = usize::try_from(index.index).unwrap_or(usize::MAX);
-            return parts.get(at).cloned().unwrap_or(RTy::Infer);
+            return parts.get(at).cloned().unwrap_or(KnownType::Infer);
         }
-        let RTy::Own { place, .. } = base else { return RTy::Infer };
-        self.field_of(place, &member_name(&one.member)).unwrap_or(RTy::Infer)
+        let KnownType::Own { place, .. } = base else { return KnownType::Infer };
+        self.field_of(place, &member_name(&one.member)).unwrap_or(KnownType::Infer)
     }
 
     /// Returns the item type of an expression in a loop or an iterator chain.
-    pub(super) fn item_of(&self, expr: &syn::Expr) -> RTy {
-        if self.asks_types() { self.item_at(expr, 0) } else { RTy::Unknown }
+    pub(super) fn item_of(&self, expr: &syn::Expr) -> KnownType {
+        if self.asks_types() { self.item_at(expr, 0) } else { KnownType::Unknown }
     }
 
-    fn item_at(&self, expr: &syn::Expr, steps: u32) -> RTy {
+    fn item_at(&self, expr: &syn::Expr, steps: u32) -> KnownType {
         let steps = steps.saturating_add(1);
         if steps > MOST_STEPS {
-            return RTy::Infer;
+            return KnownType::Infer;
         }
         match expr {
             syn::Expr::Paren(one) => self.item_at(&one.expr, steps),
@@ -310,19 +312,19 @@ impl Checker<'_> {
                 let method = bare(&one.method);
                 let receiver = &one.receiver;
                 match method.as_str() {
-                    "enumerate" => RTy::Tuple(vec![RTy::Infer, self.item_at(receiver, steps)]),
+                    "enumerate" => KnownType::Tuple(vec![KnownType::Infer, self.item_at(receiver, steps)]),
                     "zip" => {
-                        let other = one.args.first().map_or(RTy::Infer, |arg| self.item_at(arg, steps));
-                        RTy::Tuple(vec![self.item_at(receiver, steps), other])
+                        let other = one.args.first().map_or(KnownType::Infer, |arg| self.item_at(arg, steps));
+                        KnownType::Tuple(vec![self.item_at(receiver, steps), other])
                     }
                     "values" | "values_mut" | "into_values" => inside(self.type_at(receiver, steps)),
                     walks if WALKS.contains(&walks) => {
                         let walked = self.type_at(receiver, steps);
-                        if is_collection(&walked) { item(&walked) } else { RTy::Infer }
+                        if is_collection(&walked) { item(&walked) } else { KnownType::Infer }
                     }
                     same if SAME_ITEMS.contains(&same) => {
                         let known = self.item_at(receiver, steps);
-                        if matches!(known, RTy::Infer | RTy::Unknown) {
+                        if matches!(known, KnownType::Infer | KnownType::Unknown) {
                             self.held_item(expr, steps)
                         } else {
                             known
@@ -336,15 +338,15 @@ impl Checker<'_> {
     }
 
     /// Returns the element type of a collection, an `Option` or a `Result`.
-    fn held_item(&self, expr: &syn::Expr, steps: u32) -> RTy {
+    fn held_item(&self, expr: &syn::Expr, steps: u32) -> KnownType {
         let known = self.type_at(expr, steps);
-        if is_collection(&known) { item(&known) } else { RTy::Infer }
+        if is_collection(&known) { item(&known) } else { KnownType::Infer }
     }
 
     /// Returns the type of the first argument of a function that is passed to a method.
-    pub(super) fn given_to_function(&self, one: &syn::ExprMethodCall) -> RTy {
+    pub(super) fn given_to_function(&self, one: &syn::ExprMethodCall) -> KnownType {
         let method = bare(&one.method);
-        if GIVES_ITEM.contains(&method.as_str()) { self.item_of(&one.receiver) } else { RTy::Unknown }
+        if GIVES_ITEM.contains(&method.as_str()) { self.item_of(&one.receiver) } else { KnownType::Unknown }
     }
 }
 
@@ -360,12 +362,12 @@ pub(super) fn member_name(member: &syn::Member) -> Name {
 }
 
 /// Returns the type behind references and transparent types.
-pub(super) fn bottom(ty: &RTy) -> &RTy {
+pub(super) fn bottom(ty: &KnownType) -> &KnownType {
     let mut ty = ty;
     loop {
         ty = match ty {
-            RTy::Ref(inner) => inner,
-            RTy::Far { args, .. } if is_transparent(ty) => match args.first() {
+            KnownType::Ref(inner) => inner,
+            KnownType::Far { args, .. } if is_transparent(ty) => match args.first() {
                 Some(inner) => inner,
                 None => return ty,
             },
@@ -375,21 +377,21 @@ pub(super) fn bottom(ty: &RTy) -> &RTy {
 }
 
 /// Returns the definition of a workspace type.
-fn place_of(ty: &RTy) -> Option<&PlaceOf> {
+fn place_of(ty: &KnownType) -> Option<&TypeLocation> {
     match bottom(ty) {
-        RTy::Own { place, .. } => Some(place),
+        KnownType::Own { place, .. } => Some(place),
         _ => None,
     }
 }
 
-pub(super) fn is_transparent(ty: &RTy) -> bool {
+pub(super) fn is_transparent(ty: &KnownType) -> bool {
     ty.far_name().is_some_and(|name| TRANSPARENT.contains(&name))
 }
 
 /// Returns `true` if iteration over a value of this type yields its elements.
-fn is_collection(ty: &RTy) -> bool {
+fn is_collection(ty: &KnownType) -> bool {
     match bottom(ty) {
-        RTy::Array(_) => true,
+        KnownType::Array(_) => true,
         far => matches!(
             far.far_name(),
             Some(
@@ -411,37 +413,39 @@ fn is_collection(ty: &RTy) -> bool {
 }
 
 /// Returns the type that `Some(..)` or `Ok(..)` takes out of a value of this type.
-pub(super) fn taken_out(ty: &RTy) -> RTy {
+pub(super) fn taken_out(ty: &KnownType) -> KnownType {
     match ty.far_name() {
         Some("Option" | "Result") => inside(ty.clone()),
         _ => match ty {
-            RTy::Ref(inner) => taken_out(inner),
+            KnownType::Ref(inner) => taken_out(inner),
             other => other.clone(),
         },
     }
 }
 
 /// Returns the item type of a collection. The items of a map are pairs.
-fn item(ty: &RTy) -> RTy {
+fn item(ty: &KnownType) -> KnownType {
     let ty = bottom(ty);
     match (ty, ty.far_name()) {
-        (RTy::Far { args, .. }, Some("HashMap" | "BTreeMap" | "IndexMap")) => RTy::Tuple(args.clone()),
+        (KnownType::Far { args, .. }, Some("HashMap" | "BTreeMap" | "IndexMap")) => {
+            KnownType::Tuple(args.clone())
+        }
         _ => inside(ty.clone()),
     }
 }
 
 /// Returns the element type of a collection, an `Option` or a `Result`; other types are returned unchanged.
-pub(super) fn inside(ty: RTy) -> RTy {
+pub(super) fn inside(ty: KnownType) -> KnownType {
     match ty {
-        RTy::Ref(inner) => inside(*inner),
-        RTy::Array(inner) => *inner,
-        RTy::Far { ref args, .. } => match ty.far_name() {
+        KnownType::Ref(inner) => inside(*inner),
+        KnownType::Array(inner) => *inner,
+        KnownType::Far { ref args, .. } => match ty.far_name() {
             Some(
                 "Vec" | "VecDeque" | "Option" | "Result" | "HashSet" | "BTreeSet" | "SmallVec" | "LinkedList"
                 | "BinaryHeap",
-            ) => args.first().cloned().unwrap_or(RTy::Unknown),
-            Some("HashMap" | "BTreeMap" | "IndexMap") => args.get(1).cloned().unwrap_or(RTy::Unknown),
-            Some(_) if is_transparent(&ty) => args.first().cloned().map_or(RTy::Unknown, inside),
+            ) => args.first().cloned().unwrap_or(KnownType::Unknown),
+            Some("HashMap" | "BTreeMap" | "IndexMap") => args.get(1).cloned().unwrap_or(KnownType::Unknown),
+            Some(_) if is_transparent(&ty) => args.first().cloned().map_or(KnownType::Unknown, inside),
             _ => ty,
         },
         other => other,

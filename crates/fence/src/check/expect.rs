@@ -6,10 +6,10 @@ use syn::visit::Visit;
 
 use super::Checker;
 use super::evidence::SAME_ITEMS;
-use super::general::{General, general};
+use super::general::{GeneralConstructor, general};
 use super::unsafety;
-use crate::Rule;
-use crate::resolve::{Ns, RTy, What};
+use crate::LintRule;
+use crate::resolve::{KnownType, Meaning, Namespace};
 use crate::ty::{Name, Path, bare, generic_args};
 
 /// Methods that return their receiver, or the value inside it.
@@ -43,11 +43,11 @@ const LOOK_THROUGH: &[&str] = &[
 const MAX_STEPS: u32 = 256;
 
 impl Checker<'_> {
-    pub(super) fn expect_block(&mut self, block: &syn::Block, wanted: &RTy) {
+    pub(super) fn expect_block(&mut self, block: &syn::Block, wanted: &KnownType) {
         self.expect_tail(block, wanted, 0);
     }
 
-    fn expect_tail(&mut self, block: &syn::Block, wanted: &RTy, steps: u32) {
+    fn expect_tail(&mut self, block: &syn::Block, wanted: &KnownType, steps: u32) {
         match block.stmts.last() {
             Some(syn::Stmt::Expr(tail, None)) => {
                 self.expect(tail, wanted, steps);
@@ -59,7 +59,7 @@ impl Checker<'_> {
     }
 
     /// Checks the calls that make the value of an expression with a known type.
-    pub(super) fn expect(&mut self, expr: &syn::Expr, wanted: &RTy, steps: u32) {
+    pub(super) fn expect(&mut self, expr: &syn::Expr, wanted: &KnownType, steps: u32) {
         if !wanted.names_a_capability() && self.held(wanted).is_none()
             || steps > MAX_STEPS
             || !self.applies.dependent
@@ -95,26 +95,26 @@ impl Checker<'_> {
             }
             syn::Expr::Loop(one) => self.expect_breaks(&one.body, wanted, next),
             syn::Expr::Tuple(one) => {
-                if let RTy::Tuple(parts) = wanted {
+                if let KnownType::Tuple(parts) = wanted {
                     for (elem, part) in one.elems.iter().zip(parts) {
                         self.expect(elem, part, next);
                     }
                 }
             }
             syn::Expr::Array(one) => {
-                if let RTy::Array(inner) = wanted {
+                if let KnownType::Array(inner) = wanted {
                     for elem in &one.elems {
                         self.expect(elem, inner, next);
                     }
                 }
             }
             syn::Expr::Repeat(one) => {
-                if let RTy::Array(inner) = wanted {
+                if let KnownType::Array(inner) = wanted {
                     self.expect(&one.expr, inner, next);
                 }
             }
             syn::Expr::Reference(one) => {
-                if let RTy::Ref(inner) = wanted {
+                if let KnownType::Ref(inner) = wanted {
                     self.expect(&one.expr, inner, next);
                 }
             }
@@ -133,7 +133,7 @@ impl Checker<'_> {
     }
 
     /// Checks a block with the items that it defines in scope.
-    fn expect_scoped(&mut self, block: &syn::Block, wanted: &RTy, steps: u32) {
+    fn expect_scoped(&mut self, block: &syn::Block, wanted: &KnownType, steps: u32) {
         let items = block.stmts.iter().any(|stmt| matches!(stmt, syn::Stmt::Item(_)));
         if items {
             self.block_frame(&block.stmts);
@@ -144,14 +144,14 @@ impl Checker<'_> {
         }
     }
 
-    fn expect_breaks(&mut self, body: &syn::Block, wanted: &RTy, steps: u32) {
+    fn expect_breaks(&mut self, body: &syn::Block, wanted: &KnownType, steps: u32) {
         for value in breaks_of(body) {
             self.expect(value, wanted, steps);
         }
     }
 
     /// Checks a function argument that returns the value when it is called.
-    pub(super) fn expect_producer(&mut self, function: &syn::Expr, wanted: &RTy, steps: u32) {
+    pub(super) fn expect_producer(&mut self, function: &syn::Expr, wanted: &KnownType, steps: u32) {
         match function {
             syn::Expr::Paren(one) => self.expect_producer(&one.expr, wanted, steps),
             syn::Expr::Closure(one) => self.expect(&one.body, wanted, steps),
@@ -160,7 +160,7 @@ impl Checker<'_> {
         }
     }
 
-    fn expect_macro(&mut self, mac: &syn::Macro, wanted: &RTy) {
+    fn expect_macro(&mut self, mac: &syn::Macro, wanted: &KnownType) {
         let Some(last) = mac.path.segments.last() else { return };
         let name = bare(&last.ident);
         if unsafety::is_unsafe("", &name) {
@@ -178,7 +178,7 @@ impl Checker<'_> {
         }
     }
 
-    fn expect_call(&mut self, one: &syn::ExprCall, wanted: &RTy, steps: u32) {
+    fn expect_call(&mut self, one: &syn::ExprCall, wanted: &KnownType, steps: u32) {
         let mut func = &*one.func;
         while let syn::Expr::Paren(inner) = func {
             func = &inner.expr;
@@ -193,14 +193,14 @@ impl Checker<'_> {
             if let Some(value) = one.args.iter().nth(1) {
                 self.expect(value, wanted, steps);
             }
-        } else if let RTy::Tuple(_) = wanted {
+        } else if let KnownType::Tuple(_) = wanted {
             self.expect_items_of_call(name, one, &element(wanted), steps);
         }
         // Wrappers take their argument as the value, or call it later.
         if let ("Ok" | "Some", _) | ("new" | "pin" | "from", 2..) = (name, full.len())
-            && let (RTy::Far { args, .. }, Some(arg)) = (wanted, one.args.first())
+            && let (KnownType::Far { args, .. }, Some(arg)) = (wanted, one.args.first())
         {
-            let inner = args.first().cloned().unwrap_or(RTy::Unknown);
+            let inner = args.first().cloned().unwrap_or(KnownType::Unknown);
             if called_for(&inner).is_some() {
                 self.expect(arg, &inner, steps);
                 return;
@@ -217,11 +217,11 @@ impl Checker<'_> {
     /// Returns the whole path of a function of a crate that is not scanned.
     fn function_name(&self, path: &syn::ExprPath) -> Option<Vec<Name>> {
         let written = Path::with_self(&path.path, path.qself.as_ref());
-        let res = self.resolve(&written, Ns::Value);
+        let res = self.resolve(&written, Namespace::Value);
         match res.what {
-            What::Far(full) => Some(full),
-            What::Nothing => Some(written.segs.iter().map(|seg| Name::clone(&seg.name)).collect()),
-            What::Qualified { of_trait, .. } => {
+            Meaning::Far(full) => Some(full),
+            Meaning::Nothing => Some(written.segs.iter().map(|seg| Name::clone(&seg.name)).collect()),
+            Meaning::Qualified { of_trait, .. } => {
                 let mut full = of_trait;
                 full.extend(written.segs.iter().skip(res.used).map(|seg| Name::clone(&seg.name)));
                 Some(full)
@@ -231,32 +231,32 @@ impl Checker<'_> {
     }
 
     /// Checks the path of a function whose return type is known.
-    fn expect_function(&mut self, path: &syn::ExprPath, wanted: &RTy) {
+    fn expect_function(&mut self, path: &syn::ExprPath, wanted: &KnownType) {
         let Some(last) = path.path.segments.last() else { return };
         if let Some(full) = self.function_name(path) {
             let name = full.last().map_or("", |name| &**name);
             let before = full.iter().rev().nth(1).map_or("", |name| &**name);
             if let Some(kind) = general(name) {
-                let take = matches!(kind, General::Take) && before != "mem";
+                let take = matches!(kind, GeneralConstructor::Take) && before != "mem";
                 if generic_args_of(last).is_empty() && !take {
                     self.made_generally(kind, wanted, name, last.ident.span());
                 }
             }
             if name == "unwrap_or_default" && matches!(before, "Option" | "Result") {
-                self.made_generally(General::Default, wanted, name, last.ident.span());
+                self.made_generally(GeneralConstructor::Default, wanted, name, last.ident.span());
             }
             self.unsafe_wanted(before, name, wanted, last.ident.span());
             return;
         }
         let written = Path::with_self(&path.path, path.qself.as_ref());
-        let res = self.resolve(&written, Ns::Value);
+        let res = self.resolve(&written, Namespace::Value);
         match &res.what {
-            What::Value { module, name } if generic_args_of(last).is_empty() => {
+            Meaning::Value { module, name } if generic_args_of(last).is_empty() => {
                 self.maker_wanted(*module, name, wanted, last.ident.span());
             }
             // `Remake::remake()`, a trait function of the capability crate whose type follows from its
             // position.
-            What::Type(RTy::Own { place, .. }) if res.used < written.segs.len() => {
+            Meaning::Type(KnownType::Own { place, .. }) if res.used < written.segs.len() => {
                 let Some(id) = super::general::direct(wanted) else { return };
                 let function = bare(&last.ident);
                 let inventory = self.resolver.inventory;
@@ -266,19 +266,19 @@ impl Checker<'_> {
                 {
                     let ty = self.type_name(id);
                     let message = format!("`{function}` is a constructor of `{ty}`");
-                    self.report(Rule::F02, "trait", last.ident.span(), Some(id), message);
+                    self.report(LintRule::F02, "trait", last.ident.span(), Some(id), message);
                 }
             }
             _ => {}
         }
     }
 
-    fn expect_method(&mut self, one: &syn::ExprMethodCall, wanted: &RTy, steps: u32) {
+    fn expect_method(&mut self, one: &syn::ExprMethodCall, wanted: &KnownType, steps: u32) {
         let name = bare(&one.method);
         let kind = match name.as_str() {
             "into" | "try_into" | "parse" | "deserialize" => general(&name),
-            "unwrap_or_default" | "or_default" | "get_or_insert_default" => Some(General::Default),
-            "collect" | "sum" | "product" => Some(General::Collect),
+            "unwrap_or_default" | "or_default" | "get_or_insert_default" => Some(GeneralConstructor::Default),
+            "collect" | "sum" | "product" => Some(GeneralConstructor::Collect),
             _ => None,
         };
         if let Some(kind) = kind
@@ -292,7 +292,7 @@ impl Checker<'_> {
                 one.method.span(),
             );
         }
-        if name == "collect" || matches!(wanted, RTy::Tuple(_)) {
+        if name == "collect" || matches!(wanted, KnownType::Tuple(_)) {
             self.expect_items(&one.receiver, &element(wanted), steps);
         }
         self.unsafe_method(one, wanted);
@@ -300,8 +300,8 @@ impl Checker<'_> {
             self.expect(&one.receiver, wanted, steps);
         }
         let inner = match wanted {
-            RTy::Far { args, .. } if matches!(wanted.far_name(), Some("Option" | "Result")) => {
-                args.first().cloned().unwrap_or(RTy::Unknown)
+            KnownType::Far { args, .. } if matches!(wanted.far_name(), Some("Option" | "Result")) => {
+                args.first().cloned().unwrap_or(KnownType::Unknown)
             }
             other => other.clone(),
         };
@@ -332,7 +332,7 @@ impl Checker<'_> {
     }
 
     /// Checks how an iterator makes items of a known type.
-    fn expect_items(&mut self, expr: &syn::Expr, item: &RTy, steps: u32) {
+    fn expect_items(&mut self, expr: &syn::Expr, item: &KnownType, steps: u32) {
         let mut rest = expr;
         loop {
             match rest {
@@ -362,7 +362,7 @@ impl Checker<'_> {
         }
     }
 
-    fn expect_items_of_call(&mut self, name: &str, one: &syn::ExprCall, item: &RTy, steps: u32) {
+    fn expect_items_of_call(&mut self, name: &str, one: &syn::ExprCall, item: &KnownType, steps: u32) {
         let Some(first) = one.args.first() else { return };
         match name {
             "repeat_with" | "once_with" | "from_fn" => self.expect_producer(first, item, steps),
@@ -373,33 +373,33 @@ impl Checker<'_> {
 
     pub(super) fn made_generally(
         &mut self,
-        kind: General,
-        wanted: &RTy,
+        kind: GeneralConstructor,
+        wanted: &KnownType,
         name: &str,
         span: proc_macro2::Span,
     ) {
         if let Some(id) = kind.makes(wanted) {
             let ty = self.type_name(id);
             let message = format!("`{name}` makes a `{ty}` here");
-            self.report(Rule::F03, "annotation", span, Some(id), message);
+            self.report(LintRule::F03, "annotation", span, Some(id), message);
         }
     }
 }
 
 /// Returns the type behind references.
-fn behind(wanted: &RTy) -> &RTy {
+fn behind(wanted: &KnownType) -> &KnownType {
     match wanted {
-        RTy::Ref(inner) => behind(inner),
+        KnownType::Ref(inner) => behind(inner),
         other => other,
     }
 }
 
 /// Returns the return type of a function pointer or of `impl Fn() -> T`.
-fn called_for(wanted: &RTy) -> Option<RTy> {
+fn called_for(wanted: &KnownType) -> Option<KnownType> {
     match wanted {
-        RTy::Ptr(output) => Some((**output).clone()),
-        RTy::Tuple(parts) => match parts.as_slice() {
-            [RTy::Ptr(output)] => Some((**output).clone()),
+        KnownType::Ptr(output) => Some((**output).clone()),
+        KnownType::Tuple(parts) => match parts.as_slice() {
+            [KnownType::Ptr(output)] => Some((**output).clone()),
             _ => None,
         },
         _ => None,
@@ -407,17 +407,17 @@ fn called_for(wanted: &RTy) -> Option<RTy> {
 }
 
 /// Returns the item type of a collection or an iterator.
-fn element(wanted: &RTy) -> RTy {
+fn element(wanted: &KnownType) -> KnownType {
     match wanted {
-        RTy::Far { args, .. } => match args.as_slice() {
+        KnownType::Far { args, .. } => match args.as_slice() {
             [key, value, ..] if matches!(wanted.far_name(), Some("HashMap" | "BTreeMap" | "IndexMap")) => {
-                RTy::Tuple(vec![key.clone(), value.clone()])
+                KnownType::Tuple(vec![key.clone(), value.clone()])
             }
             [first, ..] => element(first),
-            [] => RTy::Unknown,
+            [] => KnownType::Unknown,
         },
-        RTy::Array(inner) => element(inner),
-        RTy::Tuple(parts) => match parts.as_slice() {
+        KnownType::Array(inner) => element(inner),
+        KnownType::Tuple(parts) => match parts.as_slice() {
             [only] => element(only),
             _ => wanted.clone(),
         },
@@ -426,11 +426,11 @@ fn element(wanted: &RTy) -> RTy {
 }
 
 /// Returns the type arguments that are not `_`.
-pub(super) fn generic_args_of(seg: &syn::PathSegment) -> Vec<crate::ty::Ty> {
+pub(super) fn generic_args_of(seg: &syn::PathSegment) -> Vec<crate::ty::WrittenType> {
     match &seg.arguments {
         syn::PathArguments::AngleBracketed(list) => {
             let mut args = generic_args(list);
-            args.retain(|arg| *arg != crate::ty::Ty::Infer);
+            args.retain(|arg| *arg != crate::ty::WrittenType::Infer);
             args
         }
         syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => Vec::new(),

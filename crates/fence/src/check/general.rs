@@ -1,10 +1,10 @@
 //! F03: general constructors such as `Default`, if the type that they make is known.
 
-use crate::resolve::RTy;
+use crate::resolve::KnownType;
 
 /// A constructor that many types have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum General {
+pub(super) enum GeneralConstructor {
     Default,
     /// `mem::take`, which leaves the default in place.
     Take,
@@ -20,15 +20,15 @@ pub(super) enum General {
 }
 
 /// Returns the general constructor of this name.
-pub(super) fn general(name: &str) -> Option<General> {
+pub(super) fn general(name: &str) -> Option<GeneralConstructor> {
     match name {
-        "default" => Some(General::Default),
-        "take" => Some(General::Take),
-        "from" => Some(General::From),
-        "try_from" => Some(General::TryFrom),
-        "into" => Some(General::IntoOther),
-        "try_into" => Some(General::TryIntoOther),
-        "parse" => Some(General::Parse),
+        "default" => Some(GeneralConstructor::Default),
+        "take" => Some(GeneralConstructor::Take),
+        "from" => Some(GeneralConstructor::From),
+        "try_from" => Some(GeneralConstructor::TryFrom),
+        "into" => Some(GeneralConstructor::IntoOther),
+        "try_into" => Some(GeneralConstructor::TryIntoOther),
+        "parse" => Some(GeneralConstructor::Parse),
         "from_str"
         | "deserialize"
         | "from_slice"
@@ -39,8 +39,8 @@ pub(super) fn general(name: &str) -> Option<General> {
         | "from_read"
         | "deserialize_from"
         | "arbitrary"
-        | "arbitrary_take_rest" => Some(General::Deserialize),
-        "from_iter" | "collect" => Some(General::Collect),
+        | "arbitrary_take_rest" => Some(GeneralConstructor::Deserialize),
+        "from_iter" | "collect" => Some(GeneralConstructor::Collect),
         _ => None,
     }
 }
@@ -68,48 +68,52 @@ const EMPTY_BY_DEFAULT: &[&str] = &[
 ];
 
 /// Returns a capability type that a type contains by value at any depth.
-pub(super) fn any(ty: &RTy) -> Option<usize> {
+pub(super) fn any(ty: &KnownType) -> Option<usize> {
     match ty {
-        RTy::Cap(id) => Some(*id),
-        RTy::Far { .. } if ty.far_name() == Some("PhantomData") => None,
-        RTy::Own { args, .. } | RTy::Far { args, .. } => args.iter().find_map(any),
-        RTy::Tuple(parts) => parts.iter().find_map(any),
-        RTy::Array(inner) => any(inner),
-        RTy::Ref(_) | RTy::Ptr(_) | RTy::Infer | RTy::Unknown => None,
+        KnownType::Cap(id) => Some(*id),
+        KnownType::Far { .. } if ty.far_name() == Some("PhantomData") => None,
+        KnownType::Own { args, .. } | KnownType::Far { args, .. } => args.iter().find_map(any),
+        KnownType::Tuple(parts) => parts.iter().find_map(any),
+        KnownType::Array(inner) => any(inner),
+        KnownType::Ref(_) | KnownType::Ptr(_) | KnownType::Infer | KnownType::Unknown => None,
     }
 }
 
 /// Returns `true` if the default value of a type is an empty container.
-pub(super) fn empty_by_default(ty: &RTy) -> bool {
+pub(super) fn empty_by_default(ty: &KnownType) -> bool {
     ty.far_name().is_some_and(|name| EMPTY_BY_DEFAULT.contains(&name))
 }
 
 /// Returns a capability type that the default value of a type would contain.
-pub(super) fn by_default(ty: &RTy) -> Option<usize> {
+pub(super) fn by_default(ty: &KnownType) -> Option<usize> {
     match ty {
-        RTy::Cap(id) => Some(*id),
-        RTy::Far { args, .. } => {
+        KnownType::Cap(id) => Some(*id),
+        KnownType::Far { args, .. } => {
             if empty_by_default(ty) {
                 None
             } else {
                 args.iter().find_map(by_default)
             }
         }
-        RTy::Tuple(parts) => parts.iter().find_map(by_default),
-        RTy::Array(inner) => by_default(inner),
-        RTy::Own { .. } | RTy::Ref(_) | RTy::Ptr(_) | RTy::Infer | RTy::Unknown => None,
+        KnownType::Tuple(parts) => parts.iter().find_map(by_default),
+        KnownType::Array(inner) => by_default(inner),
+        KnownType::Own { .. }
+        | KnownType::Ref(_)
+        | KnownType::Ptr(_)
+        | KnownType::Infer
+        | KnownType::Unknown => None,
     }
 }
 
 /// Returns the capability type itself, or the one inside an `Option`, a `Result` or a future.
-pub(super) fn direct(ty: &RTy) -> Option<usize> {
+pub(super) fn direct(ty: &KnownType) -> Option<usize> {
     match ty {
-        RTy::Cap(id) => Some(*id),
-        RTy::Far { args, .. } if matches!(ty.far_name(), Some("Result" | "Option")) => {
+        KnownType::Cap(id) => Some(*id),
+        KnownType::Far { args, .. } if matches!(ty.far_name(), Some("Result" | "Option")) => {
             args.first().and_then(direct)
         }
         // `impl Future<Output = T>`.
-        RTy::Tuple(parts) => match parts.as_slice() {
+        KnownType::Tuple(parts) => match parts.as_slice() {
             [only] => direct(only),
             _ => None,
         },
@@ -117,13 +121,13 @@ pub(super) fn direct(ty: &RTy) -> Option<usize> {
     }
 }
 
-impl General {
+impl GeneralConstructor {
     /// Returns the capability type that the constructor makes if its result has this type.
-    pub(super) fn makes(self, wanted: &RTy) -> Option<usize> {
+    pub(super) fn makes(self, wanted: &KnownType) -> Option<usize> {
         match self {
             Self::Default | Self::Take => by_default(wanted),
             Self::From | Self::IntoOther => match wanted {
-                RTy::Cap(id) => Some(*id),
+                KnownType::Cap(id) => Some(*id),
                 _ => None,
             },
             Self::TryFrom | Self::TryIntoOther | Self::Parse | Self::Collect => direct(wanted),

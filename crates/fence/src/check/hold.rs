@@ -5,30 +5,30 @@ use std::collections::BTreeSet;
 use super::Checker;
 use super::general::any;
 use crate::collect::{Table, TypeDef};
-use crate::resolve::{PlaceOf, RTy, Scope};
+use crate::resolve::{KnownType, Scope, TypeLocation};
 
 /// The number of types that one search visits. Generated types may refer to thousands of others.
 const MOST: usize = 256;
 
 impl Checker<'_> {
     /// Returns a capability type that a type contains by value, including its fields.
-    pub(super) fn held(&self, ty: &RTy) -> Option<usize> {
+    pub(super) fn held(&self, ty: &KnownType) -> Option<usize> {
         self.held_in(ty, &mut BTreeSet::new())
     }
 
     /// Returns a capability type that a type contains by value or behind pointers and references.
-    pub(super) fn reached(&self, ty: &RTy) -> Option<usize> {
+    pub(super) fn reached(&self, ty: &KnownType) -> Option<usize> {
         match ty {
-            RTy::Ptr(inner) | RTy::Ref(inner) | RTy::Array(inner) => self.reached(inner),
-            RTy::Far { args, .. } if ty.far_name() != Some("PhantomData") => {
+            KnownType::Ptr(inner) | KnownType::Ref(inner) | KnownType::Array(inner) => self.reached(inner),
+            KnownType::Far { args, .. } if ty.far_name() != Some("PhantomData") => {
                 args.iter().find_map(|arg| self.reached(arg))
             }
-            RTy::Tuple(parts) => parts.iter().find_map(|part| self.reached(part)),
+            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.reached(part)),
             _ => self.held(ty),
         }
     }
 
-    fn held_in(&self, ty: &RTy, seen: &mut BTreeSet<PlaceOf>) -> Option<usize> {
+    fn held_in(&self, ty: &KnownType, seen: &mut BTreeSet<TypeLocation>) -> Option<usize> {
         if ty.far_name() == Some("PhantomData") {
             return None;
         }
@@ -36,7 +36,7 @@ impl Checker<'_> {
             return Some(id);
         }
         match ty {
-            RTy::Own { place, args } => {
+            KnownType::Own { place, args } => {
                 if let Some(id) = args.iter().find_map(|arg| self.held_in(arg, seen)) {
                     return Some(id);
                 }
@@ -45,15 +45,19 @@ impl Checker<'_> {
                 }
                 self.fields_of(place).iter().find_map(|field| self.held_in(field, seen))
             }
-            RTy::Far { args, .. } => args.iter().find_map(|arg| self.held_in(arg, seen)),
-            RTy::Tuple(parts) => parts.iter().find_map(|part| self.held_in(part, seen)),
-            RTy::Array(inner) => self.held_in(inner, seen),
-            RTy::Cap(_) | RTy::Ref(_) | RTy::Ptr(_) | RTy::Infer | RTy::Unknown => None,
+            KnownType::Far { args, .. } => args.iter().find_map(|arg| self.held_in(arg, seen)),
+            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.held_in(part, seen)),
+            KnownType::Array(inner) => self.held_in(inner, seen),
+            KnownType::Cap(_)
+            | KnownType::Ref(_)
+            | KnownType::Ptr(_)
+            | KnownType::Infer
+            | KnownType::Unknown => None,
         }
     }
 
     /// Returns the table that defines a workspace type, and the scope for the names in it.
-    fn home_of(&self, place: &PlaceOf) -> Option<(&Table, Scope<'_>)> {
+    fn home_of(&self, place: &TypeLocation) -> Option<(&Table, Scope<'_>)> {
         if place.0 == usize::MAX {
             let frames = self.frames.get(..=place.1)?;
             let frame = frames.last()?;
@@ -65,22 +69,22 @@ impl Checker<'_> {
         Some((world.table(module)?, Scope { module, frames: &[], own: None }))
     }
 
-    pub(super) fn fields_of(&self, place: &PlaceOf) -> Vec<RTy> {
+    pub(super) fn fields_of(&self, place: &TypeLocation) -> Vec<KnownType> {
         let Some((table, scope)) = self.home_of(place) else { return Vec::new() };
         let fields = table.fields.get(&place.2);
         fields.into_iter().flat_map(|all| all.values()).map(|ty| self.resolver.ty(scope, ty)).collect()
     }
 
     /// Returns the type of one field.
-    pub(super) fn field_of(&self, place: &PlaceOf, field: &str) -> Option<RTy> {
+    pub(super) fn field_of(&self, place: &TypeLocation, field: &str) -> Option<KnownType> {
         let (table, scope) = self.home_of(place)?;
         let ty = table.fields.get(&place.2)?.get(field)?;
         Some(self.resolver.ty(scope, ty))
     }
 
     /// Returns `true` if a type is a union of the workspace.
-    pub(super) fn is_union(&self, ty: &RTy) -> bool {
-        let RTy::Own { place, .. } = ty else { return false };
+    pub(super) fn is_union(&self, ty: &KnownType) -> bool {
+        let KnownType::Own { place, .. } = ty else { return false };
         self.home_of(place)
             .is_some_and(|(table, _)| matches!(table.types.get(&place.2), Some(TypeDef::Union)))
     }

@@ -4,9 +4,9 @@ use proc_macro2::Span;
 
 use super::Checker;
 use super::general::{any, by_default, empty_by_default};
-use crate::Rule;
+use crate::LintRule;
 use crate::cfg;
-use crate::resolve::RTy;
+use crate::resolve::KnownType;
 use crate::ty::bare;
 
 /// Derives that make values without a value of the field's type.
@@ -28,14 +28,14 @@ const MAKERS: &[&str] = &[
 ];
 
 /// A derive: the last name of the path that it resolves to, and its position.
-pub(super) struct Derive {
+pub(super) struct DeriveUse {
     pub(super) name: String,
     pub(super) span: Span,
 }
 
 impl Checker<'_> {
     /// Returns all derives on an item, including those in `cfg_attr`.
-    pub(super) fn derives(&self, attrs: &[syn::Attribute]) -> Vec<Derive> {
+    pub(super) fn derives(&self, attrs: &[syn::Attribute]) -> Vec<DeriveUse> {
         let mut found = Vec::new();
         for attr in attrs {
             let syn::Meta::List(list) = &attr.meta else { continue };
@@ -59,20 +59,20 @@ impl Checker<'_> {
         path.is_ident("derive") || self.last_name(path) == "derive"
     }
 
-    fn derive_list(&self, list: &syn::MetaList, found: &mut Vec<Derive>) {
+    fn derive_list(&self, list: &syn::MetaList, found: &mut Vec<DeriveUse>) {
         let paths =
             list.parse_args_with(syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated);
         for path in paths.iter().flatten() {
             if let Some(last) = path.segments.last() {
-                found.push(Derive { name: self.last_name(path), span: last.ident.span() });
+                found.push(DeriveUse { name: self.last_name(path), span: last.ident.span() });
             }
         }
     }
 
     /// Returns the capability in the default value of a type. A generic workspace type contains its type
     /// arguments.
-    fn defaulted(&self, ty: &RTy) -> Option<usize> {
-        if let RTy::Own { place, args } = ty {
+    fn defaulted(&self, ty: &KnownType) -> Option<usize> {
+        if let KnownType::Own { place, args } = ty {
             let given = args.iter().find_map(by_default)?;
             let holds = self.fields_of(place).iter().any(has_parameter);
             return holds.then_some(given);
@@ -122,7 +122,7 @@ impl Checker<'_> {
             if let Some(id) = held {
                 let (ty, name) = (self.type_name(id), &derive.name);
                 let message = format!("the derived `{name}` makes the `{ty}` inside this type");
-                self.report(Rule::F06, "derive", derive.span, Some(id), message);
+                self.report(LintRule::F06, "derive", derive.span, Some(id), message);
             }
         }
     }
@@ -143,24 +143,28 @@ impl Checker<'_> {
             if let Some(id) = any(&self.ty(&ty)) {
                 let name = self.type_name(id);
                 let message = format!("the derived `Deserialize` makes a `{name}`, which is named here");
-                self.report(Rule::F06, "serde", text.span(), Some(id), message);
+                self.report(LintRule::F06, "serde", text.span(), Some(id), message);
             }
         }
     }
 }
 
 /// Returns `true` if the default of a field makes a value of a type parameter.
-fn has_parameter(field: &RTy) -> bool {
+fn has_parameter(field: &KnownType) -> bool {
     match field {
-        RTy::Unknown => true,
+        KnownType::Unknown => true,
         // An unresolved name that is written as parameters are: `T`, `K2`.
-        RTy::Far { path, args } if args.is_empty() && path.len() == 1 => path
+        KnownType::Far { path, args } if args.is_empty() && path.len() == 1 => path
             .first()
             .is_some_and(|name| name.chars().all(|one| one.is_ascii_uppercase() || one.is_ascii_digit())),
-        RTy::Far { args, .. } => !empty_by_default(field) && args.iter().any(has_parameter),
-        RTy::Tuple(parts) => parts.iter().any(has_parameter),
-        RTy::Array(inner) => has_parameter(inner),
-        RTy::Own { .. } | RTy::Cap(_) | RTy::Ref(_) | RTy::Ptr(_) | RTy::Infer => false,
+        KnownType::Far { args, .. } => !empty_by_default(field) && args.iter().any(has_parameter),
+        KnownType::Tuple(parts) => parts.iter().any(has_parameter),
+        KnownType::Array(inner) => has_parameter(inner),
+        KnownType::Own { .. }
+        | KnownType::Cap(_)
+        | KnownType::Ref(_)
+        | KnownType::Ptr(_)
+        | KnownType::Infer => false,
     }
 }
 

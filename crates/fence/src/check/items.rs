@@ -4,11 +4,11 @@ use std::rc::Rc;
 use syn::visit::{self, Visit};
 
 use super::{Checker, FnContext};
-use crate::collect::{self, Keep, attrs_of};
+use crate::collect::{self, CollectOptions, attrs_of};
 use crate::inventory::written_name;
-use crate::resolve::{Frame, FrameOf, Ns, RTy, What};
-use crate::ty::{Name, Path, Ty, bare, name};
-use crate::{Rule, cfg};
+use crate::resolve::{Frame, FrameKind, KnownType, Meaning, Namespace};
+use crate::ty::{Name, Path, WrittenType, bare, name};
+use crate::{LintRule, cfg};
 
 impl Checker<'_> {
     /// Visits a module's items. Inline modules are found by their index in the list of modules.
@@ -55,9 +55,9 @@ impl Checker<'_> {
 
     /// Visits a module inside a block. Its names are in a frame and not in the module tree.
     fn block_module(&mut self, module: &syn::ItemMod, items: &[syn::Item]) {
-        let keep = Keep { fields: true, ..Keep::default() };
+        let keep = CollectOptions { fields: true, ..CollectOptions::default() };
         let table = collect::file(items, &module.attrs, keep, &mut self.names);
-        self.frames.push(Frame { names: Some(Rc::new(table)), of: FrameOf::Module, ..Frame::default() });
+        self.frames.push(Frame { names: Some(Rc::new(table)), of: FrameKind::Module, ..Frame::default() });
         self.items.push(bare(&module.ident));
         for item in items {
             self.visit_item(item);
@@ -116,7 +116,7 @@ impl Checker<'_> {
 
     pub(super) fn unknown_node(&mut self, span: proc_macro2::Span, what: &str) {
         let message = format!("this version does not know the syntax of this {what}");
-        self.report(Rule::F08, "unknown-syntax", span, None, message);
+        self.report(LintRule::F08, "unknown-syntax", span, None, message);
     }
 
     pub(super) fn named(&mut self, ident: &proc_macro2::Ident, inside: impl FnOnce(&mut Self)) {
@@ -191,13 +191,13 @@ impl Checker<'_> {
         self.visit_generics(&sig.generics);
         self.visit_return_type(&sig.output);
         self.member_definition(sig, attrs, vis);
-        let output = self.resolver.ty(self.scope(), &Ty::of_return(&sig.output));
+        let output = self.resolver.ty(self.scope(), &WrittenType::of_return(&sig.output));
         let floor = std::mem::replace(&mut self.floor, self.locals.len());
         let mut takes_grant = false;
         for input in &sig.inputs {
             match input {
                 syn::FnArg::Receiver(receiver) => {
-                    let own = self.owns.last().cloned().unwrap_or(RTy::Unknown);
+                    let own = self.owns.last().cloned().unwrap_or(KnownType::Unknown);
                     takes_grant |= receiver.is_owned() && self.is_grant(&own);
                     self.bind(Name::from("self"), own, None);
                 }
@@ -236,7 +236,7 @@ impl Checker<'_> {
     }
 
     /// Binds the names of a pattern. A plain name gets the type.
-    pub(super) fn bind_pattern(&mut self, pat: &syn::Pat, ty: &RTy) {
+    pub(super) fn bind_pattern(&mut self, pat: &syn::Pat, ty: &KnownType) {
         match pat {
             syn::Pat::Ident(ident) => self.bind(name(&ident.ident), ty.clone(), None),
             syn::Pat::Paren(paren) => self.bind_pattern(&paren.pat, ty),
@@ -247,18 +247,18 @@ impl Checker<'_> {
             }
             syn::Pat::Reference(reference) => {
                 let inner = match ty {
-                    RTy::Ref(inner) => (**inner).clone(),
-                    _ => RTy::Unknown,
+                    KnownType::Ref(inner) => (**inner).clone(),
+                    _ => KnownType::Unknown,
                 };
                 self.bind_pattern(&reference.pat, &inner);
             }
             // `Ok(x)` and `Some(x)` bind the type inside.
-            syn::Pat::TupleStruct(one) if !matches!(ty, RTy::Infer | RTy::Unknown) => {
+            syn::Pat::TupleStruct(one) if !matches!(ty, KnownType::Infer | KnownType::Unknown) => {
                 let wrapper = one.path.segments.last();
                 let inner = if wrapper.is_some_and(|seg| seg.ident == "Ok" || seg.ident == "Some") {
                     super::evidence::taken_out(ty)
                 } else {
-                    RTy::Unknown
+                    KnownType::Unknown
                 };
                 for elem in &one.elems {
                     self.bind_pattern(elem, &inner);
@@ -266,9 +266,9 @@ impl Checker<'_> {
             }
             syn::Pat::Tuple(one) => {
                 let parts = match ty {
-                    RTy::Tuple(parts) => parts.as_slice(),
-                    RTy::Ref(inner) => match &**inner {
-                        RTy::Tuple(parts) => parts.as_slice(),
+                    KnownType::Tuple(parts) => parts.as_slice(),
+                    KnownType::Ref(inner) => match &**inner {
+                        KnownType::Tuple(parts) => parts.as_slice(),
                         _ => &[],
                     },
                     _ => &[],
@@ -277,20 +277,20 @@ impl Checker<'_> {
                 let plain = !one.elems.iter().any(|elem| matches!(elem, syn::Pat::Rest(_)));
                 for (at, elem) in one.elems.iter().enumerate() {
                     let known = if plain { parts.get(at).cloned() } else { None };
-                    self.bind_pattern(elem, &known.unwrap_or(RTy::Unknown));
+                    self.bind_pattern(elem, &known.unwrap_or(KnownType::Unknown));
                 }
             }
             syn::Pat::Struct(one) if self.race_applies() => {
                 let own = match ty {
-                    RTy::Ref(inner) => inner,
+                    KnownType::Ref(inner) => inner,
                     other => other,
                 };
                 for field in &one.fields {
                     let known = match (own, &field.member) {
-                        (RTy::Own { place, .. }, syn::Member::Named(ident)) => {
-                            self.field_of(place, &bare(ident)).unwrap_or(RTy::Unknown)
+                        (KnownType::Own { place, .. }, syn::Member::Named(ident)) => {
+                            self.field_of(place, &bare(ident)).unwrap_or(KnownType::Unknown)
                         }
-                        _ => RTy::Unknown,
+                        _ => KnownType::Unknown,
                     };
                     self.bind_pattern(&field.pat, &known);
                 }
@@ -305,8 +305,8 @@ impl Checker<'_> {
         let own = self.ty(&one.self_ty);
         self.trait_impl_definition(one, &own);
         let shown = match &own {
-            RTy::Cap(id) => self.type_name(*id),
-            _ => written_name(&Ty::of(&one.self_ty)),
+            KnownType::Cap(id) => self.type_name(*id),
+            _ => written_name(&WrittenType::of(&one.self_ty)),
         };
         self.owns.push(own);
         self.items.push(shown);
@@ -350,7 +350,7 @@ impl Checker<'_> {
         for bound in &one.supertraits {
             self.visit_type_param_bound(bound);
         }
-        self.owns.push(RTy::Unknown);
+        self.owns.push(KnownType::Unknown);
         self.items.push(bare(&one.ident));
         for item in &one.items {
             match item {
@@ -402,8 +402,8 @@ impl Checker<'_> {
     /// Returns the last name of the path that a path resolves to, which an import may have renamed.
     pub(super) fn last_name(&self, path: &syn::Path) -> String {
         let written = Path::of(path);
-        match self.resolve(&written, Ns::Type).what {
-            What::Far(full) => full.last().map_or_else(String::new, ToString::to_string),
+        match self.resolve(&written, Namespace::Type).what {
+            Meaning::Far(full) => full.last().map_or_else(String::new, ToString::to_string),
             _ => written.segs.last().map_or_else(String::new, |seg| seg.name.to_string()),
         }
     }

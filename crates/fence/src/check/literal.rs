@@ -4,38 +4,38 @@ use proc_macro2::Span;
 use syn::visit::Visit;
 
 use super::Checker;
-use super::general::{General, any, general};
-use crate::Rule;
+use super::general::{GeneralConstructor, any, general};
+use crate::LintRule;
 use crate::collect::Shape;
 use crate::inventory::Origin;
-use crate::resolve::{Ns, RTy, What};
+use crate::resolve::{KnownType, Meaning, Namespace};
 use crate::ty::{Name, Path, bare, generic_args};
 
 impl Checker<'_> {
     /// Checks `T { .. }`, in every spelling of `T`.
     pub(super) fn struct_literal(&mut self, one: &syn::ExprStruct) {
         let path = Path::with_self(&one.path, one.qself.as_ref());
-        let res = self.resolve(&path, Ns::Type);
+        let res = self.resolve(&path, Namespace::Type);
         let last = one.path.segments.last().map(|seg| seg.ident.span());
         match res.what {
-            What::Type(RTy::Cap(id)) if res.used == path.segs.len() => {
+            Meaning::Type(KnownType::Cap(id)) if res.used == path.segs.len() => {
                 self.literal(id, if one.rest.is_some() { "update" } else { "braces" }, last);
             }
-            What::Type(RTy::Cap(id)) => self.variant(id, &one.path, res.used, "variant-braces"),
-            What::Variant(RTy::Cap(id)) => self.literal(id, "variant-braces", last),
-            What::Type(own) if res.used == path.segs.len() => {
+            Meaning::Type(KnownType::Cap(id)) => self.variant(id, &one.path, res.used, "variant-braces"),
+            Meaning::Variant(KnownType::Cap(id)) => self.literal(id, "variant-braces", last),
+            Meaning::Type(own) if res.used == path.segs.len() => {
                 self.union_literal(&own, last);
                 self.grant_literal(&own, last);
                 self.fields_wanted(&own, one);
             }
-            What::Qualified { .. }
-            | What::Type(_)
-            | What::Variant(_)
-            | What::Module
-            | What::Value { .. }
-            | What::Far(_)
-            | What::Local
-            | What::Nothing => {}
+            Meaning::Qualified { .. }
+            | Meaning::Type(_)
+            | Meaning::Variant(_)
+            | Meaning::Module
+            | Meaning::Value { .. }
+            | Meaning::Far(_)
+            | Meaning::Local
+            | Meaning::Nothing => {}
         }
         self.visit_path(&one.path);
         if let Some(own) = &one.qself {
@@ -58,7 +58,7 @@ impl Checker<'_> {
         let name = self.type_name(id);
         if self.applies.dependent {
             let message = format!("a literal makes a `{name}`");
-            self.report(Rule::F01, route, span, Some(id), message);
+            self.report(LintRule::F01, route, span, Some(id), message);
         }
         self.needs_grant(id, span);
     }
@@ -77,43 +77,43 @@ impl Checker<'_> {
     /// Checks a path in an expression, called or not.
     pub(super) fn value_path(&mut self, qself: Option<&syn::QSelf>, path: &syn::Path) {
         let written = Path::with_self(path, qself);
-        let res = self.resolve(&written, Ns::Value);
+        let res = self.resolve(&written, Namespace::Value);
         let last = path.segments.last().map(|seg| seg.ident.span());
         self.watched_path(&res, path);
         match res.what {
-            What::Type(RTy::Cap(id)) if res.used == written.segs.len() => {
+            Meaning::Type(KnownType::Cap(id)) if res.used == written.segs.len() => {
                 match self.resolver.inventory.types.get(id).and_then(|ty| ty.shape) {
                     Some(Shape::Tuple) => self.literal(id, "tuple", last),
                     Some(Shape::Unit) => self.literal(id, "unit", last),
                     Some(Shape::Braced) | None => {}
                 }
             }
-            What::Type(RTy::Cap(id)) => {
+            Meaning::Type(KnownType::Cap(id)) => {
                 let named = type_span(path, qself, res.used);
                 self.associated(id, path, res.used, named, None);
             }
-            What::Variant(RTy::Cap(id)) => self.literal(id, "variant", last),
-            What::Qualified { own, of_trait, args } => {
-                self.qualified(&own, &of_trait, &args, path, (qself, res.used));
+            Meaning::Variant(KnownType::Cap(id)) => self.literal(id, "variant", last),
+            Meaning::Qualified { own, of_trait, args } => {
+                self.qualified(&own, &of_trait, &args, path, qself, res.used);
             }
-            What::Type(own) if res.used == written.segs.len() => self.grant_literal(&own, last),
-            What::Type(own) => {
+            Meaning::Type(own) if res.used == written.segs.len() => self.grant_literal(&own, last),
+            Meaning::Type(own) => {
                 self.general_of(&own, path, res.used);
                 self.factory(&own, path, res.used);
             }
-            What::Value { module, name } => {
+            Meaning::Value { module, name } => {
                 self.free_function(module, &name, last);
                 if let (Some(seg), Some(span)) = (path.segments.last(), last) {
                     let args = self.segment_args(seg);
                     self.function_maker(module, &name, &args, span);
                 }
             }
-            What::Far(full) => self.far_function(&full, path),
-            What::Nothing => {
+            Meaning::Far(full) => self.far_function(&full, path),
+            Meaning::Nothing => {
                 let full: Vec<Name> = written.segs.iter().map(|seg| Name::clone(&seg.name)).collect();
                 self.far_function(&full, path);
             }
-            What::Variant(_) | What::Module | What::Local => {}
+            Meaning::Variant(_) | Meaning::Module | Meaning::Local => {}
         }
     }
 
@@ -133,11 +133,11 @@ impl Checker<'_> {
         let qualified = of_trait.is_some();
         if origin == Some(Origin::Inherent) && !qualified {
             self.constructor(id, named, &name, if qualified { "qualified" } else { "associated" });
-        } else if general(&name).is_some_and(|kind| !matches!(kind, General::Take)) {
+        } else if general(&name).is_some_and(|kind| !matches!(kind, GeneralConstructor::Take)) {
             if self.applies.dependent {
                 let message = format!("`{name}` makes a `{ty}` here");
                 let route = if qualified { "qualified" } else { "associated" };
-                self.report(Rule::F03, route, function.span(), Some(id), message);
+                self.report(LintRule::F03, route, function.span(), Some(id), message);
             }
         } else if super::unsafety::is_unsafe("", &name) {
             self.unsafely("associated", function.span(), id, &format!("`{name}`"));
@@ -154,21 +154,22 @@ impl Checker<'_> {
         {
             let ty = self.type_name(id);
             let message = format!("`{function}` is a constructor of `{ty}`");
-            self.report(Rule::F02, route, span, Some(id), message);
+            self.report(LintRule::F02, route, span, Some(id), message);
         }
     }
 
     /// Checks `<T as Trait>::f` and `<X as Into<T>>::into`.
     fn qualified(
         &mut self,
-        own: &RTy,
+        own: &KnownType,
         of_trait: &[Name],
-        args: &[RTy],
+        args: &[KnownType],
         path: &syn::Path,
-        (qself, used): (Option<&syn::QSelf>, usize),
+        qself: Option<&syn::QSelf>,
+        used: usize,
     ) {
         let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
-        if let RTy::Cap(id) = own {
+        if let KnownType::Cap(id) = own {
             let named = type_span(path, qself, 0);
             self.associated(*id, path, used, named, Some(of_trait));
             return;
@@ -176,7 +177,9 @@ impl Checker<'_> {
         let name = bare(function);
         let kind = general(&name);
         let made = match kind {
-            Some(General::IntoOther | General::TryIntoOther) => args.first().and_then(any),
+            Some(GeneralConstructor::IntoOther | GeneralConstructor::TryIntoOther) => {
+                args.first().and_then(any)
+            }
             Some(kind) => kind.makes(own),
             None => None,
         };
@@ -185,7 +188,7 @@ impl Checker<'_> {
         {
             let ty = self.type_name(id);
             self.report(
-                Rule::F03,
+                LintRule::F03,
                 "qualified",
                 function.span(),
                 Some(id),
@@ -196,7 +199,7 @@ impl Checker<'_> {
     }
 
     /// Checks `Box::<T>::default`, `MaybeUninit::<T>::zeroed` and similar functions of known types.
-    fn general_of(&mut self, own: &RTy, path: &syn::Path, used: usize) {
+    fn general_of(&mut self, own: &KnownType, path: &syn::Path, used: usize) {
         let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
         let name = bare(function);
         self.emptied_path(own, &name, function.span());
@@ -204,14 +207,14 @@ impl Checker<'_> {
         let asked = path.segments.iter().nth(used).map(|seg| self.segment_args(seg)).unwrap_or_default();
         let made = general(&name).and_then(|kind| {
             let later = || asked.iter().find_map(|arg| kind.makes(arg));
-            kind.makes(own).or_else(|| if matches!(kind, General::Take) { None } else { later() })
+            kind.makes(own).or_else(|| if matches!(kind, GeneralConstructor::Take) { None } else { later() })
         });
         if let Some(id) = made
             && self.applies.dependent
         {
             let ty = self.type_name(id);
             self.report(
-                Rule::F03,
+                LintRule::F03,
                 "container",
                 function.span(),
                 Some(id),
@@ -222,18 +225,18 @@ impl Checker<'_> {
     }
 
     /// Checks `Maker::make` of a capability crate, and a generic `Own::make::<T>` of a dependent.
-    fn factory(&mut self, own: &RTy, path: &syn::Path, used: usize) {
+    fn factory(&mut self, own: &KnownType, path: &syn::Path, used: usize) {
         let Some(seg) = path.segments.iter().nth(used) else { return };
         let name = bare(&seg.ident);
         let args = self.segment_args(seg);
-        if let RTy::Own { place, .. } = own
+        if let KnownType::Own { place, .. } = own
             && self.applies.dependent
             && let Some(id) =
                 self.resolver.inventory.factories.get(place).and_then(|all| all.get(name.as_str()))
         {
             let ty = self.type_name(*id);
             let message = format!("`{name}` returns a `{ty}` and takes none");
-            self.report(Rule::F02, "factory", seg.ident.span(), Some(*id), message);
+            self.report(LintRule::F02, "factory", seg.ident.span(), Some(*id), message);
         }
         self.method_maker(&name, &args, seg.ident.span());
     }
@@ -255,7 +258,7 @@ impl Checker<'_> {
         if let (Some((_, id)), Some(span)) = (found, span) {
             let ty = self.type_name(*id);
             self.report(
-                Rule::F02,
+                LintRule::F02,
                 "free",
                 span,
                 Some(*id),
@@ -270,10 +273,10 @@ impl Checker<'_> {
         let mut args = self.segment_args(seg);
         let before = path.segments.iter().rev().nth(1).map(|seg| self.segment_args(seg)).unwrap_or_default();
         let before_name = full.iter().rev().nth(1).map_or("", |name| &**name).to_owned();
-        let own = RTy::Far { path: vec![Name::from(before_name.as_str())], args: before.clone() };
+        let own = KnownType::Far { path: vec![Name::from(before_name.as_str())], args: before.clone() };
         self.emptied_path(&own, last, seg.ident.span());
         if let Some(kind) = general(last) {
-            let from_trait = matches!(kind, General::IntoOther | General::TryIntoOther);
+            let from_trait = matches!(kind, GeneralConstructor::IntoOther | GeneralConstructor::TryIntoOther);
             let mut made = if from_trait {
                 before.first().and_then(any)
             } else if before.is_empty() {
@@ -281,7 +284,7 @@ impl Checker<'_> {
             } else {
                 kind.makes(&own)
             };
-            if made.is_none() && (!matches!(kind, General::Take) || is_mem_take(full)) {
+            if made.is_none() && (!matches!(kind, GeneralConstructor::Take) || is_mem_take(full)) {
                 made = args.iter().find_map(|arg| kind.makes(arg));
             }
             if let Some(id) = made
@@ -289,14 +292,14 @@ impl Checker<'_> {
             {
                 let ty = self.type_name(id);
                 let message = format!("`{last}` makes a `{ty}` here");
-                self.report(Rule::F03, "turbofish", seg.ident.span(), Some(id), message);
+                self.report(LintRule::F03, "turbofish", seg.ident.span(), Some(id), message);
             }
         }
         args.extend(before);
         self.unsafe_function(&before_name, last, &args, seg.ident.span());
     }
 
-    pub(super) fn segment_args(&self, seg: &syn::PathSegment) -> Vec<RTy> {
+    pub(super) fn segment_args(&self, seg: &syn::PathSegment) -> Vec<KnownType> {
         match &seg.arguments {
             syn::PathArguments::AngleBracketed(list) => {
                 generic_args(list).iter().map(|arg| self.resolver.ty(self.scope(), arg)).collect()
@@ -306,23 +309,23 @@ impl Checker<'_> {
     }
 
     /// F12: checks a path to a watched function.
-    fn watched_path(&mut self, res: &crate::resolve::Res, path: &syn::Path) {
+    fn watched_path(&mut self, res: &crate::resolve::Resolution, path: &syn::Path) {
         if self.watched.is_empty() {
             return;
         }
         let Some(next) = path.segments.iter().nth(res.used) else {
-            if let What::Value { module, name } = &res.what {
+            if let Meaning::Value { module, name } = &res.what {
                 self.watched_free(*module, name, path);
             }
             return;
         };
-        if let What::Type(own) | What::Qualified { own, .. } = &res.what {
+        if let Meaning::Type(own) | Meaning::Qualified { own, .. } = &res.what {
             self.watched_function(own, &next.ident);
         }
     }
 
     /// F12: checks a function of a watched type.
-    pub(super) fn watched_function(&mut self, own: &RTy, function: &proc_macro2::Ident) {
+    pub(super) fn watched_function(&mut self, own: &KnownType, function: &proc_macro2::Ident) {
         let Some(place) = self.place_of(own) else { return };
         let name = bare(function);
         let hit = self
@@ -350,10 +353,10 @@ impl Checker<'_> {
         }
     }
 
-    fn place_of(&self, own: &RTy) -> Option<crate::resolve::PlaceOf> {
+    fn place_of(&self, own: &KnownType) -> Option<crate::resolve::TypeLocation> {
         match own {
-            RTy::Own { place, .. } => Some(place.clone()),
-            RTy::Cap(id) => {
+            KnownType::Own { place, .. } => Some(place.clone()),
+            KnownType::Cap(id) => {
                 let found = self.resolver.inventory.types.get(*id)?;
                 let info = self.resolver.world.modules.get(found.module)?;
                 Some((info.file, info.table, Name::clone(&found.name)))
@@ -375,7 +378,7 @@ impl Checker<'_> {
         let item = self.item_path();
         if !crate::watch::is_caller(&item, &watched.callers) {
             let message = format!("`{item}` is not a listed caller of `{}::{name}`", watched.shown);
-            self.report(Rule::F12, route, span, None, message);
+            self.report(LintRule::F12, route, span, None, message);
         }
     }
 }

@@ -9,10 +9,10 @@ use syn::visit::Visit;
 
 use super::Checker;
 use super::general::general;
-use crate::Rule;
-use crate::macros::{Build, is, split_commas};
+use crate::LintRule;
+use crate::macros::{ParamUse, is, split_commas};
 use crate::parse;
-use crate::resolve::{Ns, RTy, What};
+use crate::resolve::{KnownType, Meaning, Namespace};
 use crate::ty::{Name, Path, bare};
 
 /// Macros whose arguments are never code.
@@ -103,7 +103,7 @@ const VALUES: &[&str] = &[
 
 /// The meaning of an argument that is only a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bare {
+enum PathArgument {
     /// The name of a type, passed to a macro.
     Mention,
     Value,
@@ -147,12 +147,13 @@ impl Checker<'_> {
         let said: BTreeSet<u32> = self.out.iter().skip(start).map(|finding| finding.site.line).collect();
         let Some((code, cost)) = self.code(body) else { return };
         let middle = self.out.len();
-        self.as_tokens(|this| this.walk(code, Bare::Mention));
+        self.as_tokens(|this| this.walk(code, PathArgument::Mention));
         self.budget = self.budget.saturating_add(cost);
         // A line that the token scan reported is not reported again.
         let more = self.out.split_off(middle);
-        self.out
-            .extend(more.into_iter().filter(|one| one.rule != Rule::F05 || !said.contains(&one.site.line)));
+        self.out.extend(
+            more.into_iter().filter(|one| one.rule != LintRule::F05 || !said.contains(&one.site.line)),
+        );
     }
 
     /// Checks a macro call. Arguments that parse are walked as code.
@@ -163,13 +164,13 @@ impl Checker<'_> {
         let Some(last) = mac.path.segments.last() else { return };
         let written = bare(&last.ident);
         let path = Path::of(&mac.path);
-        let known = match self.resolve(&path, Ns::Type).what {
-            What::Far(full) => full.last().map_or_else(|| written.clone(), ToString::to_string),
+        let known = match self.resolve(&path, Namespace::Type).what {
+            Meaning::Far(full) => full.last().map_or_else(|| written.clone(), ToString::to_string),
             _ => written.clone(),
         };
         if known == "include" && written != "include" && self.applies.dependent {
             let message = "`include!` under another name is not read".to_owned();
-            self.report(Rule::F08, "include-renamed", last.ident.span(), None, message);
+            self.report(LintRule::F08, "include-renamed", last.ident.span(), None, message);
             return;
         }
         if known == "macro_rules" {
@@ -190,10 +191,10 @@ impl Checker<'_> {
         }
         self.handed_types(&known, &mac.tokens);
         let values = ours.is_none() && VALUES.contains(&known.as_str());
-        self.arguments(&mac.tokens, if values { Bare::Value } else { Bare::Mention });
+        self.arguments(&mac.tokens, if values { PathArgument::Value } else { PathArgument::Mention });
     }
 
-    fn arguments(&mut self, tokens: &TokenStream, bare: Bare) {
+    fn arguments(&mut self, tokens: &TokenStream, bare: PathArgument) {
         if tokens.is_empty() {
             return;
         }
@@ -222,12 +223,12 @@ impl Checker<'_> {
         syn::parse2(tokens).ok()
     }
 
-    fn walk(&mut self, code: Arguments, bare: Bare) {
+    fn walk(&mut self, code: Arguments, bare: PathArgument) {
         match code {
             Arguments::Expressions(list) => {
                 for expr in &list {
                     // A lone path may be the name of a type that is passed to the macro.
-                    if bare == Bare::Value || !self.is_type_mention(expr) {
+                    if bare == PathArgument::Value || !self.is_type_mention(expr) {
                         self.visit_expr(expr);
                     }
                 }
@@ -249,8 +250,8 @@ impl Checker<'_> {
     fn is_type_mention(&self, expr: &syn::Expr) -> bool {
         let syn::Expr::Path(path) = expr else { return false };
         let written = Path::with_self(&path.path, path.qself.as_ref());
-        let res = self.resolve(&written, Ns::Value);
-        matches!(res.what, What::Type(_)) && res.used == written.segs.len()
+        let res = self.resolve(&written, Namespace::Value);
+        matches!(res.what, Meaning::Type(_)) && res.used == written.segs.len()
     }
 
     /// Checks `matches!(value, pattern if guard)`.
@@ -287,14 +288,14 @@ impl Checker<'_> {
         let package = self.resolver.world.package_of(self.module);
         let Some(rules) = self.macros.find(package, called) else { return };
         let parts = split_commas(tokens);
-        let defines = rules.iter().any(|arm| arm.builds.iter().any(|(_, build)| *build == Build::Defines));
+        let defines = rules.iter().any(|arm| arm.builds.iter().any(|(_, build)| *build == ParamUse::Defines));
         let mut hits: BTreeSet<(usize, u32, u32)> = BTreeSet::new();
         let mut findings = Vec::new();
         for arm in rules {
             let by_place = arm.places.as_ref().filter(|places| places.len() == parts.len());
             for (at, part) in parts.iter().enumerate() {
                 let param = by_place.and_then(|places| places.get(at).cloned());
-                let builds: Vec<&Build> = arm
+                let builds: Vec<&ParamUse> = arm
                     .builds
                     .iter()
                     .filter(|(name, _)| match &param {
@@ -328,32 +329,32 @@ impl Checker<'_> {
         for (id, span) in findings {
             let ty = self.type_name(id);
             let message = format!("`{called}!` makes a value of the type that is passed to it, here `{ty}`");
-            self.report(Rule::F05, "macro-rules", span, Some(id), message);
+            self.report(LintRule::F05, "macro-rules", span, Some(id), message);
         }
     }
 
     /// Returns `true` if the use of a macro parameter makes a value of this type.
-    fn makes(&self, id: usize, build: &Build, call: &TokenStream) -> bool {
+    fn makes(&self, id: usize, build: &ParamUse, call: &TokenStream) -> bool {
         let known =
             |name: &str| self.resolver.inventory.origin(id, name).is_some() || general(name).is_some();
         match build {
-            Build::Literal | Build::Call => true,
-            Build::Defines => false,
-            Build::Value => {
+            ParamUse::Literal | ParamUse::Call => true,
+            ParamUse::Defines => false,
+            ParamUse::Value => {
                 let shape = self.resolver.inventory.types.get(id).and_then(|ty| ty.shape);
                 matches!(shape, Some(crate::collect::Shape::Tuple | crate::collect::Shape::Unit))
             }
-            Build::Assoc(name) => {
+            ParamUse::Assoc(name) => {
                 known(name)
                     || self.resolver.inventory.types.get(id).is_some_and(|ty| ty.variants.contains(name))
             }
-            Build::AssocParam => idents(call).iter().any(|ident| known(ident)),
-            Build::Turbofish(name) => {
+            ParamUse::AssocParam => idents(call).iter().any(|ident| known(ident)),
+            ParamUse::Turbofish(name) => {
                 general(name).is_some()
                     || super::unsafety::is_unsafe_name(name)
                     || matches!(&**name, "cast" | "cast_mut")
             }
-            Build::Annotation(name) => general(name).is_some() || super::unsafety::is_unsafe_name(name),
+            ParamUse::Annotation(name) => general(name).is_some() || super::unsafety::is_unsafe_name(name),
         }
     }
 
@@ -399,7 +400,9 @@ impl Checker<'_> {
             if wanted {
                 let mut written = Path::with_self(&path.path, path.qself.as_ref());
                 if pair.path.is_ident("with") {
-                    written.segs.push(crate::ty::Seg { name: Name::from("deserialize"), args: Vec::new() });
+                    written
+                        .segs
+                        .push(crate::ty::Segment { name: Name::from("deserialize"), args: Vec::new() });
                 }
                 self.serde_path(&written, text.span());
             }
@@ -407,20 +410,23 @@ impl Checker<'_> {
     }
 
     fn serde_path(&mut self, written: &Path, span: proc_macro2::Span) {
-        let res = self.resolve(written, Ns::Value);
+        let res = self.resolve(written, Namespace::Value);
         let function = written.segs.get(res.used).map(|seg| Name::clone(&seg.name));
         let made = match (&res.what, &function) {
-            (What::Type(RTy::Cap(id)) | What::Qualified { own: RTy::Cap(id), .. }, Some(name)) => {
+            (
+                Meaning::Type(KnownType::Cap(id)) | Meaning::Qualified { own: KnownType::Cap(id), .. },
+                Some(name),
+            ) => {
                 let known = self.resolver.inventory.origin(*id, name).is_some() || general(name).is_some();
                 known.then_some(*id)
             }
-            (What::Value { module, name }, _) => self.free_constructor(*module, name),
+            (Meaning::Value { module, name }, _) => self.free_constructor(*module, name),
             _ => None,
         };
         if let Some(id) = made {
             let ty = self.type_name(id);
             let message = format!("serde makes a `{ty}` with the function named here");
-            self.report(Rule::F02, "serde", span, Some(id), message);
+            self.report(LintRule::F02, "serde", span, Some(id), message);
         }
     }
 

@@ -20,15 +20,15 @@ mod wanted;
 use proc_macro2::Span;
 use std::rc::Rc;
 
-use crate::collect::{self, Keep, Names};
-use crate::config::Config;
+use crate::collect::{self, CollectOptions, NameInterner};
+use crate::config::FenceConfig;
 use crate::inventory::Watched;
 use crate::parse;
-use crate::report::{Finding, Site};
-use crate::resolve::{Frame, Ns, RTy, Res, Resolver, Scope};
-use crate::rule::Off;
-use crate::ty::{Name, Path, Seg, Ty};
-use crate::{Rule, cfg};
+use crate::report::{LintFinding, Site};
+use crate::resolve::{Frame, KnownType, Namespace, Resolution, Resolver, Scope};
+use crate::rule::DisabledRules;
+use crate::ty::{Name, Path, Segment, WrittenType};
+use crate::{LintRule, cfg};
 
 /// The rules that apply to the package of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ use crate::{Rule, cfg};
     clippy::struct_excessive_bools,
     reason = "each is a set of rules, and any of them may apply together"
 )]
-pub(crate) struct Applies {
+pub(crate) struct AppliedRules {
     /// Rules F01 to F08: a dependent outside the capability crates.
     pub(crate) dependent: bool,
     /// Rules F09 and F10.
@@ -51,17 +51,17 @@ pub(crate) struct Applies {
 #[derive(Debug, Clone)]
 struct Local {
     name: Name,
-    ty: RTy,
+    ty: KnownType,
     /// The call whose result the variable holds, if it may report a race.
-    race: Option<race::Call>,
+    race: Option<race::RaceCall>,
     /// The call that the variable, a closure, returns the result of.
-    gives: Option<race::Call>,
+    gives: Option<race::RaceCall>,
 }
 
 /// The enclosing function.
 #[derive(Debug, Clone)]
 struct FnContext {
-    output: RTy,
+    output: KnownType,
     takes_grant: bool,
     chokepoint: bool,
     test_feature: bool,
@@ -70,14 +70,14 @@ struct FnContext {
 /// The visitor of one module of one file.
 pub(crate) struct Checker<'c> {
     pub(crate) resolver: &'c Resolver<'c>,
-    pub(crate) config: &'c Config,
-    pub(crate) macros: &'c crate::marks::Marks,
-    off: Off,
-    applies: Applies,
+    pub(crate) config: &'c FenceConfig,
+    pub(crate) macros: &'c crate::marks::MacroIndex,
+    off: DisabledRules,
+    applies: AppliedRules,
     watched: Vec<&'c Watched>,
     module: usize,
     frames: Vec<Frame>,
-    owns: Vec<RTy>,
+    owns: Vec<KnownType>,
     items: Vec<String>,
     fns: Vec<FnContext>,
     locals: Vec<Local>,
@@ -90,26 +90,26 @@ pub(crate) struct Checker<'c> {
     budget: u32,
     route: Option<&'static str>,
     /// The type of the first argument of the next closure.
-    handed: RTy,
+    handed: KnownType,
     /// `true` in the body of a `macro_rules!`, in which other findings become F05.
     in_rules: bool,
-    names: Names,
-    out: Vec<Finding>,
-    pub(crate) grants: Vec<Finding>,
+    names: NameInterner,
+    out: Vec<LintFinding>,
+    pub(crate) grants: Vec<LintFinding>,
 }
 
 impl<'c> Checker<'c> {
     pub(crate) fn new(
         resolver: &'c Resolver<'c>,
-        config: &'c Config,
-        macros: &'c crate::marks::Marks,
-        off: Off,
+        config: &'c FenceConfig,
+        macros: &'c crate::marks::MacroIndex,
+        off: DisabledRules,
         module: usize,
     ) -> Self {
         let world = resolver.world;
         let package = world.package_of(module);
         let capability = world.capability.contains(&package);
-        let applies = Applies {
+        let applies = AppliedRules {
             dependent: world.dependents.contains(&package) && !capability,
             capability,
             race: world.race_dependents.contains(&package),
@@ -141,16 +141,16 @@ impl<'c> Checker<'c> {
             other_type: 0,
             budget: parse::MAX_CHAIN,
             route: None,
-            handed: RTy::Unknown,
+            handed: KnownType::Unknown,
             in_rules: false,
-            names: Names::default(),
+            names: NameInterner::default(),
             out: Vec::new(),
             grants: Vec::new(),
         }
     }
 
     /// Visits a tree, and returns the findings and the literals of the grant type.
-    pub(crate) fn run(mut self, tree: &parse::Tree) -> (Vec<Finding>, Vec<Finding>) {
+    pub(crate) fn run(mut self, tree: &parse::Tree) -> (Vec<LintFinding>, Vec<LintFinding>) {
         match tree {
             parse::Tree::Items(file) => {
                 for attr in &file.attrs {
@@ -170,12 +170,12 @@ impl<'c> Checker<'c> {
 
     /// Opens a frame with the names that a block defines.
     fn block_frame(&mut self, stmts: &[syn::Stmt]) {
-        let keep = Keep { fields: true, ..Keep::default() };
+        let keep = CollectOptions { fields: true, ..CollectOptions::default() };
         let table = collect::block(stmts, keep, &mut self.names);
         self.frames.push(Frame { names: Some(Rc::new(table)), ..Frame::default() });
     }
 
-    fn resolve(&self, path: &Path, ns: Ns) -> Res {
+    fn resolve(&self, path: &Path, ns: Namespace) -> Resolution {
         self.resolver.resolve(self.scope(), path, ns)
     }
 
@@ -183,8 +183,8 @@ impl<'c> Checker<'c> {
         Scope { module: self.module, frames: &self.frames, own: self.owns.last() }
     }
 
-    fn ty(&self, ty: &syn::Type) -> RTy {
-        self.resolver.ty(self.scope(), &Ty::of(ty))
+    fn ty(&self, ty: &syn::Type) -> KnownType {
+        self.resolver.ty(self.scope(), &WrittenType::of(ty))
     }
 
     fn item_path(&self) -> String {
@@ -197,9 +197,16 @@ impl<'c> Checker<'c> {
     }
 
     /// Records a finding, unless its rule is disabled.
-    fn report(&mut self, rule: Rule, route: &'static str, span: Span, ty: Option<usize>, message: String) {
-        let made = matches!(rule, Rule::F01 | Rule::F02 | Rule::F03 | Rule::F04);
-        let rule = if self.in_rules && made { Rule::F05 } else { rule };
+    fn report(
+        &mut self,
+        rule: LintRule,
+        route: &'static str,
+        span: Span,
+        ty: Option<usize>,
+        message: String,
+    ) {
+        let made = matches!(rule, LintRule::F01 | LintRule::F02 | LintRule::F03 | LintRule::F04);
+        let rule = if self.in_rules && made { LintRule::F05 } else { rule };
         if self.off.has(rule) {
             return;
         }
@@ -209,12 +216,12 @@ impl<'c> Checker<'c> {
 
     fn finding(
         &self,
-        rule: Rule,
+        rule: LintRule,
         route: &'static str,
         span: Span,
         ty: Option<usize>,
         message: String,
-    ) -> Finding {
+    ) -> LintFinding {
         let (line, column) = parse::start(span);
         let (end_line, end_column) = parse::end(span);
         let world = self.resolver.world;
@@ -225,7 +232,7 @@ impl<'c> Checker<'c> {
                 (path, module.via.clone())
             },
         );
-        Finding {
+        LintFinding {
             rule,
             route: self.route.unwrap_or(route),
             ty: ty.map(|id| self.resolver.inventory.name(id)),
@@ -268,20 +275,20 @@ impl<'c> Checker<'c> {
     /// Returns the whole path of an attribute that an import names, and whether no local item can hide the
     /// name.
     fn attribute_target(&self, path: &Path) -> (Option<String>, bool) {
-        use crate::resolve::What;
+        use crate::resolve::Meaning;
         let join = |full: &[Name]| full.iter().map(ToString::to_string).collect::<Vec<_>>().join("::");
         if let [only] = path.segs.as_slice() {
             // Attributes are in the macro namespace. A function of that name does not hide one, but an
             // import may bring one.
             let Some(import) = self.import_named(&only.name) else { return (None, true) };
-            return match self.resolve(&import, Ns::Type).what {
-                What::Far(full) => (Some(join(&full)), true),
+            return match self.resolve(&import, Namespace::Type).what {
+                Meaning::Far(full) => (Some(join(&full)), true),
                 _ => (None, false),
             };
         }
-        match self.resolve(path, Ns::Value).what {
-            What::Far(full) => (Some(join(&full)), true),
-            What::Nothing => (None, true),
+        match self.resolve(path, Namespace::Value).what {
+            Meaning::Far(full) => (Some(join(&full)), true),
+            Meaning::Nothing => (None, true),
             _ => (None, false),
         }
     }
@@ -292,7 +299,8 @@ impl<'c> Checker<'c> {
         let here = self.resolver.world.table(self.module);
         let found =
             blocks.chain(here).flat_map(|table| &table.uses).find(|one| one.alias.as_ref() == Some(name))?;
-        let segs = found.path.iter().map(|name| Seg { name: Name::clone(name), args: Vec::new() }).collect();
+        let segs =
+            found.path.iter().map(|name| Segment { name: Name::clone(name), args: Vec::new() }).collect();
         Some(Path { leading: found.leading, qself: None, segs })
     }
 
@@ -301,7 +309,7 @@ impl<'c> Checker<'c> {
         own.iter().rev().find(|local| &*local.name == name)
     }
 
-    fn bind(&mut self, name: Name, ty: RTy, race: Option<race::Call>) {
+    fn bind(&mut self, name: Name, ty: KnownType, race: Option<race::RaceCall>) {
         self.locals.push(Local { name, ty, race, gives: None });
     }
 }

@@ -3,13 +3,13 @@
 use syn::visit::Visit;
 
 use super::Checker;
-use super::race::{Call, Mentions, names_in};
+use super::race::{Mentions, RaceCall, names_in};
 use super::walk::Branches;
 use crate::ty::bare;
 
 /// What a pattern does with the error.
 #[derive(Debug, PartialEq, Eq)]
-enum Binding {
+enum ErrorPattern {
     /// `Ok(..)` alone, which does not look at the error.
     None,
     /// `Err(_)`, which discards it.
@@ -24,7 +24,7 @@ enum Binding {
 
 /// One step from a value to a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum PartStep {
     /// An index in a tuple or an array, and the length.
     At(usize, usize),
     /// The value inside `Some(..)` or `Ok(..)`.
@@ -32,13 +32,13 @@ enum Step {
 }
 
 /// A part of a value that is a result that may report a race.
-struct Part {
-    steps: Vec<Step>,
-    call: Call,
+struct ResultPart {
+    steps: Vec<PartStep>,
+    call: RaceCall,
 }
 
 /// One arm of a `match`.
-struct Arm<'a> {
+struct MatchArm<'a> {
     pat: &'a syn::Pat,
     guard: Option<&'a syn::Expr>,
     body: Option<&'a syn::Expr>,
@@ -46,7 +46,7 @@ struct Arm<'a> {
 
 impl Checker<'_> {
     /// Returns the calls in a tuple, an array or a wrapper, each with the steps to it.
-    fn race_parts(&self, expr: &syn::Expr) -> Vec<Part> {
+    fn race_parts(&self, expr: &syn::Expr) -> Vec<ResultPart> {
         let mut out = Vec::new();
         if self.race_applies() {
             self.race_parts_below(expr, &mut Vec::new(), &mut out);
@@ -54,7 +54,7 @@ impl Checker<'_> {
         out
     }
 
-    fn race_parts_below(&self, expr: &syn::Expr, steps: &mut Vec<Step>, out: &mut Vec<Part>) {
+    fn race_parts_below(&self, expr: &syn::Expr, steps: &mut Vec<PartStep>, out: &mut Vec<ResultPart>) {
         if steps.len() > MOST_STEPS {
             return;
         }
@@ -66,7 +66,7 @@ impl Checker<'_> {
             syn::Expr::Array(one) => one.elems.iter().collect(),
             syn::Expr::Call(one) => {
                 if let Some(inner) = wrapped(one) {
-                    steps.push(Step::Within);
+                    steps.push(PartStep::Within);
                     self.race_parts_below(inner, steps, out);
                     steps.pop();
                     return;
@@ -77,12 +77,12 @@ impl Checker<'_> {
         };
         if several.is_empty() {
             if let Some(call) = self.race_call(expr) {
-                out.push(Part { steps: steps.clone(), call });
+                out.push(ResultPart { steps: steps.clone(), call });
             }
             return;
         }
         for (at, elem) in several.iter().enumerate() {
-            steps.push(Step::At(at, several.len()));
+            steps.push(PartStep::At(at, several.len()));
             self.race_parts_below(elem, steps, out);
             steps.pop();
         }
@@ -93,8 +93,8 @@ impl Checker<'_> {
         for part in self.race_parts(&init.expr) {
             for case in reached(pat, &part.steps) {
                 match error_binding(case) {
-                    Binding::Wild => self.dropped(&part.call, "`let _`", "let-underscore"),
-                    Binding::None if init.diverge.is_some() => {
+                    ErrorPattern::Wild => self.dropped(&part.call, "`let _`", "let-underscore"),
+                    ErrorPattern::None if init.diverge.is_some() => {
                         self.dropped(&part.call, "`let … else`", "let-else");
                     }
                     _ => {}
@@ -191,7 +191,7 @@ impl Checker<'_> {
                 // A pattern of another shape looks at nothing.
                 let looks = !cases.is_empty()
                     && cases.iter().all(|case| match error_binding(case) {
-                        Binding::Named(error) => {
+                        ErrorPattern::Named(error) => {
                             let chain = match cond {
                                 syn::Expr::Binary(chain) => Some(&*chain.right),
                                 _ => None,
@@ -207,8 +207,8 @@ impl Checker<'_> {
                                 }
                             })
                         }
-                        Binding::Other => true,
-                        Binding::None | Binding::Dropped | Binding::Wild => false,
+                        ErrorPattern::Other => true,
+                        ErrorPattern::None | ErrorPattern::Dropped | ErrorPattern::Wild => false,
                     });
                 if !looks {
                     let how = match (branches.then, cases.first()) {
@@ -227,12 +227,12 @@ impl Checker<'_> {
     pub(super) fn race_match(&mut self, one: &syn::ExprMatch) {
         let parts = self.race_parts(&one.expr);
         let all = one.arms.iter();
-        let arms: Vec<Arm<'_>> = all
+        let arms: Vec<MatchArm<'_>> = all
             .map(|arm| match &arm.pat {
                 syn::Pat::Guard(guarded) => {
-                    Arm { pat: &guarded.pat, guard: Some(&guarded.guard), body: Some(&arm.body) }
+                    MatchArm { pat: &guarded.pat, guard: Some(&guarded.guard), body: Some(&arm.body) }
                 }
-                other => Arm { pat: other, guard: None, body: Some(&arm.body) },
+                other => MatchArm { pat: other, guard: None, body: Some(&arm.body) },
             })
             .collect();
         for part in parts {
@@ -265,22 +265,22 @@ fn wrapped(one: &syn::ExprCall) -> Option<&syn::Expr> {
 /// Returns `true` if the arms discard the error of a part.
 ///
 /// In a tuple, `_` discards nothing if another arm looks at the same part.
-fn lost(arms: &[Arm<'_>], steps: &[Step]) -> bool {
+fn lost(arms: &[MatchArm<'_>], steps: &[PartStep]) -> bool {
     let (mut dropped, mut wild, mut looked) = (false, false, false);
     for arm in arms {
         for case in reached(arm.pat, steps) {
             match error_binding(case) {
-                Binding::Dropped => dropped = true,
-                Binding::Wild => wild = true,
-                Binding::Named(error) => {
+                ErrorPattern::Dropped => dropped = true,
+                ErrorPattern::Wild => wild = true,
+                ErrorPattern::Named(error) => {
                     let used = names_in(&error, |used| {
                         arm.body.into_iter().chain(arm.guard).for_each(|expr| used.visit_expr(expr));
                     });
                     dropped |= !used;
                     looked |= used;
                 }
-                Binding::Other => looked = true,
-                Binding::None => {}
+                ErrorPattern::Other => looked = true,
+                ErrorPattern::None => {}
             }
         }
     }
@@ -288,13 +288,13 @@ fn lost(arms: &[Arm<'_>], steps: &[Step]) -> bool {
 }
 
 /// Returns the patterns that a part of a value is matched with, in all alternatives.
-fn reached<'p>(pat: &'p syn::Pat, steps: &[Step]) -> Vec<&'p syn::Pat> {
+fn reached<'p>(pat: &'p syn::Pat, steps: &[PartStep]) -> Vec<&'p syn::Pat> {
     let mut out = Vec::new();
     reach(pat, steps, &mut out);
     out
 }
 
-fn reach<'p>(pat: &'p syn::Pat, steps: &[Step], out: &mut Vec<&'p syn::Pat>) {
+fn reach<'p>(pat: &'p syn::Pat, steps: &[PartStep], out: &mut Vec<&'p syn::Pat>) {
     match (pat, steps) {
         (syn::Pat::Paren(one), _) => reach(&one.pat, steps, out),
         (syn::Pat::Reference(one), _) => reach(&one.pat, steps, out),
@@ -304,17 +304,17 @@ fn reach<'p>(pat: &'p syn::Pat, steps: &[Step], out: &mut Vec<&'p syn::Pat>) {
         // `None` parses as a binding.
         (syn::Pat::Ident(one), _) if one.ident.to_string().starts_with(char::is_uppercase) => {}
         (syn::Pat::Ident(_), _) => out.push(pat),
-        (syn::Pat::Tuple(one), [Step::At(at, of), rest @ ..]) => {
+        (syn::Pat::Tuple(one), [PartStep::At(at, of), rest @ ..]) => {
             if let Some(pat) = element(&one.elems.iter().collect::<Vec<_>>(), *at, *of) {
                 reach(pat, rest, out);
             }
         }
-        (syn::Pat::Slice(one), [Step::At(at, of), rest @ ..]) => {
+        (syn::Pat::Slice(one), [PartStep::At(at, of), rest @ ..]) => {
             if let Some(pat) = element(&one.elems.iter().collect::<Vec<_>>(), *at, *of) {
                 reach(pat, rest, out);
             }
         }
-        (syn::Pat::TupleStruct(one), [Step::Within, rest @ ..]) => {
+        (syn::Pat::TupleStruct(one), [PartStep::Within, rest @ ..]) => {
             let holds = one.path.segments.last().is_some_and(|seg| seg.ident == "Some" || seg.ident == "Ok");
             if let (true, Some(inner)) = (holds, one.elems.first()) {
                 reach(inner, rest, out);
@@ -339,26 +339,26 @@ fn element<'p>(elems: &[&'p syn::Pat], at: usize, of: usize) -> Option<&'p syn::
     }
 }
 
-fn error_binding(pat: &syn::Pat) -> Binding {
+fn error_binding(pat: &syn::Pat) -> ErrorPattern {
     match pat {
-        syn::Pat::Wild(_) | syn::Pat::Rest(_) => Binding::Wild,
+        syn::Pat::Wild(_) | syn::Pat::Rest(_) => ErrorPattern::Wild,
         syn::Pat::Paren(one) => error_binding(&one.pat),
         syn::Pat::Reference(one) => error_binding(&one.pat),
-        syn::Pat::Ident(one) if one.subpat.is_none() => Binding::Named(bare(&one.ident)),
+        syn::Pat::Ident(one) if one.subpat.is_none() => ErrorPattern::Named(bare(&one.ident)),
         syn::Pat::TupleStruct(one) => {
             let last = one.path.segments.last().map(|seg| bare(&seg.ident)).unwrap_or_default();
             match (last.as_str(), one.elems.first()) {
-                ("Ok", _) => Binding::None,
+                ("Ok", _) => ErrorPattern::None,
                 ("Err", Some(inner)) => match error_binding(inner) {
                     // A name with a leading underscore may still be used.
-                    Binding::Named(error) => Binding::Named(error),
-                    Binding::Wild => Binding::Dropped,
-                    _ => Binding::Other,
+                    ErrorPattern::Named(error) => ErrorPattern::Named(error),
+                    ErrorPattern::Wild => ErrorPattern::Dropped,
+                    _ => ErrorPattern::Other,
                 },
-                _ => Binding::Other,
+                _ => ErrorPattern::Other,
             }
         }
-        _ => Binding::Other,
+        _ => ErrorPattern::Other,
     }
 }
 

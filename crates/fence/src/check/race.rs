@@ -5,14 +5,14 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 
 use super::Checker;
-use crate::Rule;
-use crate::config::Race;
-use crate::resolve::{Ns, RTy, What};
+use crate::LintRule;
+use crate::config::RaceConfig;
+use crate::resolve::{KnownType, Meaning, Namespace};
 use crate::ty::{Path, bare};
 
 /// A call whose result may report a race.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct RaceCall {
     span: Span,
     method: String,
 }
@@ -57,12 +57,12 @@ impl Checker<'_> {
         self.applies.race && self.config.race.is_some()
     }
 
-    fn race(&self) -> Option<&Race> {
+    fn race(&self) -> Option<&RaceConfig> {
         if self.applies.race { self.config.race.as_ref() } else { None }
     }
 
     /// Returns the call that produces an expression's value, if its result may report a race.
-    pub(super) fn race_call(&self, expr: &syn::Expr) -> Option<Call> {
+    pub(super) fn race_call(&self, expr: &syn::Expr) -> Option<RaceCall> {
         let race = self.race()?;
         match expr {
             syn::Expr::If(one) => {
@@ -92,7 +92,7 @@ impl Checker<'_> {
                 if race.unique_methods.contains(&method)
                     || race.methods.contains(&method) && self.is_race(&self.type_of(&one.receiver))
                 {
-                    return Some(Call { span: expr.span(), method });
+                    return Some(RaceCall { span: expr.span(), method });
                 }
                 if KEEPS.contains(&method.as_str()) { self.race_call(&one.receiver) } else { None }
             }
@@ -108,32 +108,32 @@ impl Checker<'_> {
                 let written = Path::with_self(&path.path, path.qself.as_ref());
                 let method = written.segs.last().map(|seg| seg.name.to_string())?;
                 if race.unique_methods.contains(&method) && written.segs.len() > 1 {
-                    return Some(Call { span: expr.span(), method });
+                    return Some(RaceCall { span: expr.span(), method });
                 }
                 if !race.methods.contains(&method) {
                     return None;
                 }
-                self.race_path(path).map(|_| Call { span: expr.span(), method })
+                self.race_path(path).map(|_| RaceCall { span: expr.span(), method })
             }
             _ => None,
         }
     }
 
     /// Recognizes `T::open`, called or passed as a function.
-    fn race_path(&self, path: &syn::ExprPath) -> Option<Call> {
+    fn race_path(&self, path: &syn::ExprPath) -> Option<RaceCall> {
         let race = self.race()?;
         let written = Path::with_self(&path.path, path.qself.as_ref());
         let method = written.segs.last().map(|seg| seg.name.to_string())?;
         if !race.methods.contains(&method) {
             return None;
         }
-        let res = self.resolve(&written, Ns::Value);
-        let (What::Type(own) | What::Qualified { own, .. }) = &res.what else { return None };
-        (res.used < written.segs.len() && self.is_race(own)).then(|| Call { span: path.span(), method })
+        let res = self.resolve(&written, Namespace::Value);
+        let (Meaning::Type(own) | Meaning::Qualified { own, .. }) = &res.what else { return None };
+        (res.used < written.segs.len() && self.is_race(own)).then(|| RaceCall { span: path.span(), method })
     }
 
     /// Returns the call that a closure returns, for a first parameter of this type.
-    pub(super) fn race_closure(&mut self, closure: &syn::ExprClosure, given: &RTy) -> Option<Call> {
+    pub(super) fn race_closure(&mut self, closure: &syn::ExprClosure, given: &KnownType) -> Option<RaceCall> {
         self.race()?;
         let locals = self.locals.len();
         if let Some(first) = closure.inputs.first() {
@@ -145,7 +145,7 @@ impl Checker<'_> {
     }
 
     /// Returns the call that a function argument makes for each item.
-    fn race_function(&mut self, one: &syn::ExprMethodCall) -> Option<Call> {
+    fn race_function(&mut self, one: &syn::ExprMethodCall) -> Option<RaceCall> {
         let given = self.given_to_function(one);
         match one.args.last()? {
             syn::Expr::Closure(closure) => self.race_closure(closure, &given),
@@ -155,7 +155,7 @@ impl Checker<'_> {
     }
 
     /// Returns the call that produces the items of an iterator.
-    fn race_items(&mut self, expr: &syn::Expr) -> Option<Call> {
+    fn race_items(&mut self, expr: &syn::Expr) -> Option<RaceCall> {
         self.race()?;
         let mut expr = expr;
         loop {
@@ -175,27 +175,27 @@ impl Checker<'_> {
     }
 
     /// Records the new value of a local variable.
-    pub(super) fn now_holds(&mut self, name: &str, call: Option<Call>) {
+    pub(super) fn now_holds(&mut self, name: &str, call: Option<RaceCall>) {
         let own = self.locals.get_mut(self.floor..).unwrap_or_default();
         if let Some(local) = own.iter_mut().rev().find(|local| &*local.name == name) {
             local.race = call;
         }
     }
 
-    pub(super) fn is_race(&self, ty: &RTy) -> bool {
+    pub(super) fn is_race(&self, ty: &KnownType) -> bool {
         match ty {
-            RTy::Own { place, .. } => self.resolver.inventory.race.contains(place),
-            RTy::Ref(inner) => self.is_race(inner),
-            RTy::Far { args, .. } => {
+            KnownType::Own { place, .. } => self.resolver.inventory.race.contains(place),
+            KnownType::Ref(inner) => self.is_race(inner),
+            KnownType::Far { args, .. } => {
                 super::evidence::is_transparent(ty) && args.iter().any(|arg| self.is_race(arg))
             }
             _ => false,
         }
     }
 
-    pub(super) fn dropped(&mut self, call: &Call, how: &str, route: &'static str) {
+    pub(super) fn dropped(&mut self, call: &RaceCall, how: &str, route: &'static str) {
         let message = format!("`{}` may report a race, and {how} drops the result", call.method);
-        self.report(Rule::E01, route, call.span, None, message);
+        self.report(LintRule::E01, route, call.span, None, message);
     }
 
     /// Reports `.unwrap()` and similar methods on the result.

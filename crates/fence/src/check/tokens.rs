@@ -4,14 +4,14 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
 use super::Checker;
 use super::general::general;
-use crate::Rule;
+use crate::LintRule;
 use crate::collect::Shape;
 use crate::macros::{ends_in_rest, is, is_path_sep, not_a_literal, pattern_follows};
-use crate::resolve::{Ns, RTy, What};
-use crate::ty::{Lead, Name, Path, Seg, bare, name};
+use crate::resolve::{KnownType, Meaning, Namespace};
+use crate::ty::{Name, Path, PathStart, Segment, bare, name};
 
 /// A path in tokens, with the index of the token after it.
-struct Found {
+struct TokenPath {
     path: Path,
     idents: Vec<proc_macro2::Ident>,
     next: usize,
@@ -122,24 +122,28 @@ impl Checker<'_> {
     fn path_at(&mut self, list: &[TokenTree], start: usize, first: usize) -> usize {
         let Some(found) = read_path(list, first) else { return first.saturating_add(1) };
         let after = first.saturating_add(1);
-        let res = self.resolve(&found.path, Ns::Type);
+        let res = self.resolve(&found.path, Namespace::Type);
         let before_path = lead(list, start);
         match res.what {
-            What::Type(RTy::Cap(id)) => {
+            Meaning::Type(KnownType::Cap(id)) => {
                 self.token_type(id, list, before_path, &found, res.used);
             }
-            What::Variant(RTy::Cap(id)) => {
+            Meaning::Variant(KnownType::Cap(id)) => {
                 let span = found.idents.last().map(proc_macro2::Ident::span);
                 self.token_variant(id, list, before_path, found.next, span);
             }
-            What::Far(_) | What::Nothing => self.token_turbofish(list, &found),
-            What::Type(own) => self.token_watched(&own, &found, res.used),
-            What::Variant(_) | What::Qualified { .. } | What::Module | What::Value { .. } | What::Local => {}
+            Meaning::Far(_) | Meaning::Nothing => self.token_turbofish(list, &found),
+            Meaning::Type(own) => self.token_watched(&own, &found, res.used),
+            Meaning::Variant(_)
+            | Meaning::Qualified { .. }
+            | Meaning::Module
+            | Meaning::Value { .. }
+            | Meaning::Local => {}
         }
         found.next.max(after)
     }
 
-    fn token_type(&mut self, id: usize, list: &[TokenTree], start: usize, found: &Found, used: usize) {
+    fn token_type(&mut self, id: usize, list: &[TokenTree], start: usize, found: &TokenPath, used: usize) {
         let named = used.checked_sub(1).and_then(|at| found.idents.get(at)).map(proc_macro2::Ident::span);
         let Some(span) = named else { return };
         if let Some(function) = found.idents.get(used) {
@@ -191,7 +195,7 @@ impl Checker<'_> {
     }
 
     /// Checks `Mint::new` in tokens.
-    fn token_watched(&mut self, own: &RTy, found: &Found, used: usize) {
+    fn token_watched(&mut self, own: &KnownType, found: &TokenPath, used: usize) {
         if let Some(function) = found.idents.get(used) {
             self.watched_function(own, function);
         }
@@ -228,7 +232,7 @@ impl Checker<'_> {
     }
 
     /// Checks `from_str::<T>` in tokens.
-    fn token_turbofish(&mut self, list: &[TokenTree], found: &Found) {
+    fn token_turbofish(&mut self, list: &[TokenTree], found: &TokenPath) {
         let Some(function) = found.idents.last() else { return };
         let function_name = bare(function);
         let asked = general(&function_name).is_some()
@@ -249,7 +253,7 @@ impl Checker<'_> {
                 }
             } else if let TokenTree::Ident(_) = token
                 && let Some(inner) = read_path(list, at)
-                && let What::Type(RTy::Cap(id)) = self.resolve(&inner.path, Ns::Type).what
+                && let Meaning::Type(KnownType::Cap(id)) = self.resolve(&inner.path, Namespace::Type).what
             {
                 let span = function.span();
                 self.in_tokens(id, span, "turbofish", &format!("`{function_name}`"));
@@ -261,7 +265,7 @@ impl Checker<'_> {
     fn in_tokens(&mut self, id: usize, span: Span, route: &'static str, what: &str) {
         let ty = self.type_name(id);
         let message = format!("{what} in macro tokens makes a `{ty}`");
-        self.report(Rule::F05, route, span, Some(id), message);
+        self.report(LintRule::F05, route, span, Some(id), message);
     }
 
     /// Returns the capability types that tokens name, with their positions.
@@ -283,8 +287,9 @@ impl Checker<'_> {
                 TokenTree::Group(group) => self.types_at(&group.stream(), out, depth.saturating_add(1)),
                 TokenTree::Ident(_) => {
                     if let Some(found) = read_path(&list, index) {
-                        let res = self.resolve(&found.path, Ns::Type);
-                        if let (What::Type(RTy::Cap(id)), Some(last)) = (res.what, found.idents.last())
+                        let res = self.resolve(&found.path, Namespace::Type);
+                        if let (Meaning::Type(KnownType::Cap(id)), Some(last)) =
+                            (res.what, found.idents.last())
                             && res.used == found.idents.len()
                         {
                             out.push((id, last.span()));
@@ -373,12 +378,12 @@ fn lead(list: &[TokenTree], start: usize) -> usize {
 }
 
 /// Reads `a::b::<..>::c`, starting at `first`.
-fn read_path(list: &[TokenTree], first: usize) -> Option<Found> {
+fn read_path(list: &[TokenTree], first: usize) -> Option<TokenPath> {
     let mut segs = Vec::new();
     let mut idents = Vec::new();
     let mut at = first;
     while let Some(TokenTree::Ident(ident)) = list.get(at) {
-        segs.push(Seg { name: Name::clone(&name(ident)), args: Vec::new() });
+        segs.push(Segment { name: Name::clone(&name(ident)), args: Vec::new() });
         idents.push(ident.clone());
         at = at.saturating_add(1);
         let Some(token) = list.get(at) else { break };
@@ -402,8 +407,8 @@ fn read_path(list: &[TokenTree], first: usize) -> Option<Found> {
             .checked_sub(3)
             .and_then(|before| list.get(before))
             .is_some_and(|token| matches!(token, TokenTree::Ident(_)) || is(token, '>'));
-    (!idents.is_empty()).then_some(Found {
-        path: Path { leading: if leading { Lead::Colons } else { Lead::Name }, qself: None, segs },
+    (!idents.is_empty()).then_some(TokenPath {
+        path: Path { leading: if leading { PathStart::Colons } else { PathStart::Name }, qself: None, segs },
         idents,
         next: at,
     })

@@ -5,8 +5,8 @@ use syn::visit::Visit;
 
 use super::Checker;
 use super::literal::last_span;
-use crate::Rule;
-use crate::resolve::{Ns, RTy, What};
+use crate::LintRule;
+use crate::resolve::{KnownType, Meaning, Namespace};
 use crate::ty::{Path, bare};
 
 /// Functions that count by name alone.
@@ -91,12 +91,18 @@ impl Checker<'_> {
     pub(super) fn unsafely(&mut self, route: &'static str, span: Span, id: usize, what: &str) {
         if self.applies.dependent {
             let ty = self.type_name(id);
-            self.report(Rule::F04, route, span, Some(id), format!("{what} makes a `{ty}` from raw memory"));
+            self.report(
+                LintRule::F04,
+                route,
+                span,
+                Some(id),
+                format!("{what} makes a `{ty}` from raw memory"),
+            );
         }
     }
 
     /// Checks `transmute::<X, T>`, which names the type as an argument.
-    pub(super) fn unsafe_function(&mut self, before: &str, name: &str, args: &[RTy], span: Span) {
+    pub(super) fn unsafe_function(&mut self, before: &str, name: &str, args: &[KnownType], span: Span) {
         if is_unsafe(before, name)
             && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
         {
@@ -105,7 +111,7 @@ impl Checker<'_> {
     }
 
     /// Checks `MaybeUninit::<T>::zeroed` and similar functions of a known type.
-    pub(super) fn unsafe_path(&mut self, own: &RTy, function: &proc_macro2::Ident) {
+    pub(super) fn unsafe_path(&mut self, own: &KnownType, function: &proc_macro2::Ident) {
         let name = bare(function);
         let before = own.far_name().unwrap_or_default().to_owned();
         if is_unsafe(&before, &name)
@@ -116,7 +122,7 @@ impl Checker<'_> {
     }
 
     /// Checks an unsafe call whose value has a known type.
-    pub(super) fn unsafe_wanted(&mut self, before: &str, name: &str, wanted: &RTy, span: Span) {
+    pub(super) fn unsafe_wanted(&mut self, before: &str, name: &str, wanted: &KnownType, span: Span) {
         if is_unsafe(before, name)
             && let Some(id) = self.reached(wanted)
         {
@@ -124,7 +130,7 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn unsafe_method(&mut self, one: &syn::ExprMethodCall, wanted: &RTy) {
+    pub(super) fn unsafe_method(&mut self, one: &syn::ExprMethodCall, wanted: &KnownType) {
         let name = bare(&one.method);
         let uninit = matches!(name.as_str(), "assume_init" | "assume_init_read");
         if (uninit || reads_a_pointer(one) && METHODS.contains(&name.as_str()))
@@ -134,7 +140,7 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn unsafe_turbofish(&mut self, method: &proc_macro2::Ident, args: &[RTy]) {
+    pub(super) fn unsafe_turbofish(&mut self, method: &proc_macro2::Ident, args: &[KnownType]) {
         let name = bare(method);
         if matches!(
             name.as_str(),
@@ -149,7 +155,7 @@ impl Checker<'_> {
     pub(super) fn cast(&mut self, one: &syn::ExprCast) {
         // A cast to a function pointer has a function as its operand.
         if !matches!(&*one.ty, syn::Type::FnPtr(_))
-            && let RTy::Ptr(inner) = self.ty(&one.ty)
+            && let KnownType::Ptr(inner) = self.ty(&one.ty)
             && let Some(id) = self.reached(&inner)
         {
             let span = self.type_span_of(&one.ty, id);
@@ -158,9 +164,9 @@ impl Checker<'_> {
     }
 
     /// Checks a written type next to its value: `MaybeUninit<T>`, and pointers made by a cast.
-    pub(super) fn annotation(&mut self, ty: &syn::Type, known: &RTy, value: &syn::Expr) {
+    pub(super) fn annotation(&mut self, ty: &syn::Type, known: &KnownType, value: &syn::Expr) {
         self.uninitialized(ty, known);
-        if let RTy::Ptr(inner) = known
+        if let KnownType::Ptr(inner) = known
             && !matches!(ty, syn::Type::FnPtr(_))
             && let Some(id) = self.reached(inner)
             && is_cast(value)
@@ -170,13 +176,13 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn uninitialized(&mut self, ty: &syn::Type, known: &RTy) {
+    pub(super) fn uninitialized(&mut self, ty: &syn::Type, known: &KnownType) {
         if let Some(id) = self.uninit(known) {
             let span = self.type_span_of(ty, id);
             self.unsafely("uninit", span, id, "`MaybeUninit`");
         }
         if self.is_union(known)
-            && let RTy::Own { args, .. } = known
+            && let KnownType::Own { args, .. } = known
             && let Some(id) = args.iter().find_map(|arg| self.held(arg))
         {
             let span = self.type_span_of(ty, id);
@@ -185,18 +191,20 @@ impl Checker<'_> {
     }
 
     /// Returns the capability inside a `MaybeUninit` at any depth.
-    fn uninit(&self, ty: &RTy) -> Option<usize> {
+    fn uninit(&self, ty: &KnownType) -> Option<usize> {
         match ty {
-            RTy::Far { .. } if ty.far_name() == Some("MaybeUninit") => self.held(ty),
-            RTy::Far { args, .. } | RTy::Own { args, .. } => args.iter().find_map(|arg| self.uninit(arg)),
-            RTy::Tuple(parts) => parts.iter().find_map(|part| self.uninit(part)),
-            RTy::Array(inner) | RTy::Ref(inner) | RTy::Ptr(inner) => self.uninit(inner),
-            RTy::Cap(_) | RTy::Infer | RTy::Unknown => None,
+            KnownType::Far { .. } if ty.far_name() == Some("MaybeUninit") => self.held(ty),
+            KnownType::Far { args, .. } | KnownType::Own { args, .. } => {
+                args.iter().find_map(|arg| self.uninit(arg))
+            }
+            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.uninit(part)),
+            KnownType::Array(inner) | KnownType::Ref(inner) | KnownType::Ptr(inner) => self.uninit(inner),
+            KnownType::Cap(_) | KnownType::Infer | KnownType::Unknown => None,
         }
     }
 
     /// Checks `*p` that has to be a capability or a reference to one, if `p` is a cast.
-    pub(super) fn pointer(&mut self, inner: &syn::Expr, wanted: &RTy) {
+    pub(super) fn pointer(&mut self, inner: &syn::Expr, wanted: &KnownType) {
         let mut inner = inner;
         while let syn::Expr::Paren(one) = inner {
             inner = &one.expr;
@@ -206,7 +214,7 @@ impl Checker<'_> {
             syn::Expr::MethodCall(one) if one.method == "cast" && one.turbofish.is_none() => {
                 one.method.span()
             }
-            syn::Expr::Call(_) => return self.expect(inner, &RTy::Ptr(Box::new(wanted.clone())), 0),
+            syn::Expr::Call(_) => return self.expect(inner, &KnownType::Ptr(Box::new(wanted.clone())), 0),
             _ => return,
         };
         // A cast that names the type is reported at the cast.
@@ -217,8 +225,8 @@ impl Checker<'_> {
     }
 
     /// Checks a literal of a generic union with a capability as type argument.
-    pub(super) fn union_literal(&mut self, own: &RTy, span: Option<Span>) {
-        if let (true, RTy::Own { args, .. }, Some(span)) = (self.is_union(own), own, span)
+    pub(super) fn union_literal(&mut self, own: &KnownType, span: Option<Span>) {
+        if let (true, KnownType::Own { args, .. }, Some(span)) = (self.is_union(own), own, span)
             && let Some(id) = args.iter().find_map(|arg| self.held(arg))
         {
             self.unsafely("union", span, id, "a union");
@@ -237,16 +245,16 @@ impl Checker<'_> {
         let Some(id) = self.returned() else { return };
         let syn::Expr::Path(path) = &*one.func else { return };
         let written = Path::with_self(&path.path, path.qself.as_ref());
-        let full = match self.resolve(&written, Ns::Value).what {
-            What::Far(full) => full,
-            What::Nothing => written.segs.iter().map(|seg| crate::ty::Name::clone(&seg.name)).collect(),
+        let full = match self.resolve(&written, Namespace::Value).what {
+            Meaning::Far(full) => full,
+            Meaning::Nothing => written.segs.iter().map(|seg| crate::ty::Name::clone(&seg.name)).collect(),
             _ => return,
         };
         let (Some(last), Some(seg)) = (full.last(), path.path.segments.last()) else { return };
         let before = full.iter().rev().nth(1).map_or("", |name| &**name);
         let explicit = path.path.segments.iter().any(|seg| {
             let args = self.segment_args(seg);
-            args.iter().any(|arg| !matches!(arg, RTy::Infer))
+            args.iter().any(|arg| !matches!(arg, KnownType::Infer))
         });
         if is_unsafe(before, last) && !explicit {
             let name = last.to_string();
@@ -353,8 +361,10 @@ struct Finder<'f, 'c> {
 impl<'ast> Visit<'ast> for Finder<'_, '_> {
     fn visit_type_path(&mut self, one: &'ast syn::TypePath) {
         let written = Path::with_self(&one.path, one.qself.as_ref());
-        let ty = crate::ty::Ty::Path(written);
-        if self.found.is_none() && self.checker.resolver.ty(self.checker.scope(), &ty) == RTy::Cap(self.id) {
+        let ty = crate::ty::WrittenType::Path(written);
+        if self.found.is_none()
+            && self.checker.resolver.ty(self.checker.scope(), &ty) == KnownType::Cap(self.id)
+        {
             self.found = one.path.segments.last().map(|seg| seg.ident.span());
             return;
         }

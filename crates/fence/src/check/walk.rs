@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 use super::{Checker, FnContext};
-use crate::resolve::RTy;
+use crate::resolve::KnownType;
 
 impl<'ast> Visit<'ast> for Checker<'_> {
     fn visit_item(&mut self, item: &'ast syn::Item) {
@@ -80,7 +80,8 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             syn::Expr::Closure(one) => self.closure(one),
             syn::Expr::Return(one) => {
                 if let Some(value) = &one.expr {
-                    let wanted = self.fns.last().map_or(RTy::Unknown, |function| function.output.clone());
+                    let wanted =
+                        self.fns.last().map_or(KnownType::Unknown, |function| function.output.clone());
                     self.expect(value, &wanted, 0);
                     self.pointer_out(value, &wanted);
                 }
@@ -93,7 +94,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.unsafe_depth = self.unsafe_depth.saturating_sub(1);
             }
             syn::Expr::Async(one) => {
-                self.within(RTy::Unknown, |this| visit::visit_expr_async(this, one));
+                self.within(KnownType::Unknown, |this| visit::visit_expr_async(this, one));
             }
             syn::Expr::If(one) => self.condition(one),
             syn::Expr::While(one) => {
@@ -190,7 +191,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             }
             syn::Pat::Ident(one) => {
                 // The new binding hides an older one of the same name, with its type.
-                self.bind(crate::ty::name(&one.ident), RTy::Unknown, None);
+                self.bind(crate::ty::name(&one.ident), KnownType::Unknown, None);
                 if let Some((_, inner)) = &one.subpat {
                     self.visit_pat(inner);
                 }
@@ -242,7 +243,7 @@ impl Branches<'_> {
 
 impl Checker<'_> {
     /// Runs a check inside a closure or an async block, which has its own return type.
-    fn within(&mut self, output: RTy, inside: impl FnOnce(&mut Self)) {
+    fn within(&mut self, output: KnownType, inside: impl FnOnce(&mut Self)) {
         let outer = self.fns.last().cloned();
         self.fns.push(FnContext {
             output,
@@ -256,13 +257,13 @@ impl Checker<'_> {
 
     fn closure(&mut self, one: &syn::ExprClosure) {
         let locals = self.locals.len();
-        let mut handed = std::mem::replace(&mut self.handed, RTy::Unknown);
+        let mut handed = std::mem::replace(&mut self.handed, KnownType::Unknown);
         for input in &one.inputs {
             self.bind_pattern(input, &handed);
-            handed = RTy::Unknown;
+            handed = KnownType::Unknown;
         }
         let output = match &one.output {
-            syn::ReturnType::Default => RTy::Unknown,
+            syn::ReturnType::Default => KnownType::Unknown,
             syn::ReturnType::Type(_, ty) => {
                 self.visit_type(ty);
                 self.ty(ty)
@@ -313,7 +314,7 @@ impl Checker<'_> {
         if matches!(place, syn::Expr::Path(_) | syn::Expr::Field(_) | syn::Expr::Index(_)) {
             let wanted = self.type_of(place);
             let value = match wanted {
-                RTy::Ref(inner) => *inner,
+                KnownType::Ref(inner) => *inner,
                 other => other,
             };
             self.expect(&one.right, &value, 0);
@@ -359,7 +360,7 @@ impl Checker<'_> {
             syn::Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
             other => (other, None),
         };
-        let mut known = RTy::Infer;
+        let mut known = KnownType::Infer;
         if let Some(ty) = ty {
             self.visit_type(ty);
             known = self.ty(ty);
@@ -380,7 +381,7 @@ impl Checker<'_> {
             }
             race = self.race_call(&init.expr);
             if let syn::Expr::Closure(closure) = &*init.expr {
-                gives = self.race_closure(closure, &RTy::Unknown);
+                gives = self.race_closure(closure, &KnownType::Unknown);
             }
         } else if let Some(ty) = ty {
             self.uninitialized(ty, &known);
@@ -402,9 +403,10 @@ impl Checker<'_> {
     }
 
     /// Checks a value with a known type, then visits it.
-    pub(super) fn initializer(&mut self, wanted: &RTy, value: &syn::Expr) {
+    pub(super) fn initializer(&mut self, wanted: &KnownType, value: &syn::Expr) {
         self.expect(value, wanted, 0);
-        let other = !matches!(wanted, RTy::Infer | RTy::Unknown) && super::general::any(wanted).is_none();
+        let other =
+            !matches!(wanted, KnownType::Infer | KnownType::Unknown) && super::general::any(wanted).is_none();
         if other {
             self.other_type = self.other_type.saturating_add(1);
         }

@@ -2,14 +2,14 @@
 
 use super::Checker;
 use super::evidence::{bottom, inside, member_name};
-use super::general::General;
-use crate::resolve::{Ns, RTy, What};
+use super::general::GeneralConstructor;
+use crate::resolve::{KnownType, Meaning, Namespace};
 use crate::ty::{Name, Path, bare};
 
 impl Checker<'_> {
     /// Checks the fields of a literal of a workspace type.
-    pub(super) fn fields_wanted(&mut self, own: &RTy, one: &syn::ExprStruct) {
-        let RTy::Own { place, .. } = own else { return };
+    pub(super) fn fields_wanted(&mut self, own: &KnownType, one: &syn::ExprStruct) {
+        let KnownType::Own { place, .. } = own else { return };
         if !self.applies.dependent {
             return;
         }
@@ -27,11 +27,13 @@ impl Checker<'_> {
             return;
         }
         let written = Path::with_self(&path.path, path.qself.as_ref());
-        let res = self.resolve(&written, Ns::Value);
-        let wanted: Vec<RTy> = match &res.what {
-            What::Type(RTy::Own { place, .. }) if res.used == written.segs.len() => (0..one.args.len())
-                .map(|at| self.field_of(place, &at.to_string()).unwrap_or(RTy::Unknown))
-                .collect(),
+        let res = self.resolve(&written, Namespace::Value);
+        let wanted: Vec<KnownType> = match &res.what {
+            Meaning::Type(KnownType::Own { place, .. }) if res.used == written.segs.len() => {
+                (0..one.args.len())
+                    .map(|at| self.field_of(place, &at.to_string()).unwrap_or(KnownType::Unknown))
+                    .collect()
+            }
             _ => self.called_inputs(&written, &res),
         };
         for (arg, wanted) in one.args.iter().zip(&wanted) {
@@ -45,7 +47,7 @@ impl Checker<'_> {
         if !self.applies.dependent {
             return;
         }
-        self.said_by_closure(one);
+        self.closure_type(one);
         let name = bare(&one.method);
         if name == "or_default" || name == "or_insert_with" || name == "or_insert" {
             self.entry_wanted(one, &name);
@@ -62,8 +64,8 @@ impl Checker<'_> {
         let receiver = bottom(&receiver).clone();
         let held = match receiver.far_name() {
             Some("OnceLock" | "OnceCell" | "Cell" | "RefCell" | "Mutex" | "RwLock") => match &receiver {
-                RTy::Far { args, .. } => args.first().cloned().unwrap_or(RTy::Unknown),
-                _ => RTy::Unknown,
+                KnownType::Far { args, .. } => args.first().cloned().unwrap_or(KnownType::Unknown),
+                _ => KnownType::Unknown,
             },
             Some(_) => inside(receiver),
             None => return,
@@ -92,7 +94,9 @@ impl Checker<'_> {
         }
         let held = inside(self.type_of(&entry.receiver));
         match (name, one.args.first()) {
-            ("or_default", None) => self.made_generally(General::Default, &held, name, one.method.span()),
+            ("or_default", None) => {
+                self.made_generally(GeneralConstructor::Default, &held, name, one.method.span());
+            }
             ("or_insert", Some(value)) => self.expect(value, &held, 0),
             ("or_insert_with", Some(function)) => self.expect_producer(function, &held, 0),
             _ => {}
@@ -100,7 +104,7 @@ impl Checker<'_> {
     }
 
     /// Checks `value.map(|p: T| ..)`, in which the closure names the type inside the value.
-    fn said_by_closure(&mut self, one: &syn::ExprMethodCall) {
+    fn closure_type(&mut self, one: &syn::ExprMethodCall) {
         let Some(syn::Expr::Closure(closure)) = one.args.last() else { return };
         let Some(syn::Pat::Type(typed)) = closure.inputs.first() else { return };
         let said = self.ty(&typed.ty);
@@ -110,30 +114,30 @@ impl Checker<'_> {
     }
 
     /// Returns the type that a pattern requires of its value.
-    pub(super) fn said_by_pattern(&self, pat: &syn::Pat) -> Option<RTy> {
+    pub(super) fn pattern_type(&self, pat: &syn::Pat) -> Option<KnownType> {
         match pat {
-            syn::Pat::Paren(one) => self.said_by_pattern(&one.pat),
-            syn::Pat::Or(one) => one.cases.iter().find_map(|case| self.said_by_pattern(case)),
-            syn::Pat::Struct(one) => self.said_by_path(&one.path),
+            syn::Pat::Paren(one) => self.pattern_type(&one.pat),
+            syn::Pat::Or(one) => one.cases.iter().find_map(|case| self.pattern_type(case)),
+            syn::Pat::Struct(one) => self.pattern_path_type(&one.path),
             syn::Pat::TupleStruct(one) => {
                 let last = one.path.segments.last()?;
                 let name = bare(&last.ident);
                 if name == "Ok" || name == "Some" {
                     let written = self.segment_args(last).into_iter().next();
                     let inner =
-                        written.or_else(|| one.elems.first().and_then(|pat| self.said_by_pattern(pat)))?;
+                        written.or_else(|| one.elems.first().and_then(|pat| self.pattern_type(pat)))?;
                     return Some(holding(if name == "Ok" { "Result" } else { "Option" }, inner));
                 }
-                self.said_by_path(&one.path)
+                self.pattern_path_type(&one.path)
             }
             _ => None,
         }
-        .filter(RTy::names_a_capability)
+        .filter(KnownType::names_a_capability)
     }
 
-    fn said_by_path(&self, path: &syn::Path) -> Option<RTy> {
-        match self.resolve(&Path::of(path), Ns::Type).what {
-            What::Type(own @ RTy::Cap(_)) | What::Variant(own @ RTy::Cap(_)) => Some(own),
+    fn pattern_path_type(&self, path: &syn::Path) -> Option<KnownType> {
+        match self.resolve(&Path::of(path), Namespace::Type).what {
+            Meaning::Type(own @ KnownType::Cap(_)) | Meaning::Variant(own @ KnownType::Cap(_)) => Some(own),
             _ => None,
         }
     }
@@ -141,15 +145,15 @@ impl Checker<'_> {
     /// Checks a value that a pattern destructures.
     pub(super) fn taken_apart(&mut self, pat: &syn::Pat, value: &syn::Expr) {
         if self.applies.dependent
-            && let Some(wanted) = self.said_by_pattern(pat)
+            && let Some(wanted) = self.pattern_type(pat)
         {
             self.expect(value, &wanted, 0);
         }
     }
 
     /// Checks a pointer to a capability that is the result of a cast without a type.
-    pub(super) fn pointer_out(&mut self, value: &syn::Expr, wanted: &RTy) {
-        let RTy::Ptr(inner) = wanted else { return };
+    pub(super) fn pointer_out(&mut self, value: &syn::Expr, wanted: &KnownType) {
+        let KnownType::Ptr(inner) = wanted else { return };
         let span = match value {
             syn::Expr::Cast(one) if matches!(&*one.ty, syn::Type::Infer(_)) => one.as_token.span,
             syn::Expr::MethodCall(one)
@@ -166,7 +170,7 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn pointer_tail(&mut self, block: &syn::Block, wanted: &RTy) {
+    pub(super) fn pointer_tail(&mut self, block: &syn::Block, wanted: &KnownType) {
         if let Some(syn::Stmt::Expr(tail, None)) = block.stmts.last() {
             self.pointer_out(tail, wanted);
         }
@@ -174,14 +178,20 @@ impl Checker<'_> {
 
     /// Checks `let p = ..; p` and `let p = ..; Ok(p)`, in which the block's type applies to an earlier
     /// binding.
-    pub(super) fn expect_bound(&mut self, block: &syn::Block, tail: &syn::Expr, wanted: &RTy, steps: u32) {
+    pub(super) fn expect_bound(
+        &mut self,
+        block: &syn::Block,
+        tail: &syn::Expr,
+        wanted: &KnownType,
+        steps: u32,
+    ) {
         let (name, wanted) = match tail {
             syn::Expr::Path(path) => (path.path.get_ident(), wanted.clone()),
             syn::Expr::Call(one) => match (&*one.func, one.args.first(), wanted) {
-                (syn::Expr::Path(func), Some(syn::Expr::Path(arg)), RTy::Far { args, .. })
+                (syn::Expr::Path(func), Some(syn::Expr::Path(arg)), KnownType::Far { args, .. })
                     if func.path.is_ident("Ok") || func.path.is_ident("Some") =>
                 {
-                    (arg.path.get_ident(), args.first().cloned().unwrap_or(RTy::Unknown))
+                    (arg.path.get_ident(), args.first().cloned().unwrap_or(KnownType::Unknown))
                 }
                 _ => return,
             },
@@ -203,6 +213,6 @@ impl Checker<'_> {
     }
 }
 
-fn holding(what: &str, inner: RTy) -> RTy {
-    RTy::Far { path: vec![Name::from(what)], args: vec![inner] }
+fn holding(what: &str, inner: KnownType) -> KnownType {
+    KnownType::Far { path: vec![Name::from(what)], args: vec![inner] }
 }

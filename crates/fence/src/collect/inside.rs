@@ -3,7 +3,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::items::{Collector, attrs_of};
-use super::{Built, Flag, Include, PathAttr};
+use super::{BuildScope, CfgFlag, Include, PathAttr};
 use crate::cfg;
 use crate::macros::is;
 use crate::parse::{end, start};
@@ -12,7 +12,7 @@ use crate::parse::{end, start};
 pub(super) struct Finder<'c, 'a> {
     pub(super) collector: &'c mut Collector<'a>,
     pub(super) index: usize,
-    pub(super) test: Built,
+    pub(super) test: BuildScope,
 }
 
 impl<'ast> syn::visit::Visit<'ast> for Finder<'_, '_> {
@@ -47,7 +47,7 @@ impl<'ast> syn::visit::Visit<'ast> for Finder<'_, '_> {
 }
 
 /// Records the `include!` calls of a macro call: the call itself, or those in its arguments.
-pub(super) fn includes_in(mac: &syn::Macro, test: Built) -> Vec<Include> {
+pub(super) fn includes_in(mac: &syn::Macro, test: BuildScope) -> Vec<Include> {
     let mut found = Vec::new();
     match mac.path.segments.last() {
         Some(last) if last.ident == "include" => found.push(include(&last.ident, &mac.tokens, test)),
@@ -57,7 +57,7 @@ pub(super) fn includes_in(mac: &syn::Macro, test: Built) -> Vec<Include> {
 }
 
 /// Finds `include!(…)` in tokens at any depth.
-pub(super) fn includes_in_tokens(tokens: &TokenStream, test: Built, found: &mut Vec<Include>) {
+pub(super) fn includes_in_tokens(tokens: &TokenStream, test: BuildScope, found: &mut Vec<Include>) {
     let mut stack = vec![tokens.clone()];
     while let Some(stream) = stack.pop() {
         // The two tokens before a group: a name, and `!`.
@@ -77,10 +77,10 @@ pub(super) fn includes_in_tokens(tokens: &TokenStream, test: Built, found: &mut 
     }
 }
 
-fn include(ident: &proc_macro2::Ident, tokens: &TokenStream, test: Built) -> Include {
+fn include(ident: &proc_macro2::Ident, tokens: &TokenStream, test: BuildScope) -> Include {
     let (line, column) = start(ident.span());
     let (_, end_column) = end(ident.span());
-    Include { path: literal(tokens.clone()), line, column, end_column, test: test == Built::ForTests }
+    Include { path: literal(tokens.clone()), line, column, end_column, test: test == BuildScope::ForTests }
 }
 
 /// Returns the text if the tokens are one string literal.
@@ -97,7 +97,7 @@ fn literal(tokens: TokenStream) -> Option<String> {
 }
 
 /// Finds the `cfg`s that a build script sets, in its string literals.
-pub(crate) fn flags_of(tokens: TokenStream) -> Vec<Flag> {
+pub(crate) fn flags_of(tokens: TokenStream) -> Vec<CfgFlag> {
     let mut found = Vec::new();
     let mut stack = vec![tokens];
     while let Some(stream) = stack.pop() {
@@ -109,7 +109,7 @@ pub(crate) fn flags_of(tokens: TokenStream) -> Vec<Flag> {
                     let Some((_, flag)) = text.split_once("rustc-cfg=") else { continue };
                     let (line, column) = start(literal.span());
                     let (_, end_column) = end(literal.span());
-                    found.push(Flag { text: flag.to_owned(), line, column, end_column });
+                    found.push(CfgFlag { text: flag.to_owned(), line, column, end_column });
                 }
                 TokenTree::Ident(_) | TokenTree::Punct(_) => {}
             }

@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use super::inside::{Finder, includes_in, includes_in_tokens, path_attrs};
 use super::{
-    Alias, Built, FileTable, FnSig, ImplDef, Keep, ModDecl, Names, Shape, Table, TypeDef, Use, makers,
-    may_be_mistaken,
+    Alias, BuildScope, CollectOptions, FileTable, FnSig, ImplDef, Import, ModDecl, NameInterner, Shape,
+    Table, TypeDef, makers, may_be_mistaken,
 };
 use crate::macros::MacroRules;
-use crate::ty::{Lead, Name, Path, Ty, bare, name};
+use crate::ty::{Name, Path, PathStart, WrittenType, bare, name};
 
 /// Reads items into tables.
 pub(super) struct Collector<'a> {
     pub(super) out: FileTable,
-    pub(super) keep: Keep,
-    pub(super) names: &'a mut Names,
+    pub(super) keep: CollectOptions,
+    pub(super) names: &'a mut NameInterner,
 }
 
 impl Collector<'_> {
-    pub(super) fn module(&mut self, items: &[syn::Item], test: Built) -> usize {
+    pub(super) fn module(&mut self, items: &[syn::Item], test: BuildScope) -> usize {
         let index = self.out.tables.len();
         self.out.tables.push(Table::default());
         for item in items {
@@ -44,7 +44,7 @@ impl Collector<'_> {
                 free.insert(def);
             }
             // Two definitions of one name are under different `cfg`s.
-            Entry::Occupied(_) if matches!(def, TypeDef::Opaque) => {}
+            Entry::Occupied(_) if matches!(def, TypeDef::OpaqueCode) => {}
             Entry::Occupied(taken) => {
                 let key = Name::clone(taken.key());
                 table.also.entry(key).or_default().push(def);
@@ -64,11 +64,11 @@ impl Collector<'_> {
     fn constant(&mut self, index: usize, ident: &proc_macro2::Ident, ty: &syn::Type) {
         if self.keep.signatures {
             let key = self.names.of(ident);
-            self.table(index).constants.insert(key, Ty::of(ty));
+            self.table(index).constants.insert(key, WrittenType::of(ty));
         }
     }
 
-    pub(super) fn item(&mut self, index: usize, item: &syn::Item, test: Built) {
+    pub(super) fn item(&mut self, index: usize, item: &syn::Item, test: BuildScope) {
         let test = test.with(attrs_of(item));
         match item {
             syn::Item::Const(one) => {
@@ -116,7 +116,7 @@ impl Collector<'_> {
                             .map(|(number, field)| (&variant.ident, number, field))
                     });
                     let fields = all.map(|(variant, number, field)| {
-                        (Name::from(format!("{variant}.{number}")), Ty::of(&field.ty))
+                        (Name::from(format!("{variant}.{number}")), WrittenType::of(&field.ty))
                     });
                     let fields = fields.collect();
                     let key = name(&one.ident);
@@ -128,22 +128,24 @@ impl Collector<'_> {
                 self.inside(index, item, test);
             }
             syn::Item::Trait(one) => self.a_trait(index, one, test),
-            syn::Item::TraitAlias(one) => self.define(index, &one.ident, TypeDef::Opaque),
+            syn::Item::TraitAlias(one) => self.define(index, &one.ident, TypeDef::OpaqueCode),
             syn::Item::Type(one) => {
                 let params = one.generics.type_params();
                 let params = params
-                    .map(|param| (name(&param.ident), param.default.as_ref().map(|(_, ty)| Ty::of(ty))))
+                    .map(|param| {
+                        (name(&param.ident), param.default.as_ref().map(|(_, ty)| WrittenType::of(ty)))
+                    })
                     .collect();
                 self.inside(index, item, test);
                 self.define(
                     index,
                     &one.ident,
-                    TypeDef::Alias(Box::new(Alias { params, ty: Ty::of(&one.ty) })),
+                    TypeDef::Alias(Box::new(Alias { params, ty: WrittenType::of(&one.ty) })),
                 );
             }
             syn::Item::Use(one) => {
                 let mut prefix = Vec::new();
-                let leading = Lead::of(one.leading_colon.as_ref());
+                let leading = PathStart::of(one.leading_colon.as_ref());
                 self.tree(index, leading, &mut prefix, &one.tree);
             }
             syn::Item::ExternCrate(one) => self.extern_crate(index, one),
@@ -164,7 +166,7 @@ impl Collector<'_> {
                 .enumerate()
                 .map(|(number, field)| {
                     let key = field.ident.as_ref().map_or_else(|| Name::from(number.to_string()), name);
-                    (key, Ty::of(&field.ty))
+                    (key, WrittenType::of(&field.ty))
                 })
                 .collect();
             let key = name(&one.ident);
@@ -172,7 +174,7 @@ impl Collector<'_> {
         }
     }
 
-    fn a_trait(&mut self, index: usize, one: &syn::ItemTrait, test: Built) {
+    fn a_trait(&mut self, index: usize, one: &syn::ItemTrait, test: BuildScope) {
         self.define(index, &one.ident, TypeDef::Trait);
         for item in &one.items {
             let attrs: &[syn::Attribute] = match item {
@@ -206,14 +208,14 @@ impl Collector<'_> {
         let alias = self.names.of(alias);
         let own = one.ident == "self";
         let path = if own { Name::from("crate") } else { self.names.of(&one.ident) };
-        self.table(index).uses.push(Use {
-            leading: if own { Lead::Name } else { Lead::Colons },
+        self.table(index).uses.push(Import {
+            leading: if own { PathStart::Name } else { PathStart::Colons },
             path: Box::new([path]),
             alias: Some(alias),
         });
     }
 
-    fn tree(&mut self, index: usize, leading: Lead, prefix: &mut Vec<Name>, tree: &syn::UseTree) {
+    fn tree(&mut self, index: usize, leading: PathStart, prefix: &mut Vec<Name>, tree: &syn::UseTree) {
         // Each segment of a path adds a level of nesting to the `use` tree.
         let mut tree = tree;
         let before = prefix.len();
@@ -227,7 +229,7 @@ impl Collector<'_> {
             syn::UseTree::Rename(one) => self.import(index, leading, prefix, &one.ident, &one.rename),
             syn::UseTree::Glob(_) => {
                 let path = prefix.as_slice().into();
-                self.table(index).uses.push(Use { leading, path, alias: None });
+                self.table(index).uses.push(Import { leading, path, alias: None });
             }
             syn::UseTree::Group(group) => {
                 for inner in &group.items {
@@ -241,7 +243,7 @@ impl Collector<'_> {
     fn import(
         &mut self,
         index: usize,
-        leading: Lead,
+        leading: PathStart,
         prefix: &[Name],
         what: &proc_macro2::Ident,
         alias: &proc_macro2::Ident,
@@ -259,23 +261,23 @@ impl Collector<'_> {
         } else {
             path.push(last);
         }
-        self.table(index).uses.push(Use { leading, path: path.into(), alias: Some(alias) });
+        self.table(index).uses.push(Import { leading, path: path.into(), alias: Some(alias) });
     }
 
-    fn declared(&mut self, index: usize, one: &syn::ItemMod, test: Built) {
+    fn declared(&mut self, index: usize, one: &syn::ItemMod, test: BuildScope) {
         let (paths, usual_place) = path_attrs(&one.attrs);
         let inline = one.content.as_ref().map(|(_, items)| self.module(items, test));
         let name = self.names.of(&one.ident);
         self.table(index).mods.push(ModDecl {
             name,
-            test: test == Built::ForTests,
+            test: test == BuildScope::ForTests,
             paths,
             usual_place,
             inline,
         });
     }
 
-    pub(super) fn macro_item(&mut self, index: usize, one: &syn::ItemMacro, test: Built) {
+    pub(super) fn macro_item(&mut self, index: usize, one: &syn::ItemMacro, test: BuildScope) {
         match &one.ident {
             Some(ident) if one.mac.path.is_ident("macro_rules") => {
                 let key = name(ident);
@@ -291,7 +293,7 @@ impl Collector<'_> {
         }
     }
 
-    pub(super) fn implementation(&mut self, index: usize, one: &syn::ItemImpl, test: Built) {
+    pub(super) fn implementation(&mut self, index: usize, one: &syn::ItemImpl, test: BuildScope) {
         for item in &one.items {
             let attrs: &[syn::Attribute] = match item {
                 syn::ImplItem::Fn(function) => {
@@ -315,12 +317,12 @@ impl Collector<'_> {
                 syn::ImplItem::Fn(function) => {
                     fns.push(signature(&function.sig, test.with(&function.attrs)));
                 }
-                syn::ImplItem::Type(assoc) => types.push(Ty::of(&assoc.ty)),
+                syn::ImplItem::Type(assoc) => types.push(WrittenType::of(&assoc.ty)),
                 _ => {}
             }
         }
         let def = ImplDef {
-            own: Ty::of(&one.self_ty),
+            own: WrittenType::of(&one.self_ty),
             of_trait: one.trait_.as_ref().map(|(path, _)| Path::of(path)),
             fns,
             types,
@@ -336,13 +338,13 @@ impl Collector<'_> {
     }
 
     /// Collects the parts of a body that affect the whole file: includes, macros, impls of capability crates.
-    fn body(&mut self, index: usize, block: &syn::Block, test: Built) {
+    fn body(&mut self, index: usize, block: &syn::Block, test: BuildScope) {
         let mut finder = Finder { collector: self, index, test };
         syn::visit::Visit::visit_block(&mut finder, block);
     }
 
     /// Does the same for an item that is not a function: a value, an array length, a discriminant.
-    fn inside(&mut self, index: usize, item: &syn::Item, test: Built) {
+    fn inside(&mut self, index: usize, item: &syn::Item, test: BuildScope) {
         let mut finder = Finder { collector: self, index, test };
         syn::visit::visit_item(&mut finder, item);
     }
@@ -352,7 +354,7 @@ impl Collector<'_> {
         index: usize,
         mac: &syn::Macro,
         attrs: &[syn::Attribute],
-        test: Built,
+        test: BuildScope,
     ) {
         let found = includes_in(mac, test.with(attrs));
         if !found.is_empty() {
@@ -362,21 +364,21 @@ impl Collector<'_> {
 }
 
 /// Reads a signature.
-fn signature(sig: &syn::Signature, test: Built) -> FnSig {
+fn signature(sig: &syn::Signature, test: BuildScope) -> FnSig {
     let mut receiver = false;
     let mut inputs = Vec::new();
     for input in &sig.inputs {
         match input {
             syn::FnArg::Receiver(_) => receiver = true,
-            syn::FnArg::Typed(typed) => inputs.push(Ty::of(&typed.ty)),
+            syn::FnArg::Typed(typed) => inputs.push(WrittenType::of(&typed.ty)),
         }
     }
     FnSig {
         name: name(&sig.ident),
         receiver,
         inputs,
-        output: Ty::of_return(&sig.output),
-        test: test == Built::ForTests,
+        output: WrittenType::of_return(&sig.output),
+        test: test == BuildScope::ForTests,
         generic: sig.generics.type_params().next().is_some(),
     }
 }

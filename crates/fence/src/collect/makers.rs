@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syn::visit::Visit;
 
-use crate::ty::{Name, Ty, bare, name};
+use crate::ty::{Name, WrittenType, bare, name};
 
 /// Traits whose functions make values. The constructor traits of a capability crate are added to these.
 const TRAITS: &[&str] = &[
@@ -46,11 +46,11 @@ pub(super) fn of(sig: &syn::Signature, body: Option<&syn::Block>) -> Option<Make
     let mut places = Vec::new();
     for param in sig.generics.type_params() {
         places.push(name(&param.ident));
-        add(&Ty::Infer, Some(name(&param.ident)), &param.bounds, &mut bounds);
+        add(&WrittenType::Infer, Some(name(&param.ident)), &param.bounds, &mut bounds);
     }
     for predicate in sig.generics.where_clause.iter().flat_map(|clause| &clause.predicates) {
         if let syn::WherePredicate::Type(one) = predicate {
-            let of = Ty::of(&one.bounded_ty);
+            let of = WrittenType::of(&one.bounded_ty);
             add(&of, None, &one.bounds, &mut bounds);
         }
     }
@@ -58,23 +58,23 @@ pub(super) fn of(sig: &syn::Signature, body: Option<&syn::Block>) -> Option<Make
         if let syn::FnArg::Typed(typed) = input
             && let syn::Type::ImplTrait(one) = &*typed.ty
         {
-            add(&Ty::Infer, None, &one.bounds, &mut bounds);
+            add(&WrittenType::Infer, None, &one.bounds, &mut bounds);
         }
     }
-    let output = Ty::of_return(&sig.output);
-    let handed: Vec<Ty> = sig
+    let output = WrittenType::of_return(&sig.output);
+    let handed: Vec<WrittenType> = sig
         .inputs
         .iter()
         .filter_map(|input| match input {
             // `impl Into<P>` is an argument from which a P is made.
             syn::FnArg::Typed(typed) if !matches!(&*typed.ty, syn::Type::ImplTrait(_)) => {
-                Some(Ty::of(&typed.ty))
+                Some(WrittenType::of(&typed.ty))
             }
             syn::FnArg::Typed(_) | syn::FnArg::Receiver(_) => None,
         })
         .collect();
     let unsafely = body.is_some_and(|body| {
-        let mut said = SaysUnsafe(false);
+        let mut said = UnsafeNameFinder(false);
         said.visit_block(body);
         said.0
     });
@@ -91,9 +91,11 @@ pub(super) fn of(sig: &syn::Signature, body: Option<&syn::Block>) -> Option<Make
 type Bounds = syn::punctuated::Punctuated<syn::TypeParamBound, syn::Token![+]>;
 
 /// Records `P: Trait`, and `X: Into<P>`, which makes a P as well.
-fn add(of: &Ty, param: Option<Name>, listed: &Bounds, bounds: &mut BTreeMap<Name, Vec<Name>>) {
+fn add(of: &WrittenType, param: Option<Name>, listed: &Bounds, bounds: &mut BTreeMap<Name, Vec<Name>>) {
     let param = param.or_else(|| match of {
-        Ty::Path(path) if path.segs.len() == 1 => path.segs.first().map(|seg| Name::clone(&seg.name)),
+        WrittenType::Path(path) if path.segs.len() == 1 => {
+            path.segs.first().map(|seg| Name::clone(&seg.name))
+        }
         _ => None,
     });
     for bound in listed {
@@ -106,7 +108,7 @@ fn add(of: &Ty, param: Option<Name>, listed: &Bounds, bounds: &mut BTreeMap<Name
         if said == "Into" || said == "TryInto" {
             let syn::PathArguments::AngleBracketed(args) = &last.arguments else { continue };
             for arg in crate::ty::generic_args(args) {
-                if let Ty::Path(path) = &arg
+                if let WrittenType::Path(path) = &arg
                     && let [only] = path.segs.as_slice()
                 {
                     bounds.entry(Name::clone(&only.name)).or_default().push(Name::from("From"));
@@ -117,9 +119,9 @@ fn add(of: &Ty, param: Option<Name>, listed: &Bounds, bounds: &mut BTreeMap<Name
 }
 
 /// Returns `true` if a type contains a parameter by value.
-fn by_value(ty: &Ty, param: &Name) -> bool {
+fn by_value(ty: &WrittenType, param: &Name) -> bool {
     match ty {
-        Ty::Path(path) => {
+        WrittenType::Path(path) => {
             if path.segs.last().is_some_and(|last| &*last.name == "PhantomData") {
                 return false;
             }
@@ -128,16 +130,16 @@ fn by_value(ty: &Ty, param: &Name) -> bool {
                 .iter()
                 .any(|seg| whole && seg.name == *param || seg.args.iter().any(|arg| by_value(arg, param)))
         }
-        Ty::Tuple(parts) => parts.iter().any(|part| by_value(part, param)),
-        Ty::Array(inner) => by_value(inner, param),
-        Ty::Ref(_) | Ty::Ptr(_) | Ty::Infer | Ty::Other => false,
+        WrittenType::Tuple(parts) => parts.iter().any(|part| by_value(part, param)),
+        WrittenType::Array(inner) => by_value(inner, param),
+        WrittenType::Ref(_) | WrittenType::Ptr(_) | WrittenType::Infer | WrittenType::Other => false,
     }
 }
 
 /// Returns `true` if a body uses a name that makes values from raw memory.
-struct SaysUnsafe(bool);
+struct UnsafeNameFinder(bool);
 
-impl<'ast> Visit<'ast> for SaysUnsafe {
+impl<'ast> Visit<'ast> for UnsafeNameFinder {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let mut names = path.segments.iter().rev().map(|seg| bare(&seg.ident));
         let last = names.next().unwrap_or_default();

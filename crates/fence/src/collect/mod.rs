@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::cfg;
 use crate::macros::MacroRules;
-use crate::parse::Part;
-use crate::ty::{Lead, Name, Path, Ty, bare};
+use crate::parse::FilePart;
+use crate::ty::{Name, Path, PathStart, WrittenType, bare};
 pub(crate) use inside::flags_of;
 use items::Collector;
 pub(crate) use items::attrs_of;
@@ -18,8 +18,8 @@ pub(crate) use makers::{Maker, makes_by_bound};
 
 /// An import: `use a::b as c`, or a glob.
 #[derive(Debug, Clone)]
-pub(crate) struct Use {
-    pub(crate) leading: Lead,
+pub(crate) struct Import {
+    pub(crate) leading: PathStart,
     pub(crate) path: Box<[Name]>,
     /// The imported name. A glob has none.
     pub(crate) alias: Option<Name>,
@@ -34,15 +34,15 @@ pub(crate) enum TypeDef {
     Alias(Box<Alias>),
     Trait,
     /// A generic parameter or another name that is not a type of the workspace.
-    Opaque,
+    OpaqueCode,
 }
 
 /// A type alias.
 #[derive(Debug, Clone)]
 pub(crate) struct Alias {
     /// Its type parameters with their defaults.
-    pub(crate) params: Vec<(Name, Option<Ty>)>,
-    pub(crate) ty: Ty,
+    pub(crate) params: Vec<(Name, Option<WrittenType>)>,
+    pub(crate) ty: WrittenType,
 }
 
 /// The syntax of a struct or a variant.
@@ -100,8 +100,8 @@ pub(crate) struct Include {
 pub(crate) struct FnSig {
     pub(crate) name: Name,
     pub(crate) receiver: bool,
-    pub(crate) inputs: Vec<Ty>,
-    pub(crate) output: Ty,
+    pub(crate) inputs: Vec<WrittenType>,
+    pub(crate) output: WrittenType,
     pub(crate) test: bool,
     /// `true` for a function with type parameters, whose argument and return types depend on the caller.
     pub(crate) generic: bool,
@@ -110,11 +110,11 @@ pub(crate) struct FnSig {
 /// An impl block, kept for capability crates.
 #[derive(Debug, Clone)]
 pub(crate) struct ImplDef {
-    pub(crate) own: Ty,
+    pub(crate) own: WrittenType,
     pub(crate) of_trait: Option<Path>,
     pub(crate) fns: Vec<FnSig>,
     /// The associated types.
-    pub(crate) types: Vec<Ty>,
+    pub(crate) types: Vec<WrittenType>,
 }
 
 /// The names of one module, block or included file.
@@ -124,7 +124,7 @@ pub(crate) struct Table {
     /// Further definitions of a name under another `cfg`.
     pub(crate) also: BTreeMap<Name, Vec<TypeDef>>,
     pub(crate) values: BTreeSet<Name>,
-    pub(crate) uses: Vec<Use>,
+    pub(crate) uses: Vec<Import>,
     pub(crate) mods: Vec<ModDecl>,
     pub(crate) includes: Vec<Include>,
     pub(crate) impls: Vec<ImplDef>,
@@ -132,9 +132,9 @@ pub(crate) struct Table {
     pub(crate) traits: BTreeMap<Name, Vec<FnSig>>,
     /// Field types by struct or enum, for crates that see a race type and files that may contain a
     /// capability.
-    pub(crate) fields: BTreeMap<Name, BTreeMap<Name, Ty>>,
+    pub(crate) fields: BTreeMap<Name, BTreeMap<Name, WrittenType>>,
     /// The types of constants and statics, kept together with signatures.
-    pub(crate) constants: BTreeMap<Name, Ty>,
+    pub(crate) constants: BTreeMap<Name, WrittenType>,
     /// Generic functions that make a value of a type that the caller chooses.
     pub(crate) makers: BTreeMap<Name, Maker>,
 }
@@ -150,12 +150,12 @@ pub(crate) struct FileTable {
     /// `true` if the whole file is compiled for tests only.
     pub(crate) test: bool,
     /// Compiler flags that a build script sets.
-    pub(crate) flags: Vec<Flag>,
+    pub(crate) flags: Vec<CfgFlag>,
 }
 
 /// A `cfg` that a build script sets, with its position.
 #[derive(Debug, Clone)]
-pub(crate) struct Flag {
+pub(crate) struct CfgFlag {
     pub(crate) text: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -166,19 +166,19 @@ pub(crate) struct Flag {
 ///
 /// Signatures and fields are large and only some packages need them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Keep {
+pub(crate) struct CollectOptions {
     pub(crate) signatures: bool,
     pub(crate) fields: bool,
 }
 
 /// The builds that code is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Built {
+pub(crate) enum BuildScope {
     Always,
     ForTests,
 }
 
-impl Built {
+impl BuildScope {
     fn with(self, attrs: &[syn::Attribute]) -> Self {
         if cfg::is_test(attrs) { Self::ForTests } else { self }
     }
@@ -186,9 +186,9 @@ impl Built {
 
 /// An interner for names, so that a name that occurs ten thousand times is stored once.
 #[derive(Default)]
-pub(crate) struct Names(BTreeSet<Name>);
+pub(crate) struct NameInterner(BTreeSet<Name>);
 
-impl Names {
+impl NameInterner {
     pub(crate) fn of(&mut self, ident: &proc_macro2::Ident) -> Name {
         let text = bare(ident);
         if let Some(known) = self.0.get(text.as_str()) {
@@ -204,42 +204,42 @@ impl Names {
 pub(crate) fn file(
     items: &[syn::Item],
     attrs: &[syn::Attribute],
-    keep: Keep,
-    names: &mut Names,
+    keep: CollectOptions,
+    names: &mut NameInterner,
 ) -> FileTable {
     let mut collector = Collector { out: FileTable::default(), keep, names };
     collector.out.forbids_unsafe = attrs.iter().any(forbids_unsafe);
     collector.out.test = cfg::is_test(attrs);
-    collector.module(items, Built::Always);
+    collector.module(items, BuildScope::Always);
     collector.out
 }
 
 /// Collects the names of a file item by item while it is parsed, to bound memory use.
 pub(crate) fn while_parsed(
     bytes: &[u8],
-    keep: Keep,
-    names: &mut Names,
+    keep: CollectOptions,
+    names: &mut NameInterner,
 ) -> Result<FileTable, crate::parse::Unparsed> {
     let mut collector = Collector { out: FileTable::default(), keep, names };
     collector.out.tables.push(Table::default());
     crate::parse::each_part(bytes, |part| match part {
-        Part::Attributes(attrs) => {
+        FilePart::Attributes(attrs) => {
             collector.out.forbids_unsafe = attrs.iter().any(forbids_unsafe);
             collector.out.test = cfg::is_test(attrs);
         }
-        Part::Item(item) => collector.item(0, item, Built::Always),
+        FilePart::Item(item) => collector.item(0, item, BuildScope::Always),
     })?;
     Ok(collector.out)
 }
 
 /// Collects the names that a block defines.
-pub(crate) fn block(stmts: &[syn::Stmt], keep: Keep, names: &mut Names) -> FileTable {
+pub(crate) fn block(stmts: &[syn::Stmt], keep: CollectOptions, names: &mut NameInterner) -> FileTable {
     let mut collector = Collector { out: FileTable::default(), keep, names };
     collector.out.tables.push(Table::default());
     for stmt in stmts {
         match stmt {
-            syn::Stmt::Item(item) => collector.item(0, item, Built::Always),
-            syn::Stmt::Macro(call) => collector.includes_of(0, &call.mac, &call.attrs, Built::Always),
+            syn::Stmt::Item(item) => collector.item(0, item, BuildScope::Always),
+            syn::Stmt::Macro(call) => collector.includes_of(0, &call.mac, &call.attrs, BuildScope::Always),
             syn::Stmt::Local(_) | syn::Stmt::Expr(..) => {}
         }
     }

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Answer;
+use super::CaseResult;
 use super::cases::{BUILD, CAPS, CASES, Case, DEFINITIONS, MANIFESTS, RACES};
-use crate::config::{Allow, Config, Race, glob_with_stem};
-use crate::report::Report;
-use crate::rule::Off;
-use crate::run::{self, Options};
+use crate::config::{AllowEntry, FenceConfig, RaceConfig, glob_with_stem};
+use crate::report::FenceReport;
+use crate::rule::DisabledRules;
+use crate::run::{self, RunOptions};
 use crate::sources::{DependencyKind, Manifest, PackageSpec, Sources};
 
 /// The names that one run of the cases uses.
-pub(super) struct Planted {
+pub(super) struct CaseNames {
     label: &'static str,
     words: Vec<(&'static str, String)>,
     krate: String,
@@ -20,7 +20,7 @@ pub(super) struct Planted {
 /// Returns two sets of names: those of the workspace, and made-up ones.
 ///
 /// The second set shows that no rule depends on a name that the first set has by chance.
-pub(super) fn names(types: &[String], config: &Config) -> Vec<Planted> {
+pub(super) fn names(types: &[String], config: &FenceConfig) -> Vec<CaseNames> {
     let of_glob = |stem: &str| config.type_glob.replace('*', stem);
     let own = types.first().filter(|name| glob_with_stem(&config.type_glob, name));
     let own = own.cloned().unwrap_or_else(|| of_glob("Own"));
@@ -37,7 +37,7 @@ fn set(
     krate: &str,
     of_glob: &dyn Fn(&str) -> String,
     [pair, unit, either, constructor]: [&str; 4],
-) -> Planted {
+) -> CaseNames {
     // A stem that the workspace itself uses would define a name twice.
     let apart = |stem: &str| {
         let name = of_glob(stem);
@@ -54,11 +54,11 @@ fn set(
         ("__KRATE__", krate.to_owned()),
         ("__C__", krate.replace('-', "_")),
     ];
-    Planted { label, words, krate: krate.to_owned() }
+    CaseNames { label, words, krate: krate.to_owned() }
 }
 
-impl Planted {
-    fn fill(&self, text: &str, config: &Config) -> String {
+impl CaseNames {
+    fn fill(&self, text: &str, config: &FenceConfig) -> String {
         let mut out = text.to_owned();
         for (word, name) in &self.words {
             out = out.replace(word, name);
@@ -74,7 +74,7 @@ fn file_of(case: &Case) -> String {
 }
 
 /// Checks all cases with one set of names.
-pub(super) fn answers(names: &Planted, config: &Config, off: Off) -> Vec<Answer> {
+pub(super) fn answers(names: &CaseNames, config: &FenceConfig, off: DisabledRules) -> Vec<CaseResult> {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut put = |path: &str, text: &str| {
         files.insert(path.to_owned(), names.fill(text, config).into_bytes());
@@ -99,12 +99,12 @@ pub(super) fn answers(names: &Planted, config: &Config, off: Off) -> Vec<Answer>
 }
 
 fn look(
-    names: &Planted,
-    config: &Config,
-    off: Off,
+    names: &CaseNames,
+    config: &FenceConfig,
+    off: DisabledRules,
     files: &BTreeMap<String, Vec<u8>>,
     manifests: &[(&str, String)],
-) -> Report {
+) -> FenceReport {
     let definitions = format!("{}-definitions", names.krate);
     let normal = DependencyKind::Normal;
     let packages = [
@@ -131,12 +131,12 @@ fn look(
         *slot = manifest(&format!("{}/Cargo.toml", package.dir));
     }
     let planted = planted_config(names, config, definitions);
-    run::run(&sources, &planted, Options { threads: 1, off })
+    run::run(&sources, &planted, RunOptions { threads: 1, off })
 }
 
 /// Keeps the settings that a case depends on and turns every rule on.
-fn planted_config(names: &Planted, config: &Config, definitions: String) -> Config {
-    let mut planted = Config::for_crates(&[]);
+fn planted_config(names: &CaseNames, config: &FenceConfig, definitions: String) -> FenceConfig {
+    let mut planted = FenceConfig::for_crates(&[]);
     planted.capability_crates = vec![names.krate.clone(), definitions];
     planted.type_glob.clone_from(&config.type_glob);
     planted.test_attributes.clone_from(&config.test_attributes);
@@ -145,7 +145,7 @@ fn planted_config(names: &Planted, config: &Config, definitions: String) -> Conf
     planted.extra_derives.clone_from(&config.extra_derives);
     planted.grant_type = Some("Grant".to_owned());
     planted.mint_callers = vec!["planted_user::f12_near_listed::*".to_owned()];
-    planted.race = Some(Race {
+    planted.race = Some(RaceConfig {
         crates: vec!["planted-races".to_owned()],
         ty: "Place".to_owned(),
         methods: vec!["open".to_owned()],
@@ -157,7 +157,7 @@ fn planted_config(names: &Planted, config: &Config, definitions: String) -> Conf
     planted.allow = [(2, "2026-01-01"), (1, "2025-12-31"), (1, "2026-01-01")]
         .into_iter()
         .zip([("f07_f13_count", 1), ("f07_f13_expired", 2), ("f07_near_f13", 3)])
-        .map(|((count, expires), (file, line))| Allow {
+        .map(|((count, expires), (file, line))| AllowEntry {
             rule: "F07".to_owned(),
             path: format!("user/src/{file}.rs"),
             item: None,
@@ -172,12 +172,12 @@ fn planted_config(names: &Planted, config: &Config, definitions: String) -> Conf
 
 /// Compares the marked lines with the reported ones.
 fn judge(
-    names: &Planted,
-    config: &Config,
+    names: &CaseNames,
+    config: &FenceConfig,
     files: &BTreeMap<String, Vec<u8>>,
     manifests: &[(&str, String)],
-    report: &Report,
-) -> Vec<Answer> {
+    report: &FenceReport,
+) -> Vec<CaseResult> {
     let mut answers = Vec::new();
     let texts = CASES.iter().map(|case| {
         let path = file_of(case);
@@ -202,7 +202,7 @@ fn judge(
             .collect();
         let held = wanted == found;
         let note = if held { String::new() } else { format!("expected {wanted:?}, found {found:?}") };
-        answers.push(Answer { name: format!("{name} ({})", names.label), held, note });
+        answers.push(CaseResult { name: format!("{name} ({})", names.label), held, note });
     }
     for (name, line, wanted) in
         [("F13/count", 1, true), ("F13/expired", 2, true), ("F13/near-fits", 3, false)]
@@ -210,9 +210,9 @@ fn judge(
         let found = report
             .findings()
             .iter()
-            .any(|finding| finding.rule == crate::Rule::F13 && finding.site.line == line);
+            .any(|finding| finding.rule == crate::LintRule::F13 && finding.site.line == line);
         let note = if found == wanted { String::new() } else { format!("expected {wanted}, found {found}") };
-        answers.push(Answer { name: format!("{name} ({})", names.label), held: found == wanted, note });
+        answers.push(CaseResult { name: format!("{name} ({})", names.label), held: found == wanted, note });
     }
     answers
 }
@@ -222,7 +222,7 @@ fn marked_lines(text: &str) -> BTreeSet<(u32, String)> {
     let mut lines = BTreeSet::new();
     for (index, line) in text.lines().enumerate() {
         let Some((_, rules)) = line.rsplit_once("~ ") else { continue };
-        for rule in rules.split_whitespace().filter(|rule| crate::Rule::from_code(rule).is_some()) {
+        for rule in rules.split_whitespace().filter(|rule| crate::LintRule::from_code(rule).is_some()) {
             let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
             lines.insert((number, rule.to_owned()));
         }

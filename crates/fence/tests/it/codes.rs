@@ -1,16 +1,16 @@
 //! The list of codes matches the codes that rules and errors return.
 
-use plugward_fence::{BLIND_SPOTS, CODES, Config, FenceError, Rule};
+use plugward_fence::{BLIND_SPOTS, CODES, FenceConfig, FenceError, LintRule};
 use std::collections::BTreeSet;
 
 #[test]
 fn every_rule_is_listed_once_with_its_help() {
     let codes: BTreeSet<&str> = CODES.iter().map(|(code, _)| *code).collect();
     assert_eq!(codes.len(), CODES.len(), "a code is listed twice");
-    for rule in Rule::ALL {
+    for rule in LintRule::ALL {
         let listed = CODES.iter().find(|(code, _)| *code == rule.code());
         assert_eq!(listed.map(|(_, help)| *help), Some(rule.help()), "{rule}");
-        assert_eq!(Rule::from_code(rule.code()), Some(rule));
+        assert_eq!(LintRule::from_code(rule.code()), Some(rule));
     }
     assert_eq!(BLIND_SPOTS.len(), 11);
 }
@@ -18,7 +18,7 @@ fn every_rule_is_listed_once_with_its_help() {
 #[test]
 fn errors_give_listed_codes_and_help() {
     let errors: Vec<FenceError> = vec![
-        Config::parse("unknown = 1", "fence.toml").unwrap_err(),
+        FenceConfig::parse("unknown = 1", "fence.toml").unwrap_err(),
         plugward_fence::Fence::from_workspace("/nowhere/at/all".into()).unwrap_err(),
     ];
     for error in errors {
@@ -57,7 +57,7 @@ fn a_config_that_makes_no_sense_is_refused_with_its_line() {
         ("[[allow]]\nrule = \"F01\"\npath = \"a\"\ncount = 1\nreason = \"x\"", "expires"),
         ("this is not TOML", "fence.toml:1"),
     ] {
-        let error = Config::parse(text, "fence.toml").unwrap_err();
+        let error = FenceConfig::parse(text, "fence.toml").unwrap_err();
         assert_eq!(error.code(), "fence/config");
         assert!(error.to_string().contains(wanted), "{text:?}: {error}");
     }
@@ -86,7 +86,7 @@ fn the_front_page_lists_each_rule_and_each_blind_spot() {
     let rules: Vec<(String, String)> =
         rows("Rules").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
     let wanted: Vec<(String, String)> =
-        Rule::ALL.iter().map(|rule| (rule.code().to_owned(), rule.name().to_owned())).collect();
+        LintRule::ALL.iter().map(|rule| (rule.code().to_owned(), rule.name().to_owned())).collect();
     assert_eq!(rules, wanted);
     let blind: Vec<Vec<String>> = rows("Blind spots");
     let wanted: Vec<Vec<String>> =

@@ -95,7 +95,7 @@ error[F01]: a literal makes a `NetCapability`
     let result = &run["results"][0];
     let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
     assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
-    assert_eq!(run["tool"]["driver"]["rules"].as_array().unwrap().len(), plugward_fence::Rule::ALL.len());
+    assert_eq!(run["tool"]["driver"]["rules"].as_array().unwrap().len(), plugward_fence::LintRule::ALL.len());
     let place = &result["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "app/src/main.rs");
     assert_eq!(place["region"]["startColumn"], 20);

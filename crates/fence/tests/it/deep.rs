@@ -1,6 +1,6 @@
 //! Files that could exhaust the stack or the time. Each run has to end with a report.
 
-use plugward_fence::Report;
+use plugward_fence::FenceReport;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use std::fs;
 
@@ -14,7 +14,7 @@ fn refused(code: &str, what: &str) {
 }
 
 /// Checks that the run ends with any report.
-fn answered(report: &Report) {
+fn answered(report: &FenceReport) {
     assert!(report.exit_code() <= 2);
     assert!(report.summary_line().contains("blind spots"));
 }

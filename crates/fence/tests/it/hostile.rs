@@ -1,6 +1,6 @@
 //! Code that tries to evade the fence, with exactly the rules that have to report it.
 
-use plugward_fence::{Config, DependencyKind, PackageSpec, Sources, check};
+use plugward_fence::{DependencyKind, FenceConfig, PackageSpec, Sources, check};
 use std::collections::BTreeMap;
 
 const CAPS: &str = "
@@ -31,7 +31,7 @@ impl<S> ScopedCapability<S> { pub fn over(scope: S) -> Self { Self { scope } } p
 impl PlainCapability { pub const LIMIT: u32 = 1; pub fn raw(&self) -> u32 { self.raw } }
 ";
 
-fn spoken(files: &[(&str, &str)]) -> Vec<String> {
+fn reported(files: &[(&str, &str)]) -> Vec<String> {
     let mut all: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
     all.insert("caps/src/lib.rs".to_owned(), CAPS.as_bytes().to_vec());
@@ -45,51 +45,57 @@ fn spoken(files: &[(&str, &str)]) -> Vec<String> {
             DependencyKind::Normal,
         ),
     ];
-    let mut report = check(&Sources::in_memory(&packages, &all), &Config::for_crates(&["caps"]));
+    let mut report = check(&Sources::in_memory(&packages, &all), &FenceConfig::for_crates(&["caps"]));
     report.retain_files(|file| !file.starts_with("caps/"));
     report.findings().iter().map(|one| one.rule.to_string()).collect()
 }
 
 #[track_caller]
-fn says(code: &str, rules: &[&str]) {
+fn expect_rules(code: &str, rules: &[&str]) {
     let text = format!("use caps::*; use caps::factory::Factory; {code}");
-    assert_eq!(spoken(&[("app/src/main.rs", &text)]), rules, "{code}");
+    assert_eq!(reported(&[("app/src/main.rs", &text)]), rules, "{code}");
 }
 
 #[test]
 fn generic_capabilities() {
-    says("fn f() { let _x = ScopedCapability { scope: 1 }; }", &["F01"]);
-    says("fn f() { let _x = ScopedCapability::<u8> { scope: 1 }; }", &["F01"]);
-    says("type Byte = ScopedCapability<u8>; fn f() { let _x = Byte { scope: 1 }; }", &["F01"]);
-    says("type Of<S> = ScopedCapability<S>; fn f() { let _x = Of::<u8> { scope: 1 }; }", &["F01"]);
-    says("fn f() { let _x = LentCapability(&[1]); }", &["F01"]);
-    says("fn f() { let _x = LentCapability::<'static, 1>(&[1]); }", &["F01"]);
-    says("fn f() { drop(ScopedCapability::over(1)); }", &["F02"]);
-    says("fn f() { drop(ScopedCapability::<u8>::over(1)); }", &["F02"]);
-    says("fn f() { drop(<ScopedCapability<u8>>::over(1)); }", &["F02"]);
-    says("fn f() { let _x: ScopedCapability<u8> = Default::default(); }", &["F03"]);
-    says("fn f() { drop(<u8 as Into<ScopedCapability<u8>>>::into(1)); }", &["F03"]);
-    says("fn f(x: u8) { drop(unsafe { std::mem::transmute::<u8, ScopedCapability<u8>>(x) }); }", &["F04"]);
-    says("fn f() { html! { @ ScopedCapability::<u8>::over(1) } }", &["F05"]);
-    says("fn f() { html! { @ ScopedCapability { scope: 1 } } }", &["F05"]);
-    says("#[derive(Default)] struct H<S> { one: ScopedCapability<S> }", &["F06"]);
-    says("fn f(one: &ScopedCapability<u8>) -> &u8 { ScopedCapability::scope(one) }", &[]);
-    says("fn f<S>(one: ScopedCapability<S>) -> S { let ScopedCapability { scope } = one; scope }", &[]);
+    expect_rules("fn f() { let _x = ScopedCapability { scope: 1 }; }", &["F01"]);
+    expect_rules("fn f() { let _x = ScopedCapability::<u8> { scope: 1 }; }", &["F01"]);
+    expect_rules("type Byte = ScopedCapability<u8>; fn f() { let _x = Byte { scope: 1 }; }", &["F01"]);
+    expect_rules("type Of<S> = ScopedCapability<S>; fn f() { let _x = Of::<u8> { scope: 1 }; }", &["F01"]);
+    expect_rules("fn f() { let _x = LentCapability(&[1]); }", &["F01"]);
+    expect_rules("fn f() { let _x = LentCapability::<'static, 1>(&[1]); }", &["F01"]);
+    expect_rules("fn f() { drop(ScopedCapability::over(1)); }", &["F02"]);
+    expect_rules("fn f() { drop(ScopedCapability::<u8>::over(1)); }", &["F02"]);
+    expect_rules("fn f() { drop(<ScopedCapability<u8>>::over(1)); }", &["F02"]);
+    expect_rules("fn f() { let _x: ScopedCapability<u8> = Default::default(); }", &["F03"]);
+    expect_rules("fn f() { drop(<u8 as Into<ScopedCapability<u8>>>::into(1)); }", &["F03"]);
+    expect_rules(
+        "fn f(x: u8) { drop(unsafe { std::mem::transmute::<u8, ScopedCapability<u8>>(x) }); }",
+        &["F04"],
+    );
+    expect_rules("fn f() { html! { @ ScopedCapability::<u8>::over(1) } }", &["F05"]);
+    expect_rules("fn f() { html! { @ ScopedCapability { scope: 1 } } }", &["F05"]);
+    expect_rules("#[derive(Default)] struct H<S> { one: ScopedCapability<S> }", &["F06"]);
+    expect_rules("fn f(one: &ScopedCapability<u8>) -> &u8 { ScopedCapability::scope(one) }", &[]);
+    expect_rules(
+        "fn f<S>(one: ScopedCapability<S>) -> S { let ScopedCapability { scope } = one; scope }",
+        &[],
+    );
 }
 
 #[test]
 fn what_makes_one_for_others() {
-    says("fn f() { drop(Factory::make()); }", &["F02"]);
-    says("fn f() { drop(Some(1).and_then(|_| Factory::make())); }", &["F02"]);
-    says("fn f() { let make = caps::factory::Factory::make; drop(make()); }", &["F02"]);
-    says("fn f(one: &PlainCapability) { Factory::lent(one); }", &[]);
-    says("fn f(one: PlainCapability) { drop(Factory::kept(one)); }", &[]);
-    says("fn f() { drop(caps::factory::Builder::start()); }", &[]);
-    says("fn f() { drop(<PlainCapability as Revive<u32>>::revive(1)); }", &["F02"]);
-    says("fn f() { drop(PlainCapability::revive(1)); }", &["F02"]);
-    says("fn f() { let _x: PlainCapability = Revive::revive(1); }", &["F02"]);
-    says("fn f() -> PlainCapability { Revive::revive(1) }", &["F02"]);
-    says("fn f(m: &Mint) -> PlainCapability { m.mint() }", &[]);
+    expect_rules("fn f() { drop(Factory::make()); }", &["F02"]);
+    expect_rules("fn f() { drop(Some(1).and_then(|_| Factory::make())); }", &["F02"]);
+    expect_rules("fn f() { let make = caps::factory::Factory::make; drop(make()); }", &["F02"]);
+    expect_rules("fn f(one: &PlainCapability) { Factory::lent(one); }", &[]);
+    expect_rules("fn f(one: PlainCapability) { drop(Factory::kept(one)); }", &[]);
+    expect_rules("fn f() { drop(caps::factory::Builder::start()); }", &[]);
+    expect_rules("fn f() { drop(<PlainCapability as Revive<u32>>::revive(1)); }", &["F02"]);
+    expect_rules("fn f() { drop(PlainCapability::revive(1)); }", &["F02"]);
+    expect_rules("fn f() { let _x: PlainCapability = Revive::revive(1); }", &["F02"]);
+    expect_rules("fn f() -> PlainCapability { Revive::revive(1) }", &["F02"]);
+    expect_rules("fn f(m: &Mint) -> PlainCapability { m.mint() }", &[]);
 }
 
 #[test]
@@ -135,7 +141,7 @@ fn where_a_value_may_stand() {
         "#[cfg(any(test, unix))] fn f() { @; }",
         "#[cfg(not(test))] mod m { fn f() { super::@; } }",
     ] {
-        says(&place.replace('@', "PlainCapability { raw: 1 }"), &["F01"]);
+        expect_rules(&place.replace('@', "PlainCapability { raw: 1 }"), &["F01"]);
     }
 }
 
@@ -143,13 +149,16 @@ fn where_a_value_may_stand() {
 fn a_helper_that_sees_nothing_hands_out_macros() {
     let app = "fn f() { drop(helper::whole!()); }";
     let body = "#[macro_export] macro_rules! whole { () => { ::caps::PlainCapability { raw: 1 } } }";
-    assert_eq!(spoken(&[("app/src/main.rs", app), ("helper/src/lib.rs", body)]), ["F05"]);
+    assert_eq!(reported(&[("app/src/main.rs", app), ("helper/src/lib.rs", body)]), ["F05"]);
     let quoted = "pub fn emit() -> TokenStream { quote! { caps::PlainCapability { raw: 1 } } } \
         macro_rules! unused { () => {} }";
-    assert_eq!(spoken(&[("app/src/main.rs", "fn f() {}"), ("helper/src/lib.rs", quoted)]), ["F05"]);
+    assert_eq!(reported(&[("app/src/main.rs", "fn f() {}"), ("helper/src/lib.rs", quoted)]), ["F05"]);
     let own = "macro_rules! m { () => {} } pub struct PlainCapability { pub raw: u32 } \
         pub fn own() -> PlainCapability { PlainCapability { raw: 1 } }";
-    assert_eq!(spoken(&[("app/src/main.rs", "fn f() {}"), ("helper/src/lib.rs", own)]), Vec::<String>::new());
+    assert_eq!(
+        reported(&[("app/src/main.rs", "fn f() {}"), ("helper/src/lib.rs", own)]),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -166,20 +175,20 @@ fn files_that_only_look_like_tests() {
         "app/src/caps/src/lib.rs",
         "app/src/mint.rs",
     ] {
-        assert_eq!(spoken(&[("app/src/main.rs", "mod nothing {}"), (path, made)]), ["F01"], "{path}");
+        assert_eq!(reported(&[("app/src/main.rs", "mod nothing {}"), (path, made)]), ["F01"], "{path}");
     }
     for path in ["app/tests/it.rs", "app/tests/common/mod.rs"] {
         assert_eq!(
-            spoken(&[("app/src/main.rs", "mod nothing {}"), (path, made)]),
+            reported(&[("app/src/main.rs", "mod nothing {}"), (path, made)]),
             Vec::<String>::new(),
             "{path}"
         );
     }
     let pulled = "#[path = \"../tests/common/mod.rs\"] mod common;";
-    assert_eq!(spoken(&[("app/src/main.rs", pulled), ("app/tests/common/mod.rs", made)]), ["F01"]);
+    assert_eq!(reported(&[("app/src/main.rs", pulled), ("app/tests/common/mod.rs", made)]), ["F01"]);
     let inner = "#![cfg(test)] fn f() { let _x = caps::PlainCapability { raw: 1 }; }";
     assert_eq!(
-        spoken(&[("app/src/main.rs", "mod nothing {}"), ("app/src/checks.rs", inner)]),
+        reported(&[("app/src/main.rs", "mod nothing {}"), ("app/src/checks.rs", inner)]),
         Vec::<String>::new()
     );
 }

@@ -19,7 +19,7 @@ pub(crate) fn marks(file: &str, text: &str) -> BTreeSet<Mark> {
 }
 
 /// Returns the findings of a report in the same form.
-pub(crate) fn reported(report: &plugward_fence::Report) -> BTreeSet<Mark> {
+pub(crate) fn reported(report: &plugward_fence::FenceReport) -> BTreeSet<Mark> {
     let all = report.findings().iter();
     all.map(|one| (one.site.file.clone(), one.site.line, one.rule.to_string())).collect()
 }

@@ -1,6 +1,6 @@
 //! A small workspace in memory: `caps`, and `app` that depends on it.
 
-use plugward_fence::{Config, DependencyKind, PackageSpec, Report, Sources, check};
+use plugward_fence::{DependencyKind, FenceConfig, FenceReport, PackageSpec, Sources, check};
 use std::collections::BTreeMap;
 
 pub(crate) const CAPS: &str = "
@@ -20,12 +20,12 @@ impl Spot { pub fn open(&self) -> Result<u32, Bad> { Ok(1) } }
 ";
 
 /// Checks one file of a dependent.
-pub(crate) fn look(code: &str) -> Report {
+pub(crate) fn look(code: &str) -> FenceReport {
     look_at(&[("app/src/main.rs", code.as_bytes())])
 }
 
 /// Checks files of a dependent.
-pub(crate) fn look_at(files: &[(&str, &[u8])]) -> Report {
+pub(crate) fn look_at(files: &[(&str, &[u8])]) -> FenceReport {
     let mut all: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
     all.insert("caps/src/lib.rs".to_owned(), CAPS.as_bytes().to_vec());
@@ -37,7 +37,7 @@ pub(crate) fn look_at(files: &[(&str, &[u8])]) -> Report {
         PackageSpec::new("app", "app").depends_on("caps", None, normal).depends_on("paths", None, normal),
     ];
     let sources = Sources::in_memory(&packages, &all);
-    let config = Config::parse(CONFIG, "memory.toml").unwrap();
+    let config = FenceConfig::parse(CONFIG, "memory.toml").unwrap();
     let mut report = check(&sources, &config);
     // The open definitions in `caps` have findings of their own, which no test here is about.
     report.retain_files(|file| file.starts_with("app/"));

@@ -1,7 +1,7 @@
 //! Every spelling of every route, in a workspace that rustc accepts.
 
 use camino::Utf8PathBuf;
-use plugward_fence::{Config, DependencyKind, Fence, PackageSpec, Report, Sources, check};
+use plugward_fence::{DependencyKind, Fence, FenceConfig, FenceReport, PackageSpec, Sources, check};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn files() -> BTreeMap<String, String> {
     found
 }
 
-fn run(threads: usize) -> Report {
+fn run(threads: usize) -> FenceReport {
     Fence::from_workspace(&root()).unwrap().with_threads(threads).run().unwrap()
 }
 
@@ -126,7 +126,7 @@ fn names_are_not_built_in() {
         PackageSpec::new("serde_json", "serde_json"),
     ];
     let sources = Sources::in_memory(&packages, &renamed);
-    let mut config = Config::for_crates(&["qv9"]);
+    let mut config = FenceConfig::for_crates(&["qv9"]);
     config.type_glob = "Tok*en".to_owned();
     let mut found = reported(&check(&sources, &config));
     found.retain(|(_, _, rule)| rule != "F12");
