@@ -1,8 +1,8 @@
-//! The reader beside its peers, and everything that a folder of plugins asks of this crate.
+//! Benchmarks of the JSON parser against other parsers, and of reading a directory of plugins.
 //!
-//! The corpus lies beside the workspace; where it is missing, plugins of the same shape are made up.
+//! The corpus is next to the workspace. If it is missing, similar plugins are generated.
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a benchmark reads its corpus")]
-#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a benchmark without its input has to fail")]
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn corpus() -> Option<PathBuf> {
     [beside, above].into_iter().find(|path| path.is_dir())
 }
 
-/// Every JSON file below a folder, by its path.
+/// Returns every JSON file under a directory, with its path.
 fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     let mut left = vec![folder.to_path_buf()];
@@ -46,7 +46,7 @@ fn made_up() -> Vec<(PathBuf, Vec<u8>)> {
     (0..320).map(one).collect()
 }
 
-/// The plugins among the files: each folder with a main file, and what lies below it.
+/// Returns the plugins among the files: each directory with a main file, and the files under it.
 fn plugins(files: &[(PathBuf, Vec<u8>)]) -> Vec<(String, MapFiles)> {
     let mut plugins = Vec::new();
     for (path, _) in files {

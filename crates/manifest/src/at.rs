@@ -1,8 +1,10 @@
-//! What the caller knows beside the files.
+//! The facts about a plugin that its files do not contain.
 
 use crate::market::Entry;
 
-/// What is known about a plugin beside its files. There is no `Default`: the caller says at least the folder's name.
+/// The facts about a plugin that its files do not contain, such as the name of its directory.
+///
+/// There is no `Default`: the caller decides at least whether rules about the directory's name apply.
 #[derive(Debug, Clone, Copy)]
 pub struct At<'a> {
     pub(crate) folder: Option<&'a str>,
@@ -15,34 +17,34 @@ pub struct At<'a> {
     pub(crate) without_manifest: WithoutManifest,
 }
 
-/// What unknown keys are.
+/// The treatment of unknown keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a key is refused or it is not")]
 pub enum UnknownKeys {
-    /// Notices.
+    /// Unknown keys are notices.
     Noticed,
-    /// Errors.
+    /// Unknown keys are errors.
     Refused,
 }
 
-/// What a folder without the dialect's main file is.
+/// The treatment of a directory without the main file of the dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it is a plugin or it is not")]
 pub enum WithoutManifest {
-    /// No plugin: `manifest/missing-file`.
+    /// The directory is not a plugin: `manifest/missing-file`.
     Refused,
-    /// A claude plugin, where a standard folder or file of that dialect is in it and the caller says so.
+    /// The directory is a Claude plugin if it contains a standard file or directory of that dialect.
     StandardFolders,
 }
 
 impl<'a> At<'a> {
-    /// Starts with the name of the plugin's folder, its last part alone.
+    /// Creates a context with the name of the plugin directory, which is the last component of its path.
     #[must_use]
     pub const fn folder(name: &'a str) -> Self {
         Self { folder: Some(name), ..Self::nowhere() }
     }
 
-    /// Starts without a folder's name: rules that compare with it do not apply.
+    /// Creates a context without a directory, in which rules about the directory's name do not apply.
     #[must_use]
     pub const fn nowhere() -> Self {
         Self {
@@ -57,43 +59,43 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Adds the path on which the folder was found, so that a folder `node_modules` above it is seen.
+    /// Sets the path of the plugin directory, which shows whether the plugin is inside `node_modules`.
     #[must_use]
     pub const fn with_path(self, path: &'a str) -> Self {
         Self { path, ..self }
     }
 
-    /// Adds the marketplace entry, the second layer.
+    /// Sets the marketplace entry, which is the second layer of the manifest.
     #[must_use]
     pub const fn with_entry(self, entry: &'a Entry) -> Self {
         Self { entry: Some(entry), ..self }
     }
 
-    /// Adds the host's own version, which a gnoma manifest may ask for.
+    /// Sets the version of the host, which a gnoma manifest can constrain.
     #[must_use]
     pub const fn with_host_version(self, version: &'a str) -> Self {
         Self { host_version: Some(version), ..self }
     }
 
-    /// Adds the root-level names that the digest leaves out: no declared path may lead there.
+    /// Sets the top-level names that the digest excludes; a declared path must not be inside them.
     #[must_use]
     pub const fn with_excluded(self, names: &'a [&'a str]) -> Self {
         Self { excluded: names, ..self }
     }
 
-    /// Adds the relative names (`../shared`) of folders outside of the plugin that are digested too.
+    /// Sets the relative names (`../shared`) of directories outside the plugin that are digested too.
     #[must_use]
     pub const fn with_shared(self, roots: &'a [&'a str]) -> Self {
         Self { shared: roots, ..self }
     }
 
-    /// Says what unknown keys are.
+    /// Sets the treatment of unknown keys.
     #[must_use]
     pub const fn with_unknown_keys(self, unknown_keys: UnknownKeys) -> Self {
         Self { unknown_keys, ..self }
     }
 
-    /// Says what a folder without the main file is.
+    /// Sets the treatment of a directory without a main file.
     #[must_use]
     pub const fn with_without_manifest(self, without_manifest: WithoutManifest) -> Self {
         Self { without_manifest, ..self }

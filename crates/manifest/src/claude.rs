@@ -1,4 +1,4 @@
-//! Claude Code's manifest, and the dialects that go through it: cursor, kimi, grok.
+//! Reads the manifest of Claude Code, and of Cursor, Kimi and Grok, which share its format.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::servers::Servers;
 use crate::surface::{Layer, Origin, SurfaceKind};
 use crate::text::escape;
 
-/// The keys of a manifest; a marketplace entry may have them too.
+/// The keys of a manifest; a marketplace entry can contain them too.
 pub(crate) const KEYS: &[&str] = &[
     "$schema",
     "agents",
@@ -56,10 +56,10 @@ pub(crate) const KEYS: &[&str] = &[
     "workflows",
 ];
 
-/// Further keys of the dialects that go through this adapter.
+/// Additional keys of Kimi.
 const KIMI_KEYS: &[&str] = &["interface", "sessionStart", "skillInstructions"];
 
-/// Keys that declare something to run or to read.
+/// Keys that declare something that runs or reaches a prompt.
 pub(crate) const COMPONENTS: &[&str] = &[
     "agents",
     "bin",
@@ -75,9 +75,10 @@ pub(crate) const COMPONENTS: &[&str] = &[
     "workflows",
 ];
 
+/// The hooks file that Claude Code reads even if no key names it.
 pub(crate) const HOOKS: &[&str] = &["hooks/hooks.json"];
 
-/// The standard folders that a layer replaces.
+/// The standard directories that a key replaces.
 type Replaced = Vec<Prompts>;
 
 pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
@@ -95,7 +96,7 @@ pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
             ctx.close(&doc);
         }
         None if ctx.at.entry.is_some() && strict => no_manifest(ctx, main),
-        // The entry alone is the definition: nothing is missing.
+        // With `strict: false`, the entry alone is the definition, so no file is missing.
         None if ctx.at.entry.is_some() => {}
         None if ctx.at.without_manifest == WithoutManifest::StandardFolders && ctx.has_standard() => {
             no_manifest(ctx, main);
@@ -107,12 +108,17 @@ pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
         }
     }
     entry(ctx, meta, &mut replaced);
-    // Where the entry alone is the definition, a standard folder is still what the host finds.
+    // The host reads the standard directories even if the entry alone is the definition.
     standard(ctx, &replaced);
 }
 
 fn no_manifest(ctx: &mut Ctx<'_>, main: &str) {
-    ctx.say_at(Ctx::whole(main), Code::NoManifest, Weight::Notice, "no manifest: standard folders are read");
+    ctx.say_at(
+        Ctx::whole(main),
+        Code::NoManifest,
+        Weight::Notice,
+        "no manifest: standard directories are read",
+    );
 }
 
 fn folder_name(ctx: &mut Ctx<'_>, meta: &mut Meta, main: &str) {
@@ -121,7 +127,7 @@ fn folder_name(ctx: &mut Ctx<'_>, meta: &mut Meta, main: &str) {
         meta.name = Some(folder.to_owned());
     } else {
         let message = format!(
-            "expected 1 to 128 of A-Z a-z 0-9 . _ - as the folder's name, got `{}`",
+            "expected a directory name of 1 to 128 characters of A-Z a-z 0-9 . _ -, got `{}`",
             escape(folder, 128)
         );
         ctx.error_at(Ctx::whole(main), Code::Name, message);
@@ -146,7 +152,7 @@ fn manifest(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut Re
     components(ctx, doc, meta, replaced);
 }
 
-/// Reads what a layer declares.
+/// Reads the components that a layer declares.
 fn components(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut Replaced) {
     let root = &doc.root;
     for (key, which) in [
@@ -157,7 +163,7 @@ fn components(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut 
     ] {
         let Some(node) = root.get(key) else { continue };
         ctx.prompts_key(doc, node, which);
-        // An empty list names nothing, so it takes nothing away either.
+        // An empty list declares nothing, so the host still reads the standard directory.
         if node.items().is_none_or(|items| !items.is_empty()) {
             replaced.push(which);
         }
@@ -202,10 +208,10 @@ fn components(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut 
     kimi(ctx, doc);
 }
 
-/// The marketplace entry, the second layer.
+/// Reads the marketplace entry, the second layer.
 fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta, replaced: &mut Replaced) {
     let Some((entry, doc)) = ctx.open_entry(meta.name.as_deref()) else { return };
-    // What the manifest says of itself wins; the id is the entry's.
+    // The manifest takes precedence for metadata, but the id of the plugin is that of the entry.
     let mut second = Meta::default();
     if let Some(node) = doc.root.get("version") {
         second.version = ctx.loose_version(&doc, node);
@@ -235,7 +241,7 @@ fn merge(meta: &mut Meta, second: Meta) {
     }
 }
 
-/// `strict: false`: the entry is the definition, so a manifest with components of its own contradicts it.
+/// Reports the components of a manifest if `strict` is false, because the entry alone is then the definition.
 fn conflict(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
     let Some(entry) = ctx.at.entry else { return };
     if !entry.has_components() {
@@ -244,13 +250,13 @@ fn conflict(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
     for member in doc.root.members().unwrap_or_default() {
         if COMPONENTS.contains(&member.key()) {
             let message =
-                format!("expected components in the entry alone (`strict` is false), got `{}`", member.key());
+                format!("expected components only in the entry (`strict` is false), got `{}`", member.key());
             ctx.error(doc, member.key_span(), Code::EntryConflict, message);
         }
     }
 }
 
-/// Standard files and folders, where no key replaces them.
+/// Reads the standard files and directories that no key replaces.
 fn standard(ctx: &mut Ctx<'_>, replaced: &[Prompts]) {
     if ctx.dialect != Dialect::Cursor {
         ctx.standard_hooks(HOOKS);
@@ -277,7 +283,7 @@ fn standard(ctx: &mut Ctx<'_>, replaced: &[Prompts]) {
     check_channels(ctx);
 }
 
-/// A channel names a server of the plugin and has its label.
+/// Gives each channel the coverage of its server, and reports channels without one.
 fn check_channels(ctx: &mut Ctx<'_>) {
     let servers: BTreeMap<String, Coverage> = ctx
         .items

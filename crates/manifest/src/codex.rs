@@ -1,4 +1,4 @@
-//! Codex' manifest.
+//! Reads the manifest of Codex.
 
 use crate::code::Code;
 use crate::coverage::Coverage;
@@ -47,7 +47,7 @@ const INTERFACE: &[&str] = &[
     "websiteURL",
 ];
 
-/// A file is read once as apps, whatever else it was read as.
+/// The mark of files that were read as apps; a file can also be read for another purpose.
 const APPS: &str = "apps-file";
 
 const HOOKS: &[&str] = &["hooks/hooks.json", "hooks.json"];
@@ -87,7 +87,7 @@ pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     }
 }
 
-/// What the manifest, or the marketplace entry, declares.
+/// Reads the components that the manifest or the marketplace entry declares.
 fn declared(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
     let root = &doc.root;
     if let Some(node) = root.get("skills") {
@@ -108,7 +108,7 @@ fn declared(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
     }
 }
 
-/// The marketplace entry: its metadata are the second layer, its components add to the manifest's.
+/// Reads the marketplace entry, whose components are added to those of the manifest.
 fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     let Some((entry, doc)) = ctx.open_entry(meta.name.as_deref()) else { return };
     declared(ctx, &doc, meta);
@@ -116,7 +116,7 @@ fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     meta.name = Some(entry.name().to_owned());
 }
 
-/// A path to `.app.json`, or the object itself.
+/// Reads the key `apps`: a path to `.app.json`, or the object itself.
 fn apps(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     match node.value() {
         Value::Object(_) => apps_object(ctx, doc, node, Origin::Declared),
@@ -143,7 +143,7 @@ fn apps_file(ctx: &mut Ctx<'_>, file: &str, bytes: &[u8], origin: Origin) {
     ctx.close(&doc);
 }
 
-/// `{apps: {name: {id}}}`.
+/// Reads `{apps: {name: {id}}}`.
 fn apps_object(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, origin: Origin) {
     let inner = node.get("apps").unwrap_or(node);
     for member in ctx.object(doc, inner, Need::Error) {
@@ -192,7 +192,7 @@ fn interface(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, meta: &mut Meta)
                 doc,
                 prompt.span(),
                 Code::DefaultPrompt,
-                "more than 3 default prompts, or one of more than 128 characters",
+                "more than 3 default prompts, or one longer than 128 characters",
             );
         }
         ctx.prompt_text(doc, prompt, "interface/defaultPrompt");

@@ -1,35 +1,42 @@
-//! How far a pin covers what would run.
+//! How much of a command or prompt a pin covers.
 
 use core::fmt;
 
-/// How far a pin covers one thing that would run or enter a prompt.
+/// How much of one command or prompt a pin covers.
 ///
 /// # Guarantees
-/// The order is from best to worst, and [`Coverage::worst`] follows it.
+/// The variants are ordered from best to worst, and [`Coverage::worst`] follows this order.
 ///
-/// # Source
-/// `design/manifest.md`, 2.7.
+/// # Examples
+/// ```
+/// use plugward_manifest::{CommandContext, Coverage, Dialect, judge_command};
+///
+/// let context = CommandContext::new(Dialect::Claude);
+/// assert_eq!(judge_command("npx server@1.2.3", &context).coverage(), Coverage::LauncherVersion);
+/// assert_eq!(judge_command("npx server", &context).coverage(), Coverage::LauncherFloating);
+/// assert!(Coverage::LauncherFloating.is_worse_than(Coverage::LauncherVersion));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new label must stop every host from building")]
 pub enum Coverage {
-    /// A file of the tree, started directly, or prompt text in the tree.
+    /// A file of the tree that is started directly, or prompt text in the tree.
     Covered,
-    /// A file of the tree; its interpreter comes from outside.
+    /// A file of the tree; its interpreter is outside the plugin.
     ScriptInterpreterUncovered,
-    /// Code is fetched, and the reference names its digest.
+    /// Code is downloaded, and the reference contains its digest.
     LauncherDigest,
-    /// A program of PATH, an absolute path, or a file of the working directory.
+    /// A program in `PATH`, an absolute path, or a file in the working directory.
     PathBinary,
-    /// The text itself; not the programs that it calls.
+    /// The text of the command, but not the programs that it calls.
     InlineShell,
-    /// An exact version is fetched, which the index could serve differently.
+    /// An exact version is downloaded; the index could deliver different code.
     LauncherVersion,
-    /// What runs cannot be told from the text.
+    /// The text does not determine what runs.
     Unresolved,
-    /// A range, tag, branch or default is fetched.
+    /// A range, tag, branch or default is downloaded.
     LauncherFloating,
-    /// The address alone; the code runs elsewhere.
+    /// Only the address; the code runs on another machine.
     RemoteUrl,
 }
 
@@ -47,7 +54,7 @@ impl Coverage {
         Self::RemoteUrl,
     ];
 
-    /// Gives the label that reports use.
+    /// Returns the label used in reports.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -63,23 +70,25 @@ impl Coverage {
         }
     }
 
-    /// Says in one sentence what a pin covers.
+    /// Returns a sentence for users that states what the pin covers.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Covered => "The pin covers the file that runs.",
-            Self::ScriptInterpreterUncovered => {
-                "The pin covers the script; its interpreter comes from outside."
+            Self::ScriptInterpreterUncovered => "The pin covers the script, but not its interpreter.",
+            Self::LauncherDigest => "The command downloads code and identifies it by digest.",
+            Self::PathBinary => "The pin covers nothing: the program is outside the plugin.",
+            Self::InlineShell => {
+                "The pin covers the text of the command, but not the programs that it calls."
             }
-            Self::LauncherDigest => "What is fetched is named by its digest.",
-            Self::PathBinary => "The pin covers nothing: the program comes from outside of the plugin.",
-            Self::InlineShell => "The pin covers the text; not the programs that it calls.",
-            Self::LauncherVersion => "An exact version is fetched; the index could serve it differently.",
-            Self::Unresolved => "It cannot be told what runs.",
+            Self::LauncherVersion => {
+                "The command downloads an exact version; the index could deliver different code."
+            }
+            Self::Unresolved => "The text does not determine what runs.",
             Self::LauncherFloating => {
-                "The pin covers nothing that is fetched; it may change from one start to the next."
+                "The pin does not cover the downloaded code, which can change between two starts."
             }
-            Self::RemoteUrl => "The pin covers the address; the code runs elsewhere.",
+            Self::RemoteUrl => "The pin covers the address, but not the code, which runs elsewhere.",
         }
     }
 
@@ -97,12 +106,12 @@ impl Coverage {
         }
     }
 
-    /// Gives the worse of two labels.
+    /// Returns the worse of two labels.
     pub const fn worst(self, other: Self) -> Self {
         if other.rank() > self.rank() { other } else { self }
     }
 
-    /// Says whether this label is worse than the other.
+    /// Returns `true` if this label is worse than the other.
     #[must_use]
     pub const fn is_worse_than(self, other: Self) -> bool {
         self.rank() > other.rank()

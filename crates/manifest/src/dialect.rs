@@ -1,14 +1,11 @@
-//! Whose manifest format it is, and what each of them knows.
+//! The supported manifest formats, and the files, variables and events of each.
 
 use core::fmt;
 
-/// Whose manifest format a plugin uses.
+/// The manifest format of one host.
 ///
 /// # Guarantees
-/// The order is that of the table in the front page; several dialects in one folder are reported in it.
-///
-/// # Source
-/// `design/manifest.md`, 2.1.
+/// The order is that of the table on the front page. Several dialects in one directory are reported in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a new dialect must stop every host from building")]
 pub enum Dialect {
@@ -16,11 +13,11 @@ pub enum Dialect {
     Claude,
     /// Codex.
     Codex,
-    /// Cursor; through the claude adapter with its own defaults.
+    /// Cursor, read by the Claude adapter with different defaults.
     Cursor,
-    /// Kimi; through the claude adapter with its own defaults.
+    /// Kimi, read by the Claude adapter with different defaults.
     Kimi,
-    /// Grok; through the claude adapter with its own defaults.
+    /// Grok, read by the Claude adapter with different defaults.
     Grok,
     /// Gemini CLI.
     Gemini,
@@ -28,25 +25,26 @@ pub enum Dialect {
     Hyperagent,
     /// gnoma.
     Gnoma,
-    /// An entry of a JP registry; it has no folder.
+    /// An entry of a JP registry, which does not have a directory.
     Jp,
 }
 
-/// What a relative path in a command means.
+/// The base of a relative path in a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a command starts in one of the two")]
+#[expect(clippy::exhaustive_enums, reason = "a command starts in one of these two directories")]
 pub enum Relative {
-    /// A file of the plugin.
+    /// The plugin directory.
     Root,
-    /// A file of the folder that the host happens to work in.
+    /// The directory that the host works in.
     WorkingDirectory,
 }
 
-/// The main file of each dialect that has one, relative to the plugin's folder: what makes a folder a plugin's root.
+/// The main file of each dialect, relative to the plugin directory.
 ///
-/// A root `plugin.json` is `hyperagent` or `gnoma` by its contents, or of no dialect; see [`crate::classify`].
-/// A folder without any of these is no plugin, unless a marketplace entry or the caller says so. The folders that the
-/// table itself names (`.claude-plugin` and its like) are no plugins of their own, though a `plugin.json` lies in them.
+/// A directory with one of these files is a plugin. A `plugin.json` in the root belongs to `hyperagent`, to `gnoma`
+/// or to no dialect, depending on its contents; see [`crate::classify`]. A directory without a main file is not a
+/// plugin unless a marketplace entry or the caller names it. `.claude-plugin` and the other directories of this table
+/// are not plugins themselves, although they contain a `plugin.json`.
 pub const MAIN_FILES: &[(Dialect, &str)] = &[
     (Dialect::Claude, ".claude-plugin/plugin.json"),
     (Dialect::Codex, ".codex-plugin/plugin.json"),
@@ -58,7 +56,7 @@ pub const MAIN_FILES: &[(Dialect, &str)] = &[
     (Dialect::Gnoma, "plugin.json"),
 ];
 
-/// The marketplace files that a folder of plugins may have, with the dialect of their entries.
+/// The marketplace files that a directory of plugins can contain, with the dialect of their entries.
 pub const MARKET_FILES: &[(Dialect, &str)] = &[
     (Dialect::Claude, ".claude-plugin/marketplace.json"),
     (Dialect::Codex, ".agents/plugins/marketplace.json"),
@@ -68,7 +66,7 @@ pub const MARKET_FILES: &[(Dialect, &str)] = &[
 ];
 
 impl Dialect {
-    /// Every dialect, in the order of the table.
+    /// Every dialect, in table order.
     pub const ALL: [Self; 9] = [
         Self::Claude,
         Self::Codex,
@@ -81,7 +79,7 @@ impl Dialect {
         Self::Jp,
     ];
 
-    /// Gives the word that ids and reports use.
+    /// Returns the name used in ids and reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -97,19 +95,19 @@ impl Dialect {
         }
     }
 
-    /// Reads the word that ids and reports use.
+    /// Parses the name used in ids and reports.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == word)
     }
 
-    /// Gives the main file, relative to the plugin's folder; a registry entry has none.
+    /// Returns the main file, relative to the plugin directory; a registry entry does not have one.
     #[must_use]
     pub fn main_file(self) -> Option<&'static str> {
         MAIN_FILES.iter().find(|(dialect, _)| *dialect == self).map(|(_, file)| *file)
     }
 
-    /// Gives the names of the variables that stand for the plugin's folder.
+    /// Returns the variables that expand to the plugin directory.
     #[must_use]
     pub const fn root_variables(self) -> &'static [&'static str] {
         match self {
@@ -121,7 +119,7 @@ impl Dialect {
         }
     }
 
-    /// Says what a relative path in a command means.
+    /// Returns the base of relative paths in commands.
     #[must_use]
     pub const fn relative(self) -> Relative {
         match self {
@@ -130,7 +128,7 @@ impl Dialect {
         }
     }
 
-    /// Names the adapter that reads it, where that is not its own.
+    /// Returns the dialect whose adapter reads this one, which is the dialect itself unless it shares an adapter.
     #[must_use]
     pub const fn adapter(self) -> Self {
         match self {
@@ -139,7 +137,7 @@ impl Dialect {
         }
     }
 
-    /// Gives the hook events that the host documents; empty where it has no hooks.
+    /// Returns the hook events that the host documents; empty if the host does not have hooks.
     #[must_use]
     pub const fn events(self) -> &'static [&'static str] {
         match self {

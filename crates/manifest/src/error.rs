@@ -1,4 +1,4 @@
-//! Why a plugin's files are refused, and what is worth saying about those that are not.
+//! The errors and warnings of a plugin, with their places.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use crate::Code;
 use crate::json::Position;
 use crate::text::escape;
 
-/// Where something stands: file, JSON pointer, bytes, line and column.
+/// A place in a plugin's files: file, JSON pointer, byte range, line and column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub(crate) file: String,
@@ -19,25 +19,25 @@ pub struct Place {
 }
 
 impl Place {
-    /// Gives the file, relative to the plugin's folder; the marketplace file for what an entry says.
+    /// Returns the file, relative to the plugin directory, or the marketplace file if an entry is meant.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Gives the JSON pointer; empty for the whole file.
+    /// Returns the JSON pointer; empty for the whole file.
     #[must_use]
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
 
-    /// Gives the bytes of the file.
+    /// Returns the byte range in the file.
     #[must_use]
     pub const fn span(&self) -> Span {
         self.span
     }
 
-    /// Gives line and column, from 1; absent where the file itself is meant.
+    /// Returns the line and column, both from 1, or `None` if the whole file is meant.
     #[must_use]
     pub const fn position(&self) -> Option<Position> {
         self.position
@@ -57,10 +57,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// Everything for which a plugin's files are refused; at least one error.
+/// All reasons to refuse a plugin's files; at least one.
 ///
 /// # Guarantees
-/// In the order of file and bytes; at most 100, then one `manifest/more-errors` with the count of the rest.
+/// The errors are ordered by file and byte. After 100 errors, one `manifest/more-errors` counts the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}{}", self.first(), self.rest())]
 pub struct ManifestErrors {
@@ -68,12 +68,12 @@ pub struct ManifestErrors {
 }
 
 impl ManifestErrors {
-    /// Gives the errors, at least one.
+    /// Returns an iterator over the errors, of which there is at least one.
     pub fn iter(&self) -> impl Iterator<Item = &ManifestError> {
         self.errors.iter()
     }
 
-    /// Gives the first error.
+    /// Returns the first error.
     #[must_use]
     pub fn first(&self) -> &ManifestError {
         const NOWHERE: Place = Place {
@@ -94,7 +94,7 @@ impl ManifestErrors {
     }
 }
 
-/// One reason for which a plugin's files are refused.
+/// One reason to refuse a plugin's files.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("read {place}: {message}")]
 pub struct ManifestError {
@@ -111,19 +111,19 @@ impl ManifestError {
         Self { code, message, help: None, place, also: None, event: None }
     }
 
-    /// Says what it is about.
+    /// Returns the code as an enum.
     #[must_use]
     pub const fn kind(&self) -> Code {
         self.code
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code, such as `manifest/syntax`.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code.as_str()
     }
 
-    /// Says what to do.
+    /// Returns how to fix the error.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self.help {
@@ -132,73 +132,74 @@ impl ManifestError {
         }
     }
 
-    /// Says what was expected and what was there; the plugin's own words are escaped.
+    /// Returns what was expected and what was found; text from the plugin is escaped.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Gives the place.
+    /// Returns the place of the error.
     #[must_use]
     pub const fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Gives the file.
+    /// Returns the file, relative to the plugin directory.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.place.file
     }
 
-    /// Gives the JSON pointer.
+    /// Returns the JSON pointer; empty for the whole file.
     #[must_use]
     pub fn pointer(&self) -> &str {
         &self.place.pointer
     }
 
-    /// Gives the bytes.
+    /// Returns the byte range in the file.
     #[must_use]
     pub const fn span(&self) -> Span {
         self.place.span
     }
 
-    /// Gives the line, from 1; 1 where the file itself is meant.
+    /// Returns the line, from 1; it is 1 if the whole file is meant.
     #[must_use]
     pub fn line(&self) -> u32 {
         self.place.position.map_or(1, |position| position.line)
     }
 
-    /// Gives the column in scalar values, from 1; 1 where the file itself is meant.
+    /// Returns the column in Unicode scalar values, from 1; it is 1 if the whole file is meant.
     #[must_use]
     pub fn column(&self) -> u32 {
         self.place.position.map_or(1, |position| position.column)
     }
 
-    /// Gives the place of the first of two equal keys; absent for other errors.
+    /// Returns the place of the first of two equal keys, and `None` for other errors.
     #[must_use]
     pub const fn also(&self) -> Option<Position> {
         self.also
     }
 
-    /// Returns the event of the hook entry with the error; absent outside hook entries, and if the entry names no event
-    /// that can be read.
+    /// Returns the event of the hook entry that contains the error.
+    ///
+    /// `None` outside hook entries, and if the entry does not have a valid event.
     #[must_use]
     pub fn event(&self) -> Option<&str> {
         self.event.as_deref()
     }
 }
 
-/// How much a notice weighs. None of them refuses a plugin.
+/// The severity of a warning. No warning refuses a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a new weight must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "a new level must stop every host from building")]
 pub enum Weight {
-    /// Worth knowing.
+    /// A fact that is worth knowing.
     Notice,
-    /// Something of the plugin does not work, or hides.
+    /// A part of the plugin does not work, or hides.
     Warning,
 }
 
-/// Something worth saying about a plugin that was read.
+/// A problem in a plugin that is not a reason to refuse it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     pub(crate) code: Code,
@@ -208,37 +209,37 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// Says what it is about.
+    /// Returns the code as an enum.
     #[must_use]
     pub const fn kind(&self) -> Code {
         self.code
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code, such as `manifest/unknown-key`.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code.as_str()
     }
 
-    /// Says what to do.
+    /// Returns how to fix the problem.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         self.code.help()
     }
 
-    /// Gives the weight.
+    /// Returns the severity.
     #[must_use]
     pub const fn weight(&self) -> Weight {
         self.weight
     }
 
-    /// Says what there is; the plugin's own words are escaped.
+    /// Returns the problem; text from the plugin is escaped.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Gives the place.
+    /// Returns the place of the problem.
     #[must_use]
     pub const fn place(&self) -> &Place {
         &self.place

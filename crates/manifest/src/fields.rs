@@ -1,4 +1,4 @@
-//! Typed access to the values of a file: what is of another type, hidden, or no path is reported.
+//! Typed access to the values of a document. Wrong types, hidden characters and invalid paths are reported.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ impl Ctx<'_> {
         members.unwrap_or_default()
     }
 
-    /// A string, or a list of strings; what is neither is reported.
+    /// Returns the nodes of a string or a list of strings; other types are reported.
     pub(crate) fn texts<'n, 'd>(
         &mut self,
         doc: &Doc<'_>,
@@ -76,12 +76,12 @@ impl Ctx<'_> {
         }
     }
 
-    /// Free text, kept as foreign.
+    /// Returns free text, marked as foreign.
     pub(crate) fn foreign(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<ForeignText> {
         self.text(doc, node, Need::Notice).map(|text| ForeignText::new(text.to_owned()))
     }
 
-    /// A string in a place where nothing may hide: a name, path, command, argument, URL.
+    /// Returns a string that must not contain hidden characters: a name, path, command, argument or URL.
     pub(crate) fn plain<'n>(&mut self, doc: &Doc<'_>, node: &'n Node<'_>, need: Need) -> Option<&'n str> {
         let text = self.text(doc, node, need)?;
         self.refuse_hidden(doc, node.span(), text);
@@ -97,14 +97,14 @@ impl Ctx<'_> {
         }
     }
 
-    /// Refuses hidden characters in every key of a value.
+    /// Refuses hidden characters in all keys of a value.
     pub(crate) fn refuse_hidden_keys(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
         for member in inside(doc, node).flat_map(|node| node.members().unwrap_or_default()) {
             self.refuse_hidden(doc, member.key_span(), member.key());
         }
     }
 
-    /// Warns of hidden characters in every string that was not looked at.
+    /// Warns about hidden characters in every string that was not checked before.
     pub(crate) fn find_hidden(&mut self, doc: &Doc<'_>) {
         for node in inside(doc, &doc.root) {
             if let Some(hidden) = hidden_in(node.as_str().unwrap_or_default(), Joiners::InEmoji)
@@ -116,7 +116,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// A value in path position.
+    /// Returns a value that must be a path inside the plugin directory.
     pub(crate) fn path(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<CleanPath> {
         let text = self.text(doc, node, Need::Error)?;
         match clean_path(text, self.dialect.root_variables()) {
@@ -133,7 +133,7 @@ impl Ctx<'_> {
             Err(code) => {
                 self.flagged.insert(flag(doc, node.span()));
                 let message =
-                    format!("expected a path inside of the plugin's folder, got `{}`", escape(text, 128));
+                    format!("expected a path inside the plugin directory, got `{}`", escape(text, 128));
                 self.error(doc, node.span(), code, message);
                 None
             }
@@ -143,14 +143,16 @@ impl Ctx<'_> {
     fn check_excluded(&mut self, doc: &Doc<'_>, node: &Node<'_>, path: &CleanPath) -> Option<()> {
         let first = path.path.split('/').next().unwrap_or_default();
         if self.at.excluded.contains(&first) {
-            let message = format!("expected a path that the digest covers, got one below `{first}`");
+            let message = format!("expected a path that the digest covers, got one under `{first}`");
             self.error(doc, node.span(), Code::PathExcluded, message);
             return None;
         }
         Some(())
     }
 
-    /// Reports unknown keys and keys that differ in case only from a known one.
+    /// Reports unknown keys, and keys that differ from a known one only in case.
+    ///
+    /// Two spellings of one key are an error, because hosts disagree about which of them applies.
     pub(crate) fn keys(&mut self, doc: &Doc<'_>, members: &[Member<'_>], known: &[&str]) {
         let twin_of = |key: &str| known.iter().copied().find(|word| word.eq_ignore_ascii_case(key));
         let mut spellings: Option<BTreeMap<&str, usize>> = None;
@@ -171,7 +173,7 @@ impl Ctx<'_> {
                 };
                 if spellings.get_or_insert_with(|| count(members)).get(word).is_some_and(|seen| *seen > 1) {
                     let message = format!(
-                        "expected one spelling of `{word}`, got `{}` beside another that differs in case only",
+                        "expected one spelling of `{word}`, got `{}` and another that differs only in case",
                         escape(key, 64)
                     );
                     self.error(doc, member.key_span(), Code::CaseVariant, message);
@@ -195,7 +197,9 @@ impl Ctx<'_> {
     }
 }
 
-/// Walks over a value and everything in it, in the order of the file; over nothing if no text of the file can hide.
+/// Iterates over a value and everything in it, in file order.
+///
+/// The iterator is empty if the document cannot contain hidden text, which is the usual case and saves a pass.
 fn inside<'n, 'd>(doc: &Doc<'_>, node: &'n Node<'d>) -> impl Iterator<Item = &'n Node<'d>> {
     let mut left: Vec<&Node<'d>> = doc.may_hide.then_some(node).into_iter().collect();
     core::iter::from_fn(move || {
@@ -210,7 +214,7 @@ fn flag(doc: &Doc<'_>, span: Span) -> (String, usize, usize) {
     (doc.file.to_owned(), span.start.saturating_add(doc.base.offset), span.end)
 }
 
-/// Finds a known word at one edit from a key: one letter more, less or other, or two swapped.
+/// Finds a known key at edit distance 1: one letter inserted, removed or replaced, or two letters swapped.
 fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     if key.len() > 64 {
         return None;

@@ -1,72 +1,82 @@
-//! Where the bytes come from.
+//! Access to the files of a plugin.
 
 use std::collections::BTreeMap;
 
 /// The files of one plugin, as they were read and digested.
 ///
-/// Paths are relative to the plugin's folder, with `/`, without `./`. A link is followed inside of the snapshot
-/// only; that is the implementor's matter.
+/// Paths are relative to the plugin directory, use `/`, and do not start with `./`. The implementation decides how
+/// symlinks are resolved; they must not leave the snapshot.
 ///
 /// # Guarantees
-/// This crate asks for bytes and never opens a file, so what is parsed is what was digested (rule 4). An
-/// implementor gives the same answer for the same path each time.
+/// This crate reads all bytes through this trait and never opens a file, so the parsed bytes are the digested bytes. An
+/// implementation must return the same answer for the same path every time.
 pub trait Files {
-    /// Gives one file; absent where there is none, or a folder.
+    /// Returns one file, or `None` if it does not exist or is a directory.
     fn get(&self, path: &str) -> Option<FileView<'_>>;
 
-    /// Gives the paths of all files below a folder, at any depth; `""` means all. The order does not matter.
+    /// Returns the paths of all files under a directory at any depth, in any order; `""` is the plugin directory.
     ///
-    /// A link to a folder of the tree is listed through: its files are given below the link's path, as a host that
-    /// follows the link sees them.
+    /// A symlink to a directory of the tree is listed like a directory: its files are returned with paths under the
+    /// symlink, as a host that follows the symlink sees them.
     fn under<'a>(&'a self, folder: &str) -> Box<dyn Iterator<Item = &'a str> + 'a>;
 }
 
 /// One file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "made by whoever has the bytes")]
+#[expect(clippy::exhaustive_structs, reason = "constructed by implementations of `Files`")]
 pub struct FileView<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
-    /// Whether the owner may execute it.
+    /// `true` if the owner can execute the file.
     pub executable: bool,
 }
 
-/// Files in memory, for tests and for hosts that have the bytes from elsewhere.
+/// Files in memory, for tests and for hosts that already have the bytes.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{Files as _, MapFiles};
+///
+/// let files = MapFiles::new().with("README.md", "text").with_executable("bin/run", "#!/bin/sh");
+/// assert!(files.get("bin/run").is_some_and(|file| file.executable));
+/// assert!(files.get("bin").is_none());
+/// assert_eq!(files.under("bin").collect::<Vec<_>>(), ["bin/run"]);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MapFiles {
     files: BTreeMap<String, (Vec<u8>, bool)>,
 }
 
 impl MapFiles {
-    /// Starts with no file.
+    /// Creates an empty set of files.
     #[must_use]
     pub const fn new() -> Self {
         Self { files: BTreeMap::new() }
     }
 
-    /// Adds a file, or replaces it.
+    /// Adds or replaces a file.
     #[must_use]
     pub fn with(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
         self.insert(path, bytes.into(), Mode::Plain);
         self
     }
 
-    /// Adds an executable file, or replaces it.
+    /// Adds or replaces an executable file.
     #[must_use]
     pub fn with_executable(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
         self.insert(path, bytes.into(), Mode::Executable);
         self
     }
 
-    /// Adds a file, or replaces it.
+    /// Adds or replaces a file with the given mode.
     pub fn insert(&mut self, path: &str, bytes: Vec<u8>, mode: Mode) {
         self.files.insert(path.to_owned(), (bytes, matches!(mode, Mode::Executable)));
     }
 }
 
-/// Whether the owner may execute a file.
+/// The execute permission of a file in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a bit has two values")]
+#[expect(clippy::exhaustive_enums, reason = "a permission bit has two values")]
 pub enum Mode {
     /// Not executable.
     Plain,

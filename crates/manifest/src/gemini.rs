@@ -1,4 +1,4 @@
-//! Gemini CLI's extension manifest.
+//! Reads the extension manifest of Gemini CLI.
 
 use crate::code::Code;
 use crate::json::{Node, Value};
@@ -66,7 +66,7 @@ fn who(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
             meta.name = ctx.name(doc, node);
             let differs = |folder: &&str| meta.name.as_deref().is_some_and(|name| name != *folder);
             if let Some(folder) = ctx.at.folder.filter(differs) {
-                let message = format!("the folder has another name: `{}`", escape(folder, 128));
+                let message = format!("the directory has a different name: `{}`", escape(folder, 128));
                 ctx.notice(doc, node.span(), Code::NameNotFolder, message);
             }
         }
@@ -78,7 +78,7 @@ fn who(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
     }
 }
 
-/// The context files; `GEMINI.md` where none is named.
+/// Adds the context files; the default is `GEMINI.md`.
 fn context(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
     let Some(node) = doc.root.get("contextFileName") else {
         if ctx.files.get("GEMINI.md").is_some() {
@@ -98,7 +98,7 @@ fn context(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
     }
 }
 
-/// `[{name, description, envVar, sensitive}]`.
+/// Reads `[{name, description, envVar, sensitive}]`.
 fn settings(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     for item in ctx.list(doc, node, Need::Notice) {
         let Some(members) = item.members() else {

@@ -1,4 +1,6 @@
-//! gnoma's manifest, field by field; keys are compared as Go compares them.
+//! Reads the manifest of gnoma; keys are compared as Go compares them.
+//!
+//! gnoma is written in Go, whose decoder ignores the case of keys. Two spellings of one key are therefore a duplicate.
 
 use crate::code::Code;
 use crate::coverage::Coverage;
@@ -32,7 +34,8 @@ const HOOK: &[&str] = &[
 ];
 const SERVER: &[&str] = &["args", "command", "env", "name"];
 
-/// Compares a key with a known one as Go's decoder does: without case, U+017F as `s`, U+212A as `k`.
+/// Returns `true` if Go's decoder accepts a key for a known one: it ignores case and folds U+017F to `s`, U+212A to
+/// `k`.
 pub(crate) fn same_key(key: &str, known: &str) -> bool {
     let fold = |character: char| match character {
         '\u{17f}' => 's',
@@ -42,11 +45,11 @@ pub(crate) fn same_key(key: &str, known: &str) -> bool {
     key.chars().map(fold).eq(known.chars().map(fold))
 }
 
-/// The members of an object by known key.
+/// The members of an object, each with the known key that it stands for.
 pub(crate) struct Fields<'n, 'd>(Vec<(&'static str, &'n Member<'d>)>);
 
 impl<'n, 'd> Fields<'n, 'd> {
-    /// As [`Self::get`]; `null` is as good as no value.
+    /// Returns a value that is not `null`, which Go treats like a missing key.
     fn present(&self, key: &str) -> Option<&'n Node<'d>> {
         self.get(key).filter(|node| !node.is_null())
     }
@@ -69,7 +72,7 @@ pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     ctx.close(&doc);
 }
 
-/// Sorts the members by known key: one variant is read as that key, two are refused.
+/// Assigns the members to the known keys. One variant of a key is read, two are refused.
 pub(crate) fn fields<'n, 'd>(
     ctx: &mut Ctx<'_>,
     doc: &Doc<'_>,
@@ -85,7 +88,7 @@ pub(crate) fn fields<'n, 'd>(
         };
         if let Some((_, first)) = found.0.iter().find(|(other, _)| other == word) {
             let message = format!(
-                "expected one of the keys that gnoma takes for `{word}`, got `{}` beside `{}`",
+                "expected one of the keys that gnoma reads as `{word}`, got `{}` and `{}`",
                 escape(member.key(), 64),
                 escape(first.key(), 64)
             );
@@ -93,7 +96,7 @@ pub(crate) fn fields<'n, 'd>(
             continue;
         }
         if member.key() != *word {
-            let message = format!("gnoma takes `{}` for `{word}`", escape(member.key(), 64));
+            let message = format!("gnoma reads `{}` as `{word}`", escape(member.key(), 64));
             ctx.notice(doc, member.key_span(), Code::KeyCase, message);
         }
         found.0.push((word, member));
@@ -101,7 +104,7 @@ pub(crate) fn fields<'n, 'd>(
     found
 }
 
-/// Says whether Go's `time.ParseDuration` takes the text; whether the figure fits is not looked at.
+/// Returns `true` if Go's `time.ParseDuration` accepts the text. The range of the number is not checked.
 pub(crate) fn is_go_duration(text: &str) -> bool {
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     if rest == "0" {
@@ -124,7 +127,7 @@ pub(crate) fn is_go_duration(text: &str) -> bool {
     !text.is_empty() && !text.ends_with(['+', '-'])
 }
 
-/// A string; `null` leaves the default, as in Go.
+/// Returns a string; `null` means the default, as in Go.
 fn string<'n>(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: Option<&'n Node<'_>>) -> &'n str {
     match node {
         Some(node) if !node.is_null() => ctx.text(doc, node, Need::Error).unwrap_or_default(),
@@ -140,7 +143,7 @@ fn top(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
             meta.name = ctx.name(doc, node);
             if let Some(name) = meta.name.as_ref().filter(|name| !is_gnoma_name(name)) {
                 let message =
-                    format!("expected a lower-case letter, then a-z 0-9 _ -, got `{}`", escape(name, 128));
+                    format!("expected a lowercase letter, then a-z 0-9 _ -, got `{}`", escape(name, 128));
                 ctx.error(doc, node.span(), Code::Name, message);
             }
         }
@@ -151,8 +154,10 @@ fn top(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
             if let Some(text) = ctx.plain(doc, node, Need::Error) {
                 meta.version = Some(text.to_owned());
                 if !is_three_numbers(text) {
-                    let message =
-                        format!("expected three numbers with dots and no sign, got `{}`", escape(text, 64));
+                    let message = format!(
+                        "expected three numbers with dots and without a sign, got `{}`",
+                        escape(text, 64)
+                    );
                     ctx.error(doc, node.span(), Code::Version, message);
                 }
             }
@@ -177,7 +182,7 @@ fn top(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
     }
 }
 
-/// `1.2.3` or `>=1.2.3`: the least version of the host.
+/// Checks the minimum version of the host, `1.2.3` or `>=1.2.3`.
 fn host_version(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, wanted: &str) {
     let Some(host) = ctx.at.host_version else { return };
     let parts = |text: &str| -> Option<Vec<u64>> {
@@ -223,7 +228,7 @@ pub(crate) fn hooks(ctx: &mut Ctx<'_>, doc: &Doc<'_>, fields: &Fields<'_, '_>) {
         for item in ctx.list(doc, node, Need::Error) {
             let named = |member: &&Member<'_>| same_key(member.key(), "event");
             let mut events = item.members().unwrap_or_default().iter().filter(named);
-            // Of two spellings, either could be the event: the caller is then told none.
+            // With two spellings, either could be the event, so none is reported.
             let event = events.next().filter(|_| events.next().is_none());
             let event = event.and_then(|member| member.node().as_str());
             ctx.hook_entry(doc, item, event, |ctx| hook(ctx, doc, item));
@@ -231,7 +236,7 @@ pub(crate) fn hooks(ctx: &mut Ctx<'_>, doc: &Doc<'_>, fields: &Fields<'_, '_>) {
     }
 }
 
-/// A glob; the host takes the folder in front of its last part.
+/// Reads a glob; the host uses the directory before its last component.
 fn skill(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     let Some(path) = ctx.path(doc, node) else { return };
     let folder = path.path.rsplit_once('/').unwrap_or_default().0.to_owned();
@@ -300,7 +305,7 @@ fn hook(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     }
     let timeout = item.fact("timeout").unwrap_or_default();
     if let Some(node) = hook.get("timeout").filter(|_| !timeout.is_empty() && !is_go_duration(timeout)) {
-        // The host fails on it when it takes up its hooks, not when it reads the manifest.
+        // The host reports this when it registers its hooks, not when it reads the manifest.
         let message = format!("expected a duration like 30s or 1m30s, got `{}`", escape(timeout, 64));
         ctx.notice(doc, node.span(), Code::Type, message);
     }
@@ -308,7 +313,7 @@ fn hook(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     run(ctx, doc, node, &hook, item);
 }
 
-/// Reads what a hook runs or asks: text, a file of the plugin, or an argument list.
+/// Reads what a hook runs or asks: a text, a file of the plugin, or an argument list.
 fn run(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, hook: &Fields<'_, '_>, mut item: SurfaceItem) {
     let is_prompt = matches!(item.fact("handler"), Some("prompt" | "agent"));
     let exec = hook.present("exec").filter(|exec| exec.as_str() != Some(""));
@@ -321,7 +326,7 @@ fn run(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, hook: &Fields<'_, '_>,
         (None, None) if !ctx.standalone => {
             item.coverage = Coverage::Unresolved;
             "a hook without exec".clone_into(&mut item.why);
-            ctx.add(item);
+            "a hook without exec".clone_into(&mut item.why);
         }
         (None, args) if is_prompt || args.is_none() => ctx.missing(doc, node, "exec"),
         (Some(_), Some(args)) if is_prompt || ctx.standalone => {
@@ -340,7 +345,7 @@ fn run(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, hook: &Fields<'_, '_>,
         }
         _ if ctx.standalone => ctx.run_argv(item, argv, StartsIn::Default),
         (exec, args) => {
-            // The program is a file of the plugin, whichever key names it.
+            // The program is a file of the plugin, whether `exec` or `args` names it.
             let Some(program) = exec.or_else(|| args?.items()?.first()) else { return };
             let Some(path) = ctx.path(doc, program) else { return };
             if args.is_none() {
@@ -356,12 +361,12 @@ fn run(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, hook: &Fields<'_, '_>,
 fn check_words(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, item: &mut SurfaceItem) {
     let event = item.fact("event").unwrap_or_default().to_owned();
     if !ctx.dialect.events().contains(&event.as_str()) {
-        let message = format!("gnoma documents no event `{}`", escape(&event, 64));
+        let message = format!("gnoma does not document the event `{}`", escape(&event, 64));
         ctx.notice(doc, node.span(), Code::UnknownEvent, message);
     }
     let kind = item.fact("handler").unwrap_or_default().to_owned();
     if !matches!(kind.as_str(), "command" | "prompt" | "agent") {
-        let message = format!("gnoma documents no hook type `{}`", escape(&kind, 64));
+        let message = format!("gnoma does not document the hook type `{}`", escape(&kind, 64));
         ctx.notice(doc, node.span(), Code::UnknownHandler, message);
         item.coverage = Coverage::Unresolved;
     }

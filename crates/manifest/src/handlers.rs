@@ -1,4 +1,4 @@
-//! One handler of a hook: what it is by its type or its keys.
+//! Reads one handler of a hook, whose kind is its `type` or follows from its keys.
 
 use crate::code::Code;
 use crate::coverage::Coverage;
@@ -9,7 +9,7 @@ use crate::runs::{StartsIn, keep, keep_rest, scalar_text};
 use crate::surface::{Fact, SurfaceItem, SurfaceKind};
 use crate::text::{ForeignText, escape};
 
-/// Keys that make an object a handler and not a group.
+/// Keys that distinguish a handler from a group.
 const HANDLER_KEYS: &[&str] = &["action", "agent", "command", "exec", "prompt", "tool", "type", "url"];
 
 impl Ctx<'_> {
@@ -105,7 +105,7 @@ impl Ctx<'_> {
                 self.add(item);
             }
             other => {
-                let message = format!("the host documents no handler type `{}`", escape(other, 64));
+                let message = format!("the host does not document the handler type `{}`", escape(other, 64));
                 self.notice(doc, node.span(), Code::UnknownHandler, message);
                 item.coverage = Coverage::Unresolved;
                 item.why = format!("handler type {}", escape(other, 64));
@@ -117,7 +117,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// A handler's own keys are open; only a second spelling of a key that runs is refused.
+    /// Refuses a second spelling of a key that determines what runs; other unknown keys are accepted.
     fn case_variants(&mut self, doc: &Doc<'_>, members: &[Member<'_>]) {
         const RUNS: &[&str] = &["args", "command", "prompt", "type", "url"];
         for member in members {
@@ -126,7 +126,7 @@ impl Ctx<'_> {
             if let Some(word) = known {
                 if members.iter().any(|other| other.key() == *word) {
                     let message = format!(
-                        "expected one of two keys that differ in case only, got `{}` beside `{word}`",
+                        "expected one of two keys that differ only in case, got `{}` and `{word}`",
                         escape(key, 64)
                     );
                     self.error(doc, member.key_span(), Code::CaseVariant, message);
@@ -167,7 +167,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// A list of arguments.
+    /// Reads a list of arguments; items that are not strings are reported.
     pub(crate) fn arguments(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Vec<String> {
         let mut argv = Vec::new();
         for item in self.list(doc, node, Need::Error) {
@@ -178,7 +178,7 @@ impl Ctx<'_> {
         argv
     }
 
-    /// Where a command starts, by its `cwd`.
+    /// Returns the directory in which a command starts, according to its `cwd`.
     pub(crate) fn starts_in(&self, node: &Node<'_>) -> StartsIn {
         let cwd = node.get("cwd").and_then(Node::as_str).unwrap_or_default();
         let roots = self.dialect.root_variables();

@@ -1,4 +1,4 @@
-//! The shapes in which hosts write hooks.
+//! Reads hooks in the shapes that the manifests of all hosts but gnoma use.
 
 use crate::code::Code;
 use crate::coverage::Coverage;
@@ -9,10 +9,10 @@ use crate::runs::scalar_text;
 use crate::surface::{Origin, SurfaceItem, SurfaceKind};
 use crate::text::escape;
 
-/// A file is read once as hooks, whatever else it was read as.
+/// The mark of files that were read as hooks; a file can also be read for another purpose.
 const HOOKS: &str = "hooks-file";
 
-/// What is known about a handler from around it.
+/// The properties that a handler inherits from its event and group.
 pub(crate) struct Around<'a> {
     pub(crate) event: &'a str,
     pub(crate) matcher: Option<&'a Node<'a>>,
@@ -21,7 +21,7 @@ pub(crate) struct Around<'a> {
 }
 
 impl Ctx<'_> {
-    /// Reads the value of a `hooks` key: path, list of paths or objects, object.
+    /// Reads the value of a `hooks` key: a path, a list of paths or objects, or an object.
     pub(crate) fn hooks_key(&mut self, doc: &Doc<'_>, node: &Node<'_>, standard: &[&str]) {
         match node.value() {
             Value::String(_) => self.hooks_path(doc, node, standard),
@@ -46,7 +46,7 @@ impl Ctx<'_> {
         }
         if standard.contains(&path.path.as_str()) && self.dialect.adapter() == crate::Dialect::Claude {
             let message =
-                format!("`{}` is read without being named; that host then loads no hook of it", path.path);
+                format!("`{}` is read anyway; a host that finds it twice loads none of its hooks", path.path);
             self.notice(doc, node.span(), Code::HooksDeclaredTwice, message);
         }
         if self.walked.contains(&(path.path.clone(), HOOKS)) {
@@ -55,7 +55,7 @@ impl Ctx<'_> {
         if let Some(file) = self.files.get(&path.path) {
             self.hooks_file(&path.path, file.bytes, Origin::Declared);
         } else if self.files.under(&path.path).next().is_some() {
-            self.error(doc, node.span(), Code::Type, "expected a file, got a folder");
+            self.error(doc, node.span(), Code::Type, "expected a file, got a directory");
         } else {
             let place = Self::place(doc, node.span());
             self.missing_file(&place, &path.path);
@@ -67,16 +67,16 @@ impl Ctx<'_> {
         let mut item =
             SurfaceItem::new(SurfaceKind::Hook, scalar_text(node), Self::place(doc, node.span()), doc.layer);
         item.coverage = Coverage::Unresolved;
-        "a pattern in place of a path".clone_into(&mut item.why);
+        "a pattern instead of a path".clone_into(&mut item.why);
         self.add(item);
     }
 
     pub(crate) fn glob(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
-        let message = format!("`{}` has one of * ? [ in it", escape(&scalar_text(node), 128));
+        let message = format!("`{}` contains one of * ? [", escape(&scalar_text(node), 128));
         self.warning(doc, node.span(), Code::GlobPath, message);
     }
 
-    /// Reads the standard hooks files that are there.
+    /// Reads the standard hooks files that exist and were not read before.
     pub(crate) fn standard_hooks(&mut self, files: &[&str]) {
         for file in files {
             let fresh = !self.walked.contains(&((*file).to_owned(), HOOKS));
@@ -97,7 +97,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Reads hooks, with or without their own `hooks` wrapper.
+    /// Reads hooks, with or without the key `hooks` around them.
     pub(crate) fn hooks_value(&mut self, doc: &Doc<'_>, node: &Node<'_>, origin: Origin) {
         match node.value() {
             Value::Object(members) => match node.get("hooks") {
@@ -116,6 +116,7 @@ impl Ctx<'_> {
         }
     }
 
+    /// Reads an object with one member per event.
     pub(crate) fn events(&mut self, doc: &Doc<'_>, members: &[Member<'_>], origin: Origin) {
         for member in members {
             let plain = member.node().members().is_none() && member.node().items().is_none();
@@ -139,12 +140,12 @@ impl Ctx<'_> {
 
     pub(crate) fn known_event(&mut self, doc: &Doc<'_>, span: plugward_types::Span, event: &str) {
         if !self.dialect.events().contains(&event) {
-            let message = format!("the host documents no event `{}`", escape(event, 64));
+            let message = format!("the host does not document the event `{}`", escape(event, 64));
             self.notice(doc, span, Code::UnknownEvent, message);
         }
     }
 
-    /// `event → "hooks/run.sh"`.
+    /// Adds the script of an event: `event → "hooks/run.sh"`.
     pub(crate) fn script_of_event(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
         if self.standalone {
             return self.wrong(doc, node, "an object", Need::Error);
@@ -158,7 +159,7 @@ impl Ctx<'_> {
         self.run_file(item, &path.path);
     }
 
-    /// Finishes an item that starts a file of the tree.
+    /// Completes and adds an item that starts a file of the tree.
     pub(crate) fn run_file(&mut self, mut item: SurfaceItem, path: &str) {
         item.run = vec![path.to_owned()];
         item.files = vec![path.to_owned()];
@@ -207,7 +208,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// `[{event, matcher?, command}]` and `[{name, event, action: {…}}]`.
+    /// Reads `[{event, matcher?, command}]` and `[{name, event, action: {…}}]`.
     fn hook_list(&mut self, doc: &Doc<'_>, items: &[Node<'_>], origin: Origin) {
         for node in items {
             if node.members().is_none() {
@@ -215,7 +216,7 @@ impl Ctx<'_> {
                 continue;
             }
             let Some(event) = node.get("event").or_else(|| node.get("on")) else {
-                // A list of inline objects, each by events.
+                // The list contains objects with one member per event.
                 self.hooks_value(doc, node, origin);
                 continue;
             };

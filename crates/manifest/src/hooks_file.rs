@@ -1,4 +1,4 @@
-//! Hooks and settings files that belong to no plugin.
+//! Reads hooks and settings files that do not belong to a plugin.
 
 use crate::at::At;
 use crate::code::Code;
@@ -48,19 +48,30 @@ impl HooksFile {
     }
 }
 
-/// The hooks that one file has at most.
+/// The number of hooks in one file, far above any real settings file.
 const MOST: usize = 1000;
-/// A hooks file is flat: deeper nesting is an attack or a mistake.
+/// The nesting of a hooks file. Hooks need 6 levels; nesting far beyond that is an attack or a mistake.
 const DEPTH: usize = 16;
 
 /// Reads a hooks or settings file that belongs to no plugin: JSON for Claude and Codex, TOML for gnoma.
 ///
-/// There is no tree: programs and files are not looked up, coverage says nothing about a pin, and the file of each
+/// There is no tree: programs and files are not looked up, coverage does not refer to a pin, and the file of each
 /// place is empty.
 ///
 /// # Errors
-/// The file is not JSON or TOML, its root or its `hooks` has the wrong type, a key is there twice, or a limit is
-/// exceeded: 1 MiB, 16 nested lists and objects, 1,000 hooks, 100 errors in entries. The dialect has no such file.
+/// The file is not JSON or TOML, its root or its `hooks` has the wrong type, a key is duplicated, or a limit is
+/// exceeded: 1 MiB, 16 levels of nesting, 1,000 hooks, 100 errors in entries. Also returned if the dialect has no
+/// such file.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{Dialect, hooks};
+///
+/// let settings = br#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "notify"}]}]}}"#;
+/// let file = hooks(Dialect::Claude, settings)?;
+/// assert_eq!(file.items()[0].event(), Some("Stop"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn hooks(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors> {
     let (files, at) = (MapFiles::new(), At::nowhere());
     let mut ctx = Ctx::new(&files, dialect, &at);
@@ -82,7 +93,7 @@ pub fn hooks(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors
         ctx.close(&doc);
         if let Some(item) = ctx.items.get(MOST) {
             let message = format!("expected at most {MOST} hooks, got {}", ctx.items.len());
-            let help = Some("keep at most 1,000 hooks in the file");
+            let help = Some("use at most 1,000 hooks per file");
             let error = ManifestError::new(Code::TooMany, message, item.place.clone());
             return Err(ManifestErrors { errors: vec![ManifestError { help, ..error }] });
         }
@@ -101,7 +112,7 @@ fn refused(code: Code, message: String, help: &'static str) -> ManifestErrors {
     ManifestErrors { errors: vec![ManifestError { help: Some(help), ..error }] }
 }
 
-/// Reads `[[hooks]]`; the other keys of a configuration are not the concern of this crate.
+/// Reads `[[hooks]]` and removes the other keys of a configuration, so that they cannot cause errors.
 fn gnoma(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
     doc.root.retain(|member| same_key(member.key(), "hooks"));
     let top = fields(ctx, doc, &doc.root, &["hooks"]);
@@ -121,7 +132,7 @@ fn claude(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
             ctx.events(doc, events, Origin::Declared);
         }
     } else {
-        // A settings file without hooks has lists under other keys; only a list of groups is an unknown event.
+        // A settings file without hooks has lists under other keys. Only a list of groups is an unknown event.
         let has_hooks = |node: &Node<'_>| node.get("hooks").is_some();
         let events = ctx.dialect.events();
         let is_event = |member: &Member<'_>| {
@@ -134,6 +145,6 @@ fn claude(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
         doc.root.retain(is_event);
         ctx.events(doc, doc.root.members().unwrap_or_default(), Origin::Declared);
     }
-    // Only this key switches hooks off; `enabled` and `disabled` of a handler are not keys of the host.
+    // Only this key disables hooks here; a handler's `enabled` and `disabled` are not keys of these hosts.
     ctx.items.iter_mut().for_each(|item| item.off = off);
 }

@@ -1,4 +1,4 @@
-//! HyperAgent's manifest, field by field, and what its entry imports from outside.
+//! Reads the manifest of HyperAgent, and the files outside the plugin that its entry file imports.
 
 use std::collections::BTreeSet;
 
@@ -40,9 +40,9 @@ const HINTS: &[&str] = &[
 const SCHEMA: &[&str] =
     &["default", "description", "items", "maxLength", "maximum", "minimum", "promptKey", "required", "type"];
 
-/// Files of the folder that are looked through for imports, at most.
+/// The number of files that are searched for imports, so that a large plugin stays cheap to check.
 const IMPORTERS: usize = 1000;
-/// Bytes of a file that is looked through for imports, at most.
+/// The size of a file that is searched for imports; a larger one is reported as unresolved.
 const IMPORTER_BYTES: usize = 2 << 20;
 
 pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
@@ -71,13 +71,15 @@ fn who(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
             meta.name = ctx.name(doc, node);
             let name = meta.name.clone().unwrap_or_default();
             if meta.name.is_some() && !is_kebab(&name) {
-                let message =
-                    format!("expected words of a-z and 0-9 joined by hyphens, got `{}`", escape(&name, 128));
+                let message = format!(
+                    "expected lowercase words of a-z and 0-9 joined by hyphens, got `{}`",
+                    escape(&name, 128)
+                );
                 ctx.error(doc, node.span(), Code::Name, message);
             } else if let Some(folder) = ctx.at.folder.filter(|folder| meta.name.is_some() && *folder != name)
             {
                 let message = format!(
-                    "expected the folder's name `{}`, got `{}`",
+                    "expected the name of the directory, `{}`, got `{}`",
                     escape(folder, 128),
                     escape(&name, 128)
                 );
@@ -94,14 +96,14 @@ fn who(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
                     ctx.error(doc, node.span(), Code::Version, "expected 1 to 64 bytes");
                 } else if text.starts_with(['v', 'V']) {
                     let message =
-                        format!("expected a version without v in front, got `{}`", escape(text, 64));
+                        format!("expected a version without a leading v, got `{}`", escape(text, 64));
                     ctx.error(doc, node.span(), Code::Version, message);
                 } else if !is_semver(text) {
                     ctx.notice(
                         doc,
                         node.span(),
                         Code::Version,
-                        format!("`{}` is no SemVer", escape(text, 64)),
+                        format!("`{}` is not a SemVer version", escape(text, 64)),
                     );
                 }
             }
@@ -135,7 +137,7 @@ fn host_modules(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
     for item in items {
         let Some(name) = ctx.plain(doc, item, Need::Error) else { continue };
         if name.is_empty() {
-            ctx.error(doc, item.span(), Code::Type, "expected a string that is not empty, got an empty one");
+            ctx.error(doc, item.span(), Code::Type, "expected a non-empty string, got an empty one");
         } else if !seen.insert(name.to_owned()) {
             let message = format!("expected each module once, got `{}` again", escape(name, 128));
             ctx.error(doc, item.span(), Code::Type, message);
@@ -184,7 +186,7 @@ fn words(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, need: Need) -> Vec<S
     words
 }
 
-/// The seed refuses a schema that is no object and looks no further; the types inside are worth a word.
+/// Checks the configuration schema. HyperAgent refuses only a schema that is not an object; wrong types are notices.
 fn schema(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     for member in ctx.object(doc, node, Need::Error) {
         ctx.refuse_hidden(doc, member.key_span(), member.key());
@@ -221,7 +223,7 @@ fn schema(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     }
 }
 
-/// Hints enter prompts, so what is no text there is refused.
+/// Reads hints, which reach prompts; a value that is not text is refused.
 fn hints(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     let members = ctx.object(doc, node, Need::Error);
     ctx.keys(doc, members, HINTS);
@@ -232,7 +234,7 @@ fn hints(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     }
 }
 
-/// `index.ts`, else `index.js`; below a folder `node_modules` always `index.js`.
+/// Adds the entry file: `index.ts` if it exists, otherwise `index.js`. Inside `node_modules` it is always `index.js`.
 fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     let modules = ctx.at.path.split(['/', '\\']).any(|part| part == "node_modules");
     let file = if !modules && ctx.files.get("index.ts").is_some() { "index.ts" } else { "index.js" };
@@ -251,7 +253,7 @@ fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
     shared(ctx, file);
 }
 
-/// Follows relative imports inside of the folder; one that leaves it is an item of its own.
+/// Follows relative imports inside the plugin directory. An import that leaves it becomes an item.
 fn shared(ctx: &mut Ctx<'_>, entry: &str) {
     let mut seen: BTreeSet<String> = BTreeSet::from([entry.to_owned()]);
     let mut left = vec![entry.to_owned()];
@@ -260,7 +262,7 @@ fn shared(ctx: &mut Ctx<'_>, entry: &str) {
         let Some(file) = ctx.files.get(&path) else { continue };
         ctx.read.insert(path.clone());
         if file.bytes.len() > IMPORTER_BYTES {
-            ctx.add(unread_item(&path, "too large to look through for imports"));
+            ctx.add(unread_item(&path, "too large to search for imports"));
             continue;
         }
         let text = String::from_utf8_lossy(file.bytes);
@@ -272,7 +274,7 @@ fn shared(ctx: &mut Ctx<'_>, entry: &str) {
                         left.push(found);
                     }
                     Some(found) if !seen.contains(&found) && outside.insert(String::new()) => {
-                        ctx.add(unread_item(&found, "more files import each other than are looked through"));
+                        ctx.add(unread_item(&found, "too many files to search for imports"));
                     }
                     _ => {}
                 },
@@ -291,7 +293,7 @@ fn shared(ctx: &mut Ctx<'_>, entry: &str) {
     }
 }
 
-/// A file whose imports are not known.
+/// Returns an item for a file whose imports are unknown.
 fn unread_item(path: &str, why: &str) -> SurfaceItem {
     let mut item = SurfaceItem::new(SurfaceKind::Shared, path, Ctx::whole(path), Layer::Plugin);
     item.coverage = Coverage::Unresolved;
@@ -305,12 +307,12 @@ fn outside_item(digested: &[&str], place: Place, target: &str) -> SurfaceItem {
         |root: &str| target.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     item.coverage =
         if digested.iter().any(|root| below(root)) { Coverage::Covered } else { Coverage::Unresolved };
-    item.why = format!("{} is outside of the plugin's folder", escape(target, 256));
+    item.why = format!("{} is outside the plugin directory", escape(target, 256));
     item.run = vec![target.to_owned()];
     item
 }
 
-/// The file that an import without or with another ending means.
+/// Returns the file that an import means, whose extension can be missing or different.
 fn on_disk(ctx: &Ctx<'_>, target: &str) -> Option<String> {
     let stem = target.strip_suffix(".js").unwrap_or(target);
     let tries = [
@@ -331,7 +333,7 @@ enum Target {
     Package,
 }
 
-/// Joins an import onto the folder of its file, by parts.
+/// Resolves an import relative to the directory of its file, component by component.
 fn resolve(from: &str, target: &str) -> Target {
     if !target.starts_with("./") && !target.starts_with("../") && target != "." && target != ".." {
         let leaves = target.starts_with('/') || target.starts_with("file:");

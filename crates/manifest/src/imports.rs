@@ -1,20 +1,21 @@
-//! A token scan for the imports of JavaScript and TypeScript.
+//! Finds the imports of JavaScript and TypeScript with a small lexer.
 
-/// One import of a literal.
+/// One import whose target is a string literal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Import {
     pub(crate) target: String,
     pub(crate) start: usize,
 }
 
-/// How far behind a word its string is looked for; comments and blanks may stand between.
+/// The distance in which the string of an import is searched. Comments and blanks can be in between, and without a
+/// limit, many keywords in a large file would each search the rest of it.
 const AHEAD: usize = 4096;
 
 /// Finds `import "x"`, `import … from "x"`, `export … from "x"`, `import("x")` and `require("x")`.
 ///
-/// Comments, strings, templates and regular expressions are told apart by their tokens. A `/` behind `)` or `}` may
-/// divide or open a regular expression; where taking the wrong one could hide text, every such word of the file
-/// counts, in comments and strings too: one import too many is shown rather than one too few.
+/// The lexer separates comments, strings, templates and regular expressions from code. A `/` after `)` or `}` can be a
+/// division or the start of a regular expression, which only a parser can decide. If the wrong choice could hide code,
+/// every keyword of the file counts, even in comments and strings: an extra import is better than a hidden one.
 pub(crate) fn imports(text: &str) -> Vec<Import> {
     let mut scan = Scan { text, at: 0, before: Before::Start, braces: Vec::new(), doubtful: false };
     let mut found = Vec::new();
@@ -27,7 +28,7 @@ pub(crate) fn imports(text: &str) -> Vec<Import> {
     found
 }
 
-/// Looks behind a word for the string that it imports.
+/// Returns the import that starts with a keyword, if a string follows.
 fn import_behind(text: &str, word: &str, at: usize) -> Option<Import> {
     if !matches!(word, "import" | "from" | "require") {
         return None;
@@ -79,7 +80,7 @@ fn is_blank(character: char) -> bool {
     character.is_whitespace() || character == '\u{feff}'
 }
 
-/// The bytes of a comment at the start; 0 where there is none.
+/// Returns the length of the comment at the start of the text, or 0.
 fn comment_length(rest: &str) -> usize {
     if rest.starts_with("//") {
         rest.find(['\n', '\r', '\u{2028}', '\u{2029}']).unwrap_or(rest.len())
@@ -90,7 +91,7 @@ fn comment_length(rest: &str) -> usize {
     }
 }
 
-/// Where a string ends; `None` for one that does not end on its line, or a template that does not end.
+/// Returns the offset of the closing quote, or `None` if the string is not closed.
 fn string_end(text: &str, start: usize, quote: char) -> Option<usize> {
     let mut escaped = false;
     for (at, next) in text.get(start..)?.char_indices().take(AHEAD) {
@@ -105,27 +106,29 @@ fn string_end(text: &str, start: usize, quote: char) -> Option<usize> {
     None
 }
 
-/// What stands before a `/`.
+/// The kind of token before a `/`, which decides what the `/` means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// Nothing, an operator, a keyword: a regular expression may follow.
+    /// The start of the text, an operator or a keyword: a regular expression can follow.
     Start,
     /// A value: a division follows.
     Value,
-    /// `)` or `}`: either.
+    /// `)` or `}`: both are possible.
     Either,
 }
 
+/// A lexer that knows just enough of JavaScript to find words outside strings, comments and regular expressions.
 struct Scan<'t> {
     text: &'t str,
     at: usize,
     before: Before,
-    /// For each open brace, whether it closes a hole of a template.
+    /// One value per open brace: `true` if the brace closes a substitution in a template.
     braces: Vec<bool>,
+    /// `true` if a wrong choice could have hidden code.
     doubtful: bool,
 }
 
-/// Words behind which a value stands, so that a `/` opens a regular expression.
+/// Keywords that an expression follows, so that a `/` starts a regular expression.
 const OPENING_WORDS: &[&str] = &[
     "await",
     "case",
@@ -152,7 +155,7 @@ impl<'t> Scan<'t> {
         self.at = self.at.saturating_add(bytes);
     }
 
-    /// Gives the next word outside of comments, strings and regular expressions.
+    /// Returns the next word outside comments, strings and regular expressions.
     fn next_word(&mut self) -> Option<&'t str> {
         loop {
             let rest = self.rest();
@@ -210,7 +213,7 @@ impl<'t> Scan<'t> {
                 self.before = Before::Value;
             }
             (Before::Either, Some(body)) => {
-                // Where nothing in the body could open something else, both readings see the same words.
+                // If the body contains nothing that could open a string or comment, both meanings yield the same words.
                 self.doubtful |=
                     body.contains(['"', '\'', '`', '{', '}']) || body.contains("/*") || body.contains("//");
                 self.skip(1);
@@ -231,7 +234,7 @@ impl<'t> Scan<'t> {
                 _ if escaped => escaped = false,
                 '\\' => escaped = true,
                 '\n' | '\r' => {
-                    // No string ends here: the text is not what it was taken for.
+                    // A string does not span lines, so an earlier choice was wrong.
                     self.doubtful = true;
                     return self.skip(at);
                 }
@@ -243,7 +246,7 @@ impl<'t> Scan<'t> {
         self.at = self.text.len();
     }
 
-    /// The text of a template up to its end or to the next hole.
+    /// Skips the text of a template up to its end or its next substitution.
     fn template(&mut self) {
         let mut escaped = false;
         let mut dollar = false;
@@ -269,7 +272,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// The text between two slashes of a regular expression on one line.
+/// Returns the body of a regular expression, which cannot span lines.
 fn regex_body(rest: &str) -> Option<&str> {
     let inner = rest.strip_prefix('/')?;
     let (mut escaped, mut class) = (false, false);
@@ -287,7 +290,7 @@ fn regex_body(rest: &str) -> Option<&str> {
     None
 }
 
-/// Undoes the escapes that could hide a path: `\x2e`, `\u002e`, `\u{2e}`, and a backslash before another character.
+/// Decodes the escapes that can hide a path: `\x2e`, `\u002e`, `\u{2e}`, and a backslash before another character.
 fn unescaped(raw: &str) -> String {
     let mut out = String::new();
     let mut rest = raw;

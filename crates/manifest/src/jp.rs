@@ -1,4 +1,4 @@
-//! An entry of a JP registry.
+//! Reads an entry of a JP registry.
 
 use crate::at::At;
 use crate::code::Code;
@@ -19,11 +19,11 @@ const KEYS: &[&str] =
 
 /// Reads one entry of a JP registry; `path` is its command path (`serve web`), for messages.
 ///
-/// # Errors
-/// What is wrong with the bytes; `manifest/missing-key` for id or description; `manifest/two-kinds`; `market/sha`.
+/// An entry of an unknown kind is accepted, and its surface is empty.
 ///
-/// # Source
-/// RFD-077. There an unknown `type` fails the whole registry; here the entry is kept and has no surface.
+/// # Errors
+/// Invalid JSON, `manifest/missing-key` for a missing id or description, `manifest/two-kinds`, and `market/sha`.
+// In RFD-077, an unknown `type` makes the whole registry unreadable; see docs/source-documents.md.
 pub fn read_jp_entry(path: &str, bytes: &[u8]) -> Result<Manifest, ManifestErrors> {
     let nothing = MapFiles::new();
     let at = At::nowhere();
@@ -107,7 +107,7 @@ fn kind(ctx: &mut Ctx<'_>, doc: &Doc<'_>) -> Kind {
         Some((word, _)) if word == "command_group" => Kind::Group,
         Some((word, span)) => {
             let message =
-                format!("unknown kind `{}`: the entry is kept and has no surface", escape(&word, 64));
+                format!("unknown kind `{}`: the entry is accepted without a surface", escape(&word, 64));
             ctx.notice(doc, span, Code::UnknownKind, message);
             Kind::Unknown
         }
@@ -132,12 +132,12 @@ fn binary(ctx: &mut Ctx<'_>, doc: &Doc<'_>, member: &Member<'_>, kind: Kind) {
     let (Some(url), Some(sha256)) = (url, sha256) else { return };
     if !is_hex(&sha256, 64) {
         let span = node.get("sha256").unwrap_or(node).span();
-        let message = format!("expected 64 lower-case hex digits, got `{}`", escape(&sha256, 80));
+        let message = format!("expected 64 lowercase hex digits, got `{}`", escape(&sha256, 80));
         return ctx.error(doc, span, Code::MarketSha, message);
     }
     let place = Ctx::place(doc, node.span());
     if !url.starts_with("https://") {
-        let message = format!("`{}` is no https URL", escape(&url, 128));
+        let message = format!("the URL `{}` is not https", escape(&url, 128));
         ctx.say_at(place.clone(), Code::MarketInsecureUrl, Weight::Warning, message);
     }
     if kind != Kind::Command {

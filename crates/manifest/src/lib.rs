@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![expect(
     clippy::single_match_else,
-    reason = "a match shows both answers; most here have one line and one block"
+    reason = "a match shows both outcomes; most have one line and one block"
 )]
-#![expect(clippy::similar_names, reason = "`args` and `argv` are the words of the trade")]
+#![expect(clippy::similar_names, reason = "`args` and `argv` are established terms")]
 
 mod at;
 mod claude;

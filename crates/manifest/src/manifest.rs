@@ -1,4 +1,4 @@
-//! What a plugin says of itself.
+//! The parsed manifest of one plugin.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::error::Notice;
 use crate::surface::SurfaceItem;
 use crate::text::ForeignText;
 
-/// A person or an organisation.
+/// The name and addresses of an author or a marketplace owner.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Person {
     pub(crate) name: Option<String>,
@@ -18,25 +18,25 @@ pub struct Person {
 }
 
 impl Person {
-    /// Gives the name, the plugin's own word.
+    /// Returns the name, as the plugin gives it.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Gives the address for mail.
+    /// Returns the email address.
     #[must_use]
     pub fn email(&self) -> Option<&str> {
         self.email.as_deref()
     }
 
-    /// Gives the URL.
+    /// Returns the URL.
     #[must_use]
     pub fn url(&self) -> Option<&str> {
         self.url.as_deref()
     }
 
-    /// Reads `Name <email> (url)`; each part may be absent.
+    /// Parses `Name <email> (url)`; each part is optional.
     pub(crate) fn from_line(line: &str) -> Self {
         let between = |open: char, close: char| {
             let (_, rest) = line.split_once(open)?;
@@ -51,7 +51,7 @@ impl Person {
     }
 }
 
-/// A value that is kept as it stands in its file.
+/// A JSON value that is kept as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raw {
     pub(crate) file: String,
@@ -60,26 +60,26 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// Gives the file.
+    /// Returns the file, relative to the plugin directory.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Gives the bytes in the file.
+    /// Returns the byte range in the file.
     #[must_use]
     pub const fn span(&self) -> Span {
         self.span
     }
 
-    /// Gives the JSON text.
+    /// Returns the JSON text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// What is known about who a plugin is.
+/// The identity and description of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Meta {
     pub(crate) name: Option<String>,
@@ -98,11 +98,11 @@ pub(crate) struct Meta {
     pub(crate) raw: BTreeMap<String, Raw>,
 }
 
-/// One plugin, as its files declare it.
+/// The contents of one plugin, as its files declare them.
 ///
 /// # Guarantees
-/// The same files give the same value on every platform. It exists only where no key stood twice, every path stays
-/// in the tree, the name is valid, and every declared file of the dialect's table that is there was read.
+/// The same files produce the same value on every platform. A value exists only if no key is duplicated, every
+/// path stays inside the plugin directory, the name is valid, and every declared file that exists was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     pub(crate) dialect: Dialect,
@@ -115,146 +115,147 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Gives the dialect.
+    /// Returns the dialect of the manifest.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Gives the name; it is a part of an id as it stands.
+    /// Returns the name, which is valid as a part of a plugin id.
     #[must_use]
     pub fn name(&self) -> &str {
         self.meta.name.as_deref().unwrap_or_default()
     }
 
-    /// Puts the id together from the dialect, the name and where the plugin came from.
+    /// Builds the plugin id from the dialect, the name and the `source` of the plugin.
     ///
     /// # Errors
-    /// `parse/length` or `parse/character` where the source breaks the rule for a part of an id.
+    /// `parse/length` or `parse/character` if `source` is not valid as a part of an id.
     pub fn id(&self, source: &str) -> Result<PluginId, ParseError> {
         PluginId::new(self.dialect.as_str(), self.name(), source)
     }
 
-    /// Gives the version as written; absent where the dialect does not ask for one.
+    /// Returns the version as written; several dialects do not require one.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.meta.version.as_deref()
     }
 
-    /// Gives the name for people.
+    /// Returns the name to show to users.
     #[must_use]
     pub const fn display_name(&self) -> Option<&ForeignText> {
         self.meta.display_name.as_ref()
     }
 
-    /// Gives the description.
+    /// Returns the description.
     #[must_use]
     pub const fn description(&self) -> Option<&ForeignText> {
         self.meta.description.as_ref()
     }
 
-    /// Gives the author.
+    /// Returns the author.
     #[must_use]
     pub const fn author(&self) -> Option<&Person> {
         self.meta.author.as_ref()
     }
 
-    /// Gives the home page.
+    /// Returns the home page.
     #[must_use]
     pub fn homepage(&self) -> Option<&str> {
         self.meta.homepage.as_deref()
     }
 
-    /// Gives the URL of the repository.
+    /// Returns the URL of the repository.
     #[must_use]
     pub fn repository(&self) -> Option<&str> {
         self.meta.repository.as_deref()
     }
 
-    /// Gives the licence.
+    /// Returns the license.
     #[must_use]
     pub fn license(&self) -> Option<&str> {
         self.meta.license.as_deref()
     }
 
-    /// Gives the keywords.
+    /// Returns the keywords.
     #[must_use]
     pub fn keywords(&self) -> &[String] {
         &self.meta.keywords
     }
 
-    /// Gives the names of other plugins that it asks for.
+    /// Returns the names of the plugins that this plugin depends on.
     #[must_use]
     pub fn companions(&self) -> &[String] {
         &self.meta.companions
     }
 
-    /// Gives the modules that a HyperAgent entry may register.
+    /// Returns the modules that a HyperAgent entry file may register.
     #[must_use]
     pub fn host_modules(&self) -> &[String] {
         &self.meta.host_modules
     }
 
-    /// Gives the configuration keys that HyperAgent asks for.
+    /// Returns the configuration keys that HyperAgent prompts for.
     #[must_use]
     pub fn prompt_keys(&self) -> &[String] {
         &self.meta.prompt_keys
     }
 
-    /// Gives the schema of the configuration as it stands in its file.
+    /// Returns the configuration schema, as written.
     #[must_use]
     pub fn config_schema(&self) -> Option<&Raw> {
         self.raw("configSchema").or_else(|| self.raw("userConfig"))
     }
 
-    /// Gives the value of a top-level key as it stands in its file.
+    /// Returns the value of a top-level list or object, as written.
     #[must_use]
     pub fn raw(&self, key: &str) -> Option<&Raw> {
         self.meta.raw.get(key)
     }
 
-    /// Gives the file that HyperAgent loads.
+    /// Returns the file that HyperAgent loads.
     #[must_use]
     pub fn entry_file(&self) -> Option<&str> {
         self.meta.entry_file.as_deref()
     }
 
-    /// Gives the main file, whose digest a pin keeps; absent where the plugin has none.
+    /// Returns the main file, whose digest is pinned, or `None` if the plugin does not have one.
     #[must_use]
     pub const fn main_file(&self) -> Option<&'static str> {
         self.main_file
     }
 
-    /// Gives the files that were read for this, sorted.
+    /// Returns the files that were read, sorted.
     #[must_use]
     pub fn files(&self) -> &[String] {
         &self.files
     }
 
-    /// Gives the canonical JSON of the marketplace entry that was merged in, whose digest a pin keeps.
+    /// Returns the canonical JSON of the merged marketplace entry, whose digest is pinned.
     #[must_use]
     pub fn entry_text(&self) -> Option<&str> {
         self.entry.as_deref()
     }
 
-    /// Gives everything that can run or enter a prompt, in the order of file and place.
+    /// Returns everything that can run or reach a prompt, ordered by file and position.
     #[must_use]
     pub fn surface(&self) -> &[SurfaceItem] {
         &self.surface
     }
 
-    /// Gives what is worth saying, in bytewise order of file and pointer.
+    /// Returns the warnings, ordered bytewise by file and pointer.
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// Writes the text whose SHA-256 is the surface digest: `surface-v1`, then one line an item, in bytewise order,
-    /// each with its line end.
+    /// Returns the text whose SHA-256 is the surface digest.
+    ///
+    /// The first line is `surface-v1`. One line per item follows, in bytewise order; every line ends with a line feed.
     ///
     /// # Guarantees
-    /// The order of keys and of files does not change it, nor white space, nor where an item stands. The values of
-    /// environment and headers are in it.
+    /// The text does not depend on whitespace, on the order of keys and files, or on the positions of items. It
+    /// includes the values of environment variables and headers, so a changed value changes the digest.
     #[must_use]
     pub fn surface_text(&self) -> String {
         let mut lines: Vec<String> = self.surface.iter().map(SurfaceItem::line).collect();

@@ -1,4 +1,4 @@
-//! Marketplace files: which plugins there are and where they come from.
+//! Marketplace files: the plugins that they list, and the source of each.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::reader::Base;
 use crate::source::Source;
 use crate::text::ForeignText;
 
-/// A marketplace file.
+/// The contents of a marketplace file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Market {
     pub(crate) name: String,
@@ -23,62 +23,64 @@ pub struct Market {
 }
 
 impl Market {
-    /// Gives the name; it is the source in the ids of its plugins.
+    /// Returns the name, which is the source in the ids of its plugins.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the owner.
+    /// Returns the owner.
     #[must_use]
     pub const fn owner(&self) -> Option<&Person> {
         self.owner.as_ref()
     }
 
-    /// Gives the description.
+    /// Returns the description.
     #[must_use]
     pub const fn description(&self) -> Option<&ForeignText> {
         self.description.as_ref()
     }
 
-    /// Gives the version.
+    /// Returns the version.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
 
-    /// Gives the folder in front of all local sources; empty where there is none.
+    /// Returns the directory that all local sources are relative to; empty for the marketplace root.
     #[must_use]
     pub fn plugin_root(&self) -> &str {
         &self.plugin_root
     }
 
-    /// Gives old names and what they became: a pin of the old name may be offered for the new one, never carried.
+    /// Returns the old names of plugins with their new names.
+    ///
+    /// A pin of the old name can be offered for the new name, but must not be applied without review.
     #[must_use]
     pub const fn renames(&self) -> &BTreeMap<String, String> {
         &self.renames
     }
 
-    /// Gives the entries that hold, in the order of the file.
+    /// Returns the valid entries, in file order.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Gives the entries that do not hold; each costs itself alone.
+    /// Returns the invalid entries; an invalid entry does not affect the others.
     #[must_use]
     pub fn refused(&self) -> &[RefusedEntry] {
         &self.refused
     }
 
-    /// Gives the entry of a local folder, relative to the marketplace's root.
+    /// Returns the entry of a local directory, relative to the marketplace root.
     #[must_use]
     pub fn entry_at(&self, path: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| matches!(&entry.source, Source::Local { path: own } if own == path))
     }
 }
 
-/// An entry that does not hold.
+/// An invalid entry of a marketplace file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedEntry {
     pub(crate) index: usize,
@@ -87,26 +89,26 @@ pub struct RefusedEntry {
 }
 
 impl RefusedEntry {
-    /// Gives its place in the list, from 0.
+    /// Returns the position in the list, from 0.
     #[must_use]
     pub const fn index(&self) -> usize {
         self.index
     }
 
-    /// Gives its name, where it has a valid one.
+    /// Returns the name, if it is valid.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Gives what is wrong with it.
+    /// Returns the reasons to refuse the entry.
     #[must_use]
     pub const fn errors(&self) -> &ManifestErrors {
         &self.errors
     }
 }
 
-/// One plugin of a marketplace file: the second layer of its manifest.
+/// The entry of one plugin in a marketplace file, which is the second layer of its manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub(crate) name: String,
@@ -123,43 +125,43 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Gives the name; the plugin's id is made of it.
+    /// Returns the name, which becomes part of the plugin's id.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives where the plugin comes from.
+    /// Returns the source of the plugin.
     #[must_use]
     pub const fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Says whether the entry's components add to the manifest's; else the entry is the definition.
+    /// Returns `true` if the entry's components are added to the manifest's, `false` if the entry alone counts.
     #[must_use]
     pub const fn is_strict(&self) -> bool {
         self.strict
     }
 
-    /// Says whether the entry declares components.
+    /// Returns `true` if the entry declares components.
     #[must_use]
     pub const fn has_components(&self) -> bool {
         self.components
     }
 
-    /// Gives the category.
+    /// Returns the category.
     #[must_use]
     pub fn category(&self) -> Option<&str> {
         self.category.as_deref()
     }
 
-    /// Gives the JSON text as it stands in the file.
+    /// Returns the JSON text, as written.
     #[must_use]
     pub fn raw(&self) -> &str {
         &self.raw
     }
 
-    /// Gives the canonical JSON, whose SHA-256 a pin keeps: the entry's bytes are not in the plugin's tree.
+    /// Returns the canonical JSON, whose SHA-256 is pinned because the entry is not in the plugin directory.
     #[must_use]
     pub fn canonical(&self) -> &str {
         &self.canonical

@@ -1,4 +1,4 @@
-//! Reading a marketplace file; a bad entry costs that entry.
+//! Reads marketplace files. An invalid entry does not affect the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,17 +20,29 @@ use crate::text::escape;
 const TOP: &[&str] =
     &["$schema", "description", "interface", "metadata", "name", "owner", "plugins", "renames", "version"];
 
-/// Keys of an entry that a manifest does not have.
+/// Keys of an entry that do not occur in manifests.
 const ENTRY: &[&str] =
     &["apps", "domains", "headersHelper", "interface", "policy", "relevance", "source", "strict"];
 
 /// Reads a marketplace file; `file` is its path, for messages.
 ///
-/// # Errors
-/// What is wrong with the bytes, or with what stands outside of the entries. A bad entry costs that entry.
+/// # Guarantees
+/// An error in one entry does not affect the others; see [`Market::refused`].
 ///
-/// # Source
-/// `design/manifest.md`, 2.8.
+/// # Errors
+/// Invalid JSON, and errors outside the entries.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{CommandSources, read_market};
+///
+/// let text = br#"{"name": "team", "owner": {"name": "Team"}, "plugins": [{"name": "a", "source": "./a"}, 7]}"#;
+/// let (market, warnings) = read_market("marketplace.json", text, CommandSources::Refused)?;
+/// assert!(market.entry_at("a").is_some());
+/// assert_eq!(market.refused()[0].index(), 1);
+/// assert!(warnings.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_market(
     file: &str,
     bytes: &[u8],
@@ -86,7 +98,7 @@ struct Draft {
     bad: bool,
 }
 
-/// Gives each error to the entry that it stands in; what stands in none refuses the file.
+/// Assigns each error to the entry that contains it. An error outside the entries refuses the file.
 fn settle(
     mut ctx: Ctx<'_>,
     doc: &Doc<'_>,
@@ -112,7 +124,7 @@ fn settle(
         if draft.bad && errors.is_empty() {
             let mut place = Ctx::place(doc, draft.span);
             place.position = positions.get(&draft.span.start).copied();
-            let message = "more errors than are listed".to_owned();
+            let message = "more errors than can be listed".to_owned();
             errors.push(ManifestError::new(Code::MoreErrors, message, place));
         }
         match draft.entry {
@@ -147,7 +159,7 @@ fn top(ctx: &mut Ctx<'_>, doc: &Doc<'_>) -> Market {
                 doc,
                 Span::new(root.span().start, root.span().start),
                 Code::MarketNoOwner,
-                "no owner is named",
+                "the marketplace does not have an owner",
             );
             None
         }
@@ -226,7 +238,7 @@ fn entry(
     })
 }
 
-/// Types and words of an entry's own metadata.
+/// Checks the types and values of an entry's own metadata.
 fn metadata(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     if let Some(category) = node.get("category") {
         ctx.text(doc, category, Need::Notice);
@@ -253,7 +265,7 @@ fn metadata(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
     }
 }
 
-/// Two entries of one name: neither is the plugin that a person means.
+/// Refuses all entries that share a name, because a user cannot tell them apart.
 fn duplicate_names(ctx: &mut Ctx<'_>, doc: &Doc<'_>, nodes: &[Node<'_>], drafts: &mut [Draft]) {
     let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, node) in nodes.iter().enumerate() {
@@ -264,7 +276,7 @@ fn duplicate_names(ctx: &mut Ctx<'_>, doc: &Doc<'_>, nodes: &[Node<'_>], drafts:
     for (name, indices) in by_name.into_iter().filter(|(_, indices)| indices.len() > 1) {
         for index in indices {
             let Some(node) = nodes.get(index) else { continue };
-            let message = format!("expected one entry of the name `{}`, got another", escape(&name, 128));
+            let message = format!("expected one entry with the name `{}`, got another", escape(&name, 128));
             ctx.error(doc, node.get("name").unwrap_or(node).span(), Code::MarketDuplicateName, message);
             if let Some(draft) = drafts.get_mut(index) {
                 draft.bad = true;
@@ -273,7 +285,9 @@ fn duplicate_names(ctx: &mut Ctx<'_>, doc: &Doc<'_>, nodes: &[Node<'_>], drafts:
     }
 }
 
-/// Old names lead, through any number of steps, to an entry.
+/// Resolves renames, which can lead over several names to an entry.
+///
+/// The number of steps is limited so that a cycle ends.
 fn renames(ctx: &mut Ctx<'_>, doc: &Doc<'_>, market: &mut Market, drafts: &[Draft]) {
     let Some(node) = doc.root.get("renames") else { return };
     let names: BTreeSet<&str> =
@@ -292,7 +306,7 @@ fn renames(ctx: &mut Ctx<'_>, doc: &Doc<'_>, market: &mut Market, drafts: &[Draf
         if names.contains(end) {
             market.renames.insert(member.key().to_owned(), end.to_owned());
         } else {
-            let message = format!("`{}` leads to no entry", escape(member.key(), 128));
+            let message = format!("`{}` does not lead to an entry", escape(member.key(), 128));
             ctx.warning(doc, member.node().span(), Code::MarketRenames, message);
         }
     }

@@ -1,4 +1,4 @@
-//! Reading who a plugin is.
+//! Parses the identity and description of a plugin.
 
 use plugward_types::Span;
 
@@ -37,7 +37,7 @@ impl Ctx<'_> {
         Self::keep_raw(doc, meta);
     }
 
-    /// Keeps lists and objects of the top level as they stand.
+    /// Stores the lists and objects of the top level as written.
     pub(crate) fn keep_raw(doc: &Doc<'_>, meta: &mut Meta) {
         for member in doc.root.members().unwrap_or_default() {
             let span = member.node().span();
@@ -83,7 +83,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Reads a version that any text of up to 64 bytes is; one that is no SemVer is worth a word.
+    /// Reads a version of at most 64 bytes; one that is not SemVer is a notice.
     pub(crate) fn loose_version(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<String> {
         if node.is_null() {
             return None;
@@ -92,13 +92,13 @@ impl Ctx<'_> {
         if text.len() > 64 {
             self.error(doc, node.span(), crate::Code::Version, "expected at most 64 bytes");
         } else if !crate::name::is_semver(&text) {
-            let message = format!("`{}` is no SemVer", crate::text::escape(&text, 64));
+            let message = format!("`{}` is not a SemVer version", crate::text::escape(&text, 64));
             self.notice(doc, node.span(), crate::Code::Version, message);
         }
         Some(text)
     }
 
-    /// Reads a name by the rule of all dialects.
+    /// Reads a name that is valid in every dialect.
     pub(crate) fn name(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<String> {
         let text = self.plain(doc, node, Need::Error)?;
         if !crate::name::is_name(text) {

@@ -1,20 +1,20 @@
-//! The rules for names and versions.
+//! The rules for names, versions and digests.
 
 use plugward_types::PluginId;
 
-/// Says whether a text may be a plugin's name in any dialect, and so a part of an id.
+/// Returns `true` if a text is a valid plugin name in every dialect, and so a valid part of an id.
 pub(crate) fn is_name(text: &str) -> bool {
     PluginId::check_part(text).is_ok()
 }
 
-/// gnoma: `^[a-z][a-z0-9_-]*$`.
+/// Returns `true` for a gnoma name: `^[a-z][a-z0-9_-]*$`.
 pub(crate) fn is_gnoma_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|byte| byte.is_ascii_lowercase())
         && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-'))
 }
 
-/// HyperAgent: words of lower-case letters and digits, joined by single hyphens.
+/// Returns `true` for a HyperAgent name: lowercase words of letters and digits, joined by single hyphens.
 pub(crate) fn is_kebab(text: &str) -> bool {
     let word = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
@@ -22,7 +22,7 @@ pub(crate) fn is_kebab(text: &str) -> bool {
     text.split('-').all(word)
 }
 
-/// Three dot parts of digits. Go's parser would take `+1` and `-1`; they are refused here.
+/// Returns `true` for three numbers with dots. Go's parser also accepts `+1` and `-1`, which are refused here.
 pub(crate) fn is_three_numbers(text: &str) -> bool {
     let number =
         |part: &str| !part.is_empty() && part.len() <= 18 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -30,7 +30,7 @@ pub(crate) fn is_three_numbers(text: &str) -> bool {
     parts.by_ref().take(3).filter(|part| number(part)).count() == 3 && parts.next().is_none()
 }
 
-/// SemVer 2.0.0, exact: `1.2.3`, `1.2.3-rc.1`, `1.2.3+build`.
+/// Returns `true` for an exact SemVer 2.0.0 version: `1.2.3`, `1.2.3-rc.1`, `1.2.3+build`.
 pub(crate) fn is_semver(text: &str) -> bool {
     let (rest, build) = text.split_once('+').map_or((text, None), |(rest, build)| (rest, Some(build)));
     let (core, pre) = rest.split_once('-').map_or((rest, None), |(core, pre)| (core, Some(pre)));
@@ -45,7 +45,7 @@ pub(crate) fn is_semver(text: &str) -> bool {
         && build.is_none_or(|build| build.split('.').all(word))
 }
 
-/// The named count of lower-case hex digits, as a commit or a digest has them.
+/// Returns `true` for exactly `length` lowercase hex digits, the form of a commit or digest.
 pub(crate) fn is_hex(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -1,4 +1,4 @@
-//! The smaller parts of a claude plugin: programs, dependencies, channels, settings.
+//! The smaller components of a Claude plugin: programs, dependencies, channels, settings.
 
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
@@ -9,7 +9,7 @@ use crate::runs::{StartsIn, scalar_text};
 use crate::surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
 use crate::text::escape;
 
-/// `bin` and `workflows` as keys: paths of files or folders.
+/// Reads the keys `bin` and `workflows`: paths of files or directories.
 pub(crate) fn started_key(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, kind: SurfaceKind) {
     let nodes: Vec<&Node<'_>> = match node.value() {
         Value::Object(members) => members.iter().map(crate::json::Member::node).collect(),
@@ -31,7 +31,7 @@ pub(crate) fn started_key(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, kin
     }
 }
 
-/// Names of other plugins: `"name"`, `{name, version}`, `{name: version}`.
+/// Reads the names of other plugins: `"name"`, `{name, version}`, `{name: version}`.
 pub(crate) fn dependencies(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, meta: &mut Meta, key: &str) {
     let mut found: Vec<(String, &Node<'_>)> = Vec::new();
     match node.value() {
@@ -105,7 +105,7 @@ pub(crate) fn kimi(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
 }
 
 impl Ctx<'_> {
-    /// Settings by name: whether they are sensitive is a fact, their values are not read.
+    /// Adds settings by name. Whether a setting is sensitive is a fact; its value is not read.
     pub(crate) fn settings(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
         for member in node.members().unwrap_or_default() {
             self.refuse_hidden(doc, member.key_span(), member.key());
@@ -124,7 +124,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// `settings.json`: a status line runs, hooks run, the rest are settings by name.
+    /// Reads `settings.json`: its status line and hooks run; everything else is a setting by name.
     pub(crate) fn standard_settings(&mut self, file: &str) {
         let Some(view) = self.files.get(file) else { return };
         let Some(doc) = self.open(file, view.bytes) else { return };

@@ -1,22 +1,21 @@
-//! The rules for a value in path position. By hand, since `std::path` differs by platform.
+//! The rules for declared paths. Written by hand, because `std::path` differs by platform.
 
 use crate::Code;
 
-/// A path below the plugin's folder.
+/// A path inside the plugin directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CleanPath {
-    /// Without `.` parts; empty for the folder itself.
+    /// The path without `.` components; empty for the plugin directory itself.
     pub(crate) path: String,
-    /// It has one of `* ? [`.
+    /// `true` if the path contains one of `* ? [`.
     pub(crate) glob: bool,
-    /// It was written with `./` or a root variable in front.
+    /// `true` if the path was written with a leading `./` or root variable.
     pub(crate) prefixed: bool,
 }
 
-/// Checks a path in the order of the page; the first broken rule is the answer.
+/// Checks a path and returns the code of the first rule that it breaks.
 ///
-/// # Source
-/// gnoma's check refuses the substring `..` anywhere, so `a..b` too; here a part is `..` or it is not.
+/// gnoma's own check refuses the substring `..` anywhere, and so also `a..b`. Here only a component `..` is refused.
 pub(crate) fn clean_path(text: &str, roots: &[&str]) -> Result<CleanPath, Code> {
     if text.is_empty() {
         return Err(Code::PathEmpty);
@@ -53,7 +52,7 @@ pub(crate) fn clean_path(text: &str, roots: &[&str]) -> Result<CleanPath, Code> 
     Ok(CleanPath { path: parts.join("/"), glob: rest.contains(['*', '?', '[']), prefixed })
 }
 
-/// Gives what stands before the first colon, where that is a scheme or a drive.
+/// Returns the text before the first colon if it is a URL scheme or a drive letter.
 pub(crate) fn scheme_of(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once(':')?;
     let mut bytes = scheme.bytes();
@@ -62,7 +61,7 @@ pub(crate) fn scheme_of(text: &str) -> Option<&str> {
     good.then_some(scheme)
 }
 
-/// Drops a root variable and the slash behind it.
+/// Removes a root variable and the slash after it.
 fn without_root<'t>(text: &'t str, roots: &[&str]) -> (&'t str, bool) {
     for root in roots {
         let braced = text.strip_prefix("${").and_then(|rest| rest.strip_prefix(root)?.strip_prefix('}'));
@@ -88,7 +87,7 @@ fn has_variable(text: &str) -> bool {
     false
 }
 
-/// Joins a path onto a folder of the tree.
+/// Joins a path onto a directory of the tree.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     match (folder, path) {
         ("", path) => path.to_owned(),

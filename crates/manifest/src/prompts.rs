@@ -1,4 +1,4 @@
-//! Text of the tree that enters a model, and shell text in it.
+//! Finds prompt files, and the shell text in them.
 
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
@@ -9,14 +9,14 @@ use crate::runs::StartsIn;
 use crate::surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
 use plugward_types::Span;
 
-/// Which sort of prompt text it is, and which files of a folder are some.
+/// The kind of a directory of prompts, which determines the files that count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prompts {
     Skills,
     Commands,
     Agents,
     OutputStyles,
-    /// Gemini's commands.
+    /// Gemini's commands, which are TOML files.
     TomlCommands,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn has_ending(name: &str, ending: &str) -> bool {
 }
 
 impl Ctx<'_> {
-    /// Reads a key that names files or folders of prompt text; says whether it replaces the standard folder.
+    /// Reads a key that declares files or directories of prompts.
     pub(crate) fn prompts_key(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Prompts) {
         for item in self.texts(doc, node, Need::Error) {
             let Some(path) = self.path(doc, item) else { continue };
@@ -55,7 +55,7 @@ impl Ctx<'_> {
                 self.glob(doc, item);
                 let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path, place, doc.layer);
                 item.coverage = Coverage::Unresolved;
-                "a pattern in place of a path".clone_into(&mut item.why);
+                "a pattern instead of a path".clone_into(&mut item.why);
                 self.add(item);
                 continue;
             }
@@ -75,7 +75,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Adds the prompt files at or below a path; gives how many there are.
+    /// Adds the prompt files at or under a path, and returns their number.
     pub(crate) fn prompt_files(&mut self, path: &str, which: Prompts, origin: Origin, layer: Layer) -> usize {
         let mut paths: Vec<String> = match self.files.get(path) {
             Some(_) => vec![path.to_owned()],
@@ -88,9 +88,9 @@ impl Ctx<'_> {
         paths.len()
     }
 
-    /// Adds one file of prompt text and the shell text in it, once.
+    /// Adds a prompt file and the shell text in it, once.
     pub(crate) fn prompt_file(&mut self, path: &str, word: &str, origin: Origin, layer: Layer) {
-        // Another reading of the same file, as hooks or servers, is no reason to leave it out here.
+        // The mark is specific to prompts: a file that was read as hooks or servers can be a prompt as well.
         if !self.walked.insert((path.to_owned(), "prompt-file")) {
             return;
         }
@@ -124,7 +124,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Adds the items of a standard folder whose files are started: `bin/`, `workflows/`.
+    /// Adds the files of `bin/` or `workflows/`, which are started.
     pub(crate) fn started_files(&mut self, folder: &str, kind: SurfaceKind) {
         if !self.walked.insert((folder.to_owned(), kind.as_str())) {
             return;
@@ -138,7 +138,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Adds prompt text that a file of JSON holds.
+    /// Adds the prompt text of a string, or of each string in a list.
     pub(crate) fn prompt_text(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str) {
         for text in self.texts(doc, node, Need::Notice) {
             let mut item =
@@ -148,7 +148,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Says whether a standard folder or file of claude is there.
+    /// Returns `true` if a standard directory or file of Claude plugins exists.
     pub(crate) fn has_standard(&self) -> bool {
         let folders = ["skills", "commands", "agents", "output-styles", "hooks"];
         let files = [".mcp.json", ".lsp.json", "monitors/monitors.json"];
@@ -158,7 +158,7 @@ impl Ctx<'_> {
     }
 }
 
-/// Shell text in a prompt file.
+/// Shell text in a prompt file, with the mark that introduced it.
 struct Shell {
     mark: &'static str,
     text: String,
@@ -166,8 +166,10 @@ struct Shell {
     line: u32,
 }
 
-/// `` !`…` ``, fenced `!` blocks, and a `hooks:` key in the front matter. Read by lines and marks, not as YAML or
-/// Markdown.
+/// Finds `` !`…` ``, fenced `!` blocks, and `hooks:` in the front matter.
+///
+/// The text is read by lines and marks, not as YAML or Markdown: hosts use different parsers, and a mark that only
+/// one of them recognizes must still be shown.
 fn markdown_shell(text: &str) -> Vec<Shell> {
     let mut found = Vec::new();
     let mut offset = 0_usize;
@@ -204,7 +206,7 @@ fn markdown_shell(text: &str) -> Vec<Shell> {
             None => {}
         }
     }
-    // A block that is never closed runs to the end of the file.
+    // A block that is never closed extends to the end of the file.
     found.extend(fence);
     inline_marks(text, body, &mut found);
     found.sort_by_key(|shell| shell.start);
@@ -244,7 +246,7 @@ fn front_line(line: &str, front: Front, start: usize, number: u32, found: &mut V
     Front::Inside { hooks }
 }
 
-/// Marks of the body, which may run over lines.
+/// Finds the inline marks of the body, which can span lines.
 fn inline_marks(text: &str, body: usize, found: &mut Vec<Shell>) {
     let mut at = body;
     let head = text.get(..body).unwrap_or_default().matches('\n').count();
@@ -257,7 +259,7 @@ fn inline_marks(text: &str, body: usize, found: &mut Vec<Shell>) {
         let open = mark.saturating_add(2);
         let rest = text.get(open..).unwrap_or_default();
         let Some(end) = rest.find('`') else { return };
-        // A word or a backtick right before the mark is an exclamation in text.
+        // After a letter, digit or backtick, the exclamation mark is punctuation.
         if end > 0 && before.is_none_or(|before| !before.is_alphanumeric() && before != '`') {
             let inner = rest.get(..end).unwrap_or_default();
             found.push(Shell { mark: "inline", text: inner.to_owned(), start: open, line });
@@ -270,7 +272,7 @@ fn inline_marks(text: &str, body: usize, found: &mut Vec<Shell>) {
     }
 }
 
-/// `!{…}` with balanced braces, in Gemini's command files.
+/// Finds `!{…}` with balanced braces in Gemini's command files.
 fn toml_shell(text: &str) -> Vec<Shell> {
     let mut found = Vec::new();
     let mut at = 0_usize;
@@ -292,7 +294,7 @@ fn toml_shell(text: &str) -> Vec<Shell> {
         let end = end.map_or(rest.len(), |(end, _)| end);
         let inner = rest.get(..end).unwrap_or_default().to_owned();
         found.push(Shell { mark: "braces", text: inner, start: open, line });
-        // What stands inside is text of that shell and no mark of its own.
+        // A mark inside is text of the outer shell command and not a mark of its own.
         at = open.saturating_add(end);
     }
     found

@@ -1,4 +1,4 @@
-//! Which dialects a folder has, and reading one of them.
+//! Finds the dialects of a directory and reads them.
 
 use crate::at::At;
 use crate::code::Code;
@@ -11,25 +11,22 @@ use crate::reader::{Ctx, Read};
 use crate::surface::SurfaceItem;
 use crate::{claude, codex, gemini, gnoma, hyperagent};
 
-/// What a root `plugin.json` is.
+/// The dialect of a root `plugin.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum RootCheck {
-    /// It has `hostModules`, or an entry source lies beside it.
+    /// The file has `hostModules`, or an entry file is next to it.
     Hyperagent,
-    /// It has `capabilities` or `gnoma_version`, or only keys of gnoma.
+    /// The file has `capabilities` or `gnoma_version`, or only keys of gnoma.
     Gnoma,
-    /// JSON of no known dialect: the folder is no plugin by it.
+    /// JSON that belongs to no known dialect: it does not make the directory a plugin.
     Unknown,
-    /// No JSON that can be read: the folder is reported as a plugin that is broken, under the likelier dialect.
+    /// The file is not valid JSON. The directory is reported as a broken plugin of the more likely dialect.
     Unreadable,
 }
 
-/// Says what a root `plugin.json` is, from its bytes and from whether `index.ts` or `index.js` lies beside it.
-///
-/// # Source
-/// `design/manifest.md`, 2.1.
+/// Determines the dialect of a root `plugin.json` from its contents and from the presence of `index.ts` or `index.js`.
 pub fn classify(files: &dyn Files) -> Option<RootCheck> {
     let file = files.get("plugin.json")?;
     let entry = files.get("index.ts").is_some() || files.get("index.js").is_some();
@@ -44,7 +41,7 @@ pub fn classify(files: &dyn Files) -> Option<RootCheck> {
     })
 }
 
-/// A broken file that says `hostModules` is a broken HyperAgent plugin.
+/// Returns `true` if a broken file mentions `hostModules`, which makes it a broken HyperAgent plugin.
 fn mentions_host_modules(bytes: &[u8]) -> bool {
     let head = bytes.get(..Limits::standard().bytes()).unwrap_or(bytes);
     head.windows(13).any(|window| window == b"\"hostModules\"")
@@ -59,11 +56,10 @@ fn of_gnoma(root: &Node<'_>) -> RootCheck {
     if marked || (only && !members.is_empty()) { RootCheck::Gnoma } else { RootCheck::Unknown }
 }
 
-/// Finds the dialects whose main file is in the folder, in the order of the table.
+/// Finds the dialects whose main file is in the directory, in table order.
 ///
-/// A folder without a main file has none, whatever its folders are called: `skills/` or `commands/` alone do not make a
-/// plugin. A root `plugin.json` that is no JSON counts as gnoma, so that a broken plugin is reported and not passed
-/// over.
+/// A directory without a main file has none, even if it contains `skills/` or `commands/`. A root `plugin.json` that is
+/// not valid JSON counts as gnoma, so that a broken plugin is reported instead of skipped.
 #[must_use]
 pub fn find(files: &dyn Files) -> Vec<Dialect> {
     let root = classify(files);
@@ -80,17 +76,30 @@ pub fn find(files: &dyn Files) -> Vec<Dialect> {
     found
 }
 
-/// Reads one dialect of a plugin's files.
-///
-/// # Errors
-/// Every reason for which the files are refused, with file, JSON pointer, line and column; `manifest/missing-file`
-/// where the dialect's main file is not there.
+/// Reads the manifest of one dialect and everything that it declares.
 ///
 /// # Guarantees
-/// Any bytes give an answer; nothing is opened, run or looked up; the same files give the same answer.
+/// Any bytes produce a result. Nothing is opened, run or looked up outside `files`, and the same files produce the same
+/// result.
 ///
-/// # Source
-/// ADR-003 pins a manifest; gnoma and HyperAgent refuse an invalid one and go on with the others.
+/// # Errors
+/// Every reason to refuse the files, with file, JSON pointer, line and column. `manifest/missing-file` if the main file
+/// of the dialect does not exist.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{At, Dialect, MapFiles, read};
+///
+/// let files = MapFiles::new().with(".claude-plugin/plugin.json", r#"{"name": "greeter"}"#);
+/// let manifest = read(Dialect::Claude, &files, &At::folder("greeter"))?;
+/// assert_eq!(manifest.name(), "greeter");
+///
+/// let errors = read(Dialect::Codex, &files, &At::folder("greeter")).unwrap_err();
+/// assert_eq!(errors.first().code(), "manifest/missing-file");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+// ADR-003 pins a manifest. gnoma and HyperAgent refuse an invalid one and continue with the others; see
+// docs/source-documents.md.
 pub fn read(dialect: Dialect, files: &dyn Files, at: &At<'_>) -> Result<Manifest, ManifestErrors> {
     let mut ctx = Ctx::new(files, dialect, at);
     let mut meta = Meta::default();
@@ -99,7 +108,7 @@ pub fn read(dialect: Dialect, files: &dyn Files, at: &At<'_>) -> Result<Manifest
         Dialect::Gemini => gemini::read(&mut ctx, &mut meta),
         Dialect::Hyperagent => hyperagent::read(&mut ctx, &mut meta),
         Dialect::Gnoma => gnoma::read(&mut ctx, &mut meta),
-        Dialect::Jp => ctx.error_at(Ctx::whole(""), Code::MissingFile, "a registry entry has no folder"),
+        Dialect::Jp => ctx.error_at(Ctx::whole(""), Code::MissingFile, "a registry entry has no directory"),
         _ => claude::read(&mut ctx, &mut meta),
     }
     finish(ctx, meta)
@@ -108,7 +117,7 @@ pub fn read(dialect: Dialect, files: &dyn Files, at: &At<'_>) -> Result<Manifest
 pub(crate) fn finish(ctx: Ctx<'_>, meta: Meta) -> Result<Manifest, ManifestErrors> {
     let dialect = ctx.dialect;
     let main_file = dialect.main_file().filter(|file| ctx.read.contains(*file));
-    // Only these adapters merge an entry in; of the others it says nothing.
+    // The other adapters ignore the entry, so its digest must not be pinned for them.
     let merges = matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
     let entry = ctx.at.entry.filter(|_| merges).map(|entry| entry.canonical().to_owned());
     let Read { mut surface, notices, files } = ctx.finish()?;
@@ -119,17 +128,20 @@ pub(crate) fn finish(ctx: Ctx<'_>, meta: Meta) -> Result<Manifest, ManifestError
     Ok(Manifest { dialect, meta, surface, notices, main_file, files: files.into_iter().collect(), entry })
 }
 
-/// One dialect of a folder and what reading it gave.
+/// One dialect of a directory and the result of reading it.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "a dialect and its answer")]
+#[expect(clippy::exhaustive_structs, reason = "a dialect and its result")]
 pub struct Found {
     /// The dialect.
     pub dialect: Dialect,
-    /// What reading it gave.
+    /// The manifest, or the reasons to refuse it.
     pub manifest: Result<Manifest, ManifestErrors>,
 }
 
-/// Reads every dialect of a folder and compares them: `manifest/dialects-disagree`, `manifest/shadowed`.
+/// Reads every dialect of a directory and compares them.
+///
+/// Adds `manifest/dialects-disagree` if names or versions differ, and `manifest/shadowed` if a root `plugin.json` is
+/// not read.
 #[must_use]
 pub fn read_all(files: &dyn Files, at: &At<'_>) -> Vec<Found> {
     let dialects = find(files);
@@ -150,11 +162,11 @@ pub fn read_all(files: &dyn Files, at: &At<'_>) -> Vec<Found> {
                 manifest,
                 main,
                 Code::DialectsDisagree,
-                "another manifest in the folder has another name or version",
+                "another manifest in the directory has a different name or version",
             );
         }
         if shadowed {
-            add(manifest, "plugin.json", Code::Shadowed, "plugin.json of no known dialect is not read");
+            add(manifest, "plugin.json", Code::Shadowed, "plugin.json is not read: it matches no dialect");
         }
     }
     found

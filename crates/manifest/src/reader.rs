@@ -1,4 +1,4 @@
-//! What every adapter shares: a file being read, and what was found in it so far.
+//! The state that all adapters share: the open document, and the results so far.
 
 use std::collections::BTreeSet;
 
@@ -15,27 +15,27 @@ use crate::market::Entry;
 use crate::surface::{Layer, SurfaceItem};
 use crate::text::escape;
 
-/// Errors that are listed one by one.
+/// The number of errors that are reported one by one. A generated file can contain thousands.
 const LISTED: usize = 100;
-/// Things that run or enter a prompt, in one plugin.
+/// The limit of surface items per plugin, so that memory stays bounded.
 const ITEMS: usize = 10_000;
-/// Notices that are listed one by one.
+/// The number of warnings that are reported one by one.
 const NOTICES: usize = 1000;
 
-/// One file of JSON, or the entry of a marketplace file.
+/// A JSON file, or the entry of a marketplace file.
 pub(crate) struct Doc<'d> {
     pub(crate) file: &'d str,
     pub(crate) bytes: &'d [u8],
     pub(crate) root: Node<'d>,
     pub(crate) layer: Layer,
-    /// Where the bytes begin in the file.
+    /// The position of the first byte in the file.
     pub(crate) base: Base<'d>,
     marks: (usize, usize, usize),
-    /// Some of its text may be invisible.
+    /// `true` if the bytes can contain invisible characters.
     pub(crate) may_hide: bool,
 }
 
-/// Where the bytes of a document begin in their file.
+/// The position in its file at which a document begins.
 #[derive(Clone, Copy)]
 pub(crate) struct Base<'d> {
     pub(crate) offset: usize,
@@ -47,23 +47,23 @@ impl Base<'_> {
     pub(crate) const START: Self = Self { offset: 0, position: Position { line: 1, column: 1 }, pointer: "" };
 }
 
-/// How much a wrong type weighs.
+/// The level at which a value of the wrong type is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// The key says what runs, where it is, or who the plugin is.
+    /// An error, for keys that determine what runs, where it is, or which plugin it is.
     Error,
-    /// Anything else.
+    /// A notice, for all other keys.
     Notice,
 }
 
-/// What was found in the end.
+/// The surface, warnings and files of one plugin.
 pub(crate) struct Read {
     pub(crate) surface: Vec<SurfaceItem>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) files: BTreeSet<String>,
 }
 
-/// What was found so far.
+/// The state of reading one plugin.
 pub(crate) struct Ctx<'c> {
     pub(crate) files: &'c dyn Files,
     pub(crate) dialect: Dialect,
@@ -76,13 +76,13 @@ pub(crate) struct Ctx<'c> {
     more_errors: usize,
     more_notices: usize,
     overfull: bool,
-    /// The file belongs to no plugin: there is no tree in which programs and files are looked up.
+    /// `true` if the file belongs to no plugin, so there is no tree in which to look up programs and files.
     pub(crate) standalone: bool,
-    /// The event of the hook entry that is being read.
+    /// The event of the current hook entry.
     event: Option<String>,
-    /// How many of the errors are in hook entries.
+    /// The number of errors that occurred in hook entries.
     pub(crate) entry_errors: usize,
-    /// Paths that were looked through for prompt files or programs.
+    /// The paths that were already searched for prompts or programs, each with the purpose of the search.
     pub(crate) walked: BTreeSet<(String, &'static str)>,
 }
 
@@ -107,20 +107,20 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// Reads a file of the tree as JSON; the errors of the bytes are errors of the plugin.
+    /// Parses a file of the tree as JSON; errors in its bytes are errors of the plugin.
     pub(crate) fn open<'d>(&mut self, file: &'d str, bytes: &'d [u8]) -> Option<Doc<'d>> {
         self.read.insert(file.to_owned());
         self.open_as(file, bytes, Layer::Plugin, Base::START, json::parse(bytes, &Limits::standard()))
     }
 
-    /// Reads the marketplace entry, if there is one; its name is the plugin's.
+    /// Parses the marketplace entry, if there is one. Its name takes precedence over the manifest's name.
     pub(crate) fn open_entry(&mut self, own: Option<&str>) -> Option<(&'c Entry, Doc<'c>)> {
         let entry = self.at.entry?;
         let root = json::parse(entry.raw().as_bytes(), &Limits::market());
         let doc = self.open_as(entry.file(), entry.raw().as_bytes(), Layer::Entry, entry.base(), root)?;
         if let Some(own) = own.filter(|own| *own != entry.name()) {
             let (own, name) = (escape(own, 128), escape(entry.name(), 128));
-            let message = format!("the manifest says `{own}`, the entry `{name}`");
+            let message = format!("the manifest has the name `{own}`, the entry `{name}`");
             self.warning(&doc, doc.root.span(), Code::NameMismatch, message);
         }
         Some((entry, doc))
@@ -166,7 +166,9 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// Ends the reading of a file: hidden text is looked for, and offsets become lines and columns.
+    /// Closes a document: searches for hidden text, and turns offsets into lines and columns.
+    ///
+    /// Positions are computed here and not when an item is added: one pass over the bytes finds all of them.
     pub(crate) fn close(&mut self, doc: &Doc<'_>) {
         self.refuse_hidden_keys(doc, &doc.root);
         self.find_hidden(doc);
@@ -197,7 +199,7 @@ impl<'c> Ctx<'c> {
         Place { file: doc.file.to_owned(), pointer, span, position: None }
     }
 
-    /// The place of a whole file, or of a file that is not there.
+    /// Returns the place of a whole file, or of a file that does not exist.
     pub(crate) fn whole(file: &str) -> Place {
         Place { file: file.to_owned(), pointer: String::new(), span: Span::new(0, 0), position: None }
     }
@@ -248,7 +250,7 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// Reports a required key that is not there, at the object's opening bracket.
+    /// Reports a required key that is missing, at the opening bracket of its object.
     pub(crate) fn missing(&mut self, doc: &Doc<'_>, object: &Node<'_>, key: &str) {
         let mut place = Self::place(doc, object.span());
         place.pointer.push('/');
@@ -256,31 +258,31 @@ impl<'c> Ctx<'c> {
         self.error_at(place, Code::MissingKey, format!("expected the key `{key}`"));
     }
 
-    /// Warns of a file that is named and not there.
+    /// Warns about a declared file that does not exist.
     pub(crate) fn missing_file(&mut self, place: &Place, path: &str) {
-        let message = format!("`{}` is named and not in the tree", escape(path, 256));
+        let message = format!("`{}` is not in the tree", escape(path, 256));
         self.say_at(place.clone(), Code::SurfaceMissingFile, Weight::Warning, message);
     }
 
-    /// Marks an item whose program is named and does not exist: no pin covers what would run in its place.
+    /// Warns that the program of an item does not exist: a pin cannot cover what would run in its place.
     pub(crate) fn missing_program(&mut self, item: &mut SurfaceItem, path: &str) {
-        let message = format!("`{}` would be started, and is not in the tree", escape(path, 256));
+        let message = format!("the program `{}` is not in the tree", escape(path, 256));
         self.say_at(item.place.clone(), Code::SurfaceMissingProgram, Weight::Warning, message);
         item.coverage = item.coverage.worst(Coverage::Unresolved);
     }
 
-    /// Adds an item of the surface; a plugin that declares too many is refused, so that memory stays bounded.
+    /// Adds an item to the surface; a plugin with too many items is refused, so that memory stays bounded.
     pub(crate) fn add(&mut self, item: SurfaceItem) {
         if self.items.len() < ITEMS {
             return self.items.push(item);
         }
         if !core::mem::replace(&mut self.overfull, true) {
-            let message = format!("expected at most {ITEMS} things that run or enter a prompt");
+            let message = format!("expected at most {ITEMS} commands and prompts");
             self.error_at(item.place, Code::TooMany, message);
         }
     }
 
-    /// Reads an entry of hooks: an error in it removes its own items and none of an entry inside or next to it.
+    /// Reads one hook entry. An error in it removes the items of this entry and does not affect other entries.
     pub(crate) fn hook_entry(
         &mut self,
         doc: &Doc<'_>,
@@ -308,19 +310,19 @@ impl<'c> Ctx<'c> {
         self.more_errors
     }
 
-    /// As [`Self::finish`], where the errors were taken out and dealt with.
+    /// Finishes like [`Self::finish`], after the caller has taken and handled the errors.
     pub(crate) fn finish_notices(mut self) -> Result<Read, ManifestErrors> {
         self.more_errors = 0;
         self.finish()
     }
 
-    /// Gives the errors, where there are any; sorts the notices.
+    /// Sorts the results; returns the errors if there are any.
     pub(crate) fn finish(mut self) -> Result<Read, ManifestErrors> {
         let main = self.dialect.main_file().filter(|_| !self.standalone).unwrap_or_default();
         let place = Self::whole(main);
         if self.errors.is_empty() {
             if self.more_notices > 0 {
-                let message = format!("{} more notices", self.more_notices);
+                let message = count_of(self.more_notices, "more notice");
                 self.notices.push(Notice { code: Code::MoreErrors, weight: Weight::Notice, message, place });
             }
             self.notices.sort_by(|one, two| {
@@ -336,14 +338,19 @@ impl<'c> Ctx<'c> {
         self.errors
             .sort_by(|one, two| (&one.place.file, one.place.span).cmp(&(&two.place.file, two.place.span)));
         if self.more_errors > 0 {
-            let message = format!("{} more errors", self.more_errors);
+            let message = count_of(self.more_errors, "more error");
             self.errors.push(ManifestError::new(Code::MoreErrors, message, place));
         }
         Err(ManifestErrors { errors: self.errors })
     }
 }
 
-/// Whether bytes may stand for characters that cannot be seen; in ASCII, escapes are the only way.
+/// Formats a count with its noun in the right number.
+fn count_of(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Returns `true` if bytes can contain invisible characters. In ASCII, only escapes can.
 fn may_hide(bytes: &[u8]) -> bool {
     let escapes = |rest: &[u8]| matches!(rest.first(), Some(b'u' | b'U' | b'x' | b'b' | b'f' | b'e'));
     !bytes.is_ascii()

@@ -1,4 +1,4 @@
-//! Items that run something: their text is judged and what is wrong with it is said.
+//! Completes the items that run a command: judges it and reports problems.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::reader::{Ctx, Doc, Need};
 use crate::surface::{Fact, SurfaceItem, SurfaceKind};
 use crate::text::{ForeignText, escape};
 
-/// Where a command starts.
+/// The directory in which a command starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StartsIn {
-    /// Where the dialect says.
+    /// The default of the dialect.
     Default,
-    /// In the plugin's folder.
+    /// The plugin directory.
     Root,
 }
 
@@ -28,29 +28,29 @@ impl Ctx<'_> {
         if starts_in == StartsIn::Root { context.at_root() } else { context }
     }
 
-    /// Finishes an item that is a shell text.
+    /// Completes and adds an item with a shell text.
     pub(crate) fn run_text(&mut self, mut item: SurfaceItem, text: &str, starts_in: StartsIn) {
         let view = judge_command(text, &self.command_context(starts_in));
         item.run = shown_run(text, &view, self.dialect);
         if self.standalone {
-            // No word of the text names a file that a pin could cover.
+            // Without a tree, no word of the text can refer to a file that a pin covers.
             item.coverage = item.coverage.worst(Coverage::InlineShell);
             item.text = Some(ForeignText::new(text.to_owned()));
             return self.add(item);
         }
         if view.has_unquoted_root() && is_posix(&item) {
-            let message = format!("the root variable stands outside of quotes in `{}`", escape(text, 128));
+            let message = format!("the root variable is not quoted in `{}`", escape(text, 128));
             self.say_at(item.place.clone(), Code::UnquotedRoot, Weight::Warning, message);
         }
         if !is_posix(&item) {
-            // Another shell splits otherwise: the label is not better than for text that was not looked into.
+            // Other shells split words differently, so the POSIX judgment of the text cannot be trusted.
             item.coverage = Coverage::InlineShell;
         }
         item.text = Some(ForeignText::new(text.to_owned()));
         self.judged(item, &view);
     }
 
-    /// Finishes an item that is an argument list.
+    /// Completes and adds an item with an argument list.
     pub(crate) fn run_argv(&mut self, mut item: SurfaceItem, argv: Vec<String>, starts_in: StartsIn) {
         if self.standalone {
             item.coverage = item.coverage.worst(Coverage::PathBinary);
@@ -82,7 +82,7 @@ impl Ctx<'_> {
         for part in view.parts() {
             if let Some(path) = part.started().filter(|path| !self.has_program(path)) {
                 if item.kind == SurfaceKind::CommandShell || is_guarded(&item) {
-                    // An example in a document, or a command that asks first whether the file exists.
+                    // An example in a document, or a command that first tests whether the file exists.
                     self.missing_file(&item.place, path);
                     item.coverage = item.coverage.worst(Coverage::Unresolved);
                 } else {
@@ -94,7 +94,7 @@ impl Ctx<'_> {
         self.add(item);
     }
 
-    /// Whether a program exists under its name, or under one that its interpreter or system would try.
+    /// Returns `true` if a program exists, by its own name or by one that its interpreter or system tries.
     fn has_program(&self, path: &str) -> bool {
         const TRIED: [&str; 8] = [".js", ".mjs", ".cjs", ".json", "/index.js", ".exe", ".cmd", ".bat"];
         self.has(path) || TRIED.iter().any(|end| self.files.get(&format!("{path}{end}")).is_some())
@@ -104,7 +104,10 @@ impl Ctx<'_> {
         path.is_empty() || self.files.get(path).is_some() || self.files.under(path).next().is_some()
     }
 
-    /// Gemini replaces its own variables only; another `${…}` that looks like one of the host's is worth a word.
+    /// Reports variables that look like the host's own but are unknown to it.
+    ///
+    /// Hosts replace only their own variables, so such a name is usually a mistake. Other names belong to the
+    /// environment.
     fn check_variables(&mut self, item: &SurfaceItem) {
         let known: &[&str] = match self.dialect {
             Dialect::Gemini => &["extensionPath", "workspacePath"],
@@ -122,13 +125,13 @@ impl Ctx<'_> {
                 }
             };
             if hosts_own && !known.contains(&name.as_str()) {
-                let message = format!("the host replaces no variable `{}`", escape(name, 64));
+                let message = format!("the host does not know the variable `{}`", escape(name, 64));
                 self.say_at(item.place.clone(), Code::UnknownVariable, Weight::Notice, message);
             }
         }
     }
 
-    /// Reads a map of texts, as of environment or headers; numbers and booleans keep their text.
+    /// Reads a map of texts, such as environment variables or headers. Numbers and booleans keep their text.
     pub(crate) fn text_map(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> BTreeMap<String, String> {
         let mut map = BTreeMap::new();
         for member in self.object(doc, node, Need::Error) {
@@ -152,7 +155,7 @@ fn is_posix(item: &SurfaceItem) -> bool {
     item.fact("shell").is_none_or(|shell| matches!(shell, "bash" | "sh" | "zsh" | "dash" | "ksh"))
 }
 
-/// The words of a single call, or the whole text.
+/// Returns the words of a single command, or the whole text.
 fn shown_run(text: &str, view: &CommandView, dialect: Dialect) -> Vec<String> {
     let operators = split(text).iter().any(|token| !matches!(token, Token::Word(_)));
     match view.parts() {
@@ -171,7 +174,7 @@ fn without_root(word: &str, dialect: Dialect) -> String {
     word.to_owned()
 }
 
-/// Keeps what is not read otherwise, so that the surface text shows a change of it.
+/// Stores the remaining keys, so that a change of one of them changes the surface text.
 pub(crate) fn keep_rest(item: &mut SurfaceItem, node: &Node<'_>, but: &[&str]) {
     for member in node.members().unwrap_or_default() {
         if !but.contains(&member.key()) {
@@ -180,7 +183,7 @@ pub(crate) fn keep_rest(item: &mut SurfaceItem, node: &Node<'_>, but: &[&str]) {
     }
 }
 
-/// Keeps one value as canonical JSON.
+/// Stores one value as canonical JSON.
 pub(crate) fn keep(item: &mut SurfaceItem, key: &str, node: &Node<'_>) {
     if let Fact::Map(rest) = item.facts.entry("other").or_insert_with(|| Fact::Map(BTreeMap::new())) {
         let text = rest.entry(key.to_owned()).or_default();
@@ -189,7 +192,7 @@ pub(crate) fn keep(item: &mut SurfaceItem, key: &str, node: &Node<'_>) {
     }
 }
 
-/// The text of a scalar, as written.
+/// Returns a string without its quotes, and any other value as canonical JSON.
 pub(crate) fn scalar_text(node: &Node<'_>) -> String {
     match node.value() {
         Value::String(text) => text.to_string(),
@@ -201,7 +204,7 @@ pub(crate) fn scalar_text(node: &Node<'_>) -> String {
     }
 }
 
-/// Whether a command checks that its program exists, or goes on without it.
+/// Returns `true` if a command checks that its program exists, or continues without it.
 fn is_guarded(item: &SurfaceItem) -> bool {
     const GUARDS: [&str; 8] =
         ["[ -", "[[ -", "test -", "command -v", "|| true", "|| :", "|| exit 0", "2>/dev/null ||"];

@@ -1,4 +1,4 @@
-//! MCP servers, language servers, monitors.
+//! Reads MCP servers, language servers and monitors.
 
 use crate::code::Code;
 use crate::coverage::Coverage;
@@ -11,6 +11,7 @@ use crate::surface::{Fact, Origin, SurfaceItem, SurfaceKind};
 use crate::text::escape;
 use crate::url::host_of;
 
+/// The keys of a server that are read on their own; the others are stored as written.
 const READ: &[&str] = &[
     "args",
     "command",
@@ -25,7 +26,7 @@ const READ: &[&str] = &[
     "url",
 ];
 
-/// Which list of servers it is.
+/// The list of servers that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Servers {
     Mcp,
@@ -44,7 +45,7 @@ impl Servers {
 }
 
 impl Ctx<'_> {
-    /// Reads the value of `mcpServers`, `lspServers` or `monitors`: path, list of paths, inline.
+    /// Reads the value of `mcpServers`, `lspServers` or `monitors`: a path, a list of paths, or inline servers.
     pub(crate) fn servers_key(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Servers) {
         match node.value() {
             Value::String(_) => self.servers_path(doc, node, which),
@@ -72,7 +73,7 @@ impl Ctx<'_> {
             self.glob(doc, node);
             let mut item = SurfaceItem::new(SurfaceKind::McpServer, path.path, place, doc.layer);
             item.coverage = Coverage::Unresolved;
-            "a pattern in place of a path".clone_into(&mut item.why);
+            "a pattern instead of a path".clone_into(&mut item.why);
             return self.add(item);
         }
         if has_ending(&path.path, ".mcpb") || has_ending(&path.path, ".dxt") {
@@ -84,13 +85,13 @@ impl Ctx<'_> {
         match self.files.get(&path.path) {
             Some(file) => self.servers_file(&path.path, file.bytes, which, Origin::Declared),
             None if self.files.under(&path.path).next().is_some() => {
-                self.error(doc, node.span(), Code::Type, "expected a file, got a folder");
+                self.error(doc, node.span(), Code::Type, "expected a file, got a directory");
             }
             None => self.missing_file(&place, &path.path),
         }
     }
 
-    /// A packed server: the pin covers the archive, and what is in it is not looked at.
+    /// Adds a packaged server. The pin covers the archive; its contents are not inspected.
     fn bundle(&mut self, place: &crate::Place, doc: &Doc<'_>, path: &str) {
         let mut item = SurfaceItem::new(SurfaceKind::McpServer, path, place.clone(), doc.layer);
         item.coverage = Coverage::Unresolved;
@@ -102,7 +103,7 @@ impl Ctx<'_> {
         self.add(item);
     }
 
-    /// Reads the standard file, if it is there.
+    /// Reads the standard file, if it exists and was not read before.
     pub(crate) fn standard_servers(&mut self, file: &str, which: Servers) {
         let fresh = !self.walked.contains(&(file.to_owned(), which.wrapper()));
         if let Some(view) = self.files.get(file).filter(|_| fresh) {
@@ -123,7 +124,7 @@ impl Ctx<'_> {
         self.close(&doc);
     }
 
-    /// `{mcpServers: {…}}`, or the bare map of servers.
+    /// Reads `{mcpServers: {…}}`, or the map of servers without this key.
     fn servers_inline(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Servers, origin: Origin) {
         let members = node.members().unwrap_or_default();
         let wrapped = node.get(which.wrapper());
@@ -149,7 +150,7 @@ impl Ctx<'_> {
                 self.server(doc, member, which, origin);
             } else if member.key() != "$schema" {
                 let message = format!(
-                    "unknown key `{}`: no server with command, url or type",
+                    "unknown key `{}`: not a server with command, url or type",
                     escape(member.key(), 64)
                 );
                 self.unknown_key(doc, member, message);
@@ -172,7 +173,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// One MCP server.
+    /// Adds one MCP server, local or remote.
     pub(crate) fn mcp(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str, origin: Origin) {
         let url = node.get("url").or_else(|| node.get("httpUrl"));
         self.headers_helper(doc, node, name, origin);
@@ -180,12 +181,7 @@ impl Ctx<'_> {
             && let Some(member) =
                 node.members().and_then(|all| all.iter().find(|member| member.key() == "trust"))
         {
-            self.notice(
-                doc,
-                member.key_span(),
-                Code::NotHonored,
-                "the host does not honor `trust` in an extension",
-            );
+            self.notice(doc, member.key_span(), Code::NotHonored, "the host ignores `trust` in an extension");
         }
         match (url, node.get("command")) {
             (None, Some(_)) => self.program(doc, node, SurfaceKind::McpServer, name, origin),
@@ -199,7 +195,7 @@ impl Ctx<'_> {
                 item.why = escape(host_of(&text), 256);
                 item.run = vec![text];
                 self.add(item);
-                // Which of the two the host takes cannot be told: both are shown.
+                // The text does not show which of the two the host uses, so both are added.
                 if command.is_some() {
                     self.program(doc, node, SurfaceKind::McpServer, name, origin);
                 }
@@ -245,7 +241,7 @@ impl Ctx<'_> {
         item
     }
 
-    /// A server that is started: program and arguments, no shell.
+    /// Adds a server that is started as a program with arguments, without a shell.
     fn program(&mut self, doc: &Doc<'_>, node: &Node<'_>, kind: SurfaceKind, name: &str, origin: Origin) {
         let Some(command) = node.get("command") else {
             return self.missing(doc, node, "command");
@@ -266,7 +262,7 @@ impl Ctx<'_> {
         self.run_argv(item, argv, starts_in);
     }
 
-    /// `headersHelper` of a server or of a catalog entry: a command.
+    /// Adds the `headersHelper` command of a server or a catalog entry.
     pub(crate) fn headers_helper(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str, origin: Origin) {
         let Some(helper) = node.get("headersHelper") else { return };
         if let Some(text) = self.plain(doc, helper, Need::Error) {
@@ -281,7 +277,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// `{name, command, description, when}`.
+    /// Reads a monitor: `{name, command, description, when}`.
     fn monitor(&mut self, doc: &Doc<'_>, node: &Node<'_>, origin: Origin) {
         let members = self.object(doc, node, Need::Error);
         self.keys(
@@ -310,7 +306,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Reads servers under a key that resembles `mcpServers`.
+    /// Reads servers from the keys `mcp` and `mcp_servers`, which resemble `mcpServers`.
     pub(crate) fn misnamed_servers(&mut self, doc: &Doc<'_>) {
         for member in doc.root.members().unwrap_or_default() {
             if matches!(member.key(), "mcp" | "mcp_servers") {
@@ -321,7 +317,9 @@ impl Ctx<'_> {
         }
     }
 
-    /// `mcp: {server: path}` and `mcp_servers: [{name, command, args, env}]`: no host documents them, they are shown all the same.
+    /// Reads `mcp: {server: path}` and `mcp_servers: [{name, command, args, env}]`.
+    ///
+    /// No host documents these keys, but a host that does read them would start the servers, so they are shown.
     fn loose_servers(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
         match node.value() {
             Value::Array(items) => {
@@ -351,7 +349,7 @@ fn transport_of(url: &str) -> String {
     if url.starts_with("ws:") || url.starts_with("wss:") { "ws".to_owned() } else { "http".to_owned() }
 }
 
-/// Adds the names of the variables in a value that the host puts in.
+/// Adds the names of the variables that the host expands in a value.
 pub(crate) fn note_variables(item: &mut SurfaceItem, value: &str, dialect: Dialect) {
     let mut rest = value;
     while let Some((_, after)) = rest.split_once('$') {

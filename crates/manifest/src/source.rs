@@ -1,4 +1,4 @@
-//! Where a marketplace says that a plugin comes from.
+//! The sources from which a marketplace installs its plugins.
 
 use crate::code::Code;
 use crate::json::{Node, Value};
@@ -8,17 +8,17 @@ use crate::reader::{Ctx, Doc, Need};
 use crate::text::escape;
 use crate::url::{has_credentials, scheme};
 
-/// Whether a source that runs a program to fetch the plugin is taken.
+/// The treatment of sources that run a program to fetch the plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a host takes them or it does not")]
+#[expect(clippy::exhaustive_enums, reason = "a host accepts command sources or it does not")]
 pub enum CommandSources {
-    /// `market/command-source`.
+    /// A command source is refused with `market/command-source`.
     Refused,
-    /// The host has decided to run such programs.
+    /// A command source is accepted, because the host has decided to run such programs.
     Allowed,
 }
 
-/// A repository and a place in it.
+/// A remote repository, with an optional directory, reference and commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Remote {
     pub(crate) url: String,
@@ -28,49 +28,49 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Gives the URL, or `owner/repo` of GitHub.
+    /// Returns the URL, or `owner/repo` for GitHub.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Gives the folder in the repository.
+    /// Returns the directory inside the repository.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
-    /// Gives the branch or tag.
+    /// Returns the branch or tag.
     #[must_use]
     pub fn reference(&self) -> Option<&str> {
         self.reference.as_deref()
     }
 
-    /// Gives the commit.
+    /// Returns the commit.
     #[must_use]
     pub fn sha(&self) -> Option<&str> {
         self.sha.as_deref()
     }
 }
 
-/// Where a plugin comes from.
+/// The source of a plugin in a marketplace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// A folder, relative to the marketplace's root; empty for the root itself.
+    /// A directory, relative to the marketplace root; empty for the root itself.
     Local {
-        /// The folder.
+        /// The directory.
         path: String,
     },
     /// A repository by URL.
     Url(Remote),
-    /// A folder of a repository.
+    /// A directory of a repository.
     GitSubdir(Remote),
-    /// A repository of GitHub, `owner/repo`.
+    /// A GitHub repository, `owner/repo`.
     Github(Remote),
-    /// A repository of git.
+    /// A git repository.
     Git(Remote),
-    /// A package of npm.
+    /// An npm package.
     Npm {
         /// The package.
         package: String,
@@ -91,30 +91,30 @@ pub enum Source {
         /// The command as written.
         command: String,
     },
-    /// A kind that is not documented.
+    /// A kind of source that is not documented.
     Unknown {
         /// The kind as written.
         kind: String,
     },
 }
 
-/// How far a source is fixed.
+/// How firmly a source identifies the code that it delivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "a new level must stop every host from building")]
 pub enum Pinning {
-    /// By a digest.
+    /// A digest or commit identifies the code.
     Immutable,
-    /// By an exact version, which the index could serve differently.
+    /// An exact version, for which the index could deliver different code later.
     Version,
-    /// By nothing that stays.
+    /// A branch, tag, range or default, which can change at any time.
     Floating,
-    /// It lies beside the marketplace file.
+    /// A directory next to the marketplace file.
     Local,
 }
 
 impl Pinning {
-    /// Gives the word that reports use.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -127,7 +127,7 @@ impl Pinning {
 }
 
 impl Source {
-    /// Says how far the source is fixed.
+    /// Returns how firmly the source identifies the code.
     pub fn pinning(&self) -> Pinning {
         let digest = |there: bool| if there { Pinning::Immutable } else { Pinning::Floating };
         match self {
@@ -141,7 +141,7 @@ impl Source {
         }
     }
 
-    /// Gives the word of the kind.
+    /// Returns the kind, as written in the marketplace file.
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {
@@ -174,10 +174,8 @@ impl Source {
         };
         let unknown = matches!(source, Self::Unknown { .. });
         if source.pinning() == Pinning::Floating && !unknown {
-            let message = format!(
-                "the source ({}) is fixed by no digest and no exact version",
-                escape(source.kind(), 32)
-            );
+            let message =
+                format!("the source ({}) has no digest and no exact version", escape(source.kind(), 32));
             ctx.notice(doc, node.span(), Code::MarketFloatingSource, message);
         }
         Some(source)
@@ -188,10 +186,8 @@ impl Source {
         let path = match crate::path::clean_path(&text, &[]) {
             Ok(path) => path,
             Err(code) => {
-                let message = format!(
-                    "expected a path inside of the marketplace's folder, got `{}`",
-                    escape(&text, 128)
-                );
+                let message =
+                    format!("expected a path inside the marketplace directory, got `{}`", escape(&text, 128));
                 ctx.error(doc, node.span(), code, message);
                 return None;
             }
@@ -287,14 +283,14 @@ impl<'r, 'd> Reader<'r, '_, 'd> {
             return None;
         }
         if scheme(&text).is_some_and(|scheme| matches!(scheme.as_str(), "http" | "file" | "git" | "ftp")) {
-            let message = format!("`{}` is neither https nor ssh", escape(&text, 128));
+            let message = format!("the URL `{}` is not https or ssh", escape(&text, 128));
             self.ctx.warning(self.doc, span, Code::MarketInsecureUrl, message);
         }
         Some(text)
     }
 
-    /// `Some(None)` for an absent digest, `None` for a bad one.
-    #[expect(clippy::option_option, reason = "absent and refused are two answers")]
+    /// Returns `Some(None)` if the digest is absent, and `None` if it is invalid.
+    #[expect(clippy::option_option, reason = "absent and refused are different results")]
     fn digest(&mut self, key: &str, lengths: &[usize]) -> Option<Option<String>> {
         let Some(node) = self.node.get(key) else { return Some(None) };
         let text = self.ctx.plain(self.doc, node, Need::Error)?;
@@ -303,7 +299,7 @@ impl<'r, 'd> Reader<'r, '_, 'd> {
         }
         let lengths: Vec<String> = lengths.iter().map(ToString::to_string).collect();
         let message =
-            format!("expected {} lower-case hex digits, got `{}`", lengths.join(" or "), escape(text, 80));
+            format!("expected {} lowercase hex digits, got `{}`", lengths.join(" or "), escape(text, 80));
         self.ctx.error(self.doc, node.span(), Code::MarketSha, message);
         None
     }
@@ -320,7 +316,7 @@ impl<'r, 'd> Reader<'r, '_, 'd> {
                     Ok(path) => Some(path.path),
                     Err(code) => {
                         let message =
-                            format!("expected a path inside of the repository, got `{}`", escape(&text, 128));
+                            format!("expected a path inside the repository, got `{}`", escape(&text, 128));
                         self.ctx.error(self.doc, node.span(), code, message);
                         return None;
                     }
@@ -334,7 +330,7 @@ impl<'r, 'd> Reader<'r, '_, 'd> {
         };
         let sha = self.digest("sha", &[40, 64])?;
         let reference = self.text("ref", Wanted::Optional);
-        // A URL that is the marketplace's own folder is a local source.
+        // A URL that names the marketplace's own directory is a local source.
         if kind == "url" && matches!(url.as_str(), "." | "./") {
             return Some(Source::Local { path: join(root, path.as_deref().unwrap_or_default()) });
         }

@@ -1,4 +1,4 @@
-//! Everything of a plugin that can run or enter a prompt.
+//! The execution surface: everything in a plugin that can run or reach a prompt.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -10,10 +10,7 @@ use crate::text::ForeignText;
 
 macro_rules! kinds {
     ($($name:ident, $word:literal, $doc:literal;)*) => {
-        /// What sort of thing an item of the surface is.
-        ///
-        /// # Source
-        /// `design/manifest.md`, 2.6.
+        /// The kind of an item of the execution surface.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[expect(clippy::exhaustive_enums, reason = "a new kind must stop every host from building")]
         pub enum SurfaceKind {
@@ -21,10 +18,10 @@ macro_rules! kinds {
         }
 
         impl SurfaceKind {
-            /// Every kind, in the order of reports.
+            /// Every kind, in report order.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Gives the word that reports use.
+            /// Returns the name used in reports.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
@@ -34,24 +31,24 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Hook, "hook", "A handler of a host's event.";
+    Hook, "hook", "A handler of a host event.";
     McpServer, "mcp-server", "An MCP server, local or remote.";
     LspServer, "lsp-server", "A language server.";
     Monitor, "monitor", "A command whose output the host watches.";
-    HeadersHelper, "headers-helper", "A command that is run for the headers of a server.";
-    StatusLine, "status-line", "A command whose output is shown.";
-    Bin, "bin", "A file that goes on PATH.";
-    Workflow, "workflow", "A script of `workflows/`.";
-    Entry, "entry", "The source that HyperAgent loads.";
-    HostModule, "host-module", "A module that the entry may register.";
+    HeadersHelper, "headers-helper", "A command that produces the headers of a server.";
+    StatusLine, "status-line", "A command whose output the host displays.";
+    Bin, "bin", "A file that the host adds to PATH.";
+    Workflow, "workflow", "A script in `workflows/`.";
+    Entry, "entry", "The source file that HyperAgent loads.";
+    HostModule, "host-module", "A module that the HyperAgent entry file may register.";
     CommandShell, "command-shell", "Shell text that runs when a prompt is built.";
-    Shared, "shared", "A file outside of the folder that the entry imports.";
-    Binary, "binary", "A binary that a registry entry names.";
+    Shared, "shared", "A file outside the plugin directory that the entry file imports.";
+    Binary, "binary", "A binary of a registry entry.";
     App, "app", "A remote app.";
-    Channel, "channel", "A server that may write into the conversation.";
-    Dependency, "dependency", "Another plugin by name.";
-    Settings, "settings", "Settings by name.";
-    Prompt, "prompt", "Text that enters a model.";
+    Channel, "channel", "A server that can write into the conversation.";
+    Dependency, "dependency", "Another plugin, by name.";
+    Settings, "settings", "A setting, by name.";
+    Prompt, "prompt", "Text that reaches a model.";
 }
 
 impl fmt::Display for SurfaceKind {
@@ -60,39 +57,39 @@ impl fmt::Display for SurfaceKind {
     }
 }
 
-/// Whether the manifest names an item or it lies in a standard folder.
+/// How an item of the surface was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "an item is named or it is not")]
+#[expect(clippy::exhaustive_enums, reason = "an item is declared or it is not")]
 pub enum Origin {
-    /// Named by the manifest, the entry, or a file that they name.
+    /// Declared by the manifest, by the marketplace entry, or by a file that one of them declares.
     Declared,
-    /// Found in a standard folder or file.
+    /// Found in a standard directory or file.
     Found,
 }
 
-/// Which of the two layers of a plugin says so.
+/// The layer of a plugin that declares an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the tree and the marketplace entry are the only layers")]
 pub enum Layer {
-    /// The plugin's own files.
+    /// The files of the plugin.
     Plugin,
-    /// The marketplace entry, whose bytes are not in the tree.
+    /// The marketplace entry, whose bytes are not in the plugin directory.
     Entry,
 }
 
-/// A further fact about an item.
+/// An additional fact about an item, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "text, list and map are what manifests have")]
+#[expect(clippy::exhaustive_enums, reason = "manifests contain texts, lists and maps")]
 pub enum Fact {
     /// One text.
     Text(String),
     /// Several texts, in order.
     List(Vec<String>),
-    /// Texts by name; the values of environment and headers among them.
+    /// Texts by name, including the values of environment variables and headers.
     Map(BTreeMap<String, String>),
 }
 
-/// One thing that can run or enter a prompt.
+/// One item of the execution surface: a command, a prompt, or something that leads to one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurfaceItem {
     pub(crate) kind: SurfaceKind,
@@ -131,94 +128,95 @@ impl SurfaceItem {
         }
     }
 
-    /// Gives the kind.
+    /// Returns the kind of the item.
     #[must_use]
     pub const fn kind(&self) -> SurfaceKind {
         self.kind
     }
 
-    /// Gives the name: of a server, a file, an event. It is the plugin's own word.
+    /// Returns the name that the plugin uses, such as a server name, a file or an event.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the place.
+    /// Returns the place that declares the item.
     #[must_use]
     pub const fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Says which layer it comes from.
+    /// Returns the layer that declares the item.
     #[must_use]
     pub const fn layer(&self) -> Layer {
         self.layer
     }
 
-    /// Says whether it was named or found.
+    /// Returns whether the item is declared or was found in a standard place.
     #[must_use]
     pub const fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Gives the command text or the prompt text as written; absent where a file or an argument list says it.
+    /// Returns the command or prompt as written; `None` if the item is a file or an argument list.
     #[must_use]
     pub const fn text(&self) -> Option<&ForeignText> {
         self.text.as_ref()
     }
 
-    /// Gives the argument list as written; empty where it is a command text.
+    /// Returns the argument list as written; empty if the item is a command text.
     #[must_use]
     pub fn argv(&self) -> &[String] {
         &self.argv
     }
 
-    /// Gives what would run, for a report: the words of a single command, root variables left out, or the whole text.
+    /// Returns the command for reports: the words of a single command without root variables, or the whole text.
     #[must_use]
     pub fn run(&self) -> &[String] {
         &self.run
     }
 
-    /// Gives the files of the tree that it names, sorted.
+    /// Returns the files of the tree that the item refers to, sorted.
     #[must_use]
     pub fn files(&self) -> &[String] {
         &self.files
     }
 
-    /// Gives the names of the environment variables that it reads, sorted. Values are never looked up.
+    /// Returns the names of the environment variables that the item reads, sorted. Values are never read.
     #[must_use]
     pub fn reads_env(&self) -> &[String] {
         &self.reads_env
     }
 
-    /// Gives how far a pin covers it.
+    /// Returns how much of the item a pin covers.
     pub const fn coverage(&self) -> Coverage {
         self.coverage
     }
 
-    /// Names what the label is about.
+    /// Returns the reason for the coverage: a program, script or reference, or an explanation.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.why
     }
 
-    /// Says whether the plugin itself has it switched off.
+    /// Returns `true` if the plugin itself disables the item.
     #[must_use]
     pub const fn is_off(&self) -> bool {
         self.off
     }
 
-    /// Gives the further facts: `event`, `matcher`, `handler`, `timeout`, `transport`, `url`, `cwd`, `env`, `headers`, …
+    /// Returns the additional facts: `event`, `matcher`, `handler`, `timeout`, `transport`, `url`, `cwd`, `env`,
+    /// `headers`, …
     ///
-    /// A hook of gnoma also has `fail_open`, `phase`, `priority`, `on_failure`, and `env` as a list of names. `other` maps
-    /// the remaining keys to canonical JSON, among them a `matcher` that is not a string and a `timeout` that is not a
-    /// number.
+    /// A hook of gnoma also has `fail_open`, `phase`, `priority`, `on_failure`, and `env` as a list of names. `other`
+    /// maps the remaining keys to canonical JSON, among them a `matcher` that is not a string and a `timeout` that is
+    /// not a number.
     #[must_use]
     pub const fn facts(&self) -> &BTreeMap<&'static str, Fact> {
         &self.facts
     }
 
-    /// Gives one fact that is a text.
+    /// Returns one fact if its value is a text.
     #[must_use]
     pub fn fact(&self, name: &str) -> Option<&str> {
         match self.facts.get(name) {
@@ -227,13 +225,13 @@ impl SurfaceItem {
         }
     }
 
-    /// Gives the event of a hook.
+    /// Returns the event of a hook.
     #[must_use]
     pub fn event(&self) -> Option<&str> {
         self.fact("event")
     }
 
-    /// Writes the line that the surface digest is taken over; places are left out, so that moving a line changes nothing.
+    /// Returns the item's line of the surface digest. It contains no positions, so moving an item changes nothing.
     pub(crate) fn line(&self) -> String {
         let mut out = String::from("{");
         let mut first = true;

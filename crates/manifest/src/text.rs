@@ -1,14 +1,14 @@
-//! Text of strangers: shown escaped or not at all.
+//! Text from plugins: it is shown escaped or not at all.
 
 use core::fmt;
 
-/// Text that a plugin's author wrote.
+/// Text written by the author of a plugin.
 ///
-/// It has no `Display`: it may hold escape sequences for a terminal or instructions for a model. The two ways out
-/// say what they give.
-///
-/// # Source
-/// HyperAgent puts the description of every discovered plugin into the system message; this closes it.
+/// The type does not implement `Display`, because the text can contain escape sequences for a terminal or instructions
+/// for a model. [`escaped`](Self::escaped) and [`as_untrusted`](Self::as_untrusted) name the two ways to use it.
+
+// HyperAgent puts the description of every discovered plugin into the system message; this type prevents that by
+// accident. See docs/source-documents.md.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignText(String);
 
@@ -19,13 +19,13 @@ impl ForeignText {
         Self(text)
     }
 
-    /// Gives it on one line for a person: control, invisible and bidirectional characters are escaped.
+    /// Returns the text on one line; control, invisible and bidirectional characters are escaped.
     #[must_use]
     pub fn escaped(&self) -> String {
         escape(&self.0, usize::MAX)
     }
 
-    /// Gives it as written. Whoever takes it answers for where it goes.
+    /// Returns the text as written. The caller is responsible for where it is used.
     #[must_use]
     pub fn as_untrusted(&self) -> &str {
         &self.0
@@ -38,7 +38,7 @@ impl fmt::Debug for ForeignText {
     }
 }
 
-/// Escapes what a terminal or a reader could be misled by, and cuts after `most` characters, saying how many more.
+/// Escapes characters that can mislead a terminal or a reader, and truncates after `most` characters.
 pub(crate) fn escape(text: &str, most: usize) -> String {
     if text.len() <= most && is_plain(text) {
         return text.to_owned();
@@ -63,8 +63,7 @@ pub(crate) fn escape(text: &str, most: usize) -> String {
     out
 }
 
-/// Says whether a character cannot be seen or changes the order of others: categories Cc and Cf, but for tab, CR
-/// and LF.
+/// Returns `true` if a character is invisible or reorders others: categories Cc and Cf without tab, CR and LF.
 pub(crate) const fn is_hidden(character: char) -> bool {
     matches!(
         character,
@@ -84,13 +83,13 @@ pub(crate) const fn is_hidden(character: char) -> bool {
     )
 }
 
-/// Finds the first hidden character; in free text a joiner between two parts of an emoji is none.
+/// Returns the first hidden character. In free text, a joiner between two parts of an emoji does not count.
 pub(crate) fn hidden_in(text: &str, joiners: Joiners) -> Option<char> {
     if is_plain(text) {
         return None;
     }
     let hidden = text.char_indices().find(|(at, character)| {
-        // Letters, digits and signs of ASCII are most of a text.
+        // Most characters are printable ASCII, so this test comes first.
         if matches!(character, ' '..='~') || !is_hidden(*character) {
             return false;
         }
@@ -103,21 +102,21 @@ pub(crate) fn hidden_in(text: &str, joiners: Joiners) -> Option<char> {
     hidden.map(|(_, character)| character)
 }
 
-/// Says whether a text has nothing but the characters of ASCII that show; many bytes at a time.
+/// Returns `true` if a text consists of printable ASCII. Whole chunks are tested so that the compiler vectorizes.
 fn is_plain(text: &str) -> bool {
     text.as_bytes()
         .chunks(64)
         .all(|chunk| chunk.iter().fold(true, |plain, byte| plain & (0x20..0x7F).contains(byte)))
 }
 
-/// Whether U+200D may stand inside an emoji.
+/// The treatment of U+200D, which is invisible and also joins the parts of an emoji.
 #[derive(Clone, Copy)]
 pub(crate) enum Joiners {
     InEmoji,
     Never,
 }
 
-/// The blocks from which emoji sequences are put together, the variation selector and the skin tones among them.
+/// Returns `true` for a character of the blocks used in emoji, variation selector and skin tones included.
 const fn is_emoji_part(character: char) -> bool {
     matches!(
         character,

@@ -1,6 +1,6 @@
-//! As much of a URL as a judgement needs.
+//! A minimal URL parser: host, scheme and credentials.
 
-/// Gives the host of a URL, or the whole text where it has none.
+/// Returns the host of a URL, or the whole text if it does not have one.
 pub(crate) fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
@@ -9,18 +9,18 @@ pub(crate) fn host_of(url: &str) -> &str {
     port.map_or(host, |(host, _)| host)
 }
 
-/// Says whether a URL holds a user or a password.
+/// Returns `true` if a URL contains a user name or a password.
 pub(crate) fn has_credentials(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
     match authority.rsplit_once('@') {
-        // `ssh://git@host` names the account that every client uses, and no secret.
+        // In `ssh://git@host`, the user is the shared account of all clients and not a secret.
         Some((user, _)) => user.contains(':') || !matches!(scheme, "ssh" | "git+ssh"),
         None => false,
     }
 }
 
-/// Gives the scheme in lower case.
+/// Returns the scheme in lowercase.
 pub(crate) fn scheme(url: &str) -> Option<String> {
     url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase())
 }

@@ -1,10 +1,10 @@
-//! Single words: arguments without a shell, names of programs, what a word puts in.
+//! Single words: arguments without a shell, program names, and command substitutions.
 
 use super::shell::{Piece, Word, split};
 use super::simple::{Simple, commands};
 use super::words::FETCHERS;
 
-/// An argument is one word whatever is in it; hosts put variables into it all the same.
+/// Parses an argument that no shell splits, but in which the host still expands variables.
 pub(super) fn plain_argument(text: &str) -> Word {
     let mut word = Word { pieces: Vec::new(), quoted: true };
     let mut rest = text;
@@ -14,7 +14,7 @@ pub(super) fn plain_argument(text: &str) -> Word {
             word.pieces.push(Piece::Text(before.to_owned()));
         }
         let tail = after.get(1..).unwrap_or_default();
-        // A name has no great length; without the limit, many openings would each look through the rest.
+        // Variable names are short. Without the limit, many `${` would each search the rest of the text.
         let closes = tail.bytes().take(128).any(|byte| byte == b'}');
         let braced = tail.strip_prefix('{').filter(|_| closes).and_then(|inner| inner.split_once('}'));
         let name = tail.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
@@ -51,7 +51,7 @@ fn join_texts(word: Word) -> Word {
     Word { pieces, quoted: word.quoted }
 }
 
-/// The last part of a program's path, without `.exe`, `.cmd` or `.bat`.
+/// Returns the last component of a program's path, without `.exe`, `.cmd` or `.bat`.
 pub(super) fn base_name(name: &str) -> &str {
     let base = name.rsplit(['/', '\\']).next().filter(|base| !base.is_empty()).unwrap_or(name);
     let (stem, ending) = base.rsplit_once('.').unwrap_or((base, ""));
@@ -59,7 +59,7 @@ pub(super) fn base_name(name: &str) -> &str {
     if starts && !stem.is_empty() { stem } else { base }
 }
 
-/// Says whether a word puts in the output of a program that fetches.
+/// Returns `true` if a word contains the output of a program that downloads.
 pub(super) fn fetches(word: &Word) -> bool {
     word.pieces.iter().any(|piece| match piece {
         Piece::Command(text) => commands(split(text)).simple.iter().any(is_fetcher),
@@ -67,6 +67,7 @@ pub(super) fn fetches(word: &Word) -> bool {
     })
 }
 
+/// Returns `true` if a command calls a program that downloads, directly or as an argument.
 pub(super) fn is_fetcher(one: &Simple) -> bool {
     one.words.iter().any(|word| word.literal().is_some_and(|name| FETCHERS.contains(&base_name(&name))))
 }

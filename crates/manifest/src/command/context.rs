@@ -1,4 +1,4 @@
-//! What is known beside a command, and what a judgement gives.
+//! The context of a command, and the result of judging one.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::files::Files;
 
 use super::shell::{Piece, Word};
 
-/// What is known beside the text of a command.
+/// The context of a command: the root variables, the base of relative paths, and the plugin's files.
 #[derive(Clone, Copy)]
 pub struct CommandContext<'a> {
     pub(super) roots: &'a [&'a str],
@@ -28,7 +28,7 @@ impl core::fmt::Debug for CommandContext<'_> {
 }
 
 impl<'a> CommandContext<'a> {
-    /// Takes the root variables and the meaning of relative paths from a dialect.
+    /// Creates a context with the root variables and relative paths of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         let relative = dialect.relative();
@@ -41,25 +41,25 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Adds the plugin's files: a script's first line and lock files are then looked at.
+    /// Sets the plugin's files, which provide the first lines of scripts, and the lockfiles of packages.
     #[must_use]
     pub const fn with_files(self, files: &'a dyn Files) -> Self {
         Self { files: Some(files), ..self }
     }
 
-    /// Adds the root-level names that the digest leaves out: what lies there is not in the tree.
+    /// Sets the top-level names that the digest excludes; files inside them do not count as files of the tree.
     #[must_use]
     pub const fn with_excluded(self, names: &'a [&'a str]) -> Self {
         Self { excluded: names, ..self }
     }
 
-    /// Says that the command starts in the plugin's folder.
+    /// Sets the plugin directory as the directory in which the command starts.
     #[must_use]
     pub const fn at_root(self) -> Self {
         Self { relative: Relative::Root, ..self }
     }
 
-    /// Gives the path in the tree that a word stands for.
+    /// Returns the path in the tree that a word refers to.
     pub(super) fn in_tree(&self, word: &Word) -> Option<String> {
         let (path, rooted) = match word.pieces.split_first()? {
             (Piece::Variable { name, .. }, rest) if self.roots.contains(&name.as_str()) => {
@@ -68,13 +68,13 @@ impl<'a> CommandContext<'a> {
             }
             _ => (word.literal()?, false),
         };
-        // An address has slashes too and names no file.
+        // A URL also contains slashes.
         let relative = self.relative == Relative::Root && (path.contains('/') || path == ".");
         let relative = relative && !path.contains("://");
         if !rooted && (!relative || path.starts_with(['/', '~'])) {
             return None;
         }
-        // A part that goes up may leave the tree; then nothing is claimed.
+        // A `..` can leave the tree, so the path is not claimed to be inside.
         if path.split('/').any(|part| part == "..") || path.contains(['\\', '*', '?', '[']) {
             return None;
         }
@@ -85,15 +85,18 @@ impl<'a> CommandContext<'a> {
         Some(parts.join("/"))
     }
 
-    /// As [`Self::in_tree`], for a word that a package launcher reads: `@scope/name`, `user/repo` and `host/image` are
-    /// references to it, and only what begins with `.`, `/` or a root variable is a path.
+    /// Returns the path that a package runner uses.
+    ///
+    /// `@scope/name`, `user/repo` and `host/image` are package references. Only a word that starts with `.`, `/` or a
+    /// root variable is a path.
     pub(super) fn local(&self, word: &Word) -> Option<String> {
         let is_path = word.literal().is_none_or(|text| text.starts_with(['.', '/']));
         self.in_tree(word).filter(|_| is_path)
     }
 
-    /// Says whether a word names a file as it stands: one that a variable or `./` places in the tree, or one that is
-    /// there. An argument with a slash in it is no file for that alone.
+    /// Returns the file that a word names: with a root variable or `./` in front, or because it exists.
+    ///
+    /// A slash alone does not make an argument a file.
     pub(super) fn names_file(&self, word: &Word) -> Option<String> {
         let path = self.in_tree(word).filter(|path| !path.is_empty())?;
         let placed = word.literal().is_none_or(|text| text.starts_with("./"));
@@ -101,7 +104,7 @@ impl<'a> CommandContext<'a> {
         (placed || there()).then_some(path)
     }
 
-    /// Says whether a word is a known path behind a root variable; where it is not in the tree, it is outside.
+    /// Returns `true` if a word is a fixed path after a root variable. If [`Self::in_tree`] rejects it, it is outside.
     pub(super) fn is_known(&self, word: &Word) -> bool {
         match word.pieces.split_first() {
             Some((Piece::Variable { name, .. }, rest)) if self.roots.contains(&name.as_str()) => {
@@ -111,7 +114,7 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// As [`Self::in_tree`], for an argument: a bare name is a file too, where the tree has it.
+    /// Returns the path of a script argument. In the plugin directory, a bare name counts if the file exists.
     pub(super) fn script(&self, word: &Word) -> Option<String> {
         self.in_tree(word).or_else(|| {
             let name = word.literal().filter(|_| self.relative == Relative::Root)?;
@@ -140,31 +143,31 @@ pub struct CommandPart {
 }
 
 impl CommandPart {
-    /// Gives the words, variables as `${NAME}`.
+    /// Returns the words, with variables as `${NAME}`.
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// Gives the label of this command alone.
+    /// Returns the coverage of this command alone.
     pub const fn coverage(&self) -> Coverage {
         self.coverage
     }
 
-    /// Names what the label is about: the program, the script, the reference, the reason.
+    /// Returns the reason for the coverage: a program, script or reference, or an explanation.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.why
     }
 
-    /// Gives the file of the tree that is started; absent where there is none.
+    /// Returns the file of the tree that the command starts.
     #[must_use]
     pub fn started(&self) -> Option<&str> {
         self.started.as_deref()
     }
 }
 
-/// What a command text comes to.
+/// The result of judging a command text or an argument list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandView {
     pub(super) parts: Vec<CommandPart>,
@@ -175,39 +178,39 @@ pub struct CommandView {
 }
 
 impl CommandView {
-    /// Gives the commands that are neither builtins nor keywords, those of substitutions among them.
+    /// Returns the commands, including those in substitutions. Builtins and keywords are not listed.
     #[must_use]
     pub fn parts(&self) -> &[CommandPart] {
         &self.parts
     }
 
-    /// Gives the label of the whole text.
+    /// Returns the coverage of the whole text.
     ///
     /// # Guarantees
-    /// Never better than the worst label of the parts.
+    /// The result is never better than the worst coverage of the parts.
     pub const fn coverage(&self) -> Coverage {
         self.coverage
     }
 
-    /// Gives the names of the variables in the text, sorted, the root variables left out.
+    /// Returns the names of the variables in the text, sorted, without the root variables.
     #[must_use]
     pub fn reads_env(&self) -> &[String] {
         &self.reads_env
     }
 
-    /// Gives the files of the tree that the text names, sorted.
+    /// Returns the files of the tree that the text names, sorted.
     #[must_use]
     pub fn files(&self) -> &[String] {
         &self.files
     }
 
-    /// Says whether a root variable stands outside of quotes, which breaks where the folder's path has a blank.
+    /// Returns `true` if a root variable is not quoted, which fails if the plugin's path contains a space.
     #[must_use]
     pub const fn has_unquoted_root(&self) -> bool {
         self.unquoted_root
     }
 
-    /// Gives what the labels are about, one text a part.
+    /// Returns the reasons for the coverage of all parts, without duplicates.
     #[must_use]
     pub fn why(&self) -> String {
         let mut seen = BTreeSet::new();

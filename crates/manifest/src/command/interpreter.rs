@@ -1,4 +1,4 @@
-//! Interpreters: which file or text they run.
+//! Interpreters: determines the file or text that they run.
 
 use crate::coverage::Coverage;
 
@@ -10,7 +10,7 @@ use super::shell::{Piece, Word};
 use super::simple::{Input, Simple};
 use super::words::{INTERPRETER_OPTIONS, Interpreter};
 
-/// Judges a call of an interpreter; `None` where the name is none.
+/// Judges a call of an interpreter; returns `None` if the name is not one.
 pub(super) fn judge(
     judge: &mut Judge<'_>,
     base: &str,
@@ -34,7 +34,7 @@ pub(super) fn judge(
     Some(run(judge, base, options, rest, one, upstream, depth))
 }
 
-/// `python3.12` is `python3`; PowerShell and cmd do not mind case.
+/// Returns the options of an interpreter. `python3.12` is `python3`; PowerShell and cmd ignore case.
 fn options_of(base: &str) -> Option<&'static Interpreter> {
     let find = |name: &str| INTERPRETER_OPTIONS.iter().find(|options| options.names.contains(&name));
     let versioned = || {
@@ -60,7 +60,7 @@ fn run(
     depth: u8,
 ) -> Verdict {
     let mut words = rest;
-    // Files that options name run too; the worst of them counts.
+    // Files in options run too, so the worst coverage counts.
     let mut least = Coverage::Covered;
     while let Some((first, after)) = words.split_first() {
         let text = first.shown();
@@ -108,7 +108,7 @@ fn run(
     }
 }
 
-/// `-xc`, `-ne`: short options in one word, one of which takes code.
+/// Returns `true` for `-xc` and `-ne`: several short options in one word, one of which takes code.
 fn is_cluster(options: &Interpreter, text: &str) -> bool {
     let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else {
         return false;
@@ -121,18 +121,18 @@ fn is_shell(options: &Interpreter) -> bool {
     options.names.contains(&"sh")
 }
 
-/// A cluster of short options with the letter in it.
+/// Returns `true` if a word with several short options contains the letter.
 fn has_letter(text: &str, letter: char) -> bool {
     text.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
 }
 
-/// `-euo pipefail`: the last letter of a shell's cluster takes the next word.
+/// Returns `true` for `-euo pipefail`: the last letter of the word takes the next word as its value.
 fn ends_in_value(options: &Interpreter, text: &str) -> bool {
     let sign = text.starts_with(['-', '+']) && !text.starts_with("--") && text.len() > 2;
     is_shell(options) && sign && text.ends_with(['o', 'O'])
 }
 
-/// `-mhttp.server`.
+/// Returns `true` for `-mhttp.server`, an option and its value in one word.
 fn glued(options: &Interpreter, text: &str, module: &str) -> bool {
     options.names.contains(&"python3") && module.len() == 2 && text.starts_with(module)
 }
@@ -145,17 +145,17 @@ fn code(judge: &mut Judge<'_>, options: &Interpreter, after: &[Word], depth: u8)
         return judge.code(code, depth);
     }
     if code.iter().any(fetches) {
-        return Verdict::new(Coverage::LauncherFloating, "text that is fetched");
+        return Verdict::new(Coverage::LauncherFloating, "downloaded text");
     }
     let known = code.iter().all(|word| word.literal().is_some() || word.pieces.len() > 1);
     let coverage = if known { Coverage::InlineShell } else { Coverage::Unresolved };
     Verdict::new(coverage, "text in an argument")
 }
 
-/// A file that an interpreter runs.
+/// Judges the file that an interpreter runs.
 pub(super) fn script(judge: &Judge<'_>, word: &Word) -> Verdict {
     if fetches(word) {
-        return Verdict::new(Coverage::LauncherFloating, "text that is fetched");
+        return Verdict::new(Coverage::LauncherFloating, "downloaded text");
     }
     match (judge.context.script(word), word.literal()) {
         (Some(path), _) => Verdict::script(path),
@@ -166,19 +166,21 @@ pub(super) fn script(judge: &Judge<'_>, word: &Word) -> Verdict {
     }
 }
 
-/// An interpreter without a script reads it.
+/// Judges an interpreter without a script, which reads its standard input.
 fn from_input(judge: &Judge<'_>, one: &Simple, upstream: Upstream) -> Verdict {
     if upstream == Upstream::Fetcher {
-        return Verdict::new(Coverage::LauncherFloating, "text that is fetched");
+        return Verdict::new(Coverage::LauncherFloating, "downloaded text");
     }
     match &one.input {
-        Input::Here => Verdict::new(Coverage::InlineShell, "text behind the command"),
+        Input::Here => Verdict::new(Coverage::InlineShell, "text in a here-document"),
         Input::File(word) => script(judge, word),
         Input::Caller => Verdict::new(Coverage::Unresolved, "a script from standard input"),
     }
 }
 
-/// `deno run FILE`, `deno run https://…`, `deno eval CODE`, `deno task NAME`; else the words to read as of a plain call.
+/// Judges `deno run FILE`, `deno run https://…`, `deno eval CODE` and `deno task NAME`.
+///
+/// Returns the words as an error if deno is called like a plain interpreter.
 fn deno<'w>(judge: &Judge<'_>, rest: &'w [Word]) -> Result<Verdict, &'w [Word]> {
     let options = options_of("deno").map_or(&[][..], |options| options.values);
     let Some((verb, after)) = rest.split_first() else { return Err(rest) };

@@ -1,4 +1,4 @@
-//! The judgement itself.
+//! Judges commands: which programs they start, and how much of that a pin covers.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,21 @@ use super::words::{BUILTINS, WRAPPERS};
 use super::{interpreter, launcher};
 use crate::coverage::Coverage;
 
-/// Judges a command text for a POSIX shell, from the text and, where they are at hand, the plugin's files.
+/// Judges a command text as a POSIX shell would run it.
 ///
-/// # Source
-/// `design/manifest.md`, 2.7.
+/// The plugin's files are used if the context has them.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{CommandContext, Coverage, Dialect, judge_command};
+///
+/// let context = CommandContext::new(Dialect::Claude);
+/// let view = judge_command("python3 \"${CLAUDE_PLUGIN_ROOT}/x.py\" && curl $HOST", &context);
+/// assert_eq!(view.parts().len(), 2);
+/// assert_eq!(view.parts()[0].started(), Some("x.py"));
+/// assert_eq!(view.reads_env(), ["HOST"]);
+/// assert_eq!(view.coverage(), Coverage::InlineShell);
+/// ```
 #[must_use]
 pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandView {
     let mut judge = Judge::new(context, text.len());
@@ -30,7 +41,7 @@ pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandView {
     judge.finish(coverage)
 }
 
-/// Judges an argument list that a host starts without a shell.
+/// Judges an argument list, which the host starts without a shell.
 #[must_use]
 pub fn judge_argv(argv: &[&str], context: &CommandContext<'_>) -> CommandView {
     let mut judge = Judge::new(context, argv.iter().map(|text| text.len()).sum());
@@ -54,7 +65,7 @@ pub(super) struct Judge<'j> {
     budget: usize,
 }
 
-/// What writes into the pipe that a command reads.
+/// The program that writes into the pipe from which a command reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Upstream {
     Nothing,
@@ -62,7 +73,7 @@ pub(super) enum Upstream {
     Fetcher,
 }
 
-/// What one simple command comes to.
+/// The coverage of one simple command, with its reason.
 pub(super) struct Verdict {
     pub(super) coverage: Coverage,
     pub(super) why: String,
@@ -84,7 +95,9 @@ impl Verdict {
 }
 
 impl<'j> Judge<'j> {
-    /// Texts in texts are read again; the budget holds that to a multiple of the whole.
+    /// Creates a judge with a budget of text.
+    ///
+    /// Nested texts are parsed again at each level. The budget limits the work to a multiple of the whole text.
     fn new(context: &'j CommandContext<'j>, length: usize) -> Self {
         let (names, files) = (BTreeSet::new(), BTreeSet::new());
         let budget = length.saturating_mul(8).saturating_add(4096);
@@ -101,12 +114,12 @@ impl<'j> Judge<'j> {
         }
     }
 
-    /// Judges a text; says whether there is an operator in it.
+    /// Judges a text; returns `true` if it contains an operator.
     pub(super) fn text(&mut self, text: &str, depth: u8) -> bool {
         let within = self.budget.checked_sub(text.len());
         self.budget = within.unwrap_or_default();
         if depth > MAX_DEPTH || within.is_none() {
-            let why = "commands in commands, too deep to follow".to_owned();
+            let why = "too many nested commands".to_owned();
             self.parts.push(CommandPart {
                 words: Vec::new(),
                 coverage: Coverage::Unresolved,
@@ -138,7 +151,7 @@ impl<'j> Judge<'j> {
         operators
     }
 
-    /// Judges the commands whose output goes into a word; says whether there are any.
+    /// Judges the command substitutions in a word; returns `true` if there are any.
     fn inner(&mut self, word: &Word, depth: u8) -> bool {
         let mut any = false;
         for piece in &word.pieces {
@@ -178,7 +191,7 @@ impl<'j> Judge<'j> {
         }
     }
 
-    /// A file that begins with `#!` is started by an interpreter from outside.
+    /// Lowers the coverage of a file that starts with `#!`: an interpreter outside the plugin runs it.
     fn with_first_line(&self, mut verdict: Verdict) -> Verdict {
         let file = verdict.started.as_deref().and_then(|path| self.context.files?.get(path));
         let line = file.and_then(|file| file.bytes.strip_prefix(b"#!")).map(|rest| {
@@ -192,7 +205,7 @@ impl<'j> Judge<'j> {
         verdict
     }
 
-    /// Judges one command; `None` for what the shell does by itself.
+    /// Judges one command; returns `None` for builtins of the shell.
     pub(super) fn verdict(
         &mut self,
         words: &[Word],
@@ -202,9 +215,9 @@ impl<'j> Judge<'j> {
     ) -> Option<Verdict> {
         let (first, rest) = words.split_first()?;
         if depth > MAX_DEPTH {
-            return Some(Verdict::new(Coverage::Unresolved, "commands in commands, too deep to follow"));
+            return Some(Verdict::new(Coverage::Unresolved, "too many nested commands"));
         }
-        // The folder itself is started by nobody: a dot alone reads a script.
+        // An empty path is the plugin directory, which cannot be started; a dot alone means `source`.
         if let Some(path) = self.context.in_tree(first).filter(|path| !path.is_empty()) {
             return Some(Verdict { coverage: Coverage::Covered, why: path.clone(), started: Some(path) });
         }
@@ -233,7 +246,7 @@ impl<'j> Judge<'j> {
             _ => {}
         }
         if let Some((_, values, skipped)) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == base) {
-            // `command -v NAME` looks a program up and starts none.
+            // `command -v NAME` looks a program up and does not start it.
             let looks_up =
                 rest.first().and_then(Word::literal).is_some_and(|first| matches!(&*first, "-v" | "-V"));
             if base == "command" && looks_up {
@@ -256,16 +269,16 @@ impl<'j> Judge<'j> {
         Some(Verdict::new(Coverage::PathBinary, name))
     }
 
-    /// `eval TEXT`, `trap TEXT`: the text runs.
+    /// Judges `eval TEXT` and `trap TEXT`, which run the text.
     fn evaluated(&mut self, rest: &[Word], name: &str, depth: u8) -> Verdict {
         let code = if name == "trap" { rest.get(..1).unwrap_or_default() } else { rest };
         self.code(code, depth)
     }
 
-    /// Code in arguments: the label is the worse of `inline-shell` and what the code calls.
+    /// Judges code in arguments: the result is `inline-shell`, or worse if the code calls something worse.
     pub(super) fn code(&mut self, words: &[Word], depth: u8) -> Verdict {
         if words.iter().any(fetches) {
-            return Verdict::new(Coverage::LauncherFloating, "text that is fetched");
+            return Verdict::new(Coverage::LauncherFloating, "downloaded text");
         }
         let texts: Option<Vec<String>> = words.iter().map(Word::literal).collect();
         match texts {
@@ -278,7 +291,7 @@ impl<'j> Judge<'j> {
                 Verdict::new(worst, "text in an argument")
             }
             None if words.iter().any(|word| word.pieces.len() > 1) => {
-                // The program is named and only arguments are put in: read as the shell will read it.
+                // The program is fixed and only arguments vary, so the text is judged with the variables left in.
                 let shown: Vec<String> = words.iter().map(Word::shown).collect();
                 let before = self.parts.len();
                 self.text(&shown.join(" "), depth.saturating_add(1));
@@ -293,10 +306,10 @@ impl<'j> Judge<'j> {
 
     fn sourced(&self, rest: &[Word]) -> Verdict {
         let Some(word) = rest.first() else {
-            return Verdict::new(Coverage::InlineShell, "source of nothing");
+            return Verdict::new(Coverage::InlineShell, "source without a file");
         };
         if fetches(word) {
-            return Verdict::new(Coverage::LauncherFloating, "text that is fetched");
+            return Verdict::new(Coverage::LauncherFloating, "downloaded text");
         }
         match (self.context.script(word), word.literal()) {
             (Some(path), _) => Verdict::script(path),
@@ -305,7 +318,7 @@ impl<'j> Judge<'j> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a wrapper hands on everything that its program needs")]
+    #[expect(clippy::too_many_arguments, reason = "a wrapper passes on everything that its program needs")]
     fn wrapped(
         &mut self,
         rest: &[Word],
@@ -344,7 +357,7 @@ impl<'j> Judge<'j> {
         }
         let inner = self.verdict(words, one, upstream, depth.saturating_add(1))?;
         let starts_outside = !matches!(base, "exec" | "command" | "builtin");
-        // A file that another program starts is no longer started directly.
+        // A file that another program starts is not started directly.
         Some(if starts_outside { inner.at_least(Coverage::ScriptInterpreterUncovered) } else { inner })
     }
 }

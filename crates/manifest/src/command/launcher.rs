@@ -1,4 +1,4 @@
-//! Package launchers: what they fetch, and whether the reference names it for good.
+//! Package runners: determines what they download, and whether the reference identifies it permanently.
 
 use crate::coverage::Coverage;
 
@@ -8,7 +8,7 @@ use super::reference;
 use super::shell::Word;
 use super::words::{CONTAINER_GLOBALS, CONTAINER_VALUES, NODE_VALUES, UV_VALUES};
 
-/// Judges a call of a package launcher; `None` where the name is none.
+/// Judges a call of a package runner; returns `None` if the name is not one.
 pub(super) fn judge(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Option<Verdict> {
     let verb = operand(rest, NODE_VALUES).and_then(|(word, after)| Some((word.literal()?, after)));
     let verb = verb.as_ref().map(|(verb, after)| (verb.as_str(), *after));
@@ -31,7 +31,7 @@ pub(super) fn judge(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Option<Verd
     })
 }
 
-/// Gives the first word that is no option, and the words behind it.
+/// Returns the first word that is not an option, and the words after it.
 pub(super) fn operand<'w>(words: &'w [Word], values: &[&str]) -> Option<(&'w Word, &'w [Word])> {
     let mut rest = words;
     loop {
@@ -47,7 +47,7 @@ pub(super) fn operand<'w>(words: &'w [Word], values: &[&str]) -> Option<(&'w Wor
     }
 }
 
-/// Gives the values of some options, up to the first word that is no option.
+/// Returns the values of the named options before the first word that is not an option.
 fn option_values<'w>(words: &'w [Word], names: &[&str], values: &[&str]) -> Vec<Option<String>> {
     let mut found = Vec::new();
     let mut rest: &'w [Word] = words;
@@ -88,12 +88,12 @@ fn worst_reference(references: Vec<Option<String>>, judge: fn(&str) -> Coverage)
     Verdict { why: names.join(", "), ..verdict }
 }
 
-/// npx, bunx, `npm exec`, `pnpm dlx`, `yarn dlx`.
+/// Judges npx, bunx, `npm exec`, `pnpm dlx` and `yarn dlx`.
 fn node_package(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Verdict {
     let values: Vec<&str> = NODE_VALUES.iter().copied().chain(["-p", "--package"]).collect();
     let packages = option_values(rest, &["-p", "--package"], NODE_VALUES);
     if !packages.is_empty() {
-        // With `-c`, a text runs that may call anything.
+        // With `-c`, a text runs that can call anything.
         let calls = option_values(rest, &["-c", "--call"], &values);
         let least = if calls.is_empty() { Coverage::Covered } else { Coverage::Unresolved };
         return worst_reference(packages, reference::npm).at_least(least);
@@ -108,7 +108,7 @@ fn node_package(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Verdict {
     worst_reference(vec![word.literal()], reference::npm)
 }
 
-/// uvx, `uv tool run`, `pipx run`.
+/// Judges uvx, `uv tool run` and `pipx run`.
 fn python_package(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
     let named = ["--from", "--spec", "--with", "--with-editable", "-w"];
     let values: Vec<&str> = UV_VALUES.iter().copied().chain(named).chain(["--with-requirements"]).collect();
@@ -149,7 +149,7 @@ fn uv(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
     }
 }
 
-/// `docker run IMAGE`; `None` for verbs that start nothing.
+/// Judges `docker run IMAGE`; returns `None` for verbs that start nothing.
 fn container(rest: &[Word]) -> Option<Verdict> {
     let (verb, mut after) = operand(rest, CONTAINER_GLOBALS)?;
     let mut verb = verb.literal()?;
@@ -199,7 +199,7 @@ fn go(judge: &Judge<'_>, after: &[Word]) -> Verdict {
     }
 }
 
-/// A script of a package file, whose own installs only a lock file holds.
+/// Judges a script of a package file, whose dependencies only a lockfile pins.
 pub(super) fn package_script(judge: &Judge<'_>, name: &str, locks: &[&str], folder: &str) -> Verdict {
     let here = !folder.is_empty() || judge.context.relative == crate::Relative::Root;
     let folder = folder.trim_end_matches('/');
@@ -208,7 +208,7 @@ pub(super) fn package_script(judge: &Judge<'_>, name: &str, locks: &[&str], fold
     Verdict::new(coverage, format!("a package script of {name}"))
 }
 
-/// The folder of the tree that an option like `--cwd` names: `.` for the root, empty for none.
+/// Returns the directory of the tree in an option such as `--cwd`: `.` for the root, empty if there is none.
 fn folder(judge: &Judge<'_>, rest: &[Word]) -> String {
     let options = ["--cwd", "--prefix", "-C", "--dir", "--directory", "--project"];
     let mut rest = rest;
@@ -233,7 +233,9 @@ fn folder(judge: &Judge<'_>, rest: &[Word]) -> String {
     String::new()
 }
 
-/// `bun run NAME`, `bun FILE`, `bun x PACKAGE`; else the words to read as of a plain interpreter.
+/// Judges `bun run NAME`, `bun FILE` and `bun x PACKAGE`.
+///
+/// Returns the words as an error if bun is called like a plain interpreter.
 pub(super) fn bun<'w>(judge: &Judge<'_>, rest: &'w [Word]) -> Result<Verdict, &'w [Word]> {
     let values =
         ["--cwd", "-c", "--config", "--env-file", "--tsconfig-override", "-F", "--filter", "-r", "--preload"];

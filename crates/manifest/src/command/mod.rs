@@ -1,4 +1,4 @@
-//! How far a pin covers what a command text or an argument list would start.
+//! Judges command texts and argument lists: how much of what they start a pin covers.
 
 mod argument;
 mod context;

@@ -1,9 +1,9 @@
-//! What a reference to fetched code names: a digest, an exact version, or nothing that stays.
+//! References to downloaded code: how firmly a digest, version or tag identifies it.
 
 use crate::coverage::Coverage;
 use crate::name::{is_hex, is_semver};
 
-/// A package of npm: `name@1.2.3`, a git URL with `#<40 hex>`.
+/// Judges an npm package: `name@1.2.3`, or a git URL with `#<40 hex>`.
 pub(super) fn npm(reference: &str) -> Coverage {
     let is_git = reference.contains("://") || reference.starts_with("git+") || is_short_git(reference);
     if is_git {
@@ -18,13 +18,13 @@ pub(super) fn npm(reference: &str) -> Coverage {
     }
 }
 
-/// `owner/repo`, `github:owner/repo`.
+/// Returns `true` for `owner/repo` and `github:owner/repo`.
 fn is_short_git(reference: &str) -> bool {
     ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| reference.starts_with(host))
         || (!reference.starts_with('@') && reference.contains('/'))
 }
 
-/// A package of `PyPI`: `name==1.2.3`, `name@1.2.3`, a git URL with `@<40 hex>`.
+/// Judges a `PyPI` package: `name==1.2.3`, `name@1.2.3`, or a git URL with `@<40 hex>`.
 pub(super) fn python(reference: &str) -> Coverage {
     let reference = reference.trim();
     if reference.contains("://") {
@@ -42,7 +42,7 @@ pub(super) fn python(reference: &str) -> Coverage {
     }
 }
 
-/// A version of Python packages without wildcards and lists: `1.2`, `1.2.3rc1`, `2024.1.post2`.
+/// Returns `true` for a Python version without wildcards and lists: `1.2`, `1.2.3rc1`, `2024.1.post2`.
 fn is_exact_python(version: &str) -> bool {
     version.starts_with(|first: char| first.is_ascii_digit())
         && version
@@ -51,7 +51,9 @@ fn is_exact_python(version: &str) -> bool {
         && version.contains('.')
 }
 
-/// An image: `name@sha256:<64 hex>`, `name:1.2`.
+/// Judges a container image: `name@sha256:<64 hex>`, `name:1.2`.
+///
+/// A tag with a digit counts as an exact version, because it usually is one; `latest` and names do not.
 pub(super) fn image(reference: &str) -> Coverage {
     if let Some((_, digest)) = reference.rsplit_once("@sha256:") {
         return if is_hex(digest, 64) { Coverage::LauncherDigest } else { Coverage::LauncherFloating };
@@ -65,7 +67,7 @@ pub(super) fn image(reference: &str) -> Coverage {
     }
 }
 
-/// A module of Go behind `@`: `v1.2.3`.
+/// Judges the version of a Go module, the text after `@`: `v1.2.3`.
 pub(super) fn go(version: &str) -> Coverage {
     match version.strip_prefix('v') {
         Some(version) if is_semver(version) => Coverage::LauncherVersion,
@@ -73,7 +75,7 @@ pub(super) fn go(version: &str) -> Coverage {
     }
 }
 
-/// What deno runs: `npm:name@1.2.3`, `jsr:@scope/name@1.2.3`, any URL.
+/// Judges a module of deno: `npm:name@1.2.3`, `jsr:@scope/name@1.2.3`, or any URL.
 pub(super) fn deno(reference: &str) -> Coverage {
     match reference.strip_prefix("npm:").or_else(|| reference.strip_prefix("jsr:")) {
         Some(package) => {

@@ -1,19 +1,19 @@
-//! Splitting a command text as a POSIX shell does, to classify it and never to run it.
+//! Splits a command text like a POSIX shell, to classify it and never to run it.
 
 /// A word or an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(Word),
     Operator(&'static str),
-    /// `<<END` and its like: the text behind it is data.
+    /// `<<END` and the like: the lines after it are data.
     HereDocument,
 }
 
-/// One word, with what the shell would put into it.
+/// One word, with the variables and commands that the shell would expand in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Word {
     pub(crate) pieces: Vec<Piece>,
-    /// Some of it stands in quotes, so it is never a keyword.
+    /// `true` if a part of the word is quoted; such a word is never a keyword.
     pub(crate) quoted: bool,
 }
 
@@ -25,14 +25,14 @@ pub(crate) enum Piece {
         name: String,
         quoted: bool,
     },
-    /// `$1`, `$?`, arithmetic and quotes of other shells: no name, no known text.
+    /// `$1`, `$?`, arithmetic, and quotes of other shells: neither a name nor a known text.
     Unknown,
-    /// The text of a command whose output goes here.
+    /// The text of a command substitution.
     Command(String),
 }
 
 impl Word {
-    /// Gives the text, where nothing has to be put in.
+    /// Returns the text if the shell expands nothing in it.
     pub(crate) fn literal(&self) -> Option<String> {
         let mut out = String::new();
         for piece in &self.pieces {
@@ -44,7 +44,7 @@ impl Word {
         Some(out)
     }
 
-    /// Gives the text for a person: variables as `${NAME}`, commands as `$(…)`.
+    /// Returns the text for users: variables as `${NAME}`, commands as `$(…)`.
     pub(crate) fn shown(&self) -> String {
         let mut out = String::new();
         for piece in &self.pieces {
@@ -83,7 +83,7 @@ impl Word {
     }
 }
 
-/// How deep texts in texts are looked at; deeper ones count as unknown.
+/// The nesting of texts that is followed, which limits recursion. Deeper texts count as unknown.
 pub(super) const MAX_DEPTH: u8 = 8;
 
 const OPERATORS: &[&str] = &[
@@ -91,7 +91,7 @@ const OPERATORS: &[&str] = &[
     "&", "|", "<", ">", "(", ")", "\n",
 ];
 
-/// Splits a text into words and operators. Whatever the text is, there is an answer.
+/// Splits a text into words and operators. Invalid text yields a result too: an attacker could rely on an error.
 pub(crate) fn split(text: &str) -> Vec<Token> {
     split_at(text, 0)
 }
@@ -103,15 +103,19 @@ fn split_at(text: &str, depth: u8) -> Vec<Token> {
     lexer.tokens
 }
 
+/// A lexer for the POSIX shell grammar.
+///
+/// It only has to be right about which words are programs. It knows quotes, expansions, redirections and
+/// here-documents, because each of them can hide a program from a search for words, or make data look like one.
 struct Lexer<'t> {
     rest: &'t str,
     tokens: Vec<Token>,
     word: Option<Word>,
-    /// The end marks of here-documents that begin after the line.
+    /// The end marks of the here-documents that start after the current line.
     ends: Vec<String>,
-    /// The next word is such an end mark.
+    /// `true` if the next word is an end mark.
     awaits_end: bool,
-    /// How many defaults of variables this text stands in.
+    /// The number of variable defaults around this text.
     depth: u8,
 }
 
@@ -149,7 +153,7 @@ impl Lexer<'_> {
 
     fn end_word(&mut self) {
         let Some(mut word) = self.word.take() else { return };
-        // Empty quotes make a word, and are no piece of a longer one.
+        // Empty quotes make a word of their own, but add nothing to a longer one.
         if word.pieces.len() > 1 {
             word.pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
         }
@@ -164,7 +168,7 @@ impl Lexer<'_> {
         let Some(found) = OPERATORS.iter().find(|operator| self.rest.starts_with(**operator)) else {
             return self.drop(1);
         };
-        // A number right before a redirection is a file descriptor, and `&>` redirects too.
+        // A number directly before a redirection is a file descriptor.
         let redirects = found.contains(['<', '>']);
         if redirects && self.word.as_ref().is_some_and(is_number) {
             self.word = None;
@@ -202,7 +206,7 @@ impl Lexer<'_> {
                 self.drop(1);
                 let Some(next) = self.rest.chars().next() else { return self.word().push('\\') };
                 self.drop(next.len_utf8());
-                // A backslash before a line end joins the lines.
+                // A backslash before a line end joins two lines.
                 if next != '\n' {
                     self.word().quoted = true;
                     self.word().push(next);
@@ -294,7 +298,7 @@ impl Lexer<'_> {
             }
             Some('{') => self.braced(quoting),
             Some('\'') if !quoted => {
-                // Not of POSIX; other shells undo escapes in it.
+                // `$'…'` is not POSIX; other shells decode escapes in it.
                 self.drop(1);
                 self.skip_escaped_quote();
                 self.word().pieces.push(Piece::Unknown);
@@ -326,7 +330,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `${NAME}`, `${NAME:-default}`, `${user_config.KEY}`, and Gemini's `${/}`.
+    /// Parses `${NAME}`, `${NAME:-default}`, `${user_config.KEY}`, and Gemini's `${/}`.
     fn braced(&mut self, quoting: Quoting) {
         let quoted = matches!(quoting, Quoting::Double);
         self.drop(1);
@@ -351,7 +355,7 @@ impl Lexer<'_> {
         if self.depth >= MAX_DEPTH {
             return self.word().pieces.push(Piece::Unknown);
         }
-        // A default may itself call commands.
+        // A default can contain command substitutions.
         for token in
             split_at(modifier.trim_start_matches([':', '-', '=', '+', '?']), self.depth.saturating_add(1))
         {
@@ -369,7 +373,7 @@ impl Lexer<'_> {
         self.balanced_from(1)
     }
 
-    /// Takes the text up to the parenthesis that closes as many as are open, and drops that one.
+    /// Consumes the text up to the closing parenthesis, and that parenthesis.
     fn balanced_from(&mut self, opened: usize) -> String {
         let mut open = opened;
         let mut quote = None;
@@ -413,7 +417,7 @@ fn name_length(text: &str) -> usize {
     text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
 }
 
-/// Finds the brace that closes, past inner ones and quotes.
+/// Returns the offset of the closing brace; inner braces and quotes are skipped.
 fn closing_brace(text: &str) -> usize {
     let mut open = 0_usize;
     let mut quote = None;

@@ -1,35 +1,35 @@
-//! From words and operators to the commands that would run.
+//! Groups words and operators into the commands that would run.
 
 use super::shell::{Token, Word};
 
-/// One simple command: its words, without assignments, redirections and keywords.
+/// One simple command, without assignments, redirections and keywords.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Simple {
     pub(super) words: Vec<Word>,
     pub(super) input: Input,
-    /// Words that stand in redirections and assignments: nothing runs them, but they may call commands.
+    /// Words of redirections and assignments. They do not run, but can contain command substitutions.
     pub(super) beside: Vec<Word>,
-    /// The command before it in the same pipe.
+    /// `true` if the command reads from the previous one through a pipe.
     pub(super) piped: bool,
 }
 
-/// What a command reads.
+/// The input that a command reads.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Input {
-    /// What the caller gives it.
+    /// The input of the caller.
     #[default]
     Caller,
-    /// Text of a here-document or here-string.
+    /// The text of a here-document or here-string.
     Here,
-    /// A file.
+    /// The contents of a file.
     File(Word),
 }
 
-/// What a text comes to.
+/// The commands of a text.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     pub(super) simple: Vec<Simple>,
-    /// There is an operator between commands, so the text is more than one call.
+    /// `true` if there is an operator between commands, so the text is more than one call.
     pub(super) operators: bool,
 }
 
@@ -38,7 +38,7 @@ const KEYWORDS: &[&str] = &[
     "while", "{", "}",
 ];
 
-/// Puts simple commands together.
+/// Groups tokens into simple commands.
 pub(super) fn commands(tokens: Vec<Token>) -> Commands {
     let mut maker = Maker { cases: Vec::new(), ..Maker::default() };
     for token in tokens {
@@ -52,7 +52,7 @@ pub(super) fn commands(tokens: Vec<Token>) -> Commands {
 enum Mode {
     #[default]
     Command,
-    /// The words of `for` up to the next operator.
+    /// The words of `for`, up to the next operator.
     Skip,
     /// The word of `case`, up to `in`.
     CaseWord,
@@ -167,7 +167,7 @@ impl Maker {
     }
 }
 
-/// `NAME=value`, where the name and the sign stand outside of quotes.
+/// Returns `true` for `NAME=value` if the name and the sign are not quoted.
 fn is_assignment(word: &Word) -> bool {
     let Some(super::shell::Piece::Text(text)) = word.pieces.first() else { return false };
     let Some((name, _)) = text.split_once('=') else { return false };

@@ -1,6 +1,6 @@
-//! The finite lists: which words are builtins, interpreters, package launchers, and which options take a value.
+//! The known builtins, interpreters and package runners, and their options that take a value.
 
-/// Words of the shell itself; nothing outside of the text runs for them.
+/// Builtins of the shell, which do not start another program.
 pub const BUILTINS: &[&str] = &[
     ":", "[", "[[", "alias", "bg", "break", "cd", "continue", "declare", "dirs", "disown", "echo", "exit",
     "export", "false", "fg", "getopts", "hash", "jobs", "kill", "let", "local", "popd", "printf", "pushd",
@@ -8,7 +8,7 @@ pub const BUILTINS: &[&str] = &[
     "ulimit", "umask", "unalias", "unset", "wait",
 ];
 
-/// Programs that run the file, or the text, that they are given.
+/// Programs that run a file or a text from their arguments.
 pub const INTERPRETERS: &[&str] = &[
     "Rscript",
     "bash",
@@ -36,14 +36,14 @@ pub const INTERPRETERS: &[&str] = &[
     "zsh",
 ];
 
-/// Programs that fetch code and run it.
+/// Package runners: programs that download code and run it.
 pub const LAUNCHERS: &[&str] =
     &["bunx", "docker", "go", "npm", "npx", "pipx", "pnpm", "pnpx", "podman", "uv", "uvx", "yarn"];
 
-/// Programs that fetch a text which a pipe or a substitution may then run.
+/// Programs that download text, which a pipe or a substitution can run.
 pub(super) const FETCHERS: &[&str] = &["curl", "fetch", "http", "https", "wget"];
 
-/// Programs that start the program in their arguments: name, options that take a value, words before the program.
+/// Programs that start the program in their arguments: name, options with a value, and words before the program.
 pub(super) const WRAPPERS: &[(&str, &[&str], usize)] = &[
     ("builtin", &[], 0),
     ("command", &[], 0),
@@ -61,18 +61,18 @@ pub(super) const WRAPPERS: &[(&str, &[&str], usize)] = &[
     ("xargs", &["-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s"], 0),
 ];
 
-/// How an interpreter takes code, other than in a file.
+/// The options of an interpreter that determine what it runs.
 pub(super) struct Interpreter {
     pub(super) names: &'static [&'static str],
     /// Options whose value is code.
     pub(super) code: &'static [&'static str],
-    /// Letters that mean code inside of a cluster of short options.
+    /// The letters that take code when several short options are in one word.
     pub(super) letters: &'static [char],
-    /// Options that take a value which is no code and no script.
+    /// Options whose value is neither code nor a script.
     pub(super) values: &'static [&'static str],
     /// Options whose value is a file that runs too.
     pub(super) files: &'static [&'static str],
-    /// Options whose value is a module of the environment that runs in place of a script.
+    /// Options whose value is a module of the environment, which runs instead of a script.
     pub(super) modules: &'static [&'static str],
 }
 
@@ -217,7 +217,7 @@ pub(super) const INTERPRETER_OPTIONS: &[Interpreter] = &[
     },
 ];
 
-/// Options of `docker run` and `podman run` that take a value in the next word.
+/// Options of `docker run` and `podman run` whose value is the next word.
 pub(super) const CONTAINER_VALUES: &[&str] = &[
     "-a",
     "--add-host",
@@ -300,7 +300,7 @@ pub(super) const CONTAINER_VALUES: &[&str] = &[
     "--workdir",
 ];
 
-/// Options before the verb of docker and podman that take a value.
+/// Options of docker and podman before the verb whose value is the next word.
 pub(super) const CONTAINER_GLOBALS: &[&str] = &[
     "-c",
     "--config",
@@ -315,7 +315,7 @@ pub(super) const CONTAINER_GLOBALS: &[&str] = &[
     "--url",
 ];
 
-/// Options of npx, bunx, `npm exec` and their like that take a value in the next word.
+/// Options of npx, bunx, `npm exec` and the like whose value is the next word.
 pub(super) const NODE_VALUES: &[&str] = &[
     "-c",
     "--call",
@@ -335,7 +335,7 @@ pub(super) const NODE_VALUES: &[&str] = &[
     "--shell",
 ];
 
-/// Options of uvx, `uv tool run` and `pipx run` that take a value in the next word.
+/// Options of uvx, `uv tool run` and `pipx run` whose value is the next word.
 pub(super) const UV_VALUES: &[&str] = &[
     "-p",
     "--python",

@@ -1,4 +1,4 @@
-//! Which keys of an object stand there already.
+//! Finds duplicate keys while an object is parsed.
 
 use core::hash::BuildHasher as _;
 use std::hash::RandomState;
@@ -7,29 +7,29 @@ use plugward_types::Span;
 
 use super::Member;
 
-/// Objects of so few keys are looked through.
+/// Objects with fewer keys are searched linearly, which is faster than hashing.
 const FEW: usize = 8;
-/// The room that a table begins with; each next one has twice as much.
+/// The size of the first table; each following one is twice as large.
 const ROOM: usize = 32;
 
-/// The keys of one object that is being read.
+/// A hash table over the keys of the object that is being parsed.
 ///
-/// A file of one MiB can hold 80,000 keys that differ in their last bytes alone, or 170,000 that do not differ: to sort
-/// them costs more than to read them. The hash is keyed with randomness, so that nobody can choose keys that collide;
-/// what is found does not depend on it. A place of the table is one byte of the hash, so that the bytes of a large
-/// object stay near at hand; the number of the member is only fetched where that byte agrees.
+/// A file of 1 MiB can contain 80,000 different keys, for which sorting costs more than parsing. The hash is keyed with
+/// random bytes, so that an attacker cannot choose keys that collide; the result does not depend on it. Each slot is
+/// one byte of the hash, which keeps the table of a large object in the cache; the member is compared only if that byte
+/// matches.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// A byte of each hash, never zero; zero where the place is free.
+    /// One byte of each hash, which is never zero; zero marks a free slot.
     tags: Vec<u8>,
-    /// The number of the member at each place.
+    /// The index of the member in each slot.
     numbers: Vec<u32>,
     /// The hash of each member, for the next larger table.
     hashes: Vec<u64>,
 }
 
 impl Keys {
-    /// Finds the member before that has the key; where there is none, the key is taken to be that of the next member.
+    /// Returns the key's first occurrence; if there is none, the key is added as that of the next member.
     pub(super) fn first_of(
         &mut self,
         before: &[Member<'_>],
@@ -39,7 +39,7 @@ impl Keys {
         if before.len() < FEW {
             return before.iter().find(|member| member.key == key).map(Member::key_span);
         }
-        // At most five eighths of it are full.
+        // The table stays at most five eighths full, so that probe sequences stay short.
         if self.tags.len().saturating_mul(5) / 8 <= before.len() {
             self.grow(before, hasher);
         }
@@ -83,12 +83,12 @@ impl Keys {
     fn fill(&mut self, at: usize, hash: u64, index: usize) {
         if let (Some(free), Some(number)) = (self.tags.get_mut(at), self.numbers.get_mut(at)) {
             *free = tag(hash);
-            // A file has fewer bytes than that.
+            // The limit of bytes is 4 GiB, so an index fits 32 bits.
             *number = u32::try_from(index).unwrap_or(u32::MAX);
         }
     }
 
-    /// The place that a hash is looked for first. The room is a power of two.
+    /// Returns the first slot for a hash. The size of the table is a power of two.
     fn home(&self, hash: u64) -> usize {
         usize::try_from(hash & 0xFFFF_FFFF).unwrap_or(0) & self.tags.len().saturating_sub(1)
     }
@@ -98,7 +98,7 @@ impl Keys {
     }
 }
 
-/// The byte of a hash that a place keeps: of its upper half, since the lower one says where.
+/// Returns the byte of a hash that its slot stores: from the upper half, because the lower half selects the slot.
 fn tag(hash: u64) -> u8 {
     u8::try_from(hash >> 56).unwrap_or(u8::MAX).max(1)
 }

@@ -1,4 +1,4 @@
-//! Words, numbers and strings.
+//! Parses words, numbers and strings.
 
 use std::borrow::Cow;
 
@@ -37,7 +37,9 @@ impl<'a> Reader<'a> {
         self.syntax(syntax)
     }
 
-    /// Most numbers: some digits, and then what ends a value. Whatever else it is, [`Self::number`] says.
+    /// Parses the most common kind of number: digits, followed by the end of the value.
+    ///
+    /// Returns `None` for every other number, which [`Self::number`] parses in full.
     pub(super) fn plain_integer(&mut self) -> Option<Number<'a>> {
         let rest = self.bytes.get(self.at..)?;
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -90,7 +92,7 @@ impl<'a> Reader<'a> {
         if count == 0 { Err(self.syntax(Syntax::BadNumber)) } else { Ok(count) }
     }
 
-    /// Reads a string; the reader stands on its opening quote.
+    /// Parses a string, whose opening quote is the next byte.
     pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Stop> {
         let open = self.at;
         self.skip(1);
@@ -134,7 +136,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Counts the bytes up to the next quote, backslash or control character, eight at a time.
+/// Returns the number of bytes before the next quote, backslash or control character.
+///
+/// Eight bytes are tested at a time. A byte of `x - 0x01…` and `!x` has its high bit set only where `x` has a zero byte
+/// (or after one), and `x` is the word xored with the byte to find.
 fn plain_run(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;

@@ -1,9 +1,8 @@
-//! How much the reader takes in.
+//! The limits of the parser.
 
-/// What the reader accepts at most. There is no `Default`: whoever reads says how much.
+/// The limits that the parser enforces on one file.
 ///
-/// # Source
-/// `design/manifest.md`, 2.2.
+/// There is no `Default`: each caller decides how much input it accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     bytes: usize,
@@ -13,62 +12,64 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Gives the limits of one file of a plugin: 1 MiB, depth 32, 200,000 values, 256 KiB a string.
+    /// Returns the limits for one file of a plugin: 1 MiB, depth 32, 200,000 values, 256 KiB per string.
     #[must_use]
     pub const fn standard() -> Self {
         Self { bytes: 1 << 20, depth: 32, values: 200_000, string: 256 << 10 }
     }
 
-    /// Gives the limits of a marketplace or registry file: 4 MiB, the rest as [`Limits::standard`].
+    /// Returns the limits for a marketplace or registry file: 4 MiB, otherwise as [`Limits::standard`].
     #[must_use]
     pub const fn market() -> Self {
         Self { bytes: 4 << 20, ..Self::standard() }
     }
 
-    /// Replaces the limit of bytes in the file.
+    /// Sets the maximum size of the file in bytes.
     #[must_use]
     pub const fn with_bytes(self, bytes: usize) -> Self {
         Self { bytes, ..self }
     }
 
-    /// Replaces the limit of nested lists and objects, at most 128.
+    /// Sets the maximum nesting of lists and objects, at most 128.
+    ///
+    /// The parser is recursive, and a deeper nesting could overflow the stack.
     #[must_use]
     pub const fn with_depth(self, depth: usize) -> Self {
         Self { depth: if depth > 128 { 128 } else { depth }, ..self }
     }
 
-    /// Replaces the limit of values in the file.
+    /// Sets the maximum number of values in the file.
     #[must_use]
     pub const fn with_values(self, values: usize) -> Self {
         Self { values, ..self }
     }
 
-    /// Replaces the limit of bytes of one string, after its escapes were undone.
+    /// Sets the maximum size of a string in bytes, after its escapes are decoded.
     #[must_use]
     pub const fn with_string(self, string: usize) -> Self {
         Self { string, ..self }
     }
 
-    /// Gives the limit of bytes in the file; never above 4 GiB, so that a place fits 32 bits.
+    /// Returns the maximum size of the file in bytes; never above 4 GiB, so that an offset fits 32 bits.
     #[must_use]
     pub const fn bytes(self) -> usize {
         let most = u32::MAX as usize;
         if self.bytes > most { most } else { self.bytes }
     }
 
-    /// Gives the limit of nested lists and objects.
+    /// Returns the maximum nesting of lists and objects.
     #[must_use]
     pub const fn depth(self) -> usize {
         self.depth
     }
 
-    /// Gives the limit of values in the file.
+    /// Returns the maximum number of values in the file.
     #[must_use]
     pub const fn values(self) -> usize {
         self.values
     }
 
-    /// Gives the limit of bytes of one string.
+    /// Returns the maximum size of a string in bytes.
     #[must_use]
     pub const fn string(self) -> usize {
         self.string

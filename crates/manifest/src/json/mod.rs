@@ -1,6 +1,20 @@
-//! A strict JSON reader that keeps the place of everything it read.
+//! A strict JSON parser that records the position of every key and value.
 //!
-//! The usual readers keep the last of two equal keys and lose positions; a checker needs both.
+//! General parsers accept duplicate keys and discard positions. Here a duplicate key is an error, because two hosts
+//! could use different values, and positions are needed for error messages.
+//!
+//! # Examples
+//! ```
+//! use plugward_manifest::json::{Limits, parse};
+//!
+//! let root = parse(br#"{"name": "a"}"#, &Limits::standard())?;
+//! let name = root.get("name").unwrap();
+//! assert_eq!((name.as_str(), name.span().start), (Some("a"), 9));
+//!
+//! let errors = parse(br#"{"name": "a", "name": "b"}"#, &Limits::standard()).unwrap_err();
+//! assert_eq!(errors.iter().next().unwrap().code(), "manifest/duplicate-key");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 mod keys;

@@ -1,13 +1,13 @@
-//! What was read, with the bytes that it was read from.
+//! The parsed values, with the bytes that they were parsed from.
 
 use std::borrow::Cow;
 
 use plugward_types::Span;
 
-/// One value and its place.
+/// One JSON value with its span.
 ///
 /// # Guarantees
-/// The span covers the value as written, quotes and brackets included. In an object no key stands twice.
+/// The span covers the value as written, including quotes and brackets. An object does not contain a key twice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node<'a> {
     pub(super) value: Value<'a>,
@@ -17,7 +17,7 @@ pub struct Node<'a> {
 
 /// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "RFC 8259 has these and no others")]
+#[expect(clippy::exhaustive_enums, reason = "RFC 8259 defines these kinds and no others")]
 pub enum Value<'a> {
     /// `null`.
     Null,
@@ -25,15 +25,15 @@ pub enum Value<'a> {
     Bool(bool),
     /// A number, as written.
     Number(Number<'a>),
-    /// A string, its escapes undone.
+    /// A string with its escapes decoded.
     String(Cow<'a, str>),
     /// A list.
     Array(Box<[Node<'a>]>),
-    /// An object, in the order of the file.
+    /// An object, in file order.
     Object(Box<[Member<'a>]>),
 }
 
-/// One key of an object and its value.
+/// One key of an object, with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member<'a> {
     pub(super) key: Cow<'a, str>,
@@ -42,7 +42,7 @@ pub struct Member<'a> {
     pub(super) node: Node<'a>,
 }
 
-/// A number that keeps its text.
+/// A number, as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number<'a>(pub(super) &'a str);
 
@@ -51,43 +51,43 @@ const fn span(start: u32, end: u32) -> Span {
 }
 
 impl<'a> Node<'a> {
-    /// Gives the value.
+    /// Returns the value without its span.
     #[must_use]
     pub const fn value(&self) -> &Value<'a> {
         &self.value
     }
 
-    /// Gives the bytes of the file that the value was read from.
+    /// Returns the byte range in the file.
     #[must_use]
     pub const fn span(&self) -> Span {
         span(self.start, self.end)
     }
 
-    /// Gives the text of a string.
+    /// Returns the text if the value is a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Value::String(text) = &self.value { Some(text) } else { None }
     }
 
-    /// Gives the members of an object.
+    /// Returns the members if the value is an object.
     #[must_use]
     pub const fn members(&self) -> Option<&[Member<'a>]> {
         if let Value::Object(members) = &self.value { Some(members) } else { None }
     }
 
-    /// Gives the items of a list.
+    /// Returns the items if the value is a list.
     #[must_use]
     pub const fn items(&self) -> Option<&[Self]> {
         if let Value::Array(items) = &self.value { Some(items) } else { None }
     }
 
-    /// Gives the value of a key of an object.
+    /// Returns the value of a key if the value is an object that contains it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.members()?.iter().find(|member| member.key == key).map(Member::node)
     }
 
-    /// Removes the members of an object that do not pass; the spans of the others stay.
+    /// Removes the members that `keep` rejects; the spans of the others stay the same.
     pub(crate) fn retain(&mut self, keep: impl FnMut(&Member<'a>) -> bool) {
         if let Value::Object(members) = &mut self.value {
             let mut kept = core::mem::take(members).into_vec();
@@ -96,7 +96,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Names the type, with its article.
+    /// Returns the type with its article, for messages.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self.value {
@@ -109,7 +109,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Says whether the value is `null`.
+    /// Returns `true` if the value is `null`.
     #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self.value, Value::Null)
@@ -117,19 +117,19 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// Gives the key, its escapes undone.
+    /// Returns the key with its escapes decoded.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Gives the bytes of the key, quotes included.
+    /// Returns the byte range of the key, including its quotes.
     #[must_use]
     pub const fn key_span(&self) -> Span {
         span(self.key_start, self.key_end)
     }
 
-    /// Gives the value.
+    /// Returns the value of the key.
     #[must_use]
     pub const fn node(&self) -> &Node<'a> {
         &self.node
@@ -137,16 +137,16 @@ impl<'a> Member<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// Gives the number as written.
+    /// Returns the number as written.
     #[must_use]
     pub const fn text(self) -> &'a str {
         self.0
     }
 
-    /// Gives the integer, where the number is one and below 2^53 in size: `5000`, `5000.0` and `5e3` are.
+    /// Returns the number as an integer, if it is one with a magnitude below 2^53: `5000`, `5000.0` and `5e3` are.
     #[must_use]
     pub fn as_integer(self) -> Option<i64> {
-        // TOML alone has underscores and prefixes.
+        // Only TOML has underscores and prefixes.
         let plain = self.0.replace('_', "");
         for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
             if let Some(digits) = plain.strip_prefix(prefix) {
@@ -173,7 +173,7 @@ impl<'a> Number<'a> {
     }
 }
 
-/// Gives the JSON pointer of the innermost value that holds the offset; a key belongs to its value.
+/// Returns the JSON pointer of the innermost value that contains the offset; a key counts as part of its value.
 pub(crate) fn pointer_to(root: &Node<'_>, offset: usize) -> String {
     let mut pointer = String::new();
     let mut node = root;
@@ -198,8 +198,8 @@ pub(crate) fn pointer_to(root: &Node<'_>, offset: usize) -> String {
             }
             _ => return pointer,
         };
-        // The offset of a value's own first byte names that value and not its first child.
-        // In TOML, a list of tables and its first table begin at the same byte; the table is the inner one.
+        // The first byte of a list or object belongs to itself and not to its first child. In TOML, an array of
+        // tables and its first table start at the same byte; there the table is meant.
         if next.start as usize > offset {
             return pointer;
         }
@@ -207,7 +207,7 @@ pub(crate) fn pointer_to(root: &Node<'_>, offset: usize) -> String {
     }
 }
 
-/// Adds one step of a JSON pointer (RFC 6901), cut where a key is long.
+/// Adds one step of a JSON pointer (RFC 6901), truncated to 128 characters.
 pub(super) fn push_step(pointer: &mut String, key: &str) {
     pointer.push('/');
     for (count, character) in key.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! The reader itself.
+//! The parser for values, lists and objects.
 
 use core::ops::Range;
 use std::hash::RandomState;
@@ -11,22 +11,18 @@ use super::position::positions_of;
 use super::text::{Unescaped, unescape};
 use super::{JsonError, JsonErrorKind, JsonErrors, Limits, Member, Node, Position, Syntax, Value};
 
-/// Errors that are listed one by one; the rest is counted.
+/// The number of errors that are listed; the others are only counted.
 const LISTED: usize = 100;
 
-/// Reads exactly one JSON value (RFC 8259) and white space around it.
-///
-/// # Errors
-/// Every code of `manifest/too-large`, `/too-deep`, `/too-many`, `/string-too-long`, `/not-utf8`, `/bom`,
-/// `/syntax`, `/surrogate`, `/duplicate-key`, with place and pointer. The first error of syntax ends the reading;
-/// surrogates and duplicate keys before it are reported beside it.
+/// Parses exactly one JSON value (RFC 8259), with optional white space around it.
 ///
 /// # Guarantees
-/// Any bytes give an answer, in time linear in them (keys are hashed with randomness, on which no answer depends). The
-/// recursion is no deeper than the limit of depth.
+/// Any bytes produce a result, in time linear in their number. The recursion is limited by [`Limits::depth`].
 ///
-/// # Source
-/// `design/manifest.md`, 2.2.
+/// # Errors
+/// The codes `manifest/too-large`, `too-deep`, `too-many`, `string-too-long`, `not-utf8`, `bom`, `syntax`,
+/// `surrogate` and `duplicate-key`, with position and pointer. The first syntax error ends the parsing; surrogates
+/// and duplicate keys before it are reported too.
 pub fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Node<'a>, JsonErrors> {
     let text = text_of(bytes, limits)?;
     if text.starts_with('\u{feff}') {
@@ -56,7 +52,7 @@ pub(super) fn text_of<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, J
     }
 }
 
-/// UTF-16 shows by its mark, or by a zero byte beside an opening bracket, which UTF-8 JSON cannot have.
+/// Returns `true` for a UTF-16 byte order mark, or a zero byte next to an opening bracket.
 fn looks_like_utf16(bytes: &[u8]) -> bool {
     matches!(
         bytes,
@@ -72,7 +68,7 @@ pub(super) fn failure(kind: JsonErrorKind, at: Range<usize>, bytes: &[u8]) -> Js
     JsonErrors::new(vec![JsonError { kind, span, position, pointer: String::new(), first: None }], 0)
 }
 
-/// The reading stopped; the error is in the list.
+/// The parser has stopped; the error is in its list.
 pub(super) struct Stop;
 
 enum Step {
@@ -198,7 +194,7 @@ impl<'a> Reader<'a> {
         let rest = self.text.get(at..).unwrap_or_default();
         let width = rest.chars().next().map_or(0, char::len_utf8);
         let span = Span::new(at, at.saturating_add(width));
-        // What stops the reading is always listed, whatever was found before.
+        // The error that ends the parsing is always listed, even if the list is full.
         if self.errors.len() >= LISTED {
             self.unlisted = self.unlisted.saturating_add(1);
             self.errors.pop();
@@ -263,7 +259,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// After a value: a comma and then another value (`false`), or the closing bracket (`true`).
+    /// Parses what follows a value: `true` for the closing bracket, `false` for a comma and another value.
     fn closed(&mut self, close: u8) -> Result<bool, Stop> {
         self.blanks();
         match self.peek() {
@@ -314,7 +310,7 @@ impl<'a> Reader<'a> {
             let member = Member { key, key_start, key_end, node };
             let before = self.members.get(base..).unwrap_or_default();
             match keys.first_of(before, &member.key, &self.hasher) {
-                // It is refused for this, so that nobody asks for the value.
+                // The file is refused for the duplicate key, so the second value is not needed.
                 Some(first) => self.duplicate(first, &member),
                 None => self.members.push(member),
             }
@@ -344,9 +340,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Takes what lies above `base` off a shared stack, so that a list costs its own length and no spare room.
+/// Moves the values from `base` on off a shared stack, so that each list is allocated once in its final size.
 fn taken<T>(stack: &mut Vec<T>, base: usize) -> Box<[T]> {
-    /// From this length on, a second copy costs more than to let the stack grow again.
+    /// From this length on, copying the values costs more than growing the stack again.
     const LONG: usize = 4096;
     if base == 0 && stack.len() >= LONG {
         return core::mem::take(stack).into_boxed_slice();
@@ -354,16 +350,18 @@ fn taken<T>(stack: &mut Vec<T>, base: usize) -> Box<[T]> {
     stack.split_off(base).into_boxed_slice()
 }
 
-/// How many items and members a large file may have, so that the lists are not moved as they grow: room that is not
-/// used costs nothing. An item takes two bytes of the text, a member five.
+/// Estimates the numbers of items and members in a large file, so that the stacks do not have to grow.
+///
+/// Unused capacity costs nothing, because its pages are never touched. An item takes at least two bytes of the text, a
+/// member at least five.
 fn room(bytes: &[u8], values: usize) -> (usize, usize) {
-    /// Below this size, growing costs less than counting.
+    /// Below this size, growing the stacks costs less than counting.
     const LARGE: usize = 16 << 10;
     if bytes.len() < LARGE {
         return (0, 0);
     }
     let count = |wanted: u8| -> usize {
-        // So few at once that a byte holds their number: that is counted many at a time.
+        // A chunk is small enough that a byte holds its count, which lets the compiler vectorize the sum.
         let few = bytes.chunks(192).map(|few| few.iter().map(|byte| u8::from(*byte == wanted)).sum::<u8>());
         few.map(usize::from).sum()
     };

@@ -1,18 +1,20 @@
-//! Byte offsets to lines and columns.
+//! Converts byte offsets to lines and columns.
 
 use std::collections::BTreeMap;
 
-/// A line and a column, both from 1. A column counts scalar values; CR, LF and CR LF end a line.
+/// A line and a column, both from 1. A column counts Unicode scalar values; CR, LF and CR LF end a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "two numbers; a third would be another type")]
 pub struct Position {
     /// The line, from 1.
     pub line: u32,
-    /// The column in scalar values, from 1; an invalid byte counts as one.
+    /// The column in scalar values, from 1. An invalid byte counts as one.
     pub column: u32,
 }
 
-/// Gives the positions of some offsets in one walk over the bytes.
+/// Returns the positions of the given offsets, in a single pass over the bytes.
+///
+/// A file can have thousands of offsets and a single line, so searching each offset on its own would be quadratic.
 pub(crate) fn positions_of(bytes: &[u8], mut offsets: Vec<usize>) -> BTreeMap<usize, Position> {
     offsets.sort_unstable();
     let mut walk = Walk { bytes, at: 0, here: Position { line: 1, column: 1 } };
@@ -39,7 +41,7 @@ impl Walk<'_> {
             match byte {
                 b'\n' => self.new_line(),
                 b'\r' if self.bytes.get(at.saturating_add(1)) != Some(&b'\n') => self.new_line(),
-                // A continuation byte belongs to the scalar value before it.
+                // A continuation byte belongs to the character that starts before it.
                 0x80..=0xBF if self.continues(at) => {}
                 _ => self.here.column = self.here.column.saturating_add(1),
             }
@@ -48,10 +50,10 @@ impl Walk<'_> {
         self.here
     }
 
-    /// Most text: each byte is a character, and LF alone ends a line.
+    /// Handles text in which each byte is a character and only LF ends a line, which is most text.
     fn plain(&mut self, walked: &[u8]) {
         let narrow = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        // So few at once that a byte holds their number: that is counted many at a time.
+        // A chunk is small enough that a byte holds its count, which lets the compiler vectorize the sum.
         let few = walked.chunks(192).map(|few| few.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>());
         let lines: usize = few.map(usize::from).sum();
         let tail = walked.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);

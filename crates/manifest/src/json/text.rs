@@ -1,16 +1,16 @@
-//! Undoing the escapes of a string.
+//! Decodes the escapes of a string.
 
 use super::Syntax;
 
-/// What a string's escapes came to.
+/// The result of decoding a string.
 pub(super) enum Unescaped {
     Text(String),
-    /// A `\u` escape at this offset in the string is half of a pair; the text goes on with U+FFFD in its place.
+    /// The `\u` escape at this offset is half of a surrogate pair, and U+FFFD takes its place in the text.
     Half(String, usize),
     Bad(Syntax, usize),
 }
 
-/// Undoes the escapes of the text between two quotes.
+/// Decodes the text between two quotes.
 pub(super) fn unescape(raw: &str) -> Unescaped {
     let mut out = String::with_capacity(raw.len());
     let mut half = None;
@@ -51,7 +51,7 @@ pub(super) fn unescape(raw: &str) -> Unescaped {
     }
 }
 
-/// Reads `uXXXX`, or a pair of them; gives the character (absent for a half) and the bytes read.
+/// Decodes `uXXXX` or a surrogate pair. Returns the character, or `None` for half a pair, and the length.
 fn unit(text: &str) -> Option<(Option<char>, usize)> {
     let first = four(text.get(1..5)?)?;
     if let Some(character) = char::from_u32(first) {

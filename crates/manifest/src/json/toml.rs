@@ -1,4 +1,4 @@
-//! Reads TOML into the nodes of JSON, so that one adapter reads both.
+//! Parses TOML into JSON nodes, so that one adapter can read both formats.
 
 use core::ops::Range;
 
@@ -8,10 +8,10 @@ use toml::de::{DeTable, DeValue};
 use super::parse::{failure, narrow, text_of};
 use super::{JsonErrorKind, JsonErrors, Limits, Member, Node, Number, Value};
 
-/// Reads a TOML document.
+/// Parses a TOML document.
 ///
 /// # Errors
-/// As [`super::parse`]; the first error of syntax ends the reading.
+/// As for [`super::parse`]; the first syntax error ends the parsing.
 pub(crate) fn parse_toml<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Node<'a>, JsonErrors> {
     let text = text_of(bytes, limits)?;
     let table = DeTable::parse(text).map_err(|error| {
@@ -30,17 +30,17 @@ pub(crate) fn parse_toml<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Node<'a
         .map_err(|span| failure(JsonErrorKind::TooDeep { limit: limits.depth() }, span, bytes))
 }
 
-/// Converts a value, or returns the place of the first list or table that is nested too deep.
+/// Converts a value, or returns the span of the first list or table that is nested too deeply.
 fn node<'a>(spanned: Spanned<DeValue<'a>>, text: &'a str, depth: usize) -> Result<Node<'a>, Range<usize>> {
     let span = spanned.span();
     let (mut start, mut end) = (narrow(span.start), narrow(span.end));
-    // A table under a header has the span of the header alone; pointers need spans that contain the children.
+    // A table under a header has the span of the header alone, but pointers need spans that contain the children.
     let mut widen = |child: &Node<'_>| (start, end) = (start.min(child.start), end.max(child.end));
     let inner = depth.checked_sub(1).ok_or_else(|| span.clone());
     let value = match spanned.into_inner() {
         DeValue::String(text) => Value::String(text),
         DeValue::Boolean(value) => Value::Bool(value),
-        // No key of a hook takes a date: as a number that is not an integer it is refused everywhere.
+        // No key of a hook is a date. As a number that is not an integer, a date is refused everywhere.
         DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) => {
             Value::Number(Number(text.get(span).unwrap_or_default().trim_start_matches('+')))
         }
@@ -59,7 +59,7 @@ fn node<'a>(spanned: Spanned<DeValue<'a>>, text: &'a str, depth: usize) -> Resul
                 Ok(Member { key: key.into_inner(), key_start, key_end: narrow(span.end), node })
             });
             let mut members = members.collect::<Result<Box<[_]>, Range<usize>>>()?;
-            // The parser sorts by key.
+            // The parser sorts members by key, but pointers need them in file order.
             members.sort_by_key(|member| member.key_start);
             members.iter().for_each(|member| widen(&member.node));
             Value::Object(members)

@@ -1,8 +1,8 @@
-//! Compact JSON with sorted keys.
+//! Writes canonical JSON: compact, with sorted keys.
 
 use super::{Node, Value};
 
-/// Writes a value without white space, the keys of each object in bytewise order, numbers as they were.
+/// Writes a value without white space, with the keys of objects in bytewise order and numbers as written.
 pub(crate) fn canonical(node: &Node<'_>, out: &mut String) {
     match &node.value {
         Value::Null => out.push_str("null"),
@@ -37,7 +37,7 @@ pub(crate) fn canonical(node: &Node<'_>, out: &mut String) {
     }
 }
 
-/// Writes a JSON string: only what must be escaped is.
+/// Writes a JSON string, in which only the required characters are escaped.
 pub(crate) fn write_text(text: &str, out: &mut String) {
     const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     out.push('"');

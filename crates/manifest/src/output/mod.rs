@@ -1,6 +1,7 @@
-//! What was read, as data for reports: the feature `serde`, and output only.
+//! Serialization of the results for reports, with the feature `serde`.
 //!
-//! Text of strangers goes out escaped, and of environments and headers the names alone: their values may be secrets.
+//! Text from plugins is escaped. For environment variables and headers, only the names are serialized, because their
+//! values can be secrets.
 
 #[cfg(test)]
 mod tests;
@@ -179,7 +180,7 @@ impl Serialize for Fact {
     }
 }
 
-/// The address, package or command.
+/// Returns the address, package or command.
 fn at(source: &Source) -> Option<&str> {
     match source {
         Source::Url(remote) | Source::GitSubdir(remote) | Source::Github(remote) | Source::Git(remote) => {
@@ -202,7 +203,7 @@ fn path(source: &Source) -> Option<&str> {
     }
 }
 
-/// The branch, tag, version or range.
+/// Returns the branch, tag, version or range.
 fn reference(source: &Source) -> Option<&str> {
     match source {
         Source::Url(remote) | Source::GitSubdir(remote) | Source::Github(remote) | Source::Git(remote) => {

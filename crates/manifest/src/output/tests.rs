@@ -1,4 +1,4 @@
-//! What the feature `serde` gives out, and what it keeps back.
+//! Tests of serialized results, and of the values that are left out.
 
 use serde_json::json;
 
@@ -34,7 +34,7 @@ fn a_manifest_goes_out_with_places_and_labels_and_without_values_of_the_environm
     let unknown = notices.iter().find(|notice| notice["code"] == "manifest/unknown-key").unwrap();
     assert_eq!(unknown["place"]["pointer"], json!("/extra"));
     assert!(!out.to_string().contains("hush"), "{out}");
-    // What the digest of the surface is taken over does have the value: a change of it is a change.
+    // The surface text does contain the value, so that a changed value changes the digest.
     assert!(manifest.surface_text().contains("hush"));
 }
 

@@ -1,4 +1,4 @@
-//! Every code has a planted folder that shows exactly it, and a near miss that shows none.
+//! Tests that every code has a planted directory with exactly this code, and a near miss without any.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// What a `case` file asks for: one word a line, and what belongs to it.
+/// The contents of a `case` file: one keyword per line, with its values.
 #[derive(Default)]
 struct Case {
     how: String,
@@ -37,7 +37,7 @@ fn case(folder: &Path) -> Case {
             "host-version" => case.host = Some(rest.to_owned()),
             "excluded" => case.excluded.push(rest.to_owned()),
             "entry" => case.entry = Some(rest.to_owned()),
-            // A file of one text many times, which is not worth its bytes in the repository.
+            // A file that repeats one text; storing it in the repository would waste space.
             "fill" => {
                 let words: Vec<&str> = rest.split(' ').collect();
                 let unit = words[3].replace("\\n", "\n").repeat(words[2].parse().unwrap());
@@ -63,7 +63,7 @@ fn of_notices(notices: &[Notice], codes: &mut Vec<(String, String)>) {
     codes.extend(notices.iter().map(|notice| (notice.code().to_owned(), notice.help().to_owned())));
 }
 
-/// Every code of a case, with its help.
+/// Returns every code of a case, with its help.
 fn codes(case: &Case) -> Vec<(String, String)> {
     let mut codes = Vec::new();
     let bytes = |name: &str| case.files.get(name).unwrap().bytes.to_vec();
@@ -107,7 +107,7 @@ fn planted_folders_show_exactly_their_code() {
         let folder = fixtures().join(format!("planted-{}", code.replace('/', "-")));
         let found = codes(&case(&folder));
         let names: BTreeSet<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
-        // The rest of more than a hundred errors stands beside those that are listed.
+        // The errors after the first hundred are counted next to the listed ones.
         let expected =
             if *code == "manifest/more-errors" { vec!["manifest/path-absolute", code] } else { vec![*code] };
         let expected: BTreeSet<&str> = expected.into_iter().collect();
@@ -131,7 +131,7 @@ fn near_misses_show_nothing() {
     check_folders("near-miss-", &seen);
 }
 
-/// No folder is left over: each belongs to a code.
+/// Every directory belongs to a code.
 fn check_folders(prefix: &str, seen: &BTreeSet<PathBuf>) {
     for entry in std::fs::read_dir(fixtures()).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();

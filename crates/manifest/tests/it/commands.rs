@@ -1,4 +1,4 @@
-//! Command texts and argument lists: every row of every table, and the same words as `sh`.
+//! Tests of command texts and argument lists: every row of every table, and the same words as `sh`.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ fn claude(text: &str) -> CommandView {
     judge_command(text, &CommandContext::new(Dialect::Claude))
 }
 
-/// Each line: a label, a bar, a command text. `R` stands for the root variable, `SHA` for 40 hex digits.
+/// One case per line: a label, a bar, a command text. `R` means the root variable, `SHA` 40 hex digits.
 fn check(table: &str) -> BTreeSet<String> {
     let mut firsts = BTreeSet::new();
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -199,7 +199,7 @@ fn a_reference_is_no_path_where_relative_paths_are_the_tree_s() {
             assert_eq!(view.coverage().code(), label.trim(), "{text}: {view:#?}");
             assert!(view.parts().iter().all(|part| part.started().is_none()), "{text}: {view:#?}");
         }
-        // Of a tree that has none of them, no word is a file.
+        // In a tree without these files, no word is a file.
         assert!(judge_command(&text, &contexts[3]).files().is_empty(), "{text}");
     }
 }
@@ -391,7 +391,7 @@ fn hostile_texts_end() {
     assert_eq!(judge_argv(&[&many.concat()], &CommandContext::new(Dialect::Claude)).parts().len(), 1);
 }
 
-/// The words of a text as `sh` splits them, every variable defined as its own name in braces.
+/// Returns the words into which `sh` splits a text. Every variable is defined as its own name in braces.
 fn words_of_sh(text: &str) -> Option<Vec<String>> {
     let out = Command::new("sh")
         .args(["-f", "-c", &format!("printf '%s\\n' {text}")])
@@ -459,7 +459,7 @@ fn words_are_split_as_sh_splits_them() {
             let two = pieces[(index + step) % pieces.len()];
             let text = if step % 2 == 0 { format!("{one}{two}") } else { format!("{one}  {two}") };
             let theirs = words_of_sh(&text).unwrap_or_else(|| panic!("sh refuses {text}"));
-            // A command in a word is shown as its text and not run.
+            // A command substitution is compared as text and does not run.
             let ours: Vec<String> =
                 words_of_ours(&text).iter().map(|word| word.replace("$(printf 8)", "8")).collect();
             assert_eq!(ours, theirs, "{text}");

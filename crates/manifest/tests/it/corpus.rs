@@ -1,4 +1,4 @@
-//! Real manifests: nothing is refused, and every label is the one that a person gave.
+//! Tests with real manifests: nothing is refused, and every label matches the manual one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use plugward_manifest::{Files as _, find, read, read_market};
 
 use crate::support::{load, shared};
 
-/// The folders that hold a main file, and those that do not but hold an `.mcp.json`.
+/// The directories with a main file, and those without one but with an `.mcp.json`.
 fn roots(corpus: &Path) -> Vec<PathBuf> {
     let mut roots = BTreeSet::new();
     let mut left = vec![corpus.to_path_buf()];
     while let Some(dir) = left.pop() {
-        // The folder that holds a main file is no plugin of its own.
+        // The directory that contains a main file is not a plugin itself.
         let hidden = dir.file_name().unwrap().to_str().unwrap().starts_with('.');
         if !hidden && MAIN_FILES.iter().any(|(_, file)| dir.join(file).is_file()) {
             roots.insert(dir.clone());
@@ -43,16 +43,16 @@ struct Refused {
     errors: Vec<String>,
 }
 
-/// Whether the programs that a plugin starts are in its folder.
+/// Whether the programs of a plugin are added to its files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Programs {
-    /// As in the corpus, which holds JSON alone.
+    /// The files as in the corpus, which contains only JSON.
     LeftOut,
-    /// An empty file stands for each.
+    /// An empty file is added for each program.
     Added,
 }
 
-/// Every plugin of the corpus, by folder; one that is refused is left out and named.
+/// Returns every plugin of the corpus by directory; a refused one is printed and left out.
 fn all(corpus: &Path, programs: Programs) -> (Vec<(PathBuf, Manifest)>, Vec<Refused>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     for root in roots(corpus) {
@@ -86,7 +86,7 @@ fn add_programs(dialect: Dialect, files: &mut MapFiles, at: &At<'_>) {
     }
 }
 
-/// The corpus holds JSON alone, so HyperAgent's mark beside the manifest is missing in one fixture.
+/// The corpus contains only JSON, so the entry file next to the manifest of one HyperAgent fixture is missing.
 fn corpus_dialects(root: &Path, files: &MapFiles) -> Vec<Dialect> {
     if name_of(root) == "broken-plugin" { vec![Dialect::Hyperagent] } else { find(files) }
 }
@@ -107,7 +107,7 @@ fn every_plugin_of_the_corpus_is_read() {
     assert_eq!(counts, BTreeMap::from(expected));
 }
 
-/// The number of hooks by handler and label, and of servers by label.
+/// Counts hooks by handler and label, and servers by label.
 struct Labels<'m> {
     hooks: BTreeMap<(&'m str, &'m str), usize>,
     servers: BTreeMap<&'m str, usize>,
@@ -117,7 +117,7 @@ fn labels(plugins: &[(PathBuf, Manifest)]) -> Labels<'_> {
     let (mut hooks, mut servers, mut seen) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     for (root, manifest) in plugins {
         for item in manifest.surface() {
-            // Two dialects of one folder read the same file.
+            // Two dialects of one directory read the same file.
             let place = (root, item.place().file(), item.place().span());
             match item.kind() {
                 SurfaceKind::Hook if seen.insert(place) => {
@@ -138,7 +138,7 @@ fn labels(plugins: &[(PathBuf, Manifest)]) -> Labels<'_> {
 fn hooks_and_servers_of_the_corpus_have_their_labels() {
     let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
     let (mut good, _) = all(&corpus, Programs::Added);
-    // One `.mcp.json` lies in a folder without a manifest; an entry makes that folder a plugin.
+    // One `.mcp.json` is in a directory without a manifest, which is a plugin because of its entry.
     let (market, _) = read_market(
         "marketplace.json",
         br#"{"name": "m", "owner": "o", "plugins": [{"name": "root", "source": "./"}]}"#,
@@ -164,7 +164,7 @@ fn hooks_and_servers_of_the_corpus_have_their_labels() {
     assert!(missing_programs(&good).is_empty(), "{:#?}", missing_programs(&good));
 }
 
-/// The messages of `surface/missing-program`, each after the folder, the dialect and the place.
+/// Returns the messages of `surface/missing-program`, each after its directory, dialect and place.
 fn missing_programs(plugins: &[(PathBuf, Manifest)]) -> Vec<String> {
     let line = |root: &Path, manifest: &Manifest, notice: &Notice| {
         let (dialect, place) = (manifest.dialect().as_str(), notice.place());
@@ -178,7 +178,7 @@ fn missing_programs(plugins: &[(PathBuf, Manifest)]) -> Vec<String> {
         .collect()
 }
 
-/// The corpus holds no scripts. Each hook that starts one is `unresolved`, and every other label stays as it is.
+/// The corpus contains no scripts. Each hook that starts one is `unresolved`; every other label is unchanged.
 #[test]
 fn a_hook_of_the_corpus_without_its_script_is_unresolved() {
     let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
@@ -190,7 +190,7 @@ fn a_hook_of_the_corpus_without_its_script_is_unresolved() {
         (("agent", "covered"), 2),
     ];
     assert_eq!(labels(&good).hooks, BTreeMap::from(expected));
-    // The 83 hooks, one of them in a file that three dialects read, and the entries of seven HyperAgent plugins.
+    // 83 hooks, one of them in a file that three dialects read, and the entry files of seven HyperAgent plugins.
     let missing = missing_programs(&good);
     assert_eq!(missing.len(), 92, "{missing:#?}");
     let entries = missing.iter().filter(|line| line.contains(" hyperagent ")).count();
@@ -241,7 +241,7 @@ fn local_entries_merge_with_their_folders() {
             *labels.entry(item.coverage().code()).or_insert(0) += 1;
         }
     }
-    // Twelve entries declare a language server; each is a program of PATH.
+    // Twelve entries declare a language server, each a program in PATH.
     assert_eq!(labels.values().sum::<i32>(), labels.get("path-binary").copied().unwrap_or(0));
     assert_eq!(labels.values().sum::<i32>(), 12);
 }

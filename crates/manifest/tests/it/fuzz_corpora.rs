@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets, replayed.
+//! Replays the corpora of the fuzz targets.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn replay(target: &str, body: fn(&[u8])) {
     for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
         let bytes = std::fs::read(entry.path()).unwrap();
         body(&bytes);
-        // Cut short anywhere, it is answered as well.
+        // A truncated input must not panic either.
         for end in (0..bytes.len()).step_by(7) {
             body(&bytes[..end]);
         }

@@ -1,4 +1,4 @@
-//! Hooks files that belong to no plugin, and the facts of hooks in both dialects.
+//! Tests of hooks files outside plugins, and of the facts of hooks in both dialects.
 
 use plugward_manifest::{
     At, Dialect, Fact, ForeignText, HooksFile, ManifestErrors, MapFiles, SurfaceItem, hooks, read,
@@ -22,7 +22,7 @@ fn gnoma(text: &str) -> HooksFile {
     file(Dialect::Gnoma, text)
 }
 
-/// `event handler: text|argv` of each item, with what is not there as `-`.
+/// Formats each item as `event handler: text|argv`, with `-` for a missing part.
 fn lines(items: &[SurfaceItem]) -> Vec<String> {
     let line = |item: &SurfaceItem| {
         let run = match item.text() {
@@ -35,7 +35,7 @@ fn lines(items: &[SurfaceItem]) -> Vec<String> {
     items.iter().map(line).collect()
 }
 
-/// `event code line:column pointer` of each error.
+/// Formats each error as `event code line:column pointer`.
 fn errors<'e>(errors: impl IntoIterator<Item = &'e plugward_manifest::ManifestError>) -> Vec<String> {
     let line = |error: &plugward_manifest::ManifestError| {
         let event = error.event().unwrap_or("-");
@@ -98,7 +98,7 @@ fn events_without_the_key_hooks() {
     assert_eq!(found.errors(), []);
     let unknown = ["/$schema", "/Other", "/allowedMcpServers", "/availableModels", "/env", "/model"];
     assert_eq!(notices(&found), unknown.map(|key| format!("surface/unknown-event {key}")));
-    // The value of an event that the host knows has to be one.
+    // A known event must have the right value.
     let found =
         claude(r#"{"PreToolUse": 5, "Stop": ["a.sh"], "SessionEnd": [{"hooks": [{"command": "c"}]}]}"#);
     assert_eq!(lines(found.items()), ["SessionEnd command: c"]);
@@ -325,7 +325,7 @@ fn limits_are_named_with_their_numbers() {
     };
     let toml = |count: usize| "[[hooks]]\nexec = \"a\"\n".repeat(count);
     let large = |comment: &str| format!("{comment}{}", " ".repeat((1 << 20) - comment.len()));
-    // The list, the object around it and the lists in it.
+    // The levels are the list, the object around it and the lists in it.
     let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     for (dialect, good, bad, code, message) in [
         (
@@ -378,10 +378,10 @@ fn limits_are_named_with_their_numbers() {
     }
     assert_eq!(refused(Dialect::Gnoma, "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q = 1").first().column(), 31);
     assert_eq!(refused(Dialect::Gnoma, &format!("x = {}", deep(200))).first().code(), "manifest/syntax");
-    // More errors than are listed could hide a lost gate.
+    // Unlisted errors could hide a hook that was lost, so the whole file is refused.
     let many = vec!["{}"; 101].join(",");
     let error = refused(Dialect::Claude, &format!(r#"{{"hooks":{{"Stop":[{many}]}}}}"#));
-    assert_eq!(error.iter().last().unwrap().message(), "1 more errors");
+    assert_eq!(error.iter().last().unwrap().message(), "1 more error");
 }
 
 #[test]

@@ -1,17 +1,17 @@
-//! Every class of hostile manifest, in every dialect: code, JSON pointer, line, column, what was expected and what to do.
+//! Tests of every class of hostile manifest in every dialect: code, JSON pointer, line, column, message and help.
 
 use plugward_manifest::{At, Dialect, Manifest, ManifestErrors, MapFiles, read, read_jp_entry};
 
 use crate::support::{error_codes, notice_codes, read_one};
 
-/// What a dialect needs, so that a manifest with one more line above it is read.
+/// The valid manifest of one dialect, to which a test adds one line.
 struct Base {
     dialect: Dialect,
     /// The key of the name.
     name: &'static str,
-    /// The last line, which is good.
+    /// The last line, which is valid.
     rest: &'static str,
-    /// A line with a path in place of `@`, and the pointer to it; absent where the dialect has no path.
+    /// A line with `@` where a path belongs, and the pointer to it; `None` if the dialect has no paths.
     path: Option<(&'static str, &'static str)>,
 }
 
@@ -59,12 +59,12 @@ impl Base {
         }
     }
 
-    /// The bad line is the second one.
+    /// Returns the manifest with the given line as its second one.
     fn text(&self, line: &str) -> String {
         format!("{{\n{line}\n{}\n}}", self.rest)
     }
 
-    /// Holds the first error against what a person must be told; what differs is gathered.
+    /// Compares the first error with the expected one, and collects the differences.
     fn says(&self, bytes: &[u8], expected: &Said<'_>, wrong: &mut Vec<String>) {
         let Err(errors) = self.read(bytes) else {
             wrong.push(format!("{}: {expected:?}: it was read", self.dialect));
@@ -99,7 +99,7 @@ struct Said<'a> {
     help: &'static str,
 }
 
-/// A bad line, its code, the pointer and the column in that line, part of the message and of the help.
+/// An invalid line, its code, the pointer and column in that line, and parts of the message and help.
 type Row = (&'static str, &'static str, (&'static str, u32), &'static str, &'static str);
 
 const TEXTS: &[Row] = &[
@@ -144,7 +144,7 @@ const TEXTS: &[Row] = &[
         "manifest/hidden-text",
         ("/x\u{202e}", 1),
         "expected visible characters, got U+202E",
-        "remove the invisible or control characters",
+        "remove the invisible and control characters",
     ),
 ];
 
@@ -177,14 +177,14 @@ fn marks_sizes_and_depths() {
         let max = if base.dialect == Dialect::Jp { 4 << 20 } else { 1 << 20 };
         let large = format!("{good}{}", " ".repeat(max - good.len()));
         base.read(large.as_bytes()).unwrap();
-        // The first byte too many, in the line that the last brace begins.
+        // The first byte over the limit is in the line of the last brace.
         let column = u32::try_from(max - good.len()).unwrap() + 2;
         base.says(
             format!("{large} ").as_bytes(),
             &file("manifest/too-large", 4, column, "bytes"),
             &mut wrong,
         );
-        // The object itself is the first of 32.
+        // The object itself is the first of 32 levels.
         let nested = |depth: usize| base.text(&format!("\"x\": {}{},", "[".repeat(depth), "]".repeat(depth)));
         base.read(nested(31).as_bytes()).unwrap();
         let pointer = format!("/x{}", "/0".repeat(31));
@@ -222,8 +222,8 @@ fn names_of_the_wrong_type_or_with_hidden_text() {
             let said = Said { code, pointer: &pointer, line: 2, column, message, help: "" };
             base.says(text.as_bytes(), &said, &mut wrong);
         }
-        // Another case of a known key beside it. gnoma takes the first for the name, as Go does; so the second is one
-        // too many.
+        // A known key in two cases. gnoma reads the first as the name, like Go, so the second is a
+        // duplicate.
         let (pointer, line) =
             if base.dialect == Dialect::Gnoma { (pointer, 3) } else { (pointer.to_uppercase(), 2) };
         let text = base.text(&format!("\"{}\": \"b\",", base.name.to_uppercase()));
@@ -263,7 +263,7 @@ fn paths_that_lead_elsewhere() {
             ("./a\u{202e}b", "manifest/hidden-text"),
         ] {
             if path.is_empty() && base.dialect == Dialect::Gnoma {
-                // As there: an exec without text is none.
+                // As in Go: an empty exec counts as missing.
                 continue;
             }
             let text = base.text(&line.replace('@', path));
@@ -274,8 +274,8 @@ fn paths_that_lead_elsewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Go's decoder makes an empty hook of `null`, which that host then refuses for want of a name and an exec; here it is
-/// refused where it stands. Its host takes `timeout` as a duration of Go, so what is none is named.
+/// Go's decoder turns `null` into an empty hook, which gnoma refuses because name and exec are missing. Here `null` is
+/// refused directly. gnoma parses `timeout` as a Go duration, so other values are reported.
 #[test]
 fn hooks_of_gnoma_that_its_host_would_not_take() {
     let manifest =
@@ -313,7 +313,7 @@ fn hooks_of_gnoma_that_its_host_would_not_take() {
     ] {
         let manifest = read_one(Dialect::Gnoma, &timeout(&format!("\"{text}\""))).unwrap();
         assert_eq!(!notice_codes(&manifest).contains(&"manifest/type"), holds, "{text}");
-        // It may run all the same, and is shown as written.
+        // The hook could still run, so it is shown as written.
         assert_eq!(
             manifest.surface().iter().filter(|item| item.fact("timeout") == Some(text)).count(),
             usize::from(!text.is_empty())

@@ -1,4 +1,4 @@
-//! The strict reader: what it takes, what it says about the rest, and where.
+//! Tests of the JSON parser: the accepted texts, and the messages and positions of errors.
 
 use plugward_manifest::json::{JsonErrors, Limits, Node, Value, parse};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ fn check(bytes: &[u8]) -> Result<Node<'_>, JsonErrors> {
     parse(bytes, &Limits::standard())
 }
 
-/// `code line:column pointer` of each error.
+/// Formats each error as `code line:column pointer`.
 fn says(bytes: &[u8]) -> Vec<String> {
     let errors = check(bytes).unwrap_err();
     let line = |error: &plugward_manifest::json::JsonError| {
@@ -43,9 +43,9 @@ fn every_break_of_the_syntax_has_its_own_message() {
         ("[1x]", "expected a digit", "1:3"),
         ("[\"a\tb\"]", "a control character", "1:4"),
         ("[\"a\nb\"]", "a control character", "1:4"),
-        ("[\"\\x41\"]", "an escape of JSON", "1:3"),
-        ("[\"\\u12g4\"]", "an escape of JSON", "1:3"),
-        ("[\"\\\n\"]", "an escape of JSON", "1:3"),
+        ("[\"\\x41\"]", "a JSON escape", "1:3"),
+        ("[\"\\u12g4\"]", "a JSON escape", "1:3"),
+        ("[\"\\\n\"]", "a JSON escape", "1:3"),
         ("[\"a", "a closing double quote", "1:2"),
         ("[\"a\\\"", "a closing double quote", "1:2"),
         ("[1", "the closing bracket, got the end", "1:3"),
@@ -95,7 +95,7 @@ fn a_key_twice_is_found_after_unescaping_with_both_places() {
     let (span, first) = error.first().unwrap();
     assert_eq!((first.line, first.column, span.start, span.end), (1, 2, 1, 7));
     assert_eq!(error.pointer(), "/name");
-    // More than eight keys go another way through the reader.
+    // Objects with more than eight keys use a hash table.
     let many: Vec<String> = (0..20).map(|index| format!("\"k{index}\":{index}")).collect();
     let text = format!("{{\"x\":[{{{},\"k7\":1,\"k7\":2,\"k3\":0}}]}}", many.join(","));
     let column = text.find(",\"k7\":1,").unwrap() + 2;
@@ -108,7 +108,7 @@ fn a_key_twice_is_found_after_unescaping_with_both_places() {
 #[test]
 fn errors_are_gathered_up_to_the_break_of_the_syntax() {
     let text = b"{\"a\": \"\\ud800\", \"a\": 1, \"b\": {\"c\": 1, \"c\": 2}, \"d\": [1,]}";
-    // The object around the break was not closed; what was read of it before is compared all the same.
+    // The object around the error is not closed; the part before the error is compared.
     let expected = [
         "manifest/surrogate 1:8 /a",
         "manifest/duplicate-key 1:17 /a",
@@ -191,14 +191,14 @@ fn a_value_costs_what_the_front_page_says() {
     assert!(size_of::<plugward_manifest::json::Member<'_>>() <= 72);
 }
 
-/// Equal but for numbers, which are compared as the oracle reads them.
+/// Compares two values; numbers are compared as the oracle parses them.
 fn same(ours: &Node<'_>, theirs: &serde_json::Value) -> bool {
     use serde_json::Value as Json;
     match (ours.value(), theirs) {
         (Value::Null, Json::Null) => true,
         (Value::Bool(a), Json::Bool(b)) => a == b,
         (Value::Number(a), Json::Number(b)) => {
-            // The oracle rounds in its last place.
+            // The oracle rounds the last digit.
             let (a, b): (f64, f64) = (a.text().parse().unwrap(), b.as_f64().unwrap());
             (a - b).abs() <= a.abs() * 1e-14
         }
@@ -229,7 +229,7 @@ fn values() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
-/// The places in a text where one edit is made.
+/// Returns the offsets in a text for one edit.
 fn edits() -> impl Strategy<Value = (usize, Vec<u8>, usize)> {
     let piece = prop_oneof![
         prop::sample::select(vec![
@@ -264,7 +264,7 @@ proptest! {
         match serde_json::from_slice::<serde_json::Value>(&bytes) {
             Ok(theirs) => match ours {
                 Ok(node) => prop_assert!(same(&node, &theirs)),
-                // The one rule beyond RFC 8259 that an edit can break.
+                // This is the only rule beyond RFC 8259 that an edit can break.
                 Err(errors) => prop_assert!(errors.iter().all(|error| matches!(error.code(), "manifest/duplicate-key")), "{errors}"),
             },
             Err(error) => prop_assert!(ours.is_err() || error.to_string().contains("number out of range"), "{error}"),

@@ -1,5 +1,5 @@
-//! How much memory a hostile file of one MiB takes at its peak, seen from outside: the test starts itself again and asks
-//! the kernel.
+//! Measures the peak memory of parsing a hostile file of 1 MiB. The test starts itself as a child process and asks the
+//! kernel.
 
 use std::process::Command;
 
@@ -8,12 +8,12 @@ use plugward_manifest::{At, Dialect, MapFiles, Mode, read};
 
 const NAME: &str = "PLUGWARD_TEST_HOSTILE";
 const BYTES: &str = "peak bytes: ";
-/// The most that the JSON reader takes.
+/// The limit for the JSON parser.
 const PARSED_MOST: u64 = 40 << 20;
-/// The most with what a manifest keeps of it: each word of a list is a text of its own.
+/// The limit including the parsed manifest, in which each string of a list is allocated on its own.
 const READ_MOST: u64 = 64 << 20;
 
-/// Files of one MiB, each the worst of its kind.
+/// Files of 1 MiB, each the worst of its kind.
 fn hostile(name: &str) -> Option<String> {
     let size = Limits::standard().bytes();
     let keys = |count: usize, key: &dyn Fn(usize) -> String| {
@@ -55,7 +55,7 @@ fn hostile(name: &str) -> Option<String> {
 
 const PARSED: [&str; 10] =
     ["nested", "repeated", "different", "alike", "case", "values", "lists", "objects", "escaped", "halves"];
-/// Those that reach the dialect's reader.
+/// The files that reach the adapter of a dialect.
 const READ: [&str; 3] = ["arguments", "servers", "hooks"];
 
 fn peak() -> u64 {
@@ -64,7 +64,7 @@ fn peak() -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-/// Reads the file that the variable names, and says what that took. Without the variable it is nobody's child.
+/// Parses the file in the environment variable and prints the peak memory. Does nothing without the variable.
 #[test]
 fn child() {
     let Ok(name) = std::env::var(NAME) else {
@@ -73,7 +73,7 @@ fn child() {
     };
     let text = hostile(&name).unwrap();
     assert!(text.len() <= Limits::standard().bytes(), "{} bytes", text.len());
-    // The reader's own first use of everything.
+    // Memory that any first use of the parser needs is not counted.
     assert!(parse(b"{\"a\":[1,\"\\u0041\"]}", &Limits::standard()).is_ok());
     let mut files = MapFiles::new();
     files.insert(".claude-plugin/plugin.json", text.into_bytes(), Mode::Plain);

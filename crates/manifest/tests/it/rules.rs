@@ -1,4 +1,4 @@
-//! The rules for paths, names, versions, keys and hidden text, through the front door.
+//! Tests of the rules for paths, names, versions, keys and hidden text, through the public API.
 
 use plugward_manifest::{At, Dialect, ManifestErrors, MapFiles, UnknownKeys, Weight, read};
 use plugward_manifest::{CommandSources, Pinning, read_market};
@@ -10,7 +10,7 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
 
-/// What reading a path in `skills` gives: the error, or the path.
+/// Reads a path in `skills`, and returns the error or the path.
 fn path(text: &str) -> Result<String, &'static str> {
     let manifest = format!(r#"{{"name": "a", "version": "1.0.0", "skills": {}}}"#, quoted(text));
     match read_one(Dialect::Claude, &manifest) {
@@ -223,8 +223,8 @@ fn keys_that_differ_in_case() {
     }
 }
 
-/// What Go's decoder does with a key for the field tagged `version`, `license`, `skills`, recorded from its folding
-/// rule: simple folding, so that U+017F is s and U+212A is k; nothing else outside of ASCII folds to a letter of these.
+/// The results of Go's decoder for the fields `version`, `license` and `skills`. It uses simple case folding, so U+017F
+/// is s and U+212A is k; no other character outside ASCII folds to one of these letters.
 #[test]
 fn keys_fold_as_go_folds_them() {
     for (key, known, same) in [
@@ -241,7 +241,7 @@ fn keys_fold_as_go_folds_them() {
     ] {
         let text = format!(r#"{{"name": "a", {}: "1.0.0"}}"#, quoted(key));
         let codes = error_codes(&read_one(Dialect::Gnoma, &text.replace("\"1.0.0\"", "7")));
-        // A known key of the wrong type is an error of type; an unknown one is not looked at.
+        // A known key of the wrong type is a type error; an unknown key is not checked.
         assert_eq!(codes.contains(&"manifest/type"), same, "{key} for {known}");
     }
     let text =
@@ -351,7 +351,7 @@ proptest! {
     #[test]
     fn a_path_is_taken_only_where_it_stays_inside(text in "(\\./)?([a-z.~:\\\\$/{}* ]|\\.\\./|\\$\\{CLAUDE_PLUGIN_ROOT\\}){0,20}") {
         if let Ok(path) = path(&text) {
-            // Joined by parts, whatever a platform takes for one.
+            // Joined by components, independent of the platform.
             prop_assert!(!path.starts_with('/') && !path.contains('\\'), "{text}");
             let mut depth = 0_i32;
             for part in text.replace("${CLAUDE_PLUGIN_ROOT}", ".").split('/') {
@@ -389,7 +389,7 @@ proptest! {
     }
 }
 
-/// Objects with the keys of all dialects and values of all types.
+/// Generates objects with the keys of all dialects and values of all types.
 fn any_object() -> impl Strategy<Value = serde_json::Value> {
     let word = prop::sample::select(vec![
         "name",

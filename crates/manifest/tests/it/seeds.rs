@@ -1,4 +1,4 @@
-//! The cases that the seeds' own tests have, as ours.
+//! Tests with the cases of gnoma's and HyperAgent's own tests.
 
 use plugward_manifest::Dialect;
 
@@ -106,7 +106,7 @@ fn a_root_manifest_is_told_by_its_keys() {
 #[test]
 fn a_fold_of_go_is_read_and_named() {
     let text = "{\"name\":\"a\",\"ver\u{17f}ion\":\"1.0.0\",\"Capabilitie\u{17f}\":{\"\u{212a}ills\":[]}}";
-    // U+212A stands for k: `Kills` is no key of gnoma, `version` and `capabilities` are.
+    // U+212A folds to k: `Kills` is not a key of gnoma, `version` and `capabilities` are.
     let manifest = read_one(Dialect::Gnoma, text).unwrap();
     assert_eq!(manifest.version(), Some("1.0.0"));
     let codes = notice_codes(&manifest);

@@ -1,21 +1,21 @@
-//! What several tests need: folders as `MapFiles`, and one `check` that gives codes.
+//! Helpers for several tests: directories as `MapFiles`, and one `check` that returns codes.
 
 use std::path::{Path, PathBuf};
 
 use plugward_manifest::{At, Dialect, Manifest, ManifestErrors, MapFiles, Mode, find, read};
 
-/// The folder beside the workspace that holds material which is not the project's own; absent on most machines.
+/// Returns the directory next to the workspace with third-party material; most machines do not have it.
 pub(crate) fn shared(part: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(part);
     if path.is_dir() {
         return Some(path);
     }
-    // A checkout inside of another folder of work trees.
+    // The checkout can be inside a directory of work trees.
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared").join(part);
     path.is_dir().then_some(path)
 }
 
-/// Every file below a folder, links not followed.
+/// Reads every file under a directory; symlinks are not followed.
 pub(crate) fn load(folder: &Path) -> MapFiles {
     let mut files = MapFiles::new();
     let mut left = vec![folder.to_path_buf()];
@@ -52,7 +52,7 @@ pub(crate) fn read_one(dialect: Dialect, text: &str) -> Result<Manifest, Manifes
     read(dialect, &files, &At::nowhere())
 }
 
-/// The codes of the errors, in order.
+/// Returns the codes of the errors, in order.
 pub(crate) fn error_codes(result: &Result<Manifest, ManifestErrors>) -> Vec<&'static str> {
     result
         .as_ref()
@@ -61,12 +61,12 @@ pub(crate) fn error_codes(result: &Result<Manifest, ManifestErrors>) -> Vec<&'st
         .unwrap_or_default()
 }
 
-/// The codes of the notices, in order.
+/// Returns the codes of the warnings, in order.
 pub(crate) fn notice_codes(manifest: &Manifest) -> Vec<&'static str> {
     manifest.notices().iter().map(plugward_manifest::Notice::code).collect()
 }
 
-/// The dialects of a folder.
+/// Returns the dialects of a directory.
 pub(crate) fn dialects(files: &MapFiles) -> Vec<&'static str> {
     find(files).into_iter().map(Dialect::as_str).collect()
 }

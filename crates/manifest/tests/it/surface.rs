@@ -1,11 +1,11 @@
-//! What each dialect's files come to: folder in, one line an item out.
+//! Tests of each dialect's surface: a directory in, one line per item out.
 
 use plugward_manifest::{At, Dialect, Fact, Layer, Manifest, MapFiles, Origin, WithoutManifest};
 use plugward_manifest::{CommandSources, read, read_jp_entry, read_market};
 
 use crate::support::{error_codes, notice_codes};
 
-/// `kind name [run] coverage` for each item; `found` where no key names it, `entry` where the entry does.
+/// Formats each item as `kind name [run] coverage`, then `found` if no key declares it, `entry` if the entry does.
 fn lines(manifest: &Manifest) -> Vec<String> {
     let line = |item: &plugward_manifest::SurfaceItem| {
         let found = if item.origin() == Origin::Found { " found" } else { "" };
@@ -118,7 +118,7 @@ fn a_claude_plugin_with_everything() {
     assert!(manifest.config_schema().unwrap().text().starts_with("{\"token\""));
 }
 
-/// Every shape of hooks comes to the same event and label.
+/// Every shape of hooks yields the same event and label.
 #[test]
 fn hook_shapes() {
     let command = r#"{"command": "sh ${CLAUDE_PLUGIN_ROOT}/x.sh"}"#;
@@ -329,7 +329,7 @@ fn gnoma_and_hyperagent() {
     assert_eq!(notice_codes(&modules), ["surface/missing-program", "manifest/type"]);
 }
 
-/// An item whose program does not exist is `unresolved` at best; a missing hooks, servers or prompt file changes no label.
+/// An item without its program is `unresolved` or worse; a missing hooks, servers or prompt file changes no label.
 #[test]
 fn a_missing_program_is_not_a_missing_file() {
     let program = &["surface/missing-program"][..];
@@ -354,7 +354,7 @@ fn a_missing_program_is_not_a_missing_file() {
         let files = claude(&format!(", {body}"));
         check_codes(Dialect::Claude, &files, &[&format!("{line} unresolved")], program);
     }
-    // A label that is worse stays.
+    // A worse label is kept.
     let files = claude(r#", "hooks": {"Stop": [{"command": "npx a; \"${CLAUDE_PLUGIN_ROOT}/x\""}]}"#);
     let line = r#"hook Stop [npx a; "${CLAUDE_PLUGIN_ROOT}/x"] launcher-floating"#;
     check_codes(Dialect::Claude, &files, &[line], &["surface/launcher-floating", "surface/missing-program"]);
@@ -373,7 +373,7 @@ fn a_missing_program_is_not_a_missing_file() {
     check_codes(Dialect::Claude, &claude(r#", "hooks": "./h.json""#), &[], file);
     check_codes(Dialect::Claude, &claude(r#", "mcpServers": "./m.json""#), &[], file);
     check_codes(Dialect::Claude, &claude(r#", "skills": "./e""#), &["prompt e [] covered"], file);
-    // An argument is not started, so a later run may create it.
+    // An argument is not started, and the program can create the file.
     let files = claude(r#", "hooks": {"Stop": [{"command": "sh \"${CLAUDE_PLUGIN_ROOT}/x.sh\" \"${CLAUDE_PLUGIN_ROOT}/x.log\""}]}"#)
         .with("x.sh", "x");
     check_codes(Dialect::Claude, &files, &["hook Stop [sh x.sh x.log] script-interpreter-uncovered"], &[]);
@@ -490,7 +490,7 @@ fn an_entry_is_the_second_layer() {
     let manifest =
         read(Dialect::Claude, &MapFiles::new(), &At::nowhere().with_entry(&only.entries()[1])).unwrap();
     assert_eq!(lines(&manifest), ["hook Stop [x] path-binary entry"]);
-    // The entry alone is the definition: that there is no manifest is no news.
+    // The entry alone is the definition, so a missing manifest is not reported.
     assert_eq!(notice_codes(&manifest), [""; 0]);
     assert_eq!(
         manifest.entry_text(),
@@ -510,7 +510,7 @@ fn foreign_text_has_two_ways_out() {
     assert_eq!(notice_codes(&manifest), ["manifest/hidden-text"]);
 }
 
-/// A file that was read as one thing is read as the other too.
+/// A file that is used for two purposes is read for both.
 #[test]
 fn a_file_of_two_uses_hides_neither() {
     let both = r#"{"hooks": {"Stop": [{"command": "npx a"}]}, "mcpServers": {"s": {"command": "npx", "args": ["b"]}}}"#;
