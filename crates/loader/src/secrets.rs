@@ -1,4 +1,4 @@
-//! Secrets that the scan's own rules do not name: redaction looks at the same bytes.
+//! Secrets that only the redaction rules detect, as notes of the scan.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -7,19 +7,20 @@ use plugward_redact::{Did, Firewall, Found, Rules, Settings, Views};
 use plugward_scanner::{Content, Entry, ScanReport, State};
 use plugward_types::{Digest, FileRole, Finding, RuleId, Severity, Span};
 
-/// Made once a process: the rules are compiled.
+/// Compiled once per process, since compiling the rules is expensive.
 fn firewall() -> Result<&'static Firewall, String> {
     static FIREWALL: OnceLock<Result<Firewall, String>> = OnceLock::new();
     let made = FIREWALL.get_or_init(|| {
-        // Encodings are not undone: what is hidden in them is the scan's part.
+        // Encodings are not decoded here: encoded payloads are for the scanner.
         let settings = Settings { views: Views::Plain, ..Settings::reference() };
         Firewall::new(Rules::all(), settings)
-            .map_err(|error| format!("make the rules of redaction: {error} ({})", error.code()))
+            .map_err(|error| format!("failed to compile the redaction rules: {error} ({})", error.code()))
     });
     made.as_ref().map_err(Clone::clone)
 }
 
-/// Returns a note `redact/<kind>` for each secret in the text files of a scan that no `secret/*` finding has.
+/// Returns a note `redact/<kind>` for each secret in the scanned text files that no `secret/*` finding
+/// covers.
 pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Finding>, String> {
     let firewall = firewall()?;
     let by_path: BTreeMap<&str, &Entry<'_>> = files.iter().map(|entry| (entry.path, entry)).collect();
@@ -30,7 +31,7 @@ pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Findi
         }
         let Some(entry) = by_path.get(state.path.as_str()) else { continue };
         let Content::Bytes { bytes, digest } = entry.content else { continue };
-        let secrets = firewall.find_in(bytes);
+        let secrets = firewall.find(bytes);
         if secrets.is_empty() {
             continue;
         }
@@ -49,7 +50,7 @@ pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Findi
     Ok(out)
 }
 
-/// Adds a finding for each secret of one file that no finding of the scan has.
+/// Adds a finding for each secret in one file that no finding of the scan covers.
 fn found(
     path: &str,
     (bytes, digest): (&[u8], Digest),
@@ -66,7 +67,7 @@ fn found(
         }
         let rule: RuleId = format!("redact/{}", one.kind)
             .parse()
-            .map_err(|error| format!("name the rule of a secret: {error}"))?;
+            .map_err(|error| format!("invalid rule id for a secret: {error}"))?;
         let (line, column) = place.of(span.start);
         out.push(Finding {
             rule,
@@ -76,9 +77,9 @@ fn found(
             line,
             column,
             span,
-            message: format!("A secret stands here ({})", one.kind),
+            message: format!("Contains a secret ({})", one.kind),
             how: Vec::new(),
-            // Of the value nothing is shown: redaction names it by its kind.
+            // The value is not shown: redaction identifies it by its kind.
             snippet: format!("[REDACTED:{}] ({} bytes)", one.kind, span.len()),
             digest,
         });
@@ -86,7 +87,7 @@ fn found(
     Ok(())
 }
 
-/// Lines and columns, asked for in rising order. Lines end by LF, CRLF and lone CR, as in the scan's own findings.
+/// Line and column of ascending offsets. LF, CRLF and a lone CR end a line, as in the scanner's findings.
 struct Place<'a> {
     bytes: &'a [u8],
     at: usize,

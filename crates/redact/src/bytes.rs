@@ -1,4 +1,4 @@
-//! Byte classes and bounded looks into a slice. A look past the end gives NUL, which is in no class.
+//! Byte classes and bounded reads from a slice. A read past the end returns NUL, which is in no class.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) const TILDE: Class = 1 << 9;
 pub(crate) const EQUALS: Class = 1 << 10;
 pub(crate) const BLANK: Class = 1 << 11;
 pub(crate) const LINE: Class = 1 << 12;
-/// The further bytes that a value may hold: `!#%^*@&`.
+/// Further bytes that a value can contain: `!#%^*@&`.
 pub(crate) const SYMBOL: Class = 1 << 13;
 
 pub(crate) const ALPHA: Class = LOWER | UPPER;
@@ -33,9 +33,9 @@ pub(crate) const B64: Class = AN | PLUS_SLASH;
 pub(crate) const B64_ANY: Class = U64 | PLUS_SLASH;
 pub(crate) const HEX: Class = DIGIT | HEX_LOWER | HEX_UPPER;
 pub(crate) const LHEX: Class = DIGIT | HEX_LOWER;
-/// What a bearer token is made of.
+/// The bytes of a bearer token.
 pub(crate) const TOKEN: Class = U64 | PLUS_SLASH | DOT | TILDE | EQUALS;
-/// What a name in code or configuration is made of.
+/// The bytes of a name in code or configuration.
 pub(crate) const NAME: Class = U64 | DOT;
 
 static TABLE: [Class; 256] = table();
@@ -68,77 +68,77 @@ const fn table() -> [Class; 256] {
     table
 }
 
-/// Gives the classes of a byte.
+/// Returns the classes of a byte.
 pub(crate) fn classes(byte: u8) -> Class {
     TABLE.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
-/// Tells whether a byte is of one of the classes.
+/// Returns `true` if a byte is in at least one of the classes.
 pub(crate) fn is(byte: u8, class: Class) -> bool {
     classes(byte) & class != 0
 }
 
-/// Gives the byte at an offset, NUL past the end.
+/// Returns the byte at an offset, or NUL past the end.
 pub(crate) fn at(text: &[u8], index: usize) -> u8 {
     text.get(index).copied().unwrap_or(0)
 }
 
-/// Gives the byte before an offset, NUL at the start.
+/// Returns the byte before an offset, or NUL at the start.
 pub(crate) fn before(text: &[u8], index: usize) -> u8 {
     index.checked_sub(1).map_or(0, |index| at(text, index))
 }
 
-/// Gives a part of a slice, cut at its ends.
+/// Returns a part of a slice, clamped to its bounds.
 pub(crate) fn part(text: &[u8], range: Range<usize>) -> &[u8] {
     let end = range.end.min(text.len());
     text.get(range.start.min(end)..end).unwrap_or_default()
 }
 
-/// Counts the bytes of a class from an offset on, up to `max`.
+/// Counts the bytes of a class from an offset, up to `max`.
 pub(crate) fn run(text: &[u8], from: usize, class: Class, max: usize) -> usize {
     part(text, from..from.saturating_add(max)).iter().take_while(|byte| is(**byte, class)).count()
 }
 
-/// Counts the bytes of a class that end before an offset, up to `max`.
+/// Counts the bytes of a class that end at an offset, up to `max`.
 pub(crate) fn run_back(text: &[u8], before: usize, class: Class, max: usize) -> usize {
     part(text, before.saturating_sub(max)..before).iter().rev().take_while(|byte| is(**byte, class)).count()
 }
 
-/// Skips bytes of a class and gives the offset of the first other one.
+/// Skips bytes of a class and returns the offset of the first other byte.
 pub(crate) fn skip(text: &[u8], from: usize, class: Class, max: usize) -> usize {
     from + run(text, from, class, max)
 }
 
-/// Tells whether a literal stands at an offset, capitals and small letters being the same.
+/// Returns `true` if a literal is at an offset, ignoring ASCII case.
 pub(crate) fn has(text: &[u8], from: usize, literal: &str) -> bool {
     part(text, from..from + literal.len()).eq_ignore_ascii_case(literal.as_bytes())
 }
 
-/// Tells whether a literal stands at an offset, byte by byte.
+/// Returns `true` if a literal is at an offset, byte by byte.
 pub(crate) fn has_exact(text: &[u8], from: usize, literal: &str) -> bool {
     part(text, from..from + literal.len()) == literal.as_bytes()
 }
 
-/// Finds a literal in a range, capitals and small letters being the same.
+/// Finds a literal in a range, ignoring ASCII case.
 pub(crate) fn find(text: &[u8], range: Range<usize>, literal: &str) -> Option<usize> {
     let hay = part(text, range.clone());
     let place = hay.windows(literal.len().max(1)).position(|w| w.eq_ignore_ascii_case(literal.as_bytes()))?;
     Some(range.start + place)
 }
 
-/// Gives the offset after the last line end before an offset, at most `max` back.
+/// Returns the start of the line around an offset, at most `max` bytes before it.
 pub(crate) fn line_start(text: &[u8], from: usize, max: usize) -> usize {
     let floor = from.saturating_sub(max);
     memchr::memrchr2(b'\n', b'\r', part(text, floor..from)).map_or(floor, |place| floor + place + 1)
 }
 
-/// Gives the offset of the first line end from an offset on, at most `max` ahead.
+/// Returns the end of the line around an offset, at most `max` bytes after it.
 pub(crate) fn line_end(text: &[u8], from: usize, max: usize) -> usize {
     let ceiling = from.saturating_add(max).min(text.len());
     memchr::memchr2(b'\n', b'\r', part(text, from..ceiling)).map_or(ceiling, |place| from + place)
 }
 
-/// Gives the offset behind a line end (CR, LF, CRLF) that stands at an offset; the offset itself where none does.
+/// Returns the offset after the line end (CR, LF, CRLF) at an offset, or the offset itself if there is none.
 pub(crate) fn past_line_end(text: &[u8], from: usize) -> usize {
     match (at(text, from), at(text, from + 1)) {
         (b'\r', b'\n') => from + 2,

@@ -1,4 +1,4 @@
-//! Tokens of high entropy that no rule knows. Off by default.
+//! Tokens of high entropy that no rule matches. Off by default.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -11,7 +11,7 @@ use crate::rules::special::is_uuid;
 use crate::rules::{Hit, Look, Wide};
 use crate::settings::Entropy;
 
-/// Looks at every token of 20 bytes or more of `[A-Za-z0-9_/-]`.
+/// Checks every token of at least 20 bytes of `[A-Za-z0-9_/-]`.
 pub(crate) fn find(look: &Look<'_>, range: Range<usize>, setting: Entropy, hits: &mut Vec<Hit>) {
     let text = look.text;
     let class = U64 | PLUS_SLASH;
@@ -24,6 +24,7 @@ pub(crate) fn find(look: &Look<'_>, range: Range<usize>, setting: Entropy, hits:
             && !inside
             && !token.contains(&b'+')
             && !is_known(text, place, token)
+            // 4.5 bits per byte is what random base64 of this length reaches and identifiers do not.
             && entropy(token) >= 4.5
         {
             let did = if setting == Entropy::Note { Did::Noted } else { Did::Cut };
@@ -42,7 +43,7 @@ pub(crate) fn find(look: &Look<'_>, range: Range<usize>, setting: Entropy, hits:
     }
 }
 
-/// UUIDs, hashes in hex, times, and parts of URLs.
+/// Returns `true` for UUIDs, hashes in hex, timestamps and parts of URLs: high entropy, and public.
 fn is_known(text: &[u8], start: usize, token: &[u8]) -> bool {
     let hex = token.iter().all(|byte| is(*byte, HEX));
     let time = token.len() >= 10 && at(token, 4) == b'-' && at(token, 7) == b'-';

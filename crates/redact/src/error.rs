@@ -1,49 +1,43 @@
-//! Why a firewall cannot be made, and every code that this crate can emit.
+//! The error of building a firewall, and every code that this crate emits.
 
 use thiserror::Error;
 
-/// Every code that this crate can emit, with what a person does next.
+/// Every code that this crate emits, with its help.
 pub const CODES: &[(&str, &str)] = &[
-    (
-        "redact/dead-rule",
-        "write the expression in linear-time syntax and give it one to many keywords of 2 to 64 bytes",
-    ),
-    ("redact/rule-name", "give each rule a name of its own, of at most 40 small letters, digits and hyphens"),
-    ("redact/found", "nothing: the value was cut out; if it is live, revoke it at its vendor"),
-    ("redact/laundered", "look at the hook that changed the text: it held a secret in another encoding"),
+    ("redact/dead-rule", "write a linear-time regex, with keywords of 2 to 64 bytes"),
+    ("redact/rule-name", "give each rule a unique name of at most 40 lowercase letters, digits and hyphens"),
+    ("redact/found", "nothing: the value was removed; if it is live, revoke it"),
+    ("redact/laundered", "inspect the hook that changed the text: it contained an encoded secret"),
     (
         "redact/example",
-        "nothing: this is a documented example key; set `examples` to redact to cut it out too",
+        "nothing: this is a documented example key; set `examples` to redact to remove it too",
     ),
-    ("redact/noted", "nothing: the rule is set to note"),
-    ("redact/withheld", "look at the output where it was made: a rule withholds it as a whole"),
-    ("transport/unreachable", "check the network and the address of the model's vendor"),
-    ("transport/refused", "check the key and the quota at the model's vendor"),
-    ("transport/timed-out", "try again, or raise the time that the host gives a model"),
-    ("transport/unreadable", "check that the address is the one of the model's vendor"),
-    (
-        "redact/unscanned",
-        "look at the part where it was made: it was too large or too deep to be looked into",
-    ),
+    ("redact/noted", "nothing: the rule only notes"),
+    ("redact/withheld", "look at the output at its source: a rule withholds all of it"),
+    ("transport/unreachable", "check the network and the provider's address"),
+    ("transport/refused", "check the key and quota at the model provider"),
+    ("transport/timed-out", "try again, or raise the timeout"),
+    ("transport/unreadable", "check the provider's address: the reply was not understood"),
+    ("redact/unscanned", "inspect the source of this part: it exceeded a size or depth limit"),
 ];
 
-/// A firewall that cannot be made.
+/// The error of building a [`Firewall`](crate::Firewall): a custom rule cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("make the firewall: {kind} `{rule}`{}", .because.as_deref().map(|why| format!(": {why}")).unwrap_or_default())]
+#[error("{kind} `{rule}`{}", .because.as_deref().map(|why| format!(": {why}")).unwrap_or_default())]
 pub struct RedactError {
     kind: RedactErrorKind,
     rule: String,
     because: Option<String>,
 }
 
-/// What is wrong.
+/// The kind of a [`RedactError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RedactErrorKind {
-    /// A rule that could never fire: its expression does not compile, or it has no keyword.
+    /// A rule that could never match: its expression does not compile, or it has no keyword.
     #[error("dead rule")]
     DeadRule,
-    /// A name that is taken, empty, too long, or holds other bytes than `a-z`, `0-9` and `-`.
+    /// A name that is taken, empty or too long, or has bytes other than `a-z`, `0-9` and `-`.
     #[error("unusable rule name")]
     RuleName,
 }
@@ -57,19 +51,19 @@ impl RedactError {
         Self { kind, rule: short(rule), because: Some(why) }
     }
 
-    /// Says what is wrong.
+    /// Returns the kind of the error.
     #[must_use]
     pub const fn kind(&self) -> RedactErrorKind {
         self.kind
     }
 
-    /// Names the rule or the setting.
+    /// Returns the name of the rule or setting, without control characters, cut after 60 characters.
     #[must_use]
     pub fn rule(&self) -> &str {
         &self.rule
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code, as listed in [`CODES`].
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
@@ -78,7 +72,7 @@ impl RedactError {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the help for the code.
     #[must_use]
     pub fn help(&self) -> &'static str {
         CODES.iter().find(|(code, _)| *code == self.code()).map_or("", |(_, help)| help)

@@ -1,4 +1,4 @@
-//! The one maker of redacted values.
+//! The firewall: the only code that creates redacted values.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -17,10 +17,21 @@ use crate::rules::{RuleSet, Wide};
 use crate::settings::{Rules, Settings};
 use crate::stream::RedactStream;
 
-/// Each firewall of a process has a number of its own.
+/// Numbers the firewalls of a process, so that a redacted value can name the one that made it.
 static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
-/// Takes secrets out of text: the only maker of [`Redacted`].
+/// Removes secrets from text. The only type that creates a [`Redacted`].
+///
+/// # Examples
+///
+/// ```
+/// use plugward_redact::{Firewall, Raw, Rules, Settings};
+///
+/// let firewall = Firewall::new(Rules::all(), Settings::reference())?;
+/// let redacted = firewall.redact(Raw::new("curl -u bob:tR4-qu!ckBr0wn https://example.com".to_owned()));
+/// assert_eq!(redacted.as_str(), "curl -u bob:[REDACTED:cli] https://example.com");
+/// # Ok::<(), plugward_redact::RedactError>(())
+/// ```
 pub struct Firewall {
     pub(crate) rules: Arc<RuleSet>,
     pub(crate) settings: Settings,
@@ -28,7 +39,7 @@ pub struct Firewall {
     built_in: Rules,
 }
 
-/// All built-in rules and no others: compiled once a process, however many firewalls have them.
+/// Returns the compiled set of all built-in rules. Compiling takes milliseconds, so firewalls share one copy.
 fn built_in() -> Result<Arc<RuleSet>, RedactError> {
     static BUILT_IN: OnceLock<Arc<RuleSet>> = OnceLock::new();
     if let Some(known) = BUILT_IN.get() {
@@ -39,11 +50,14 @@ fn built_in() -> Result<Arc<RuleSet>, RedactError> {
 }
 
 impl Firewall {
-    /// Compiles the rules, the built-in ones once a process.
+    /// Compiles the rules. The built-in set is compiled once per process.
     ///
     /// # Errors
-    /// `redact/dead-rule` for a custom rule that could never fire, `redact/rule-name` for a name that is taken or
-    /// unusable. A dead rule is an error, not one rule less.
+    ///
+    /// - `redact/dead-rule`: a custom rule could never match.
+    /// - `redact/rule-name`: the name of a custom rule is taken or invalid.
+    ///
+    /// A dead rule is an error, because a host that added a rule expects it to apply.
     pub fn new(rules: Rules, settings: Settings) -> Result<Self, RedactError> {
         let compiled = if rules.is_all() && settings.custom.is_empty() {
             built_in()?
@@ -54,17 +68,18 @@ impl Firewall {
         Ok(Self { rules: compiled, settings, generation, built_in: rules })
     }
 
-    /// Says which firewall this is: no two of one process have the same number.
+    /// Returns the number of this firewall, which is unique within the process.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Redacts a text.
+    /// Redacts a text and wipes the raw copy.
     ///
     /// # Guarantees
-    /// No listed shape, in any listed view, within its limits, is in the result, and every byte outside hits is the
-    /// input's. The raw text is wiped.
+    ///
+    /// The result contains no listed shape, in any listed view, within its limits. Every byte outside a match
+    /// is unchanged.
     #[must_use]
     pub fn redact(&self, text: Raw<String>) -> Redacted {
         let redacted = self.bytes(text.inside().as_bytes(), None);
@@ -72,7 +87,7 @@ impl Firewall {
         redacted.into_text()
     }
 
-    /// Redacts any bytes.
+    /// Redacts bytes of any encoding, with the guarantees of [`Firewall::redact`].
     #[must_use]
     pub fn redact_bytes(&self, bytes: Raw<Vec<u8>>) -> Redacted<Vec<u8>> {
         let redacted = self.bytes(bytes.inside(), None);
@@ -80,13 +95,28 @@ impl Firewall {
         redacted
     }
 
-    /// Finds what [`Firewall::redact_bytes`] would take out or mark, without a copy of the text.
+    /// Finds the secrets in a text without redacting it.
+    ///
+    /// Returns what [`Firewall::redact_bytes`] would remove or mark: the kind and the byte range of each
+    /// place. The text is not copied.
     ///
     /// # Guarantees
+    ///
     /// The findings are those of `redact_bytes`, in the same order, but [`Found::at`], [`Found::line`] and
-    /// [`Found::column`] count in the input: `at` is the range of the bytes that would be taken out.
+    /// [`Found::column`] refer to the input: `at` is the range of the bytes that would be removed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use plugward_redact::{Firewall, Rules, Settings};
+    ///
+    /// let firewall = Firewall::new(Rules::all(), Settings::reference())?;
+    /// let found = firewall.find(b"user=app password=\"tR4-qu!ckBr0wn\" done");
+    /// assert_eq!((found[0].kind.as_str(), found[0].at.clone()), ("generic", 19..33));
+    /// # Ok::<(), plugward_redact::RedactError>(())
+    /// ```
     #[must_use]
-    pub fn find_in(&self, bytes: &[u8]) -> Vec<Found> {
+    pub fn find(&self, bytes: &[u8]) -> Vec<Found> {
         let mut core = Core::finding(self);
         let mut nothing = Vec::new();
         while core.block(bytes, 0, Rest::None, &mut nothing) {}
@@ -96,42 +126,42 @@ impl Firewall {
         }
     }
 
-    /// Starts a text that comes in chunks.
+    /// Starts redacting a text that arrives in chunks.
     #[must_use]
     pub fn stream(&self) -> RedactStream<'_> {
         RedactStream::new(self)
     }
 
-    /// Puts parts together. Seams can make a secret, so the whole is looked at again.
+    /// Joins redacted texts. The result is redacted again, because a secret can be split across a seam.
     #[must_use]
     pub fn join(&self, parts: &[&Redacted], between: &'static str) -> Redacted {
         let text = parts.iter().map(|part| part.as_str()).collect::<Vec<&str>>().join(between);
         self.redact(Raw::new(text))
     }
 
-    /// Looks again at a text that another firewall let through. No work when this one made it.
+    /// Redacts a text again if another firewall made it. Returns it unchanged if this one did.
     #[must_use]
     pub fn refresh(&self, text: Redacted) -> Redacted {
         if text.generation == self.generation {
             return text;
         }
         let mut fresh = self.redact(Raw::new(text.value));
-        // Offsets of the earlier findings held in the earlier text; their kinds still say what was taken out.
+        // The earlier offsets refer to the earlier text; the kinds still show what was removed.
         let earlier = text.findings.into_iter().filter(|found| found.at.end <= fresh.value.len());
         let own = core::mem::take(&mut fresh.findings);
         fresh.findings = if own.is_empty() { earlier.collect() } else { own };
         fresh
     }
 
-    /// Puts the values that are found in a text into the list, for a search behind a transform.
+    /// Adds the secrets of a text to `known`, so that they are found again after a transform.
     pub fn remember_text(&self, text: &Raw<String>, known: &mut Known) {
         self.learn(text.inside().as_bytes(), known);
     }
 
-    /// Redacts a text that a transform gave, and searches it for the values that were there before.
+    /// Redacts the output of a transform, and searches it for the secrets that were there before.
     ///
-    /// The second part is what was laundered: values that stood there in an encoding, or without the name that
-    /// would have told of them.
+    /// The second part lists the laundered values: secrets that the transform encoded, or moved away from the
+    /// name that identified them.
     #[must_use]
     pub fn redact_transformed(&self, text: Raw<String>, known: &Known) -> (Redacted, Vec<Found>) {
         let redacted = self.bytes(text.inside().as_bytes(), Some(known)).into_text();
@@ -145,7 +175,7 @@ impl Firewall {
         let mut value = Vec::with_capacity(text.len().saturating_add(text.len() / 16).saturating_add(64));
         while core.block(text, 0, Rest::None, &mut value) {}
         if let Some(rank) = core.withheld() {
-            // What was put out before the rule took it back.
+            // The text before the match is already in `value`.
             value.zeroize();
             let kind = self.rules.kind(rank);
             let length = marker::write(&mut value, self.settings.marker, kind.as_str(), Wide::Bytes);
@@ -154,7 +184,7 @@ impl Firewall {
         Redacted { value, generation: self.generation, findings: core.findings }
     }
 
-    /// Keeps the values of all hits.
+    /// Stores the values of all matches.
     pub(crate) fn learn(&self, text: &[u8], known: &mut Known) {
         let mut core = Core::learning(self);
         let mut sink = Vec::new();
@@ -165,7 +195,7 @@ impl Firewall {
         core.raws.iter().for_each(|raw| known.add_raw(raw));
     }
 
-    /// Finds everything in a text that is held as a whole.
+    /// Finds everything in a text that is in memory as a whole.
     #[cfg(feature = "json")]
     pub(crate) fn hits(&self, text: &[u8], known: Option<&Known>) -> Vec<crate::rules::Hit> {
         let mut hits =
@@ -177,7 +207,7 @@ impl Firewall {
     }
 }
 
-/// A finding for a text that was withheld as a whole.
+/// Returns the finding for a text that is withheld as a whole.
 pub(crate) fn withheld(firewall: &Firewall, rank: u16, raw_len: usize, marker: usize) -> Found {
     Found {
         kind: firewall.rules.kind(rank),

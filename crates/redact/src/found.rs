@@ -1,25 +1,25 @@
-//! What is said about a place: where and what kind, never the value.
+//! Findings: the place and kind of a secret, never its value.
 
 use core::fmt;
 use core::ops::Range;
 
 use crate::Kind;
 
-/// What a checksum that a value carries says.
+/// The result of verifying the checksum that some kinds of keys contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum ChecksumCheck {
-    /// The kind carries none.
+    /// The kind has no checksum.
     None,
-    /// It holds: nobody wrote this value by hand.
+    /// The checksum is right, so the value was generated and not typed.
     Holds,
-    /// It does not hold. The value is treated as one that carries none.
+    /// The checksum is wrong. The value is treated like one without a checksum.
     Fails,
 }
 
 impl ChecksumCheck {
-    /// Gives the word that reports use.
+    /// Returns the identifier used in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -30,21 +30,21 @@ impl ChecksumCheck {
     }
 }
 
-/// One layer that was undone before a value could be read.
+/// One encoding that was undone before a value could be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layer {
-    /// Terminal sequences, invisible characters, overstrike, full-width forms.
+    /// Terminal sequences, invisible characters, overstrike and full-width forms.
     Strip,
     /// UTF-16 in either byte order.
     Utf16,
     /// Escapes of JSON, C, URLs, HTML and mail.
     Unescape,
-    /// A uniform prefix of lines.
+    /// A prefix that all lines share.
     Prefix,
     /// Hard line wraps.
     Join,
-    /// String literals that stand side by side.
+    /// Adjacent string literals.
     Concat,
     /// Base64 of either alphabet.
     Base64,
@@ -52,16 +52,16 @@ pub enum Layer {
     Hex,
     /// Gzip or zlib.
     Inflate,
-    /// Rows of a hex dump.
+    /// Lines of a hex dump.
     Dump,
-    /// Spelled backwards.
+    /// Reversed text.
     Reverse,
-    /// Found by its value: a transform had encoded it.
+    /// Found by its value, because a transform had encoded it.
     Laundered,
 }
 
 impl Layer {
-    /// Gives the word that reports use.
+    /// Returns the identifier used in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -81,22 +81,22 @@ impl Layer {
     }
 }
 
-/// The layers that were undone, outermost first; none where the value stood there as it is.
+/// The encodings that were undone to read a value, outermost first. Empty for a value in plain text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Via {
     layers: [Option<Layer>; Self::MOST],
 }
 
 impl Via {
-    /// So many layers are undone at most.
+    /// The maximum number of layers. Deeper nesting is rare, and each layer multiplies the work.
     pub const MOST: usize = 4;
 
-    /// Gives the layers, outermost first.
+    /// Returns the layers, outermost first.
     pub fn layers(&self) -> impl Iterator<Item = Layer> + '_ {
         self.layers.iter().filter_map(|layer| *layer)
     }
 
-    /// Tells how many layers were undone.
+    /// Returns the number of layers.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.layers().count()
@@ -106,14 +106,14 @@ impl Via {
         self.layers().filter(|own| *own == layer).count()
     }
 
-    /// Adds an inner layer; none if there are too many.
+    /// Adds an inner layer. Returns `None` if there are too many.
     pub(crate) fn with(mut self, layer: Layer) -> Option<Self> {
         let slot = self.layers.iter_mut().find(|slot| slot.is_none())?;
         *slot = Some(layer);
         Some(self)
     }
 
-    /// Adds the layer that says how the value was found, in place of the innermost if there is no room.
+    /// Adds [`Layer::Laundered`], which replaces the innermost layer if there is no room.
     pub(crate) fn laundered(mut self) -> Self {
         let depth = self.depth().min(Self::MOST.saturating_sub(1));
         if let Some(slot) = self.layers.get_mut(depth) {
@@ -144,23 +144,23 @@ impl fmt::Debug for Via {
     }
 }
 
-/// What was done about a place.
+/// The effect of a match on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum Did {
-    /// A marker stands there.
+    /// The value was replaced by a marker.
     Cut,
-    /// The bytes stay: they are a documented example key and the settings keep those.
+    /// The value was kept, because it is a documented example key and the settings keep those.
     KeptExample,
-    /// The bytes stay: the rule only notes.
+    /// The value was kept, because the rule only notes.
     Noted,
     /// The whole text was replaced.
     Withheld,
 }
 
 impl Did {
-    /// Gives the word that reports use.
+    /// Returns the identifier used in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -172,32 +172,33 @@ impl Did {
     }
 }
 
-/// Where and what kind; never the value.
+/// A secret that was found: its kind and place, never its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// What kind of secret.
+    /// The kind of secret.
     pub kind: Kind,
-    /// The bytes of the marker, or of what stayed, in the output. In JSON: in the string at [`Found::pointer`].
+    /// The range of the marker, or of the kept value, in the output. For JSON: in the string at
+    /// [`Found::pointer`].
     pub at: Range<usize>,
-    /// How many bytes stood there before.
+    /// The length of the value in bytes.
     pub raw_len: usize,
-    /// The layers that hid it.
+    /// The layers that were undone to read it.
     pub via: Via,
-    /// What its checksum said.
+    /// The result of verifying its checksum.
     pub checksum: ChecksumCheck,
-    /// What was done.
+    /// The effect on the text.
     pub did: Did,
-    /// Line in the output, from 1. In JSON: 1.
+    /// The line in the output, from 1. For JSON: always 1.
     pub line: usize,
-    /// Column in the output in bytes, from 1. In JSON: in the string.
+    /// The column in the output in bytes, from 1. For JSON: in the string.
     pub column: usize,
-    /// Where in a JSON value, as a JSON pointer; empty for plain text.
+    /// The JSON pointer of the string. Empty for plain text.
     pub pointer: String,
 }
 
 impl Found {
-    /// Gives the stable code of the finding.
+    /// Returns the stable code, as listed in [`CODES`](crate::CODES).
     #[must_use]
     pub fn code(&self) -> &'static str {
         if self.kind.as_str() == "unscanned" {
@@ -213,10 +214,10 @@ impl Found {
         }
     }
 
-    /// Gives one line of a report: a JSON object of kind, line, column, sizes and codes, without a value.
+    /// Returns the finding as one JSON line: kind, position, sizes and codes, without the value.
     #[must_use]
     pub fn to_json_line(&self) -> String {
-        // Kind names and layers are letters, digits and hyphens; a pointer is the only text to escape.
+        // Only the pointer needs escapes: kinds and layers are letters, digits and hyphens.
         let mut line = format!(
             "{{\"code\":\"{}\",\"kind\":\"{}\",\"line\":{},\"column\":{},\"start\":{},\"end\":{},\"raw_len\":{},\"via\":\"{}\",\"checksum\":\"{}\",\"did\":\"{}\"",
             self.code(),

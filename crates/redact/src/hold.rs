@@ -1,30 +1,33 @@
-//! What of a text may go out before more of it comes: up to the last line end that nothing reaches across.
+//! How much of a text can be output before the rest arrives: up to the last line end that no construct
+//! crosses.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use crate::bytes::{at, line_start, part};
 use crate::{rules, views};
 
-/// A longer text is not looked at: it is worked off block by block.
+/// A longer text is not examined here: it is processed block by block.
 const MOST: usize = 128 * 1024;
-/// So many layers are undone to see what may go on.
+/// Constructs are looked for under at most this many layers. Each layer copies the lines once more.
 const LAYERS: usize = 3;
 
-/// Gives the offset in a text up to which nothing changes that may come behind it. What is asked about begins at a line
-/// at `from`; rules of the host reach so far back.
+/// Returns the offset up to which no later text can change the output.
+///
+/// The examined part begins at the line at `from`. `reach` is how far back custom rules can look.
 pub(crate) fn settled(text: &[u8], from: usize, reach: usize) -> usize {
     let fresh = part(text, from..text.len());
     if fresh.len() > MOST {
         return from;
     }
     let lines = part(fresh, 0..whole_lines(fresh));
-    // Short lines of UTF-16 are known as such by what came before them.
+    // Whether a short line is UTF-16 is only known from the text before it.
     let wide = views::utf16::open(part(text, 0..from + lines.len())).map(|place| place.saturating_sub(from));
     let open = open(lines, wide, LAYERS).min(lines.len().saturating_sub(reach));
     let settled = if open == lines.len() { open } else { line_start(lines, open, MOST) };
     border(text, from + settled).max(from)
 }
 
-/// Gives the border of a unit of UTF-16 behind a line end; where half of it has not come, that of the line before.
+/// Returns the border of the UTF-16 unit after a line end, or that of the line before if half a unit is
+/// missing.
 fn border(text: &[u8], line: usize) -> usize {
     views::utf16::border(text, line).unwrap_or_else(|| {
         let before = line_start(text, line.saturating_sub(1), MOST);
@@ -32,13 +35,13 @@ fn border(text: &[u8], line: usize) -> usize {
     })
 }
 
-/// Gives the offset behind the last line end. A CR that ends the text may be half of one.
+/// Returns the offset after the last line end. A CR at the end of the text can be half of a CRLF.
 fn whole_lines(text: &[u8]) -> usize {
     let known = if at(text, text.len().saturating_sub(1)) == b'\r' { text.len() - 1 } else { text.len() };
     memchr::memrchr2(b'\n', b'\r', part(text, 0..known)).map_or(0, |place| place + 1)
 }
 
-/// Gives the offset of the first construct that may go on behind the text.
+/// Returns the offset of the first construct that can continue after the text.
 fn open(text: &[u8], wide: Option<usize>, layers: usize) -> usize {
     let own = rules::open(text).min(views::open(text, wide));
     if layers == 0 {
@@ -48,7 +51,7 @@ fn open(text: &[u8], wide: Option<usize>, layers: usize) -> usize {
         let ends = view.source().end >= text.len();
         let mut bytes = crate::wiped::Wiped::with_room(view.bytes.len() + 2);
         bytes.extend(&view.bytes);
-        // Behind the last line of a view comes a line that is none of it.
+        // A line that does not belong to the view follows the last line of the view.
         if !ends {
             bytes.extend(b"\x1f\n");
         }

@@ -1,7 +1,8 @@
-//! Finds many byte strings, whole or in long pieces, in one pass: windows of them in a table, asked at every place.
+//! Finds many byte strings, or long pieces of them, in one pass over a text.
 //!
-//! A table of windows and not an automaton of all bytes: new values join it without building it anew, its size is that
-//! of the spellings, and what it holds can be overwritten.
+//! Fixed-size windows of each string are stored in a hash table, and the hash of the last bytes is looked up
+//! at every offset. An automaton would have to be rebuilt for each new value; this table grows with the
+//! number of windows, and its contents can be wiped.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -13,38 +14,38 @@ use crate::bytes::{DIGIT, at, is, part};
 use crate::rules::special::changes;
 use crate::spell::{Form, Order, Spelled, spellings};
 
-/// A piece of so many bytes of a value is one, if it tells.
+/// A piece of a value of this length is reported if it is distinctive.
 const PIECE: usize = 16;
-/// A shorter piece of a value that stands as it is must tell more.
+/// A shorter piece is reported only if the value is not encoded and the piece looks random.
 const SHORT_PIECE: usize = 8;
-/// Short pieces of longer values are not looked for.
+/// Short pieces of longer values are not reported: by chance, too many texts contain one.
 const SHORT: usize = 512;
 /// Marks the end of a chain.
 const NONE: u32 = u32::MAX;
-/// Entries for which the first table has room.
+/// The number of entries that the first table has room for.
 const FEW: usize = 1024;
-/// Bits of the sieve for an entry.
+/// Bits of the sieve per entry: about one offset in sixteen passes it by chance.
 const BITS: usize = 16;
 
 /// The windows of all spellings of all values.
 #[derive(Default)]
 pub(crate) struct Index {
-    /// Spellings in the order of their values, which carry rising numbers.
+    /// The spellings in the order of their values, which have increasing numbers.
     patterns: VecDeque<Pattern>,
-    /// Number of the first pattern that is kept.
+    /// The number of the first pattern that is still stored.
     first: u32,
     entries: Vec<Entry>,
     /// For each hash, the first entry of its chain.
     heads: Vec<u32>,
-    /// One bit for each hash, of more bits: most places of a text are passed by it alone.
+    /// One bit per hash, of more bits than a chain has. Most offsets of a text are dismissed by it alone.
     sieve: Vec<u64>,
-    /// Entries whose patterns went.
+    /// Entries whose patterns were removed.
     dead: usize,
 }
 
 struct Pattern {
     value: u64,
-    /// Bytes of the value, and of its first part if that is no secret.
+    /// The length of the value, and of its public head.
     whole: usize,
     dull: usize,
     spelled: Spelled,
@@ -54,12 +55,12 @@ struct Pattern {
 #[derive(Clone, Copy)]
 struct Entry {
     pattern: u32,
-    /// Where the window begins in the spelling.
+    /// The offset of the window in the spelling.
     start: u32,
     next: u32,
 }
 
-/// The last 24 bytes of a text, folded: the latest eight first.
+/// The last 24 bytes of a text, case folded, the latest eight first.
 #[derive(Clone, Copy, Default)]
 struct Last([u64; 3]);
 
@@ -69,7 +70,7 @@ impl Last {
         self.0 = [(a << 8) | u64::from(fold(byte)), (b << 8) | (a >> 56), (c << 8) | (b >> 56)];
     }
 
-    /// Gives the hash of the last 8, 16 or 24 bytes.
+    /// Returns the hash of the last 8, 16 or 24 bytes.
     const fn hash(self, window: usize) -> u64 {
         let [a, b, c] = self.0;
         let mut sum = a.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -83,7 +84,7 @@ impl Last {
     }
 }
 
-/// Capitals and small letters are the same, and so are the signs of the two alphabets of base64.
+/// Folds case and the two alphabets of base64, so that a value is found in any of them.
 const fn fold(byte: u8) -> u8 {
     match byte {
         b'A'..=b'Z' => byte | 0x20,
@@ -108,7 +109,7 @@ impl Index {
         }
     }
 
-    /// Drops the values of lower numbers.
+    /// Removes the values with lower numbers.
     pub(crate) fn forget(&mut self, first: u64) {
         while self.patterns.front().is_some_and(|pattern| pattern.value < first) {
             if let Some(gone) = self.patterns.pop_front() {
@@ -121,7 +122,7 @@ impl Index {
         }
     }
 
-    /// Makes the table anew, with room for so many entries.
+    /// Rebuilds the table with room for a number of entries.
     fn build(&mut self, room: usize) {
         let room = room.max(FEW).next_power_of_two();
         self.entries.clear();
@@ -136,7 +137,7 @@ impl Index {
         }
     }
 
-    /// Puts windows of a pattern into the table: so many that each piece that counts holds one of them.
+    /// Adds windows of a pattern to the table: enough that each piece of reportable length contains one.
     fn enter(&mut self, index: usize) {
         if self.heads.is_empty() {
             return self.build(FEW);
@@ -169,7 +170,7 @@ impl Index {
         }
     }
 
-    /// Finds the places of a text with a window of a value that ends in the range.
+    /// Finds the places where a window of a value ends in the range.
     pub(crate) fn find(&self, text: &[u8], range: Range<usize>, mut hit: impl FnMut(Range<usize>)) {
         if self.patterns.is_empty() {
             return;
@@ -179,7 +180,7 @@ impl Index {
         for byte in part(text, from..range.start) {
             last.push(*byte);
         }
-        // What was found last, so that each window of one place does not find it anew.
+        // The last matches, so that the other windows of the same place do not find it again.
         let mut recent = Recent::default();
         for (end, byte) in (range.start + 1..).zip(part(text, range)) {
             last.push(*byte);
@@ -197,7 +198,7 @@ impl Index {
         self.sieve.get(bit >> 6).is_some_and(|word| (word >> (bit & 63)) & 1 == 1)
     }
 
-    /// Looks at all patterns with a window that may end at a place; the first that stands there is enough.
+    /// Compares the text with all patterns that have a window with this hash, and reports the first match.
     fn look(
         &self,
         text: &[u8],
@@ -230,14 +231,14 @@ impl Index {
 }
 
 impl Pattern {
-    /// Tells whether shorter pieces count: of a value of ordinary length that stands as it is.
+    /// Returns `true` if shorter pieces count: for unencoded values of ordinary length.
     fn takes_short(&self) -> bool {
         self.spelled.form.sixteen == PIECE
             && self.spelled.form.order == Order::Forwards
             && self.spelled.bytes.len() <= SHORT
     }
 
-    /// Tells how much of the spelling stands in a text around a place at which a window of it may stand.
+    /// Returns how much of the spelling is in the text around one of its windows.
     fn stands(&self, text: &[u8], place: usize, inside: usize, window: usize) -> Option<Range<usize>> {
         let bytes = &self.spelled.bytes;
         let same = |(a, b): (&u8, &u8)| fold(*a) == fold(*b);
@@ -256,10 +257,10 @@ impl Pattern {
             .then_some(place - before..place + after)
     }
 
-    /// Tells whether a piece of the spelling says more than a common head or a run of one byte.
+    /// Returns `true` if a piece is more than a public head or a repeated byte.
     fn tells(&self, found: Range<usize>) -> bool {
         let bytes = &self.spelled.bytes;
-        // The head of the value, as far as it goes in this spelling.
+        // The public head of the value, as far as it goes in this spelling.
         let dull = (self.dull * bytes.len()).div_ceil(self.whole.max(1));
         let beyond = match self.spelled.form.order {
             Order::Forwards => found.end.saturating_sub(dull.max(found.start)),
@@ -270,7 +271,7 @@ impl Pattern {
     }
 }
 
-/// The patterns that were found last, and where they ended.
+/// The last patterns that were found, and where they ended.
 #[derive(Default)]
 struct Recent {
     list: [(u32, usize); 4],
@@ -290,12 +291,12 @@ impl Recent {
     }
 }
 
-/// Gives a place in a table of a power of two of places.
+/// Returns a slot in a table whose size is a power of two.
 fn slot(hash: u64, places: usize) -> usize {
     usize::try_from(hash >> 16).unwrap_or(usize::MAX) & places.saturating_sub(1)
 }
 
-/// Gives how many bytes of a spelling are looked up at once.
+/// Returns how many bytes of a spelling are hashed at once.
 const fn window_of(form: Form, length: usize) -> usize {
     match length {
         0..16 => 8,
@@ -304,13 +305,13 @@ const fn window_of(form: Form, length: usize) -> usize {
     }
 }
 
-/// Gives the length of the head of a value that others have too: the header of a token.
+/// Returns the length of the public head of a value, which other values share: the header of a JWT.
 fn dull_head(value: &[u8]) -> usize {
     let token = value.starts_with(b"eyJ").then(|| memchr::memchr(b'.', value)).flatten();
     token.map_or(0, |dot| dot + 1)
 }
 
-/// Tells whether a short piece is none of a word or a number.
+/// Returns `true` if a short piece is neither a word nor a number.
 fn is_mixed(piece: &[u8]) -> bool {
     let digits = piece.iter().filter(|byte| is(**byte, DIGIT)).count();
     digits >= 2 && digits < piece.len() && changes(piece) >= 4 && at(piece, 0) != 0

@@ -1,4 +1,4 @@
-//! Structured output: JSON stays JSON, and the name of a member is context for its value.
+//! Structured output. JSON stays JSON, and the name of a member is context for its value.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
 
 use core::fmt;
@@ -18,10 +18,9 @@ use crate::rules::{Hit, Wide};
 use crate::wiped::Wiped;
 use crate::{Firewall, firewall::is_laundered};
 
-/// What a tool left: text or a value, what it says about it, and whether it succeeded.
+/// The output of a tool: its content, its metadata, and whether it succeeded.
 ///
-/// # Source
-/// ADR-004: `PostToolUse` fires when the tool succeeded and when it failed; then the error text is the content.
+/// `PostToolUse` hooks run after success and after failure. After a failure the error text is the content.
 #[derive(Clone, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -30,29 +29,29 @@ use crate::{Firewall, firewall::is_laundered};
 pub struct Output {
     /// The output, or the error text.
     pub content: Content,
-    /// What the tool says about it.
+    /// The metadata that the tool returned.
     pub metadata: Value,
-    /// How the tool ended.
+    /// Whether the tool succeeded.
     pub ended: Ended,
 }
 
-/// The output itself.
+/// The content of a tool's output.
 #[derive(Clone, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a further form must stop every host from building")]
 pub enum Content {
-    /// Text.
+    /// Plain text.
     Text(String),
     /// A JSON value.
     Json(Value),
 }
 
-/// How a tool ended.
+/// Whether a tool succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a further end must stop every host from building")]
 pub enum Ended {
-    /// It succeeded.
+    /// The tool succeeded.
     Ok,
-    /// It failed: the content is its error text.
+    /// The tool failed, and the content is its error text.
     Failed,
 }
 
@@ -115,14 +114,14 @@ impl Wipe for Output {
     }
 }
 
-/// A string, a name or a number of a value, and where it stands in the text that is searched.
+/// A string, name or number of a value, and its range in the searched text.
 struct Leaf {
     at: Range<usize>,
-    /// What is cut out of it, and what stays and is reported.
+    /// The matches in it, removed and kept.
     hits: Vec<Hit>,
 }
 
-/// A value as one text: strings as they are read, not as they are written, with names and signs around them.
+/// A value as one text: strings unescaped, with the names and punctuation around them.
 #[derive(Default)]
 struct Document {
     text: Wiped,
@@ -168,12 +167,12 @@ impl Document {
         self.leaves.push(Leaf { at: start..self.text.len(), hits: Vec::new() });
     }
 
-    /// Gives each leaf the parts of the hits that lie in it.
+    /// Assigns each leaf the parts of the matches that are in it.
     fn search(&mut self, firewall: &Firewall, known: Option<&Known>) {
         let mut hits = firewall.hits(&self.text, known);
         for leaf in &self.leaves {
             let bytes = part(&self.text, leaf.at.clone());
-            // A text of several lines is one of its own too: what begins in its first column counts as such.
+            // A string with several lines is also searched alone, because some rules need the first column.
             if bytes.contains(&b'\n') {
                 hits.extend(
                     firewall.hits(bytes, known).into_iter().map(|hit| Hit {
@@ -208,8 +207,9 @@ struct Writer<'d> {
 }
 
 impl Writer<'_> {
-    /// Gives a value with the leaves written back. A pointer is made of names as they come out: one that is a secret
-    /// stands in no finding.
+    /// Returns a copy of the value with the redacted leaves.
+    ///
+    /// Pointers are built from redacted names, so that a name that is a secret is in no finding.
     fn write(&mut self, value: &Value, pointer: &str) -> Value {
         match value {
             Value::Object(members) => {
@@ -217,7 +217,7 @@ impl Writer<'_> {
                 for (name, member) in members {
                     let first = self.findings.len();
                     let mut name = self.leaf("").unwrap_or_else(|| name.clone());
-                    // Two names may have become one marker.
+                    // Two names can become the same marker.
                     while out.contains_key(&name) {
                         name.push('+');
                     }
@@ -244,7 +244,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Gives the new text of the next leaf; none if nothing is cut out of it.
+    /// Returns the new text of the next leaf, or `None` if nothing was removed from it.
     fn leaf(&mut self, pointer: &str) -> Option<String> {
         let leaf = self.leaves.next()?;
         let mut out = Vec::new();
@@ -287,11 +287,12 @@ impl Writer<'_> {
 }
 
 impl Firewall {
-    /// Redacts a JSON value, leaf by leaf; the name of a member and its neighbors are context.
+    /// Redacts a JSON value leaf by leaf. The names of members and their neighbors are context.
     ///
     /// # Guarantees
-    /// As [`Firewall::redact`]; the result is JSON of the same shape, but that a number that is a secret becomes the
-    /// text of a marker. Offsets of findings are those in the string at their pointer.
+    ///
+    /// Those of [`Firewall::redact`]. The result is JSON of the same shape, except that a number that is a
+    /// secret becomes a string. Offsets of findings refer to the string at their pointer.
     #[must_use]
     pub fn redact_json(&self, value: Raw<Value>) -> Redacted<Value> {
         let redacted = self.json(value.inside(), None, "");
@@ -299,7 +300,7 @@ impl Firewall {
         redacted
     }
 
-    /// Puts the values that are found in an output into the list, for a search behind a transform. Lends nothing out.
+    /// Adds the secrets of an output to `known`, so that they are found again after a transform.
     pub fn remember(&self, output: &Raw<Output>, known: &mut Known) {
         let output = output.inside();
         let mut document = Document::default();
@@ -311,8 +312,10 @@ impl Firewall {
         self.learn(&document.text, known);
     }
 
-    /// Redacts an output that transforms may have changed. The second part is what was laundered: values that the
-    /// first look found and that stand there in an encoding, or without the name that told of them.
+    /// Redacts an output that transforms may have changed.
+    ///
+    /// The second part lists the laundered values: secrets in `known` that a transform encoded, or moved away
+    /// from the name that identified them.
     #[must_use]
     pub fn redact_output(&self, output: Raw<Output>, known: &Known) -> (Redacted<Output>, Vec<Found>) {
         let raw = output.inside();

@@ -1,9 +1,9 @@
-//! The names of what is found.
+//! The kinds of secrets.
 
 use core::fmt;
 use std::sync::Arc;
 
-/// What kind of secret stood there: `github`, `pem`, `generic`, the name of a custom rule, or `unscanned`.
+/// A kind of secret: `github`, `pem`, `generic`, the name of a custom rule, or `unscanned`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(Name);
 
@@ -22,7 +22,7 @@ impl Kind {
         Self(Name::Custom(Arc::from(name)))
     }
 
-    /// Gives the name, as it stands in a marker and in a report.
+    /// Returns the name, as in markers and reports.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match &self.0 {
@@ -44,11 +44,9 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// Every kind that this crate finds by itself, first in the table first, with what it is in a line.
-///
-/// Where hits overlap, the marker takes the name that stands first here.
+/// Every built-in kind with a description. If matches overlap, the marker takes the kind that is first here.
 pub const KINDS: &[(&str, &str)] = &[
-    ("unscanned", "a part that could not be looked into within the limits, taken out whole"),
+    ("unscanned", "a part that exceeded a limit and was removed unread"),
     ("aws-key-id", "AWS access key id"),
     ("github", "GitHub token (ghp_, gho_, ghu_, ghs_, ghr_)"),
     ("github-fine", "GitHub fine-grained token"),
@@ -83,16 +81,16 @@ pub const KINDS: &[(&str, &str)] = &[
     ("aws-session", "AWS session token"),
     ("azure-connection", "key in an Azure connection string"),
     ("webhook", "webhook address that is a secret by itself"),
-    ("near-word", "key of a vendor whose name stands just before it"),
+    ("near-word", "key of a vendor whose name is just before it"),
     ("cli", "password on a command line"),
     ("xml", "password in an XML element or attribute"),
     ("generic", "value given to a name such as password, token or api_key"),
     ("hashes", "password hash (pack `hashes`)"),
     ("entropy", "token of high entropy (setting `entropy`)"),
-    ("known", "a value that was found before a transform and stands here again"),
+    ("known", "a value that was found before a transform and is here again"),
 ];
 
-/// Gives the rank of a kind: its place in [`KINDS`].
+/// Returns the rank of a kind: its index in [`KINDS`].
 pub(crate) const fn rank(name: &str) -> u16 {
     let mut place = 0;
     while place < KINDS.len() {
@@ -103,7 +101,7 @@ pub(crate) const fn rank(name: &str) -> u16 {
         }
         place = place.wrapping_add(1);
     }
-    // A rank past the table would index nothing; a test looks up every name that the rules use.
+    // No kind has this rank. A test looks up every name that the rules use.
     u16::MAX
 }
 

@@ -1,4 +1,4 @@
-//! Values that were found before a transform, to be found again behind it. Wiped when dropped.
+//! Secrets found before a transform, to find them again after it. Wiped when dropped.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::fmt;
@@ -15,53 +15,55 @@ use crate::index::Index;
 use crate::kind::rank;
 use crate::rules::{Hit, Wide};
 
-/// Shorter values are not looked for: they stand in ordinary text too often.
+/// Shorter values are not searched for, because they occur in ordinary text.
 pub(crate) const SHORTEST: usize = 8;
-/// So many values are kept, and so many bytes of all of them, and so many bytes of one.
+/// Limits on the number of values, on the bytes of all of them, and on the bytes of one. They bound the
+/// memory of a long session.
 const MOST: usize = 4096;
 const ROOM: usize = 1024 * 1024;
 const LONGEST: usize = 8 * 1024;
 
-/// The values that a first scan found.
+/// The secrets of a text before a transform.
 ///
 /// # Guarantees
-/// It is no `Clone`, its `Debug` gives a count, and the values are overwritten when it is dropped. At most 4,096 values
-/// or 1 MiB of them are kept; then the oldest goes, and [`Known::dropped`] counts it. Of a value of more than 8 KiB its
-/// first 8 KiB are looked for.
+///
+/// The type is not `Clone`, its `Debug` prints a count, and the values are wiped when it is dropped. It
+/// stores at most 4,096 values or 1 MiB; beyond that the oldest are dropped and counted by
+/// [`Known::dropped`]. Only the first 8 KiB of a longer value are searched for.
 #[derive(Default)]
 pub struct Known {
     values: Kept,
-    /// The bytes that were cut out, as they stood there.
+    /// The removed bytes as they were in the text.
     raws: Kept,
     index: Index,
 }
 
 impl Known {
-    /// Starts with no value.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Tells how many values are kept.
+    /// Returns the number of stored values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.list.len()
     }
 
-    /// Tells whether no value is kept.
+    /// Returns `true` if no value is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Tells how many values went because newer ones came.
+    /// Returns the number of values that were dropped because the limits were reached.
     #[must_use]
     pub const fn dropped(&self) -> u64 {
         self.values.dropped
     }
 
-    /// Keeps a value, once.
+    /// Stores a value once.
     pub(crate) fn add(&mut self, value: &[u8]) {
         let value = without_armor(value.trim_ascii());
         let value = part(value, 0..LONGEST);
@@ -73,16 +75,16 @@ impl Known {
         }
     }
 
-    /// Keeps bytes as they stood in the text: where they still stand so, nothing was laundered.
+    /// Stores bytes as they were in the text. If they are found again unchanged, nothing was laundered.
     pub(crate) fn add_raw(&mut self, raw: &[u8]) {
-        // What is longer than this is told of as laundered where it stands again: the safe side.
+        // A longer value counts as laundered when it is found again, which errs on the side of a report.
         if raw.len() <= ROOM / 8 {
             let _new = self.raws.add(raw);
         }
         self.add(raw);
     }
 
-    /// Tells whether bytes were cut out just so before.
+    /// Returns `true` if exactly these bytes were removed before.
     pub(crate) fn is_raw(&self, raw: &[u8]) -> bool {
         self.raws.has(raw)
     }
@@ -110,7 +112,7 @@ impl fmt::Debug for Known {
     }
 }
 
-/// Gives the body of a block in armor: BEGIN and END lines are no secret, and stand in many a text.
+/// Returns the body of an armored block. The BEGIN and END lines are not secret and are in many texts.
 fn without_armor(value: &[u8]) -> &[u8] {
     const DASHES: &[u8] = b"-----";
     if !value.starts_with(DASHES) {
@@ -123,18 +125,19 @@ fn without_armor(value: &[u8]) -> &[u8] {
     part(value, start..end).trim_ascii()
 }
 
-/// Byte strings, each once, the latest.
+/// Distinct byte strings, the latest ones.
 #[derive(Default)]
 struct Kept {
     list: VecDeque<Zeroizing<Vec<u8>>>,
-    /// How many of the list have a hash: most that are asked for are told apart by it.
+    /// The number of strings with a hash, which rules out most lookups without a comparison.
     hashes: BTreeMap<u64, u32>,
     size: usize,
     dropped: u64,
 }
 
 impl Kept {
-    /// Gives the number of new bytes, counted from the first that was ever kept; none if they were there.
+    /// Returns the number of a new string, counted from the first ever stored, or `None` if it is stored
+    /// already.
     fn add(&mut self, bytes: &[u8]) -> Option<u64> {
         if self.has(bytes) {
             return None;

@@ -1,4 +1,4 @@
-//! What stands in place of a secret.
+//! The marker that replaces a secret.
 
 use crate::bytes::{BLANK, DIGIT, LOWER, at, is, part, skip};
 use crate::rules::Wide;
@@ -6,7 +6,7 @@ use crate::settings::Marker;
 
 const OPEN: &[u8] = b"[REDACTED";
 
-/// Gives the length of the marker at an offset; 0 where none stands.
+/// Returns the length of the marker at an offset, or 0 if there is none.
 #[expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 pub(crate) fn length_at(text: &[u8], from: usize) -> usize {
     if !part(text, from..from + OPEN.len()).eq(OPEN) {
@@ -19,7 +19,7 @@ pub(crate) fn length_at(text: &[u8], from: usize) -> usize {
     if at(text, place) == b']' { place + 1 - from } else { 0 }
 }
 
-/// Tells whether a value is nothing but markers and blanks.
+/// Returns `true` if a value consists of markers and blanks.
 #[expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 pub(crate) fn is_marker(value: &[u8]) -> bool {
     if !value.contains(&b'[') {
@@ -42,7 +42,7 @@ pub(crate) fn is_marker(value: &[u8]) -> bool {
     markers > 0
 }
 
-/// Writes a marker in the encoding around it; gives its length.
+/// Writes a marker in the surrounding encoding and returns its length.
 pub(crate) fn write(out: &mut Vec<u8>, marker: Marker, kind: &str, wide: Wide) -> usize {
     let text = match marker {
         Marker::Kind => format!("[REDACTED:{kind}]"),
@@ -59,9 +59,9 @@ pub(crate) fn write(out: &mut Vec<u8>, marker: Marker, kind: &str, wide: Wide) -
     out.len().saturating_sub(before)
 }
 
-/// Puts out the color sequences that lay inside a hit, so that colors stay balanced.
+/// Writes the color sequences of a removed value, so that colors stay balanced.
 ///
-/// Only `ESC [ digits ; : m` of at most 24 bytes: longer ones could carry text.
+/// Only `ESC [ digits ; : m` of at most 24 bytes: a longer sequence could carry text.
 #[expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 pub(crate) fn keep_colors(out: &mut Vec<u8>, raw: &[u8]) {
     for start in memchr::memchr_iter(0x1b, raw) {

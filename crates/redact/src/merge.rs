@@ -1,4 +1,4 @@
-//! Hits in order, at the borders of characters, and one where several overlap.
+//! Orders matches, aligns them to characters, and joins the ones that overlap.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
 
 use crate::found::{Did, Via};
@@ -6,7 +6,7 @@ use crate::kind::rank;
 use crate::known::Known;
 use crate::rules::{Hit, Wide};
 
-/// Moves the ends of a hit outwards to the borders of characters.
+/// Moves the ends of a match outwards to the borders of characters.
 pub(crate) fn to_characters(text: &[u8], hit: &mut Hit) {
     if hit.wide != Wide::Bytes {
         return;
@@ -18,17 +18,17 @@ pub(crate) fn to_characters(text: &[u8], hit: &mut Hit) {
     }
 }
 
-/// Puts hits in order and makes one of those that overlap; what stays is dropped where something is cut.
+/// Sorts matches and joins the ones that overlap. A kept match is dropped if something is removed there.
 pub(crate) fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by_key(|hit| (hit.at.start, hit.rank, hit.via.depth(), hit.at.end));
     let stay: Vec<Hit> =
         hits.iter().filter(|hit| !matches!(hit.did, Did::Cut | Did::Withheld)).cloned().collect();
-    // A part of a documented example key is as public as the whole.
+    // A part of a documented example key is as public as the whole key.
     let examples: Vec<&Hit> = stay.iter().filter(|hit| hit.did == Did::KeptExample).collect();
     let inside =
         |hit: &Hit| examples.iter().any(|own| own.at.start <= hit.at.start && hit.at.end <= own.at.end);
     hits.retain(|hit| hit.did == Did::Withheld || hit.did == Did::Cut && !inside(hit));
-    // In place: there may be thousands of them in a block.
+    // In place, because a block can have thousands of matches.
     hits.dedup_by(|hit, last| {
         let overlap = hit.at.start < last.at.end;
         if overlap {
@@ -50,19 +50,20 @@ pub(crate) fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
     groups
 }
 
-/// Makes one of two hits that overlap: the first in the order of rules tells what it is.
+/// Joins two matches that overlap. The kind is that of the rule that is first in the table.
 fn join(last: &mut Hit, hit: &Hit) {
     let at = last.at.start..last.at.end.max(hit.at.end);
     let known = last.known || hit.known;
     let withheld = last.did == Did::Withheld || hit.did == Did::Withheld;
     let first = (hit.rank, hit.via.depth()) < (last.rank, last.via.depth());
     let told = if first { hit.clone() } else { last.clone() };
-    // What a view of UTF-16 found, another may find too: by leaving the NUL bytes out. The text is UTF-16 all the same.
+    // UTF-16 text can match in another view too, one that drops the NUL bytes. The marker must be UTF-16 in
+    // either case.
     let wide = if last.wide == Wide::Bytes { hit.wide } else { last.wide };
     *last = Hit { at, known, wide, did: if withheld { Did::Withheld } else { Did::Cut }, ..told };
 }
 
-/// Gives the layers of a hit; a value that was known and stands there in another way was laundered.
+/// Returns the layers of a match. A known value that is now written differently was laundered.
 pub(crate) fn via_of(hit: &Hit, raw: &[u8], known: Option<&Known>) -> Via {
     let same = hit.rank != rank("known") && known.is_some_and(|known| known.is_raw(raw));
     if hit.known && !same { hit.via.laundered() } else { hit.via }

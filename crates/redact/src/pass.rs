@@ -1,6 +1,7 @@
-//! The one engine: text comes in blocks, redacted text goes out as soon as nothing that follows can change it.
+//! The redaction engine. Text arrives in blocks, and output is written as soon as later text cannot change
+//! it.
 //!
-//! Blocks begin at fixed offsets of the text, so that the way it is cut into chunks changes no byte of the output.
+//! Blocks begin at fixed offsets, so the output does not depend on how the text was cut into chunks.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
 
 use core::cell::RefCell;
@@ -20,38 +21,38 @@ use crate::repeats::{LONGEST, Repeats};
 use crate::rules::{Hit, pem};
 use crate::scan::Scan;
 
-/// Keywords are looked for in blocks of this size.
+/// Keywords are searched in blocks of this size.
 const BLOCK: usize = 128 * 1024;
-/// So much must have come behind a block before it is looked at: no rule reaches further ahead.
+/// This much text must follow a block before it is examined, because no rule looks further ahead.
 const AHEAD: usize = 32 * 1024;
-/// So much before the end of a block is held back: no rule reaches further back.
+/// This much of the end of a block is held back, because no rule looks further back.
 const LAG: usize = 20 * 1024;
-/// So much before a block is looked at again.
+/// This much before a block is examined again.
 pub(crate) const OVERLAP: usize = 24 * 1024;
-/// The buffer of a stream never holds more.
+/// The maximum size of a stream's buffer.
 pub(crate) const ROOM: usize = OVERLAP + BLOCK + AHEAD + 8 * 1024;
 
-/// Whether more of the text may come.
+/// Whether more text can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rest {
     ToCome,
     None,
 }
 
-/// What a pass makes, and which text its findings count in.
+/// The product of a pass, which decides what the offsets of findings refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Product {
-    /// Redacted text. Findings count in it.
+    /// Redacted text, to which the findings refer.
     Output,
-    /// Findings only. They count in the input, and no byte is put out.
+    /// Findings only. They refer to the input, and nothing is written.
     Findings,
 }
 
-/// A hit whose marker is out and whose end has not come.
+/// A match whose marker is written but whose end has not arrived.
 struct Open {
     found: Found,
     pem: bool,
-    /// What stood before BEGIN on its line.
+    /// The text before BEGIN on its line.
     prefix: Zeroizing<Vec<u8>>,
 }
 
@@ -59,24 +60,24 @@ struct Open {
 pub(crate) struct Core<'f> {
     firewall: &'f Firewall,
     known: Option<&'f Known>,
-    /// Offset up to which keywords were looked for.
+    /// The offset up to which keywords were searched.
     scanned: usize,
-    /// Offset up to which the output is settled.
+    /// The offset up to which output was written.
     emitted: usize,
     pending: Vec<Hit>,
-    /// Where the last block found something in the text as it stands, in the part that the next one sees again.
+    /// The unencoded matches of the last block that are in the part which the next block sees again.
     seen: Vec<Range<usize>>,
     open: Option<Open>,
     done: bool,
     withheld: Option<u16>,
-    /// Offset, line and column in the output.
+    /// Position in the output.
     out_at: usize,
     line: usize,
     column: usize,
     pub(crate) findings: Vec<Found>,
-    /// The values of hits, when they are wanted.
+    /// The values of matches, if the caller wants them.
     pub(crate) learned: Vec<Zeroizing<Vec<u8>>>,
-    /// The bytes that were cut out, as they stood there.
+    /// The removed bytes as they were in the text.
     pub(crate) raws: Vec<Zeroizing<Vec<u8>>>,
     learns: bool,
     repeats: Repeats,
@@ -107,31 +108,32 @@ impl<'f> Core<'f> {
         }
     }
 
-    /// A pass that puts out nothing.
+    /// Creates a pass that writes no output.
     pub(crate) fn finding(firewall: &'f Firewall) -> Self {
         let mut core = Self::new(firewall, None);
         core.product = Product::Findings;
         core
     }
 
-    /// A pass that keeps the values that it finds.
+    /// Creates a pass that stores the values that it finds.
     pub(crate) fn learning(firewall: &'f Firewall) -> Self {
         let mut core = Self::new(firewall, None);
         core.learns = true;
         core
     }
 
-    /// Gives the rank of the rule that withholds the text.
+    /// Returns the rank of the rule that withholds the text.
     pub(crate) const fn withheld(&self) -> Option<u16> {
         self.withheld
     }
 
-    /// Gives the offset before which nothing is looked at again.
+    /// Returns the offset before which nothing is examined again.
     pub(crate) fn keep_from(&self) -> usize {
         self.scanned.saturating_sub(OVERLAP).min(self.emitted)
     }
 
-    /// Works off one block of a text of which `buf` is the part from `base` on. False: more must come first.
+    /// Processes one block of the text, of which `buf` is the part from `base`. Returns `false` if more text
+    /// is needed first.
     pub(crate) fn block(&mut self, buf: &[u8], base: usize, rest: Rest, out: &mut Vec<u8>) -> bool {
         let end = base + buf.len();
         let start = self.scanned;
@@ -162,7 +164,7 @@ impl<'f> Core<'f> {
         for mut hit in hits {
             to_characters(text, &mut hit);
             hit.at = hit.at.start + low..hit.at.end + low;
-            // What begins behind the block belongs to the next one, which sees more of it.
+            // A match that begins after the block belongs to the next block, which sees more of it.
             if hit.at.end > self.emitted && (hit.at.start < until || !whole) {
                 hit.at.start = hit.at.start.max(self.emitted);
                 self.pending.push(hit);
@@ -173,20 +175,21 @@ impl<'f> Core<'f> {
         true
     }
 
-    /// Puts out the lines that nothing changes that may come: of what would wait for the rest of its block.
+    /// Writes the lines that later text cannot change and that would otherwise wait for the rest of their
+    /// block.
     ///
-    /// `context` is an offset of `buf`, or of a line at which a text was settled before.
+    /// `context` is an offset of `buf`, or of a line at which the text was settled before.
     pub(crate) fn settle(&mut self, buf: &[u8], base: usize, context: usize, out: &mut Vec<u8>) {
         if self.done || self.open.is_some() || self.withheld.is_some() {
             return;
         }
         let own = self.emitted - base;
         let mut line = crate::bytes::line_start(buf, own, buf.len());
-        // The second half of a line end in UTF-16 is out already.
+        // The second half of a UTF-16 line end is already written.
         if line + 1 == own && crate::bytes::at(buf, line) == 0 {
             line = own;
         }
-        // A little of what is out tells whether it is UTF-16.
+        // Whether the text is UTF-16 is only known from a few bytes of what was written.
         let before = line.saturating_sub(64);
         let reach = self.firewall.rules.custom_reach();
         let mut limit = base + before + hold::settled(part(buf, before..buf.len()), line - before, reach);
@@ -214,7 +217,8 @@ impl<'f> Core<'f> {
         self.pending.extend(later.into_iter().filter(|hit| hit.at.end > self.emitted));
     }
 
-    /// Moves a limit back to a line over whose end no hit goes. What could not be looked into is left to the block.
+    /// Moves a limit back to a line end that no match crosses. Parts that exceed a limit are left to the
+    /// block.
     fn clear_of(&self, hits: &[Hit], buf: &[u8], base: usize, mut limit: usize) -> usize {
         loop {
             let over =
@@ -228,12 +232,12 @@ impl<'f> Core<'f> {
         }
     }
 
-    /// Gives the offset before which everything is out.
+    /// Returns the offset up to which everything is written.
     pub(crate) const fn emitted(&self) -> usize {
         self.emitted
     }
 
-    /// Takes more of a hit whose marker is out.
+    /// Extends a match whose marker is already written.
     fn go_on(&mut self, text: &[u8], low: usize, rest_of: Rest) {
         let Some(mut open) = self.open.take() else { return };
         let rest = part(text, self.emitted.saturating_sub(low)..text.len());
@@ -255,7 +259,7 @@ impl<'f> Core<'f> {
         }
     }
 
-    /// Puts out everything before the limit.
+    /// Writes everything before the limit.
     fn emit(&mut self, text: &[u8], low: usize, limit: usize, rest: Rest, out: &mut Vec<u8>) {
         let ahead = low + text.len();
         let groups = merge(core::mem::take(&mut self.pending));
@@ -297,12 +301,12 @@ impl<'f> Core<'f> {
             }
             self.findings.push(found);
         }
-        // A repeat that begins before the limit may end behind it, but not in what is cut there for itself.
+        // A repeat that begins before the limit can end after it, but not inside a match of its own.
         let ceiling = self.pending.iter().map(|hit| hit.at.start).fold(ahead, usize::min);
         self.between(text, low, limit, ceiling.max(limit), out);
     }
 
-    /// Puts out what stands between hits, but for values that were cut out before and stand there again.
+    /// Writes the text between matches, except values that were removed before and occur again.
     fn between(&mut self, text: &[u8], low: usize, until: usize, ceiling: usize, out: &mut Vec<u8>) {
         let ceiling = ceiling.min(until + LONGEST).saturating_sub(low);
         while self.emitted < until {
@@ -343,7 +347,7 @@ impl<'f> Core<'f> {
         }
     }
 
-    /// Writes the marker of a hit.
+    /// Writes the marker of a match.
     fn mark(&mut self, group: &Hit, start: usize, raw: &[u8], out: &mut Vec<u8>) -> Found {
         if self.product == Product::Findings {
             let mut found = self.found(group, self.out_at..self.out_at + raw.len(), group.at.end - start);
@@ -362,12 +366,12 @@ impl<'f> Core<'f> {
         found
     }
 
-    /// Reports bytes that stay.
+    /// Reports bytes that are kept.
     fn note(&mut self, group: &Hit) {
         let start = self.out_at + group.at.start.saturating_sub(self.emitted);
         let mut found = self.found(group, start..start + group.at.len(), group.at.len());
         if self.product == Product::Findings {
-            // A part of it may have been passed already.
+            // A part of the match may have been passed already.
             found.at.end = group.at.end;
         }
         self.findings.push(found);

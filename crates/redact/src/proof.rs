@@ -1,13 +1,13 @@
-//! What is computed over a value: entropy, checksums, base64.
+//! Computations on a value: entropy, checksums, base64.
 #![expect(clippy::arithmetic_side_effects, reason = "counts and sums over slices of bounded length")]
 
 use zeroize::Zeroizing;
 
 use crate::bytes::at;
 
-/// Gives the Shannon entropy of a value in bits per byte; 0 for an empty one.
+/// Returns the Shannon entropy of a value in bits per byte, or 0 for an empty one.
 ///
-/// It is never more than log2 of the length, so a short value needs a small floor.
+/// The entropy is at most log2 of the length, so rules for short values need a low threshold.
 #[expect(clippy::cast_precision_loss, reason = "values are far below 2^52 bytes")]
 pub(crate) fn entropy(value: &[u8]) -> f64 {
     if value.is_empty() {
@@ -24,7 +24,8 @@ pub(crate) fn entropy(value: &[u8]) -> f64 {
     total.log2() - weighted / total
 }
 
-/// CRC-32 with the reflected polynomial 0xEDB88320, bit by bit: it is asked for 30 bytes at a time.
+/// Computes a CRC-32 with the reflected polynomial 0xEDB88320. Bit by bit, since only 30 bytes are hashed at
+/// a time.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {
@@ -48,7 +49,7 @@ pub(crate) fn base62_six(mut number: u32) -> [u8; 6] {
     out
 }
 
-/// Tells whether the last six of 36 bytes are the base-62 CRC-32 of the 30 before.
+/// Returns `true` if the last six of 36 bytes are the base-62 CRC-32 of the 30 before.
 pub(crate) fn crc_holds(value: &[u8]) -> bool {
     match (value.get(..30), value.get(30..36)) {
         (Some(body), Some(check)) => base62_six(crc32(body)) == check,
@@ -58,10 +59,9 @@ pub(crate) fn crc_holds(value: &[u8]) -> bool {
 
 const BECH32: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
-/// Tells whether a bech32 text (human part, `1`, data) carries a right checksum.
+/// Returns `true` if the checksum of a bech32 text (human-readable part, `1`, data) is right.
 ///
-/// # Source
-/// BIP 173, with the generator given there.
+/// The generator is that of BIP 173.
 pub(crate) fn bech32_holds(text: &[u8]) -> bool {
     let Some(split) = text.iter().rposition(|byte| *byte == b'1') else { return false };
     let (human, rest) = text.split_at(split);
@@ -71,7 +71,7 @@ pub(crate) fn bech32_holds(text: &[u8]) -> bool {
         return false;
     }
     let lower = human.iter().map(|byte| u32::from(byte.to_ascii_lowercase()));
-    // No list of them: it would hold the value a second time.
+    // Not collected into a list, which would be a second copy of the value in memory.
     let values = lower
         .clone()
         .map(|byte| byte >> 5)
@@ -93,7 +93,7 @@ pub(crate) fn bech32_holds(text: &[u8]) -> bool {
     check == 1
 }
 
-/// Gives the value of a base64 byte of either alphabet; 255 for any other byte.
+/// Returns the value of a base64 digit of either alphabet, or 255 for any other byte.
 pub(crate) fn base64_value(byte: u8) -> u8 {
     BASE64.get(usize::from(byte)).copied().unwrap_or(255)
 }
@@ -125,7 +125,7 @@ const fn digit_value(byte: u8) -> u8 {
     }
 }
 
-/// Decodes base64 of either alphabet, padded or not, up to `max` bytes out; stops at the first other byte.
+/// Decodes base64 of either alphabet, padded or not, to at most `max` bytes. Stops at the first other byte.
 pub(crate) fn base64(text: &[u8], max: usize) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(Vec::with_capacity((text.len() / 4 * 3 + 3).min(max)));
     let (mut hold, mut bits) = (0_u32, 0_u32);
@@ -144,7 +144,7 @@ pub(crate) fn base64(text: &[u8], max: usize) -> Zeroizing<Vec<u8>> {
     out
 }
 
-/// Gives the value of a hex digit; 255 for any other byte.
+/// Returns the value of a hex digit, or 255 for any other byte.
 pub(crate) const fn hex_value(byte: u8) -> u8 {
     match byte {
         b'0'..=b'9' => byte.wrapping_sub(b'0'),

@@ -1,4 +1,4 @@
-//! The one way to a model: every part is redacted text of this firewall's generation, the reply too.
+//! Access to a model. Every part of a request, and the reply, is text redacted by one firewall.
 
 use core::fmt;
 use std::sync::Arc;
@@ -7,21 +7,21 @@ use thiserror::Error;
 
 use crate::{Firewall, Raw, Redacted};
 
-/// Whose words a part is.
+/// The author of a part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new role must stop every transport from building")]
 pub enum Role {
     /// The instructions of the host.
     System,
-    /// A person, or a host that asks in a person's place.
+    /// A person, or a host that asks on behalf of one.
     User,
-    /// What the model said before.
+    /// Earlier output of the model.
     Assistant,
-    /// What the model thought before.
+    /// Earlier reasoning of the model.
     Thinking,
-    /// Name and arguments of a tool call.
+    /// The name and arguments of a tool call.
     ToolCall,
-    /// What a tool left.
+    /// The output of a tool.
     ToolResult,
 }
 
@@ -33,27 +33,27 @@ pub struct RequestPart {
 }
 
 impl RequestPart {
-    /// Says whose words it is.
+    /// Returns the author of the part.
     #[must_use]
     pub const fn role(&self) -> Role {
         self.role
     }
 
-    /// Gives the text.
+    /// Returns the redacted text.
     #[must_use]
     pub fn text(&self) -> &str {
         self.text.as_str()
     }
 }
 
-/// What goes to a model: parts, each of them [`Redacted`]. There is no way to put other text in.
+/// A request to a model. Each part is [`Redacted`]; there is no method that adds other text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
     parts: Vec<RequestPart>,
 }
 
 impl Request {
-    /// Starts without a part.
+    /// Creates an empty request.
     #[must_use]
     pub const fn new() -> Self {
         Self { parts: Vec::new() }
@@ -66,64 +66,65 @@ impl Request {
         self
     }
 
-    /// Gives the parts in order.
+    /// Returns the parts in order.
     #[must_use]
     pub fn parts(&self) -> &[RequestPart] {
         &self.parts
     }
 }
 
-/// What a vendor implements: a request goes out, raw text comes back.
+/// A connection to a model provider: sends a request and returns the raw reply.
 pub trait Transport: Send + Sync {
     /// Sends a request and waits for the reply.
     ///
     /// # Errors
-    /// [`TransportError`] when no reply came. It carries no text of the request or the reply.
+    ///
+    /// [`TransportError`] if there was no reply. The error contains no text of the request or the reply.
     fn send(&self, request: &Request) -> Result<Raw<String>, TransportError>;
 }
 
-/// Why no reply came. It carries no text of the request or the reply.
+/// The error of a request that got no reply. Contains no text of the request or the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("ask the model: {kind}")]
+#[error("{kind}")]
 pub struct TransportError {
     kind: TransportErrorKind,
 }
 
-/// What went wrong on the way.
+/// The kind of a [`TransportError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
-    /// The vendor could not be reached.
-    #[error("no connection")]
+    /// The provider could not be reached.
+    #[error("model provider is unreachable")]
     Unreachable,
-    /// The vendor said no, with this status.
-    #[error("refused with status {status}")]
+    /// The provider refused the request with this status.
+    #[error("model provider refused the request with status {status}")]
     Refused {
-        /// The status that the vendor gave.
+        /// The HTTP status.
         status: u16,
     },
-    /// No reply came in time.
-    #[error("no reply in time")]
+    /// The reply did not arrive in time.
+    #[error("model provider did not reply in time")]
     TimedOut,
-    /// The reply could not be read.
-    #[error("unreadable reply")]
+    /// The reply was not understood.
+    #[error("reply of the model provider is unreadable")]
     Unreadable,
 }
 
 impl TransportError {
-    /// Makes an error of a kind.
+    /// Creates an error of a kind.
     #[must_use]
     pub const fn new(kind: TransportErrorKind) -> Self {
         Self { kind }
     }
 
-    /// Says what went wrong.
+    /// Returns the kind of the error.
     #[must_use]
     pub const fn kind(&self) -> TransportErrorKind {
         self.kind
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code, as listed in [`CODES`](crate::CODES).
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
@@ -134,7 +135,7 @@ impl TransportError {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the help for the code.
     #[must_use]
     pub fn help(&self) -> &'static str {
         crate::CODES.iter().find(|(code, _)| *code == self.code()).map_or("", |(_, help)| help)
@@ -142,28 +143,28 @@ impl TransportError {
 }
 
 mod sealed {
-    /// Only this crate gives access to a model.
+    /// Sealed: only this crate gives access to a model.
     #[expect(unnameable_types, reason = "a sealed trait is meant to have no name outside")]
     pub trait Sealed {}
 }
 
-/// What code that talks to a model is given. [`SafeProvider`] is the only one there is.
+/// Access to a model for code such as prompt hooks. Sealed: [`SafeProvider`] is the only implementation.
 pub trait LlmAccess: Send + Sync + sealed::Sealed {
-    /// Asks, and gives the redacted reply.
+    /// Sends a request and returns the redacted reply.
     ///
     /// # Errors
-    /// [`TransportError`] when no reply came.
+    ///
+    /// [`TransportError`] if there was no reply.
     fn ask(&self, request: Request) -> Result<Redacted, TransportError>;
 }
 
-/// A transport behind a firewall.
+/// A model connection behind a firewall.
 ///
 /// # Guarantees
-/// Every part that goes out is of this firewall's generation: a part of another is looked at again. The reply is
-/// redacted before anyone sees it. The transport cannot be taken out, and there is no state without a firewall.
 ///
-/// # Source
-/// ADR-004: prompt and agent hooks inherit the scan at the provider.
+/// Every part that is sent was redacted by this firewall; a part from another firewall is redacted again. The
+/// reply is redacted before it is returned. The transport cannot be taken out, and a provider cannot exist
+/// without a firewall.
 pub struct SafeProvider<T: Transport> {
     firewall: Arc<Firewall>,
     transport: T,

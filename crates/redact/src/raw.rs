@@ -1,21 +1,22 @@
-//! Text before redaction: a type that cannot be printed, cloned, compared or handed on.
+//! Text before redaction: a type that cannot be printed, cloned or compared.
 
 use core::fmt;
 use core::marker::PhantomData;
 
 use zeroize::Zeroize as _;
 
-/// What can be wiped from memory: `String`, `Vec<u8>`, and with the feature `json` a value and an output.
+/// A value whose bytes can be wiped from memory. With the feature `json`, also a JSON value and a tool's
+/// output.
 pub trait Wipe: sealed::Sealed {
     /// Overwrites the bytes and makes the value empty.
     fn wipe(&mut self);
 
-    /// Gives the number of bytes, which is no secret.
+    /// Returns the number of bytes, which is not secret.
     fn size(&self) -> usize;
 }
 
 pub(crate) mod sealed {
-    /// Only this crate says what can be wiped.
+    /// Sealed, so that only types that are known to wipe all their bytes can be raw.
     #[expect(unnameable_types, reason = "a sealed trait is meant to have no name outside")]
     pub trait Sealed {}
 }
@@ -43,41 +44,51 @@ impl Wipe for Vec<u8> {
     }
 }
 
-/// Text as a tool left it. It goes into a [`Firewall`](crate::Firewall), or is lent to code on this machine.
+/// Unredacted tool output. Pass it to a [`Firewall`](crate::Firewall), or lend it to local code.
 ///
 /// # Guarantees
-/// It is no `Display`, `Deref`, `AsRef`, `Clone`, `PartialEq` or `Serialize`; `Debug` writes `Raw(..)`.
-/// Its bytes are overwritten when it is dropped. Copies that the caller made before are the caller's.
 ///
-/// # Source
-/// ADR-004, concern 2: the boundary is held by types.
+/// The type implements neither `Display`, `Deref`, `AsRef`, `Clone`, `PartialEq` nor `Serialize`, and `Debug`
+/// prints `Raw(..)`. Its bytes are overwritten when it is dropped. Copies that the caller made before are
+/// not.
+///
+/// # Examples
+///
+/// ```
+/// use plugward_redact::{Raw, on_this_machine};
+///
+/// let raw = Raw::new("secret".to_owned());
+/// assert_eq!(format!("{raw:?}"), "Raw(..)");
+/// assert_eq!(on_this_machine(|proof| raw.expose(proof).len()), 6);
+/// ```
 pub struct Raw<T: Wipe> {
     value: T,
 }
 
 impl<T: Wipe> Raw<T> {
-    /// Takes what a tool left.
+    /// Wraps the output of a tool.
     #[must_use]
     pub const fn new(value: T) -> Self {
         Self { value }
     }
 
-    /// Gives the number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.value.size()
     }
 
-    /// Tells whether nothing is there.
+    /// Returns `true` if the value is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Lends the value to code on this machine. This is the one door.
+    /// Lends the value to local code. There is no other way to read it.
     ///
     /// # Guarantees
-    /// What is lent cannot outlive the proof, which cannot outlive its call of [`on_this_machine`].
+    ///
+    /// The reference cannot outlive the proof, which cannot outlive its call of [`on_this_machine`].
     pub fn expose<'a>(&'a self, proof: &'a LocalOnly<'_>) -> &'a T {
         let LocalOnly { _call: PhantomData } = proof;
         &self.value
@@ -100,11 +111,9 @@ impl<T: Wipe> fmt::Debug for Raw<T> {
     }
 }
 
-/// Proof that what is lent stays on this machine for the length of one call.
-///
-/// Nobody can make one: [`on_this_machine`] lends it.
+/// Proof that code runs inside a call of [`on_this_machine`], which alone can create one.
 pub struct LocalOnly<'a> {
-    // Invariant, so that a proof of one call does not pass for a proof of a longer one.
+    // Invariant in its lifetime, so that the proof of one call is not accepted as that of a longer one.
     _call: PhantomData<fn(&'a ()) -> &'a ()>,
 }
 
@@ -114,10 +123,10 @@ impl fmt::Debug for LocalOnly<'_> {
     }
 }
 
-/// Runs code that may see raw text, and lends it the proof that it needs.
+/// Runs code that may read raw text, and lends it the proof for [`Raw::expose`].
 ///
-/// The compiler holds that nothing lent is kept; that the code stays on this machine is what its author says by
-/// calling this. The callers are a list that the fence checks.
+/// The compiler enforces that nothing lent is kept. It cannot enforce that the code keeps the text on this
+/// machine: that is a promise of the caller. The fence checks the list of callers.
 pub fn on_this_machine<R>(code: impl for<'a> FnOnce(&LocalOnly<'a>) -> R) -> R {
     code(&LocalOnly { _call: PhantomData })
 }

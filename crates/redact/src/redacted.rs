@@ -1,12 +1,13 @@
-//! Text after redaction: only a firewall makes it.
+//! Text after redaction, which only a firewall creates.
 
 use crate::Found;
 
-/// A value that a [`Firewall`](crate::Firewall) let through.
+/// A value that a [`Firewall`](crate::Firewall) redacted.
 ///
 /// # Guarantees
-/// At the moment when it was made, no shape that the firewall's rules list was in it, in any view that they list,
-/// within their limits. There is no public way to make one: no `From`, no `Default`, no `Deserialize`.
+///
+/// When the value was created, it contained no shape that the firewall's rules list, in any view and within
+/// the limits that they list. There is no public constructor: no `From`, no `Default`, no `Deserialize`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted<T = String> {
     pub(crate) value: T,
@@ -15,19 +16,19 @@ pub struct Redacted<T = String> {
 }
 
 impl<T> Redacted<T> {
-    /// Gives what was found, in the order of the text.
+    /// Returns the findings in the order of the text.
     #[must_use]
     pub fn findings(&self) -> &[Found] {
         &self.findings
     }
 
-    /// Says which firewall made it: no two firewalls of one process have the same number.
+    /// Returns the number of the firewall that made the value. It is unique within the process.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Gives the value and lets the findings go.
+    /// Returns the value without the findings.
     #[must_use]
     pub fn into_value(self) -> T {
         self.value
@@ -41,7 +42,7 @@ impl<T> AsRef<T> for Redacted<T> {
 }
 
 impl Redacted {
-    /// Gives the text.
+    /// Returns the redacted text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.value
@@ -49,9 +50,10 @@ impl Redacted {
 }
 
 impl Redacted<Vec<u8>> {
-    /// Gives text, with U+FFFD for what is not UTF-8.
+    /// Converts to text, with U+FFFD for invalid UTF-8.
     ///
-    /// The replacement can only break bytes up, never put some together; offsets of findings are those of the bytes.
+    /// The replacement can split bytes but never join them, so no secret appears. Offsets of findings still
+    /// refer to the bytes.
     #[must_use]
     pub fn into_text(self) -> Redacted {
         let value = String::from_utf8(self.value)

@@ -1,4 +1,5 @@
-//! Values that were cut out: where they stand again later, they are cut out without the name that told of them.
+//! Values that were removed before. If one occurs again, it is removed even without the name that identified
+//! it.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -10,13 +11,13 @@ use crate::found::{ChecksumCheck, Did, Via};
 use crate::kind::rank;
 use crate::rules::{Hit, Wide};
 
-/// A shorter value stands in ordinary text too often.
+/// Shorter values occur in ordinary text too often.
 const LEAST: usize = 12;
-/// A longer one is a block with marks of its own.
+/// A longer value is a block that its own rule finds again.
 pub(crate) const LONGEST: usize = 512;
-/// So many values are kept, the latest.
+/// The number of values that are stored, the latest ones.
 const MOST: usize = 256;
-/// Every eighth place of a text is looked at: one of the first eight places of each value is among them.
+/// Every eighth offset of a text is examined. One of the first eight offsets of each value is among them.
 const STRIDE: usize = 8;
 /// Bits of a hash for the sieve, and for the chains.
 const SIEVE: u32 = 16;
@@ -24,28 +25,29 @@ const CHAINS: u32 = 12;
 /// Ends a chain.
 const NONE: u16 = u16::MAX;
 
-/// The latest values of one text, each in a slot of a ring.
+/// The latest values of one text, in a ring buffer.
 #[derive(Default)]
 pub(crate) struct Repeats {
     values: Vec<(Zeroizing<Vec<u8>>, u16)>,
-    /// The slot of the oldest, once all are taken.
+    /// The slot of the oldest value, once all slots are used.
     oldest: usize,
     index: Index,
 }
 
-/// Four bytes of each value at each of its first places, by their hash: an entry is eight times the slot and the place.
+/// The four bytes at each of the first offsets of each value, by hash. An entry is eight times the slot plus
+/// the offset.
 #[derive(Default)]
 struct Index {
     heads: Vec<u16>,
     nexts: Vec<u16>,
-    /// One bit for the hash of each four bytes: most places of a text are passed by it alone.
+    /// One bit for the hash of each four bytes. Most offsets of a text are dismissed by it alone.
     sieve: Vec<u64>,
-    /// Values that went since the sieve was made: their bits are still in it.
+    /// Values removed since the sieve was built. Their bits are still set.
     gone: usize,
 }
 
 impl Repeats {
-    /// Keeps the value of a hit.
+    /// Stores the value of a match.
     pub(crate) fn add(&mut self, hit: &Hit, value: &[u8]) {
         let fits = (LEAST..=LONGEST).contains(&value.len())
             && hit.did == Did::Cut
@@ -83,7 +85,7 @@ impl Repeats {
         self.values.get(slot).is_some_and(|(own, _)| own.as_slice() == value)
     }
 
-    /// Finds the first place of a text from an offset on at which a value stands again.
+    /// Finds the first offset, from `from` on, at which a stored value occurs.
     pub(crate) fn next(&self, text: &[u8], from: usize) -> Option<Hit> {
         if self.values.is_empty() {
             return None;
@@ -94,7 +96,7 @@ impl Repeats {
         })
     }
 
-    /// Gives the leftmost of the values around a place, the longest of those.
+    /// Returns the leftmost, and of those the longest, value around an offset.
     fn at(&self, four: [u8; 4], text: &[u8], from: usize, place: usize) -> Option<Hit> {
         let found = self.index.chain(four).filter_map(|entry| {
             let (slot, offset) = (usize::from(entry) / STRIDE, usize::from(entry) % STRIDE);
@@ -109,7 +111,7 @@ impl Repeats {
 }
 
 impl Index {
-    /// Gives the entries of four bytes, and some of others.
+    /// Returns the entries of four bytes, and some others with the same hash.
     fn chain(&self, four: [u8; 4]) -> impl Iterator<Item = u16> + '_ {
         let first = self.heads.get(hash(four, CHAINS)).copied().filter(|entry| *entry != NONE);
         core::iter::successors(first, |entry| {
@@ -117,7 +119,7 @@ impl Index {
         })
     }
 
-    /// Gives the slots of values that may have the four bytes that a value has at a place.
+    /// Returns the slots of values that may have the same four bytes at an offset.
     fn slots(&self, value: &[u8], place: usize) -> impl Iterator<Item = usize> + '_ {
         let four = part(value, place..value.len()).first_chunk::<4>().copied();
         let entries = four.into_iter().flat_map(|four| self.chain(four)).map(usize::from);
@@ -166,7 +168,7 @@ impl Index {
         self.gone += 1;
     }
 
-    /// Makes the sieve of the values that are kept.
+    /// Rebuilds the sieve from the stored values.
     fn sift<'v>(&mut self, values: impl Iterator<Item = &'v [u8]>) {
         self.gone = 0;
         self.sieve.fill(0);
@@ -176,7 +178,7 @@ impl Index {
     }
 }
 
-/// Gives the four bytes at each of the first places of a value, with their entries.
+/// Returns the four bytes at each of the first offsets of a value, with their entries.
 fn fours(slot: usize, value: &[u8]) -> impl Iterator<Item = (u16, [u8; 4])> + '_ {
     let entry = move |place: usize| u16::try_from(slot * STRIDE + place).unwrap_or(NONE);
     let fours = value.windows(4).take(STRIDE).enumerate();
@@ -200,14 +202,14 @@ fn hash(four: [u8; 4], bits: u32) -> usize {
     usize::try_from(mixed).unwrap_or(0)
 }
 
-/// Four bytes of each value are in the sieve.
+/// Wiped, because it contains bits of four bytes of each value.
 impl Drop for Index {
     fn drop(&mut self) {
         self.sieve.zeroize();
     }
 }
 
-/// Adds to the hits of a whole text, in order, the places between them at which one of them stands again.
+/// Adds to the matches of a whole text, in order, the places between them where one of them occurs again.
 #[cfg(feature = "json")]
 pub(crate) fn add(text: &[u8], groups: Vec<Hit>) -> Vec<Hit> {
     let mut repeats = Repeats::default();

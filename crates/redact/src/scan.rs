@@ -1,4 +1,4 @@
-//! One look at a text: the rules on it as it stands, then on each view of it.
+//! The scan of a text: the rules on the text itself, then on each of its views.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::cell::{Cell, RefCell};
@@ -15,23 +15,24 @@ use crate::rules::{Hit, Look, Memo, RuleSet, Wide};
 use crate::settings::{Entropy, Pack, Settings, Views};
 use crate::views;
 
-/// Keywords are looked for in parts of this size.
+/// Keywords are searched in parts of this size.
 const PART: usize = 32 * 1024;
 
-/// What one look needs.
+/// The parameters and state of one scan.
 pub(crate) struct Scan<'a> {
     pub(crate) rules: &'a RuleSet,
     pub(crate) settings: &'a Settings,
     pub(crate) known: Option<&'a Known>,
-    /// So many bytes of views may still be made.
+    /// The number of bytes of views that can still be decoded. It bounds the work that nested encodings
+    /// cause.
     budget: Cell<usize>,
-    /// What an earlier look found in the text before the range: places that no view need look at as unfound.
+    /// Matches of an earlier scan in the text before the range, which views must treat as found.
     pub(crate) before: Vec<Range<usize>>,
-    /// The values of hits in every view, when they are wanted.
+    /// The values of the matches in every view, if the caller wants them.
     pub(crate) learned: Option<RefCell<Vec<Zeroizing<Vec<u8>>>>>,
 }
 
-/// Whether kinds that are keyed by context are looked for.
+/// Whether rules that need context apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     All,
@@ -75,7 +76,7 @@ impl<'a> Scan<'a> {
         covered.sort_by_key(|range| range.start);
         let mut wanted = views::Wanted { via, hits: Vec::new(), failed: Vec::new(), covered };
         if via.count(Layer::Reverse) == 0 {
-            // Literals that stand close together lie in one turned run.
+            // Reversed literals that are close together are in one run, which is searched once.
             let mut done = 0;
             for place in backwards.iter().filter(|place| is(at(text, place.start), TOKEN)) {
                 if place.end > done {
@@ -100,12 +101,12 @@ impl<'a> Scan<'a> {
         hits
     }
 
-    /// Looks into a view, and puts what it finds at its place in the outer text.
+    /// Scans a view, and maps its matches to the outer text.
     pub(crate) fn view(&self, view: &views::View, wanted: &mut views::Wanted) {
         self.view_of(view, view.bytes.len(), wanted);
     }
 
-    /// Looks into a view of which so many bytes were in no view before.
+    /// Scans a view of which only `fresh` bytes were in no view before.
     pub(crate) fn view_of(&self, view: &views::View, fresh: usize, wanted: &mut views::Wanted) {
         let Some(via) = wanted.via.with(view.layer) else { return };
         let left = self.budget.get();
@@ -120,7 +121,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Runs the rules on a text as it stands; gives the places of literals that stand backwards.
+    /// Runs the rules on a text itself. Returns the places of reversed literals.
     fn plain(
         &self,
         text: &[u8],
@@ -137,7 +138,7 @@ impl<'a> Scan<'a> {
         };
         let mut marks = Vec::new();
         let mut backwards = Vec::new();
-        // A part at a time: a text of nothing but keywords would need many times its own room for their places.
+        // One part at a time, because the marks of a text full of keywords need many times its own memory.
         for from in range.clone().step_by(PART) {
             self.rules.marks(text, from..range.end.min(from + PART), &mut marks);
             for mark in marks.drain(..) {
@@ -160,7 +161,7 @@ impl<'a> Scan<'a> {
         backwards
     }
 
-    /// Turns the run around a literal that stands backwards, and looks at it; gives where the run ends.
+    /// Scans the reversed run around a reversed literal. Returns the end of the run.
     fn reverse(&self, text: &[u8], place: &Range<usize>, wanted: &mut views::Wanted) -> usize {
         let end = place.end + run(text, place.end, TOKEN, 64);
         let start = place.start - run_back(text, place.start, TOKEN, 700);

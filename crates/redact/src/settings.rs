@@ -1,10 +1,10 @@
-//! What a host chooses. Nothing here has a default: a wrong one could not be seen.
+//! The settings of a firewall. They have no `Default`, because a wrong default would go unnoticed.
 
 use core::fmt;
 
 use crate::kind::{KINDS, rank};
 
-/// How a marker is written.
+/// The format of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new marker must stop every host from building")]
 pub enum Marker {
@@ -14,25 +14,25 @@ pub enum Marker {
     Plain,
 }
 
-/// What becomes of documented example keys and of placeholders.
+/// The treatment of documented example keys and placeholders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new choice must stop every host from building")]
 pub enum Examples {
-    /// They stay; a documented key is in the findings as kept.
+    /// They are kept. A documented key is reported as kept.
     Keep,
-    /// They are cut out like any other.
+    /// They are removed like any other match.
     Redact,
 }
 
-/// What becomes of tokens of high entropy that no rule knows.
+/// The treatment of tokens of high entropy that no rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new choice must stop every host from building")]
 pub enum Entropy {
-    /// They are not looked for.
+    /// They are not searched for.
     Off,
-    /// They are in the findings and stay.
+    /// They are reported and kept.
     Note,
-    /// They are cut out.
+    /// They are removed.
     Redact,
 }
 
@@ -42,11 +42,11 @@ pub enum Entropy {
 pub enum Views {
     /// Up to four layers are undone and searched.
     Decode,
-    /// Only the text as it stands is searched.
+    /// Only the text itself is searched.
     Plain,
 }
 
-/// Rules that are off unless they are asked for.
+/// Rules that are off by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pack {
@@ -54,54 +54,55 @@ pub enum Pack {
     Hashes,
 }
 
-/// What a custom rule does.
+/// The effect of a custom rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new action must stop every host from building")]
 pub enum CustomAction {
-    /// Its matches are cut out.
+    /// Matches are removed.
     Redact,
-    /// Its matches are in the findings and stay.
+    /// Matches are reported and kept.
     Note,
-    /// A match takes the whole text away. A stream ends at the match: what came before it is out already.
+    /// A match replaces the whole text. A stream ends at the match; the text before it is already written.
     Withhold,
 }
 
-/// A rule of the host's own.
+/// A rule that the host adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a rule is these four things")]
 pub struct Custom {
-    /// Name in markers and reports: small letters, digits and hyphens, at most 40.
+    /// The name in markers and reports: at most 40 lowercase letters, digits and hyphens.
     pub name: String,
-    /// A linear-time expression over bytes. It sees 4 KiB before and after a keyword at least.
+    /// A linear-time regex over bytes. It sees at least 4 KiB before and after a keyword.
     pub pattern: String,
-    /// Words of which one stands in or near every match; capitals and small letters are the same.
+    /// Keywords, one of which is in or near every match. ASCII case is ignored.
     pub keywords: Vec<String>,
-    /// What a match does.
+    /// The effect of a match.
     pub action: CustomAction,
 }
 
-/// The choices of one firewall.
+/// The settings of one firewall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a new setting must be chosen by every host")]
 pub struct Settings {
-    /// How a marker is written.
+    /// The format of markers.
     pub marker: Marker,
-    /// What becomes of example keys.
+    /// The treatment of example keys.
     pub examples: Examples,
-    /// What becomes of tokens of high entropy.
+    /// The treatment of tokens of high entropy.
     pub entropy: Entropy,
     /// Whether encodings are undone.
     pub views: Views,
-    /// Packs of rules that are on.
+    /// Packs of rules to turn on.
     pub packs: Vec<Pack>,
-    /// The host's own rules.
+    /// Rules that the host adds.
     pub custom: Vec<Custom>,
 }
 
 impl Settings {
-    /// Gives the choices of the reference loader: markers with kinds, examples kept, entropy off, views on, no packs.
+    /// Returns the settings of the reference loader: markers with kinds, examples kept, entropy off,
+    /// encodings undone, no packs.
     ///
-    /// Entropy is off because it marks hundreds of places in every megabyte of ordinary developer output.
+    /// Entropy is off, because it matches hundreds of places in every megabyte of ordinary developer output.
     #[must_use]
     pub const fn reference() -> Self {
         Self {
@@ -122,15 +123,15 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Takes every built-in rule.
+    /// Selects every built-in rule.
     #[must_use]
     pub const fn all() -> Self {
         Self { without: Vec::new() }
     }
 
-    /// Leaves a kind out: for a test of what a second firewall behind the first one still finds.
+    /// Leaves out a kind. Returns `None` if there is no such kind.
     ///
-    /// None if there is no such kind.
+    /// For tests of what a second firewall behind the first still finds.
     #[must_use]
     pub fn without(mut self, kind: &str) -> Option<Self> {
         KINDS.iter().find(|(name, _)| *name == kind)?;
@@ -138,7 +139,7 @@ impl Rules {
         Some(self)
     }
 
-    /// Says whether no kind is left out.
+    /// Returns `true` if no kind is left out.
     pub(crate) const fn is_all(&self) -> bool {
         self.without.is_empty()
     }

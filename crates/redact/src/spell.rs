@@ -1,4 +1,4 @@
-//! The ways a transform may have spelled a value.
+//! The spellings that a transform can give a value.
 #![expect(clippy::arithmetic_side_effects, reason = "counts over slices of bounded length")]
 
 use zeroize::Zeroizing;
@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 use crate::bytes::{AN, BLANK, LINE, at, is, part};
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// A longer value is spelled in the ways that tools have, not in those of somebody who counts bytes by hand.
+/// A longer value is only searched in the encodings that tools produce, to bound the size of the index.
 const SHORT: usize = 512;
 
 /// One spelling of a value.
@@ -15,12 +15,12 @@ pub(crate) struct Spelled {
     pub(crate) form: Form,
 }
 
-/// How a spelling came about.
+/// The shape of a spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// So many bytes stand for sixteen of the value.
+    /// The number of bytes for sixteen bytes of the value.
     pub(crate) sixteen: usize,
-    /// So many bytes of it are looked up at once: 8, 16 or 24.
+    /// The number of bytes hashed at once: 8, 16 or 24.
     pub(crate) window: usize,
     pub(crate) order: Order,
 }
@@ -36,9 +36,10 @@ const fn form(sixteen: usize, window: usize) -> Form {
     Form { sixteen, window, order: Order::Forwards }
 }
 
-/// Gives a value as it is, backwards, and in every encoding whose text does not depend on what stands around it.
+/// Returns a value as it is, reversed, and in every encoding whose output does not depend on the surrounding
+/// text.
 ///
-/// Capitals and small letters, and the two alphabets of base64, are the same to who compares them.
+/// Spellings that differ only in case or in the base64 alphabet are given once, because the index folds both.
 pub(crate) fn spellings(value: &[u8]) -> Vec<Spelled> {
     let mut all: Vec<Spelled> = Vec::new();
     let mut add = |bytes: Zeroizing<Vec<u8>>, form: Form| {
@@ -90,7 +91,7 @@ pub(crate) fn spellings(value: &[u8]) -> Vec<Spelled> {
     all
 }
 
-/// Writes each byte of a value in a form, with something between.
+/// Writes each byte of a value in a form, with a separator between.
 fn each(value: &[u8], between: &[u8], form: impl Fn(&mut Vec<u8>, u8)) -> Zeroizing<Vec<u8>> {
     // Room for the longest form: a buffer that grows would leave its bytes behind.
     let mut out = Zeroizing::new(Vec::with_capacity(value.len() * (8 + between.len())));
@@ -138,7 +139,7 @@ fn json(out: &mut Vec<u8>, byte: u8) {
     }
 }
 
-/// Gives the base64 digits that depend on the value alone when it stands `offset` bytes after a group of three.
+/// Returns the base64 digits that depend on the value alone if it is `offset` bytes after a group of three.
 fn base64_inside(value: &[u8], offset: usize) -> Zeroizing<Vec<u8>> {
     let mut padded = Zeroizing::new(Vec::with_capacity(value.len() + offset));
     padded.resize(offset, 0);
@@ -151,7 +152,7 @@ fn base64_inside(value: &[u8], offset: usize) -> Zeroizing<Vec<u8>> {
             digits.push(at(STANDARD, usize::try_from((bits >> shift) & 63).unwrap_or(0)));
         }
     }
-    // The first digits mix with the byte before the value.
+    // The first digits also depend on the byte before the value.
     let mixed = match offset {
         0 => 0,
         1 => 2,

@@ -1,4 +1,4 @@
-//! A text that comes in chunks.
+//! Redaction of a text that arrives in chunks.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
 
 use core::fmt;
@@ -9,19 +9,38 @@ use crate::found::Found;
 use crate::pass::{Core, OVERLAP, ROOM, Rest};
 use crate::wiped::Wiped;
 
-/// Lines at which a text was settled are remembered at this distance.
+/// The distance between the settled lines that are remembered.
 const SPACING: usize = 4096;
 
-/// The buffer of a longer text gets all its room at once: it would leave as much behind if it grew.
+/// The buffer of a longer text gets its full size at once: a buffer that grows would leave its bytes behind.
 const SMALL: usize = 16 * 1024;
 
-/// Redacts a text that comes in chunks.
+/// Redacts a text that arrives in chunks.
+///
+/// [`RedactStream::push`] processes whole blocks of 128 KiB; [`RedactStream::settle`] writes complete lines
+/// before that.
 ///
 /// # Guarantees
-/// The bytes that it puts out do not depend on how the text is cut into chunks, and are those of
-/// [`Firewall::redact_bytes`]; only a rule that withholds differs, since what came before is out. It keeps at most
-/// 192 KiB of text, and up to eight times that while it looks into encodings. Its buffer is wiped when it is dropped.
-/// [`RedactStream::push`] works off whole blocks of 128 KiB; [`RedactStream::settle`] puts out the lines before that.
+///
+/// The output does not depend on how the text is cut into chunks, and equals that of
+/// [`Firewall::redact_bytes`], except for a rule that withholds: the text before its match is already
+/// written. The stream keeps at most 192 KiB of text, and up to eight times that while it undoes encodings.
+/// Its buffer is wiped when it is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use plugward_redact::{Firewall, Rules, Settings};
+///
+/// let firewall = Firewall::new(Rules::all(), Settings::reference())?;
+/// let (mut stream, mut out) = (firewall.stream(), Vec::new());
+/// stream.push(b"password=\"tR4-qu!", &mut out);
+/// stream.push(b"ckBr0wn\"\n", &mut out);
+/// let findings = stream.finish(&mut out);
+/// assert_eq!(out, b"password=\"[REDACTED:generic]\"\n");
+/// assert_eq!(findings.len(), 1);
+/// # Ok::<(), plugward_redact::RedactError>(())
+/// ```
 pub struct RedactStream<'f> {
     core: Core<'f>,
     buffer: Wiped,
@@ -35,7 +54,7 @@ impl<'f> RedactStream<'f> {
         Self { core: Core::new(firewall, None), buffer: Wiped::new(), base: 0, settled: VecDeque::new() }
     }
 
-    /// Takes a chunk, and appends to the sink what is settled.
+    /// Adds a chunk, and appends the finished output to the sink.
     pub fn push(&mut self, chunk: &[u8], sink: &mut Vec<u8>) {
         let mut rest = chunk;
         while !rest.is_empty() {
@@ -49,13 +68,17 @@ impl<'f> RedactStream<'f> {
         }
     }
 
-    /// Appends to the sink the lines that nothing changes that may come: for somebody who watches.
+    /// Appends to the sink the lines that later text cannot change, for a reader who watches the output.
     ///
     /// # Guarantees
-    /// Whether and when it is called changes no byte of the output. Held are the line that has no end yet; a line that
-    /// ends in what may be the beginning of a key, of a wrapped value or of a split literal, until the next line; key
-    /// blocks, `data` of what may be a Kubernetes Secret and private members of what may be a JSON web key, until they
-    /// end; NUL bytes that are of no UTF-16, until their block of 128 KiB is there. Rules of the host hold 16 KiB.
+    ///
+    /// Calling it, or not, changes no byte of the output. It holds back:
+    /// - the line that has no end yet
+    /// - a line whose end may begin a key, a wrapped value or a split literal, until the next line
+    /// - key blocks, the `data` of a possible Kubernetes Secret and private members of a possible JSON web
+    ///   key, until they end
+    /// - NUL bytes outside UTF-16, until their block of 128 KiB is complete
+    /// - 16 KiB, if there are custom rules
     pub fn settle(&mut self, sink: &mut Vec<u8>) {
         let emitted = self.core.emitted();
         while self.settled.get(1).is_some_and(|line| line + OVERLAP <= emitted) {
@@ -78,14 +101,14 @@ impl<'f> RedactStream<'f> {
         }
     }
 
-    /// Ends the text: appends the rest to the sink and gives what was found.
+    /// Ends the text: appends the rest to the sink and returns the findings.
     #[must_use]
     pub fn finish(mut self, sink: &mut Vec<u8>) -> Vec<Found> {
         self.work(Rest::None, sink);
         self.core.findings
     }
 
-    /// Takes the findings so far, so that a long stream need not keep them.
+    /// Takes the findings so far, so that a long stream need not keep them in memory.
     pub fn take_findings(&mut self) -> Vec<Found> {
         core::mem::take(&mut self.core.findings)
     }

@@ -6,7 +6,7 @@ use core::ops::Deref;
 
 use zeroize::Zeroize as _;
 
-/// Bytes that may hold secrets. Only what was written is wiped: the rest of the room was never touched.
+/// Bytes that may be secret. Only the written part is wiped: the rest of the allocation was never used.
 #[derive(Default)]
 pub(crate) struct Wiped {
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ impl Wiped {
         Self { bytes: Vec::with_capacity(room) }
     }
 
-    /// Makes room for so many bytes in all, at once.
+    /// Grows the capacity in one step.
     pub(crate) fn make_room(&mut self, room: usize) {
         if room > self.bytes.capacity() {
             let mut grown = Vec::with_capacity(room);
@@ -35,7 +35,7 @@ impl Wiped {
         self.extend(&[byte]);
     }
 
-    /// Appends bytes. A vector that grows by itself would leave its old bytes behind.
+    /// Appends bytes. A plain vector that grows would leave its old bytes behind.
     pub(crate) fn extend(&mut self, more: &[u8]) {
         let wanted = self.bytes.len() + more.len();
         if wanted > self.bytes.capacity() {
@@ -44,7 +44,7 @@ impl Wiped {
         self.bytes.extend_from_slice(more);
     }
 
-    /// Drops the bytes before an offset.
+    /// Removes the bytes before an offset.
     pub(crate) fn drop_front(&mut self, count: usize) {
         let count = count.min(self.bytes.len());
         self.bytes.copy_within(count.., 0);

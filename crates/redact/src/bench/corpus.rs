@@ -517,7 +517,7 @@ pub fn corpus(seed: u64, size: usize) -> Corpus {
     Corpus { text: make.out.into_bytes(), places }
 }
 
-/// Gives the lines of the raw text on which findings stand, from the offsets in the output.
+/// Returns the lines of the raw text that have findings, from the offsets in the output.
 #[must_use]
 pub fn found_lines(raw: &[u8], findings: &[Found]) -> Vec<Range<usize>> {
     // Markers may be longer than what stood there: the raw text is counted on its own.

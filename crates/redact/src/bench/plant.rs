@@ -21,7 +21,7 @@ impl Rng {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Gives the next number.
+    /// Returns the next number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -29,13 +29,13 @@ impl Rng {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Gives a number below a bound.
+    /// Returns a number below a bound.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound.max(1)).unwrap_or(1);
         usize::try_from((self.next() >> 11).checked_rem(bound).unwrap_or(0)).unwrap_or(0)
     }
 
-    /// Gives so many characters of an alphabet.
+    /// Returns a number of characters of an alphabet.
     pub(crate) fn text(&mut self, alphabet: &str, count: usize) -> String {
         let bytes = alphabet.as_bytes();
         (0..count).map(|_| char::from(bytes.get(self.below(bytes.len())).copied().unwrap_or(b'0'))).collect()
@@ -54,7 +54,7 @@ pub(crate) struct Planted {
 }
 
 impl Planted {
-    /// Gives the whole text.
+    /// Returns the whole text.
     #[must_use]
     pub(crate) fn text(&self) -> String {
         format!("{}{}{}", self.before, self.secret, self.after)

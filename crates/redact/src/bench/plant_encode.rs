@@ -35,7 +35,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |out, byte| out + &format!("{byte:02x}"))
 }
 
-/// Gives the six base-62 digits of the CRC-32 of a text.
+/// Returns the six base-62 digits of the CRC-32 of a text.
 #[must_use]
 pub(crate) fn check_digits(text: &str) -> String {
     let mut crc = u32::MAX;

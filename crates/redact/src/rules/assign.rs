@@ -1,4 +1,5 @@
-//! Values given to a telling name: `name = value`, `"name": "value"`, `<name>value</name>`, `key="name" value="value"`.
+//! Values assigned to a name such as `password`: `name = value`, `"name": "value"`, `<name>value</name>`,
+//! `key="name" value="value"`.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -12,7 +13,7 @@ use crate::bytes::{
 };
 use crate::kind::rank;
 
-/// Words in a name that make its value a secret.
+/// Words that make the value of a name a secret.
 pub(crate) const WORDS: &[&str] = &[
     "password",
     "passwd",
@@ -53,7 +54,7 @@ pub(crate) const WORDS: &[&str] = &[
     "_pass",
 ];
 
-/// Last words of a name that is about a secret and holds none.
+/// Last words of names that describe a secret but do not contain one.
 const ABOUT: &[&str] = &[
     "file",
     "path",
@@ -97,10 +98,10 @@ const ABOUT: &[&str] = &[
     "checksum",
 ];
 
-/// A telling name and the value given to it.
+/// Finds the value assigned to a name with one of [`WORDS`].
 pub(crate) fn assigned(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
-    // Of names joined by dots, the last one tells: `process.env.PERSONAL_ACCESS_TOKEN`.
+    // Of names joined by dots, the last one decides: `process.env.PERSONAL_ACCESS_TOKEN`.
     let ahead = part(text, word.start.saturating_sub(25)..word.start);
     let dot = memchr::memrchr(b'.', ahead).map_or(25, |dot| ahead.len() - dot - 1);
     let start = word.start - run_back(text, word.start, NAME, dot);
@@ -108,7 +109,7 @@ pub(crate) fn assigned(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) 
     if word.start - start > 24 || end - word.end > 24 {
         return;
     }
-    // Accented words (`contraseña`) go on with bytes that are no letters in ASCII.
+    // Accented words (`contraseña`) continue with bytes outside ASCII.
     let end = if at(text, end) >= 0x80 {
         end + part(text, end..end + 24).iter().take_while(|b| **b >= 0x80 || is(**b, NAME)).count()
     } else {
@@ -136,7 +137,8 @@ pub(crate) fn assigned(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) 
     }
 }
 
-/// `arn:aws:secretsmanager:eu-west-1:123456789012:secret:app/db-AbCdEf`: where a secret lies, not what it is.
+/// Returns `true` for `arn:aws:secretsmanager:eu-west-1:123456789012:secret:app/db-AbCdEf`, which names the
+/// location of a secret.
 fn is_address(text: &[u8], start: usize, end: usize) -> bool {
     if at(text, end) != b':' || before(text, start) != b':' {
         return false;
@@ -146,12 +148,12 @@ fn is_address(text: &[u8], start: usize, end: usize) -> bool {
     has(text, start - length, "arn:")
 }
 
-/// Tells whether the whole name is one that holds a secret.
+/// Returns `true` if the whole name is that of a secret.
 fn name_tells(text: &[u8], word: &Range<usize>, start: usize, end: usize) -> bool {
     let name = part(text, start..end);
     let upper_only = has_exact(text, word.start, "_KEY") || has_exact(text, word.start, "_PASS");
     let short_word = has(text, word.start, "_key") || has(text, word.start, "_pass");
-    // `_key` and `_pass` tell only in upper case and at the end; the longer words tell anywhere.
+    // `_key` and `_pass` count only in upper case and at the end of a name; the longer words count anywhere.
     let keyed = part(text, word.clone()).len() > 5;
     if short_word && !keyed {
         let capitals = name.iter().all(|byte| !is(*byte, LOWER));
@@ -169,7 +171,7 @@ fn name_tells(text: &[u8], word: &Range<usize>, start: usize, end: usize) -> boo
     !(about || glued || paging || rest.eq_ignore_ascii_case(b"s") && token)
 }
 
-/// Last words before `token` in names of what a list is gone on with: it says where to read, not who may.
+/// Last words before `token` in the names of pagination tokens, which are public.
 const PAGING: &[&str] = &[
     "page",
     "next",
@@ -184,14 +186,15 @@ const PAGING: &[&str] = &[
     "scroll",
 ];
 
-/// Tells whether what stands before `token` in a name makes it one of those: `next_page_`, `Continuation`.
+/// Returns `true` if the text before `token` makes the name that of a pagination token: `next_page_`,
+/// `Continuation`.
 pub(super) fn is_paging(head: &[u8]) -> bool {
     let head =
         part(head, 0..head.len() - run_back(head, head.len(), UNDER | crate::bytes::HYPHEN, head.len()));
     PAGING.iter().any(|word| head.len().checked_sub(word.len()).is_some_and(|start| has(head, start, word)))
 }
 
-/// Gives the last word of a name: after the last `_`, `-`, `.` or small letter before a capital.
+/// Returns the last word of a name: after the last `_`, `-`, `.` or lowercase letter before a capital.
 fn last_word(name: &[u8]) -> &[u8] {
     let mut start = 0;
     for (place, pair) in name.windows(2).enumerate() {
@@ -203,7 +206,7 @@ fn last_word(name: &[u8]) -> &[u8] {
     part(name, start..name.len())
 }
 
-/// Skips from the end of a name over what gives it a value; gives where the value begins.
+/// Skips the separator after a name, and returns where its value begins.
 fn separator(text: &[u8], name_end: usize, name: &[u8]) -> Option<usize> {
     let mut place = name_end;
     if matches!(at(text, place), b'"' | b'\'' | b'`') {
@@ -212,7 +215,7 @@ fn separator(text: &[u8], name_end: usize, name: &[u8]) -> Option<usize> {
     if at(text, place) == b']' {
         place += 1;
     }
-    // Strong and slanted names of a page of text: `**password**: value`.
+    // Bold and italic names in Markdown: `**password**: value`.
     place += part(text, place..place + 3).iter().take_while(|byte| **byte == b'*').count();
     let blank_from = place;
     place = skip(text, place, BLANK, 80);
@@ -228,9 +231,9 @@ fn separator(text: &[u8], name_end: usize, name: &[u8]) -> Option<usize> {
         }
         _ if place > blank_from && env_line(text, name_end - name.len()) => place,
         _ if place > blank_from && sql_role(text, name_end - name.len(), place, name) => place,
-        // An option of a command.
+        // A command-line option.
         _ if place > blank_from && name.starts_with(b"--") => place,
-        // A row of a table: the next cell is one word.
+        // A table row: the next cell is one word.
         (b'|', _) if is_cell(text, name_end - name.len(), place + 1) => place + 1,
         _ => return None,
     };
@@ -249,7 +252,7 @@ fn sql_role(text: &[u8], name_start: usize, value: usize, name: &[u8]) -> bool {
         && ["user ", "role ", "login "].iter().any(|word| find(text, line.clone(), word).is_some())
 }
 
-/// `SET PASSWORD FOR 'joe'@'%' = '…'`: gives where the value begins.
+/// Returns where the value begins in `SET PASSWORD FOR 'joe'@'%' = '…'`.
 fn sql_for(text: &[u8], end: usize, name: &[u8]) -> Option<usize> {
     if !name.eq_ignore_ascii_case(b"password") || !has(text, end, " for ") {
         return None;
@@ -259,7 +262,7 @@ fn sql_for(text: &[u8], end: usize, name: &[u8]) -> Option<usize> {
     (at(text, place) == b'\'').then_some(place)
 }
 
-/// `CREATE USER joe IDENTIFIED BY '…'`, `IDENTIFIED WITH caching_sha2_password BY '…'`.
+/// Finds the value in `CREATE USER joe IDENTIFIED BY '…'` and `IDENTIFIED WITH caching_sha2_password BY '…'`.
 pub(crate) fn identified(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let rest = word.end..line_end(text, word.end, 80);
@@ -270,7 +273,7 @@ pub(crate) fn identified(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>
     }
 }
 
-/// Tells whether a name fills a cell of a table, and one word the next.
+/// Returns `true` if the name fills a table cell, and a single word the next.
 fn is_cell(text: &[u8], name: usize, next: usize) -> bool {
     let before_name = name - run_back(text, name, BLANK, 80);
     let word = skip(text, next, BLANK, 80);
@@ -292,13 +295,13 @@ fn next_element(look: &Look<'_>, end: usize, out: &mut Vec<Hit>) -> bool {
     })
 }
 
-/// A setter or an environment call: `setenv("NAME", "value")`, `.put("name", "value")`.
+/// Returns `true` for a setter or an environment call: `setenv("NAME", "value")`, `.put("name", "value")`.
 fn has_call(text: &[u8], name_end: usize, length: usize) -> bool {
     let open = name_end - length;
     before(text, open.saturating_sub(1)) == b'('
 }
 
-/// A line of a container file: `ENV NAME value`, `setx NAME value`.
+/// Returns `true` for a line of a container file: `ENV NAME value`, `setx NAME value`.
 fn env_line(text: &[u8], name_start: usize) -> bool {
     let head = part(text, name_start.saturating_sub(5)..name_start);
     ["ENV ", "ARG ", "setx ", "setenv "]
@@ -311,11 +314,11 @@ fn ends_with(head: &[u8], word: &str) -> bool {
     head.ends_with(word)
 }
 
-/// Looks at the value that begins at an offset.
+/// Examines the value that begins at an offset.
 fn value(look: &Look<'_>, from: usize, out: &mut Vec<Hit>) {
     let text = look.text;
     let mut place = from;
-    // `name: &str = "value"`, `name: String = "value"`: a type stands between.
+    // A type can be between name and value: `name: &str = "value"`, `name: String = "value"`.
     let typed = skip(text, place, AN | UNDER | BLANK, 40);
     if !matches!(at(text, place), b'"' | b'\'' | b'`') {
         let kind = part(text, place..place + 48);
@@ -336,7 +339,7 @@ fn value(look: &Look<'_>, from: usize, out: &mut Vec<Hit>) {
             place = quoted;
         }
     }
-    // `b"…"`, `r"…"`, `@"…"`, `String::from("…")`, `process.env.X || "…"` are code around a literal.
+    // `b"…"`, `r"…"`, `@"…"`, `String::from("…")` and `process.env.X || "…"` are code around a literal.
     if is(at(text, place), ALPHA) || at(text, place) == b'@' {
         let call = skip(text, place, AN | UNDER | crate::bytes::DOT, 24);
         let call = if has(text, call, "::") { skip(text, call + 2, AN | UNDER, 16) } else { call };
@@ -360,7 +363,7 @@ fn value(look: &Look<'_>, from: usize, out: &mut Vec<Hit>) {
     }
 }
 
-/// Tells whether a call only wraps its literal.
+/// Returns `true` for calls that only wrap a literal.
 fn wraps(call: &[u8]) -> bool {
     [
         &b"String::from"[..],
@@ -398,9 +401,9 @@ fn bare(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
     let length = part(text, start..start + 201).iter().take_while(|byte| is_value_byte(**byte)).count();
     let end = start + length;
     let stop = at(text, end);
-    // A tag that ends or breaks the line: the value stands in a page.
+    // A tag that ends or breaks the line: the value is in an HTML page.
     let tag = has(text, end, "</") || has(text, end, "<br");
-    // A full stop ends the sentence, where no name goes on behind it.
+    // A full stop ends the sentence, unless a name continues after it.
     let dots = run(text, end, crate::bytes::DOT, 4);
     let sentence = dots > 0 && (is(at(text, end + dots), BLANK | LINE) || end + dots >= text.len());
     let code = matches!(stop, b'(' | b'.' | b':' | b'[' | b'<' | b'{') && !tag && !sentence;
@@ -424,7 +427,7 @@ fn bare(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
     }
 }
 
-/// `NAME=value` that fills its line, as in an environment file: the value may hold what a quoted one may.
+/// Finds the value of a line `NAME=value`, as in environment files. It can have the bytes of a quoted value.
 fn whole_line(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) -> bool {
     let text = look.text;
     let end = line_end(text, start, 220);
@@ -448,12 +451,12 @@ fn whole_line(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) -> bool {
     secret
 }
 
-/// Names joined by dots: a path in code.
+/// Returns `true` for names joined by dots: a path in code.
 fn is_dotted(value: &[u8]) -> bool {
     value.iter().all(|byte| is(*byte, NAME)) && value.contains(&b'.')
 }
 
-/// `<name>value</name>`.
+/// Finds the value in `<name>value</name>`.
 fn element(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
     let text = look.text;
     let body = part(text, start..start + 300);
@@ -474,7 +477,8 @@ fn xml_value(look: &Look<'_>, value: &[u8]) -> bool {
     looks_secret(value, Written::Quoted, look.examples)
 }
 
-/// `key="name" value="v"`, `name="name">v<`: the name stands in an attribute. Tells whether it does.
+/// Finds the value after a name in an attribute: `key="name" value="v"`, `name="name">v<`. Returns `true` if
+/// the name is in one.
 fn attribute(look: &Look<'_>, open: usize, after: usize, out: &mut Vec<Hit>) -> bool {
     let text = look.text;
     let head = part(text, open.saturating_sub(5)..open);
@@ -504,7 +508,7 @@ fn attribute(look: &Look<'_>, open: usize, after: usize, out: &mut Vec<Hit>) -> 
     true
 }
 
-/// `PrivateKey = `, `PresharedKey = `: 43 bytes of base64 and `=`.
+/// Finds `PrivateKey = ` and `PresharedKey = ` with 43 bytes of base64 and `=`.
 pub(crate) fn wireguard(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let place = skip_to_value(text, word.end);
@@ -513,7 +517,7 @@ pub(crate) fn wireguard(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>)
     }
 }
 
-/// 64 hex digits given to a private key or a seed.
+/// Finds 64 hex digits assigned to a private key or a seed.
 pub(crate) fn hex_key(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let name_end = skip(text, word.end, U64, 24);

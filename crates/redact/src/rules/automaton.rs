@@ -1,6 +1,7 @@
-//! The keyword automaton as one table of 16-bit states: a third of the memory of the library's own, at its speed.
+//! The keyword automaton as one table of 16-bit states.
 //!
-//! The library makes the automaton; what it says is copied, state by state, into a table that holds nothing else.
+//! The automaton is built by `aho-corasick` and copied state by state. The copy has the same speed and needs
+//! a third of the memory of the library's DFA, which matters because every firewall process has one.
 
 use core::ops::Range;
 
@@ -8,30 +9,30 @@ use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::nfa::noncontiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
 
-/// So many states fit: some 60,000 bytes of keywords that share no beginnings.
+/// The maximum number of states: about 60,000 bytes of keywords without common prefixes.
 const MOST: usize = u16::MAX as usize;
 
-/// All keywords, case folded.
+/// An automaton over all keywords, ASCII case folded.
 pub(crate) struct Automaton {
-    /// Bytes that no keyword tells apart share a class.
+    /// The class of each byte. Bytes that no keyword distinguishes share a class.
     classes: [u8; 256],
-    /// How many classes there are.
+    /// The number of classes.
     stride: usize,
-    /// For each state and class the next state.
+    /// The next state for each state and class.
     table: Vec<u16>,
     start: u16,
     /// States below this one end a keyword.
     matches: u16,
-    /// For each of these, where its keywords stand in the list.
+    /// For each of these, where its keywords are in `words`.
     ends: Vec<u32>,
     words: Vec<u16>,
     lengths: Vec<u16>,
 }
 
 impl Automaton {
-    /// Makes the automaton of a list of keywords.
+    /// Builds the automaton for a list of keywords.
     ///
-    /// Says why where it cannot.
+    /// The error is a description for the user.
     pub(crate) fn new(keywords: &[Vec<u8>]) -> Result<Self, String> {
         let nfa = NFA::builder()
             .match_kind(MatchKind::Standard)
@@ -61,12 +62,12 @@ impl Automaton {
         Ok(own)
     }
 
-    /// Gives the state in which a text begins.
+    /// Returns the state before the first byte.
     pub(crate) const fn start(&self) -> u16 {
         self.start
     }
 
-    /// Gives the state behind one more byte.
+    /// Returns the state after one more byte.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a byte has a class")]
     pub(crate) fn next(&self, state: u16, byte: u8) -> u16 {
@@ -76,13 +77,13 @@ impl Automaton {
         self.table.get(cell).copied().unwrap_or(self.start)
     }
 
-    /// Tells whether a keyword ends where the text came into a state.
+    /// Returns `true` if a keyword ends in a state.
     #[inline]
     pub(crate) const fn is_match(&self, state: u16) -> bool {
         state < self.matches
     }
 
-    /// Gives the keywords that end in a state: index and length.
+    /// Returns the index and length of each keyword that ends in a state.
     pub(crate) fn words(&self, state: u16) -> impl Iterator<Item = (usize, usize)> + '_ {
         let end = |index: usize| self.ends.get(index).and_then(|end| usize::try_from(*end).ok());
         let index = usize::from(state);
@@ -98,7 +99,7 @@ fn start(nfa: &NFA) -> Result<StateID, String> {
     nfa.start_state(Anchored::No).map_err(|error| error.to_string())
 }
 
-/// Gives the class of each byte, and a byte of each class. Class 0 is of bytes that stand in no keyword.
+/// Returns the class of each byte, and one byte of each class. Class 0 is for bytes that are in no keyword.
 fn classes(keywords: &[Vec<u8>]) -> ([u8; 256], Vec<u8>) {
     let mut stands = [false; 256];
     for byte in keywords.iter().flatten() {
@@ -107,7 +108,7 @@ fn classes(keywords: &[Vec<u8>]) -> ([u8; 256], Vec<u8>) {
         }
     }
     let stood = |byte: u8| stands.get(usize::from(byte)).copied().unwrap_or(false);
-    // Were all bytes told apart, class 0 would be of none; NUL is as good as any then.
+    // If keywords distinguish all bytes, class 0 is unused, and NUL represents it.
     let other = (0..=u8::MAX).find(|byte| !stood(byte.to_ascii_lowercase())).unwrap_or(0);
     let mut bytes = vec![other];
     let mut classes = [0; 256];
@@ -124,12 +125,12 @@ fn classes(keywords: &[Vec<u8>]) -> ([u8; 256], Vec<u8>) {
     (classes, bytes)
 }
 
-/// The states of an automaton that a text can come into: those in which a keyword ends first.
+/// The reachable states of an automaton, those that end a keyword first.
 struct Reached {
     order: Vec<StateID>,
     matches: usize,
     start: u16,
-    /// For each state and class the next state.
+    /// The next state for each state and class.
     table: Vec<u16>,
 }
 
@@ -138,8 +139,8 @@ impl Reached {
         let mut turns = Turns::default();
         let mut order = vec![start(nfa)?];
         turns.of(start(nfa)?)?;
-        // By turn: the turns of the states behind. Each is asked for once, since the answer goes through what a state falls
-        // back to.
+        // The transitions of each state in order of discovery. Each is computed once, because a lookup
+        // follows failure links.
         let mut behind: Vec<u16> = Vec::new();
         let mut next = 0;
         while let Some(state) = order.get(next).copied() {
@@ -175,29 +176,29 @@ impl Reached {
     }
 }
 
-/// In which turn each state was reached.
+/// The order in which states were discovered.
 #[derive(Default)]
 struct Turns {
-    /// By state, one more than its turn; 0 where it was not reached.
+    /// For each state one more than its number, or 0 if it is undiscovered.
     known: Vec<u32>,
     count: usize,
 }
 
 impl Turns {
-    /// Gives the turn of a state, the next one where it is new.
+    /// Returns the number of a state, and numbers it if it is new.
     fn of(&mut self, state: StateID) -> Result<u16, String> {
         let index = state.as_usize();
         if self.known.len() <= index {
             self.known.resize(index.saturating_add(1), 0);
         }
-        let Some(known) = self.known.get_mut(index) else { return Err("a state has no place".to_owned()) };
+        let Some(known) = self.known.get_mut(index) else { return Err("a state has no index".to_owned()) };
         if *known == 0 {
             self.count = self.count.saturating_add(1);
             *known = u32::try_from(self.count).map_err(|error| error.to_string())?;
         }
         let turn = known.saturating_sub(1);
         let few = u16::try_from(turn).ok().filter(|turn| usize::from(*turn) < MOST);
-        few.ok_or_else(|| format!("they need more states than the {MOST} that are the most"))
+        few.ok_or_else(|| format!("the keywords need more than {MOST} states"))
     }
 }
 
@@ -262,6 +263,6 @@ mod tests {
         let words: Vec<Vec<u8>> =
             (0..2000_u32).map(|index| format!("{index:05}").repeat(8).into_bytes()).collect();
         let told = Automaton::new(&words).err().unwrap_or_default();
-        assert!(told.contains("more states than the 65535 that are the most"), "{told}");
+        assert!(told.contains("more than 65535 states"), "{told}");
     }
 }

@@ -10,7 +10,7 @@ use crate::bytes::{
 };
 use crate::kind::rank;
 
-/// Tools and long options that a password may follow.
+/// Tools, and long options, that a password can follow.
 pub(crate) const WORDS: &[&str] = &[
     "sshpass",
     "mysql",
@@ -42,13 +42,13 @@ pub(crate) const WORDS: &[&str] = &[
     "--access-token",
 ];
 
-/// So many bytes of a command line are read.
+/// The number of bytes of a command line that are examined.
 const REACH: usize = 600;
 
-/// A tool or a long option: looks at the words after it.
+/// Finds the secrets in the arguments of a tool, or after a long option.
 pub(crate) fn command(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
-    // The sign of a removed line in a diff is no part of a word.
+    // The sign of a removed line in a diff is not part of a word.
     let removed = before(text, word.start) == b'-' && is(before(text, word.start - 1), LINE);
     let first = word.start == 1 && before(text, 1) == b'-';
     if is(before(text, word.start), U64) && !removed && !first {
@@ -67,21 +67,21 @@ pub(crate) fn command(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// `--password VALUE`, `--password=VALUE`, `--from-literal=name=VALUE`.
+/// Finds the value of `--password VALUE`, `--password=VALUE` or `--from-literal=name=VALUE`.
 fn long_option(look: &Look<'_>, name: &[u8], end: usize, out: &mut Vec<Hit>) {
     let text = look.text;
     if !(is(at(text, end), BLANK) || matches!(at(text, end), b'=' | b'"' | b'\'')) {
         return;
     }
     let mut start = skip(text, end + usize::from(at(text, end) == b'='), BLANK, 8);
-    // As words of a list: `"--password", "value"`.
+    // Elements of a list: `"--password", "value"`.
     if matches!(at(text, end), b'"' | b'\'') {
         start = skip(text, end + 1, BLANK, 8);
         if at(text, start) != b',' {
             return;
         }
         start = skip(text, start + 1, BLANK | LINE, 40);
-        // Without quotes it is a variable.
+        // Without quotes the element is a variable.
         if !matches!(at(text, start), b'"' | b'\'') {
             return;
         }
@@ -102,7 +102,7 @@ fn long_option(look: &Look<'_>, name: &[u8], end: usize, out: &mut Vec<Hit>) {
     }
 }
 
-/// The options of one tool.
+/// Finds the secrets in the options of one tool.
 fn tool(look: &Look<'_>, name: &[u8], words: &[Range<usize>], out: &mut Vec<Hit>) {
     let text = look.text;
     let login = words.first().is_some_and(|first| part(text, first.clone()) == b"login");
@@ -143,7 +143,7 @@ fn give_next(look: &Look<'_>, word: Option<Range<usize>>, out: &mut Vec<Hit>) {
     }
 }
 
-/// `user/VALUE@database`.
+/// Finds the password in `user/VALUE@database`.
 fn oracle(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let login = part(look.text, word.clone());
     let slash = memchr::memchr(b'/', login);
@@ -154,7 +154,7 @@ fn oracle(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// `user:VALUE`, `user%VALUE`.
+/// Finds the password in `user:VALUE` or `user%VALUE`.
 fn after_sign(look: &Look<'_>, word: Option<Range<usize>>, sign: u8, out: &mut Vec<Hit>) {
     let Some(word) = word else { return };
     if let Some(place) = memchr::memchr(sign, part(look.text, word.clone())) {
@@ -181,7 +181,7 @@ fn split(text: &[u8], from: usize, reach: usize) -> Vec<Range<usize>> {
     let mut place = from;
     while place < end {
         place = skip(text, place, BLANK, reach);
-        // A backslash before a line end goes on with the next line.
+        // A backslash before a line end continues the line.
         if at(text, place) == b'\\' && is(at(text, place + 1), LINE) {
             place = past_line_end(text, place + 1);
             continue;
@@ -197,7 +197,7 @@ fn split(text: &[u8], from: usize, reach: usize) -> Vec<Range<usize>> {
     words
 }
 
-/// Gives one word, without the quotes around it.
+/// Returns the range of one word, without the quotes around it.
 fn one_word(text: &[u8], from: usize) -> Range<usize> {
     let quote = at(text, from);
     if matches!(quote, b'"' | b'\'') {
@@ -226,7 +226,7 @@ fn one_word(text: &[u8], from: usize) -> Range<usize> {
     unquoted(text, from..from + length)
 }
 
-/// Takes quotes at both ends of a word away.
+/// Removes the quotes at both ends of a word.
 fn unquoted(text: &[u8], word: Range<usize>) -> Range<usize> {
     let (first, last) = (at(text, word.start), before(text, word.end));
     if word.len() >= 2 && first == last && matches!(first, b'"' | b'\'') {

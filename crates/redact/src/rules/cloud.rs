@@ -1,4 +1,4 @@
-//! Keys of AWS and Azure whose shape is plain base64: the name before them tells.
+//! Keys of AWS and Azure that look like plain base64, and are found by the name before them.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -9,7 +9,7 @@ use super::{Hit, Look};
 use crate::bytes::{AN, B64, BLANK, DIGIT, EQUALS, LOWER, UPPER, at, is, part, run, skip};
 use crate::kind::rank;
 
-/// Exactly 40 bytes of base64.
+/// Finds an AWS secret key: exactly 40 bytes of base64.
 pub(crate) fn aws_secret(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let name_end = skip(text, word.end, crate::bytes::U64, 24);
@@ -22,7 +22,7 @@ pub(crate) fn aws_secret(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>
     }
 }
 
-/// A secret that stands beside its key id and has no name: in a table, in a list.
+/// Finds a secret key next to its key id and without a name, as in tables and lists.
 pub(crate) fn aws_beside(look: &Look<'_>, id: usize, out: &mut Vec<Hit>) {
     let text = look.text;
     let quote = id + usize::from(matches!(at(text, id), b'"' | b'\''));
@@ -38,7 +38,7 @@ pub(crate) fn aws_beside(look: &Look<'_>, id: usize, out: &mut Vec<Hit>) {
     }
 }
 
-/// 100 bytes of base64 or more.
+/// Finds an AWS session token: 100 bytes of base64 or more.
 pub(crate) fn aws_session(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let place = skip_to_value(text, skip(text, word.end, AN, 8));
@@ -48,7 +48,7 @@ pub(crate) fn aws_session(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit
     }
 }
 
-/// `AccountKey=`: 86 bytes and `==`; `SharedAccessKey=`: 32 to 100 bytes.
+/// Finds `AccountKey=` with 86 bytes and `==`, or `SharedAccessKey=` with 32 to 100 bytes.
 pub(crate) fn azure(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let length = run(text, word.end, B64, 200);

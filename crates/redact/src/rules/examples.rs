@@ -1,14 +1,12 @@
-//! Keys that vendors print in their documentation. They are no secrets; the setting says whether they stay.
+//! Keys that vendors publish in their documentation. They are not secret; a setting decides whether they are
+//! kept.
 //!
-//! Each row: the key, cut in two so that no scanner takes this file for a leak, and where it is printed.
+//! Each row has the key, split in two so that no scanner reports this file, and the document that prints it.
 
-/// A documented example: two halves and its source.
+/// A published example key: two halves and the document that prints it.
 pub type Example = (&'static str, &'static str, &'static str);
 
-/// The published example keys that stay where the setting `examples` says so.
-///
-/// # Source
-/// The third field of each row names the document that prints the key.
+/// The published example keys, which the setting `examples` can keep.
 pub const EXAMPLES: &[Example] = &[
     ("AKIAIOSFODNN7", "EXAMPLE", "AWS documentation, access keys"),
     ("AKIAI44QH8DHB", "EXAMPLE", "AWS documentation, IAM user guide"),
@@ -67,7 +65,7 @@ pub const EXAMPLES: &[Example] = &[
     ("yAnz5TF+lXXJte14tji3zlMNq+", "hd2rYUIgJBgB3fBmk=", "WireGuard, quick start"),
 ];
 
-/// Tells whether a value is a documented example.
+/// Returns `true` if a value is a published example key.
 pub(crate) fn is_documented(value: &[u8]) -> bool {
     EXAMPLES.iter().any(|(head, tail, _)| {
         value.len() == head.len().saturating_add(tail.len())

@@ -1,4 +1,4 @@
-//! Values of HTTP headers that carry a key.
+//! Values of HTTP headers that contain a key.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -29,7 +29,7 @@ pub(crate) const KEY_WORDS: &[&str] = &[
     "deploy-token",
 ];
 
-/// `Authorization:` and what follows, in a header, in code or in JSON.
+/// Finds the credentials after `Authorization:`, in a header, in code or in JSON.
 pub(crate) fn authorization(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let place = skip(text, word.end, BLANK, 8);
@@ -42,7 +42,7 @@ pub(crate) fn authorization(look: &Look<'_>, word: Range<usize>, out: &mut Vec<H
         return;
     }
     place = skip(text, place + separators, BLANK, 20);
-    // A format string or a concatenation before the scheme: `f"Bearer …"`.
+    // A format string or concatenation before the scheme: `f"Bearer …"`.
     while matches!(at(text, place), b'"' | b'\'' | b'`' | b'[' | b'(')
         || is(at(text, place), ALPHA) && matches!(at(text, place + 1), b'"' | b'\'')
     {
@@ -51,7 +51,7 @@ pub(crate) fn authorization(look: &Look<'_>, word: Range<usize>, out: &mut Vec<H
     scheme(look, place, out);
 }
 
-/// `Bearer` and a token, where no header name stands before it.
+/// Finds `Bearer` and a token without a header name before it.
 pub(crate) fn bearer(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     if !is(before(look.text, word.start), AN) {
         scheme(look, word.start, out);
@@ -104,7 +104,7 @@ fn is_end(byte: u8) -> bool {
     matches!(byte, 0 | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b' ' | b',' | b'\\')
 }
 
-/// Names joined by dots with few digits: `config.auth.token2`.
+/// Returns `true` for names joined by dots with few digits: `config.auth.token2`.
 fn is_dotted_name(token: &[u8]) -> bool {
     let mut pieces = token.split(|byte| *byte == b'.');
     token.contains(&b'.')
@@ -120,7 +120,7 @@ fn kept(look: &Look<'_>, token: &[u8]) -> bool {
     is_template(token) || (look.keeps() && (is_masked(token) || is_placeholder(token)))
 }
 
-/// `Basic` and the base64 of `user:password`.
+/// Finds `Basic` and the base64 of `user:password`.
 fn basic(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
     let text = look.text;
     let length = run(text, start, B64_ANY, 1024);
@@ -130,7 +130,7 @@ fn basic(look: &Look<'_>, start: usize, out: &mut Vec<Hit>) {
     }
 }
 
-/// Tells whether base64 decodes to printable text with a colon in it.
+/// Returns `true` if base64 decodes to printable text with a colon in it.
 pub(crate) fn is_login(encoded: &[u8]) -> bool {
     let login = base64(encoded, 768);
     let colon = memchr::memchr(b':', &login);
@@ -138,7 +138,7 @@ pub(crate) fn is_login(encoded: &[u8]) -> bool {
     encoded.len() >= 6 && printable && colon.is_some_and(|place| place + 1 < login.len())
 }
 
-/// A header whose value is a key.
+/// Finds the value of a header with one of [`KEY_WORDS`].
 pub(crate) fn key_header(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let start = super::assign::skip_to_value(text, word.end);
@@ -154,7 +154,7 @@ pub(crate) fn key_header(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>
     }
 }
 
-/// `Cookie:` and `Set-Cookie:`: the values of cookies whose names tell of a session.
+/// Finds the values of session cookies in `Cookie:` and `Set-Cookie:`.
 pub(crate) fn cookie(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     if look.memo.seen_cookie(word.start) {
@@ -194,7 +194,7 @@ fn tells(name: &[u8]) -> bool {
         .any(|word| memchr::memmem::find(&name, word).is_some())
 }
 
-/// Used by rules that ask for base64 text only.
+/// Counts the bytes of a run of base64 with its padding.
 pub(crate) fn base64_run(text: &[u8], from: usize, max: usize) -> usize {
     let length = run(text, from, B64, max);
     length + run(text, from + length, EQUALS, 2)

@@ -8,7 +8,7 @@ use crate::bytes::{AN, BLANK, EQUALS, LINE, U64, at, before, find, has_exact, is
 use crate::kind::rank;
 use crate::proof::base64;
 
-/// Three parts of base64url, the first a JSON object that names an algorithm; five parts too.
+/// Finds a JWS (three parts) or JWE (five parts) whose first part is a JSON object with an algorithm.
 pub(crate) fn jwt(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     if !has_exact(text, word.start, "eyJ") || is(before(text, word.start), AN) {
@@ -36,17 +36,17 @@ pub(crate) fn jwt(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
         return;
     }
     let end = if parts == 5 { fifth } else { third };
-    // Detached and cut signatures count from 16 bytes on.
+    // Detached and truncated signatures count from 16 bytes.
     if end - place.min(end) >= 16 || parts == 5 || third - word.start > first - word.start + 40 {
         look.hit(rank("jwt"), word.start..end, out);
     }
 }
 
 const PRIVATE: [&str; 7] = ["\"d\"", "\"p\"", "\"q\"", "\"dp\"", "\"dq\"", "\"qi\"", "\"k\""];
-/// An object is read so far on either side of its type.
+/// How much of an object is read on either side of its type.
 const REACH: usize = 4096;
 
-/// Gives where the first private member begins whose type may stand in what comes after the text.
+/// Returns where the first private member begins whose `"kty"` may follow after the text.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let from = text.len().saturating_sub(2 * REACH);
     PRIVATE
@@ -63,7 +63,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
         .min()
 }
 
-/// The private members of the object around `"kty"`.
+/// Finds the private members of the object around `"kty"`.
 pub(crate) fn jwk(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     if look.memo.seen_jwk(word.start) {
@@ -85,8 +85,9 @@ pub(crate) fn jwk(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Gives the object around an offset, as far as the reach goes. Lines of a view that do not follow each other in the
-/// raw text are no one object.
+/// Returns the object around an offset, within the reach.
+///
+/// An object does not extend across lines of a view that are not adjacent in the raw text.
 pub(crate) fn enclosing(text: &[u8], around: usize, reach: usize) -> Range<usize> {
     let floor = around.saturating_sub(reach);
     let mut depth = 0_usize;

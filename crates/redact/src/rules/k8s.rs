@@ -1,4 +1,4 @@
-//! The values of Kubernetes Secrets, in YAML and in JSON, whether `kind` or `data` stands first.
+//! The values of Kubernetes Secrets, in YAML and JSON, with `kind` before or after `data`.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -12,10 +12,10 @@ use crate::bytes::{
 };
 use crate::kind::rank;
 
-/// One document is read so far before and after its kind.
+/// How much of a document is read before and after its kind.
 pub(crate) const REACH: usize = 16 * 1024;
 
-/// The word `kind`: where it says Secret, every value below data is one.
+/// Finds every value under `data` if `kind` is Secret.
 pub(crate) fn secret(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let json = at(text, word.end) == b'"' && before(text, word.start) == b'"';
@@ -37,7 +37,7 @@ pub(crate) fn secret(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// The members of `data` and `stringData` of a JSON object.
+/// Finds the members of `data` and `stringData` of a JSON object.
 fn members(look: &Look<'_>, object: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     for name in ["\"data\"", "\"stringData\""] {
@@ -65,7 +65,7 @@ fn members(look: &Look<'_>, object: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Gives the inside of the next string literal.
+/// Returns the content of the next string literal.
 fn string(text: &[u8], from: usize, end: usize) -> Range<usize> {
     let Some(open) = memchr::memchr(b'"', part(text, from..end)) else { return end..end };
     let start = from + open + 1;
@@ -76,7 +76,8 @@ fn string(text: &[u8], from: usize, end: usize) -> Range<usize> {
     start..place.min(end)
 }
 
-/// Gives the column of the first key of a line, after blanks and list dashes; none for an empty line or a comment.
+/// Returns the column of the first key of a line, after blanks and list dashes. `None` for an empty line or a
+/// comment.
 fn column(text: &[u8], line: usize, end: usize) -> Option<(usize, bool)> {
     // The sign of a line in a diff counts as a blank.
     let sign = at(text, line) == b'+' || at(text, line) == b'-' && !is(at(text, line + 1), BLANK);
@@ -89,12 +90,13 @@ fn column(text: &[u8], line: usize, end: usize) -> Option<(usize, bool)> {
     (place < end && at(text, place) != b'#').then_some((place - line, item))
 }
 
-/// The ends of a YAML document (`---` on a line of its own); and where lines of a view do not follow each other in the raw text.
+/// Returns `true` for the borders of a YAML document (`---` alone on a line), and for lines of a view that
+/// are not adjacent in the raw text.
 fn is_border(line: &[u8]) -> bool {
     line.starts_with(b"---") || line.starts_with(b"...") || line.starts_with(b"\x1f")
 }
 
-/// Gives where the first `data` begins whose kind may stand in what comes after the text.
+/// Returns where the first `data` begins whose kind may follow after the text.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     memchr::memmem::find_iter(text, "ata").find_map(|found| {
         let key = found - run_back(text, found, ALPHA, 10);
@@ -115,7 +117,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// Tells whether `data:` or `stringData:` stands at an offset with nothing but a comment behind it on its line.
+/// Returns `true` if `data:` or `stringData:` is at an offset, with at most a comment after it on its line.
 fn is_mapping(text: &[u8], key: usize) -> bool {
     let name = run(text, key, NAME, 12);
     let named =
@@ -124,7 +126,7 @@ fn is_mapping(text: &[u8], key: usize) -> bool {
     named && (rest >= text.len() || is(at(text, rest), LINE) || at(text, rest) == b'#')
 }
 
-/// Gives the lines of the mapping that the key at `key` belongs to.
+/// Returns the lines of the mapping that a key belongs to.
 fn siblings(text: &[u8], key: usize) -> Range<usize> {
     let own = line_start(text, key, 200);
     let indent = key - own;
@@ -162,7 +164,7 @@ fn siblings(text: &[u8], key: usize) -> Range<usize> {
     start..end.min(text.len())
 }
 
-/// The values below `data:` and `stringData:` that stand at the column of `kind`.
+/// Finds the values under `data:` and `stringData:` at the column of `kind`.
 fn lines(look: &Look<'_>, indent: usize, document: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let mut inside = false;
@@ -200,7 +202,7 @@ fn lines(look: &Look<'_>, indent: usize, document: Range<usize>, out: &mut Vec<H
     close(look, &mut open, out);
 }
 
-/// Tells whether a deeper line belongs to the value above it.
+/// Returns `true` if a deeper line continues the value above it.
 fn goes_on(text: &[u8], value: &Range<usize>, line: Range<usize>) -> bool {
     let bytes = part(text, line);
     let block = value.is_empty() || memchr::memchr2(b'\n', b'\r', part(text, value.clone())).is_some();
@@ -208,7 +210,7 @@ fn goes_on(text: &[u8], value: &Range<usize>, line: Range<usize>) -> bool {
     folded || (block && bytes.iter().all(|byte| *byte >= b' ' || *byte == b'\t'))
 }
 
-/// Gives the value of a `key: value` line; an empty range at its end where it follows on deeper lines.
+/// Returns the value of a `key: value` line, or an empty range at its end if the value is on deeper lines.
 fn entry(text: &[u8], key: usize, end: usize) -> Option<Range<usize>> {
     let name =
         part(text, key..end).iter().take_while(|b| is(**b, NAME) || matches!(b, b'"' | b'\'' | b'/')).count();

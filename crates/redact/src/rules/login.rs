@@ -1,4 +1,4 @@
-//! Logins in the files of Docker, netrc and pgpass.
+//! Logins in the files of Docker, netrc, npm and pgpass.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -12,7 +12,7 @@ use crate::bytes::{
 };
 use crate::kind::rank;
 
-/// `"auth": "…"`: base64 of user and password.
+/// Finds `"auth": "…"` with the base64 of user and password.
 pub(crate) fn docker(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let start = super::assign::skip_to_value(text, word.end);
@@ -22,7 +22,7 @@ pub(crate) fn docker(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// `machine … login … password WORD`, on one line or several.
+/// Finds the password of `machine … login … password WORD`, on one line or several.
 pub(crate) fn netrc(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     if is(before(text, word.start), AN) {
@@ -48,7 +48,8 @@ pub(crate) fn netrc(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// `_authToken=`, `_auth=` and `_password=` of npm, at the head of a line or behind the address of a registry.
+/// Finds `_authToken=`, `_auth=` and `_password=` of npm, at the start of a line or after a registry's
+/// address.
 pub(crate) fn npmrc(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let lead = before(text, word.start);
@@ -70,7 +71,7 @@ pub(crate) fn npmrc(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// `host:port:database:user:password`, a line.
+/// Finds the password of a line `host:port:database:user:password`.
 pub(crate) fn pgpass(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let end = crate::bytes::line_end(text, word.end, 400);

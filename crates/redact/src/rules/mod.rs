@@ -1,4 +1,4 @@
-//! What is looked for: the table of keyed shapes, the matchers keyed by context, and what a matcher works with.
+//! The rules: the table of prefixed keys, the matchers for keys in context, and what all matchers share.
 
 mod assign;
 mod automaton;
@@ -28,29 +28,30 @@ use crate::found::{ChecksumCheck, Did, Via};
 use crate::settings::Examples;
 pub(crate) use set::RuleSet;
 
-/// The text under the matchers, and what the settings say.
+/// The text under the matchers, with the settings that apply to them.
 #[derive(Debug)]
 pub(crate) struct Look<'t> {
     pub(crate) text: &'t [u8],
-    /// Documented example keys and masked values stay.
+    /// Whether documented example keys and masked values are kept.
     pub(crate) examples: Examples,
-    /// Only the kinds that carry a literal of their own: for views that glue text together.
+    /// Whether only prefixed keys are searched. Set for views that join text, where a name and a value can
+    /// meet by chance.
     pub(crate) prefixed_only: bool,
-    /// The pack of password hashes is on.
+    /// Whether the pack of password hashes is on.
     pub(crate) hashes: bool,
-    /// What was looked at already, so that a keyword that is repeated costs what one costs.
+    /// What was examined already, so that a repeated keyword costs as much as one.
     pub(crate) memo: Memo,
 }
 
-/// How far the matchers that look far have come. Marks come in the order of the text.
+/// How far the matchers with a long reach have come. Marks arrive in the order of the text.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     secret: Cell<usize>,
     jwk: Cell<usize>,
     cookie: Cell<usize>,
-    /// End of the last prefixed key that was found.
+    /// The end of the last prefixed key.
     key: Cell<usize>,
-    /// Class and end of the last long run that was no key.
+    /// The class and end of the last long run that was not a key.
     run: Cell<(Class, usize)>,
     custom: RefCell<Vec<usize>>,
 }
@@ -88,7 +89,7 @@ impl Memo {
         self.key.set(end);
     }
 
-    /// Tells whether a place lies in a long run of the class that was followed and was no key.
+    /// Returns `true` if an offset is in a long run that was examined and was not a key.
     pub(crate) fn dull_run(&self, class: Class, place: usize) -> bool {
         let (known, end) = self.run.get();
         known == class && place < end
@@ -100,7 +101,7 @@ impl Memo {
         }
     }
 
-    /// Gives how far a custom rule has read, and notes how far it will have.
+    /// Returns how far a custom rule has read, and stores how far it will have read.
     pub(crate) fn custom(&self, index: usize, until: usize) -> usize {
         let mut list = self.custom.borrow_mut();
         if list.len() <= index {
@@ -109,13 +110,13 @@ impl Memo {
         list.get_mut(index).map_or(0, |slot| core::mem::replace(slot, until.max(*slot)))
     }
 
-    /// Tells how far a custom rule has read.
+    /// Returns how far a custom rule has read.
     pub(crate) fn custom_read(&self, index: usize) -> usize {
         self.custom.borrow().get(index).copied().unwrap_or(0)
     }
 }
 
-/// How the marker is written, so that it is read in the encoding around it.
+/// The encoding of a marker, which must be that of the text around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wide {
     Bytes,
@@ -123,7 +124,7 @@ pub(crate) enum Wide {
     Big,
 }
 
-/// A place in the text under the matchers.
+/// A match in the text under the matchers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) at: Range<usize>,
@@ -132,22 +133,22 @@ pub(crate) struct Hit {
     pub(crate) via: Via,
     pub(crate) wide: Wide,
     pub(crate) did: Did,
-    /// It stands where a value stands that was known before.
+    /// Whether it is at a value that was known before.
     pub(crate) known: bool,
 }
 
 impl Look<'_> {
-    /// Tells whether documented example keys and placeholders stay.
+    /// Returns `true` if documented example keys and placeholders are kept.
     pub(crate) fn keeps(&self) -> bool {
         self.examples == Examples::Keep
     }
 
-    /// Tells whether a value is a documented example key that stays.
+    /// Returns `true` if a value is a documented example key that is kept.
     pub(crate) fn documented(&self, value: &[u8]) -> bool {
         self.keeps() && examples::is_documented(value)
     }
 
-    /// Puts a place into the list; a documented example is put in as kept.
+    /// Adds a match to the list. A documented example key is added as kept.
     pub(crate) fn take(&self, rank: u16, at: Range<usize>, sum: ChecksumCheck, out: &mut Vec<Hit>) {
         if at.is_empty() || crate::marker::is_marker(part(self.text, at.clone())) {
             return;
@@ -157,14 +158,15 @@ impl Look<'_> {
         out.push(Hit { at, rank, sum, via: Via::default(), wide: Wide::Bytes, did, known: false });
     }
 
-    /// Puts a place without a checksum into the list.
+    /// Adds a match without a checksum to the list.
     pub(crate) fn hit(&self, rank: u16, at: Range<usize>, out: &mut Vec<Hit>) {
         self.take(rank, at, ChecksumCheck::None, out);
     }
 }
 
-/// Gives the offset of the first construct whose rule may look at what comes after the text; its length if there is
-/// none. The text ends in a line end, and every rule that is not here looks at its own line alone.
+/// Returns the offset of the first construct whose rule may examine later text, or the length of the text.
+///
+/// The text ends in a line end. Every rule that is not listed here examines a single line.
 pub(crate) fn open(text: &[u8]) -> usize {
     [pem::open(text), k8s::open(text), jwt::open(text), special::discord_open(text)]
         .into_iter()
@@ -172,5 +174,5 @@ pub(crate) fn open(text: &[u8]) -> usize {
         .fold(text.len(), usize::min)
 }
 
-/// Looks around a keyword, which stands at the range, and puts what it finds into the list.
+/// Examines the text around a keyword and adds matches to the list.
 pub(crate) type Matcher = fn(&Look<'_>, Range<usize>, &mut Vec<Hit>);

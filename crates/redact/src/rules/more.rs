@@ -1,4 +1,4 @@
-//! Further keys that begin with a literal: vendors whose own documentation gives the shape.
+//! Further prefixed keys, with shapes from the vendors' own documentation.
 
 use super::shape::Edge::Hard;
 use super::shape::Part::{L, R};

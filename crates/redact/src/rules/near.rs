@@ -1,4 +1,4 @@
-//! Keys of plain shape that only the vendor's name just before them tells.
+//! Keys of plain shape that are found by the vendor's name before them.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -12,7 +12,7 @@ use crate::bytes::{
 };
 use crate::kind::rank;
 
-/// The vendors' words.
+/// The names of vendors.
 pub(crate) const WORDS: &[&str] = &[
     "twilio",
     "mailgun",
@@ -46,15 +46,15 @@ pub(crate) const WORDS: &[&str] = &[
     "linode",
 ];
 
-/// How far after the word the key may begin.
+/// How far after the name a key may begin.
 const REACH: usize = 80;
 
-/// A vendor's word: looks at each token that begins within reach.
+/// Examines each token that begins within reach of a vendor's name.
 pub(crate) fn near(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let vendor = part(text, word.clone()).to_ascii_lowercase();
     let window = word.end..word.end + REACH;
-    // What only a name tells stands on the line of the name.
+    // A key that only the name identifies must be on the same line.
     let line = line_end(text, word.end, REACH);
     let told =
         ["key", "token", "secret", "auth", "pass"].iter().any(|w| find(text, word.end..line, w).is_some());
@@ -90,7 +90,7 @@ fn whole(token: &[u8], shape: &[Part]) -> bool {
     follow(token, 0, shape) == Some(token.len())
 }
 
-/// Shapes that carry a mark of the vendor.
+/// Returns `true` for shapes with a mark of the vendor.
 fn has_own_mark(vendor: &[u8], token: &[u8]) -> bool {
     match vendor {
         b"twilio" => whole(token, &[L("SK"), R(HEX, 32, 32)]),
@@ -109,7 +109,7 @@ fn has_own_mark(vendor: &[u8], token: &[u8]) -> bool {
     }
 }
 
-/// Shapes that only the name tells.
+/// Returns `true` for shapes that only the vendor's name identifies.
 fn has_plain_shape(vendor: &[u8], token: &[u8]) -> bool {
     let hex = |count| whole(token, &[R(HEX, count, count)]);
     let an = |count| whole(token, &[R(AN, count, count)]);

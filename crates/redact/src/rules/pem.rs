@@ -1,4 +1,4 @@
-//! Private keys in armor: PEM, PGP, and the key files of `PuTTY`.
+//! Armored private keys: PEM, PGP, and the key files of `PuTTY`.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -11,7 +11,7 @@ use crate::bytes::{
 use crate::kind::rank;
 use crate::views::hidden;
 
-/// A block from its BEGIN on.
+/// Finds a key block from its BEGIN line.
 pub(crate) fn block(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let label = part(text, word.end..word.end + 64).iter().take_while(|b| is(**b, AN) || **b == b' ').count();
@@ -27,18 +27,18 @@ pub(crate) fn block(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// What follows the BEGIN line of a block.
+/// The part of a block after its BEGIN line.
 struct Body {
     end: usize,
     bytes: usize,
-    /// Its END line was read.
+    /// Whether its END line was read.
     closed: bool,
 }
 
-/// Whether a block goes on is settled when so much came after its last line: a header line is no longer.
+/// After this many bytes that do not continue a block, the block has ended: no header line is longer.
 const SETTLED: usize = 512;
 
-/// Gives where the first key begins whose end may lie in what comes after the text.
+/// Returns where the first key begins whose end may follow after the text.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let block = memchr::memmem::find_iter(text, "PRIVATE KEY").find_map(|found| {
         let begin = part(text, found.saturating_sub(64)..found);
@@ -82,9 +82,9 @@ impl Body {
             if length == 0 || (start == place && place == from && bytes == 0) {
                 return body;
             }
-            // A short run is the last line, or a word of prose after a block that was cut.
+            // A short run is the last line, or a word of prose after a truncated block.
             let next = gap(text, stop, prefix);
-            // What a narrow terminal wraps has a short line behind each long one.
+            // A narrow terminal wraps each long line into a long and a short one.
             let again = next > stop && run(text, next, B64, 24) == 24;
             let last = again || has(text, next, "-----end ") || stop >= text.len();
             let sum = at(text, start) == b'=' && length == 5;
@@ -100,9 +100,10 @@ impl Body {
     }
 }
 
-/// Reads a line of a body, over what shows nothing: gives where it ends, and how many of its bytes are shown. One line
-/// with a color or an invisible character in it would else end the block for the text as it stands, and be all that a
-/// view of such lines sees.
+/// Reads a line of a body, skipping hidden bytes. Returns where it ends and the number of its visible bytes.
+///
+/// Otherwise one colored or invisible character would end the block in the plain text, and the view that
+/// strips such characters would contain only that line.
 fn shown(text: &[u8], start: usize) -> (usize, usize) {
     let digits = |from: usize| run(text, from, B64 | EQUALS, usize::MAX / 2);
     let mut count = digits(start);
@@ -129,8 +130,8 @@ fn past_hidden(text: &[u8], from: usize) -> usize {
     }
 }
 
-/// Skips line ends, real or as escapes, the prefix of a line, blanks, quotes, signs that join literals, and what shows
-/// nothing.
+/// Skips line ends, real or escaped, the prefix of a line, blanks, quotes, concatenation signs and hidden
+/// bytes.
 fn gap(text: &[u8], from: usize, prefix: &[u8]) -> usize {
     let mut place = from;
     loop {
@@ -161,7 +162,7 @@ fn gap(text: &[u8], from: usize, prefix: &[u8]) -> usize {
     }
 }
 
-/// Skips what has the shape of the prefix of the BEGIN line: runs of digits and of blanks may vary.
+/// Skips text with the shape of the prefix before BEGIN. The lengths of runs of digits and blanks may vary.
 pub(crate) fn past_prefix(text: &[u8], from: usize, shape: &[u8]) -> usize {
     let mut place = from;
     let mut index = 0;
@@ -192,26 +193,26 @@ pub(crate) fn past_prefix(text: &[u8], from: usize, shape: &[u8]) -> usize {
     place
 }
 
-/// `Proc-Type: …` and the like, before the body; gives the end of the line.
+/// Returns the end of a header line such as `Proc-Type: …` before the body.
 fn header(text: &[u8], start: usize) -> Option<usize> {
     let name = run(text, start, ALPHA | HYPHEN, 40);
     let escaped = find(text, start..start + 200, "\\n").unwrap_or(usize::MAX);
     (name >= 3 && has_exact(text, start + name, ": ")).then(|| line_end(text, start, 200).min(escaped))
 }
 
-/// Gives where a block whose beginning is out already ends in the bytes that come after.
+/// Returns where a block ends whose beginning is already written.
 ///
-/// `prefix` is what stood before BEGIN on its line.
+/// `prefix` is the text before BEGIN on its line.
 pub(crate) fn goes_on(text: &[u8], prefix: &[u8]) -> usize {
     Body::read(text, 0, prefix, 40).end
 }
 
-/// First words of a key file of `PuTTY`.
+/// The first words of a `PuTTY` key file.
 const PUTTY: &str = "putty-user-key-file";
-/// So far behind them the private lines are looked for.
+/// How far after them the private lines are searched.
 const PUTTY_REACH: usize = 16 * 1024;
 
-/// A `PuTTY` key file: the lines that `Private-Lines:` counts.
+/// Finds the lines of a `PuTTY` key file that `Private-Lines:` counts.
 pub(crate) fn putty(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     if let Some(lines) = Counted::read(look.text, word.end).filter(|lines| lines.range.len() >= 20) {
         look.hit(rank("putty"), lines.range, out);
@@ -221,7 +222,7 @@ pub(crate) fn putty(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
 /// The lines that `Private-Lines:` counts.
 struct Counted {
     range: Range<usize>,
-    /// They are not all there, and the text ends.
+    /// Whether the text ends before the last of them.
     reaches_end: bool,
 }
 

@@ -1,9 +1,9 @@
-//! What stands where a secret would, and is none.
+//! Placeholders: values in the place of a secret that are not secret.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use crate::bytes::{ALPHA, AN, LOWER, UPPER, at, before, has, is, part};
 
-/// Words that tutorials and templates write for a secret.
+/// Values that tutorials and templates use for a secret.
 const WORDS: &[&str] = &[
     "password",
     "passwd",
@@ -94,11 +94,11 @@ const WORDS: &[&str] = &[
     "password!",
 ];
 
-/// Words that mark a value as no real one where they stand alone in it.
+/// Words that mark a value as a placeholder if they are separate words in it.
 const MARKS: &[&str] =
     &["example", "placeholder", "redacted", "dummy", "changeme", "fake", "sample", "insert", "replace"];
 
-/// What begins a reference to a place that holds a secret.
+/// Prefixes of references to a place that stores a secret.
 const REFERENCES: &[&str] = &[
     "process.env",
     "os.environ",
@@ -121,7 +121,7 @@ const REFERENCES: &[&str] = &[
     "!vault ",
 ];
 
-/// Words that say what a made-up value stands for.
+/// Words that describe what a made-up value is for.
 const TELLING: &[&[u8]] = &[
     b"password",
     b"passwd",
@@ -139,7 +139,7 @@ const TELLING: &[&[u8]] = &[
     b"dev",
 ];
 
-/// Tells whether a value is masked or a template: what holds for every kind.
+/// Returns `true` if a value is masked or a template, which applies to all kinds.
 pub(crate) fn is_masked(value: &[u8]) -> bool {
     let x_run = value.windows(4).any(|w| w.iter().all(|byte| byte.eq_ignore_ascii_case(&b'x')));
     x_run
@@ -152,7 +152,7 @@ pub(crate) fn is_masked(value: &[u8]) -> bool {
         || is_template(value)
 }
 
-/// Tells whether a value is a reference that something else fills in.
+/// Returns `true` if a value is a reference that is filled in later.
 pub(crate) fn is_template(value: &[u8]) -> bool {
     let pair = |open: &[u8], close: u8| {
         memchr::memmem::find(value, open).is_some_and(|place| {
@@ -172,7 +172,7 @@ pub(crate) fn is_template(value: &[u8]) -> bool {
         || reference
 }
 
-/// Tells whether a value is a placeholder, for kinds that are keyed by context.
+/// Returns `true` if a value is a placeholder, which applies to kinds that need context.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     if is_masked(value) || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes())) {
         return true;
@@ -191,12 +191,13 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     one_byte || is_counting(value) || is_made_up(value) || MARKS.iter().any(|mark| whole_word(value, mark))
 }
 
-/// Tells whether the bytes only count up: `12345678`, `abcdefgh`.
+/// Returns `true` if the bytes count up: `12345678`, `abcdefgh`.
 fn is_counting(value: &[u8]) -> bool {
     value.windows(2).all(|w| at(w, 1).wrapping_sub(at(w, 0)) == 1 || (at(w, 0) == b'9' && at(w, 1) == b'0'))
 }
 
-/// Words and a number that only counts, as tests and tutorials write: `valid-token-12345`, `secret_123`.
+/// Returns `true` for words with a number that counts up, as in tests and tutorials: `valid-token-12345`,
+/// `secret_123`.
 fn is_made_up(value: &[u8]) -> bool {
     let words = value.iter().take_while(|byte| is(**byte, LOWER) || matches!(**byte, b'_' | b'-')).count();
     let (words, number) = value.split_at(words);
@@ -204,7 +205,7 @@ fn is_made_up(value: &[u8]) -> bool {
     telling && number.len() >= 3 && number.first() == Some(&b'1') && is_counting(number)
 }
 
-/// Tells whether a word stands in a value with no letter beside it; a change of case ends a word too.
+/// Returns `true` if a word is in a value without a letter next to it. A change of case ends a word too.
 fn whole_word(value: &[u8], word: &str) -> bool {
     (0..value.len()).any(|start| {
         let end = start + word.len();

@@ -1,4 +1,4 @@
-//! All keywords in one automaton, and for each keyword what looks around it.
+//! All keywords in one automaton, with the matchers that each keyword runs.
 
 use core::ops::Range;
 
@@ -17,17 +17,18 @@ use crate::found::{ChecksumCheck, Did, Via};
 use crate::kind::{KINDS, Kind, rank};
 use crate::settings::{Custom, CustomAction, Rules};
 
-/// How far a custom expression reaches before and after its keyword: twice what is promised, so that windows overlap.
+/// How far a custom regex reads before and after its keyword: twice the documented reach, so that windows
+/// overlap.
 const CUSTOM_REACH: usize = 8 * 1024;
 
-/// What a keyword sets off.
+/// The effect of a keyword.
 #[derive(Clone, Copy)]
 enum Action {
     Key(usize),
-    /// The literal stands there backwards.
+    /// The reversed literal of a key.
     Backwards,
     Context(Matcher),
-    /// As above, for kinds that carry a literal of their own.
+    /// A matcher for prefixed keys, which also applies in views that join text.
     Carried(Matcher),
     Custom(usize),
 }
@@ -37,7 +38,7 @@ struct CustomRule {
     did: Did,
 }
 
-/// The rules of one firewall, compiled.
+/// The compiled rules of a firewall.
 pub(crate) struct RuleSet {
     automaton: Automaton,
     longest: usize,
@@ -47,7 +48,7 @@ pub(crate) struct RuleSet {
     kinds: Vec<Kind>,
 }
 
-/// A place where a keyword ends, with the state that says which.
+/// The offset at which a keyword ends, and the automaton state, which identifies the keyword.
 pub(crate) type Mark = (usize, u16);
 
 #[derive(Default)]
@@ -70,7 +71,7 @@ impl Plan {
     }
 }
 
-/// Keywords of kinds that are keyed by context.
+/// Keywords of kinds that need context.
 const CONTEXTS: &[(&[&str], Matcher)] = &[
     (assign::WORDS, assign::assigned),
     (&["identified"], assign::identified),
@@ -97,7 +98,7 @@ const CONTEXTS: &[(&[&str], Matcher)] = &[
     (&["$2a$", "$2b$", "$2y$", "$argon2", "$6$", "$5$", "$1$", "$y$", "$scrypt$"], special::hashes),
 ];
 
-/// Keywords of kinds that carry a literal of their own: they apply in every view.
+/// Keywords of kinds with a literal of their own, which apply in every view.
 const CARRIED: &[(&[&str], Matcher)] = &[
     (&["t3blbkfj"], special::openai),
     (&[".atlasv1."], special::atlas),
@@ -112,7 +113,7 @@ const CARRIED: &[(&[&str], Matcher)] = &[
     (&["putty-user-key-file"], pem::putty),
 ];
 
-/// Gives the literals that keys begin with.
+/// Returns the literals that keys begin with.
 pub(crate) fn literals() -> impl Iterator<Item = &'static str> {
     table::GROUPS.iter().flat_map(|group| group.iter()).map(|row| row.literal)
 }
@@ -161,19 +162,20 @@ impl RuleSet {
         Ok(Self { automaton, longest, actions: plan.actions, keys, custom: compiled, kinds })
     }
 
-    /// Gives how far back a rule of the host may reach from what comes: twice, since a keyword is looked at anew.
+    /// Returns how far back custom rules may look. Twice their reach, because a keyword is examined again.
     pub(crate) const fn custom_reach(&self) -> usize {
         if self.custom.is_empty() { 0 } else { 2 * CUSTOM_REACH }
     }
 
-    /// Gives the kind of a rank.
+    /// Returns the kind of a rank.
     pub(crate) fn kind(&self, rank: u16) -> Kind {
         self.kinds.get(usize::from(rank)).cloned().unwrap_or(Kind::own("unscanned"))
     }
 
-    /// Finds the places where keywords end, in a range of the text.
+    /// Finds the offsets at which keywords end in a range of the text.
     ///
-    /// Four lanes of the range run side by side: a step of the automaton waits for memory, and four waits overlap.
+    /// Four lanes of the range run side by side: each step of the automaton waits for memory, and the four
+    /// waits overlap.
     pub(crate) fn marks(&self, text: &[u8], range: Range<usize>, out: &mut Vec<Mark>) {
         let whole = crate::bytes::part(text, range.clone());
         let lane = whole.len() / 4;
@@ -185,7 +187,7 @@ impl RuleSet {
         let tail = cut(4)..range.end;
         let first = out.len();
         self.four_lanes(text, [cut(0), cut(1), cut(2), cut(3)], lane, out);
-        // A keyword that lies across a seam ends in the next lane, which did not see its start.
+        // A keyword across a seam ends in the next lane, which did not see its start.
         for seam in [cut(0), cut(1), cut(2), cut(3)] {
             let from = seam.saturating_sub(self.longest).min(seam);
             let until = seam.saturating_add(self.longest).min(range.end);
@@ -232,7 +234,7 @@ impl RuleSet {
             b = self.automaton.next(b, *at_b);
             c = self.automaton.next(c, *at_c);
             d = self.automaton.next(d, *at_d);
-            // One test for the four of them: a keyword seldom ends.
+            // One test for all four lanes, since keywords are rare.
             if self.automaton.is_match(a.min(b).min(c).min(d)) {
                 for (state, start) in [a, b, c, d].into_iter().zip(starts) {
                     if self.automaton.is_match(state) {
@@ -243,7 +245,7 @@ impl RuleSet {
         }
     }
 
-    /// Runs everything that the keywords at a mark set off; gives places of keywords that stand backwards.
+    /// Runs the matchers of the keywords at a mark. Collects the places of reversed literals.
     pub(crate) fn look(
         &self,
         look: &Look<'_>,
@@ -286,7 +288,7 @@ impl RuleSet {
 
     fn look_custom(&self, look: &Look<'_>, index: usize, at: &Range<usize>, hits: &mut Vec<Hit>) {
         let Some(rule) = self.custom.get(index) else { return };
-        // A window that was read reaches far enough for a keyword in its first three quarters.
+        // A window that was read also covers a keyword in its first three quarters.
         let read = look.memo.custom_read(index);
         if read > 0 && at.end.saturating_add(CUSTOM_REACH / 2) <= read {
             return;
@@ -327,7 +329,7 @@ fn good_name(name: &str) -> bool {
 
 fn compile(rule: &Custom) -> Result<CustomRule, RedactError> {
     if rule.keywords.is_empty() || rule.keywords.iter().any(|word| word.len() < 2 || word.len() > 64) {
-        let why = "needs at least one keyword of 2 to 64 bytes".to_owned();
+        let why = "it needs at least one keyword of 2 to 64 bytes".to_owned();
         return Err(RedactError::because(RedactErrorKind::DeadRule, &rule.name, why));
     }
     let config =

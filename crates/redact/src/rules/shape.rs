@@ -1,4 +1,4 @@
-//! Shapes of keys that begin with a literal: what follows it, what must hold around it.
+//! Shapes of prefixed keys: the text after the literal, and the conditions around it.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use crate::bytes::{AN, Class, DIGIT, LINE, U64, UPPER, before, has_exact, is, part, run};
@@ -7,34 +7,36 @@ use crate::proof::{bech32_holds, crc_holds, entropy};
 use crate::rules::placeholder::is_masked;
 use crate::{ChecksumCheck, rules::Look};
 
-/// A run that is open at its top is followed so far.
+/// An open-ended run is followed this far.
 const REACH: usize = 16 * 1024;
 
 /// One piece of a shape.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
-    /// At least, and at most, so many bytes of a class. Equal bounds: no further byte of the class may follow.
+    /// A run of bytes of a class, with minimum and maximum length. If these are equal, no further byte of the
+    /// class may follow.
     R(Class, usize, usize),
     /// A literal.
     L(&'static str),
-    /// A literal that may be absent.
+    /// An optional literal.
     O(&'static str),
 }
 
-/// What may not stand just before the literal.
+/// The bytes that may not precede the literal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Edge {
-    /// A letter or a digit.
+    /// A letter or digit.
     Word,
-    /// A capital or a digit.
+    /// A capital or digit.
     Case,
     /// A letter, a digit, `_` or `-`.
     Hard,
 }
 
-/// A checksum that the value carries in itself.
+/// A checksum inside the value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sum {
+    /// The kind has no checksum.
     None,
     /// The last six of the first 36 bytes are the base-62 CRC-32 of the 30 before.
     Crc,
@@ -48,13 +50,13 @@ pub(crate) struct Prefixed {
     pub(crate) literal: &'static str,
     pub(crate) parts: &'static [Part],
     pub(crate) edge: Edge,
-    /// Entropy floor of the part after the literal.
+    /// The minimum entropy of the part after the literal.
     pub(crate) floor: f64,
     pub(crate) digits: usize,
     pub(crate) sum: Sum,
 }
 
-/// A row of the table: kind, literal, and what follows.
+/// Creates a row of the table: the kind, the literal, and the shape after it.
 pub(crate) const fn key(kind: &str, literal: &'static str, parts: &'static [Part]) -> Prefixed {
     Prefixed { rank: rank(kind), literal, parts, edge: Edge::Word, floor: 3.0, digits: 0, sum: Sum::None }
 }
@@ -80,7 +82,7 @@ impl Prefixed {
         self
     }
 
-    /// Looks for the key whose literal stands at `start`; gives its end.
+    /// Matches the key whose literal is at `start`. Returns its end.
     pub(crate) fn look(&self, look: &Look<'_>, start: usize) -> Option<(usize, ChecksumCheck)> {
         let text = look.text;
         if !has_exact(text, start, self.literal) {
@@ -123,32 +125,33 @@ impl Prefixed {
         kept.then_some((end, sum))
     }
 
-    /// Tells whether the key would begin in a long run that was followed and was no key.
+    /// Returns `true` if the key would begin in a long run that was examined and was not a key.
     pub(crate) fn is_dull(&self, look: &Look<'_>, start: usize) -> bool {
         matches!(self.parts.first(), Some(Part::R(class, _, _)) if look.memo.dull_run(*class, start))
     }
 }
 
-/// Tells whether the byte before a literal lets a key begin there.
+/// Returns `true` if the byte before a literal allows a key to begin there.
 pub(crate) fn edge_ok(text: &[u8], start: usize, edge: Edge) -> bool {
     let class = match edge {
         Edge::Word => AN,
         Edge::Case => UPPER | DIGIT,
         Edge::Hard => U64,
     };
-    // The sign of a removed line in a diff is no part of a word.
+    // The sign of a removed line in a diff is not part of a word.
     let removed =
         before(text, start) == b'-' && (start == 1 || is(before(text, start.saturating_sub(1)), LINE));
     !is(before(text, start), class) || removed
 }
 
-/// Compares with a floor that short values can reach: never above three quarters of log2 of the length.
+/// Compares the entropy with a threshold that short values can reach: at most three quarters of log2 of the
+/// length.
 #[expect(clippy::cast_precision_loss, reason = "values are far below 2^52 bytes")]
 pub(crate) fn entropy_at_least(value: &[u8], floor: f64) -> bool {
     entropy(value) >= floor.min((value.len().max(1) as f64).log2() * 0.75)
 }
 
-/// Follows the pieces of a shape from an offset on; gives where they end.
+/// Matches the pieces of a shape from an offset. Returns where they end.
 pub(crate) fn follow(text: &[u8], from: usize, parts: &[Part]) -> Option<usize> {
     let mut place = from;
     for piece in parts {

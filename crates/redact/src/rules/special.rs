@@ -1,4 +1,4 @@
-//! Keys whose literal stands in the middle, or that need a look around.
+//! Keys whose literal is in the middle, or that depend on the text around them.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -13,7 +13,7 @@ use crate::found::ChecksumCheck;
 use crate::kind::rank;
 use crate::proof::{base64, entropy};
 
-/// What a row asks beyond its shape: an AWS key id without a digit needs a word beside it.
+/// Returns `true` if a match of a row counts. An AWS key id without a digit needs a word next to it.
 pub(crate) fn key_stands(look: &Look<'_>, row: &Prefixed, start: usize, sum: ChecksumCheck) -> bool {
     if sum == ChecksumCheck::Holds || row.rank != rank("aws-key-id") {
         return true;
@@ -25,14 +25,14 @@ pub(crate) fn key_stands(look: &Look<'_>, row: &Prefixed, start: usize, sum: Che
         || find(look.text, near, "key").is_some()
 }
 
-/// `sk-…T3BlbkFJ…`: the literal stands in the middle.
+/// Finds `sk-…T3BlbkFJ…`, whose literal is in the middle.
 pub(crate) fn openai(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     if !has_exact(look.text, at.start, concat!("T3Blb", "kFJ")) {
         return;
     }
     let start = at.start - run_back(look.text, at.start, U64, 180);
     let after = run(look.text, at.end, U64, 400);
-    // The run may begin before the key: the last `sk-` of the run that leaves enough begins it.
+    // The run can begin before the key: the key begins at the last `sk-` that leaves enough bytes.
     let begins =
         (start..at.start).rev().find(|place| has_exact(look.text, *place, "sk-") && at.start - place >= 20);
     if let Some(begin) = begins.filter(|begin| edge_ok(look.text, *begin, Edge::Hard))
@@ -42,7 +42,7 @@ pub(crate) fn openai(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Terraform Cloud: 14 letters and digits, `.atlasv1.`, 60 to 70.
+/// Finds a Terraform Cloud token: 14 letters and digits, `.atlasv1.`, 60 to 70 bytes.
 pub(crate) fn atlas(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let ahead = run_back(look.text, at.start, AN, 40);
     let after = run(look.text, at.end, U64, 200);
@@ -51,11 +51,11 @@ pub(crate) fn atlas(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Azure AD client secret: three bytes, a digit, `Q~`, 31 to 34 bytes.
+/// Finds an Azure AD client secret: three bytes, a digit, `Q~`, 31 to 34 bytes.
 pub(crate) fn azure_ad(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let after = run(text, at.end, AZURE_AD, 60);
-    // A full stop or a dash behind it belongs to the sentence.
+    // A full stop or dash at the end belongs to the sentence.
     let after = after - run_back(text, at.end + after, crate::bytes::DOT, 3.min(after.saturating_sub(31)));
     let start = at.start.saturating_sub(3);
     let head = run_back(text, at.start, AZURE_AD, 3) == 3 && !is(before(text, start), AN);
@@ -67,7 +67,8 @@ pub(crate) fn azure_ad(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Keys of Azure that carry a mark at a fixed place: storage, functions, search, registry, database, hub, DevOps.
+/// Finds Azure keys with a mark at a fixed offset: storage, functions, search, registry, database, hub,
+/// `DevOps`.
 pub(crate) fn azure_marked(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let exactly = |ahead: usize, class, after: usize, pad: usize| {
@@ -92,7 +93,7 @@ pub(crate) fn azure_marked(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>
     }
 }
 
-/// Tokens of Airtable around the dot at `dot`: `pat`, 14 bytes, the dot, 64 hex digits.
+/// Finds an Airtable token around a dot: `pat`, 14 bytes, the dot, 64 hex digits.
 pub(crate) fn airtable(look: &Look<'_>, dot: usize, out: &mut Vec<Hit>) {
     let text = look.text;
     let Some(start) = dot.checked_sub(17).filter(|start| has_exact(text, *start, "pat")) else { return };
@@ -102,7 +103,7 @@ pub(crate) fn airtable(look: &Look<'_>, dot: usize, out: &mut Vec<Hit>) {
     }
 }
 
-/// Server keys of Firebase messaging: `AAAA`, seven bytes, `:APA91b`, 134 or more.
+/// Finds a Firebase messaging key: `AAAA`, seven bytes, `:APA91b`, 134 bytes or more.
 pub(crate) fn firebase(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let after = run(text, at.end, U64, 400);
@@ -114,7 +115,7 @@ pub(crate) fn firebase(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// License keys of `MaxMind`: six bytes, `_`, 29 bytes, `_mmk`.
+/// Finds a `MaxMind` license key: six bytes, `_`, 29 bytes, `_mmk`.
 pub(crate) fn maxmind(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let start = at.start.saturating_sub(36);
@@ -128,7 +129,7 @@ pub(crate) fn maxmind(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Telegram: 8 to 10 digits, `:AA`, 32 to 34 bytes.
+/// Finds a Telegram bot token: 8 to 10 digits, `:AA`, 32 to 34 bytes.
 pub(crate) fn telegram(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let digits = run_back(text, at.start, DIGIT, 11);
@@ -142,7 +143,7 @@ pub(crate) fn telegram(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Gives where the first run begins that is a Discord token if its word stands in what comes after the text.
+/// Returns where the first run begins that is a Discord token if its word follows after the text.
 pub(crate) fn discord_open(text: &[u8]) -> Option<usize> {
     let from = text.len().saturating_sub(400);
     let mut dots = memchr::memchr_iter(b'.', part(text, from..text.len())).map(|place| from + place);
@@ -153,7 +154,7 @@ pub(crate) fn discord_open(text: &[u8]) -> Option<usize> {
     .map(|dot| dot - run_back(text, dot, AN, 40))
 }
 
-/// A Discord token around the dot at `dot`, if its first part is the base64 of digits or the word stands near.
+/// Finds a Discord token around a dot, if its first part is the base64 of digits or the word is near.
 pub(crate) fn discord(look: &Look<'_>, dot: usize, near: Near, out: &mut Vec<Hit>) {
     let text = look.text;
     if at(text, dot + 7) != b'.' || run(text, dot + 1, U64, 7) != 6 {
@@ -172,14 +173,14 @@ pub(crate) fn discord(look: &Look<'_>, dot: usize, near: Near, out: &mut Vec<Hit
     }
 }
 
-/// Whether the vendor's word stands near.
+/// Whether the vendor's name is near.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Near {
     Yes,
     No,
 }
 
-/// The word `discord`: a token within 100 bytes needs no id in its first part.
+/// Finds Discord tokens within 100 bytes of the word `discord`, which need no id in their first part.
 pub(crate) fn near_discord(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     let window = at.start.saturating_sub(200)..at.end + 130;
     for place in memchr::memchr_iter(b'.', part(look.text, window.clone())) {
@@ -187,7 +188,7 @@ pub(crate) fn near_discord(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>
     }
 }
 
-/// The pack of password hashes: `$id$…` with at least two further parts.
+/// Finds password hashes: `$id$…` with at least two further parts.
 pub(crate) fn hashes(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     if !look.hashes || is(before(look.text, at.start), AN) {
         return;
@@ -200,7 +201,7 @@ pub(crate) fn hashes(look: &Look<'_>, at: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Tells whether a text is a UUID.
+/// Returns `true` if a text is a UUID.
 pub(crate) fn is_uuid(text: &[u8]) -> bool {
     use crate::bytes::HEX;
     let shape = [
@@ -217,7 +218,8 @@ pub(crate) fn is_uuid(text: &[u8]) -> bool {
     follow(text, 0, &shape) == Some(text.len())
 }
 
-/// Counts changes between small letters, capitals and digits; an identifier has few, a random value many.
+/// Counts the changes between lowercase letters, capitals and digits. Identifiers have few, random values
+/// many.
 pub(crate) fn changes(value: &[u8]) -> usize {
     let class = |byte: &u8| {
         if is(*byte, LOWER) {
@@ -230,7 +232,7 @@ pub(crate) fn changes(value: &[u8]) -> usize {
             0
         }
     };
-    // A capital before small letters begins a word: one change, not two.
+    // A capital before lowercase letters begins a word, which is one change.
     let pairs = value.iter().map(class).zip(value.iter().skip(1).map(class));
     pairs.filter(|(a, b)| *a != 0 && *b != 0 && a != b && !(*a == 2 && *b == 1)).count()
 }

@@ -1,4 +1,4 @@
-//! The keys that begin with a literal. First row first where two could name one place.
+//! The prefixed keys. If two rows match the same place, the first one names it.
 
 use super::shape::Edge::{Case, Hard};
 use super::shape::Part::{L, O, R};
@@ -10,7 +10,7 @@ use crate::bytes::{
 
 const CAPS: Class = UPPER | DIGIT;
 const BASE36: Class = LOWER | DIGIT;
-/// A run that is open at its top.
+/// An open-ended run.
 const OPEN: usize = usize::MAX;
 
 const GITHUB: &[Part] = &[R(AN, 36, 251)];
@@ -32,7 +32,7 @@ const fn gitlab(literal: &'static str) -> [Prefixed; 2] {
     [key("gitlab", literal, ROUTABLE), key("gitlab", literal, GITLAB)]
 }
 
-/// Every group of rows, in the order in which they name a place.
+/// The groups of rows, in order of precedence.
 pub(crate) const GROUPS: &[&[Prefixed]] = &[
     AWS,
     FORGES,
@@ -259,7 +259,7 @@ const MORE_SERVICES: &[Prefixed] = &[
     key("age", "AGE-SECRET-KEY-1", &[R(UPPER | LOWER | DIGIT, 58, 58)]).sum(Bech32),
 ];
 
-/// Bytes that a client secret of Azure AD holds besides letters and digits.
+/// The bytes of an Azure AD client secret.
 pub(crate) const AZURE_AD: Class = AN | UNDER | TILDE | DOT | HYPHEN;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Secrets in URLs: the user part, the query, addresses that are secrets by themselves.
+//! Secrets in URLs: the user part, the query, and addresses that are secrets themselves.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -11,7 +11,7 @@ use crate::bytes::{
 };
 use crate::kind::rank;
 
-/// `scheme://user:password@host`, and a long user part that stands alone.
+/// Finds the password in `scheme://user:password@host`, and a long user part without a password.
 pub(crate) fn userinfo(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     if !is(before(text, word.start), AN) {
@@ -56,7 +56,7 @@ fn is_stand_in(look: &Look<'_>, value: &[u8]) -> bool {
     value.is_empty() || format || braces || is_template(value) || (look.keeps() && is_placeholder(value))
 }
 
-/// The ends of query names that are keywords; the whole name is compared afterwards.
+/// Keywords: the ends of names of query parameters. The whole name is compared afterwards.
 pub(crate) const QUERY_WORDS: &[&str] =
     &["token=", "key=", "secret=", "sig=", "signature=", "password=", "code=", "credential=", "auth="];
 
@@ -87,7 +87,7 @@ const QUERY_NAMES: &[&str] = &[
     "code",
 ];
 
-/// Tells whether a name ends as names of secrets do, and is none of those that a list of results is paged with.
+/// Returns `true` if a name ends like that of a secret and is not a pagination token.
 fn ends_telling(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
     let ends = [
@@ -103,7 +103,7 @@ fn ends_telling(name: &[u8]) -> bool {
         && !name.strip_suffix(b"token").is_some_and(super::assign::is_paging)
 }
 
-/// A query parameter whose name tells of a secret.
+/// Finds the values of query parameters with the names of secrets.
 pub(crate) fn query(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let equals = word.end - 1;
@@ -138,7 +138,7 @@ pub(crate) fn query(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// Addresses of incoming webhooks: Slack, Discord, Teams.
+/// Finds the addresses of incoming webhooks: Slack, Discord, Teams.
 pub(crate) fn webhook(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     let text = look.text;
     let path = |from: usize| {
@@ -168,7 +168,7 @@ pub(crate) fn webhook(look: &Look<'_>, word: Range<usize>, out: &mut Vec<Hit>) {
     }
 }
 
-/// `T00000000/B00000000/XXXX…`: the shape, as documentation gives it.
+/// Returns `true` for the pattern that documentation prints: `T00000000/B00000000/XXXX…`.
 fn is_pattern(value: &[u8]) -> bool {
     value.windows(6).any(|w| w.iter().all(|byte| *byte == b'0'))
 }

@@ -1,4 +1,4 @@
-//! Whether a value that is given to a telling name looks like a secret.
+//! Whether the value assigned to a name such as `password` looks like a secret.
 #![expect(clippy::arithmetic_side_effects, reason = "counts over slices of bounded length")]
 
 use super::placeholder::{is_masked, is_placeholder, is_template};
@@ -7,14 +7,14 @@ use super::special::{changes, is_uuid};
 use crate::bytes::{ALPHA, AN, DIGIT, HEX, LOWER, UPPER, has, is, part};
 use crate::settings::Examples;
 
-/// How a value was written.
+/// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
     Quoted,
     Bare,
 }
 
-/// Tells whether a byte may stand in every value.
+/// Returns `true` for bytes that any value can contain.
 pub(crate) fn is_value_byte(byte: u8) -> bool {
     is(byte, AN)
         || matches!(
@@ -27,7 +27,7 @@ fn is_quoted_byte(byte: u8) -> bool {
     matches!(byte, b'.' | b',' | b'?' | b':' | b';' | b'|' | b'$' | b'(' | b')' | b' ')
 }
 
-/// Tells whether a value looks like a secret.
+/// Returns `true` if a value looks like a secret.
 pub(crate) fn looks_secret(value: &[u8], written: Written, examples: Examples) -> bool {
     if !(8..=200).contains(&value.len()) {
         return false;
@@ -37,7 +37,7 @@ pub(crate) fn looks_secret(value: &[u8], written: Written, examples: Examples) -
     let symbols = value.iter().filter(|byte| matches!(byte, b'!' | b'#' | b'%' | b'^' | b'*')).count();
     let marks = value.iter().filter(|byte| is_quoted_byte(**byte) || matches!(byte, b'@' | b'&')).count();
     let signs = symbols + marks;
-    // Keys of frameworks are long rows of small letters, digits and signs.
+    // Keys of web frameworks are long rows of lowercase letters, digits and punctuation.
     let long = value.len() >= 32 && digits >= 3 && signs >= 5 && count_byte(value, b' ') == 0;
     let all_kinds = digits > 0 && (lower > 0 && upper > 0 && signs > 0 || long);
     let bytes_fit = value.iter().all(|byte| is_value_byte(*byte) || (is_quoted_byte(*byte) && all_kinds));
@@ -70,12 +70,12 @@ fn example(value: &[u8]) -> bool {
     is_masked(value) || is_placeholder(value)
 }
 
-/// `#8df78c39`, a color with its opacity: the tokens of a design are such values.
+/// Returns `true` for a color with opacity, `#8df78c39`: design tokens have such values.
 fn is_color(value: &[u8]) -> bool {
     value.first() == Some(&b'#') && value.len() == 9 && part(value, 1..9).iter().all(|byte| is(*byte, HEX))
 }
 
-/// Tells whether the value is words with an occasional number: a sentence, not a secret.
+/// Returns `true` if the value is words with an occasional number: a sentence.
 fn is_prose(value: &[u8], blanks: usize) -> bool {
     let words = value.split(|byte| *byte == b' ');
     let plain = words
@@ -84,7 +84,7 @@ fn is_prose(value: &[u8], blanks: usize) -> bool {
     plain * 2 >= blanks
 }
 
-/// Tells whether an unquoted value is a name in code: `oauth2Token`, `token_v2`.
+/// Returns `true` if an unquoted value is a name in code: `oauth2Token`, `token_v2`.
 fn is_identifier(value: &[u8]) -> bool {
     let shape = value.iter().all(|byte| is(*byte, AN) || *byte == b'_')
         && value.first().is_some_and(|b| !is(*b, DIGIT));
@@ -92,7 +92,7 @@ fn is_identifier(value: &[u8]) -> bool {
     shape && digits <= 3 && changes(value) * 4 <= value.len()
 }
 
-/// Tells whether a value is one of the things that names such as `token` are also given.
+/// Returns `true` for other values that names such as `token` are given.
 fn is_plain_thing(value: &[u8]) -> bool {
     if is_color(value) {
         return true;
@@ -110,7 +110,7 @@ fn is_plain_thing(value: &[u8]) -> bool {
         || is_words(value)
 }
 
-/// A number with the suffix of a type: `983551u32`, `16384i32`, `4096UL`.
+/// Returns `true` for a number with a type suffix: `983551u32`, `16384i32`, `4096UL`.
 fn is_number(value: &[u8]) -> bool {
     let digits = value.iter().take_while(|byte| is(**byte, DIGIT)).count();
     let suffix = part(value, digits..value.len());
@@ -127,12 +127,12 @@ fn is_path(value: &[u8]) -> bool {
         || value.starts_with(b"~/")
         || value.starts_with(b"/");
     let drive = value.get(1..3).is_some_and(|rest| rest == b":/" || rest == b":\\");
-    // Base64 holds a slash in 64 bytes or so; a path holds one in every word, and its words are words.
+    // Base64 has a slash in about 64 bytes. A path has one between words.
     let wordy = value.split(|byte| *byte == b'/').all(|piece| changes(piece) * 4 <= piece.len().max(1));
     drive || (slashes > 0 && wordy) || (relative && slashes > 1 && changes(value) * 4 <= value.len())
 }
 
-/// A URL, or a mail address without more.
+/// Returns `true` for a URL, or a mail address.
 fn is_address(value: &[u8]) -> bool {
     let scheme = memchr::memmem::find(value, b"://").is_some();
     let mail = count_byte(value, b'@') == 1
@@ -142,7 +142,7 @@ fn is_address(value: &[u8]) -> bool {
     scheme || mail
 }
 
-/// Digits with `-`, `:`, `.`, `/`, `T` and `Z` between them, or a version.
+/// Returns `true` for a version, or for digits with `-`, `:`, `.`, `/`, `T` and `Z` between them.
 fn is_date_or_version(value: &[u8]) -> bool {
     let date = value.iter().all(|byte| {
         is(*byte, DIGIT) || matches!(byte, b'-' | b':' | b'.' | b'/' | b'T' | b'Z' | b'+' | b' ')
@@ -157,7 +157,7 @@ fn is_date_or_version(value: &[u8]) -> bool {
     (date && separated) || version
 }
 
-/// Words joined by `-`, `_`, `.`, `/` or `:`, each of letters with at most a few digits at its end.
+/// Returns `true` for words joined by `-`, `_`, `.`, `/` or `:`, each with at most three digits at its end.
 fn is_words(value: &[u8]) -> bool {
     let pieces = value.split(|byte| matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b' '));
     let mut count = 0;

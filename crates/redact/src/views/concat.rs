@@ -1,4 +1,4 @@
-//! String literals that stand side by side, or with a sign between them that joins them.
+//! String literals that are adjacent, or joined by an operator.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use super::join::may_begin;
@@ -7,12 +7,12 @@ use crate::bytes::{AN, BLANK, DIGIT, LINE, TOKEN, at, before, is, line_start, pa
 use crate::found::Layer;
 use crate::scan::Scan;
 
-/// A literal is read so far.
+/// The maximum length of a literal.
 const REACH: usize = 1024;
-/// So many literals are put together.
+/// The maximum number of joined literals.
 const LITERALS: usize = 64;
 
-/// A view of each row of literals.
+/// Scans a view of each row of literals.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let mut place = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\'', part(text, place..text.len())) {
@@ -31,7 +31,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Gives where the row of literals begins that the text ends in, if one of them may be the beginning of a key.
+/// Returns where the row of literals at the end of the text begins, if a key can begin in one of them.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let mut top = None;
     let mut end = text.len();
@@ -47,7 +47,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
         if begins(part(text, start..quote)) {
             top = Some(line_start(text, start, REACH));
         }
-        // A literal that begins its line may go on from the line before.
+        // A literal at the start of its line can continue the previous line.
         let open = start.saturating_sub(1);
         let mark = usize::from(matches!(before(text, open), b'b' | b'f' | b'r' | b'u' | b'@'));
         let head = open - mark - run_back(text, open - mark, BLANK, 200);
@@ -60,19 +60,20 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
     top
 }
 
-/// Tells whether a key may begin in a literal and go on in the next: as in a run, or the number and the `:AA` of
-/// Telegram, which are no run.
+/// Returns `true` if a key can begin in a literal and continue in the next.
+///
+/// This includes the number and the `:AA` of Telegram, which are not a run.
 fn begins(literal: &[u8]) -> bool {
     let number = run_back(literal, literal.len(), DIGIT, 11) >= 8;
     number || memchr::memmem::find(literal, b":AA").is_some() || may_begin(literal)
 }
 
-/// Tells whether a byte may be a part of a sign that joins literals.
+/// Returns `true` for bytes of operators that join literals.
 const fn joins(byte: u8) -> bool {
     matches!(byte, b'+' | b'.' | b'&' | b'~' | b'<' | b'|')
 }
 
-/// Gives the start of the literal that ends at a quote.
+/// Returns the start of the literal that ends at a quote.
 fn literal_start(text: &[u8], close: usize) -> usize {
     let quote = at(text, close);
     let floor = close.saturating_sub(REACH);
@@ -81,7 +82,7 @@ fn literal_start(text: &[u8], close: usize) -> usize {
     close - inside
 }
 
-/// Appends literals as long as one follows the other; gives the place after the last.
+/// Appends the literals that follow each other. Returns the offset after the last.
 fn literals(text: &[u8], first: usize, view: &mut View) -> usize {
     let mut open = first;
     for _ in 0..LITERALS {
@@ -103,7 +104,7 @@ fn literals(text: &[u8], first: usize, view: &mut View) -> usize {
     open
 }
 
-/// Gives the opening quote of the next literal, if nothing but a joining sign, blanks and line ends stand between.
+/// Returns the opening quote of the next literal, if only an operator, blanks and line ends are between.
 fn next_literal(text: &[u8], close: usize) -> Option<usize> {
     let mut place = skip(text, close + 1, BLANK | LINE, 200);
     if at(text, place) == b'\\' && is(at(text, place + 1), LINE) {
@@ -123,7 +124,7 @@ fn next_literal(text: &[u8], close: usize) -> Option<usize> {
     }
     let quote = at(text, place);
     let joined = matches!(quote, b'"' | b'\'') && place > close + 1 && is(at(text, place + 1), TOKEN);
-    // `"a""b"` is an escape in some languages and a row in others; both read as one text.
+    // `"a""b"` is one literal in some languages and two in others; both are read as one text.
     let touching = place == close + 1 && quote == at(text, close) && is(at(text, place + 1), AN);
     (joined || touching).then_some(place)
 }

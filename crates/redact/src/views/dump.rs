@@ -1,4 +1,4 @@
-//! Rows of xxd, hexdump and od: the bytes that their hex columns stand for.
+//! Hex dumps of xxd, hexdump and od: the bytes that their columns represent.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -14,23 +14,23 @@ use crate::found::Layer;
 use crate::proof::hex_value;
 use crate::scan::Scan;
 
-/// A row has at most this many bytes.
+/// The maximum number of bytes in a line of a dump.
 const ROW: usize = 32;
 
-/// A row as it was read.
+/// A parsed line of a dump.
 struct Read {
     bytes: Zeroizing<Vec<u8>>,
     hex: Range<usize>,
     text: Range<usize>,
 }
 
-/// A view of each group of rows.
+/// Scans a view of each group of dump lines.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let mut line = 0;
     let mut view: Option<(View, Vec<Row>)> = None;
     while line < text.len() {
         let end = line_end(text, line, text.len());
-        // The last row may hold a single byte; a first one does not.
+        // The last line can have a single byte; a first line has more.
         if let Some(row) = read(text, line, end).filter(|row| view.is_some() || row.bytes.len() >= 2) {
             let (view, rows) = view.get_or_insert_with(|| (View::new(Layer::Dump, 256), Vec::new()));
             let from = view.bytes.len();
@@ -48,7 +48,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Gives where the rows begin that the text ends in.
+/// Returns where the dump lines at the end of the text begin.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let mut top = None;
     let mut end = text.len();
@@ -63,7 +63,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
     top
 }
 
-/// Reads a row: an offset, groups of hex digits, and perhaps a column of text.
+/// Parses a line: an offset, groups of hex digits, and perhaps a column of text.
 fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
     let start = skip(text, line, BLANK, 16);
     let offset = run(text, start, HEX, 17);
@@ -77,7 +77,7 @@ fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
     }
     place = skip(text, place, BLANK, 8);
     let from = place;
-    // Room for the longest row: a vector that grows would leave its bytes behind.
+    // Room for the longest line: a vector that grows would leave its bytes behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(ROW + 4));
     let mut stop = place;
     while place < end {
@@ -90,7 +90,7 @@ fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
         stop = place + digits;
         let gap = run(text, stop, BLANK, 64);
         place = stop + gap;
-        // Two blanks set the column of text off, but od and hexdump also part the eighth byte from the ninth so.
+        // Two blanks precede the column of text, but od and hexdump also put two after the eighth byte.
         if gap >= 2 && bytes.len() % 8 != 0 || bytes.len() >= ROW {
             break;
         }

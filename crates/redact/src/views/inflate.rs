@@ -1,4 +1,4 @@
-//! Gzip and zlib, inside a decoded run.
+//! Gzip and zlib data inside a decoded run.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of sizes stay below isize::MAX")]
 
 use core::hint::black_box;
@@ -12,21 +12,22 @@ use crate::found::Layer;
 use crate::scan::Scan;
 use crate::wiped::Wiped;
 
-/// A run is inflated up to this size.
+/// The maximum inflated size of a run.
 const MOST: usize = 1024 * 1024;
-/// Of a long inflated text so much is looked at anew at a time, and so much around it again: no rule reaches further.
+/// A long inflated text is scanned in steps of this size, with this much text around each: no rule reaches
+/// further.
 const FRESH: usize = 128 * 1024;
 const AROUND: usize = 56 * 1024;
-/// A longer compressed run is not looked into.
+/// A longer compressed run is not inflated.
 const LONGEST: usize = 256 * 1024;
 
-/// Head of a member of gzip, and the length of its tail.
+/// The header of a gzip member, and the length of its trailer.
 const GZIP: &[u8] = &[0x1f, 0x8b, 8];
 const TAIL: usize = 8;
-/// So much is inflated at a time.
+/// The number of bytes inflated at a time.
 const READ: usize = 8192;
 
-/// Tells whether bytes begin as gzip or zlib do.
+/// Returns `true` if bytes begin like gzip or zlib.
 pub(crate) fn is_compressed(bytes: &[u8]) -> bool {
     bytes.starts_with(GZIP) || is_zlib(bytes)
 }
@@ -36,7 +37,7 @@ fn is_zlib(bytes: &[u8]) -> bool {
     at(bytes, 0) == 0x78 && matches!(at(bytes, 1), 0x01 | 0x5e | 0x9c | 0xda) && head % 31 == 0
 }
 
-/// The inflated text, if the text under it is compressed. What breaks a limit is not let through.
+/// Scans the inflated text if the text is compressed. Data that exceeds a limit is removed unread.
 pub(crate) fn view(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     if !is_compressed(text) {
         return;
@@ -50,13 +51,13 @@ pub(crate) fn view(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Looks into what is inflated, a window at a time, in a buffer that is wiped; false when it is more than the limit.
+/// Scans inflated data window by window, in a buffer that is wiped. Returns `false` if the limit is exceeded.
 fn windows(mut inflater: Inflater<'_>, length: usize, wanted: &mut Wanted, scan: &Scan<'_>) -> bool {
     let mut window = Wiped::with_room(READ);
     let mut piece = Zeroizing::new([0; READ]);
     let mut total = 0;
     loop {
-        // A stream that breaks off is looked into as far as it goes: what was there before the break counts.
+        // A damaged stream is scanned up to the damage.
         let count = inflater.read(piece.as_mut_slice());
         if count == 0 {
             break;
@@ -80,8 +81,10 @@ fn windows(mut inflater: Inflater<'_>, length: usize, wanted: &mut Wanted, scan:
     true
 }
 
-/// Inflates zlib, or the members of gzip one behind the other. By hand around the library's inner state, since that
-/// keeps the last 32 KiB of text and its readers do not give it out to be wiped.
+/// Inflates zlib, or consecutive members of gzip.
+///
+/// Uses the low-level state of the library, because its readers do not expose the last 32 KiB of text for
+/// wiping.
 struct Inflater<'t> {
     rest: &'t [u8],
     zlib: bool,
@@ -95,7 +98,7 @@ impl<'t> Inflater<'t> {
         Self { rest, zlib, state: Decompress::new(zlib) }
     }
 
-    /// Fills a buffer; gives how far, 0 at the end and where the stream is broken.
+    /// Fills a buffer. Returns the number of bytes, which is 0 at the end and at damage.
     fn read(&mut self, out: &mut [u8]) -> usize {
         loop {
             let (taken, given) = (self.state.total_in(), self.state.total_out());
@@ -105,7 +108,7 @@ impl<'t> Inflater<'t> {
             self.rest = part(self.rest, since(self.state.total_in(), taken)..self.rest.len());
             let over = status == Status::StreamEnd;
             if over {
-                // Behind a member come its sum and its length, and perhaps another member.
+                // A checksum and a length follow a member, and perhaps another member.
                 let more = part(self.rest, TAIL..self.rest.len());
                 let more = if self.zlib { &[] } else { past_head(more) };
                 self.rest = more;
@@ -121,15 +124,13 @@ impl<'t> Inflater<'t> {
 impl Drop for Inflater<'_> {
     fn drop(&mut self) {
         self.state.reset(self.zlib);
-        // Else the compiler may see that nobody reads what was written over the text.
+        // Otherwise the compiler may remove the overwriting of memory that is not read again.
         black_box(&mut self.state);
     }
 }
 
-/// Gives what stands behind the head of a member of gzip; nothing where there is none.
-///
-/// # Source
-/// RFC 1952, section 2.3.
+/// Returns the data after the header of a gzip member (RFC 1952, section 2.3), or nothing if there is no
+/// header.
 fn past_head(member: &[u8]) -> &[u8] {
     if !member.starts_with(GZIP) {
         return &[];

@@ -1,4 +1,4 @@
-//! Keys that a hard line wrap cut in two.
+//! Keys that a hard line wrap split.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -14,12 +14,12 @@ use crate::rules::set::literals;
 use crate::rules::special::changes;
 use crate::scan::Scan;
 
-/// A run is read so far on either side of a wrap.
+/// A run is read this far on either side of a wrap.
 const REACH: usize = 512;
-/// So many lines are joined.
+/// The maximum number of joined lines.
 const LINES: usize = 64;
 
-/// A view around each wrap inside a run that may hold the beginning of a key.
+/// Scans a view around each wrap inside a run that may contain the beginning of a key.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let mut place = 0;
     while let Some(found) = memchr::memchr2(b'\n', b'\r', part(text, place..text.len())) {
@@ -32,7 +32,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
         }
         let head = head(text, next);
         let own = head.is_empty() || wanted.begins(head.start) || tail + head.len() < 16;
-        // A key that is whole before the line end goes on only in what looks like the rest of one.
+        // A key that is complete before the line end continues only in text that looks random.
         let whole = wanted.ends(end) && !looks_cut(part(text, head.clone()));
         if own || whole || !may_begin(part(text, end - tail..end)) {
             continue;
@@ -47,8 +47,8 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Gives where a key begins whose head ends in a sign before a run: the number of a bot and `:`, or three bytes, a digit
-/// and `Q~`; the run itself where none does.
+/// Returns where a key begins whose prefix ends in a sign before the run: the number of a Telegram bot and
+/// `:`, or the mark of an Azure client secret. Returns the start of the run if there is no prefix.
 fn lead(text: &[u8], start: usize) -> usize {
     let digits = run_back(text, start.saturating_sub(1), DIGIT, 11);
     let number = before(text, start) == b':' && (8..=10).contains(&digits);
@@ -62,18 +62,18 @@ fn lead(text: &[u8], start: usize) -> usize {
     }
 }
 
-/// Gives the run at the head of a line, behind its indent.
+/// Returns the run at the start of a line, after its indentation.
 fn head(text: &[u8], line: usize) -> Range<usize> {
     let start = line + run(text, line, BLANK, 64);
     start..start + run(text, start, TOKEN, REACH)
 }
 
-/// Tells whether a run looks like the rest of a random value: long, with digits and letters mixed.
+/// Returns `true` if a run looks like the rest of a random value: long, with digits and letters mixed.
 fn looks_cut(run: &[u8]) -> bool {
     run.len() >= 8 && run.iter().any(|byte| is(*byte, DIGIT)) && changes(run) * 4 >= run.len()
 }
 
-/// Appends the run at the head of a line, and those of the next lines as long as each line is as wide as the first.
+/// Appends the run at the start of a line, and those of the next lines while each is as wide as the first.
 fn append(text: &[u8], mut head_at: Range<usize>, width: usize, wanted: &Wanted, view: &mut View) -> usize {
     for _ in 0..LINES {
         view.copy(text, head_at.clone());
@@ -89,12 +89,14 @@ fn append(text: &[u8], mut head_at: Range<usize>, width: usize, wanted: &Wanted,
     head_at.start
 }
 
-/// Tells whether a key may begin in a run and go on behind it: a literal, or the part of one that the run ends in,
-/// at the edge of a word; or the random letters and digits that a key without a literal begins with.
+/// Returns `true` if a key can begin in a run and continue after it.
+///
+/// That is a literal, or the part of one at the end of the run, at the edge of a word; or random letters and
+/// digits.
 pub(crate) fn may_begin(tail: &[u8]) -> bool {
     let literal = (0..tail.len()).any(|place| {
         let rest = part(tail, place..tail.len());
-        // A single digit at the end of a line begins no key.
+        // A single digit at the end of a line does not begin a key.
         if rest.len() == 1 && is(at(rest, 0), DIGIT) {
             return false;
         }
@@ -111,10 +113,10 @@ fn has_class(run: &[u8], class: Class) -> bool {
     run.iter().any(|byte| is(*byte, class))
 }
 
-/// So much of a literal is compared.
+/// How much of a literal is compared.
 const HEAD: usize = 5;
 
-/// The heads of the literals of keys by their first byte.
+/// The prefixes of the literals of keys, by first byte.
 struct Heads(Vec<Vec<&'static [u8]>>);
 
 static HEADS: LazyLock<Heads> = LazyLock::new(|| {
@@ -136,7 +138,7 @@ impl Heads {
     }
 }
 
-/// Gives where the lines begin that the text ends in and that may be the beginning of a wrapped value.
+/// Returns where the lines at the end of the text begin that may continue as a wrapped value.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let mut top = None;
     let mut end = text.len();
@@ -159,7 +161,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
     top
 }
 
-/// Tells whether the run at the end of a line may be the beginning of a wrapped value.
+/// Returns `true` if the run at the end of a line can be the beginning of a wrapped value.
 pub(crate) fn begins(text: &[u8], tail: Range<usize>) -> bool {
     let near = tail.start.max(tail.end.saturating_sub(REACH));
     may_begin(part(text, near..tail.end)) || super::runs::goes_on(text, tail)

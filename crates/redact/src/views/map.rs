@@ -1,4 +1,4 @@
-//! The bytes of a view, and where each came from.
+//! The bytes of a view, and the raw bytes that each comes from.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -10,20 +10,20 @@ use crate::found::Layer;
 use crate::rules::{Hit, Wide};
 use crate::wiped::Wiped;
 
-/// What a hit in a view takes out of the raw text.
+/// The raw bytes that a match in a view removes.
 #[derive(Debug, Clone)]
 enum Cut {
-    /// From where its first byte came from to where its last byte came from.
+    /// From the origin of its first byte to the origin of its last byte.
     Span,
     /// The whole source, if it is short enough.
     Whole(Range<usize>),
-    /// The rows that it touches: of each, these ranges.
+    /// The columns of the dump lines that it touches.
     Rows(Vec<Row>),
-    /// As a span, mirrored: the view runs backwards from this end.
+    /// Like a span, but the view is the reverse of the text before this end.
     Mirror(usize),
 }
 
-/// A row of a dump: the view bytes it gave, and its columns.
+/// A line of a dump: its bytes in the view, and its columns in the raw text.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) view: Range<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(layer: Layer, room: usize) -> Self {
-        // As much as it may need at once: room that is not used costs nothing, a buffer that grows leaves holes.
+        // Unused capacity costs nothing, but a buffer that grows fragments the heap.
         Self {
             layer,
             bytes: Wiped::with_room(room),
@@ -54,7 +54,7 @@ impl View {
         }
     }
 
-    /// Bytes that all stand for one piece of the raw text.
+    /// Creates a view whose bytes all come from one piece of the raw text.
     pub(crate) fn of(layer: Layer, bytes: Wiped, raw: Range<usize>) -> Self {
         let mut view = Self::new(layer, 0);
         view.trail.walk(raw.start, 1, bytes.len().max(1), raw.len());
@@ -62,7 +62,7 @@ impl View {
         view
     }
 
-    /// The bytes of a range, last first.
+    /// Creates a view of the bytes of a range in reverse.
     pub(crate) fn reversed(text: &[u8], range: Range<usize>) -> Self {
         let mut view = Self::new(Layer::Reverse, range.len());
         view.prefixed_only = true;
@@ -71,19 +71,19 @@ impl View {
         view
     }
 
-    /// A hit takes the whole source out, if that is not too long.
+    /// Makes a match remove the whole source, if that is not too long.
     pub(crate) fn whole(&mut self, source: Range<usize>) {
         if source.len() <= WHOLE {
             self.cut = Cut::Whole(source);
         }
     }
 
-    /// A hit takes the columns of the rows out that it touches.
+    /// Makes a match remove the columns of the dump lines that it touches.
     pub(crate) fn rows(&mut self, rows: Vec<Row>) {
         self.cut = Cut::Rows(rows);
     }
 
-    /// Appends bytes that stand in the raw text as they are.
+    /// Appends bytes that are the same in the raw text.
     pub(crate) fn copy(&mut self, text: &[u8], raw: Range<usize>) {
         if !raw.is_empty() {
             self.trail.walk(raw.start, raw.len(), 1, 1);
@@ -91,7 +91,7 @@ impl View {
         }
     }
 
-    /// Parts lines that do not follow each other in the raw text: nothing reads across.
+    /// Separates lines that are not adjacent in the raw text, so that no rule reads across.
     pub(crate) fn part(&mut self, raw: usize) {
         if !self.bytes.is_empty() && self.trail.end() != raw {
             self.trail.walk(raw, 1, 2, 0);
@@ -99,7 +99,7 @@ impl View {
         }
     }
 
-    /// Appends bytes that a piece of the raw text stands for.
+    /// Appends bytes that a piece of the raw text represents.
     pub(crate) fn atom(&mut self, raw: Range<usize>, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.trail.walk(raw.start, 1, bytes.len(), raw.len());
@@ -107,7 +107,7 @@ impl View {
         }
     }
 
-    /// Gives the raw bytes that the view was made from.
+    /// Returns the raw bytes that the view was made from.
     pub(crate) fn source(&self) -> Range<usize> {
         match &self.cut {
             Cut::Whole(range) => range.clone(),
@@ -116,7 +116,7 @@ impl View {
         }
     }
 
-    /// Puts a hit in the view at its place in the raw text.
+    /// Maps a match in the view to the raw text.
     pub(crate) fn project(&self, hit: &Hit, out: &mut Vec<Hit>) {
         let wide = if self.wide == Wide::Bytes { hit.wide } else { self.wide };
         let mut put = |at: Range<usize>| out.push(Hit { at, wide, ..hit.clone() });
@@ -143,7 +143,7 @@ impl View {
         }
     }
 
-    /// Gives the offset in the raw text that a byte of the view came from.
+    /// Returns the offset in the raw text that a byte of the view comes from.
     pub(crate) fn raw_of(&self, at: usize) -> usize {
         self.trail.group(at).map_or(0, |range| range.start)
     }

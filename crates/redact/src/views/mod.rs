@@ -1,4 +1,4 @@
-//! Views: the text with one layer undone, and a map from each byte of it to the raw bytes it came from.
+//! Views: the text with one layer undone, and a map from each byte to the raw bytes it comes from.
 
 mod concat;
 mod dump;
@@ -22,33 +22,33 @@ use crate::found::{Layer, Via};
 use crate::rules::Hit;
 use crate::scan::Scan;
 
-/// A run that is longer is cut around its hits instead of as a whole.
+/// A longer run is removed around its matches instead of as a whole.
 pub(crate) const WHOLE: usize = 16 * 1024;
 
-/// What the views of one text gave.
+/// The results of the views of one text.
 pub(crate) struct Wanted {
     /// The layers above.
     pub(crate) via: Via,
     pub(crate) hits: Vec<Hit>,
-    /// Parts that could not be looked into.
+    /// Parts that exceeded a limit.
     pub(crate) failed: Vec<Range<usize>>,
-    /// What the rules found in the text as it stands, by start.
+    /// Matches in the text itself, by start.
     pub(crate) covered: Vec<Range<usize>>,
 }
 
 impl Wanted {
-    /// Tells whether a hit on the text as it stands begins at an offset.
+    /// Returns `true` if a match in the text itself begins at an offset.
     pub(crate) fn begins(&self, place: usize) -> bool {
         self.covered.binary_search_by_key(&place, |range| range.start).is_ok()
     }
 
-    /// Tells whether a hit on the text as it stands ends at an offset.
+    /// Returns `true` if a match in the text itself ends at an offset.
     pub(crate) fn ends(&self, place: usize) -> bool {
         let after = self.covered.partition_point(|range| range.start < place);
         self.covered.iter().take(after).rev().take(4).any(|range| range.end == place)
     }
 
-    /// Tells whether one more of a layer may be undone here.
+    /// Returns `true` if a layer may be undone once more here.
     fn may(&self, layer: Layer) -> bool {
         let most = match layer {
             Layer::Unescape => 3,
@@ -58,9 +58,9 @@ impl Wanted {
     }
 }
 
-/// Gives the offset of the first construct that what comes after the text may go on with; its length if there is none.
+/// Returns the offset of the first construct that later text can continue, or the length of the text.
 ///
-/// The text ends in a line end. `wide` is the first place that may be the beginning of UTF-16.
+/// The text ends in a line end. `wide` is the first offset that can be the beginning of UTF-16.
 pub(crate) fn open(text: &[u8], wide: Option<usize>) -> usize {
     if inflate::is_compressed(text) {
         return 0;
@@ -86,12 +86,12 @@ pub(crate) fn open(text: &[u8], wide: Option<usize>) -> usize {
     .fold(text.len(), usize::min)
 }
 
-/// Gives the views of a text that keep its lines.
+/// Returns the views of a text that keep its lines.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = View> + '_ {
     [strip::build, unescape::escapes, unescape::mail].into_iter().filter_map(move |build| build(text))
 }
 
-/// Makes each view of a text that a trigger asks for, and looks into it.
+/// Builds and scans each view that the text gives cause for.
 pub(crate) fn each(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let via = wanted.via;
     if wanted.may(Layer::Inflate) {
@@ -115,7 +115,7 @@ pub(crate) fn each(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     if wanted.may(Layer::Concat) {
         concat::views(text, wanted, scan);
     }
-    // A wrapped run is put together where runs are read; a join would glue the next word to it.
+    // Wrapped runs are joined where runs are decoded; a join would append the next word.
     if via.count(Layer::Join) == 0 && via.count(Layer::Base64).saturating_add(via.count(Layer::Hex)) < 2 {
         runs::views(text, wanted, scan);
         pairs::views(text, wanted, scan);

@@ -1,4 +1,4 @@
-//! Hex digits in pairs with a sign between them: `73:6b:5f`, `73 6B 5F`, `0x73, 0x6b`.
+//! Pairs of hex digits with a separator: `73:6b:5f`, `73 6B 5F`, `0x73, 0x6b`.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -12,22 +12,22 @@ use crate::found::Layer;
 use crate::proof::hex_value;
 use crate::scan::Scan;
 
-/// So many pairs make a row.
+/// The minimum number of pairs in a row.
 const LEAST: usize = 16;
-/// Every so many bytes are looked at: a row of pairs is longer.
+/// The distance between probed offsets. A row of pairs is longer.
 const STEP: usize = 24;
 
 /// How the pairs of a row are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Written {
-    /// `0x` stands before each pair.
+    /// The length of `0x` before each pair, or 0.
     marked: usize,
     sign: u8,
-    /// A blank stands behind the sign.
+    /// 1 if a blank follows the separator, else 0.
     blank: usize,
 }
 
-/// A view of each row of pairs that begins as text does.
+/// Scans a view of each row of pairs that decodes to text.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let mut place = 0;
     while place + 8 < text.len() {
@@ -38,7 +38,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Gives where the first of the last lines begins that end in pairs: what comes after the text may go on with them.
+/// Returns where the last lines begin that end in pairs, which later text can continue.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let mut top = None;
     let mut end = text.len();
@@ -53,7 +53,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
     top
 }
 
-/// Tells whether a line ends in two pairs at least; a sign may stand behind them.
+/// Returns `true` if a line ends in at least two pairs, with an optional separator.
 fn ends_in_pairs(line: &[u8]) -> bool {
     let from = line.len().saturating_sub(12);
     (from..line.len()).any(|pair| {
@@ -64,7 +64,7 @@ fn ends_in_pairs(line: &[u8]) -> bool {
     })
 }
 
-/// Tells whether two pairs of one way of writing stand around an offset; gives the first pair of their line.
+/// Finds two pairs written the same way around an offset. Returns the first pair of their line.
 fn at_probe(text: &[u8], probe: usize) -> Option<(usize, Written)> {
     (probe..probe + 6).find_map(|pair| {
         let written = written(text, pair)?;
@@ -77,7 +77,7 @@ fn at_probe(text: &[u8], probe: usize) -> Option<(usize, Written)> {
     })
 }
 
-/// Gives how a pair and the one behind it are written.
+/// Returns how a pair and the next one are written.
 fn written(text: &[u8], pair: usize) -> Option<Written> {
     let marked = if at(text, pair) == b'0' && matches!(at(text, pair + 1), b'x' | b'X') { 2 } else { 0 };
     let sign = at(text, pair + marked + 2);
@@ -95,14 +95,14 @@ impl Written {
         self.marked + 3 + self.blank
     }
 
-    /// Tells whether a pair stands at an offset.
+    /// Returns `true` if a pair is at an offset.
     fn stands(self, text: &[u8], pair: usize) -> bool {
         let mark = self.marked == 0 || at(text, pair) == b'0' && matches!(at(text, pair + 1), b'x' | b'X');
         let digits = pair + self.marked;
         mark && is(at(text, digits), HEX) && is(at(text, digits + 1), HEX) && !is(at(text, digits + 2), AN)
     }
 
-    /// Tells whether a pair stands at an offset, and the sign behind it.
+    /// Returns `true` if a pair and the separator after it are at an offset.
     fn follows(self, text: &[u8], pair: usize) -> bool {
         let sign = pair + self.marked + 2;
         self.stands(text, pair)
@@ -110,7 +110,7 @@ impl Written {
             && (self.blank == 0 || at(text, sign + 1) == b' ')
     }
 
-    /// Gives the next pair behind one: after the sign, a line end and blanks, or both.
+    /// Returns the next pair: after the separator, a line end and blanks, or both.
     fn next(self, text: &[u8], pair: usize) -> Option<usize> {
         let end = pair + self.marked + 2;
         let signed = end + usize::from(at(text, end) == self.sign);
@@ -124,7 +124,7 @@ impl Written {
     }
 }
 
-/// Looks into one row; gives where it ends.
+/// Scans one row. Returns where it ends.
 fn row(text: &[u8], start: usize, written: Written, wanted: &mut Wanted, scan: &Scan<'_>) -> usize {
     let digits = |pair: usize| pair + written.marked..pair + written.marked + 2;
     let byte = |pair: usize| {

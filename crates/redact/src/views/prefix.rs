@@ -1,4 +1,4 @@
-//! Lines that share a prefix: line numbers, diff signs, comment marks, container names, time stamps.
+//! Lines that share a prefix: line numbers, diff signs, comment marks, container names, timestamps.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -11,13 +11,13 @@ use crate::found::Layer;
 use crate::rules::pem::past_prefix;
 use crate::scan::Scan;
 
-/// A line ends in a run of at least this many token bytes.
+/// A line must end in a run of at least this many token bytes.
 const TAIL: usize = 16;
-/// A prefix has at most this many bytes.
+/// The maximum length of a prefix.
 const LONGEST: usize = 200;
 
-/// A view of each group of two lines or more that share a prefix and end in a token, and of each group around the kind
-/// of a Kubernetes Secret.
+/// Scans a view of each group of two or more lines that share a prefix and end in a token, and of each group
+/// around the kind of a Kubernetes Secret.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     documents(text, wanted, scan);
     let mut line = 0;
@@ -31,12 +31,12 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Gives the length of what stands before the token at the end of a line.
+/// Returns the length of the text before the token at the end of a line.
 fn prefix_of(text: &[u8], line: usize, end: usize) -> Option<usize> {
     let stop = end - run_back(text, end, BLANK, 8);
     let tail = run_back(text, stop, TOKEN, 400);
     let prefix = (stop - tail).checked_sub(line)?;
-    // A prefix ends in a blank or a sign; inside a word there is none.
+    // A prefix ends in a blank or a sign, never inside a word.
     let ends = is(before(text, line + prefix), BLANK)
         || matches!(
             before(text, line + prefix),
@@ -62,7 +62,7 @@ fn group(text: &[u8], line: usize, end: usize, prefix: usize, wanted: &mut Wante
     place
 }
 
-/// Goes over the lines that belong to a first one; gives where the next line begins.
+/// Visits the lines that share the prefix of a first one. Returns where the next line begins.
 fn walk(
     text: &[u8],
     line: usize,
@@ -91,18 +91,18 @@ fn walk(
     place
 }
 
-/// So many lines around the kind of a document are read, and so many bytes.
+/// The number of lines, and of bytes, that are read around the kind of a document.
 const LINES: usize = 400;
 const REACH: usize = 16 * 1024;
 
-/// A view of the lines around each `kind: Secret` that stands behind more than blanks and the sign of a diff.
+/// Scans a view of the lines around each `kind: Secret` with a prefix other than blanks and a diff sign.
 fn documents(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let mut done = 0;
     for place in memchr::memmem::find_iter(text, b"kind: Secret") {
         let line = line_start(text, place, LONGEST);
         let Some(shape) = shape_of(part(text, line..place)).filter(|_| place >= done) else { continue };
         let body = |line: usize| body_of(text, line, shape);
-        // Back to the first line of the group, and on to its last.
+        // First to the start of the group, then to its end.
         let mut lines = vec![line];
         let mut first = line;
         while first > 0 && lines.len() < LINES && line - first < REACH {
@@ -130,7 +130,7 @@ fn documents(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Puts the lines of a document into a view, each without the prefix and without the blanks that all have behind it.
+/// Scans the lines of a document without the prefix and the indentation that all of them share.
 fn document(text: &[u8], lines: &[usize], shape: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let bodies = || lines.iter().filter_map(|line| body_of(text, *line, shape));
     let blanks = |body: usize| run(text, body, BLANK, 80);
@@ -144,20 +144,20 @@ fn document(text: &[u8], lines: &[usize], shape: &[u8], wanted: &mut Wanted, sca
     scan.view(&view, wanted);
 }
 
-/// Gives a prefix without the blanks at its end, if it is more than blanks and the sign of a diff.
+/// Returns a prefix without the blanks at its end, unless it is only blanks and a diff sign.
 fn shape_of(prefix: &[u8]) -> Option<&[u8]> {
     let shape = part(prefix, 0..prefix.len() - run_back(prefix, prefix.len(), BLANK, prefix.len()));
     let plain = shape.is_empty() || matches!(shape, b"+" | b"-") || shape.contains(&b'"');
     (!plain && prefix.len() > shape.len() && prefix.len() < LONGEST).then_some(shape)
 }
 
-/// Gives where a line goes on behind the prefix.
+/// Returns where a line continues after the prefix.
 fn body_of(text: &[u8], line: usize, shape: &[u8]) -> Option<usize> {
     let body = past_prefix(text, line, shape);
     (body > line && (is(at(text, body), BLANK | LINE) || body >= text.len())).then_some(body)
 }
 
-/// Gives where the first `data:` stands, behind a prefix, whose kind may stand in what comes after the text.
+/// Returns where the first prefixed `data:` begins whose kind may follow after the text.
 pub(crate) fn document_open(text: &[u8]) -> Option<usize> {
     memchr::memmem::find_iter(text, b"ata:").find_map(|found| {
         let key = found - run_back(text, found, crate::bytes::ALPHA, 10);
@@ -178,7 +178,7 @@ pub(crate) fn document_open(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// Gives where the group begins that the text ends in, if one of its rows may be the beginning of more.
+/// Returns where the group at the end of the text begins, if one of its lines can continue.
 pub(crate) fn open(text: &[u8], begins: impl Fn(Range<usize>) -> bool) -> Option<usize> {
     let mut line = 0;
     while line < text.len() {

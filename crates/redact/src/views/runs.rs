@@ -1,4 +1,4 @@
-//! Runs of base64 and of hex digits that decode to text.
+//! Runs of base64 and hex digits that decode to text.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -13,21 +13,22 @@ use crate::found::Layer;
 use crate::proof::{base64, base64_value, hex_value};
 use crate::scan::Scan;
 
+// Shorter runs decode to less than the shortest secret, or are ordinary words.
 const LEAST: usize = 20;
 const LEAST_HEX: usize = 32;
-/// Lines of a wrapped run have this length.
+/// The lengths that the lines of a wrapped run can have.
 const WRAPPED: Range<usize> = 20..257;
-/// A start inside a run is tried after so many separators.
+/// The number of separators after which decoding is tried.
 const STARTS: usize = 6;
 
-/// A view of each run that decodes to text, or to something compressed.
+/// Scans a view of each run that decodes to text or compressed data.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     let mut place = 0;
     while let Some(start) = next_run(text, place) {
         let first = start + run(text, start, B64_ANY, text.len());
         let end = wrapped_end(text, start, first);
         if is_hex(text, start..first) {
-            // Digits and nothing else on lines of one width are one run.
+            // Lines of one width with only hex digits are one run.
             let until = if is_only_hex(text, start..first) { end } else { first };
             hex(text, start..until, wanted, scan);
         }
@@ -38,7 +39,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Finds the next run of 20 bytes or more, by looking at every twentieth byte first.
+/// Finds the next run of at least 20 bytes. Probes every twentieth byte first.
 fn next_run(text: &[u8], from: usize) -> Option<usize> {
     let mut probe = from + LEAST - 1;
     while probe < text.len() {
@@ -57,7 +58,7 @@ fn next_run(text: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Goes on over line ends as long as the lines are as long as the first.
+/// Continues over line ends while the lines are as long as the first.
 fn wrapped_end(text: &[u8], start: usize, first: usize) -> usize {
     let width = first - start;
     let mut end = first + run(text, first, EQUALS, 2);
@@ -73,7 +74,7 @@ fn wrapped_end(text: &[u8], start: usize, first: usize) -> usize {
         let next = next + run(text, next, BLANK, 40);
         let length = run(text, next, B64_ANY, width + 1);
         let pad = run(text, next + length, EQUALS, 2);
-        // A shorter last line belongs to the run unless it is a word with more behind it on the line.
+        // A shorter last line belongs to the run, unless more text follows on that line.
         let stop = at(text, next + length + pad);
         let ends = matches!(
             stop,
@@ -123,7 +124,7 @@ fn hex(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Gives the next two hex digits; a line end and blanks may stand before and between.
+/// Returns the next two hex digits. Line ends and blanks may be before and between them.
 fn next_pair(text: &[u8], from: usize, stop: usize) -> Option<Range<usize>> {
     let digit = |from: usize| (from..stop).find(|place| is(at(text, *place), HEX));
     let high = digit(from)?;
@@ -131,7 +132,7 @@ fn next_pair(text: &[u8], from: usize, stop: usize) -> Option<Range<usize>> {
     Some(high..low + 1)
 }
 
-/// Tells whether hex digits begin as something that is worth a look.
+/// Returns `true` if hex digits decode to something worth scanning.
 fn is_telling_hex(digits: &[u8]) -> bool {
     let mut head = Zeroizing::new([0; 24]);
     let mut count = 0;
@@ -153,15 +154,15 @@ fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan
     }
 }
 
-/// Gives where text in base64 begins in the first line of a run that ends at `end`.
+/// Returns where base64 text begins in the first line of a run that ends at `end`.
 fn first_start(text: &[u8], first: Range<usize>, end: usize) -> Option<usize> {
     let mut from = first.start;
-    // What stands before a separator may not belong to the encoded text: a path, a name.
+    // The part before a separator may not belong to the encoded text: a path or a name.
     for _ in 0..STARTS {
         if end.saturating_sub(from) < LEAST {
             return None;
         }
-        // Text in base64 has capitals; a path, a name or a hash in small letters has none.
+        // Base64 text has capitals; a path, a name or a lowercase hash has none.
         if part(text, from..from + 24).iter().any(|byte| is(*byte, UPPER)) {
             let tries = from..from + 4;
             let found = tries.into_iter().find(|at| tells(part(text, *at..(at + 32).min(first.end))));
@@ -174,7 +175,7 @@ fn first_start(text: &[u8], first: Range<usize>, end: usize) -> Option<usize> {
     None
 }
 
-/// Tells whether the run that a line ends in is text in base64 or hex that may go on in the next line.
+/// Returns `true` if the run at the end of a line is base64 or hex that can continue in the next line.
 pub(crate) fn goes_on(text: &[u8], tail: Range<usize>) -> bool {
     let width = run_back(text, tail.end, B64_ANY, tail.len());
     let first = tail.end - width..tail.end;
@@ -210,13 +211,14 @@ fn decode(text: &[u8], run_start: usize, start: usize, end: usize, wanted: &mut 
     };
     let bytes = rest.to_be_bytes();
     view.atom(from..end, bytes.get(1..count.max(1)).unwrap_or_default());
-    // A separator before the start belongs to what stands around the run.
+    // A separator before the start belongs to the text around the run.
     let whole_from = if before(text, start) == b'/' || start > run_start + 3 { start } else { run_start };
     view.whole(whole_from..end);
     scan.view(&view, wanted);
 }
 
-/// Tells whether base64 digits decode to something that is worth a look; gives up at the first byte that cannot be.
+/// Returns `true` if base64 digits decode to something worth scanning. Stops at the first byte that rules it
+/// out.
 fn tells(digits: &[u8]) -> bool {
     let mut head = Zeroizing::new([0; 24]);
     let mut count = 0;
@@ -225,7 +227,7 @@ fn tells(digits: &[u8]) -> bool {
         let bits = group.iter().fold(0_u32, |bits, digit| (bits << 6) | u32::from(base64_value(*digit)));
         for (slot, byte) in slots.iter_mut().zip(bits.to_be_bytes().iter().skip(1)) {
             *slot = *byte;
-            // What may follow in UTF-8, or a half of UTF-16, or the head of a compressed stream, may go on.
+            // A byte can continue UTF-8, be half of UTF-16, or begin a compressed stream.
             let fits = match *byte {
                 0x20..=0x7e | b'\n' | b'\r' | b'\t' | 0x1b | 0 => following == 0,
                 0x80..=0xbf if following > 0 => {
@@ -256,7 +258,7 @@ fn tells(digits: &[u8]) -> bool {
     count >= 12 && is_telling(head)
 }
 
-/// Tells whether the head of decoded bytes is text, text in UTF-16, or compressed.
+/// Returns `true` if decoded bytes begin like text, UTF-16, or compressed data.
 pub(super) fn is_telling(head: &[u8]) -> bool {
     inflate::is_compressed(head) || is_text(head) || is_utf16(head)
 }
@@ -267,7 +269,7 @@ fn is_text(head: &[u8]) -> bool {
         return false;
     }
     let ascii = head.iter().filter(|byte| **byte < 0x80).count();
-    // Bytes above ASCII pass only as UTF-8; the last character may be cut.
+    // Bytes outside ASCII count only as UTF-8, whose last character may be cut.
     ascii == head.len()
         || (ascii * 2 >= head.len()
             && core::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true))

@@ -6,33 +6,33 @@ use crate::bytes::{at, line_end, line_start, part, past_line_end};
 use crate::found::Layer;
 use crate::scan::Scan;
 
-/// A line is read so far.
+/// The maximum length of a line.
 const LINE: usize = 64 * 1024;
-/// What tells, in a line with something to strip, of a secret in the lines behind it; and so much of these is read.
+/// Marks in a stripped line of a secret in the following lines, and how much of these is read.
 const BLOCKS: &[&[u8]] = &[b"PRIVATE KEY", b"kind: Secret", b"\"kind\": \"Secret\"", b"stringData:"];
 const BLOCK: usize = 16 * 1024;
-/// A sequence that does not end within this is none.
+/// A longer sequence is not treated as one.
 const SEQUENCE: usize = 4096;
 
-/// What stands at an offset.
+/// The bytes at an offset.
 enum Piece {
-    /// So many bytes that show nothing.
+    /// Bytes that are not displayed.
     Nothing(usize),
-    /// So many bytes, a backspace last: the character before it is overstruck.
+    /// Bytes that end in a backspace, which overstrikes the character before.
     Back(usize),
-    /// So many bytes for one ASCII character.
+    /// Bytes that represent one ASCII character.
     Full(usize, u8),
     Plain,
 }
 
-/// One view of all lines that hold something to strip.
+/// Scans a view of all lines with something to strip.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     if let Some(view) = build(text) {
         scan.view(&view, wanted);
     }
 }
 
-/// The lines that hold something to strip, without it.
+/// Returns the lines with something to strip, without it.
 pub(crate) fn build(text: &[u8]) -> Option<View> {
     let mut view: Option<View> = None;
     let mut place = 0;
@@ -45,7 +45,7 @@ pub(crate) fn build(text: &[u8]) -> Option<View> {
         let from = view.bytes.len();
         lines(text, line, start, end, view);
         place = end.max(start + 1);
-        // A tool that colors what it searched for colors the first line of a block, and none of the others.
+        // A tool that highlights matches colors the first line of a block and no other.
         let told = part(&view.bytes, from..view.bytes.len());
         if BLOCKS.iter().any(|words| memchr::memmem::find(told, words).is_some()) {
             place = block(text, place, view);
@@ -54,7 +54,7 @@ pub(crate) fn build(text: &[u8]) -> Option<View> {
     view
 }
 
-/// Puts the lines of a block behind its first line into a view; gives where they end.
+/// Adds the following lines of a block to a view. Returns where they end.
 fn block(text: &[u8], from: usize, view: &mut View) -> usize {
     let mut place = from;
     while place < text.len() && place - from < BLOCK {
@@ -73,7 +73,7 @@ fn block(text: &[u8], from: usize, view: &mut View) -> usize {
     place
 }
 
-/// Gives the length of what stands at an offset and shows nothing; 0 where a byte is shown.
+/// Returns the length of the hidden bytes at an offset, or 0 if the byte is displayed.
 pub(crate) fn hidden(text: &[u8], place: usize) -> usize {
     match (is_trigger(at(text, place)) && place < text.len()).then(|| piece(text, place)) {
         Some(Piece::Nothing(length)) => length,
@@ -81,7 +81,7 @@ pub(crate) fn hidden(text: &[u8], place: usize) -> usize {
     }
 }
 
-/// Gives where a string sequence begins that may end in what comes after the text.
+/// Returns where a string sequence begins that can end after the text.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let from = text.len().saturating_sub(SEQUENCE + 2);
     memchr::memchr_iter(0x1b, part(text, from..text.len())).map(|place| from + place).find(|place| {
@@ -90,12 +90,12 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// Finds the next place with something to strip: 32 bytes at a time as long as they are plain ASCII.
+/// Finds the next offset with something to strip. Skips plain ASCII in chunks of 32 bytes.
 fn next(text: &[u8], from: usize) -> Option<usize> {
     let mut place = from;
     while place < text.len() {
         let chunk = part(text, place..place + 32);
-        // No branch in the loop: it becomes a few wide compares.
+        // Without a branch, so that the loop is vectorized.
         let odd = |byte: u8| u8::from(byte >= 0x80) | u8::from(byte < 9) | u8::from(byte == 0x1b);
         if chunk.iter().fold(0, |any, byte| any | odd(*byte)) != 0 {
             let found = chunk.iter().enumerate().find_map(|(ahead, byte)| {
@@ -131,7 +131,7 @@ fn lines(text: &[u8], line: usize, first: usize, end: usize, view: &mut View) {
             Piece::Nothing(length) => (length, None),
             Piece::Full(length, byte) => (length, Some(byte)),
             Piece::Back(length) => {
-                // The character before the backspace is not seen; nor is the backspace.
+                // Neither the backspace nor the character before it is displayed.
                 view.copy(text, from..place.saturating_sub(1).max(from));
                 place += length;
                 from = place;
@@ -148,7 +148,7 @@ fn lines(text: &[u8], line: usize, first: usize, end: usize, view: &mut View) {
     view.copy(text, from..end.max(from));
 }
 
-/// Tells what stands at an offset.
+/// Classifies the bytes at an offset.
 fn piece(text: &[u8], place: usize) -> Piece {
     let next = |ahead: usize| at(text, place + ahead);
     match (at(text, place), next(1), next(2)) {
@@ -177,7 +177,7 @@ fn piece(text: &[u8], place: usize) -> Piece {
     }
 }
 
-/// Gives the length of an escape sequence.
+/// Returns the length of an escape sequence.
 fn sequence(text: &[u8], place: usize) -> Option<usize> {
     let end = match at(text, place + 1) {
         b'[' => csi(text, place + 2)?,
@@ -189,13 +189,13 @@ fn sequence(text: &[u8], place: usize) -> Option<usize> {
     Some(end - place)
 }
 
-/// Gives the end of a control sequence whose parameters begin at an offset.
+/// Returns the end of a control sequence whose parameters begin at an offset.
 fn csi(text: &[u8], from: usize) -> Option<usize> {
     let inside = part(text, from..from + 64).iter().take_while(|byte| (0x20..0x40).contains(*byte)).count();
     (0x40..0x7f).contains(&at(text, from + inside)).then_some(from + inside + 1)
 }
 
-/// Gives the end of a string sequence: BEL or `ESC \`.
+/// Returns the end of a string sequence: after BEL or `ESC \`.
 fn string_end(text: &[u8], from: usize) -> Option<usize> {
     let inside = part(text, from..from + SEQUENCE);
     let place = memchr::memchr2(0x07, 0x1b, inside)?;

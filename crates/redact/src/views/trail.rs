@@ -1,25 +1,25 @@
-//! Where each byte of a view came from: a few bytes for each change of the way, so that a map is smaller than its text.
+//! A compact map from the bytes of a view to the raw bytes, so that a map is smaller than its text.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
 
-/// A place to begin reading is kept for each so many changes.
+/// A starting point for decoding is stored every so many changes.
 const EVERY: usize = 64;
 
-/// What a change begins with: its lowest two bits.
+/// The tag of a change: its lowest two bits.
 const SAME: usize = 0;
 const GAP: usize = 1;
 const PACE: usize = 2;
 const JUMP: usize = 3;
 
-/// Atoms, one behind the other in the view and in the raw text, all of one size.
+/// Consecutive atoms of one size, in the view and in the raw text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Walk {
-    /// Where the first begins, in the view and in the raw text.
+    /// The offset of the first atom, in the view and in the raw text.
     at: usize,
     raw: usize,
     count: usize,
-    /// Bytes of an atom, in the view and in the raw text.
+    /// The size of an atom, in the view and in the raw text.
     step: usize,
     raw_step: usize,
 }
@@ -33,7 +33,7 @@ impl Walk {
         self.raw + self.count * self.raw_step
     }
 
-    /// Gives the raw bytes of the atom that a byte of the view belongs to.
+    /// Returns the raw bytes of the atom that a byte of the view belongs to.
     fn group(&self, at: usize) -> Range<usize> {
         let index = (at.saturating_sub(self.at) / self.step.max(1)).min(self.count.saturating_sub(1));
         let start = self.raw + index * self.raw_step;
@@ -41,19 +41,19 @@ impl Walk {
     }
 }
 
-/// The way from a view back to the raw text.
+/// A map from a view to the raw text.
 #[derive(Debug, Default)]
 pub(crate) struct Trail {
-    /// The walks that are over: each as numbers of seven bits a byte.
+    /// The completed walks, as variable-length integers of seven bits per byte.
     changes: Vec<u8>,
     count: usize,
     marks: Vec<Mark>,
-    /// The walk that goes on.
+    /// The current walk.
     last: Walk,
     first: Option<usize>,
 }
 
-/// The view and raw offsets at which the change at a place begins.
+/// The view and raw offsets at which the change at a position begins.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     at: u32,
@@ -62,7 +62,7 @@ struct Mark {
 }
 
 impl Trail {
-    /// Notes that the next `step` bytes of the view, `count` times, came from `raw_step` bytes each.
+    /// Records that the next `count` groups of `step` view bytes each come from `raw_step` raw bytes.
     pub(crate) fn walk(&mut self, raw: usize, count: usize, step: usize, raw_step: usize) {
         self.first.get_or_insert(raw);
         let last = &mut self.last;
@@ -81,7 +81,7 @@ impl Trail {
         self.last = Walk { at: before.end_at(), raw, count, step, raw_step };
     }
 
-    /// Writes the walk that is over down.
+    /// Encodes the completed walk.
     fn put_last(&mut self) {
         let Walk { at, raw, count, step, raw_step } = self.last;
         if count > 0 && (step, raw_step) == (1, 1) {
@@ -107,17 +107,17 @@ impl Trail {
         self.changes.push(u8::try_from(number).unwrap_or(0));
     }
 
-    /// Gives the offset behind the last raw byte that was noted.
+    /// Returns the offset after the last recorded raw byte.
     pub(crate) const fn end(&self) -> usize {
         self.last.end_raw()
     }
 
-    /// Gives the raw bytes from the first to the last that were noted.
+    /// Returns the range of recorded raw bytes.
     pub(crate) fn source(&self) -> Option<Range<usize>> {
         self.first.map(|first| first..self.end())
     }
 
-    /// Gives the raw bytes that one byte of the view came from.
+    /// Returns the raw bytes that a byte of the view comes from.
     pub(crate) fn group(&self, at: usize) -> Option<Range<usize>> {
         self.first?;
         if at >= self.last.at {

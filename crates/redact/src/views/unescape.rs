@@ -1,4 +1,4 @@
-//! Escapes of JSON and C, of URLs, of HTML and of mail.
+//! Escapes of JSON and C, URLs, HTML and mail.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use super::{View, Wanted};
@@ -7,14 +7,14 @@ use crate::found::Layer;
 use crate::proof::hex_value;
 use crate::scan::Scan;
 
-/// A line is read so far.
+/// The maximum length of a line.
 const REACH: usize = 64 * 1024;
-/// Of a long line, so much before an escape and behind it is looked at: no rule reaches further.
+/// How much of a long line is scanned before and after an escape: no rule reaches further.
 const BEFORE: usize = 4 * 1024;
 const BEHIND: usize = 16 * 1024;
 
-/// One view of all lines with escapes; of a text that was not unescaped before, one of all lines with the escapes of
-/// mail, and one of the values of forms.
+/// Scans a view of all lines with escapes. For text that was not unescaped before, also a view of all lines
+/// with the escapes of mail, and one of form values.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     if let Some(view) = escapes(text) {
         scan.view(&view, wanted);
@@ -27,17 +27,17 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// The lines that hold escapes of JSON, C, URLs or HTML, undone.
+/// Returns the lines with escapes of JSON, C, URLs or HTML, undone.
 pub(crate) fn escapes(text: &[u8]) -> Option<View> {
     build(text, next, escape)
 }
 
-/// The lines that hold escapes of mail, undone.
+/// Returns the lines with escapes of mail, undone.
 pub(crate) fn mail(text: &[u8]) -> Option<View> {
     build(text, next_printable, printable)
 }
 
-/// Gives the first of the last lines whose ends are escaped: what comes after the text goes on with them.
+/// Returns where the last lines begin whose line ends are escaped, which later text continues.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let mut top = None;
     let mut end = text.len();
@@ -54,7 +54,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
 type Next = fn(&[u8], usize) -> Option<usize>;
 type Undo = fn(&[u8], usize) -> Option<Undone>;
 
-/// What an escape stands for: its length, and its bytes.
+/// The length of an escape, and the bytes that it represents.
 struct Undone {
     length: usize,
     bytes: [u8; 4],
@@ -91,7 +91,7 @@ fn build(text: &[u8], next: Next, undo: Undo) -> Option<View> {
     view
 }
 
-/// The values of forms, in which a blank is written as `+` and a sign as `%XX`, undone.
+/// Returns the form values with `+` for blanks and `%XX` for other bytes, undone.
 fn form(text: &[u8]) -> Option<View> {
     let mut view: Option<View> = None;
     let mut done = 0;
@@ -133,7 +133,7 @@ fn form(text: &[u8]) -> Option<View> {
     view
 }
 
-/// Undoes what stands from the first escape to the end of its line; gives where that is.
+/// Undoes the escapes from the first one to the end of its line. Returns where the line ends.
 fn undo_line(text: &[u8], line: usize, first: usize, next: Next, undo: Undo, view: &mut View) -> usize {
     let mut from = line;
     let mut place = first;
@@ -148,8 +148,8 @@ fn undo_line(text: &[u8], line: usize, first: usize, next: Next, undo: Undo, vie
             } else {
                 place += 1;
             }
-            // The next escape of this line, if there is one, at the speed of a search.
-            // The line end itself and the byte behind it may belong to one.
+            // Searches the next escape of this line with memchr. The line end and the byte after it can
+            // belong to one.
             let seen = past_line_end(text, stop).max(stop) + 1;
             match next(part(text, 0..seen.max(place)), place).filter(|found| *found < stop) {
                 Some(found) if found > place + BEHIND + BEFORE => {
@@ -162,7 +162,7 @@ fn undo_line(text: &[u8], line: usize, first: usize, next: Next, undo: Undo, vie
                 None => break,
             }
         }
-        // An escape may have taken the line end with it: then the line goes on.
+        // An escape can include the line end, and then the line continues.
         if place > stop {
             continue;
         }
@@ -302,7 +302,8 @@ fn next_printable(text: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// A line that ends in `=` after a byte of a word, is about as long as mail lines are, and is no line of base64.
+/// Returns `true` for a soft line end: `=` after a word on a line as long as mail lines, and not the padding
+/// of base64.
 fn soft(text: &[u8], place: usize) -> bool {
     if !is(at(text, place + 1), LINE) || !is(before(text, place), crate::bytes::TOKEN & !crate::bytes::EQUALS)
     {
@@ -312,9 +313,10 @@ fn soft(text: &[u8], place: usize) -> bool {
         return false;
     }
     let line = part(text, line_start(text, place, 100)..place);
-    // The padding at the end of a line of base64 is no soft line end.
+    // The padding at the end of a line of base64 is not a soft line end.
     let digits = run_back(text, place, crate::bytes::B64, 100);
-    // Nor is that of a run behind something else, but where mail wraps: there one digit in four is the third by chance.
+    // Nor is the padding after a prefix, except near the width of mail: there one length in four looks padded
+    // by chance.
     let padded = digits % 4 == 3 && (digits == line.len() || digits >= 16 && line.len() < 73);
     (60..=76).contains(&line.len()) && !padded
 }

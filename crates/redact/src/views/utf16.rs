@@ -1,4 +1,4 @@
-//! UTF-16 in either byte order, with or without a mark.
+//! UTF-16 in either byte order, with or without a byte order mark.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use core::ops::Range;
@@ -9,10 +9,10 @@ use crate::found::Layer;
 use crate::rules::Wide;
 use crate::scan::Scan;
 
-/// So many units with a NUL in the same half make a stretch.
+/// The minimum number of units with a NUL in the same half.
 const UNITS: usize = 8;
 
-/// A view of each stretch in which every other byte is NUL.
+/// Scans a view of each stretch in which every other byte is NUL.
 pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     for (range, order) in stretches(text) {
         let mut view = View::new(Layer::Utf16, range.len() / 2 + 64);
@@ -24,7 +24,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
     }
 }
 
-/// Gives the stretches of a text, and their order of bytes.
+/// Returns the stretches of UTF-16 in a text with their byte order.
 pub(crate) fn stretches(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Wide)> + '_ {
     let mut place = 0;
     core::iter::from_fn(move || {
@@ -47,7 +47,7 @@ pub(crate) fn stretches(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Wide
     })
 }
 
-/// Gives where the first NUL stands, or the byte before it, that is of no stretch: it may be the beginning of one.
+/// Returns the first NUL outside any stretch, or the byte before it, which can begin one.
 pub(crate) fn open(text: &[u8]) -> Option<usize> {
     let mut from = 0;
     let outside = |range: Range<usize>| {
@@ -62,7 +62,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
     outside(from..text.len())
 }
 
-/// Moves an offset behind a line end in a stretch to the border of its unit; none where the rest of it has not come.
+/// Moves an offset after a line end to the border of its unit. Returns `None` if half of the unit is missing.
 pub(crate) fn border(text: &[u8], offset: usize) -> Option<usize> {
     if offset == 0 || memchr::memchr(0, text).is_none() {
         return Some(offset);
@@ -74,7 +74,7 @@ pub(crate) fn border(text: &[u8], offset: usize) -> Option<usize> {
     }
 }
 
-/// Gives the length of the stretch of units from an offset on; other planes and scripts may stand in it.
+/// Returns the length of the stretch of units from an offset. It may contain other scripts.
 fn stretch(text: &[u8], start: usize, order: Wide) -> usize {
     let mut place = start;
     let mut end = start;
