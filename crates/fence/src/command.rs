@@ -5,12 +5,13 @@ use lexopt::prelude::{Long, Short, Value};
 use std::ffi::OsString;
 use std::io::Write;
 
+use crate::FenceError;
 use crate::config::FenceConfig;
-use crate::fence::Fence;
-use crate::render::{Format, escape};
+use crate::input::disk;
 use crate::report::FenceReport;
+use crate::report::render::{Format, escape};
+use crate::run::fence::Fence;
 use crate::run::{self, RunOptions};
-use crate::{FenceError, disk};
 
 const HELP: &str = "\
 Reports code that creates a capability outside its mint.
@@ -156,7 +157,7 @@ fn run_command(
 
 fn config(
     arguments: &Arguments,
-    found: &crate::workspace::DiskWorkspace,
+    found: &crate::input::workspace::DiskWorkspace,
     today: &str,
 ) -> Result<FenceConfig, FenceError> {
     let mut config = match &arguments.config {
@@ -251,7 +252,7 @@ fn list_cases(cases: &[crate::selftest::CaseResult], streams: &mut Streams<'_>) 
 
 /// Makes the report's paths relative to a directory other than the root.
 fn rebase(report: &mut FenceReport, root: &Utf8Path, base: &Utf8Path) {
-    let moved = |file: &str| crate::workspace::relative(base, &root.join(file)).to_string();
+    let moved = |file: &str| crate::input::workspace::relative(base, &root.join(file)).to_string();
     for finding in &mut report.findings {
         finding.site.file = moved(&finding.site.file);
         for via in &mut finding.via {

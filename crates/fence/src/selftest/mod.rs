@@ -8,7 +8,7 @@ mod plant;
 
 use crate::config::FenceConfig;
 use crate::report::{FenceReport, UndecidedReason};
-use crate::rule::DisabledRules;
+use crate::rules::DisabledRules;
 
 /// The result of one planted case.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub(crate) fn run(types: &[String], config: &FenceConfig, off: DisabledRules) ->
 #[cfg(test)]
 mod tests {
     use super::run;
-    use crate::rule::DisabledRules;
+    use crate::rules::DisabledRules;
     use crate::{FenceConfig, LintRule};
 
     fn config() -> FenceConfig {

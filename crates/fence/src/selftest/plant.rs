@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::CaseResult;
 use super::cases::{BUILD, CAPS, CASES, Case, DEFINITIONS, MANIFESTS, RACES};
 use crate::config::{AllowEntry, FenceConfig, RaceConfig, glob_with_stem};
+use crate::input::{DependencyKind, Manifest, PackageSpec, Sources};
 use crate::report::FenceReport;
-use crate::rule::DisabledRules;
+use crate::rules::DisabledRules;
 use crate::run::{self, RunOptions};
-use crate::sources::{DependencyKind, Manifest, PackageSpec, Sources};
 
 /// The names that one run of the cases uses.
 pub(super) struct CaseNames {

@@ -1,0 +1,332 @@
+//! The settings of a run.
+
+pub(crate) mod allow;
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+use crate::FenceError;
+use crate::LintRule;
+
+/// The settings of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FenceConfig {
+    /// Packages that define capability types.
+    pub capability_crates: Vec<String>,
+    /// The pattern of a capability type's name; `*` matches any text.
+    pub type_glob: String,
+    /// Names that match the pattern and are not capabilities.
+    pub exclude_types: Vec<String>,
+    /// The functions that may construct; empty means any function named `mint`.
+    pub chokepoint: Vec<String>,
+    /// The type whose value is needed to construct, inside the capability crates.
+    pub grant_type: Option<String>,
+    /// The functions that may call the mint.
+    pub mint_callers: Vec<String>,
+    /// Other functions with listed callers.
+    pub restricted: Vec<RestrictedFunction>,
+    /// Features of a capability crate that only tests may enable.
+    pub test_only_features: Vec<String>,
+    /// Attributes that mark a function as a test.
+    pub test_attributes: Vec<String>,
+    /// Words that may not occur in the name of a capability type's member.
+    pub forbidden_members: Vec<String>,
+    /// Further derives that rule F06 reports.
+    pub extra_derives: Vec<String>,
+    /// `true` if every dependent has to forbid unsafe code.
+    pub require_forbid_unsafe: bool,
+    /// The least number of source files. A run over fewer is undecided, since the path was probably wrong.
+    pub min_files: usize,
+    /// The type whose methods may report a race, for rule E01.
+    pub race: Option<RaceConfig>,
+    /// Known findings.
+    pub allow: Vec<AllowEntry>,
+    /// `true` if every member counts as a dependent.
+    pub assume_all_dependents: bool,
+    /// The day of the run as `YYYY-MM-DD`. Without it no allow expires.
+    pub today: Option<String>,
+    /// The file that the config comes from, for messages.
+    pub(crate) origin: String,
+    /// The lines of its keys.
+    pub(crate) lines: BTreeMap<String, u32>,
+}
+
+/// A function with listed callers.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RestrictedFunction {
+    /// The path of the function, starting with the crate's name in code.
+    pub path: String,
+    /// The modules and functions that may call it.
+    pub callers: Vec<String>,
+}
+
+/// The type whose methods may report a race.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct RaceConfig {
+    /// Packages that define the type.
+    pub crates: Vec<String>,
+    /// The type's name.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Methods whose result may report a race.
+    pub methods: Vec<String>,
+    /// Methods that count on every receiver, also of an unknown type.
+    #[serde(default)]
+    pub unique_methods: Vec<String>,
+    /// Names whose use shows that the code handles the race.
+    #[serde(default)]
+    pub names: Vec<String>,
+}
+
+/// A number of known findings, with a reason and an expiry date.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AllowEntry {
+    /// The code of the rule.
+    pub rule: String,
+    /// The file, relative to the workspace root.
+    pub path: String,
+    /// The item around the findings; `None` matches the whole file.
+    pub item: Option<String>,
+    /// The exact number of findings.
+    pub count: usize,
+    /// Why the findings are accepted.
+    pub reason: String,
+    /// The last valid day, `YYYY-MM-DD`.
+    pub expires: String,
+    /// Its line in the config.
+    #[serde(skip)]
+    pub(crate) line: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawConfig {
+    capability_crates: Option<Vec<String>>,
+    type_glob: Option<String>,
+    exclude_types: Option<Vec<String>>,
+    chokepoint: Option<Vec<String>>,
+    grant_type: Option<String>,
+    mint_callers: Option<Vec<String>>,
+    restricted: Option<Vec<RestrictedFunction>>,
+    test_only_features: Option<Vec<String>>,
+    test_attributes: Option<Vec<String>>,
+    forbidden_members: Option<Vec<String>>,
+    extra_derives: Option<Vec<String>>,
+    require_forbid_unsafe: Option<bool>,
+    min_files: Option<usize>,
+    race: Option<RaceConfig>,
+    allow: Option<Vec<toml::Spanned<AllowEntry>>>,
+}
+
+/// The capability crate that is used if the config names none.
+pub(crate) const DEFAULT_CRATE: &str = "plugward-capability";
+
+impl FenceConfig {
+    /// Creates the default config for these capability crates.
+    #[must_use]
+    pub fn for_crates(capability_crates: &[&str]) -> Self {
+        let owned = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        Self {
+            capability_crates: owned(capability_crates),
+            type_glob: "*Capability".to_owned(),
+            exclude_types: Vec::new(),
+            chokepoint: Vec::new(),
+            grant_type: None,
+            mint_callers: Vec::new(),
+            restricted: Vec::new(),
+            test_only_features: owned(&["test-util"]),
+            test_attributes: owned(&["tokio::test", "async_std::test", "rstest::rstest"]),
+            forbidden_members: owned(&["push"]),
+            extra_derives: Vec::new(),
+            require_forbid_unsafe: false,
+            min_files: 1,
+            race: None,
+            allow: Vec::new(),
+            assume_all_dependents: false,
+            today: None,
+            origin: "the defaults".to_owned(),
+            lines: BTreeMap::new(),
+        }
+    }
+
+    /// Parses a TOML text with the keys at top level.
+    ///
+    /// `origin` is the file name for messages.
+    ///
+    /// # Errors
+    /// `fence/config`: the text is not TOML, or a key is unknown, has the wrong type or an invalid value.
+    ///
+    /// # Examples
+    /// ```
+    /// let config = plugward_fence::FenceConfig::parse("capability-crates = [\"caps\"]", "fence.toml")?;
+    /// assert_eq!(config.capability_crates, ["caps"]);
+    /// assert_eq!(config.type_glob, "*Capability");
+    /// # Ok::<(), plugward_fence::FenceError>(())
+    /// ```
+    pub fn parse(text: &str, origin: &str) -> Result<Self, FenceError> {
+        let raw: RawConfig = toml::from_str(text).map_err(|error| fault(text, origin, 0, &error))?;
+        let line_of = |start: usize| crate::rules::manifest::line_at(text, start);
+        Self::from_raw(raw, origin, line_of)
+    }
+
+    /// Reads the table at `path` (keys from the outside in) of a manifest; `None` if the table does not
+    /// exist.
+    pub(crate) fn from_manifest(text: &str, origin: &str, path: &[&str]) -> Result<Option<Self>, FenceError> {
+        let document = toml::de::DeTable::parse(text).map_err(|error| fault(text, origin, 0, &error))?;
+        let Some(block) = crate::rules::manifest::dig(document.get_ref(), path) else { return Ok(None) };
+        let deserializer = toml::de::ValueDeserializer::from(block.clone());
+        let raw = RawConfig::deserialize(deserializer)
+            .map_err(|error| fault(text, origin, block.span().start, &error))?;
+        let line_of = |start: usize| crate::rules::manifest::line_at(text, start);
+        Self::from_raw(raw, origin, line_of).map(Some)
+    }
+
+    fn from_raw(raw: RawConfig, origin: &str, line_of: impl Fn(usize) -> u32) -> Result<Self, FenceError> {
+        let mut config = Self::for_crates(&[]);
+        origin.clone_into(&mut config.origin);
+        config.capability_crates = raw.capability_crates.unwrap_or_default();
+        let set = |slot: &mut Vec<String>, value: Option<Vec<String>>| {
+            if let Some(value) = value {
+                *slot = value;
+            }
+        };
+        set(&mut config.exclude_types, raw.exclude_types);
+        set(&mut config.chokepoint, raw.chokepoint);
+        set(&mut config.mint_callers, raw.mint_callers);
+        set(&mut config.test_only_features, raw.test_only_features);
+        set(&mut config.test_attributes, raw.test_attributes);
+        set(&mut config.forbidden_members, raw.forbidden_members);
+        set(&mut config.extra_derives, raw.extra_derives);
+        if let Some(glob) = raw.type_glob {
+            config.type_glob = glob;
+        }
+        config.grant_type = raw.grant_type;
+        config.restricted = raw.restricted.unwrap_or_default();
+        config.require_forbid_unsafe = raw.require_forbid_unsafe.unwrap_or(false);
+        config.min_files = raw.min_files.unwrap_or(1);
+        config.race = raw.race;
+        for allow in raw.allow.unwrap_or_default() {
+            let line = line_of(allow.span().start);
+            config.allow.push(AllowEntry { line, ..allow.into_inner() });
+        }
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Checks the values that can be judged without the workspace.
+    fn check(&self) -> Result<(), FenceError> {
+        let bad = |problem: String| Err(FenceError::config(self.origin.clone(), problem));
+        if !self.type_glob.contains('*') {
+            return bad(format!("`type-glob` is {:?}: expected a `*` for the varying part", self.type_glob));
+        }
+        for allow in &self.allow {
+            let place = format!("{}:{}", self.origin, allow.line);
+            let wrong = |problem: String| Err(FenceError::config(place.clone(), problem));
+            match LintRule::from_code(&allow.rule) {
+                None => return wrong(format!("`rule` is {:?}: expected F01 to F12 or E01", allow.rule)),
+                Some(LintRule::F13) => return wrong("F13 cannot be allowed".to_owned()),
+                Some(_) => {}
+            }
+            if !is_date(&allow.expires) {
+                return wrong(format!("`expires` is {:?}: expected YYYY-MM-DD", allow.expires));
+            }
+            if allow.reason.trim().is_empty() {
+                return wrong("`reason` is empty: expected why the findings are accepted".to_owned());
+            }
+            if allow.count == 0 {
+                return wrong("`count` is 0: expected at least 1".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if a type of this name in a capability crate is a capability.
+    pub(crate) fn is_capability(&self, name: &str) -> bool {
+        glob_with_stem(&self.type_glob, name) && !self.exclude_types.iter().any(|excluded| excluded == name)
+    }
+
+    /// Returns `true` if the function `name` of `home`, a module or type path, may construct.
+    pub(crate) fn is_chokepoint(&self, home: &str, name: &str) -> bool {
+        if self.chokepoint.is_empty() {
+            return name == "mint";
+        }
+        self.chokepoint.iter().any(|path| path.rsplit_once("::") == Some((home, name)))
+    }
+}
+
+fn fault(text: &str, origin: &str, start: usize, error: &toml::de::Error) -> FenceError {
+    let at = error.span().map_or(start, |span| span.start);
+    FenceError::config(format!("{origin}:{}", crate::rules::manifest::line_at(text, at)), error.message())
+}
+
+/// Returns `true` if a text is a valid date.
+pub(crate) fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return false };
+    let number = |part: &str, digits: usize| {
+        (part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit()))
+            .then(|| part.parse::<u32>().ok())
+            .flatten()
+    };
+    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        1..=12 => 31,
+        _ => return false,
+    };
+    (1..=days).contains(&day)
+}
+
+/// Matches a glob in which at least one `*` must match a character, so that `Capability` alone does not
+/// match.
+pub(crate) fn glob_with_stem(glob: &str, name: &str) -> bool {
+    let fixed = glob.chars().filter(|one| *one != '*').count();
+    name.chars().count() > fixed && glob_match(glob, name)
+}
+
+/// Matches a glob in which `*` matches any text.
+pub(crate) fn glob_match(glob: &str, name: &str) -> bool {
+    let mut parts = glob.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = rest.get(at.saturating_add(part.len())..).unwrap_or_default(),
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Returns the date of a number of seconds since 1970 in UTC, as `YYYY-MM-DD`.
+#[must_use]
+pub fn day_of(seconds: u64) -> String {
+    // Days count from 1 March of year 0, so that a leap day is the last day of its year.
+    let days = (seconds / 86_400).saturating_add(719_468);
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let leaps = (of_era / 1_460).saturating_add(of_era / 146_096);
+    let year_of_era = of_era.saturating_add(of_era / 36_524).saturating_sub(leaps) / 365;
+    let before =
+        year_of_era.saturating_mul(365).saturating_add(year_of_era / 4).saturating_sub(year_of_era / 100);
+    let of_year = of_era.saturating_sub(before);
+    let shifted = of_year.saturating_mul(5).saturating_add(2) / 153;
+    let day = of_year.saturating_sub(shifted.saturating_mul(153).saturating_add(2) / 5).saturating_add(1);
+    let month = if shifted < 10 { shifted.saturating_add(3) } else { shifted.saturating_sub(9) };
+    let year = year_of_era.saturating_add(era.saturating_mul(400)).saturating_add(u64::from(month <= 2));
+    format!("{year:04}-{month:02}-{day:02}")
+}

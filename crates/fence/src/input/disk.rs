@@ -1,0 +1,179 @@
+//! File system access and calls of cargo. No other module does either.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the fence reads a trusted workspace by path, and no plugin chooses a path"
+)]
+
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::BTreeSet;
+use std::io;
+use std::process::Command;
+
+use crate::FenceError;
+use crate::report::error::FenceErrorKind;
+
+/// Reads a file; `Ok(None)` if it does not exist.
+pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
+    let meta = match std::fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    if usize::try_from(meta.len()).map_or(true, |len| len > crate::syntax::parse::MAX_BYTES) {
+        let what = format!(
+            "the file has {} bytes, and the limit is {}",
+            meta.len(),
+            crate::syntax::parse::MAX_BYTES
+        );
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the length of a file, or 0 if it cannot be read.
+pub(crate) fn size(path: &Utf8Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |meta| meta.len())
+}
+
+/// Reads a text file that has to exist.
+pub(crate) fn read_text(path: &Utf8Path) -> Result<String, FenceError> {
+    let fault =
+        |problem: String| FenceError::new(FenceErrorKind::Manifest { path: path.to_string(), problem });
+    let bytes = read(path).map_err(|error| fault(error.to_string()))?;
+    let bytes = bytes.ok_or_else(|| fault("no such file".to_owned()))?;
+    String::from_utf8(bytes).map_err(|error| fault(error.to_string()))
+}
+
+/// Returns the absolute form of a path to an existing directory.
+pub(crate) fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, FenceError> {
+    let fault =
+        |problem: String| FenceError::new(FenceErrorKind::Manifest { path: path.to_string(), problem });
+    let full = std::path::absolute(path).map_err(|error| fault(error.to_string()))?;
+    let full = full.canonicalize().map_err(|error| fault(error.to_string()))?;
+    Utf8PathBuf::from_path_buf(full).map_err(|path| fault(format!("{} is not UTF-8", path.display())))
+}
+
+/// Returns the working directory.
+pub(crate) fn working_folder() -> Result<Utf8PathBuf, FenceError> {
+    let fault = |problem: String| FenceError::usage(format!("working directory: {problem}"));
+    let dir = std::env::current_dir().map_err(|error| fault(error.to_string()))?;
+    Utf8PathBuf::from_path_buf(dir).map_err(|path| fault(format!("{} is not UTF-8", path.display())))
+}
+
+/// Runs `cargo metadata` without dependencies and without network access.
+pub(crate) fn cargo_metadata(manifest: &Utf8Path) -> Result<Vec<u8>, FenceError> {
+    let fault = |problem: String| FenceError::new(FenceErrorKind::Metadata { problem });
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(manifest)
+        .output()
+        .map_err(|error| fault(format!("cannot start cargo: {error}")))?;
+    if !output.status.success() {
+        return Err(fault(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    Ok(output.stdout)
+}
+
+/// The contents of a directory: sources and manifests, by path relative to the root.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) sources: Vec<Utf8PathBuf>,
+    pub(crate) manifests: Vec<Utf8PathBuf>,
+    pub(crate) faults: Vec<String>,
+}
+
+/// Lists a directory recursively, without `.git` and the directories to skip. Each symlinked directory is
+/// listed
+/// once, so that a link to a parent directory ends the recursion.
+pub(crate) fn list(
+    root: &Utf8Path,
+    start: &Utf8Path,
+    skip: &BTreeSet<Utf8PathBuf>,
+    seen: &mut VisitedFiles,
+) -> Listing {
+    let mut listing = Listing::default();
+    let mut stack = vec![start.to_path_buf()];
+    while let Some(relative) = stack.pop() {
+        let full = root.join(&relative);
+        if skip.contains(&full) || !seen.first_time(&full) {
+            continue;
+        }
+        let entries = match full.read_dir_utf8() {
+            Ok(entries) => entries,
+            Err(error) => {
+                listing.faults.push(format!("cannot list {relative}: {error}"));
+                continue;
+            }
+        };
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    listing.faults.push(format!("cannot read an entry of {relative}: {error}"));
+                    continue;
+                }
+            };
+            one(&entry, &relative, &mut listing, &mut stack, seen);
+        }
+    }
+    listing.sources.sort();
+    listing.manifests.sort();
+    listing
+}
+
+fn one(
+    entry: &camino::Utf8DirEntry,
+    relative: &Utf8Path,
+    listing: &mut Listing,
+    stack: &mut Vec<Utf8PathBuf>,
+    seen: &mut VisitedFiles,
+) {
+    let name = entry.file_name();
+    let path = relative.join(name);
+    let Ok(mut kind) = entry.file_type() else { return };
+    let link = kind.is_symlink();
+    if link {
+        // A dangling symlink contains no code.
+        let Ok(meta) = std::fs::metadata(entry.path()) else { return };
+        kind = meta.file_type();
+    }
+    if kind.is_dir() {
+        if name != ".git" {
+            stack.push(path);
+        }
+    } else if name == "Cargo.toml" {
+        listing.manifests.push(path);
+    } else if entry.path().extension() == Some("rs") && (!link || seen.first_time(entry.path())) {
+        listing.sources.push(path);
+    }
+}
+
+/// Visited files and directories by device and inode.
+#[derive(Debug, Default)]
+pub(crate) struct VisitedFiles(BTreeSet<(u64, u64)>);
+
+impl VisitedFiles {
+    #[cfg(unix)]
+    fn first_time(&mut self, path: &Utf8Path) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata(path).map_or(true, |meta| self.0.insert((meta.dev(), meta.ino())))
+    }
+
+    #[cfg(not(unix))]
+    fn first_time(&mut self, path: &Utf8Path) -> bool {
+        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+        path.canonicalize().map_or(true, |full| {
+            let mut hasher = DefaultHasher::new();
+            full.hash(&mut hasher);
+            self.0.insert((0, hasher.finish()))
+        })
+    }
+}

@@ -1,0 +1,450 @@
+//! Reads a workspace on disk: `cargo metadata`, the manifests, and the source files of the packages.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use toml::de::{DeTable, DeValue};
+
+use crate::FenceError;
+use crate::UndecidedReason;
+use crate::config::FenceConfig;
+use crate::input::disk;
+use crate::input::{
+    Dependency, DependencyKind, FeatureResolver, Manifest, Package, Sources, Target, TargetKind,
+    conventional_targets,
+};
+use crate::report::error::FenceErrorKind;
+use crate::rules::manifest::dig;
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<MetaPackage>,
+    workspace_root: Utf8PathBuf,
+    target_directory: Utf8PathBuf,
+}
+
+#[derive(Deserialize)]
+struct MetaPackage {
+    name: String,
+    manifest_path: Utf8PathBuf,
+    edition: String,
+    targets: Vec<MetaTarget>,
+    dependencies: Vec<MetaDependency>,
+    features: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct MetaTarget {
+    name: String,
+    kind: Vec<String>,
+    src_path: Utf8PathBuf,
+}
+
+#[derive(Deserialize)]
+struct MetaDependency {
+    name: String,
+    rename: Option<String>,
+    kind: Option<String>,
+    path: Option<Utf8PathBuf>,
+    features: Vec<String>,
+}
+
+/// A workspace whose config is not read yet.
+pub(crate) struct DiskWorkspace {
+    pub(crate) root: Utf8PathBuf,
+    pub(crate) root_manifest: Manifest,
+    metadata: Metadata,
+}
+
+/// Asks cargo which workspace a directory or manifest belongs to.
+pub(crate) fn find(path: &Utf8Path) -> Result<DiskWorkspace, FenceError> {
+    let manifest =
+        if path.extension() == Some("toml") { path.to_path_buf() } else { path.join("Cargo.toml") };
+    let output = disk::cargo_metadata(&manifest)?;
+    let metadata: Metadata = serde_json::from_slice(&output)
+        .map_err(|error| FenceError::new(FenceErrorKind::Metadata { problem: error.to_string() }))?;
+    let root = metadata.workspace_root.clone();
+    let text = disk::read_text(&root.join("Cargo.toml"))?;
+    let root_manifest = Manifest { path: Utf8PathBuf::from("Cargo.toml"), text };
+    Ok(DiskWorkspace { root, root_manifest, metadata })
+}
+
+impl DiskWorkspace {
+    /// Reads the config from the root manifest; without one, returns the defaults.
+    pub(crate) fn config(&self) -> Result<FenceConfig, FenceError> {
+        let text = &self.root_manifest.text;
+        for path in [["workspace", "metadata", "plugward-fence"], ["package", "metadata", "plugward-fence"]] {
+            if let Some(config) = FenceConfig::from_manifest(text, "Cargo.toml", &path)? {
+                return Ok(self.with_default_crate(config));
+            }
+        }
+        Ok(self.with_default_crate(FenceConfig::for_crates(&[])))
+    }
+
+    /// Adds the default capability crate to a config that names none, if it is a member.
+    pub(crate) fn with_default_crate(&self, mut config: FenceConfig) -> FenceConfig {
+        let known = |name: &str| self.metadata.packages.iter().any(|package| package.name == name);
+        if config.capability_crates.is_empty() && known(crate::config::DEFAULT_CRATE) {
+            config.capability_crates.push(crate::config::DEFAULT_CRATE.to_owned());
+        }
+        config
+    }
+
+    /// Lists the packages and files to read. No source file is opened yet.
+    pub(crate) fn sources(self, config: &FenceConfig) -> Sources<'static> {
+        let mut faults = Vec::new();
+        let mut skipped = Vec::new();
+        let root = self.root.clone();
+        let mut packages: Vec<Package> =
+            self.metadata.packages.iter().map(|package| member(&root, package)).collect();
+        packages.sort_by(|a, b| a.dir.cmp(&b.dir));
+        let skip = BTreeSet::from([self.metadata.target_directory.clone()]);
+        let mut seen = disk::VisitedFiles::default();
+        let mut listing = disk::list(&root, Utf8Path::new(""), &skip, &mut seen);
+        for package in packages.iter().filter(|package| package.dir.starts_with("..")) {
+            let more = disk::list(&root, &package.dir, &skip, &mut seen);
+            listing.sources.extend(more.sources);
+            listing.manifests.extend(more.manifests);
+            listing.faults.extend(more.faults);
+        }
+        faults
+            .extend(listing.faults.iter().map(|fault| UndecidedReason::new("fence/no-files", fault.clone())));
+        let mut manifests = Vec::new();
+        for package in &packages {
+            let path = package.dir.join("Cargo.toml");
+            match disk::read_text(&root.join(&path)) {
+                Ok(text) => manifests.push(Some(Manifest { path, text })),
+                Err(error) => {
+                    faults.push(UndecidedReason::new("fence/manifest", error.to_string()));
+                    manifests.push(None);
+                }
+            }
+        }
+        self.nested(&mut packages, &mut manifests, &listing, config, &mut skipped);
+        assign(&mut packages, &listing.sources);
+        for (package, manifest) in packages.iter_mut().zip(&manifests) {
+            if let Some(manifest) = manifest {
+                package.forbids_unsafe =
+                    forbids_unsafe(manifest, (package.member).then_some(&self.root_manifest));
+            }
+        }
+        let lock = disk::read_text(&root.join("Cargo.lock"))
+            .ok()
+            .map(|text| Manifest { path: Utf8PathBuf::from("Cargo.lock"), text });
+        let cargo_config = cargo_configs(&root, &packages);
+        let resolver = resolver(&self.root_manifest.text);
+        Sources {
+            packages,
+            sizer: {
+                let root = root.clone();
+                Box::new(move |path| disk::size(&root.join(path)))
+            },
+            reader: Box::new(move |path| disk::read(&root.join(path))),
+            root: Some(self.root_manifest),
+            manifests,
+            lock,
+            cargo_config,
+            resolver,
+            skipped,
+            faults,
+        }
+    }
+
+    /// Adds packages in the workspace directory that are not members but depend on a capability crate.
+    fn nested(
+        &self,
+        packages: &mut Vec<Package>,
+        manifests: &mut Vec<Option<Manifest>>,
+        listing: &disk::Listing,
+        config: &FenceConfig,
+        skipped: &mut Vec<String>,
+    ) {
+        let names: BTreeSet<&str> = config
+            .capability_crates
+            .iter()
+            .chain(config.race.iter().flat_map(|race| &race.crates))
+            .map(String::as_str)
+            .collect();
+        for path in &listing.manifests {
+            let dir = path.parent().map(Utf8Path::to_path_buf).unwrap_or_default();
+            if packages.iter().any(|package| package.dir == dir) || dir.as_str().is_empty() {
+                continue;
+            }
+            let Ok(text) = disk::read_text(&self.root.join(path)) else {
+                skipped.push(format!("package at {dir}: cannot read its manifest"));
+                continue;
+            };
+            let Ok(document) = DeTable::parse(&text) else {
+                skipped.push(format!("package at {dir}: its manifest is not TOML"));
+                continue;
+            };
+            match nested_package(document.get_ref(), &dir, &names) {
+                NestedPackage::Sees(mut package) => {
+                    let below: Vec<Utf8PathBuf> =
+                        listing.sources.iter().filter(|file| file.starts_with(&dir)).cloned().collect();
+                    let mut targets = conventional_targets(&package.name, &dir, &below);
+                    targets.retain(|target| !package.targets.iter().any(|own| own.root == target.root));
+                    package.targets.extend(targets);
+                    packages.push(*package);
+                    manifests.push(Some(Manifest { path: path.clone(), text: text.clone() }));
+                }
+                NestedPackage::SeesNone(name) => {
+                    skipped.push(format!(
+                        "package {name} at {dir} is not a member and does not depend on a checked crate"
+                    ));
+                    // The package is kept without targets, so that its files are not assigned to the package
+                    // around it.
+                    packages.push(hollow(&name, dir));
+                    manifests.push(None);
+                }
+                NestedPackage::NoPackage => {}
+            }
+        }
+    }
+}
+
+enum NestedPackage {
+    Sees(Box<Package>),
+    SeesNone(String),
+    /// A workspace root without a package.
+    NoPackage,
+}
+
+fn hollow(name: &str, dir: Utf8PathBuf) -> Package {
+    Package {
+        name: format!("{name} (not a member)"),
+        dir,
+        edition_2015: false,
+        targets: Vec::new(),
+        dependencies: Vec::new(),
+        features: BTreeMap::new(),
+        member: false,
+        forbids_unsafe: false,
+        files: Vec::new(),
+    }
+}
+
+fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -> NestedPackage {
+    let text = |path: &[&str]| dig(table, path).and_then(|value| value.get_ref().as_str().map(str::to_owned));
+    let Some(name) = text(&["package", "name"]) else { return NestedPackage::NoPackage };
+    let mut dependencies = Vec::new();
+    let mut sections = vec![table];
+    if let Some(targets) = dig(table, &["target"]).and_then(|value| value.get_ref().as_table()) {
+        sections.extend(targets.values().filter_map(|value| value.get_ref().as_table()));
+    }
+    for section in sections {
+        for (key, kind) in [
+            ("dependencies", DependencyKind::Normal),
+            ("dev-dependencies", DependencyKind::Dev),
+            ("build-dependencies", DependencyKind::Build),
+        ] {
+            let listed = dig(section, &[key]).and_then(|value| value.get_ref().as_table());
+            for (key, value) in listed.into_iter().flatten() {
+                dependencies.push(nested_dependency(key.get_ref(), value.get_ref(), kind, dir));
+            }
+        }
+    }
+    let sees = dependencies.iter().any(|dependency| names.contains(dependency.package.as_str()));
+    if !sees {
+        return NestedPackage::SeesNone(name);
+    }
+    let mut targets = Vec::new();
+    if let Some(path) = text(&["lib", "path"]) {
+        let lib = text(&["lib", "name"]).unwrap_or_else(|| name.clone());
+        targets.push(Target {
+            name: lib,
+            kind: TargetKind::Lib,
+            root: crate::names::modules::normal(&dir.join(path)),
+        });
+    }
+    for (key, kind) in
+        [("bin", TargetKind::Bin), ("example", TargetKind::Example), ("bench", TargetKind::Bench)]
+    {
+        let listed = dig(table, &[key]).and_then(|value| value.get_ref().as_array());
+        for entry in listed.into_iter().flatten() {
+            let Some(entry) = entry.get_ref().as_table() else { continue };
+            let text = |key: &str| dig(entry, &[key]).and_then(|value| value.get_ref().as_str());
+            if let (Some(name), Some(path)) = (text("name"), text("path")) {
+                let root = crate::names::modules::normal(&dir.join(path));
+                targets.push(Target { name: name.to_owned(), kind, root });
+            }
+        }
+    }
+    NestedPackage::Sees(Box::new(Package {
+        edition_2015: text(&["package", "edition"]).is_none_or(|edition| edition == "2015")
+            && dig(table, &["package", "edition"]).is_none(),
+        name,
+        dir: dir.to_path_buf(),
+        targets,
+        dependencies,
+        features: BTreeMap::new(),
+        member: false,
+        forbids_unsafe: false,
+        files: Vec::new(),
+    }))
+}
+
+fn nested_dependency(key: &str, value: &DeValue<'_>, kind: DependencyKind, dir: &Utf8Path) -> Dependency {
+    let text = |name: &str| {
+        value.as_table().and_then(|table| dig(table, &[name])).and_then(|value| value.get_ref().as_str())
+    };
+    let package = text("package");
+    Dependency {
+        package: package.unwrap_or(key).to_owned(),
+        rename: package.map(|_| key.to_owned()),
+        kind,
+        path: text("path").map(|path| crate::names::modules::normal(&dir.join(path))),
+        features: Vec::new(),
+    }
+}
+
+fn member(root: &Utf8Path, package: &MetaPackage) -> Package {
+    let dir = package.manifest_path.parent().map_or_else(Utf8PathBuf::new, |dir| relative(root, dir));
+    let targets = package
+        .targets
+        .iter()
+        .map(|target| Target {
+            name: target.name.clone(),
+            kind: kind_of(&target.kind),
+            root: relative(root, &target.src_path),
+        })
+        .collect();
+    let dependencies = package
+        .dependencies
+        .iter()
+        .map(|dependency| Dependency {
+            package: dependency.name.clone(),
+            rename: dependency.rename.clone(),
+            kind: match dependency.kind.as_deref() {
+                Some("dev") => DependencyKind::Dev,
+                Some("build") => DependencyKind::Build,
+                _ => DependencyKind::Normal,
+            },
+            path: dependency.path.as_ref().map(|path| relative(root, path)),
+            features: dependency.features.clone(),
+        })
+        .collect();
+    Package {
+        name: package.name.clone(),
+        dir,
+        edition_2015: package.edition == "2015",
+        targets,
+        dependencies,
+        features: package.features.clone(),
+        member: true,
+        forbids_unsafe: false,
+        files: Vec::new(),
+    }
+}
+
+fn kind_of(kinds: &[String]) -> TargetKind {
+    let has = |wanted: &str| kinds.iter().any(|kind| kind == wanted);
+    if has("custom-build") {
+        TargetKind::Build
+    } else if has("proc-macro") {
+        TargetKind::ProcMacro
+    } else if has("bin") {
+        TargetKind::Bin
+    } else if has("example") {
+        TargetKind::Example
+    } else if has("test") {
+        TargetKind::Test
+    } else if has("bench") {
+        TargetKind::Bench
+    } else {
+        TargetKind::Lib
+    }
+}
+
+/// Returns a path relative to the root, with `..` if it is outside.
+pub(crate) fn relative(root: &Utf8Path, path: &Utf8Path) -> Utf8PathBuf {
+    let path = crate::names::modules::normal(path);
+    if let Ok(inside) = path.strip_prefix(root) {
+        return inside.to_path_buf();
+    }
+    let mut up = Utf8PathBuf::new();
+    for base in root.ancestors().skip(1) {
+        up.push("..");
+        if let Ok(rest) = path.strip_prefix(base) {
+            return up.join(rest);
+        }
+    }
+    path
+}
+
+/// Assigns each file to the package with the deepest directory that contains it.
+fn assign(packages: &mut [Package], files: &[Utf8PathBuf]) {
+    let dirs: BTreeMap<Utf8PathBuf, usize> =
+        packages.iter().enumerate().map(|(index, package)| (package.dir.clone(), index)).collect();
+    for file in files {
+        let owner = file.ancestors().skip(1).find_map(|dir| dirs.get(dir));
+        if let Some(package) = owner.and_then(|owner| packages.get_mut(*owner)) {
+            package.files.push(file.clone());
+        }
+    }
+    // A target's root belongs to its package, also outside the directory and under another extension.
+    for package in packages.iter_mut() {
+        let roots: Vec<Utf8PathBuf> = package.targets.iter().map(|target| target.root.clone()).collect();
+        for root in roots {
+            if !package.files.contains(&root) {
+                package.files.push(root);
+            }
+        }
+    }
+}
+
+fn forbids_unsafe(manifest: &Manifest, root: Option<&Manifest>) -> bool {
+    let forbidden = |text: &str, path: &[&str]| {
+        DeTable::parse(text).ok().and_then(|document| {
+            let value = dig(document.get_ref(), path)?;
+            let level = match value.get_ref() {
+                DeValue::Table(table) => dig(table, &["level"])?.get_ref().as_str()?.to_owned(),
+                other => other.as_str()?.to_owned(),
+            };
+            Some(level == "forbid")
+        })
+    };
+    if let Some(answer) = forbidden(&manifest.text, &["lints", "rust", "unsafe_code"]) {
+        return answer;
+    }
+    let inherits = DeTable::parse(&manifest.text).ok().and_then(|document| {
+        dig(document.get_ref(), &["lints", "workspace"]).and_then(|value| value.get_ref().as_bool())
+    });
+    inherits == Some(true)
+        && root.and_then(|root| forbidden(&root.text, &["workspace", "lints", "rust", "unsafe_code"]))
+            == Some(true)
+}
+
+/// Reads cargo's config files at the root, in the packages' directories, and in the directories between.
+fn cargo_configs(root: &Utf8Path, packages: &[Package]) -> Vec<Manifest> {
+    let mut dirs: BTreeSet<Utf8PathBuf> = BTreeSet::from([Utf8PathBuf::new()]);
+    for package in packages {
+        dirs.extend(package.dir.ancestors().map(Utf8Path::to_path_buf));
+    }
+    let mut found = Vec::new();
+    for dir in dirs {
+        for name in [".cargo/config.toml", ".cargo/config"] {
+            let path = dir.join(name);
+            if let Ok(text) = disk::read_text(&root.join(&path)) {
+                found.push(Manifest { path, text });
+            }
+        }
+    }
+    found
+}
+
+/// Returns how the workspace's resolver treats features of dev-dependencies.
+///
+/// Resolver 1 enables them in every build.
+fn resolver(root: &str) -> FeatureResolver {
+    let Ok(document) = DeTable::parse(root) else { return FeatureResolver::Keeps };
+    let text = |path: &[&str]| {
+        dig(document.get_ref(), path).and_then(|value| value.get_ref().as_str().map(str::to_owned))
+    };
+    let first = match text(&["workspace", "resolver"]).or_else(|| text(&["package", "resolver"])) {
+        Some(resolver) => resolver == "1",
+        // A virtual workspace without `resolver` uses version 1, whatever the edition of its members.
+        None => text(&["package", "edition"]).is_none_or(|edition| edition == "2015" || edition == "2018"),
+    };
+    if first { FeatureResolver::Unifies } else { FeatureResolver::Keeps }
+}

@@ -1,0 +1,292 @@
+//! The report as text for people, editors and machines.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use serde_json::{Value, json};
+
+use crate::report::{FenceReport, LintFinding};
+use crate::rules::BLIND_SPOTS;
+
+/// Appends formatted text to a `String`, which cannot fail.
+macro_rules! write_to {
+    ($out:ident, $($text:tt)*) => { $out.push_str(&format_args!($($text)*).to_string()) };
+}
+
+/// Appends formatted text and a newline.
+macro_rules! writeln_to {
+    ($out:ident, $($text:tt)*) => {{ write_to!($out, $($text)*); $out.push('\n'); }};
+}
+
+/// The output format of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a program that lists the formats should fail to compile when one is added"
+)]
+pub enum Format {
+    /// Like rustc: the marked source line, a note and a help.
+    Text,
+    /// `path:line:col: F01 message`.
+    Short,
+    /// One JSON object per line. The last one is `{"summary":…}`.
+    Json,
+    /// Annotations in GitHub's workflow logs.
+    Github,
+    /// SARIF 2.1.0.
+    Sarif,
+}
+
+impl Format {
+    /// Every format with its name on the command line.
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("text", Self::Text),
+        ("short", Self::Short),
+        ("json", Self::Json),
+        ("github", Self::Github),
+        ("sarif", Self::Sarif),
+    ];
+
+    /// Returns the format with a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, format)| format)
+    }
+}
+
+impl FenceReport {
+    /// Renders the findings, each followed by a newline.
+    #[must_use]
+    pub fn render(&self, format: Format) -> String {
+        match format {
+            Format::Text => self.text(),
+            Format::Short => self.short(),
+            Format::Json => self.json(),
+            Format::Github => self.github(),
+            Format::Sarif => crate::report::sarif::render(self),
+        }
+    }
+
+    fn text(&self) -> String {
+        let renderer = Renderer::plain();
+        let mut out = String::new();
+        for finding in self.findings() {
+            let line = self
+                .excerpts
+                .get(&finding.site.file)
+                .and_then(|lines| lines.get(&finding.site.line))
+                .map_or("", String::as_str);
+            out.push_str(&self.one(&renderer, finding, line));
+            out.push_str("\n\n");
+        }
+        for undecided in self.undecided() {
+            writeln_to!(
+                out,
+                "error[{}]: {}\n  = help: {}\n",
+                undecided.code,
+                undecided.message,
+                help(undecided.code)
+            );
+        }
+        out
+    }
+
+    fn one(&self, renderer: &Renderer, finding: &LintFinding, line: &str) -> String {
+        let shown = escape(line);
+        let span = marked(line, finding);
+        let title = Level::ERROR.primary_title(finding.message.as_str()).id(finding.rule.code());
+        let file = escape(&finding.site.file);
+        let mut group = title.element(
+            Snippet::source(shown.as_str())
+                .line_start(usize::try_from(finding.site.line).unwrap_or(1))
+                .path(file.as_str())
+                .annotation(AnnotationKind::Primary.span(span).label(finding.rule.name())),
+        );
+        let note = self.note(finding);
+        group = group.element(Level::NOTE.message(note.as_str()));
+        renderer.render(&[group.element(Level::HELP.message(finding.rule.help()))])
+    }
+
+    #[expect(clippy::unused_self, reason = "a method for symmetry with the other parts of the text format")]
+    fn note(&self, finding: &LintFinding) -> String {
+        let mut note = format!("route `{}`", finding.route);
+        if !finding.item.is_empty() {
+            write_to!(note, ", in `{}`", escape(&finding.item));
+        }
+        for via in &finding.via {
+            write_to!(note, ", included at {}:{}:{}", escape(&via.file), via.line, via.column);
+        }
+        note
+    }
+
+    fn short(&self) -> String {
+        let mut out = String::new();
+        for finding in self.findings() {
+            let site = &finding.site;
+            writeln_to!(
+                out,
+                "{}:{}:{}: {} {}",
+                escape(&site.file),
+                site.line,
+                site.column,
+                finding.rule,
+                finding.message
+            );
+        }
+        for undecided in self.undecided() {
+            writeln_to!(out, "error: {} {}", undecided.code, escape(&undecided.message));
+        }
+        out
+    }
+
+    fn json(&self) -> String {
+        let mut out = String::new();
+        for finding in self.findings() {
+            let via: Vec<Value> = finding
+                .via
+                .iter()
+                .map(|via| json!({"file": via.file, "line": via.line, "column": via.column}))
+                .collect();
+            let object = json!({
+                "rule": finding.rule.code(),
+                "route": finding.route,
+                "type": finding.ty,
+                "file": finding.site.file,
+                "line": finding.site.line,
+                "column": finding.site.column,
+                "end_line": finding.end_line,
+                "end_column": finding.end_column,
+                "item": finding.item,
+                "message": finding.message,
+                "help": finding.rule.help(),
+                "via": via,
+            });
+            writeln_to!(out, "{object}");
+        }
+        writeln_to!(out, "{}", json!({"summary": self.summary_value()}));
+        out
+    }
+
+    fn summary_value(&self) -> Value {
+        let summary = self.summary();
+        let off: Vec<Value> =
+            summary.off.iter().map(|(rule, why)| json!({"rule": rule.code(), "why": why})).collect();
+        let undecided: Vec<Value> = self
+            .undecided()
+            .iter()
+            .map(|one| json!({"code": one.code, "message": one.message, "help": help(one.code)}))
+            .collect();
+        let blind: Vec<&str> = BLIND_SPOTS.iter().map(|(code, _)| *code).collect();
+        json!({
+            "files": summary.files,
+            "parsed": summary.parsed,
+            "unparsed": summary.unparsed,
+            "not_scanned": summary.not_scanned,
+            "types": summary.types,
+            "constructors": summary.constructors,
+            "off": off,
+            "allowed": summary.allowed,
+            "blind_spots": blind,
+            "self_test": {"held": summary.self_test.0, "of": summary.self_test.1},
+            "findings": self.findings().len(),
+            "undecided": undecided,
+            "exit": self.exit_code(),
+        })
+    }
+
+    fn github(&self) -> String {
+        let mut out = String::new();
+        for finding in self.findings() {
+            let site = &finding.site;
+            writeln_to!(
+                out,
+                "::error file={},line={},col={},endLine={},endColumn={},title={}::{}",
+                property(&site.file),
+                site.line,
+                site.column,
+                finding.end_line,
+                finding.end_column,
+                finding.rule,
+                data(&format!("{} (help: {})", finding.message, finding.rule.help()))
+            );
+        }
+        for undecided in self.undecided() {
+            writeln_to!(out, "::error title={}::{}", property(undecided.code), data(&undecided.message));
+        }
+        out
+    }
+
+    /// Returns the summary line that every run prints last.
+    #[must_use]
+    pub fn summary_line(&self) -> String {
+        let summary = self.summary();
+        let off = if summary.off.is_empty() {
+            "none".to_owned()
+        } else {
+            let list: Vec<String> = summary.off.iter().map(|(rule, why)| format!("{rule} ({why})")).collect();
+            list.join(", ")
+        };
+        let blind: Vec<&str> = BLIND_SPOTS.iter().map(|(code, _)| *code).collect();
+        let mut line = format!(
+            "plugward-fence: {} files seen, {} parsed, {} not parsed; {} not scanned; {} types; {} constructors; \
+             rules off: {off}; {} allowed; blind spots {}; self-test {}/{}; {} findings",
+            summary.files,
+            summary.parsed,
+            summary.unparsed,
+            summary.not_scanned.len(),
+            summary.types.len(),
+            summary.constructors.len(),
+            summary.allowed,
+            blind.join(" "),
+            summary.self_test.0,
+            summary.self_test.1,
+            self.findings().len(),
+        );
+        if !self.undecided().is_empty() {
+            write_to!(line, "; {} not decided", self.undecided().len());
+        }
+        line
+    }
+}
+
+fn help(code: &str) -> &'static str {
+    crate::CODES.iter().find(|(known, _)| *known == code).map_or("", |(_, help)| help)
+}
+
+/// Escapes control and formatting characters, so that names in scanned code cannot control a terminal.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for one in text.chars() {
+        if one == '\t' {
+            out.push(one);
+        } else if one.is_control() || is_hidden(one) {
+            out.extend(one.escape_unicode());
+        } else {
+            out.push(one);
+        }
+    }
+    out
+}
+
+const fn is_hidden(one: char) -> bool {
+    matches!(one, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Returns the byte range of the finding in the escaped line.
+fn marked(line: &str, finding: &LintFinding) -> std::ops::Range<usize> {
+    let column = |column: u32| usize::try_from(column.saturating_sub(1)).unwrap_or(0);
+    let at = |column: usize| escape(&line.chars().take(column).collect::<String>()).len();
+    let start = at(column(finding.site.column));
+    let end = if finding.end_line == finding.site.line {
+        at(column(finding.end_column))
+    } else {
+        escape(line).len()
+    };
+    start..end.max(start)
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

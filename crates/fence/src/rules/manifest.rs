@@ -1,0 +1,365 @@
+//! F11: settings in manifests, the lockfile and cargo's config that change the capability crate.
+
+use std::collections::BTreeSet;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::LintRule;
+use crate::UndecidedReason;
+use crate::config::FenceConfig;
+use crate::input::{DependencyKind, FeatureResolver, Manifest, Package, Sources};
+use crate::names::modules::World;
+use crate::report::{LintFinding, Site};
+
+/// Returns the line of a byte offset, from 1.
+pub(crate) fn line_at(text: &str, offset: usize) -> u32 {
+    let before = text.as_bytes().get(..offset).unwrap_or_default();
+    let lines = before.split(|byte| *byte == b'\n').count().saturating_sub(1);
+    u32::try_from(lines).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// Returns the value at a path of keys.
+pub(crate) fn dig<'t, 'i>(table: &'t DeTable<'i>, path: &[&str]) -> Option<&'t Spanned<DeValue<'i>>> {
+    let (first, rest) = path.split_first()?;
+    let value = get(table, first)?.1;
+    if rest.is_empty() { Some(value) } else { dig(value.get_ref().as_table()?, rest) }
+}
+
+/// Returns a key with its span, and its value.
+fn get<'t, 'i>(
+    table: &'t DeTable<'i>,
+    key: &str,
+) -> Option<(std::ops::Range<usize>, &'t Spanned<DeValue<'i>>)> {
+    table.iter().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (name.span(), value))
+}
+
+struct ManifestChecker<'a> {
+    config: &'a FenceConfig,
+    names: BTreeSet<&'a str>,
+    findings: Vec<LintFinding>,
+}
+
+/// Checks every manifest.
+pub(crate) fn check(
+    world: &World<'_>,
+    sources: &Sources<'_>,
+    config: &FenceConfig,
+) -> (Vec<LintFinding>, Vec<UndecidedReason>) {
+    let names = world.capability.iter().filter_map(|index| world.package(*index));
+    let mut check = ManifestChecker {
+        config,
+        names: names.map(|package| package.name.as_str()).collect(),
+        findings: Vec::new(),
+    };
+    let mut undecided = Vec::new();
+    let mut with = |manifest: &Manifest, look: &mut dyn FnMut(&DeTable<'_>, &Manifest)| match DeTable::parse(
+        &manifest.text,
+    ) {
+        Ok(document) => look(document.get_ref(), manifest),
+        Err(error) => undecided.push(UndecidedReason::new(
+            "fence/manifest",
+            format!("{} is not TOML: {}", manifest.path, error.message()),
+        )),
+    };
+    if let Some(root) = &sources.root {
+        with(root, &mut |table, manifest| check.root(table, manifest));
+    }
+    for config in &sources.cargo_config {
+        with(config, &mut |table, manifest| check.cargo_config(table, manifest));
+    }
+    for (package, manifest) in sources.packages.iter().zip(&sources.manifests) {
+        if let Some(manifest) = manifest {
+            let resolver = sources.resolver;
+            with(manifest, &mut |table, manifest| check.member(table, manifest, package, resolver));
+        }
+    }
+    if let Some(lock) = &sources.lock {
+        with(lock, &mut |table, manifest| check.lock(table, manifest));
+    }
+    (check.findings, undecided)
+}
+
+impl ManifestChecker<'_> {
+    fn report(
+        &mut self,
+        manifest: &Manifest,
+        at: std::ops::Range<usize>,
+        route: &'static str,
+        message: String,
+    ) {
+        let line = line_at(&manifest.text, at.start);
+        let start = manifest
+            .text
+            .get(..at.start)
+            .and_then(|text| text.rfind('\n'))
+            .map_or(0, |feed| feed.saturating_add(1));
+        let column = manifest.text.get(start..at.start).map_or(0, |text| text.chars().count());
+        let width = manifest
+            .text
+            .get(at)
+            .map_or(1, |text| text.lines().next().map_or(1, |line| line.chars().count()));
+        let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
+        self.findings.push(LintFinding {
+            rule: LintRule::F11,
+            route,
+            ty: None,
+            site: Site { file: manifest.path.to_string(), line, column },
+            end_line: line,
+            end_column: column.saturating_add(u32::try_from(width).unwrap_or(1)),
+            item: String::new(),
+            message,
+            via: Vec::new(),
+        });
+    }
+
+    /// Returns `true` if a dependency entry means a capability crate.
+    fn means(&self, key: &str, value: &DeValue<'_>) -> bool {
+        let package = value.as_table().and_then(|table| get(table, "package")?.1.get_ref().as_str());
+        self.names.contains(package.unwrap_or(key))
+    }
+
+    fn root(&mut self, table: &DeTable<'_>, manifest: &Manifest) {
+        self.patches(table, manifest);
+        if let Some((_, replace)) = get(table, "replace")
+            && let Some(replace) = replace.get_ref().as_table()
+        {
+            for (key, _) in replace {
+                let name = key.get_ref().rsplit_once(':').map_or(key.get_ref().as_ref(), |(name, _)| name);
+                let name = name.rsplit('#').next().unwrap_or(name);
+                if self.names.contains(name) {
+                    let message = format!("`[replace]` replaces `{name}` with another crate");
+                    self.report(manifest, key.span(), "replace", message);
+                }
+            }
+        }
+    }
+
+    fn patches(&mut self, table: &DeTable<'_>, manifest: &Manifest) {
+        let Some((_, patch)) = get(table, "patch") else { return };
+        for (_, source) in patch.get_ref().as_table().into_iter().flatten() {
+            for (key, value) in source.get_ref().as_table().into_iter().flatten() {
+                if self.means(key.get_ref(), value.get_ref()) {
+                    let message = format!("`[patch]` replaces `{}` with another crate", key.get_ref());
+                    self.report(manifest, key.span(), "patch", message);
+                }
+            }
+        }
+    }
+
+    fn cargo_config(&mut self, table: &DeTable<'_>, manifest: &Manifest) {
+        self.patches(table, manifest);
+        if let Some((at, paths)) = get(table, "paths")
+            && paths.get_ref().as_array().is_some_and(|list| !list.is_empty())
+        {
+            let message = "`paths` overrides crates with other directories".to_owned();
+            self.report(manifest, at, "paths", message);
+        }
+        let mut flags = Vec::new();
+        for (section, key) in [("build", "rustflags"), ("build", "rustdocflags")] {
+            flags.extend(dig(table, &[section]).and_then(|build| get(build.get_ref().as_table()?, key)));
+        }
+        if let Some((_, targets)) = get(table, "target") {
+            for (_, target) in targets.get_ref().as_table().into_iter().flatten() {
+                flags.extend(target.get_ref().as_table().and_then(|target| get(target, "rustflags")));
+            }
+        }
+        if let Some((_, env)) = get(table, "env") {
+            for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"] {
+                flags.extend(env.get_ref().as_table().and_then(|env| get(env, name)));
+            }
+        }
+        let found: Vec<_> = flags.into_iter().map(|(at, value)| (at, strings(value.get_ref()))).collect();
+        for (at, words) in found {
+            if let Some(flag) = self.bad_flag(&words) {
+                self.report(
+                    manifest,
+                    at,
+                    "rustflags",
+                    format!("`{flag}` enables test-only code in every build"),
+                );
+            }
+        }
+    }
+
+    /// Finds `--cfg test` and `--cfg feature="<test-only>"` among compiler flags.
+    fn bad_flag(&self, words: &[String]) -> Option<String> {
+        let split: Vec<&str> = words
+            .iter()
+            .flat_map(|word| word.split([' ', '\u{1f}']))
+            .filter(|word| !word.is_empty())
+            .collect();
+        let mut rest = split.as_slice();
+        while let [word, after @ ..] = rest {
+            rest = after;
+            let value = match word.strip_prefix("--cfg") {
+                Some("") => after.first().copied().unwrap_or_default(),
+                Some(value) => value.trim_start_matches('='),
+                None => continue,
+            };
+            let plain: String = value.chars().filter(|one| !matches!(one, '"' | '\'' | '\\')).collect();
+            let feature = plain.strip_prefix("feature=");
+            if plain == "test"
+                || feature
+                    .is_some_and(|name| self.config.test_only_features.iter().any(|known| known == name))
+            {
+                return Some(format!("--cfg {plain}"));
+            }
+        }
+        None
+    }
+
+    fn member(
+        &mut self,
+        table: &DeTable<'_>,
+        manifest: &Manifest,
+        package: &Package,
+        resolver: FeatureResolver,
+    ) {
+        let own = self.names.contains(package.name.as_str());
+        let mut sections = vec![table];
+        for (_, target) in
+            dig(table, &["target"]).and_then(|all| all.get_ref().as_table()).into_iter().flatten()
+        {
+            sections.extend(target.get_ref().as_table());
+        }
+        for section in sections {
+            for (name, kind) in [
+                ("dependencies", DependencyKind::Normal),
+                ("build-dependencies", DependencyKind::Build),
+                ("build_dependencies", DependencyKind::Build),
+                ("dev-dependencies", DependencyKind::Dev),
+                ("dev_dependencies", DependencyKind::Dev),
+            ] {
+                if kind == DependencyKind::Dev && resolver != FeatureResolver::Unifies {
+                    continue;
+                }
+                let Some((_, dependencies)) = get(section, name) else { continue };
+                for (key, value) in dependencies.get_ref().as_table().into_iter().flatten() {
+                    self.dependency(manifest, package, key, value.get_ref(), name);
+                }
+            }
+        }
+        let aliases: BTreeSet<String> = package
+            .dependencies
+            .iter()
+            .filter(|dependency| self.names.contains(dependency.package.as_str()))
+            .map(|dependency| dependency.rename.clone().unwrap_or_else(|| dependency.package.clone()))
+            .collect();
+        for (feature, list) in
+            dig(table, &["features"]).and_then(|all| all.get_ref().as_table()).into_iter().flatten()
+        {
+            for entry in list.get_ref().as_array().into_iter().flatten() {
+                let Some(text) = entry.get_ref().as_str() else { continue };
+                let forwarded = text.split_once('/').is_some_and(|(to, name)| {
+                    aliases.contains(to.trim_end_matches('?')) && self.is_test_only(name)
+                });
+                let default = own && feature.get_ref() == "default" && self.default_reaches(package, text);
+                if forwarded {
+                    let message = format!("`{text}` enables a feature that only tests may enable");
+                    self.report(manifest, entry.span(), "forwarded", message);
+                } else if default {
+                    let message =
+                        format!("the default features enable `{text}`, which only tests may enable");
+                    self.report(manifest, entry.span(), "default", message);
+                }
+            }
+        }
+    }
+
+    fn default_reaches(&self, package: &Package, start: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut stack = vec![start.to_owned()];
+        while let Some(name) = stack.pop() {
+            if self.is_test_only(&name) {
+                return true;
+            }
+            if seen.insert(name.clone()) {
+                stack.extend(package.features.get(&name).into_iter().flatten().cloned());
+            }
+        }
+        false
+    }
+
+    fn is_test_only(&self, name: &str) -> bool {
+        self.config.test_only_features.iter().any(|known| known == name)
+    }
+
+    fn dependency(
+        &mut self,
+        manifest: &Manifest,
+        package: &Package,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &DeValue<'_>,
+        section: &str,
+    ) {
+        if !self.means(key.get_ref(), value) && !self.is_renamed(package, key.get_ref()) {
+            return;
+        }
+        let Some(table) = value.as_table() else { return };
+        let inherited = get(table, "workspace").is_some();
+        let features = get(table, "features");
+        let listed = features.as_ref().map(|(_, list)| strings(list.get_ref())).unwrap_or_default();
+        if let Some(feature) = listed.iter().find(|feature| self.is_test_only(feature)) {
+            let at = features.map_or_else(|| key.span(), |(at, _)| at);
+            let message = format!("`{section}` enables `{feature}`, which only tests may enable");
+            self.report(manifest, at, "feature", message);
+        } else if inherited {
+            // The entry also has the features of `[workspace.dependencies]`, which `cargo metadata` lists.
+            let on = package.dependencies.iter().find_map(|dependency| {
+                let name = dependency.rename.as_deref().unwrap_or(&dependency.package);
+                let same = name == key.get_ref()
+                    && (dependency.kind == DependencyKind::Dev) == section.starts_with("dev");
+                if same {
+                    dependency.features.iter().find(|feature| self.is_test_only(feature))
+                } else {
+                    None
+                }
+            });
+            if let Some(feature) = on {
+                let message = format!("`{section}` inherits `{feature}`, which only tests may enable");
+                self.report(manifest, key.span(), "inherited-feature", message);
+            }
+        }
+    }
+
+    /// Returns the package of a dependency that only `[workspace.dependencies]` renames.
+    fn is_renamed(&self, package: &Package, key: &str) -> bool {
+        package.dependencies.iter().any(|dependency| {
+            dependency.rename.as_deref() == Some(key) && self.names.contains(dependency.package.as_str())
+        })
+    }
+
+    fn lock(&mut self, table: &DeTable<'_>, manifest: &Manifest) {
+        let Some(packages) = dig(table, &["package"]).and_then(|list| list.get_ref().as_array()) else {
+            return;
+        };
+        let mut seen = BTreeSet::new();
+        let mut twice = Vec::new();
+        for package in packages {
+            let Some((_, name)) = package.get_ref().as_table().and_then(|package| get(package, "name"))
+            else {
+                continue;
+            };
+            let Some(text) = name.get_ref().as_str() else { continue };
+            if self.names.contains(text) && !seen.insert(text.to_owned()) {
+                twice.push((name.span(), text.to_owned()));
+            }
+        }
+        for (at, name) in twice {
+            self.report(manifest, at, "lock", format!("the lockfile lists `{name}` more than once"));
+        }
+    }
+}
+
+fn strings(value: &DeValue<'_>) -> Vec<String> {
+    match value {
+        DeValue::String(text) => vec![text.to_string()],
+        DeValue::Array(list) => {
+            list.iter().filter_map(|item| item.get_ref().as_str().map(str::to_owned)).collect()
+        }
+        DeValue::Table(table) => {
+            get(table, "value").map(|(_, value)| strings(value.get_ref())).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,419 @@
+//! F01, F02 and F12: literals, paths to constructors, and paths to functions with listed callers.
+
+use proc_macro2::Span;
+use syn::visit::Visit;
+
+use crate::LintRule;
+use crate::names::collect::Shape;
+use crate::names::inventory::Origin;
+use crate::names::resolve::{KnownType, Meaning, Namespace};
+use crate::rules::source::Checker;
+use crate::rules::source::construct::general::{GeneralConstructor, any, general};
+use crate::syntax::written::{Name, Path, bare, generic_args};
+
+impl Checker<'_> {
+    /// Checks `T { .. }`, in every spelling of `T`.
+    pub(crate) fn struct_literal(&mut self, one: &syn::ExprStruct) {
+        let path = Path::with_self(&one.path, one.qself.as_ref());
+        let res = self.resolve(&path, Namespace::Type);
+        let last = one.path.segments.last().map(|seg| seg.ident.span());
+        match res.what {
+            Meaning::Type(KnownType::Cap(id)) if res.used == path.segs.len() => {
+                self.literal(id, if one.rest.is_some() { "update" } else { "braces" }, last);
+            }
+            Meaning::Type(KnownType::Cap(id)) => self.variant(id, &one.path, res.used, "variant-braces"),
+            Meaning::Variant(KnownType::Cap(id)) => self.literal(id, "variant-braces", last),
+            Meaning::Type(own) if res.used == path.segs.len() => {
+                self.union_literal(&own, last);
+                self.grant_literal(&own, last);
+                self.fields_wanted(&own, one);
+            }
+            Meaning::Qualified { .. }
+            | Meaning::Type(_)
+            | Meaning::Variant(_)
+            | Meaning::Module
+            | Meaning::Value { .. }
+            | Meaning::Far(_)
+            | Meaning::Local
+            | Meaning::Nothing => {}
+        }
+        self.visit_path(&one.path);
+        if let Some(own) = &one.qself {
+            self.visit_type(&own.ty);
+        }
+        for field in &one.fields {
+            if Self::skips(&field.attrs) {
+                continue;
+            }
+            self.visit_expr(&field.expr);
+        }
+        if let Some(rest) = &one.rest {
+            self.visit_expr(rest);
+        }
+    }
+
+    /// Reports a literal of the type, and in a capability crate requires the grant.
+    fn literal(&mut self, id: usize, route: &'static str, span: Option<Span>) {
+        let Some(span) = span else { return };
+        let name = self.type_name(id);
+        if self.applies.dependent {
+            let message = format!("a literal makes a `{name}`");
+            self.report(LintRule::F01, route, span, Some(id), message);
+        }
+        self.needs_grant(id, span);
+    }
+
+    fn variant(&mut self, id: usize, path: &syn::Path, used: usize, route: &'static str) {
+        let variant = path.segments.iter().nth(used).map(|seg| bare(&seg.ident));
+        let known = self.resolver.inventory.types.get(id);
+        if !variant.is_some_and(|variant| known.is_some_and(|ty| ty.variants.contains(variant.as_str()))) {
+            return;
+        }
+        let at = used.checked_sub(1).and_then(|at| path.segments.iter().nth(at));
+        let span = at.or_else(|| path.segments.last()).map(|seg| seg.ident.span());
+        self.literal(id, route, span);
+    }
+
+    /// Checks a path in an expression, called or not.
+    pub(crate) fn value_path(&mut self, qself: Option<&syn::QSelf>, path: &syn::Path) {
+        let written = Path::with_self(path, qself);
+        let res = self.resolve(&written, Namespace::Value);
+        let last = path.segments.last().map(|seg| seg.ident.span());
+        self.watched_path(&res, path);
+        match res.what {
+            Meaning::Type(KnownType::Cap(id)) if res.used == written.segs.len() => {
+                match self.resolver.inventory.types.get(id).and_then(|ty| ty.shape) {
+                    Some(Shape::Tuple) => self.literal(id, "tuple", last),
+                    Some(Shape::Unit) => self.literal(id, "unit", last),
+                    Some(Shape::Braced) | None => {}
+                }
+            }
+            Meaning::Type(KnownType::Cap(id)) => {
+                let named = type_span(path, qself, res.used);
+                self.associated(id, path, res.used, named, None);
+            }
+            Meaning::Variant(KnownType::Cap(id)) => self.literal(id, "variant", last),
+            Meaning::Qualified { own, of_trait, args } => {
+                self.qualified(&own, &of_trait, &args, path, qself, res.used);
+            }
+            Meaning::Type(own) if res.used == written.segs.len() => self.grant_literal(&own, last),
+            Meaning::Type(own) => {
+                self.general_of(&own, path, res.used);
+                self.factory(&own, path, res.used);
+            }
+            Meaning::Value { module, name } => {
+                self.free_function(module, &name, last);
+                if let (Some(seg), Some(span)) = (path.segments.last(), last) {
+                    let args = self.segment_args(seg);
+                    self.function_maker(module, &name, &args, span);
+                }
+            }
+            Meaning::Far(full) => self.far_function(&full, path),
+            Meaning::Nothing => {
+                let full: Vec<Name> = written.segs.iter().map(|seg| Name::clone(&seg.name)).collect();
+                self.far_function(&full, path);
+            }
+            Meaning::Variant(_) | Meaning::Module | Meaning::Local => {}
+        }
+    }
+
+    /// Checks `T::f`, which may be a constructor, a general constructor or a variant.
+    fn associated(
+        &mut self,
+        id: usize,
+        path: &syn::Path,
+        used: usize,
+        named: Option<Span>,
+        of_trait: Option<&[Name]>,
+    ) {
+        let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
+        let name = bare(function);
+        let ty = self.type_name(id);
+        let origin = self.resolver.inventory.origin(id, &name);
+        let qualified = of_trait.is_some();
+        if origin == Some(Origin::Inherent) && !qualified {
+            self.constructor(id, named, &name, if qualified { "qualified" } else { "associated" });
+        } else if general(&name).is_some_and(|kind| !matches!(kind, GeneralConstructor::Take)) {
+            if self.applies.dependent {
+                let message = format!("`{name}` makes a `{ty}` here");
+                let route = if qualified { "qualified" } else { "associated" };
+                self.report(LintRule::F03, route, function.span(), Some(id), message);
+            }
+        } else if crate::rules::source::construct::raw_memory::is_unsafe("", &name) {
+            self.unsafely("associated", function.span(), id, &format!("`{name}`"));
+        } else if origin.is_some() {
+            self.constructor(id, named, &name, if qualified { "qualified" } else { "associated" });
+        } else {
+            self.variant(id, path, used, "variant");
+        }
+    }
+
+    fn constructor(&mut self, id: usize, span: Option<Span>, function: &str, route: &'static str) {
+        if let Some(span) = span
+            && self.applies.dependent
+        {
+            let ty = self.type_name(id);
+            let message = format!("`{function}` is a constructor of `{ty}`");
+            self.report(LintRule::F02, route, span, Some(id), message);
+        }
+    }
+
+    /// Checks `<T as Trait>::f` and `<X as Into<T>>::into`.
+    fn qualified(
+        &mut self,
+        own: &KnownType,
+        of_trait: &[Name],
+        args: &[KnownType],
+        path: &syn::Path,
+        qself: Option<&syn::QSelf>,
+        used: usize,
+    ) {
+        let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
+        if let KnownType::Cap(id) = own {
+            let named = type_span(path, qself, 0);
+            self.associated(*id, path, used, named, Some(of_trait));
+            return;
+        }
+        let name = bare(function);
+        let kind = general(&name);
+        let made = match kind {
+            Some(GeneralConstructor::IntoOther | GeneralConstructor::TryIntoOther) => {
+                args.first().and_then(any)
+            }
+            Some(kind) => kind.makes(own),
+            None => None,
+        };
+        if let Some(id) = made
+            && self.applies.dependent
+        {
+            let ty = self.type_name(id);
+            self.report(
+                LintRule::F03,
+                "qualified",
+                function.span(),
+                Some(id),
+                format!("`{name}` makes a `{ty}` here"),
+            );
+        }
+        self.unsafe_path(own, function);
+    }
+
+    /// Checks `Box::<T>::default`, `MaybeUninit::<T>::zeroed` and similar functions of known types.
+    fn general_of(&mut self, own: &KnownType, path: &syn::Path, used: usize) {
+        let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
+        let name = bare(function);
+        self.emptied_path(own, &name, function.span());
+        // In `<str>::parse::<T>` the type follows the function.
+        let asked = path.segments.iter().nth(used).map(|seg| self.segment_args(seg)).unwrap_or_default();
+        let made = general(&name).and_then(|kind| {
+            let later = || asked.iter().find_map(|arg| kind.makes(arg));
+            kind.makes(own).or_else(|| if matches!(kind, GeneralConstructor::Take) { None } else { later() })
+        });
+        if let Some(id) = made
+            && self.applies.dependent
+        {
+            let ty = self.type_name(id);
+            self.report(
+                LintRule::F03,
+                "container",
+                function.span(),
+                Some(id),
+                format!("`{name}` makes a `{ty}` here"),
+            );
+        }
+        self.unsafe_path(own, function);
+    }
+
+    /// Checks `Maker::make` of a capability crate, and a generic `Own::make::<T>` of a dependent.
+    fn factory(&mut self, own: &KnownType, path: &syn::Path, used: usize) {
+        let Some(seg) = path.segments.iter().nth(used) else { return };
+        let name = bare(&seg.ident);
+        let args = self.segment_args(seg);
+        if let KnownType::Own { place, .. } = own
+            && self.applies.dependent
+            && let Some(id) =
+                self.resolver.inventory.factories.get(place).and_then(|all| all.get(name.as_str()))
+        {
+            let ty = self.type_name(*id);
+            let message = format!("`{name}` returns a `{ty}` and takes none");
+            self.report(LintRule::F02, "factory", seg.ident.span(), Some(*id), message);
+        }
+        self.method_maker(&name, &args, seg.ident.span());
+    }
+
+    fn free_function(&mut self, module: usize, name: &Name, span: Option<Span>) {
+        if !self.applies.dependent {
+            return;
+        }
+        let Some(info) = self.resolver.world.modules.get(module) else { return };
+        let found = self.resolver.inventory.free.iter().find(|((home, function), _)| {
+            function == name
+                && self
+                    .resolver
+                    .world
+                    .modules
+                    .get(*home)
+                    .is_some_and(|home| home.file == info.file && home.table == info.table)
+        });
+        if let (Some((_, id)), Some(span)) = (found, span) {
+            let ty = self.type_name(*id);
+            self.report(
+                LintRule::F02,
+                "free",
+                span,
+                Some(*id),
+                format!("`{name}` returns a `{ty}` and takes none"),
+            );
+        }
+    }
+
+    /// Checks a function of a crate that is not scanned, by its type arguments.
+    fn far_function(&mut self, full: &[Name], path: &syn::Path) {
+        let (Some(last), Some(seg)) = (full.last(), path.segments.last()) else { return };
+        let mut args = self.segment_args(seg);
+        let before = path.segments.iter().rev().nth(1).map(|seg| self.segment_args(seg)).unwrap_or_default();
+        let before_name = full.iter().rev().nth(1).map_or("", |name| &**name).to_owned();
+        let own = KnownType::Far { path: vec![Name::from(before_name.as_str())], args: before.clone() };
+        self.emptied_path(&own, last, seg.ident.span());
+        if let Some(kind) = general(last) {
+            let from_trait = matches!(kind, GeneralConstructor::IntoOther | GeneralConstructor::TryIntoOther);
+            let mut made = if from_trait {
+                before.first().and_then(any)
+            } else if before.is_empty() {
+                None
+            } else {
+                kind.makes(&own)
+            };
+            if made.is_none() && (!matches!(kind, GeneralConstructor::Take) || is_mem_take(full)) {
+                made = args.iter().find_map(|arg| kind.makes(arg));
+            }
+            if let Some(id) = made
+                && self.applies.dependent
+            {
+                let ty = self.type_name(id);
+                let message = format!("`{last}` makes a `{ty}` here");
+                self.report(LintRule::F03, "turbofish", seg.ident.span(), Some(id), message);
+            }
+        }
+        args.extend(before);
+        self.unsafe_function(&before_name, last, &args, seg.ident.span());
+    }
+
+    pub(crate) fn segment_args(&self, seg: &syn::PathSegment) -> Vec<KnownType> {
+        match &seg.arguments {
+            syn::PathArguments::AngleBracketed(list) => {
+                generic_args(list).iter().map(|arg| self.resolver.ty(self.scope(), arg)).collect()
+            }
+            syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => Vec::new(),
+        }
+    }
+
+    /// F12: checks a path to a watched function.
+    fn watched_path(&mut self, res: &crate::names::resolve::Resolution, path: &syn::Path) {
+        if self.watched.is_empty() {
+            return;
+        }
+        let Some(next) = path.segments.iter().nth(res.used) else {
+            if let Meaning::Value { module, name } = &res.what {
+                self.watched_free(*module, name, path);
+            }
+            return;
+        };
+        if let Meaning::Type(own) | Meaning::Qualified { own, .. } = &res.what {
+            self.watched_function(own, &next.ident);
+        }
+    }
+
+    /// F12: checks a function of a watched type.
+    pub(crate) fn watched_function(&mut self, own: &KnownType, function: &proc_macro2::Ident) {
+        let Some(place) = self.place_of(own) else { return };
+        let name = bare(function);
+        let hit = self
+            .watched
+            .iter()
+            .find(|watched| {
+                watched.owner.as_ref() == Some(&place) && watched.functions.contains(name.as_str())
+            })
+            .copied();
+        if let Some(watched) = hit {
+            self.caller(watched, &name, function.span(), "path");
+        }
+    }
+
+    fn watched_free(&mut self, module: usize, name: &Name, path: &syn::Path) {
+        let Some(info) = self.resolver.world.modules.get(module) else { return };
+        let here = (info.file, info.table);
+        let hit = self
+            .watched
+            .iter()
+            .find(|watched| watched.module == Some(here) && watched.functions.contains(name))
+            .copied();
+        if let (Some(watched), Some(last)) = (hit, path.segments.last()) {
+            self.caller(watched, name, last.ident.span(), "path");
+        }
+    }
+
+    fn place_of(&self, own: &KnownType) -> Option<crate::names::resolve::TypeLocation> {
+        match own {
+            KnownType::Own { place, .. } => Some(place.clone()),
+            KnownType::Cap(id) => {
+                let found = self.resolver.inventory.types.get(*id)?;
+                let info = self.resolver.world.modules.get(found.module)?;
+                Some((info.file, info.table, Name::clone(&found.name)))
+            }
+            _ => None,
+        }
+    }
+
+    /// F12: checks a method call by the method's name, in packages that see the owner.
+    pub(crate) fn watched_method(&mut self, method: &proc_macro2::Ident) {
+        let name = bare(method);
+        let hit = self.watched.iter().find(|watched| watched.methods.contains(name.as_str())).copied();
+        if let Some(watched) = hit {
+            self.caller(watched, &name, method.span(), "method");
+        }
+    }
+
+    fn caller(
+        &mut self,
+        watched: &crate::names::inventory::Watched,
+        name: &str,
+        span: Span,
+        route: &'static str,
+    ) {
+        let item = self.item_path();
+        if !crate::names::callers::is_caller(&item, &watched.callers) {
+            let message = format!("`{item}` is not a listed caller of `{}::{name}`", watched.shown);
+            self.report(LintRule::F12, route, span, None, message);
+        }
+    }
+}
+
+/// Returns the position of the type's name in a path: in `<T>`, or the segment before the function.
+fn type_span(path: &syn::Path, qself: Option<&syn::QSelf>, used: usize) -> Option<Span> {
+    if used == 0
+        && let Some(own) = qself
+    {
+        return Some(last_span(&own.ty).unwrap_or_else(|| own.lt_token.span));
+    }
+    let at = used.checked_sub(1)?;
+    path.segments.iter().nth(at).map(|seg| seg.ident.span())
+}
+
+/// Returns the position of a written type's last name, inside references, parentheses and pointers.
+pub(crate) fn last_span(ty: &syn::Type) -> Option<Span> {
+    match ty {
+        syn::Type::Path(path) => path.path.segments.last().map(|seg| seg.ident.span()),
+        syn::Type::Paren(inner) => last_span(&inner.elem),
+        syn::Type::Group(inner) => last_span(&inner.elem),
+        syn::Type::Reference(inner) => last_span(&inner.elem),
+        syn::Type::Ptr(inner) => last_span(&inner.elem),
+        syn::Type::Array(inner) => last_span(&inner.elem),
+        syn::Type::Slice(inner) => last_span(&inner.elem),
+        _ => None,
+    }
+}
+
+fn is_mem_take(full: &[Name]) -> bool {
+    full.iter().rev().nth(1).is_some_and(|module| &**module == "mem")
+}

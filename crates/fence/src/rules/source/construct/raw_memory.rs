@@ -1,0 +1,375 @@
+//! F04: unsafe code that makes a capability from bytes or pointers.
+
+use proc_macro2::Span;
+use syn::visit::Visit;
+
+use crate::LintRule;
+use crate::names::resolve::{KnownType, Meaning, Namespace};
+use crate::rules::source::Checker;
+use crate::rules::source::construct::literal::last_span;
+use crate::syntax::written::{Path, bare};
+
+/// Functions that count by name alone.
+const ANYWHERE: &[&str] = &[
+    "transmute",
+    "transmute_copy",
+    "transmute_unchecked",
+    "zeroed",
+    "new_zeroed",
+    "assume_init",
+    "assume_init_read",
+    "read_from_bytes",
+    "pod_read_unaligned",
+    "must_cast",
+];
+/// Functions that count in a module or on a type.
+const BELOW: &[(&str, &str)] = &[
+    ("mem", "uninitialized"),
+    ("MaybeUninit", "uninit"),
+    ("ptr", "read"),
+    ("ptr", "read_unaligned"),
+    ("ptr", "read_volatile"),
+    ("ptr", "null"),
+    ("ptr", "null_mut"),
+    ("ptr", "dangling"),
+    ("ptr", "dangling_mut"),
+    ("ptr", "without_provenance"),
+    ("ptr", "without_provenance_mut"),
+    ("ptr", "with_exposed_provenance"),
+    ("ptr", "with_exposed_provenance_mut"),
+    ("ptr", "slice_from_raw_parts"),
+    ("ptr", "slice_from_raw_parts_mut"),
+    ("ptr", "replace"),
+    ("ptr", "copy"),
+    ("ptr", "copy_nonoverlapping"),
+    ("Box", "from_raw"),
+    ("Box", "from_raw_in"),
+    ("Box", "from_non_null"),
+    ("Box", "new_uninit"),
+    ("Box", "new_zeroed"),
+    ("Box", "new_uninit_slice"),
+    ("Box", "new_zeroed_slice"),
+    ("ManuallyDrop", "take"),
+    ("Rc", "from_raw"),
+    ("Rc", "new_uninit"),
+    ("Rc", "new_zeroed"),
+    ("Rc", "new_uninit_slice"),
+    ("Rc", "new_zeroed_slice"),
+    ("Arc", "from_raw"),
+    ("Arc", "new_uninit"),
+    ("Arc", "new_zeroed"),
+    ("Arc", "new_uninit_slice"),
+    ("Arc", "new_zeroed_slice"),
+    ("Weak", "from_raw"),
+    ("Vec", "from_raw_parts"),
+    ("Vec", "from_raw_parts_in"),
+    ("NonNull", "new"),
+    ("NonNull", "new_unchecked"),
+    ("NonNull", "dangling"),
+    ("NonNull", "from_raw_parts"),
+    ("slice", "from_raw_parts"),
+    ("slice", "from_raw_parts_mut"),
+    ("bytemuck", "cast"),
+    ("bytemuck", "cast_ref"),
+    ("bytemuck", "cast_mut"),
+    ("bytemuck", "cast_slice"),
+    ("bytemuck", "try_cast"),
+    ("bytemuck", "from_bytes"),
+];
+/// Methods of a pointer or a `MaybeUninit`.
+const METHODS: &[&str] = &["assume_init", "assume_init_read", "read", "read_unaligned", "read_volatile"];
+
+pub(crate) fn is_unsafe_name(name: &str) -> bool {
+    ANYWHERE.contains(&name) || BELOW.iter().any(|(_, known)| *known == name)
+}
+
+pub(crate) fn is_unsafe(before: &str, name: &str) -> bool {
+    ANYWHERE.contains(&name) || BELOW.contains(&(before, name))
+}
+
+impl Checker<'_> {
+    pub(crate) fn unsafely(&mut self, route: &'static str, span: Span, id: usize, what: &str) {
+        if self.applies.dependent {
+            let ty = self.type_name(id);
+            self.report(
+                LintRule::F04,
+                route,
+                span,
+                Some(id),
+                format!("{what} makes a `{ty}` from raw memory"),
+            );
+        }
+    }
+
+    /// Checks `transmute::<X, T>`, which names the type as an argument.
+    pub(crate) fn unsafe_function(&mut self, before: &str, name: &str, args: &[KnownType], span: Span) {
+        if is_unsafe(before, name)
+            && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
+        {
+            self.unsafely("named", span, id, &format!("`{name}`"));
+        }
+    }
+
+    /// Checks `MaybeUninit::<T>::zeroed` and similar functions of a known type.
+    pub(crate) fn unsafe_path(&mut self, own: &KnownType, function: &proc_macro2::Ident) {
+        let name = bare(function);
+        let before = own.far_name().unwrap_or_default().to_owned();
+        if is_unsafe(&before, &name)
+            && let Some(id) = self.held(own)
+        {
+            self.unsafely("named", function.span(), id, &format!("`{name}`"));
+        }
+    }
+
+    /// Checks an unsafe call whose value has a known type.
+    pub(crate) fn unsafe_wanted(&mut self, before: &str, name: &str, wanted: &KnownType, span: Span) {
+        if is_unsafe(before, name)
+            && let Some(id) = self.reached(wanted)
+        {
+            self.unsafely("annotation", span, id, &format!("`{name}`"));
+        }
+    }
+
+    pub(crate) fn unsafe_method(&mut self, one: &syn::ExprMethodCall, wanted: &KnownType) {
+        let name = bare(&one.method);
+        let uninit = matches!(name.as_str(), "assume_init" | "assume_init_read");
+        if (uninit || reads_a_pointer(one) && METHODS.contains(&name.as_str()))
+            && let Some(id) = self.held(wanted)
+        {
+            self.unsafely("annotation", one.method.span(), id, &format!("`{name}`"));
+        }
+    }
+
+    pub(crate) fn unsafe_turbofish(&mut self, method: &proc_macro2::Ident, args: &[KnownType]) {
+        let name = bare(method);
+        if matches!(
+            name.as_str(),
+            "cast" | "transmute" | "cast_mut" | "assume_init" | "align_to" | "align_to_mut"
+        ) && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
+        {
+            self.unsafely("named", method.span(), id, &format!("`{name}`"));
+        }
+    }
+
+    /// Checks a cast to a pointer to the type.
+    pub(crate) fn cast(&mut self, one: &syn::ExprCast) {
+        // A cast to a function pointer has a function as its operand.
+        if !matches!(&*one.ty, syn::Type::FnPtr(_))
+            && let KnownType::Ptr(inner) = self.ty(&one.ty)
+            && let Some(id) = self.reached(&inner)
+        {
+            let span = self.type_span_of(&one.ty, id);
+            self.unsafely("cast", span, id, "a cast to a pointer");
+        }
+    }
+
+    /// Checks a written type next to its value: `MaybeUninit<T>`, and pointers made by a cast.
+    pub(crate) fn annotation(&mut self, ty: &syn::Type, known: &KnownType, value: &syn::Expr) {
+        self.uninitialized(ty, known);
+        if let KnownType::Ptr(inner) = known
+            && !matches!(ty, syn::Type::FnPtr(_))
+            && let Some(id) = self.reached(inner)
+            && is_cast(value)
+        {
+            let span = self.type_span_of(ty, id);
+            self.unsafely("cast", span, id, "a cast to a pointer");
+        }
+    }
+
+    pub(crate) fn uninitialized(&mut self, ty: &syn::Type, known: &KnownType) {
+        if let Some(id) = self.uninit(known) {
+            let span = self.type_span_of(ty, id);
+            self.unsafely("uninit", span, id, "`MaybeUninit`");
+        }
+        if self.is_union(known)
+            && let KnownType::Own { args, .. } = known
+            && let Some(id) = args.iter().find_map(|arg| self.held(arg))
+        {
+            let span = self.type_span_of(ty, id);
+            self.unsafely("union", span, id, "a union");
+        }
+    }
+
+    /// Returns the capability inside a `MaybeUninit` at any depth.
+    fn uninit(&self, ty: &KnownType) -> Option<usize> {
+        match ty {
+            KnownType::Far { .. } if ty.far_name() == Some("MaybeUninit") => self.held(ty),
+            KnownType::Far { args, .. } | KnownType::Own { args, .. } => {
+                args.iter().find_map(|arg| self.uninit(arg))
+            }
+            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.uninit(part)),
+            KnownType::Array(inner) | KnownType::Ref(inner) | KnownType::Ptr(inner) => self.uninit(inner),
+            KnownType::Cap(_) | KnownType::Infer | KnownType::Unknown => None,
+        }
+    }
+
+    /// Checks `*p` that has to be a capability or a reference to one, if `p` is a cast.
+    pub(crate) fn pointer(&mut self, inner: &syn::Expr, wanted: &KnownType) {
+        let mut inner = inner;
+        while let syn::Expr::Paren(one) = inner {
+            inner = &one.expr;
+        }
+        let span = match inner {
+            syn::Expr::Cast(one) if matches!(&*one.ty, syn::Type::Ptr(_)) => one.as_token.span,
+            syn::Expr::MethodCall(one) if one.method == "cast" && one.turbofish.is_none() => {
+                one.method.span()
+            }
+            syn::Expr::Call(_) => return self.expect(inner, &KnownType::Ptr(Box::new(wanted.clone())), 0),
+            _ => return,
+        };
+        // A cast that names the type is reported at the cast.
+        let named = matches!(inner, syn::Expr::Cast(one) if self.reached(&self.ty(&one.ty)).is_some());
+        if let (Some(id), false) = (self.held(wanted), named) {
+            self.unsafely("cast", span, id, "a cast pointer");
+        }
+    }
+
+    /// Checks a literal of a generic union with a capability as type argument.
+    pub(crate) fn union_literal(&mut self, own: &KnownType, span: Option<Span>) {
+        if let (true, KnownType::Own { args, .. }, Some(span)) = (self.is_union(own), own, span)
+            && let Some(id) = args.iter().find_map(|arg| self.held(arg))
+        {
+            self.unsafely("union", span, id, "a union");
+        }
+    }
+
+    /// Returns the position of the capability's name in a written type.
+    pub(crate) fn type_span_of(&self, ty: &syn::Type, id: usize) -> Span {
+        let mut finder = Finder { checker: self, id, found: None };
+        finder.visit_type(ty);
+        finder.found.or_else(|| last_span(ty)).unwrap_or_else(|| syn::spanned::Spanned::span(ty))
+    }
+
+    /// Checks unsafe calls without a type, in a function whose return type contains a capability.
+    pub(crate) fn unsafe_by_return(&mut self, one: &syn::ExprCall) {
+        let Some(id) = self.returned() else { return };
+        let syn::Expr::Path(path) = &*one.func else { return };
+        let written = Path::with_self(&path.path, path.qself.as_ref());
+        let full = match self.resolve(&written, Namespace::Value).what {
+            Meaning::Far(full) => full,
+            Meaning::Nothing => {
+                written.segs.iter().map(|seg| crate::syntax::written::Name::clone(&seg.name)).collect()
+            }
+            _ => return,
+        };
+        let (Some(last), Some(seg)) = (full.last(), path.path.segments.last()) else { return };
+        let before = full.iter().rev().nth(1).map_or("", |name| &**name);
+        let explicit = path.path.segments.iter().any(|seg| {
+            let args = self.segment_args(seg);
+            args.iter().any(|arg| !matches!(arg, KnownType::Infer))
+        });
+        if is_unsafe(before, last) && !explicit {
+            let name = last.to_string();
+            self.unsafely("return", seg.ident.span(), id, &format!("`{name}`"));
+        }
+    }
+
+    pub(crate) fn unsafe_method_by_return(&mut self, one: &syn::ExprMethodCall) {
+        let name = bare(&one.method);
+        if one.turbofish.is_none()
+            && matches!(name.as_str(), "assume_init" | "assume_init_read")
+            && let Some(id) = self.returned()
+        {
+            self.unsafely("return", one.method.span(), id, &format!("`{name}`"));
+        }
+    }
+
+    /// Returns the capability in the enclosing function's return type, unless a nearer type applies.
+    fn returned(&self) -> Option<usize> {
+        if self.other_type > 0 || !self.applies.dependent {
+            return None;
+        }
+        let output = self.fns.last()?.output.clone();
+        self.held(&output)
+    }
+
+    /// Checks a union that shares its memory with a capability.
+    pub(crate) fn held_by_union(&mut self, item: &syn::Item) {
+        let syn::Item::Union(one) = item else { return };
+        for field in &one.fields.named {
+            if Self::skips(&field.attrs) {
+                continue;
+            }
+            let ty = self.ty(&field.ty);
+            if let Some(id) = self.held(&ty) {
+                let span = self.type_span_of(&field.ty, id);
+                self.unsafely("union", span, id, "a union field");
+            }
+        }
+    }
+
+    /// Checks functions and statics that are defined in another language.
+    pub(crate) fn foreign(&mut self, one: &syn::ItemForeignMod) {
+        for item in &one.items {
+            let ty = match item {
+                syn::ForeignItem::Fn(function) if !Self::skips(&function.attrs) => {
+                    match &function.sig.output {
+                        syn::ReturnType::Type(_, ty) => ty,
+                        syn::ReturnType::Default => continue,
+                    }
+                }
+                syn::ForeignItem::Static(value) if !Self::skips(&value.attrs) => &value.ty,
+                syn::ForeignItem::Macro(call) if !Self::skips(&call.attrs) => {
+                    self.call_of_macro(&call.mac, &call.attrs);
+                    continue;
+                }
+                syn::ForeignItem::Verbatim(tokens) => {
+                    self.scan_tokens(tokens);
+                    continue;
+                }
+                syn::ForeignItem::Fn(_)
+                | syn::ForeignItem::Static(_)
+                | syn::ForeignItem::Type(_)
+                | syn::ForeignItem::Macro(_) => continue,
+                other => {
+                    self.unknown_node(syn::spanned::Spanned::span(other), "foreign item");
+                    continue;
+                }
+            };
+            if let Some(id) = self.reached(&self.ty(ty)) {
+                let span = self.type_span_of(ty, id);
+                self.unsafely("extern", span, id, "foreign code");
+            }
+        }
+    }
+}
+
+/// Returns `true` if `p.read()` may read a pointer. A call on another call is more likely to be
+/// `lock().read()`.
+fn reads_a_pointer(one: &syn::ExprMethodCall) -> bool {
+    one.args.is_empty() && !matches!(&*one.receiver, syn::Expr::MethodCall(_) | syn::Expr::Await(_))
+}
+
+/// Returns `true` if a value is a cast, or a call of `cast`.
+fn is_cast(value: &syn::Expr) -> bool {
+    match value {
+        syn::Expr::Cast(_) => true,
+        syn::Expr::Paren(inner) => is_cast(&inner.expr),
+        syn::Expr::MethodCall(call) => call.method == "cast" || call.method == "cast_mut",
+        syn::Expr::Unsafe(block) => {
+            matches!(block.block.stmts.last(), Some(syn::Stmt::Expr(tail, None)) if is_cast(tail))
+        }
+        _ => false,
+    }
+}
+
+/// A visitor that finds the name of a capability in a written type.
+struct Finder<'f, 'c> {
+    checker: &'f Checker<'c>,
+    id: usize,
+    found: Option<Span>,
+}
+
+impl<'ast> Visit<'ast> for Finder<'_, '_> {
+    fn visit_type_path(&mut self, one: &'ast syn::TypePath) {
+        let written = Path::with_self(&one.path, one.qself.as_ref());
+        let ty = crate::syntax::written::WrittenType::Path(written);
+        if self.found.is_none()
+            && self.checker.resolver.ty(self.checker.scope(), &ty) == KnownType::Cap(self.id)
+        {
+            self.found = one.path.segments.last().map(|seg| seg.ident.span());
+            return;
+        }
+        syn::visit::visit_type_path(self, one);
+    }
+}

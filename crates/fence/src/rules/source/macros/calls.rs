@@ -1,0 +1,545 @@
+//! F05: macro arguments, macro bodies, and attributes.
+
+use proc_macro2::{TokenStream, TokenTree};
+use std::collections::BTreeSet;
+use syn::buffer::TokenBuffer;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::visit::Visit;
+
+use crate::LintRule;
+use crate::names::resolve::{KnownType, Meaning, Namespace};
+use crate::rules::source::Checker;
+use crate::rules::source::construct::general::general;
+use crate::syntax::macro_rules::{ParamUse, is, split_commas};
+use crate::syntax::parse;
+use crate::syntax::written::{Name, Path, bare};
+
+/// Macros whose arguments are never code.
+const CLEAN: &[&str] = &[
+    "stringify",
+    "concat",
+    "include_str",
+    "include_bytes",
+    "env",
+    "option_env",
+    "cfg",
+    "line",
+    "file",
+    "column",
+    "module_path",
+    "include",
+];
+/// Macros whose second argument is a pattern.
+const PATTERNS: &[&str] = &["matches", "assert_matches", "debug_assert_matches", "assert_let", "if_let"];
+/// Macros that keep their arguments as tokens.
+const QUOTES: &[&str] = &["quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "format_ident"];
+/// Attributes whose arguments never become code that makes a value.
+const PLAIN_ATTRIBUTES: &[&str] = &[
+    "doc",
+    "cfg",
+    "cfg_attr",
+    "derive",
+    "allow",
+    "warn",
+    "deny",
+    "forbid",
+    "expect",
+    "inline",
+    "must_use",
+    "deprecated",
+    "repr",
+    "path",
+    "macro_use",
+    "macro_export",
+    "test",
+    "bench",
+    "ignore",
+    "should_panic",
+    "no_mangle",
+    "export_name",
+    "link",
+    "link_name",
+    "link_section",
+    "cold",
+    "track_caller",
+    "target_feature",
+    "non_exhaustive",
+    "automatically_derived",
+    "feature",
+    "rustfmt",
+    "clippy",
+    "recursion_limit",
+    "no_std",
+    "no_core",
+    "crate_type",
+    "crate_name",
+    "proc_macro",
+    "proc_macro_derive",
+    "proc_macro_attribute",
+];
+
+/// Macros of the standard library whose arguments are values. A path in them is not the mention of a type.
+const VALUES: &[&str] = &[
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "eprint",
+    "eprintln",
+    "format",
+    "panic",
+    "print",
+    "println",
+    "todo",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+];
+
+/// The meaning of an argument that is only a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PathArgument {
+    /// The name of a type, passed to a macro.
+    Mention,
+    Value,
+}
+
+/// The parsed arguments of a macro.
+enum Arguments {
+    Expressions(Punctuated<syn::Expr, syn::Token![,]>),
+    Statements(Vec<syn::Stmt>),
+    Items(Vec<syn::Item>),
+}
+
+impl Checker<'_> {
+    pub(crate) fn macro_item(&mut self, one: &syn::ItemMacro) {
+        if let (Some(_), true) = (&one.ident, one.mac.path.is_ident("macro_rules")) {
+            self.scan_rules(&one.mac.tokens);
+        } else {
+            self.call_of_macro(&one.mac, &[]);
+        }
+    }
+
+    /// Checks the bodies of a `macro_rules!`. Its matchers make no values.
+    fn scan_rules(&mut self, tokens: &TokenStream) {
+        let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        let groups = list.iter().filter_map(|token| match token {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        });
+        for (index, body) in groups.enumerate() {
+            if index % 2 == 1 {
+                self.rule_body(&filled(&body, 0));
+            }
+        }
+    }
+
+    /// Checks one body twice, first as tokens and then as code if it parses. Parameters are replaced by
+    /// unknown names.
+    fn rule_body(&mut self, body: &TokenStream) {
+        let start = self.out.len();
+        self.scan_tokens(body);
+        let said: BTreeSet<u32> = self.out.iter().skip(start).map(|finding| finding.site.line).collect();
+        let Some((code, cost)) = self.code(body) else { return };
+        let middle = self.out.len();
+        self.as_tokens(|this| this.walk(code, PathArgument::Mention));
+        self.budget = self.budget.saturating_add(cost);
+        // A line that the token scan reported is not reported again.
+        let more = self.out.split_off(middle);
+        self.out.extend(
+            more.into_iter().filter(|one| one.rule != LintRule::F05 || !said.contains(&one.site.line)),
+        );
+    }
+
+    /// Checks a macro call. Arguments that parse are walked as code.
+    pub(crate) fn call_of_macro(&mut self, mac: &syn::Macro, attrs: &[syn::Attribute]) {
+        if Self::skips(attrs) {
+            return;
+        }
+        let Some(last) = mac.path.segments.last() else { return };
+        let written = bare(&last.ident);
+        let path = Path::of(&mac.path);
+        let known = match self.resolve(&path, Namespace::Type).what {
+            Meaning::Far(full) => full.last().map_or_else(|| written.clone(), ToString::to_string),
+            _ => written.clone(),
+        };
+        if known == "include" && written != "include" && self.applies.dependent {
+            let message = "`include!` under another name is not read".to_owned();
+            self.report(LintRule::F08, "include-renamed", last.ident.span(), None, message);
+            return;
+        }
+        if known == "macro_rules" {
+            self.scan_rules(&mac.tokens);
+            return;
+        }
+        let ours = self.macros.find(self.resolver.world.package_of(self.module), &known);
+        if ours.is_none() && CLEAN.contains(&known.as_str()) {
+            return;
+        }
+        if ours.is_none() && QUOTES.contains(&known.as_str()) {
+            self.scan_tokens(&mac.tokens);
+            return;
+        }
+        if PATTERNS.contains(&known.as_str()) {
+            self.matching(&mac.tokens);
+            return;
+        }
+        self.handed_types(&known, &mac.tokens);
+        let values = ours.is_none() && VALUES.contains(&known.as_str());
+        self.arguments(&mac.tokens, if values { PathArgument::Value } else { PathArgument::Mention });
+    }
+
+    fn arguments(&mut self, tokens: &TokenStream, bare: PathArgument) {
+        if tokens.is_empty() {
+            return;
+        }
+        match self.code(tokens) {
+            Some((code, cost)) => {
+                self.walk(code, bare);
+                self.budget = self.budget.saturating_add(cost);
+            }
+            None => self.scan_tokens(tokens),
+        }
+    }
+
+    /// Parses tokens that are not nested too deeply, and returns the depth that they use up.
+    fn code(&mut self, tokens: &TokenStream) -> Option<(Arguments, u32)> {
+        let buffer = TokenBuffer::new2(tokens.clone());
+        let cost = parse::check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
+        let code = parsed(tokens)?;
+        self.budget = self.budget.saturating_sub(cost);
+        Some((code, cost))
+    }
+
+    /// Parses tokens as one expression that is not nested too deeply.
+    pub(crate) fn expression(&self, tokens: TokenStream) -> Option<syn::Expr> {
+        let buffer = TokenBuffer::new2(tokens.clone());
+        parse::check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
+        syn::parse2(tokens).ok()
+    }
+
+    fn walk(&mut self, code: Arguments, bare: PathArgument) {
+        match code {
+            Arguments::Expressions(list) => {
+                for expr in &list {
+                    // A lone path may be the name of a type that is passed to the macro.
+                    if bare == PathArgument::Value || !self.is_type_mention(expr) {
+                        self.visit_expr(expr);
+                    }
+                }
+            }
+            Arguments::Statements(list) => {
+                let open = proc_macro2::Group::new(proc_macro2::Delimiter::Brace, TokenStream::new());
+                let block =
+                    syn::Block { brace_token: syn::token::Brace { span: open.delim_span() }, stmts: list };
+                self.visit_block(&block);
+            }
+            Arguments::Items(list) => {
+                for item in &list {
+                    self.visit_item(item);
+                }
+            }
+        }
+    }
+
+    fn is_type_mention(&self, expr: &syn::Expr) -> bool {
+        let syn::Expr::Path(path) = expr else { return false };
+        let written = Path::with_self(&path.path, path.qself.as_ref());
+        let res = self.resolve(&written, Namespace::Value);
+        matches!(res.what, Meaning::Type(_)) && res.used == written.segs.len()
+    }
+
+    /// Checks `matches!(value, pattern if guard)`.
+    fn matching(&mut self, tokens: &TokenStream) {
+        let parts = (|input: ParseStream<'_>| {
+            let value = input.parse::<syn::Expr>()?;
+            input.parse::<syn::Token![,]>()?;
+            let pat = syn::Pat::parse_multi_with_leading_vert(input)?;
+            let guard = if input.parse::<Option<syn::Token![if]>>()?.is_some() {
+                Some(input.parse::<syn::Expr>()?)
+            } else {
+                None
+            };
+            input.parse::<TokenStream>()?;
+            Ok((value, pat, guard))
+        })
+        .parse2(tokens.clone());
+        if let Ok((value, pat, guard)) = parts {
+            self.race_matches(&value, &pat, guard.as_ref());
+            self.visit_expr(&value);
+            if let Some(guard) = &guard {
+                self.visit_expr(guard);
+            }
+        } else if let Some(first) = split_commas(tokens).first() {
+            self.scan_tokens(first);
+        }
+    }
+
+    /// Reports types that a call passes to a macro which makes a value of them.
+    fn handed_types(&mut self, called: &str, tokens: &TokenStream) {
+        if !self.applies.dependent {
+            return;
+        }
+        let package = self.resolver.world.package_of(self.module);
+        let Some(rules) = self.macros.find(package, called) else { return };
+        let parts = split_commas(tokens);
+        let defines = rules.iter().any(|arm| arm.builds.iter().any(|(_, build)| *build == ParamUse::Defines));
+        let mut hits: BTreeSet<(usize, u32, u32)> = BTreeSet::new();
+        let mut findings = Vec::new();
+        for arm in rules {
+            let by_place = arm.places.as_ref().filter(|places| places.len() == parts.len());
+            for (at, part) in parts.iter().enumerate() {
+                let param = by_place.and_then(|places| places.get(at).cloned());
+                let builds: Vec<&ParamUse> = arm
+                    .builds
+                    .iter()
+                    .filter(|(name, _)| match &param {
+                        Some(Some(bound)) => bound == name,
+                        Some(None) => false,
+                        None => true,
+                    })
+                    .map(|(_, build)| build)
+                    .collect();
+                if builds.is_empty() {
+                    continue;
+                }
+                for (id, span) in self.types_in(part) {
+                    let (line, column) = parse::start(span);
+                    if builds.iter().any(|build| self.makes(id, build, tokens))
+                        && hits.insert((id, line, column))
+                    {
+                        findings.push((id, span));
+                    }
+                }
+            }
+        }
+        if defines {
+            for part in &parts {
+                let mut part = part.clone().into_iter();
+                if let (Some(TokenTree::Ident(only)), None) = (part.next(), part.next()) {
+                    self.look_alike(&only);
+                }
+            }
+        }
+        for (id, span) in findings {
+            let ty = self.type_name(id);
+            let message = format!("`{called}!` makes a value of the type that is passed to it, here `{ty}`");
+            self.report(LintRule::F05, "macro-rules", span, Some(id), message);
+        }
+    }
+
+    /// Returns `true` if the use of a macro parameter makes a value of this type.
+    fn makes(&self, id: usize, build: &ParamUse, call: &TokenStream) -> bool {
+        let known =
+            |name: &str| self.resolver.inventory.origin(id, name).is_some() || general(name).is_some();
+        match build {
+            ParamUse::Literal | ParamUse::Call => true,
+            ParamUse::Defines => false,
+            ParamUse::Value => {
+                let shape = self.resolver.inventory.types.get(id).and_then(|ty| ty.shape);
+                matches!(
+                    shape,
+                    Some(crate::names::collect::Shape::Tuple | crate::names::collect::Shape::Unit)
+                )
+            }
+            ParamUse::Assoc(name) => {
+                known(name)
+                    || self.resolver.inventory.types.get(id).is_some_and(|ty| ty.variants.contains(name))
+            }
+            ParamUse::AssocParam => idents(call).iter().any(|ident| known(ident)),
+            ParamUse::Turbofish(name) => {
+                general(name).is_some()
+                    || crate::rules::source::construct::raw_memory::is_unsafe_name(name)
+                    || matches!(&**name, "cast" | "cast_mut")
+            }
+            ParamUse::Annotation(name) => {
+                general(name).is_some() || crate::rules::source::construct::raw_memory::is_unsafe_name(name)
+            }
+        }
+    }
+
+    /// Checks the arguments of an attribute as tokens, and serde's paths in strings.
+    pub(crate) fn attribute(&mut self, attr: &syn::Attribute) {
+        let path = attr.path();
+        let first = path.segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
+        if first == "cfg_attr" {
+            if let syn::Meta::List(list) = &attr.meta {
+                for meta in crate::syntax::cfg::attr_metas(list) {
+                    self.meta(&meta);
+                }
+            }
+            return;
+        }
+        self.meta(&attr.meta);
+    }
+
+    fn meta(&mut self, meta: &syn::Meta) {
+        let first = meta.path().segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
+        if PLAIN_ATTRIBUTES.contains(&first.as_str()) || !self.applies.dependent {
+            return;
+        }
+        let syn::Meta::List(list) = meta else { return };
+        if first == "serde" {
+            self.serde(list);
+        }
+        self.scan_tokens(&list.tokens);
+    }
+
+    /// Checks `#[serde(default = "T::new", with = "module", deserialize_with = "f")]`.
+    fn serde(&mut self, list: &syn::MetaList) {
+        let metas = list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated);
+        for meta in metas.iter().flatten() {
+            let syn::Meta::NameValue(pair) = meta else { continue };
+            let wanted = ["default", "with", "deserialize_with"].iter().any(|key| pair.path.is_ident(key));
+            let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { continue };
+            let text_value = text.value();
+            if text_value.len() > MOST_IN_TEXT {
+                continue;
+            }
+            let Ok(path) = syn::parse_str::<syn::ExprPath>(&text_value) else { continue };
+            if wanted {
+                let mut written = Path::with_self(&path.path, path.qself.as_ref());
+                if pair.path.is_ident("with") {
+                    written.segs.push(crate::syntax::written::Segment {
+                        name: Name::from("deserialize"),
+                        args: Vec::new(),
+                    });
+                }
+                self.serde_path(&written, text.span());
+            }
+        }
+    }
+
+    fn serde_path(&mut self, written: &Path, span: proc_macro2::Span) {
+        let res = self.resolve(written, Namespace::Value);
+        let function = written.segs.get(res.used).map(|seg| Name::clone(&seg.name));
+        let made = match (&res.what, &function) {
+            (
+                Meaning::Type(KnownType::Cap(id)) | Meaning::Qualified { own: KnownType::Cap(id), .. },
+                Some(name),
+            ) => {
+                let known = self.resolver.inventory.origin(*id, name).is_some() || general(name).is_some();
+                known.then_some(*id)
+            }
+            (Meaning::Value { module, name }, _) => self.free_constructor(*module, name),
+            _ => None,
+        };
+        if let Some(id) = made {
+            let ty = self.type_name(id);
+            let message = format!("serde makes a `{ty}` with the function named here");
+            self.report(LintRule::F02, "serde", span, Some(id), message);
+        }
+    }
+
+    fn free_constructor(&self, module: usize, name: &Name) -> Option<usize> {
+        let info = self.resolver.world.modules.get(module)?;
+        self.resolver.inventory.free.iter().find_map(|((home, function), id)| {
+            let home = self.resolver.world.modules.get(*home)?;
+            (function == name && home.file == info.file && home.table == info.table).then_some(*id)
+        })
+    }
+}
+
+/// The longest string that is parsed as a path. A longer one could nest deeply enough to exhaust the stack.
+pub(crate) const MOST_IN_TEXT: usize = 512;
+
+/// The limit of nested groups for [`filled`].
+const MOST_FILLED: u32 = 128;
+
+/// Returns a macro's body with `$name` as an unknown name, `$crate` as `crate`, and `$( … )*` repeated once.
+fn filled(body: &TokenStream, depth: u32) -> TokenStream {
+    let mut out = Vec::new();
+    let mut rest = body.clone().into_iter().peekable();
+    while let Some(token) = rest.next() {
+        match (&token, rest.peek()) {
+            (TokenTree::Punct(dollar), Some(TokenTree::Ident(ident))) if dollar.as_char() == '$' => {
+                let text =
+                    if ident == "crate" { "crate".to_owned() } else { format!("__given_{}", bare(ident)) };
+                let given = ident != "crate";
+                out.push(TokenTree::Ident(proc_macro2::Ident::new(&text, ident.span())));
+                rest.next();
+                // In `$module::T` the name after the parameter is kept, since it may be a capability in any
+                // module.
+                if given && is_path(&rest) {
+                    out.pop();
+                    rest.next();
+                    rest.next();
+                }
+            }
+            (TokenTree::Punct(dollar), Some(TokenTree::Group(group)))
+                if dollar.as_char() == '$' && depth < MOST_FILLED =>
+            {
+                out.extend(filled(&group.stream(), depth.saturating_add(1)));
+                rest.next();
+                // The optional separator, and `*`, `+` or `?`.
+                for _ in 0..2 {
+                    if let Some(TokenTree::Punct(punct)) = rest.peek() {
+                        let last = matches!(punct.as_char(), '*' | '+' | '?');
+                        rest.next();
+                        if last {
+                            break;
+                        }
+                    }
+                }
+            }
+            (TokenTree::Group(group), _) if depth < MOST_FILLED => {
+                let mut inner = proc_macro2::Group::new(
+                    group.delimiter(),
+                    filled(&group.stream(), depth.saturating_add(1)),
+                );
+                inner.set_span(group.span());
+                out.push(TokenTree::Group(inner));
+            }
+            _ => out.push(token),
+        }
+    }
+    out.into_iter().collect()
+}
+
+/// Returns `true` if `::` and a name with a capital letter follow.
+fn is_path(rest: &std::iter::Peekable<proc_macro2::token_stream::IntoIter>) -> bool {
+    let next: Vec<TokenTree> = rest.clone().take(3).collect();
+    match next.as_slice() {
+        [one, two, TokenTree::Ident(ident)] => {
+            is(one, ':') && is(two, ':') && ident.to_string().starts_with(char::is_uppercase)
+        }
+        _ => false,
+    }
+}
+
+fn parsed(tokens: &TokenStream) -> Option<Arguments> {
+    if let Ok(list) = Punctuated::parse_terminated.parse2(tokens.clone()) {
+        return Some(Arguments::Expressions(list));
+    }
+    if let Ok(list) = syn::Block::parse_within.parse2(tokens.clone()) {
+        return Some(Arguments::Statements(list));
+    }
+    let items = |input: ParseStream<'_>| {
+        let mut items = Vec::new();
+        while !input.is_empty() {
+            items.push(input.parse::<syn::Item>()?);
+        }
+        Ok(items)
+    };
+    items.parse2(tokens.clone()).ok().map(Arguments::Items)
+}
+
+fn idents(tokens: &TokenStream) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut stack = vec![tokens.clone()];
+    while let Some(stream) = stack.pop() {
+        for token in stream {
+            match token {
+                TokenTree::Ident(ident) => found.push(bare(&ident)),
+                TokenTree::Group(group) => stack.push(group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    found
+}

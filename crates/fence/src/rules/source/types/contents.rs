@@ -1,0 +1,91 @@
+//! Which types contain a capability by value, also through the fields of workspace types.
+
+use std::collections::BTreeSet;
+
+use crate::names::collect::{Table, TypeDef};
+use crate::names::resolve::{KnownType, Scope, TypeLocation};
+use crate::rules::source::Checker;
+use crate::rules::source::construct::general::any;
+
+/// The number of types that one search visits. Generated types may refer to thousands of others.
+const MOST: usize = 256;
+
+impl Checker<'_> {
+    /// Returns a capability type that a type contains by value, including its fields.
+    pub(crate) fn held(&self, ty: &KnownType) -> Option<usize> {
+        self.held_in(ty, &mut BTreeSet::new())
+    }
+
+    /// Returns a capability type that a type contains by value or behind pointers and references.
+    pub(crate) fn reached(&self, ty: &KnownType) -> Option<usize> {
+        match ty {
+            KnownType::Ptr(inner) | KnownType::Ref(inner) | KnownType::Array(inner) => self.reached(inner),
+            KnownType::Far { args, .. } if ty.far_name() != Some("PhantomData") => {
+                args.iter().find_map(|arg| self.reached(arg))
+            }
+            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.reached(part)),
+            _ => self.held(ty),
+        }
+    }
+
+    fn held_in(&self, ty: &KnownType, seen: &mut BTreeSet<TypeLocation>) -> Option<usize> {
+        if ty.far_name() == Some("PhantomData") {
+            return None;
+        }
+        if let Some(id) = any(ty) {
+            return Some(id);
+        }
+        match ty {
+            KnownType::Own { place, args } => {
+                if let Some(id) = args.iter().find_map(|arg| self.held_in(arg, seen)) {
+                    return Some(id);
+                }
+                if seen.len() >= MOST || !seen.insert(place.clone()) {
+                    return None;
+                }
+                self.fields_of(place).iter().find_map(|field| self.held_in(field, seen))
+            }
+            KnownType::Far { args, .. } => args.iter().find_map(|arg| self.held_in(arg, seen)),
+            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.held_in(part, seen)),
+            KnownType::Array(inner) => self.held_in(inner, seen),
+            KnownType::Cap(_)
+            | KnownType::Ref(_)
+            | KnownType::Ptr(_)
+            | KnownType::Infer
+            | KnownType::Unknown => None,
+        }
+    }
+
+    /// Returns the table that defines a workspace type, and the scope for the names in it.
+    fn home_of(&self, place: &TypeLocation) -> Option<(&Table, Scope<'_>)> {
+        if place.0 == usize::MAX {
+            let frames = self.frames.get(..=place.1)?;
+            let frame = frames.last()?;
+            let table = frame.names.as_ref()?.tables.get(frame.table)?;
+            return Some((table, Scope { frames, ..self.scope() }));
+        }
+        let world = self.resolver.world;
+        let module = *world.homes.get(&(place.0, place.1))?;
+        Some((world.table(module)?, Scope { module, frames: &[], own: None }))
+    }
+
+    pub(crate) fn fields_of(&self, place: &TypeLocation) -> Vec<KnownType> {
+        let Some((table, scope)) = self.home_of(place) else { return Vec::new() };
+        let fields = table.fields.get(&place.2);
+        fields.into_iter().flat_map(|all| all.values()).map(|ty| self.resolver.ty(scope, ty)).collect()
+    }
+
+    /// Returns the type of one field.
+    pub(crate) fn field_of(&self, place: &TypeLocation, field: &str) -> Option<KnownType> {
+        let (table, scope) = self.home_of(place)?;
+        let ty = table.fields.get(&place.2)?.get(field)?;
+        Some(self.resolver.ty(scope, ty))
+    }
+
+    /// Returns `true` if a type is a union of the workspace.
+    pub(crate) fn is_union(&self, ty: &KnownType) -> bool {
+        let KnownType::Own { place, .. } = ty else { return false };
+        self.home_of(place)
+            .is_some_and(|(table, _)| matches!(table.types.get(&place.2), Some(TypeDef::Union)))
+    }
+}

@@ -1,0 +1,106 @@
+//! Conditions for a complete run. A config that matches nothing would otherwise look like a clean workspace.
+
+use std::collections::BTreeSet;
+
+use crate::config::FenceConfig;
+use crate::names::inventory::Inventory;
+use crate::names::modules::World;
+use crate::report::{FenceReport, UndecidedReason};
+
+/// Reports a run as undecided if it covered nothing, or if a configured name matches nothing.
+pub(crate) fn check(
+    world: &World<'_>,
+    inventory: &Inventory,
+    config: &FenceConfig,
+    report: &mut FenceReport,
+) {
+    let mut say =
+        |code: &'static str, message: String| report.undecided.push(UndecidedReason::new(code, message));
+    let files: usize =
+        world.scanned.iter().filter_map(|index| world.package(*index)).map(|one| one.files.len()).sum();
+    if files < config.min_files {
+        say("fence/no-files", format!("found {files} source files, expected at least {}", config.min_files));
+    }
+    for index in &world.capability {
+        let name = world.package(*index).map_or("", |package| package.name.as_str());
+        let has = inventory.types.iter().any(|ty| world.package_of(ty.module) == *index);
+        if !has {
+            say("fence/no-type", format!("no type of `{name}` matches `{}`", config.type_glob));
+        }
+    }
+    if !world.capability.is_empty() && inventory.chokepoints == 0 {
+        let what = if config.chokepoint.is_empty() {
+            "a function named `mint`".to_owned()
+        } else {
+            config.chokepoint.join(", ")
+        };
+        say("fence/no-chokepoint", format!("no capability crate has a chokepoint: expected {what}"));
+    }
+    if let Some(race) = &config.race
+        && inventory.race.is_empty()
+    {
+        say("fence/no-match", format!("no race crate defines {:?}, the value of `race.type`", race.ty));
+    }
+    for excluded in &config.exclude_types {
+        let known = world.modules.iter().enumerate().any(|(index, _)| {
+            world.capability.contains(&world.package_of(index))
+                && world.table(index).is_some_and(|table| table.types.contains_key(excluded.as_str()))
+        });
+        if !known {
+            say(
+                "fence/no-match",
+                format!("no capability crate defines `{excluded}`, which `exclude-types` lists"),
+            );
+        }
+    }
+    watched_hold(world, inventory, config, &mut say);
+}
+
+fn watched_hold(
+    world: &World<'_>,
+    inventory: &Inventory,
+    config: &FenceConfig,
+    say: &mut impl FnMut(&'static str, String),
+) {
+    for restricted in &config.restricted {
+        let function = restricted.path.rsplit("::").next().unwrap_or_default();
+        let found = inventory
+            .watched
+            .iter()
+            .any(|one| one.callers == restricted.callers && one.functions.contains(function));
+        if !found {
+            say(
+                "fence/no-match",
+                format!("no crate defines `{}`, which `restricted` lists", restricted.path),
+            );
+        }
+    }
+    let callers = config.mint_callers.iter().chain(config.restricted.iter().flat_map(|one| &one.callers));
+    let modules: BTreeSet<String> = (0..world.modules.len()).map(|index| world.path_text(index)).collect();
+    for caller in callers {
+        let path = caller.strip_suffix("::*").unwrap_or(caller);
+        // A function is found through its module, or through the module of its type.
+        let mut home = Some(path);
+        let mut found = false;
+        for _ in 0..3 {
+            found |= home.is_some_and(|home| modules.contains(home));
+            home = home.and_then(|home| home.rsplit_once("::")).map(|(outer, _)| outer);
+        }
+        let exact = modules.contains(path);
+        let below_module = caller.ends_with("::*");
+        if !(exact || !below_module && found || below_module && has_type(world, path)) {
+            say(
+                "fence/no-match",
+                format!("the caller `{caller}` is not a module or function of the workspace"),
+            );
+        }
+    }
+}
+
+fn has_type(world: &World<'_>, path: &str) -> bool {
+    let Some((home, name)) = path.rsplit_once("::") else { return false };
+    (0..world.modules.len()).any(|index| {
+        world.path_text(index) == home
+            && world.table(index).is_some_and(|table| table.types.contains_key(name))
+    })
+}

@@ -1,0 +1,6 @@
+//! Rust syntax: parsing with limits, spanless paths and types, `cfg` predicates, and the bodies of macros.
+
+pub(crate) mod cfg;
+pub(crate) mod macro_rules;
+pub(crate) mod parse;
+pub(crate) mod written;
