@@ -31,15 +31,15 @@ fn event(number: u64) -> Event {
     }
 }
 
-fn folder() -> (TempDir, Dir) {
-    let folder = tempfile::tempdir().unwrap();
+fn directory() -> (TempDir, Dir) {
+    let directory = tempfile::tempdir().unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
     }
-    let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-    (folder, dir)
+    let dir = Dir::open_ambient_dir(directory.path(), ambient_authority()).unwrap();
+    (directory, dir)
 }
 
 fn open(dir: &Dir, durability: Durability) -> Ledger {
@@ -79,14 +79,14 @@ fn main() {
     println!("{cores} cores; one append a record, with hold, chain and tree");
 
     let best = rounds(5, || {
-        let (_folder, dir) = folder();
+        let (_directory, dir) = directory();
         let ledger = open(&dir, Durability::Off);
         append(&ledger, 100);
         append(&ledger, 50_000)
     });
     rate("append, no sync, behind 100 records", 50_000, best);
 
-    let (_many, dir) = folder();
+    let (_many, dir) = directory();
     let ledger = open(&dir, Durability::Off);
     append(&ledger, MANY);
     let best = rounds(5, || append(&ledger, 50_000));
@@ -94,19 +94,19 @@ fn main() {
     drop(ledger);
 
     let best = rounds(3, || {
-        let (_folder, dir) = folder();
+        let (_directory, dir) = directory();
         append(&open(&dir, Durability::Group(NonZeroU32::new(64).unwrap())), 12_800)
     });
     rate("append, synced in groups of 64", 12_800, best);
 
     let best = rounds(3, || {
-        let (_folder, dir) = folder();
+        let (_directory, dir) = directory();
         append(&open(&dir, Durability::Every), 200)
     });
     rate("append, synced each", 200, best);
     let best = rounds(3, || {
-        let folder = tempfile::tempdir().unwrap();
-        let mut file = std::fs::File::create(folder.path().join("bare")).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let mut file = std::fs::File::create(directory.path().join("bare")).unwrap();
         let write = |_| {
             std::io::Write::write_all(&mut file, &[b'x'; 290]).unwrap();
             file.sync_data().unwrap();
@@ -115,13 +115,13 @@ fn main() {
     });
     rate("  bare write and fdatasync of as many bytes", 200, best);
 
-    let (_folder, dir) = folder();
+    let (_directory, dir) = directory();
     append(&open(&dir, Durability::Off), MANY);
     let (best, middle) = rounds(51, || timed(|| open(&dir, Durability::Off)).0);
     println!("{:<58} {best:>12.1?} best {middle:>12.1?} middle", "open at 300,000 records");
 
     // The longest open: one segment that is about to be sealed, whose whole hash chain is followed.
-    let (full, full_dir) = folder();
+    let (full, full_dir) = directory();
     let ledger = open(&full_dir, Durability::Off);
     let live = full.path().join("ledger.jsonl");
     while std::fs::metadata(&live).unwrap().len() < (64 << 20) - 300_000 {

@@ -1,4 +1,5 @@
-//! What makes a line the next one: its number, the sum of the line before, and, for some types, what they say of the rest.
+//! The chain of lines: the number of each, the digest of the line before, and the fields that depend on
+//! earlier lines.
 
 use crate::error::Why;
 use crate::event::Event;
@@ -6,7 +7,7 @@ use crate::record::Record;
 use crate::sum::{LedgerId, Sum};
 use crate::tree::Frontier;
 
-/// The end of a chain that was followed so far.
+/// The end of the verified part of a chain.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     id: Option<LedgerId>,
@@ -16,14 +17,14 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Before the first record of a ledger.
+    /// Returns the chain before the first record of a ledger.
     pub(crate) fn start() -> Self {
         Self { id: None, head: Sum::ZERO, frontier: Frontier::default(), last_checkpoint: 0 }
     }
 
-    /// Just before a checkpoint that is believed: its own `prev`, size and subtrees say where it stands.
+    /// Returns the chain before a trusted checkpoint, computed from its `prev`, size and subtrees.
     ///
-    /// `None` where the parts of the checkpoint do not fit each other.
+    /// Returns `None` if the parts of the checkpoint contradict each other.
     pub(crate) fn before_checkpoint(record: &Record, id: Option<LedgerId>) -> Option<Self> {
         let Some(Event::Checkpoint { size, root, frontier, .. }) = record.event() else { return None };
         let frontier = Frontier::from_parts(*size, frontier)?;
@@ -55,17 +56,17 @@ impl Chain {
         &self.frontier
     }
 
-    /// The `seq` of the last checkpoint that was followed.
+    /// Returns the `seq` of the last checkpoint.
     pub(crate) const fn last_checkpoint(&self) -> u64 {
         self.last_checkpoint
     }
 
-    /// How many records came since the last checkpoint.
+    /// Returns the number of records since the last checkpoint.
     pub(crate) const fn since_checkpoint(&self) -> u64 {
         self.next_seq().saturating_sub(self.last_checkpoint)
     }
 
-    /// Checks one line without its LF as the next one.
+    /// Checks that a line, without its LF, is the next one.
     pub(crate) fn check(&self, line: &[u8]) -> Result<Record, Why> {
         let record = Record::parse(line)?;
         if record.seq() != self.next_seq() {
@@ -93,7 +94,7 @@ impl Chain {
         }
     }
 
-    /// Takes a line with its LF as the last one.
+    /// Appends a checked line, with its LF.
     pub(crate) fn push(&mut self, line: &[u8], record: &Record) {
         self.push_with(line, Sum::of(line), record.event());
     }

@@ -1,4 +1,4 @@
-//! The three lines that anchor a ledger outside itself.
+//! Checkpoints: three lines of text that anchor a ledger outside its files.
 
 use core::fmt;
 use core::str::FromStr;
@@ -9,13 +9,25 @@ use crate::sum::{LedgerId, Sum};
 const ORIGIN: &str = "plugward/ledger/";
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// What a ledger was at one size: its id, the number of its lines and the tree hash over them.
+/// The id, size and tree hash of a ledger at one point.
 ///
-/// As text it has three lines, each with its LF: `plugward/ledger/<id>`, the size in decimal, the root in base64. That is the body of a
-/// C2SP tlog checkpoint, without signatures.
+/// The text form has three lines, each with an LF: `plugward/ledger/<id>`, the size in decimal, the root in
+/// base64. This is the body of a C2SP tlog checkpoint, without signatures.
 ///
 /// # Guarantees
-/// Render and parse are inverse. Kept elsewhere, it shows at `verify` whether one of the first `size` lines was changed or removed.
+///
+/// `Display` and `parse` are inverse. Verification against a checkpoint that was stored elsewhere detects any
+/// change or removal of the first `size` lines.
+///
+/// # Examples
+///
+/// ```
+/// use plugward_ledger::{Checkpoint, LedgerId, Sum};
+///
+/// let checkpoint = Checkpoint::new(LedgerId::from_bytes([7; 16]), 2, Sum::ZERO);
+/// assert_eq!(Checkpoint::parse(&checkpoint.to_string())?, checkpoint);
+/// # Ok::<(), plugward_ledger::LedgerError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     ledger: LedgerId,
@@ -24,34 +36,35 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Puts the three parts together.
+    /// Creates a checkpoint from its parts.
     #[must_use]
     pub const fn new(ledger: LedgerId, size: u64, root: Sum) -> Self {
         Self { ledger, size, root }
     }
 
-    /// Names the ledger.
+    /// Returns the id of the ledger.
     #[must_use]
     pub const fn ledger(&self) -> LedgerId {
         self.ledger
     }
 
-    /// Gives the number of lines that it covers.
+    /// Returns the number of lines that it covers.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Gives the tree hash over them.
+    /// Returns the RFC 6962 tree hash of these lines.
     #[must_use]
     pub const fn root(&self) -> Sum {
         self.root
     }
 
-    /// Reads the three lines; a blank line and whatever follows it (signatures, in the form of C2SP) is not looked at.
+    /// Parses the three lines. Anything after a blank line, such as C2SP signatures, is ignored.
     ///
     /// # Errors
-    /// `ledger/text` for anything else.
+    ///
+    /// `ledger/text` if the text has another form.
     pub fn parse(text: &str) -> Result<Self, LedgerError> {
         parse(text).ok_or_else(|| {
             LedgerError::new(LedgerErrorKind::Text {
@@ -123,7 +136,7 @@ fn decode(text: &str) -> Option<[u8; 32]> {
             bytes.push(u8::try_from((bits >> have) & 255).ok()?);
         }
     }
-    // The last digit carries two bits beyond the 32 bytes; one text for one sum.
+    // The last digit has two bits beyond the 32 bytes. They must be zero, so that each hash has one text form.
     if bits & 3 != 0 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The files of a ledger below a folder that was handed in.
+//! The files of a ledger in a directory.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,7 +14,8 @@ use crate::lines::read_range;
 use crate::medium::{ANCHOR, Keep, LIVE, LOCK, Look, Medium, Tape};
 use crate::open::first_of;
 
-/// How long the hold is tried for.
+/// How long to wait for the file lock. An append takes milliseconds, so a longer wait means that a process is
+/// stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_micros(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(2);
@@ -22,7 +23,7 @@ const CHUNK: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct Disk {
-    folder: OwnedFd,
+    directory: OwnedFd,
     lock: (OwnedFd, Stat),
     live: Option<Live>,
     stuck: Option<Errno>,
@@ -38,45 +39,45 @@ struct Live {
 struct File(OwnedFd);
 
 impl Disk {
-    /// Takes the folder and opens the lock file in it.
+    /// Opens the directory and its lock file.
     pub(crate) fn open(dir: &Dir) -> Result<Self, LedgerError> {
-        // A handle of our own: the one that was handed in may be good for names only, and a folder must be synced.
+        // Reopened, because the caller's handle may be path-only (`O_PATH`), and a directory must be synced.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::openat(dir, ".", flags, Mode::empty())
-            .map_err(|errno| LedgerError::io("open the state folder", errno.into()))?;
-        let stat = stat_of(&folder, ".")?;
+        let directory = rustix::fs::openat(dir, ".", flags, Mode::empty())
+            .map_err(|errno| LedgerError::io("open the state directory", errno.into()))?;
+        let stat = stat_of(&directory, ".")?;
         check_rights(".", &stat)?;
-        let lock = open_ours(&folder, LOCK, lock_flags())?;
-        Ok(Self { folder, lock, live: None, stuck: None })
+        let lock = open_ours(&directory, LOCK, lock_flags())?;
+        Ok(Self { directory, lock, live: None, stuck: None })
     }
 
     fn handle(&self) -> io::Result<&Live> {
         self.live.as_ref().ok_or_else(|| io::Error::other("the live file is not open"))
     }
 
-    /// Whether the file that we hold is the one that others would open.
+    /// Returns `true` if the open lock file is still the one at the path.
     fn is_the_lock(&self) -> Result<bool, LedgerError> {
         let (_, ours) = &self.lock;
-        match rustix::fs::statat(&self.folder, LOCK, AtFlags::SYMLINK_NOFOLLOW) {
+        match rustix::fs::statat(&self.directory, LOCK, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(named) => Ok(named.st_ino == ours.st_ino && named.st_dev == ours.st_dev),
             Err(Errno::NOENT) => Ok(false),
-            Err(errno) => Err(LedgerError::io("look at ledger.lock", errno.into())),
+            Err(errno) => Err(LedgerError::io("stat ledger.lock", errno.into())),
         }
     }
 
-    fn sync_folder(&self, keep: Keep) -> io::Result<()> {
-        if keep == Keep::Synced { Ok(rustix::fs::fsync(&self.folder)?) } else { Ok(()) }
+    fn sync_directory(&self, keep: Keep) -> io::Result<()> {
+        if keep == Keep::Synced { Ok(rustix::fs::fsync(&self.directory)?) } else { Ok(()) }
     }
 
     fn create(&self, name: &str) -> io::Result<OwnedFd> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&self.folder, name, flags | OFlags::NONBLOCK, Mode::RUSR | Mode::WUSR)?)
+        Ok(rustix::fs::openat(&self.directory, name, flags | OFlags::NONBLOCK, Mode::RUSR | Mode::WUSR)?)
     }
 }
 
 fn stat_of(fd: impl AsFd, file: &str) -> Result<Stat, LedgerError> {
     rustix::fs::fstat(fd).map_err(|errno| {
-        let doing = if file == "." { "look at the state folder" } else { "look at a file of the ledger" };
+        let doing = if file == "." { "stat the state directory" } else { "stat a ledger file" };
         LedgerError::io(doing, errno.into())
     })
 }
@@ -90,17 +91,17 @@ fn check_rights(file: &str, stat: &Stat) -> Result<(), LedgerError> {
         return Err(not_ours(file, "it belongs to another user"));
     }
     if Mode::from_raw_mode(stat.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
-        return Err(not_ours(file, "others have rights on it"));
+        return Err(not_ours(file, "other users have permissions on it"));
     }
     Ok(())
 }
 
-fn open_ours(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<(OwnedFd, Stat), LedgerError> {
+fn open_ours(directory: &OwnedFd, name: &str, flags: OFlags) -> Result<(OwnedFd, Stat), LedgerError> {
     let file =
-        rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
-            // A link, and a FIFO or device that cannot be opened this way.
-            Errno::LOOP | Errno::NXIO | Errno::ISDIR => not_ours(name, "it is no regular file"),
-            errno => LedgerError::io("open a file of the ledger", errno.into()),
+        rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
+            // A symlink, or a FIFO or device that cannot be opened this way.
+            Errno::LOOP | Errno::NXIO | Errno::ISDIR => not_ours(name, "it is not a regular file"),
+            errno => LedgerError::io("open a ledger file", errno.into()),
         })?;
     let stat = stat_of(&file, name)?;
     check_file(name, &stat)?;
@@ -109,10 +110,10 @@ fn open_ours(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<(OwnedFd, St
 
 fn check_file(name: &str, stat: &Stat) -> Result<(), LedgerError> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(not_ours(name, "it is no regular file"));
+        return Err(not_ours(name, "it is not a regular file"));
     }
     if stat.st_nlink != 1 {
-        return Err(not_ours(name, "it has more than one link"));
+        return Err(not_ours(name, "it has more than one hard link"));
     }
     check_rights(name, stat)
 }
@@ -171,25 +172,27 @@ impl Tape for Live {
 impl Medium for Disk {
     fn hold(&mut self) -> Result<(), LedgerError> {
         if let Some(errno) = self.stuck {
-            return Err(LedgerError::io("let go of ledger.lock", errno.into()));
+            return Err(LedgerError::io("release ledger.lock", errno.into()));
         }
         let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
         loop {
             match rustix::fs::flock(&self.lock.0, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) if self.is_the_lock()? => return Ok(()),
                 Ok(()) => {
-                    // Somebody removed the file: whoever opens it anew would get another hold than we have.
-                    self.lock = open_ours(&self.folder, LOCK, lock_flags())?;
+                    // The lock file was deleted. Another process would create and lock a new one, so that
+                    // must be locked here.
+                    self.lock = open_ours(&self.directory, LOCK, lock_flags())?;
                     continue;
                 }
                 Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-                Err(errno) => return Err(LedgerError::io("get the hold on ledger.lock", errno.into())),
+                Err(errno) => return Err(LedgerError::io("lock ledger.lock", errno.into())),
             }
             if waited >= PATIENCE {
                 let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
                 return Err(LedgerError::new(LedgerErrorKind::Held { millis }));
             }
-            // A stopped process may have the hold: a pause that ends beats a wait that might not.
+            // Polling, because a stopped process can hold the lock, and a blocking wait for it might never
+            // end.
             std::thread::sleep(pause);
             waited = waited.saturating_add(pause);
             pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
@@ -197,15 +200,16 @@ impl Medium for Disk {
     }
 
     fn release(&mut self) {
-        // It cannot fail on a handle that is open. If it did, this handle would keep others out: the next hold says so.
+        // Unlocking an open file cannot fail. If it did, other processes would stay locked out; the next lock
+        // reports it.
         self.stuck = rustix::fs::flock(&self.lock.0, FlockOperation::Unlock).err();
     }
 
     fn look(&mut self) -> Result<Look, LedgerError> {
-        let stat = match rustix::fs::statat(&self.folder, LIVE, AtFlags::SYMLINK_NOFOLLOW) {
+        let stat = match rustix::fs::statat(&self.directory, LIVE, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT) => return Ok(Look::Missing),
-            Err(errno) => return Err(LedgerError::io("look at ledger.jsonl", errno.into())),
+            Err(errno) => return Err(LedgerError::io("stat ledger.jsonl", errno.into())),
         };
         match &self.live {
             Some(live) if live.stat.st_ino == stat.st_ino && live.stat.st_dev == stat.st_dev => {
@@ -217,16 +221,16 @@ impl Medium for Disk {
     }
 
     fn open_live(&mut self) -> Result<u64, LedgerError> {
-        let (file, stat) = open_ours(&self.folder, LIVE, live_flags())?;
+        let (file, stat) = open_ours(&self.directory, LIVE, live_flags())?;
         let size = size_of(&stat);
         self.live = Some(Live { file, stat });
         Ok(size)
     }
 
     fn create_live(&mut self) -> Result<(), LedgerError> {
-        let (file, stat) = open_ours(&self.folder, LIVE, live_flags() | OFlags::CREATE | OFlags::EXCL)?;
+        let (file, stat) = open_ours(&self.directory, LIVE, live_flags() | OFlags::CREATE | OFlags::EXCL)?;
         self.live = Some(Live { file, stat });
-        self.sync_folder(Keep::Synced).map_err(|error| LedgerError::io("sync the state folder", error))
+        self.sync_directory(Keep::Synced).map_err(|error| LedgerError::io("sync the state directory", error))
     }
 
     fn live(&self) -> Result<&dyn Tape, LedgerError> {
@@ -260,7 +264,7 @@ impl Medium for Disk {
             at = at.saturating_add(u64::try_from(read).unwrap_or(0));
         }
         data_sync(&copy)?;
-        self.sync_folder(Keep::Synced)
+        self.sync_directory(Keep::Synced)
     }
 
     fn write_file(&mut self, name: &str, bytes: &[u8], keep: Keep) -> io::Result<()> {
@@ -270,13 +274,13 @@ impl Medium for Disk {
     }
 
     fn rename(&mut self, from: &str, to: &str, keep: Keep) -> io::Result<()> {
-        rustix::fs::renameat(&self.folder, from, &self.folder, to)?;
-        self.sync_folder(keep)
+        rustix::fs::renameat(&self.directory, from, &self.directory, to)?;
+        self.sync_directory(keep)
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for entry in rustix::fs::Dir::read_from(&self.folder)? {
+        for entry in rustix::fs::Dir::read_from(&self.directory)? {
             if let Ok(name) = entry?.file_name().to_str() {
                 names.push(name.to_owned());
             }
@@ -286,29 +290,30 @@ impl Medium for Disk {
 
     fn open_file(&self, name: &str) -> Result<Box<dyn Tape>, LedgerError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        Ok(Box::new(File(open_ours(&self.folder, name, flags)?.0)))
+        Ok(Box::new(File(open_ours(&self.directory, name, flags)?.0)))
     }
 }
 
-/// Takes a file that somebody else opened.
+/// Wraps a file that the caller opened.
 pub(crate) fn given(name: String, file: std::fs::File) -> Result<(String, Box<dyn Tape>, u64), LedgerError> {
     let file = OwnedFd::from(file);
     let stat = stat_of(&file, &name)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(not_ours(&name, "it is no regular file"));
+        return Err(not_ours(&name, "it is not a regular file"));
     }
     Ok((name, Box::new(File(file)), size_of(&stat)))
 }
 
 type Files = Vec<(String, Box<dyn Tape>, u64)>;
 
-/// Opens all segments for reading, whoever they belong to, and reads the checkpoint beside them.
+/// Opens all segments for reading, whoever owns them, and reads the checkpoint file.
 pub(crate) fn read_files(dir: &Dir) -> Result<(Files, Option<String>), LedgerError> {
-    let doing = |errno: Errno| LedgerError::io("read the state folder", errno.into());
+    let doing = |errno: Errno| LedgerError::io("read the state directory", errno.into());
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(dir, ".", flags, Mode::empty()).map_err(doing)?;
-    // The checkpoint before all records: one that is written meanwhile cannot cover more than what is read here.
-    let anchor = match read_file(&folder, ANCHOR)? {
+    let directory = rustix::fs::openat(dir, ".", flags, Mode::empty()).map_err(doing)?;
+    // The checkpoint is read before the records. One that is written meanwhile could cover more records than
+    // are read.
+    let anchor = match read_file(&directory, ANCHOR)? {
         Some((file, size)) => {
             let bytes = read_range(&file, 0, size.min(1_024));
             let bytes = bytes.map_err(|error| LedgerError::io("read ledger.checkpoint", error))?;
@@ -316,14 +321,14 @@ pub(crate) fn read_files(dir: &Dir) -> Result<(Files, Option<String>), LedgerErr
         }
         None => None,
     };
-    // The live file first: a segment that is started meanwhile is then the one that is open already.
-    let live = read_file(&folder, LIVE)?;
+    // The live file is opened first. If a new segment starts meanwhile, the open file is the sealed segment.
+    let live = read_file(&directory, LIVE)?;
     let upto = match &live {
         Some((file, size)) => first_of(file, *size)?.map_or(u64::MAX, |record| record.seq()),
         None => u64::MAX,
     };
     let mut segments = Vec::new();
-    for entry in rustix::fs::Dir::read_from(&folder).map_err(doing)? {
+    for entry in rustix::fs::Dir::read_from(&directory).map_err(doing)? {
         let entry = entry.map_err(doing)?;
         let name = entry.file_name().to_str().unwrap_or("");
         if let Some((first, _)) = segment_range(name).filter(|(first, _)| *first < upto) {
@@ -333,7 +338,7 @@ pub(crate) fn read_files(dir: &Dir) -> Result<(Files, Option<String>), LedgerErr
     segments.sort();
     let mut files: Files = Vec::new();
     for (_, name) in segments {
-        if let Some((file, size)) = read_file(&folder, &name)? {
+        if let Some((file, size)) = read_file(&directory, &name)? {
             files.push((name, Box::new(file), size));
         }
     }
@@ -346,18 +351,18 @@ pub(crate) fn read_files(dir: &Dir) -> Result<(Files, Option<String>), LedgerErr
     Ok((files, anchor))
 }
 
-fn read_file(folder: &OwnedFd, name: &str) -> Result<Option<(File, u64)>, LedgerError> {
+fn read_file(directory: &OwnedFd, name: &str) -> Result<Option<(File, u64)>, LedgerError> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+    match rustix::fs::openat(directory, name, flags, Mode::empty()) {
         Ok(file) => {
             let stat = stat_of(&file, name)?;
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-                return Err(not_ours(name, "it is no regular file"));
+                return Err(not_ours(name, "it is not a regular file"));
             }
             Ok(Some((File(file), size_of(&stat))))
         }
         Err(Errno::NOENT) => Ok(None),
-        Err(Errno::LOOP) => Err(not_ours(name, "it is no regular file")),
-        Err(errno) => Err(LedgerError::io("open a file of the ledger", errno.into())),
+        Err(Errno::LOOP) => Err(not_ours(name, "it is not a regular file")),
+        Err(errno) => Err(LedgerError::io("open a ledger file", errno.into())),
     }
 }

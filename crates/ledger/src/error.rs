@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger, and what to do then.
+//! Errors of a ledger, and every code that this crate emits.
 
 use std::io;
 
@@ -7,8 +7,9 @@ use thiserror::Error;
 /// A ledger that could not be opened, read or appended to.
 ///
 /// # Guarantees
-/// Whoever gets one from an append has nothing on the record that counts: the bytes were taken back, or, where even that
-/// failed, they stand without anyone having acted on them.
+///
+/// After an error from an append, no record of it counts: the written bytes were removed. If even the removal
+/// failed, the records remain, but no caller was told that they are there.
 #[derive(Debug, Error)]
 #[error("{kind}")]
 pub struct LedgerError {
@@ -30,26 +31,26 @@ impl LedgerError {
         Self { kind: LedgerErrorKind::Append, source: Some(source) }
     }
 
-    /// Says what went wrong.
+    /// Returns the kind of the error.
     #[must_use]
     pub const fn kind(&self) -> &LedgerErrorKind {
         &self.kind
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code, as listed in [`CODES`].
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.kind.row().0
     }
 
-    /// Says what to do next.
+    /// Returns the help for the code.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         self.kind.row().1
     }
 }
 
-/// Every code that this crate can emit, each with what to do next.
+/// Every code that this crate emits, with its help.
 pub const CODES: &[(&str, &str)] = &[
     NOT_OURS,
     BROKEN,
@@ -71,132 +72,124 @@ pub const CODES: &[(&str, &str)] = &[
 type Row = (&'static str, &'static str);
 const NOT_OURS: Row = (
     "ledger/not-ours",
-    "make the state folder 0700 and the ledger a regular file of yours, 0600, with one link; or name another state folder",
+    "set the state directory to mode 0700 and the ledger to a regular file you own, mode 0600, one hard link; or use another state directory",
 );
 const BROKEN: Row = (
     "ledger/broken",
-    "keep the ledger's files for whoever investigates: move ledger*.jsonl and ledger.checkpoint out of the state folder; the next run starts a new ledger",
+    "preserve the evidence: move ledger*.jsonl and ledger.checkpoint out of the state directory; the next run starts a new ledger",
 );
 const LOST: Row = (
     "ledger/lost",
     "restore the ledger's files from a backup; or, to start a new ledger without the lost records, move ledger*.jsonl and ledger.checkpoint out of the state directory",
 );
 const TOO_LONG: Row =
-    ("ledger/too-long", "record less at once: a record has at most 65536 bytes, an append 1024 records");
-const APPEND: Row = (
-    "ledger/append",
-    "free space on the disk of the state folder, or make the folder writable, then run it again",
-);
+    ("ledger/too-long", "append less: at most 65536 bytes per record and 1024 records per append");
+const APPEND: Row = ("ledger/append", "free disk space or make the state directory writable, then try again");
 const VERSION: Row =
-    ("ledger/version", "use the newer plugward that wrote this ledger, or name another state folder");
-const OTHER_LEDGER: Row = (
-    "ledger/other-ledger",
-    "start again: the ledger was replaced by another one while this process had it open",
-);
-const HELD: Row = ("ledger/held", "end the process that keeps ledger.lock, then run it again");
+    ("ledger/version", "use the newer plugward version that wrote this ledger, or another state directory");
+const OTHER_LEDGER: Row =
+    ("ledger/other-ledger", "restart: another ledger replaced this one while the process had it open");
+const HELD: Row = ("ledger/held", "stop the process that holds ledger.lock, then try again");
 const STOPPED: Row =
-    ("ledger/stopped", "start again: after a failed sync or a panic this process appends nothing more");
-const IO: Row =
-    ("ledger/io", "look at the cause that the system gave, and at the rights of the state folder");
-const RESERVED: Row = ("ledger/reserved", "leave this record to the ledger: it writes it itself");
-const VALUE: Row = ("ledger/value", "record integers below 2^53 and values nested at most 16 deep");
-const TEXT: Row = ("ledger/text", "write it in the form that the message names");
+    ("ledger/stopped", "restart: after a failed sync or a panic this process appends nothing more");
+const IO: Row = ("ledger/io", "see the system error, and check the permissions of the state directory");
+const RESERVED: Row = ("ledger/reserved", "do not append this record: the ledger writes it itself");
+const VALUE: Row = ("ledger/value", "use integers below 2^53 and at most 16 levels of nesting");
+const TEXT: Row = ("ledger/text", "use the format given in the message");
 const UNSUPPORTED: Row =
-    ("ledger/unsupported", "keep the ledger in memory: on this system it has no file form");
-const STATE_MISMATCH: Row = (
-    "ledger/state-mismatch",
-    "trust the counters that `verify` recomputed; the stored ones were written by something else",
-);
+    ("ledger/unsupported", "keep the ledger in memory: files are not supported on this system");
+const STATE_MISMATCH: Row =
+    ("ledger/state-mismatch", "use the counters that `verify` recomputed; the stored ones were modified");
 
-/// What went wrong with a ledger.
+/// The kind of a [`LedgerError`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LedgerErrorKind {
-    /// A file or the folder is not what the ledger would have made.
-    #[error("use {file} as a ledger: {why}")]
+    /// A file or the directory is not as the ledger would have created it.
+    #[error("{file} cannot be used for a ledger: {why}")]
     NotOurs {
-        /// The file, relative to the state folder; `.` is the folder.
+        /// The file, relative to the state directory; `.` is the directory itself.
         file: String,
-        /// What is wrong with it.
+        /// The property that is wrong.
         why: &'static str,
     },
-    /// A line that is whole does not fit the chain, or a line before the last is no record.
-    #[error("read {file} line {line}: record {seq}: {why}")]
+    /// A complete line does not fit the chain, or a line before the last is not a record.
+    #[error("{file}:{line} is not record {seq} of the ledger: {why}")]
     Broken {
-        /// The file, relative to the state folder.
+        /// The file, relative to the state directory.
         file: String,
-        /// Line in that file, counted from 1.
+        /// The line in the file, from 1.
         line: u64,
-        /// The `seq` that belongs there.
+        /// The expected `seq`.
         seq: u64,
-        /// What does not fit.
+        /// The property that is wrong.
         why: Why,
     },
-    /// Records that `ledger.checkpoint` covers are not there any more.
-    #[error("read ledger.jsonl: {why}")]
+    /// Records that `ledger.checkpoint` covers are missing.
+    #[error("cannot verify ledger.jsonl: {why}")]
     Lost {
-        /// How that shows.
+        /// How the loss was detected.
         why: LossReason,
     },
-    /// A record, or one append, is longer than the format allows.
-    #[error("append a record of {bytes} bytes: at most {limit} are allowed")]
+    /// A record or an append is longer than the format allows.
+    #[error("record of {bytes} bytes is too long: the limit is {limit}")]
     TooLong {
-        /// What it would have taken.
+        /// The length that was needed.
         bytes: usize,
-        /// What is allowed.
+        /// The limit.
         limit: usize,
     },
-    /// The system refused the write or the sync; what was written was taken back.
-    #[error("append to the ledger")]
+    /// The system refused a write or a sync. The written bytes were removed.
+    #[error("the ledger could not be written")]
     Append,
-    /// A record of a newer format stands in the part that is read.
-    #[error("append to a ledger of format {found}: this program writes format {ours}")]
+    /// The ledger has a record of a newer format.
+    #[error("ledger has format {found}, but this program writes format {ours}")]
     Version {
-        /// The `v` that was found.
+        /// The `v` of the record.
         found: u64,
         /// The `v` that this crate writes.
         ours: u64,
     },
-    /// The live file belongs to another ledger than the one that was opened.
-    #[error("append to the ledger: the file belongs to another ledger now")]
+    /// The live file now belongs to another ledger.
+    #[error("ledger.jsonl was replaced by another ledger")]
     OtherLedger,
-    /// Another process had the hold all the time.
-    #[error("get the hold on ledger.lock within {millis} milliseconds")]
+    /// Another process held the lock for too long.
+    #[error("ledger.lock was not released within {millis} milliseconds")]
     Held {
-        /// How long it was tried.
+        /// How long the lock was tried.
         millis: u64,
     },
-    /// An earlier failure made this handle useless.
-    #[error("append to a ledger that was stopped")]
+    /// An earlier failure made this handle unusable.
+    #[error("the ledger was stopped by an earlier failure")]
     Stopped,
-    /// The system refused something else than an append.
-    #[error("{doing}")]
+    /// The system refused an operation other than an append.
+    #[error("cannot {doing}")]
     Io {
-        /// What was tried.
+        /// The operation.
         doing: &'static str,
     },
-    /// The record type is written by the ledger alone.
-    #[error("append a record of type {type_name}: only the ledger writes those")]
+    /// Only the ledger itself writes this type of record.
+    #[error("records of type {type_name} are written by the ledger only")]
     Reserved {
         /// The type.
         type_name: &'static str,
     },
-    /// A number or a nesting that the format has no form for.
-    #[error("append a record with {what}")]
+    /// A number or a nesting that the format does not allow.
+    #[error("record contains {what}")]
     Value {
-        /// What cannot be written.
+        /// The value that cannot be written.
         what: &'static str,
     },
-    /// A text that is no sum, id, moment or checkpoint.
-    #[error("read the {what}: expected {expected}")]
+    /// A text that is not a digest, id, timestamp or checkpoint.
+    #[error("invalid {what}: expected {expected}")]
     Text {
-        /// The word that was expected.
+        /// What was expected.
         what: &'static str,
-        /// Its form.
+        /// The expected format.
         expected: &'static str,
     },
-    /// This system has no ledger in a file.
-    #[error("open a ledger in a folder: not on this system")]
+    /// Ledger files are not supported on this system.
+    #[error("a ledger in a directory is not supported on this system")]
     Unsupported,
 }
 
@@ -225,80 +218,81 @@ impl LedgerErrorKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LossReason {
-    /// There are no records at all.
+    /// No record is left.
     #[error("it is missing or has no records, but ledger.checkpoint covers {covered}")]
     Missing {
-        /// How many it covers.
+        /// The number of records that it covers.
         covered: u64,
     },
     /// There are fewer records than it covers.
     #[error("it has {have} records, but ledger.checkpoint covers {covered}")]
     Shorter {
-        /// How many records there are, those of older segments included.
+        /// The number of records, including those in older segments.
         have: u64,
-        /// How many it covers.
+        /// The number of records that it covers.
         covered: u64,
     },
-    /// It belongs to another ledger.
+    /// The checkpoint belongs to another ledger.
     #[error("ledger.checkpoint belongs to another ledger")]
     OtherLedger,
-    /// The records that it covers are others.
+    /// The records are not the ones that it covers.
     #[error("its first {covered} records are not those that ledger.checkpoint covers")]
     OtherRecords {
-        /// How many it covers.
+        /// The number of records that it covers.
         covered: u64,
     },
-    /// It is not a checkpoint, so that it cannot show anything.
+    /// The file is not a checkpoint, so a loss cannot be ruled out.
     #[error("ledger.checkpoint is damaged")]
     Damaged,
 }
 
-/// Why a line does not belong where it stands.
+/// Why a line does not fit the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Why {
-    /// The line is no JSON object.
-    #[error("no JSON object")]
+    /// The line is not a JSON object.
+    #[error("not a JSON object")]
     NotJson,
     /// The line is longer than any record.
     #[error("longer than any record")]
     TooLong,
-    /// The line is a JSON object, but no record of its type.
+    /// The line is a JSON object, but not a record of its type.
     #[error("at byte {at}: expected {expected}")]
     Shape {
-        /// Byte offset in the line, from 0.
+        /// The byte offset in the line, from 0.
         at: usize,
-        /// What should stand there.
+        /// What the format requires there.
         expected: &'static str,
     },
-    /// `prev` is not the sum of the line before.
+    /// `prev` is not the digest of the line before.
     #[error("prev is not the SHA-256 of the line before")]
     Prev,
-    /// `seq` is not one more than the one before.
+    /// `seq` is not one more than that of the line before.
     #[error("seq is {found}")]
     Seq {
-        /// The number that stands there.
+        /// The number in the line.
         found: u64,
     },
-    /// The ledger does not start with `ledger_opened`, or a segment not with `ledger_continued`, or one stands elsewhere.
+    /// The ledger does not begin with `ledger_opened`, or a segment not with `ledger_continued`, or one of
+    /// these is in the middle.
     #[error("an opening record is missing or misplaced")]
     Opening,
     /// The record names another ledger.
     #[error("the record belongs to another ledger")]
     OtherLedger,
-    /// A checkpoint's size, root or frontier is not that of the lines before it.
-    #[error("the checkpoint is not that of the lines before it")]
+    /// The size, root or frontier of a checkpoint does not match the lines before it.
+    #[error("the checkpoint does not match the lines before it")]
     Checkpoint,
-    /// A checkpoint's stored counters are not those of the records before it.
-    #[error("the checkpoint's counters are not those of the records before it")]
+    /// The counters of a checkpoint do not match the records before it.
+    #[error("the checkpoint's counters do not match the records before it")]
     State,
-    /// The file is shorter than this process knew it.
+    /// The file is shorter than when this process last read it.
     #[error("the file is shorter than it was")]
     Shrunk,
 }
 
 impl Why {
-    /// Gives the stable code: `ledger/state-mismatch` for counters, `ledger/broken` for all else.
+    /// Returns the stable code: `ledger/state-mismatch` for counters, `ledger/broken` for all others.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -307,7 +301,7 @@ impl Why {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the help for the code.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self {

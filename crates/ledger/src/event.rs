@@ -1,4 +1,4 @@
-//! The closed set of records, declared once.
+//! The types of records, declared once for reading and writing.
 
 use crate::field::{Field, object, words};
 use crate::json::{JsonFault, Reader, Writer};
@@ -9,23 +9,23 @@ use crate::value::Value;
 words! {
     /// How a use or a workflow ended.
     Outcome, "ok, failed or abandoned" {
-        /// It did what it should.
+        /// It succeeded.
         Ok = "ok",
-        /// It was tried and did not work.
+        /// It failed.
         Failed = "failed",
-        /// Nobody said how it ended.
+        /// It ended without a report.
         Abandoned = "abandoned",
     }
 }
 
 words! {
-    /// What was decided about a plugin.
+    /// The decision about a plugin.
     Verdict, "load, ask or refuse" {
-        /// It loads.
+        /// It may be loaded.
         Load = "load",
-        /// A person must say.
+        /// A person must decide.
         Ask = "ask",
-        /// It does not load.
+        /// It may not be loaded.
         Refuse = "refuse",
     }
 }
@@ -33,29 +33,29 @@ words! {
 object! {
     /// One plugin of a `plugins_loaded` record.
     PluginSeen {
-        /// Its id.
+        /// The id of the plugin.
         plugin: String,
-        /// The digest of its tree, in its text form.
+        /// The digest of its tree, as text.
         digest: String,
-        /// What was decided.
+        /// The decision.
         outcome: Verdict,
     }
 }
 
 object! {
-    /// One limit of a `workflow_opened` record; a number that is left out does not limit.
+    /// One limit of a `workflow_opened` record. A number that is absent does not limit.
     BudgetLine {
-        /// The kind of capability, or `*` for all that no other line names.
+        /// The kind of capability, or `*` for all kinds without a line of their own.
         kind: String,
         /// `each-plugin`, `workflow`, `plugin` or `otherwise`.
         per: String,
-        /// The plugin, where `per` is `plugin`.
+        /// The plugin, if `per` is `plugin`.
         plugin: Option<String>,
-        /// How many may be minted.
+        /// The maximum number of grants.
         max_mints: Option<u64>,
-        /// How many uses may begin.
+        /// The maximum number of uses.
         max_uses: Option<u64>,
-        /// How many units all uses together may have.
+        /// The maximum number of units over all uses.
         max_units: Option<u64>,
     }
 }
@@ -64,21 +64,19 @@ macro_rules! events {
     ($( $(#[$doc:meta])* $variant:ident = $name:literal {
         $( $(#[$fdoc:meta])* $field:ident : $ty:ty = $key:literal ),* $(,)?
     } )*) => {
-        /// Everything that a ledger can say.
+        /// A record of a ledger, without the fields that all records share.
         ///
-        /// Texts above 1,024 bytes are shortened when they are appended: the first 960 bytes stay, and the sum of all.
-        ///
-        /// # Source
-        /// SPEC 4.7 ("spanning log"), whose two schemas of one event this enum replaces.
+        /// Texts above 1,024 bytes are shortened when they are appended: to the first 960 bytes and the
+        /// digest of the whole text.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[expect(clippy::exhaustive_enums, reason = "the closed set of the format; a new record must stop every host from building")]
         pub enum Event { $( $(#[$doc])* $variant { $( $(#[$fdoc])* $field: $ty ),* } ),* }
 
         impl Event {
-            /// The names of all types, in the order of the format's table.
+            /// The names of all types, in the order of the format's documentation.
             pub const TYPES: &'static [&'static str] = &[$($name),*];
 
-            /// Gives the `type` of the record.
+            /// Returns the `type` of the record.
             #[must_use]
             pub const fn type_name(&self) -> &'static str {
                 match self { $( Self::$variant { .. } => $name ),* }
@@ -103,87 +101,87 @@ macro_rules! events {
 }
 
 events! {
-    /// First record of a new ledger. Written by the ledger.
+    /// The first record of a new ledger. Written by the ledger.
     LedgerOpened = "ledger_opened" {
         /// The ledger's id.
         ledger: LedgerId = "ledger",
-        /// What made it.
+        /// The program that created it.
         tool: String = "tool",
     }
     /// A torn tail was set aside. Written by the ledger.
     LedgerRecovered = "ledger_recovered" {
-        /// Where in the live file the tail began.
+        /// The offset of the tail in the live file.
         offset: u64 = "offset",
-        /// How long it was.
+        /// The length of the tail.
         bytes: u64 = "bytes",
-        /// Its sum.
+        /// The digest of the tail.
         sha256: Sum = "sha256",
-        /// The file that holds it.
+        /// The file with a copy of the tail.
         saved_as: String = "saved_as",
     }
-    /// First record of a segment that goes on from an older one. Written by the ledger.
+    /// The first record of a segment that continues an older one. Written by the ledger.
     LedgerContinued = "ledger_continued" {
         /// The ledger's id.
         ledger: LedgerId = "ledger",
-        /// The file before.
+        /// The name of the older segment.
         previous: String = "previous",
-        /// The sum of its last line.
+        /// The digest of its last line.
         head: Sum = "head",
     }
-    /// The tree over all lines before it, and the folds' counters. Written by the ledger.
+    /// The tree over all earlier lines, and the counters of the folds. Written by the ledger.
     Checkpoint = "checkpoint" {
-        /// How many lines are before it.
+        /// The number of earlier lines.
         size: u64 = "size",
-        /// The RFC 6962 hash over them.
+        /// Their RFC 6962 tree hash.
         root: Sum = "root",
         /// The hashes of the complete subtrees, from the left.
         frontier: Vec<Sum> = "frontier",
-        /// What each fold had counted, by its name.
+        /// The snapshot of each fold, by name.
         state: Option<Value> = "state",
     }
-    /// A unit of work begins.
+    /// A workflow begins.
     WorkflowOpened = "workflow_opened" {
-        /// Its id.
+        /// The id of the workflow.
         workflow: String = "workflow",
-        /// Its limits.
+        /// The limits of the workflow.
         budgets: Vec<BudgetLine> = "budgets",
     }
-    /// A unit of work is over.
+    /// A workflow ended.
     WorkflowClosed = "workflow_closed" {
-        /// Its id.
+        /// The id of the workflow.
         workflow: String = "workflow",
         /// How it ended.
         outcome: Outcome = "outcome",
     }
-    /// One load of plugins, also of none.
+    /// A load of plugins, possibly of none.
     PluginsLoaded = "plugins_loaded" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
         /// The trust mode.
         trust: String = "trust",
-        /// The plugins that were looked at.
+        /// The plugins that were checked.
         plugins: Vec<PluginSeen> = "plugins",
         /// The digest of the list, see [`registry_digest`](crate::registry_digest).
         registry_digest: Sum = "registry_digest",
     }
-    /// What was decided about one plugin in one run.
+    /// The decision about one plugin in one run.
     Decision = "decision" {
-        /// The unit of work, where there is one.
+        /// The workflow, if there is one.
         workflow: Option<String> = "workflow",
         /// The plugin.
         plugin: String = "plugin",
-        /// The answer.
+        /// The decision.
         outcome: Verdict = "outcome",
         /// The codes of all refusals and questions.
         codes: Vec<String> = "codes",
-        /// The digest of its tree, where there is one.
+        /// The digest of its tree, if it was computed.
         digest: Option<String> = "digest",
     }
-    /// A first pin is about to be made.
+    /// A plugin is about to be pinned for the first time.
     PinEnrolled = "pin_enrolled" {
         /// The plugin.
         plugin: String = "plugin",
-        /// The digest that is pinned.
+        /// The digest to pin.
         digest: String = "digest",
         /// The digest that was pinned before.
         old: Option<String> = "old",
@@ -192,12 +190,12 @@ events! {
     PinAccepted = "pin_accepted" {
         /// The plugin.
         plugin: String = "plugin",
-        /// The digest that is pinned.
+        /// The digest to pin.
         digest: String = "digest",
         /// The digest that was pinned before.
         old: Option<String> = "old",
     }
-    /// A pin is about to be dropped.
+    /// A pin is about to be deleted.
     PinForgotten = "pin_forgotten" {
         /// The plugin.
         plugin: String = "plugin",
@@ -206,170 +204,170 @@ events! {
         /// A digest that was pinned before.
         old: Option<String> = "old",
     }
-    /// A plugin differs from its pin.
+    /// A plugin was refused, because it differs from its pin.
     PinRefused = "pin_refused" {
         /// The plugin.
         plugin: String = "plugin",
-        /// The digest that was found.
+        /// The digest of the plugin.
         digest: String = "digest",
-        /// The digest that is pinned.
+        /// The pinned digest.
         old: Option<String> = "old",
     }
     /// A person approved audited bytes.
     ApprovalGiven = "approval_given" {
         /// The plugin.
         plugin: String = "plugin",
-        /// The digest of the bytes.
+        /// The digest of these bytes.
         digest: String = "digest",
-        /// The risk that the audit named.
+        /// The risk according to the audit.
         risk: String = "risk",
     }
-    /// A person took an approval back.
+    /// A person revoked an approval.
     ApprovalRevoked = "approval_revoked" {
         /// The plugin.
         plugin: String = "plugin",
-        /// The digest of the bytes.
+        /// The digest of the approved bytes.
         digest: String = "digest",
-        /// The risk that the audit named.
+        /// The risk according to the audit.
         risk: String = "risk",
     }
-    /// A named exception to "a failure is never a yes" was used.
+    /// A setting turned a failure into a pass.
     ExceptionUsed = "exception_used" {
         /// The setting that allows it.
         setting: String = "setting",
-        /// Why it was needed.
+        /// The failure.
         reason: String = "reason",
     }
-    /// A capability is about to exist.
+    /// A capability is about to be created.
     CapabilityMinted = "capability_minted" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
-        /// Who gets it.
+        /// The plugin that receives it.
         plugin: String = "plugin",
-        /// Its kind.
+        /// The kind of the capability.
         kind: String = "kind",
-        /// Its number in the unit of work, from 1.
+        /// Its number in the workflow, from 1.
         serial: u64 = "serial",
-        /// What it covers.
+        /// The operations that it covers.
         scope: Value = "scope",
-        /// The sum of the scope's canonical text.
+        /// The digest of the scope's canonical form.
         scope_digest: Sum = "scope_digest",
-        /// When it ends by itself.
+        /// When it expires.
         expires: Option<Timestamp> = "expires",
         /// The bundle that it belongs to.
         bundle: Option<Sum> = "bundle",
-        /// What the host was told to put up with.
+        /// A conflict that the host chose to accept.
         warning: Option<String> = "warning",
     }
-    /// The members of a bundle stand just before.
+    /// A bundle is about to be created. The records of its members precede this one.
     BundleMinted = "bundle_minted" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
-        /// Who gets it.
+        /// The plugin that receives it.
         plugin: String = "plugin",
-        /// The sum of the canonical text of its members, without serials and times.
+        /// The digest of its members' canonical form, without serials and times.
         bundle_digest: Sum = "bundle_digest",
-        /// The members' numbers.
+        /// The serials of the members.
         serials: Vec<u64> = "serials",
     }
-    /// A capability was asked for and not made.
+    /// A requested capability was refused.
     MintRefused = "mint_refused" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
-        /// Who would have got it.
+        /// The plugin that requested it.
         plugin: String = "plugin",
-        /// Its kind.
+        /// The kind of the capability.
         kind: String = "kind",
-        /// Why not.
+        /// The code of the refusal.
         code: String = "code",
     }
     /// An operation is about to begin.
     CapabilityUsed = "capability_used" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
-        /// Who has the capability.
+        /// The plugin that has the capability.
         plugin: String = "plugin",
-        /// Its kind.
+        /// The kind of the capability.
         kind: String = "kind",
-        /// Its number.
+        /// The serial of the capability.
         serial: u64 = "serial",
         /// The operation.
         op: String = "op",
-        /// What it is about, without secrets.
+        /// The target of the operation, without secrets.
         detail: String = "detail",
-        /// How much of the budget it takes.
+        /// The number of budget units it takes.
         units: u64 = "units",
     }
-    /// An operation is over.
+    /// An operation ended.
     CapabilityUseEnded = "capability_use_ended" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
-        /// The capability's number.
+        /// The serial of the capability.
         serial: u64 = "serial",
         /// The `seq` of its `capability_used`.
         begun: u64 = "use",
         /// How it ended.
         outcome: Outcome = "outcome",
-        /// The error, where there was one.
+        /// The code of the error, if it failed.
         code: Option<String> = "code",
-        /// How long it took.
+        /// How long it took, in milliseconds.
         millis: u64 = "millis",
     }
-    /// An operation was asked for and not allowed.
+    /// A requested operation was refused.
     UseRefused = "use_refused" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
-        /// Who has the capability.
+        /// The plugin that has the capability.
         plugin: String = "plugin",
-        /// Its kind.
+        /// The kind of the capability.
         kind: String = "kind",
-        /// Its number.
+        /// The serial of the capability.
         serial: u64 = "serial",
         /// The operation.
         op: String = "op",
-        /// Why not.
+        /// The code of the refusal.
         code: String = "code",
     }
-    /// A capability covers nothing from here on.
+    /// A capability was revoked.
     CapabilityRevoked = "capability_revoked" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
-        /// Its number.
+        /// The serial of the capability.
         serial: u64 = "serial",
-        /// Who took it back.
+        /// The person or component that revoked it.
         by: String = "by",
-        /// Why.
+        /// The reason.
         reason: String = "reason",
     }
-    /// An open below a jail saw somebody move things.
+    /// An open inside a jail detected a concurrent change.
     FilesystemRaceDetected = "filesystem_race_detected" {
-        /// The unit of work, where there is one.
+        /// The workflow, if there is one.
         workflow: Option<String> = "workflow",
-        /// The plugin, where there is one.
+        /// The plugin, if there is one.
         plugin: Option<String> = "plugin",
-        /// The jail's label.
+        /// The label of the jail.
         jail: String = "jail",
-        /// The path below it.
+        /// The path in the jail.
         path: String = "path",
-        /// What was seen.
+        /// The change that was detected.
         cause: String = "cause",
-        /// The system's error number.
+        /// The error number of the system.
         errno: Option<u64> = "errno",
     }
-    /// A hook re-shaped a secret, and it was found all the same.
+    /// A hook encoded a secret, which was found anyway.
     RawOutputLaundered = "raw_output_laundered" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
         /// The hook.
         hook: String = "hook",
-        /// The tool whose output it was.
+        /// The tool that produced the output.
         tool: String = "tool",
-        /// The kinds of secrets.
+        /// The kinds of the secrets.
         kinds: Vec<String> = "kinds",
     }
-    /// A plugin's program is about to start.
+    /// A program of a plugin is about to start.
     LaunchStarted = "launch_started" {
-        /// The unit of work.
+        /// The workflow.
         workflow: String = "workflow",
         /// The plugin.
         plugin: String = "plugin",
@@ -379,24 +377,24 @@ events! {
         digest: String = "digest",
         /// The rung of the launcher's ladder.
         rung: String = "rung",
-        /// How far the pin covers what runs.
+        /// The pin coverage of the program.
         coverage: String = "coverage",
-        /// What the kernel enforces.
+        /// The restrictions that the kernel enforces.
         enforcement: String = "enforcement",
     }
-    /// A plugin's program is over.
+    /// A program of a plugin ended.
     LaunchEnded = "launch_ended" {
         /// The `seq` of its `launch_started`.
         launch: u64 = "launch",
         /// Its exit code.
         exit: Option<u64> = "exit",
-        /// The signal that ended it.
+        /// The signal that terminated it.
         signal: Option<u64> = "signal",
     }
 }
 
 impl Event {
-    /// Whether only the ledger writes this type.
+    /// Returns `true` if only the ledger writes this type.
     #[must_use]
     pub const fn is_internal(&self) -> bool {
         matches!(
@@ -408,7 +406,7 @@ impl Event {
         )
     }
 
-    /// Whether [`Durability::Decisions`](crate::Durability::Decisions) syncs after it.
+    /// Returns `true` if [`Durability::Decisions`](crate::Durability::Decisions) syncs after the record.
     #[must_use]
     pub const fn is_decision(&self) -> bool {
         matches!(
@@ -427,7 +425,7 @@ impl Event {
         )
     }
 
-    /// Gives the unit of work that the record names.
+    /// Returns the workflow that the record names.
     #[must_use]
     pub fn workflow(&self) -> Option<&str> {
         match self {

@@ -1,4 +1,4 @@
-//! A folder in memory whose writes fail on demand. For tests.
+//! A directory in memory whose writes fail on demand, for tests.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,17 +12,17 @@ use crate::memory::{Memory, Shared};
 use crate::sum::LedgerId;
 use crate::time::Clock;
 
-/// How a write goes wrong.
+/// The way in which a write fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteFault {
-    /// Nothing is written, and the system says so.
+    /// Nothing is written, and the write fails.
     Refused,
-    /// So many bytes are written, and the system says so.
+    /// This many bytes are written, and the write reports them.
     Short(usize),
-    /// Everything is written, but the sync after it fails.
+    /// Everything is written, but the sync fails.
     NotSynced,
-    /// So many bytes are written, then neither the rest nor the way back works.
+    /// This many bytes are written, then both the write and its removal fail.
     Stuck(usize),
 }
 
@@ -35,15 +35,15 @@ struct Plan {
     anchor_fails: usize,
 }
 
-/// A folder in memory that outlives its ledgers, so that a test can open it again, look at its bytes and change them.
+/// A directory in memory that outlives its ledgers, so that a test can reopen it and change its bytes.
 #[derive(Debug, Clone, Default)]
-pub struct TestFolder {
+pub struct TestDirectory {
     shared: Shared,
     plan: Arc<Mutex<Plan>>,
 }
 
-impl TestFolder {
-    /// Makes an empty one.
+impl TestDirectory {
+    /// Creates an empty directory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -53,9 +53,10 @@ impl TestFolder {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens the ledger in it.
+    /// Opens the ledger in the directory.
     ///
     /// # Errors
+    ///
     /// Those of [`Ledger::open`].
     pub fn open(
         &self,
@@ -64,11 +65,11 @@ impl TestFolder {
         durability: Durability,
         folds: Folds,
     ) -> Result<Opened, LedgerError> {
-        let medium = Faulty { inner: Memory::new(self.shared.clone()), folder: self.clone() };
+        let medium = Faulty { inner: Memory::new(self.shared.clone()), directory: self.clone() };
         Ledger::start(Box::new(medium), new_id, clock, durability, folds)
     }
 
-    /// Gives the bytes of a file.
+    /// Returns the content of a file.
     #[must_use]
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
         self.shared.files().get(name).cloned()
@@ -79,24 +80,24 @@ impl TestFolder {
         self.shared.files().put(name, bytes.to_vec());
     }
 
-    /// Lists the files.
+    /// Returns the names of the files.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         Memory::new(self.shared.clone()).names().unwrap_or_default()
     }
 
-    /// Says how many appends were tried so far.
+    /// Returns the number of appends that were tried.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.plan().writes
     }
 
-    /// Lets the append with this number, counted from 0 over all ledgers of the folder, go wrong.
+    /// Makes one append fail, by its number from 0 over all ledgers of the directory.
     pub fn fail_write(&self, number: u64, fault: WriteFault) {
         self.plan().faults.insert(number, fault);
     }
 
-    /// Lets the next replacements of `ledger.checkpoint` go wrong.
+    /// Makes the next replacements of `ledger.checkpoint` fail.
     pub fn fail_anchor(&self, times: usize) {
         self.plan().anchor_fails = times;
     }
@@ -105,7 +106,7 @@ impl TestFolder {
 #[derive(Debug)]
 struct Faulty {
     inner: Memory,
-    folder: TestFolder,
+    directory: TestDirectory,
 }
 
 fn refused() -> io::Error {
@@ -148,7 +149,7 @@ impl Medium for Faulty {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut plan = self.folder.plan();
+        let mut plan = self.directory.plan();
         let number = plan.writes;
         plan.writes = number.saturating_add(1);
         let mut part = |count: usize| self.inner.append(bytes.get(..count).unwrap_or(bytes));
@@ -168,12 +169,12 @@ impl Medium for Faulty {
     }
 
     fn cut(&mut self, to: u64) -> io::Result<()> {
-        used(&mut self.folder.plan().cut_fails)?;
+        used(&mut self.directory.plan().cut_fails)?;
         self.inner.cut(to)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        used(&mut self.folder.plan().sync_fails)?;
+        used(&mut self.directory.plan().sync_fails)?;
         self.inner.sync()
     }
 
@@ -182,7 +183,7 @@ impl Medium for Faulty {
     }
 
     fn write_file(&mut self, name: &str, bytes: &[u8], keep: Keep) -> io::Result<()> {
-        used(&mut self.folder.plan().anchor_fails)?;
+        used(&mut self.directory.plan().anchor_fails)?;
         self.inner.write_file(name, bytes, keep)
     }
 

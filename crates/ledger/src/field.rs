@@ -1,12 +1,12 @@
-//! How each kind of field is written, read and shortened.
+//! The text forms of the types that the fields of a record have.
 
 use crate::json::{JsonFault, Reader, Writer};
 use crate::sum::{LedgerId, Sum, push_hex};
 use crate::time::Timestamp;
 
-/// The longest text that is written as it is, in bytes.
+/// The longest text that is stored in full, in bytes. Longer ones would crowd out other records.
 const MAX_TEXT: usize = 1_024;
-/// What is kept of a longer one, in bytes.
+/// The length of the stored part of a longer text, in bytes.
 const KEPT: usize = 960;
 const MARK: &str = "…sha256:";
 
@@ -14,15 +14,15 @@ pub(crate) trait Field: Sized {
     fn write(&self, writer: &mut Writer);
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonFault>;
 
-    /// Shortens what is too long, so that memory and file say the same.
+    /// Shortens texts that are too long, so that memory and file contain the same record.
     fn settle(&mut self) {}
 
-    /// Whether the key is left out.
+    /// Returns `true` if the field is omitted.
     fn absent(&self) -> bool {
         false
     }
 
-    /// What a key that is left out means; `None` where it may not be.
+    /// Returns the value of an omitted field, or `None` if the field is required.
     fn missing() -> Option<Self> {
         None
     }
@@ -79,7 +79,8 @@ fn char_start(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// A text that was shortened before stays as it is, though it has more than 1,024 bytes.
+/// Returns `true` for a text that was shortened before. It stays as it is, though it can have more than 1,024
+/// bytes.
 fn is_shortened(text: &str) -> bool {
     let Some((kept, sum)) = text.rsplit_once(MARK) else { return false };
     kept.len() <= KEPT && sum.parse::<Sum>().is_ok()
@@ -93,7 +94,7 @@ impl Field for Sum {
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonFault> {
-        let fault = reader.fault("64 lower-case hex digits");
+        let fault = reader.fault("64 lowercase hex digits");
         crate::sum::parse_hex(&reader.string()?).map(Self::from_bytes).ok_or(fault)
     }
 }
@@ -106,7 +107,7 @@ impl Field for LedgerId {
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonFault> {
-        let fault = reader.fault("32 lower-case hex digits");
+        let fault = reader.fault("32 lowercase hex digits");
         crate::sum::parse_hex(&reader.string()?).map(Self::from_bytes).ok_or(fault)
     }
 }
@@ -119,7 +120,7 @@ impl Field for Timestamp {
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonFault> {
-        let fault = reader.fault("a moment in UTC with six decimals");
+        let fault = reader.fault("a timestamp in UTC with six decimals");
         Self::parse(&reader.string()?).ok_or(fault)
     }
 }
@@ -186,7 +187,7 @@ macro_rules! words {
         pub enum $name { $( $(#[$vdoc])* $variant ),* }
 
         impl $name {
-            /// Gives the word of the record.
+            /// Returns the word used in records.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $( Self::$variant => $word ),* }
@@ -206,7 +207,7 @@ macro_rules! words {
     };
 }
 
-/// Declares a small object that stands inside a record.
+/// Declares a small object inside a record.
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident { $( $(#[$fdoc:meta])* $field:ident : $ty:ty ),* $(,)? }) => {
         $(#[$doc])*
@@ -218,7 +219,7 @@ macro_rules! object {
             fn write(&self, writer: &mut $crate::json::Writer) {
                 let start = writer.out.len();
                 $( writer.field(stringify!($field), &self.$field); )*
-                // The first key was written with a comma in front: it becomes the brace.
+                // The first key was written with a leading comma, which becomes the opening brace.
                 match writer.out.get_mut(start) {
                     Some(comma) => *comma = b'{',
                     None => writer.raw("{"),

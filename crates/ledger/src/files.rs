@@ -1,4 +1,4 @@
-//! The files of a ledger as they stand, for reading alone.
+//! Read-only access to the files of a ledger.
 
 use core::fmt;
 
@@ -15,20 +15,23 @@ use crate::verify::{Verified, Verifier, VerifyPlan};
 
 const PIECE: u64 = 1024 * 1024;
 
-/// All segments of a ledger in their order, each up to the size that it had when it was opened.
+/// All segments of a ledger in order, each up to its size when it was opened.
 ///
-/// Nothing is written, no hold is taken, and rights are not looked at: a copy on a read-only disk serves as well.
+/// Nothing is written, no file lock is taken, and permissions are not checked, so a copy on a read-only disk
+/// can be verified.
 pub struct LedgerFiles {
     files: Vec<(String, Box<dyn Tape>, u64)>,
     checkpoint: Option<Checkpoint>,
 }
 
 impl LedgerFiles {
-    /// Opens what is in a state folder.
+    /// Opens the ledger in a state directory.
     ///
     /// # Errors
-    /// `ledger/not-ours` for a link, FIFO or the like; `ledger/text` for a `ledger.checkpoint` that is none; `ledger/io`, also where
-    /// there is no ledger.
+    ///
+    /// - `ledger/not-ours`: a file is a symlink, FIFO or the like.
+    /// - `ledger/text`: `ledger.checkpoint` is not a checkpoint.
+    /// - `ledger/io`: a file cannot be read, or there is no ledger.
     pub fn open(dir: &Dir) -> Result<Self, LedgerError> {
         #[cfg(unix)]
         {
@@ -43,33 +46,36 @@ impl LedgerFiles {
         }
     }
 
-    /// Takes files that are open, the oldest first, each with the name that reports shall use.
+    /// Wraps open files, oldest first, each with its name for reports.
     ///
     /// # Errors
-    /// `ledger/not-ours` for what is no regular file; `ledger/io`.
+    ///
+    /// `ledger/not-ours` if one is not a regular file; `ledger/io` if the system reports an error.
     #[cfg(unix)]
     pub fn from_files(files: Vec<(String, std::fs::File)>) -> Result<Self, LedgerError> {
         let open = |(name, file): (String, std::fs::File)| crate::disk::given(name, file);
         Ok(Self { files: files.into_iter().map(open).collect::<Result<_, _>>()?, checkpoint: None })
     }
 
-    /// Names the files, the oldest first.
+    /// Returns the names of the files, oldest first.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         self.files.iter().map(|(name, ..)| name.as_str()).collect()
     }
 
-    /// Gives the checkpoint that lies beside the ledger. It shows less than one that is kept elsewhere: whoever can change the one can
-    /// change the other.
+    /// Returns the checkpoint in the state directory.
+    ///
+    /// It proves less than one that is stored elsewhere: anyone who can change the ledger can change it too.
     #[must_use]
     pub const fn checkpoint(&self) -> Option<&Checkpoint> {
         self.checkpoint.as_ref()
     }
 
-    /// Verifies everything, and hands each record that fits to `each`, with its line and its LF.
+    /// Verifies all records, and passes each valid one to `each`, with its line and LF.
     ///
     /// # Errors
-    /// `ledger/io` where a file cannot be read.
+    ///
+    /// `ledger/io` if a file cannot be read.
     pub fn verify(
         &self,
         plan: VerifyPlan,

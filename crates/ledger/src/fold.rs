@@ -1,4 +1,4 @@
-//! Counters that a ledger keeps up to date for whoever built on it.
+//! Folds: counters that a ledger computes from its records for other crates.
 
 use core::any::Any;
 use core::fmt;
@@ -7,25 +7,28 @@ use std::collections::BTreeMap;
 use crate::record::Record;
 use crate::value::Value;
 
-/// Something that is computed from the records alone, one after another.
+/// A state that is computed from the records, one after another.
 ///
 /// # Guarantees
-/// The ledger applies each record exactly once and in order: its own after they were written, those of other processes when
-/// it reads them. At an open it restores the last stored snapshot and applies what came after.
+///
+/// The ledger applies each record exactly once and in order: its own after they were written, those of other
+/// processes when it reads them. When it is opened, it restores the last stored snapshot and applies the
+/// records after it.
 pub trait Fold: Any + Send {
-    /// Names it; the name is the key of its snapshot in a checkpoint.
+    /// Returns the name, which is the key of the snapshot in a checkpoint.
     fn name(&self) -> &'static str;
 
-    /// Takes one record into account.
+    /// Updates the state with a record.
     fn apply(&mut self, record: &Record);
 
-    /// Gives everything that later records could need. Equal histories must give equal snapshots.
+    /// Returns everything that later records could need. Equal histories must have equal snapshots.
     fn snapshot(&self) -> Value;
 
-    /// Replaces all counters by those of a snapshot; `None` where it is none of this fold's, which then is not used.
+    /// Replaces the state by a snapshot. Returns `None`, and leaves the snapshot unused, if it is not one of
+    /// this fold.
     fn restore(&mut self, state: &Value) -> Option<()>;
 
-    /// Forgets everything, as before the first record.
+    /// Resets the state to that before the first record.
     fn reset(&mut self);
 }
 
@@ -35,19 +38,19 @@ pub trait Fold: Any + Send {
 pub struct Folds(Vec<Box<dyn Fold>>);
 
 impl Folds {
-    /// Has none.
+    /// Creates an empty list.
     pub const fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// Adds one. Of two with one name the later replaces the earlier.
+    /// Adds a fold. It replaces an earlier one with the same name.
     pub fn with<F: Fold>(mut self, fold: F) -> Self {
         self.0.retain(|other| other.name() != fold.name());
         self.0.push(Box::new(fold));
         self
     }
 
-    /// Looks one up by its type.
+    /// Returns the fold of a type.
     #[must_use]
     pub fn get<F: Fold>(&self) -> Option<&F> {
         self.0.iter().find_map(|fold| {
@@ -68,7 +71,7 @@ impl Folds {
         }
     }
 
-    /// Gives all snapshots by name; no folds have nothing to store.
+    /// Returns all snapshots by name, or `None` without folds.
     pub(crate) fn snapshot(&self) -> Option<Value> {
         if self.0.is_empty() {
             return None;
@@ -78,7 +81,7 @@ impl Folds {
         Some(Value::Object(states))
     }
 
-    /// Restores every fold, or says that the stored state does not serve all of them.
+    /// Restores every fold. Returns `None` if the stored state does not have all of them.
     pub(crate) fn restore(&mut self, state: Option<&Value>) -> Option<()> {
         for fold in &mut self.0 {
             fold.restore(state?.get(fold.name())?)?;
@@ -86,7 +89,7 @@ impl Folds {
         Some(())
     }
 
-    /// Names the first fold whose stored snapshot differs from what was recomputed.
+    /// Returns the name of the first fold whose stored snapshot differs from the recomputed one.
     pub(crate) fn differs(&self, state: &Value) -> Option<&'static str> {
         let mut folds = self.0.iter().map(AsRef::as_ref);
         let differs =

@@ -1,4 +1,4 @@
-//! One open ledger under its hold: catching up with others, and writing.
+//! The state of an open ledger under the file lock: reading the records of other processes, and writing.
 
 use crate::chain::Chain;
 use crate::checkpoint::Checkpoint;
@@ -14,14 +14,14 @@ use crate::sum::{LedgerId, Sum};
 use crate::time::{Clock, Timestamp};
 use crate::value::Value;
 
-/// A checkpoint comes after so many records.
+/// The number of records between checkpoints, which bounds how much an open must replay.
 const CHECKPOINT_EVERY: u64 = 256;
-/// The longest stored counters.
+/// The maximum size of stored counters. A larger state is not stored, and an open replays more records.
 const MAX_STATE: usize = 64 * 1024;
 const ANCHOR_PART: &str = "ledger.checkpoint.part";
-/// The most records of one append.
+/// The maximum number of records in one append.
 const MAX_EVENTS: usize = 1_024;
-/// Records between two syncs under [`Durability::Decisions`].
+/// The number of records between two syncs under [`Durability::Decisions`].
 const DECISIONS_EVERY: u64 = 64;
 pub(crate) const SEGMENT: u64 = 64 * 1024 * 1024;
 pub(crate) const TOOL: &str = concat!("plugward-ledger ", env!("CARGO_PKG_VERSION"));
@@ -34,21 +34,21 @@ pub(crate) struct Core {
     pub(crate) chain: Chain,
     /// The `seq` of the first line of the live file.
     pub(crate) first_seq: u64,
-    /// The bytes of the live file that were followed.
+    /// The number of verified bytes of the live file.
     pub(crate) size: u64,
     pub(crate) segment: u64,
-    /// Records that no sync has covered.
+    /// The number of records since the last sync.
     unsynced: u64,
-    /// A checkpoint that the file beside the ledger does not have yet.
+    /// A checkpoint that is not yet in the checkpoint file.
     anchor: Option<Checkpoint>,
-    /// While the ledger is opened: the checkpoint file, until the chain is as long as it says.
+    /// While the ledger is opened: the checkpoint file, until the chain has its size.
     pub(crate) expected: Option<Checkpoint>,
-    /// A failed sync: what the system keeps of the file is not known any more.
+    /// Set after a failed sync, when it is unknown what the system has stored of the file.
     stopped: bool,
     buffer: Vec<u8>,
 }
 
-/// One write: its records and where each of their lines ends.
+/// One write: its records, and the end of each of their lines.
 struct Batch {
     records: Vec<(Record, Sum, usize)>,
     next: u64,
@@ -83,14 +83,14 @@ impl Core {
         if self.stopped { Err(LedgerError::new(LedgerErrorKind::Stopped)) } else { Ok(()) }
     }
 
-    /// What does not fit at the place where the chain stands, in the live file.
+    /// Returns the error for the next line of the chain.
     pub(crate) fn broken(&self, file: &str, first_seq: u64, why: Why) -> LedgerError {
         let seq = self.chain.next_seq();
         let line = seq.saturating_sub(first_seq).saturating_add(1);
         LedgerError::new(LedgerErrorKind::Broken { file: file.to_owned(), line, seq, why })
     }
 
-    /// Follows one line with its LF.
+    /// Verifies and applies one line with its LF.
     pub(crate) fn follow(&mut self, line: &[u8], file: &str, first_seq: u64) -> Result<(), LedgerError> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let record = self.chain.check(text).map_err(|why| self.broken(file, first_seq, why))?;
@@ -103,7 +103,7 @@ impl Core {
         self.compare_expected()
     }
 
-    /// Reads what other processes appended, or follows them to the next segment.
+    /// Reads the records that other processes appended, following them to the next segment.
     pub(crate) fn catch_up(&mut self) -> Result<(), LedgerError> {
         loop {
             match self.medium.look()? {
@@ -130,7 +130,7 @@ impl Core {
         }
     }
 
-    /// Goes on in the file that took the place of the one that was open.
+    /// Continues in the file that replaced the open one.
     fn follow_segment(&mut self) -> Result<(), LedgerError> {
         let id = self.chain.id();
         let known = self.chain.next_seq();
@@ -150,11 +150,11 @@ impl Core {
         if first.seq() == known {
             return self.follow_to(size).map(drop);
         }
-        // More than one segment went by: start from what the files say, as an open does.
+        // More than one segment was started: rebuild the state from the files, as an open does.
         self.load(size).map(drop)
     }
 
-    /// Decides and appends under the hold. The events are those of `f`, after what others appended was read.
+    /// Decides and appends under the file lock. `f` sees the records that other processes appended.
     pub(crate) fn transact<T>(
         &mut self,
         f: impl FnOnce(&Folds, Timestamp) -> (Vec<Event>, T),
@@ -178,7 +178,7 @@ impl Core {
         Ok((value, Some(receipt)))
     }
 
-    /// Appends a checkpoint and replaces the file beside the ledger.
+    /// Appends a checkpoint and replaces the checkpoint file.
     pub(crate) fn checkpoint(&mut self) -> Result<Checkpoint, LedgerError> {
         self.catch_up()?;
         let now = self.clock.now();
@@ -201,7 +201,7 @@ impl Core {
         }
     }
 
-    /// Gives the folds' counters if a record can hold them. Without them an open replays from further back.
+    /// Returns the counters of the folds if they fit in a record. Without them an open replays more records.
     fn stored_state(&self) -> Option<Value> {
         let state = self.folds.snapshot()?;
         let mut writer = Writer::default();
@@ -230,7 +230,7 @@ impl Core {
         Ok(batch)
     }
 
-    /// Writes the events as one piece, all or none. A checkpoint that is due goes in front.
+    /// Writes the events in one piece, all or none, after a checkpoint if one is due.
     pub(crate) fn write(&mut self, events: Vec<Event>, now: Timestamp) -> Result<Receipt, LedgerError> {
         let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
         let batch = self.render(events, now)?;
@@ -249,7 +249,8 @@ impl Core {
         if self.must_sync(&batch)
             && let Err(error) = self.medium.sync()
         {
-            // After a failed sync the system may have dropped the pages, and the next sync could say yes all the same.
+            // After a failed sync the system may have dropped the pages, and a second sync could succeed
+            // without them.
             self.stopped = true;
             self.take_back();
             return Err(LedgerError::append(error));
@@ -258,8 +259,9 @@ impl Core {
     }
 
     fn take_back(&mut self) {
-        // Where even that fails, what was written stands: the next catch-up follows what is whole of it and sets the rest
-        // aside. A record without a deed is harmless, and the caller gets the error of the write.
+        // If the removal fails too, the bytes remain. The next catch-up reads the complete records among them
+        // and sets the rest aside. A record of something that was not done is harmless, and the caller gets
+        // the error of the write.
         drop(self.medium.cut(self.size));
     }
 
@@ -267,7 +269,7 @@ impl Core {
         let fresh = u64::try_from(batch.records.len()).unwrap_or(u64::MAX);
         self.unsynced = self.unsynced.saturating_add(fresh);
         let events = || batch.records.iter().filter_map(|(record, ..)| record.event());
-        // The checkpoint file must not be ahead of the ledger after a power cut.
+        // After a power cut, the checkpoint file must not be ahead of the ledger.
         let anchors = || events().any(|event| matches!(event, Event::Checkpoint { .. }));
         let due = match self.durability {
             Durability::Every => true,
@@ -316,16 +318,16 @@ impl Core {
         self.catch_up()?;
         let id = self.chain.id().ok_or(LedgerError::new(LedgerErrorKind::Stopped))?;
         let checkpoint = Checkpoint::new(id, self.chain.next_seq(), self.chain.frontier().root());
-        // The file must not be ahead of the ledger after a power cut.
+        // After a power cut, the checkpoint file must not be ahead of the ledger.
         self.sync()?;
         self.anchor = Some(checkpoint.clone());
         self.write_anchor()?;
         Ok(checkpoint)
     }
 
-    /// Replaces the checkpoint file if it is behind. A failure is tried again before the next append.
+    /// Replaces the checkpoint file if it is outdated. A failure is retried before the next append.
     pub(crate) fn write_anchor(&mut self) -> Result<(), LedgerError> {
-        // Another process may have written a newer one since this one failed.
+        // Another process may have written a newer one since a replacement failed.
         let newer = self.chain.last_checkpoint();
         self.anchor = self.anchor.take().filter(|anchor| anchor.size() >= newer);
         let Some(anchor) = &self.anchor else { return Ok(()) };
@@ -340,7 +342,7 @@ impl Core {
         Ok(())
     }
 
-    /// Gives the live file its segment name and goes on in a new one.
+    /// Renames the live file to its segment name and starts a new one.
     fn rotate(&mut self, now: Timestamp) -> Result<(), LedgerError> {
         let doing = |error| LedgerError::io("start a new segment of the ledger", error);
         let id = self.chain.id().ok_or(LedgerError::new(LedgerErrorKind::Stopped))?;
@@ -354,7 +356,7 @@ impl Core {
             Event::LedgerContinued { ledger: id, previous: previous.clone(), head: self.chain.head() };
         let record = Record::new(self.chain.next_seq(), now, self.chain.head(), opening);
         let mut bytes = record.to_line()?;
-        // The checkpoint behind it covers the opening record too.
+        // The checkpoint also covers the opening record.
         let mut chain = self.chain.clone();
         chain.push(&bytes, &record);
         let frontier = chain.frontier();
@@ -377,7 +379,7 @@ impl Core {
         self.write_anchor()
     }
 
-    /// Makes the first record of a ledger in an empty live file.
+    /// Writes the first record of a ledger to an empty live file.
     pub(crate) fn first_write(&mut self, id: LedgerId) -> Result<(), LedgerError> {
         self.chain = Chain::start();
         self.folds.reset();
@@ -392,7 +394,7 @@ pub(crate) fn segment_name(first: u64, last: u64) -> String {
     format!("ledger-{first}-{last}.jsonl")
 }
 
-/// Reads a segment's name: the numbers of its first and last record.
+/// Returns the numbers of the first and last record in the name of a segment.
 pub(crate) fn segment_range(name: &str) -> Option<(u64, u64)> {
     let (first, last) = name.strip_prefix("ledger-")?.strip_suffix(".jsonl")?.split_once('-')?;
     let (from, to) = (first.parse().ok()?, last.parse().ok()?);

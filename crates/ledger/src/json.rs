@@ -1,22 +1,29 @@
-//! The JSON of a record, written and read by hand: integers, texts, flags, lists and objects, one fixed order of keys.
+//! The canonical JSON of records.
+//!
+//! The hash chain needs exactly one text for each record: keys in a fixed order, no whitespace, integers
+//! below 2^53, and a fixed set of escapes, which also covers C1 control and bidi characters that `serde_json`
+//! writes as they are. The reader rejects every other spelling and reports the offset at which a line
+//! differs. `serde_json` accepts other spellings and has no such report, and its handling of nesting, large
+//! numbers and unpaired surrogates would move the border between a torn and a broken line. So reader and
+//! writer are here, and tests compare them with `serde_json`.
 
 use std::borrow::Cow;
 
-/// How deep a value may nest, the record itself not counted.
+/// The maximum nesting of a value, not counting the record.
 pub(crate) const MAX_DEPTH: usize = 16;
-/// How deep a line of another writer may nest before it counts as no JSON of ours.
+/// The maximum nesting of a line of a later version before it counts as damaged. It bounds the recursion.
 const MAX_SKIP: usize = 64;
-/// The first integer that a reader with floating-point numbers only could get wrong.
+/// The first integer that a reader with only floating-point numbers could get wrong.
 const TOO_BIG: u64 = 1 << 53;
 
-/// What stands where something else should.
+/// The offset of a format error, and what was expected there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JsonFault {
     pub(crate) at: usize,
     pub(crate) expected: &'static str,
 }
 
-/// Collects one line; the first thing without a form is kept as the fault.
+/// A line under construction. The first value that the format does not allow is stored as the fault.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     pub(crate) out: Vec<u8>,
@@ -61,7 +68,7 @@ pub(crate) fn push_number(out: &mut Vec<u8>, value: u64) {
     out.extend(digits.iter().skip(digits.len().saturating_sub(used)));
 }
 
-/// Whether a terminal or a reader could take the character for something else than a visible one.
+/// Returns `true` for characters that a terminal or reader could misinterpret, or not display.
 const fn must_escape(c: char) -> bool {
     matches!(c,
         '\0'..='\u{1f}' | '"' | '\\' | '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
@@ -79,7 +86,7 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
                 '"' => out.extend_from_slice(b"\\\""),
                 '\\' => out.extend_from_slice(b"\\\\"),
                 c if must_escape(c) => {
-                    // All of them lie in the basic plane: one escape each.
+                    // All of them are in the basic multilingual plane, so one escape is enough.
                     let code = u32::from(c).to_be_bytes();
                     out.extend_from_slice(b"\\u");
                     crate::sum::push_hex(out, code.get(2..).unwrap_or(&[]));
@@ -91,19 +98,19 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// How many bytes of a text come before its end, an escape, or a control character that may not stand there.
+/// Counts the bytes of a text before its end, an escape, or a control character.
 fn plain(rest: &[u8]) -> usize {
     let end = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
     let text = rest.get(..end).unwrap_or(rest);
     text.iter().position(|byte| *byte < b' ').unwrap_or(end)
 }
 
-/// Reads one line from its first byte to its last, without the LF.
+/// A parser for one line without the LF.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// An object was just opened: its first key has no comma in front.
+    /// Whether an object was just opened, so that its first key has no leading comma.
     fresh: bool,
 }
 
@@ -150,7 +157,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Eats `,"key":` if it comes next, or `"key":` at the start of an object.
+    /// Consumes `,"key":`, or `"key":` at the start of an object, if it is next.
     pub(crate) fn eat_key(&mut self, key: &str) -> bool {
         let front: &[u8] = if self.fresh { b"\"" } else { b",\"" };
         let there = self
@@ -174,6 +181,7 @@ impl<'a> Reader<'a> {
         let mut value = 0_u64;
         let mut digits = 0_usize;
         for byte in self.bytes() {
+            // Saturating: a number that overflows is above the limit, and rejected below.
             if !byte.is_ascii_digit() {
                 break;
             }
@@ -189,7 +197,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, JsonFault> {
-        self.want("\"", "a text")?;
+        self.want("\"", "a string")?;
         let from = self.at;
         self.step(plain(self.bytes()));
         if self.peek() == Some(b'"') {
@@ -208,7 +216,7 @@ impl<'a> Reader<'a> {
                     return Ok(Cow::Owned(text));
                 }
                 Some(b'\\') => text.push(self.escape()?),
-                _ => return Err(self.fault("a text without control characters that ends with a quote")),
+                _ => return Err(self.fault("a string without control characters that ends with a quote")),
             }
         }
     }
@@ -237,7 +245,7 @@ impl<'a> Reader<'a> {
         if let Some(c) = char::from_u32(high) {
             return Ok(c);
         }
-        // Not a character: the first half of a pair, or nothing at all.
+        // A surrogate: the first half of a pair, or an error.
         if high >= 0xdc00 || self.peek() != Some(b'\\') {
             return Err(bad);
         }
@@ -257,7 +265,7 @@ impl<'a> Reader<'a> {
         Some(unit)
     }
 
-    /// Goes over one value of any JSON, blanks included.
+    /// Skips one value of any JSON, with whitespace.
     pub(crate) fn skip(&mut self) -> Result<(), JsonFault> {
         self.skip_at(MAX_SKIP)
     }
@@ -331,7 +339,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the whole line is one JSON object, of whatever fields.
+/// Returns `true` if the line is a single JSON object with any members.
 pub(crate) fn is_object(line: &[u8]) -> bool {
     let Ok(text) = core::str::from_utf8(line) else { return false };
     let mut reader = Reader::new(text);

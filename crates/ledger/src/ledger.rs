@@ -1,4 +1,4 @@
-//! The ledger as its callers see it.
+//! The public handle of a ledger.
 
 use core::fmt;
 use core::num::NonZeroU32;
@@ -16,21 +16,22 @@ use crate::memory::{Memory, Shared};
 use crate::sum::{LedgerId, Sum};
 use crate::time::{Clock, Timestamp};
 
-/// When the ledger waits for the disk. An argument without default.
+/// When an append waits for the disk. Has no default, because the host must choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a host must choose among all of them")]
 pub enum Durability {
     /// After each append.
     Every,
-    /// After mint, decision, pin, approval, exception and revoke records, and whenever 64 records wait.
+    /// After grant, decision, pin, approval, exception and revocation records, and after every 64 records.
     Decisions,
-    /// Whenever so many records wait.
+    /// After every so many records.
     Group(NonZeroU32),
-    /// Never, but for the first record, a checkpoint that is asked for, and a new segment. A power cut can lose all else.
+    /// Never, except for the first record, explicit checkpoints and new segments. A power cut can lose
+    /// everything else.
     Off,
 }
 
-/// Where an append stands.
+/// The position of an append in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receipt {
     first_seq: u64,
@@ -43,19 +44,19 @@ impl Receipt {
         Self { first_seq, head, ts }
     }
 
-    /// Gives the `seq` of the first event of the append; the others follow without gaps.
+    /// Returns the `seq` of the first event. The others follow without gaps.
     #[must_use]
     pub const fn first_seq(&self) -> u64 {
         self.first_seq
     }
 
-    /// Gives the sum of the last line.
+    /// Returns the digest of the last line.
     #[must_use]
     pub const fn head(&self) -> Sum {
         self.head
     }
 
-    /// Gives the moment that all records of the append carry.
+    /// Returns the timestamp that all records of the append share.
     #[must_use]
     pub const fn ts(&self) -> Timestamp {
         self.ts
@@ -66,59 +67,73 @@ impl Receipt {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {
-    /// Where in the live file it began.
+    /// The offset of the tail in the live file.
     pub offset: u64,
-    /// How long it was.
+    /// The length of the tail.
     pub bytes: u64,
-    /// Its sum.
+    /// The digest of the tail.
     pub sha256: Sum,
-    /// The file beside the ledger that holds it.
+    /// The file with a copy of the tail.
     pub saved_as: String,
 }
 
-/// An open ledger, and what was done to open it.
+/// An open ledger, and the outcome of opening it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Opened {
     /// The ledger.
     pub ledger: Ledger,
-    /// The torn tail that was found, if there was one.
+    /// The torn tail, if there was one.
     pub recovered: Option<Recovered>,
 }
 
-/// What a decision under the hold can see.
+/// The state of the ledger during a decision under the file lock.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct View<'a> {
-    /// The folds, with everything that any process appended so far.
+    /// The folds, with the records of all processes.
     pub folds: &'a Folds,
-    /// The moment that the records of this append will carry.
+    /// The timestamp that the records of this append will have.
     pub now: Timestamp,
 }
 
-/// What [`Ledger::append_if`] gives back.
+/// The result of [`Ledger::append_if`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Decided<T> {
-    /// What the closure decided.
+    /// The value that the closure returned.
     pub value: T,
-    /// Where its events stand; `None` where it had none.
+    /// The position of its events; `None` if it had none.
     pub receipt: Option<Receipt>,
 }
 
-/// An append-only, hash-chained record. Clones share one handle.
+/// An append-only, hash-chained log. Clones share one handle.
 ///
 /// # Guarantees
-/// After `Ok` of an append its records stand in the file, whole and next to each other, behind everything that was there; after `Err`
-/// nobody may act on them. They survive the process; they survive a power cut as far as [`Durability`] says. Other processes on the same
-/// folder append in turn, and each sees the others' records before it decides.
 ///
-/// # Source
-/// SPEC 4.7; `capability.md`, section 2.
+/// After `Ok` of an append its records are in the file, complete and adjacent, after all earlier records.
+/// They survive the process, and a power cut as far as [`Durability`] specifies. After `Err` the caller must
+/// not act on them. Several processes can use the same directory: they append in turn, and each sees the
+/// records of the others before it decides.
+///
+/// # Examples
+///
+/// ```
+/// use plugward_ledger::{Event, Folds, Ledger, LedgerId, Timestamp};
+///
+/// let clock = || Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap();
+/// let ledger = Ledger::in_memory(LedgerId::from_bytes([7; 16]), Box::new(clock), Folds::none())?;
+/// let decided = ledger.append_if(|view| {
+///     let event = Event::ExceptionUsed { setting: "pins.on_store_error".into(), reason: "unreadable".into() };
+///     (vec![event], view.now)
+/// })?;
+/// assert_eq!(decided.receipt.map(|receipt| receipt.ts()), Some(decided.value));
+/// # Ok::<(), plugward_ledger::LedgerError>(())
+/// ```
 #[derive(Clone)]
 pub struct Ledger(Arc<Mutex<Core>>);
 
-/// Has the hold, and gives it back whatever happens.
+/// Holds the file lock, and releases it when dropped, also during a panic.
 struct Held<'a>(MutexGuard<'a, Core>);
 
 impl Drop for Held<'_> {
@@ -128,17 +143,23 @@ impl Drop for Held<'_> {
 }
 
 impl Ledger {
-    /// Opens the ledger in a folder, or makes one with `new_id` where there is none.
+    /// Opens the ledger in a directory, or creates one with `new_id`.
     ///
-    /// The hash chain of the live segment is followed from its first line, at about the speed of SHA-256; records since the
-    /// last checkpoint are read whole. Sealed segments are left to [`LedgerFiles::verify`](crate::LedgerFiles::verify),
-    /// since they may have been moved away on purpose. A torn tail is set aside and recorded.
+    /// The hash chain of the live segment is followed from its first line, at about the speed of SHA-256.
+    /// Records since the last checkpoint are parsed in full. Sealed segments are left to
+    /// [`LedgerFiles::verify`](crate::LedgerFiles::verify), since they may have been moved away on purpose. A
+    /// torn tail is set aside and recorded.
     ///
     /// # Errors
-    /// `ledger/lost` if `ledger.checkpoint` covers records that are missing or others, and if it is damaged;
-    /// `ledger/not-ours` for a folder or file with other rights, owner, kind or number of links; `ledger/broken` if a line
-    /// of the live segment does not fit the chain; `ledger/version` for records of a newer format; `ledger/held`; `ledger/io`; `ledger/append` where a
-    /// first record or a recovery could not be written.
+    ///
+    /// - `ledger/lost`: `ledger.checkpoint` is damaged, or covers records that are missing or different.
+    /// - `ledger/not-ours`: the directory or a file has other permissions, another owner or type, or several
+    ///   hard links.
+    /// - `ledger/broken`: a line of the live segment does not fit the chain.
+    /// - `ledger/version`: a record has a newer format.
+    /// - `ledger/held`: another process held the file lock for too long.
+    /// - `ledger/io`: the system reported an error.
+    /// - `ledger/append`: a first record or a recovery could not be written.
     pub fn open(
         dir: &Dir,
         new_id: LedgerId,
@@ -155,10 +176,11 @@ impl Ledger {
         }
     }
 
-    /// Makes a ledger that ends with the process, without folds.
+    /// Creates a ledger in memory, which ends with the process.
     ///
     /// # Errors
-    /// None that a host could cause: the first record fits in memory.
+    ///
+    /// None in practice: the first record fits in memory.
     pub fn in_memory(id: LedgerId, clock: Box<dyn Clock>, folds: Folds) -> Result<Self, LedgerError> {
         let medium = Box::new(Memory::new(Shared::default()));
         Ok(Self::start(medium, id, clock, Durability::Off, folds)?.ledger)
@@ -184,30 +206,36 @@ impl Ledger {
     }
 
     fn hold(&self) -> Result<Held<'_>, LedgerError> {
-        // A panic in the middle of an append, in a fold for example: what is in memory may not be what is in the file.
+        // The lock is poisoned by a panic during an append, for example in a fold. Memory and file may differ
+        // now.
         let Ok(mut core) = self.0.lock() else { return Err(LedgerError::new(LedgerErrorKind::Stopped)) };
         core.usable()?;
         core.medium.hold()?;
         Ok(Held(core))
     }
 
-    /// Appends events as one piece, all or none.
+    /// Appends events in one piece, all or none.
     ///
     /// # Errors
-    /// `ledger/append` where the system refused it; `ledger/too-long`, `ledger/value`, `ledger/reserved` for events that are no records of a
-    /// caller; `ledger/broken`, `ledger/version`, `ledger/other-ledger`, `ledger/held` for what others did to the files; `ledger/stopped`
-    /// after a failed sync.
+    ///
+    /// - `ledger/append`: the system refused the write.
+    /// - `ledger/too-long`, `ledger/value`, `ledger/reserved`: an event is not a valid record of a caller.
+    /// - `ledger/broken`, `ledger/version`, `ledger/other-ledger`, `ledger/held`: another process changed or
+    ///   locked the files.
+    /// - `ledger/stopped`: an earlier sync failed.
     pub fn append(&self, events: &[Event]) -> Result<Receipt, LedgerError> {
         let decided = self.append_if(|_| (events.to_vec(), ()))?;
         decided.receipt.ok_or(LedgerError::new(LedgerErrorKind::Value { what: "no event" }))
     }
 
-    /// Decides and appends under one hold, after everything that others appended was taken into account.
+    /// Decides and appends under one file lock, after reading the records that other processes appended.
     ///
-    /// The closure, like the clock and the folds, must not call this ledger: it has the hold already, and would wait for itself.
+    /// The closure, the clock and the folds must not call this ledger, which would deadlock.
     ///
     /// # Errors
-    /// Those of [`Ledger::append`]. The value is dropped then: a decision that could not be recorded was not made.
+    ///
+    /// Those of [`Ledger::append`]. The value is dropped, since a decision that could not be recorded must
+    /// not take effect.
     pub fn append_if<T>(
         &self,
         f: impl FnOnce(View<'_>) -> (Vec<Event>, T),
@@ -217,10 +245,11 @@ impl Ledger {
         Ok(Decided { value, receipt })
     }
 
-    /// Looks at the folds after everything that others appended was taken into account.
+    /// Reads the folds after reading the records that other processes appended.
     ///
     /// # Errors
-    /// Those of [`Ledger::append`], but for those of the write.
+    ///
+    /// Those of [`Ledger::append`], except for those of the write.
     pub fn look<T>(&self, f: impl FnOnce(View<'_>) -> T) -> Result<T, LedgerError> {
         let mut held = self.hold()?;
         held.0.catch_up()?;
@@ -231,41 +260,48 @@ impl Ledger {
     /// Appends a checkpoint, syncs, and replaces `ledger.checkpoint`.
     ///
     /// # Errors
-    /// Those of [`Ledger::append`], and `ledger/io` where the file could not be replaced.
+    ///
+    /// Those of [`Ledger::append`], and `ledger/io` if the file could not be replaced.
     pub fn checkpoint(&self) -> Result<Checkpoint, LedgerError> {
         self.hold()?.0.checkpoint()
     }
 
-    /// Syncs, and replaces `ledger.checkpoint` with one that covers all records, without a record of its own.
+    /// Syncs, and replaces `ledger.checkpoint` with one that covers all records, without appending a record.
     ///
     /// # Guarantees
-    /// If one of the records so far is altered or removed later, and the file is not, the next [`Ledger::open`] fails.
+    ///
+    /// If a record so far is changed or removed later, and the checkpoint file is not, the next
+    /// [`Ledger::open`] fails.
     ///
     /// # Errors
+    ///
     /// Those of [`Ledger::append`], and `ledger/io` if the file could not be replaced.
     pub fn anchor(&self) -> Result<Checkpoint, LedgerError> {
         self.hold()?.0.anchor()
     }
 
-    /// Appends a last checkpoint and lets go of the handle; clones stay usable.
+    /// Appends a last checkpoint and drops the handle. Clones stay usable.
     ///
     /// # Errors
+    ///
     /// Those of [`Ledger::checkpoint`].
     pub fn close(self) -> Result<Checkpoint, LedgerError> {
         self.checkpoint()
     }
 
-    /// Waits until everything that was appended is on the disk.
+    /// Waits until all appended records are on the disk.
     ///
     /// # Errors
-    /// `ledger/append` with the system's cause; the handle is of no use any more then.
+    ///
+    /// `ledger/append` with the system error. The handle is unusable afterwards.
     pub fn sync(&self) -> Result<(), LedgerError> {
         self.hold()?.0.sync()
     }
 
-    /// Names the ledger: the id that it was made with, which need not be the one that was handed to `open`.
+    /// Returns the id with which the ledger was created, which can differ from the one passed to `open`.
     ///
     /// # Errors
+    ///
     /// `ledger/stopped` after a panic or a failed sync.
     pub fn id(&self) -> Result<LedgerId, LedgerError> {
         let Ok(core) = self.0.lock() else { return Err(LedgerError::new(LedgerErrorKind::Stopped)) };
@@ -273,7 +309,7 @@ impl Ledger {
     }
 
     #[cfg(any(test, feature = "test-util"))]
-    /// Starts a new segment above so many bytes. For tests.
+    /// Starts a new segment after this many bytes. For tests.
     pub fn set_segment_bytes(&self, bytes: u64) {
         if let Ok(mut core) = self.0.lock() {
             core.segment = bytes;

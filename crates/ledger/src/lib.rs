@@ -32,7 +32,7 @@ pub use checkpoint::Checkpoint;
 pub use error::{CODES, LedgerError, LedgerErrorKind, LossReason, Why};
 pub use event::{BudgetLine, Event, Outcome, PluginSeen, Verdict};
 #[cfg(any(test, feature = "test-util"))]
-pub use faults::{TestFolder, WriteFault};
+pub use faults::{TestDirectory, WriteFault};
 pub use files::LedgerFiles;
 pub use fold::{Fold, Folds};
 pub use ledger::{Decided, Durability, Ledger, Opened, Receipt, Recovered, View};

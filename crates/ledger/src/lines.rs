@@ -1,4 +1,4 @@
-//! Lines of a tape, forwards in pieces and backwards from the end.
+//! Reading lines from a tape: forwards in pieces, and backwards from the end.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use crate::record::MAX_LINE;
 
 const CHUNK: usize = 256 * 1024;
 
-/// Reads a range whole, or as much as there is.
+/// Reads a range in full.
 pub(crate) fn read_range(tape: &dyn Tape, from: u64, to: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(to.saturating_sub(from)).map_err(io::Error::other)?;
     let mut bytes = vec![0; length];
@@ -24,7 +24,8 @@ pub(crate) fn read_range(tape: &dyn Tape, from: u64, to: u64) -> io::Result<Vec<
     Ok(bytes)
 }
 
-/// Hands each line with its LF to `each`. A line above the limit is handed over cut off, without an LF; it is the last one.
+/// Passes each line with its LF to `each`. A line above the limit is passed truncated, without an LF, and is
+/// the last one.
 pub(crate) fn each_line<E>(
     tape: &dyn Tape,
     from: u64,
@@ -67,7 +68,8 @@ fn last_lf(tape: &dyn Tape, low: u64, high: u64) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Finds where the whole records end: after the last LF, or before a last line that is no JSON object.
+/// Returns the end of the complete records: after the last LF, or before a last line that is not a JSON
+/// object.
 pub(crate) fn good_end(tape: &dyn Tape, low: u64, high: u64) -> io::Result<u64> {
     let Some(last) = last_lf(tape, low, high)? else { return Ok(low) };
     let end = last.saturating_add(1);

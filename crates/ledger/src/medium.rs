@@ -1,32 +1,32 @@
-//! What a ledger needs of the place where its files are.
+//! The storage operations that a ledger needs.
 
 use std::io;
 
 use crate::error::LedgerError;
 
-/// The file that is appended to.
+/// The file to which records are appended.
 pub(crate) const LIVE: &str = "ledger.jsonl";
-/// The file whose hold orders all appends.
+/// The file whose lock serializes all appends.
 #[cfg(unix)]
 pub(crate) const LOCK: &str = "ledger.lock";
-/// The newest checkpoint, beside the ledger.
+/// The file with the newest checkpoint.
 pub(crate) const ANCHOR: &str = "ledger.checkpoint";
-/// A new segment before it takes the place of the live file.
+/// A new segment before it replaces the live file.
 pub(crate) const NEXT: &str = "ledger.next";
 
-/// Bytes that can be read at any place.
+/// Bytes that can be read at any offset.
 pub(crate) trait Tape {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize>;
     fn size(&self) -> io::Result<u64>;
 }
 
-/// What the name of the live file leads to.
+/// The file at the path of the live file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     Missing,
-    /// The file that is open, with its size.
+    /// The open file, with its size.
     Same(u64),
-    /// Another file than the one that is open.
+    /// A file other than the open one.
     Other,
 }
 
@@ -37,23 +37,24 @@ pub(crate) enum Keep {
     Unsynced,
 }
 
-/// One folder with the files of one ledger. All but `hold` and the opening are called under the hold.
+/// A directory with the files of one ledger. All methods except `hold` and those that open it are called
+/// under the file lock.
 pub(crate) trait Medium: Send {
     fn hold(&mut self) -> Result<(), LedgerError>;
     fn release(&mut self);
     fn look(&mut self) -> Result<Look, LedgerError>;
-    /// Opens the live file by its name and gives its size.
+    /// Opens the live file by its path and returns its size.
     fn open_live(&mut self) -> Result<u64, LedgerError>;
-    /// Makes an empty live file where there is none, and opens it.
+    /// Creates and opens an empty live file.
     fn create_live(&mut self) -> Result<(), LedgerError>;
     fn live(&self) -> Result<&dyn Tape, LedgerError>;
-    /// Writes once to the end of the live file and says how much of it went in.
+    /// Writes once to the end of the live file and returns the number of written bytes.
     fn append(&mut self, bytes: &[u8]) -> io::Result<usize>;
     fn cut(&mut self, to: u64) -> io::Result<()>;
     fn sync(&mut self) -> io::Result<()>;
-    /// Copies the end of the live file to a new file, synced.
+    /// Copies the end of the live file to a new file and syncs it.
     fn copy_tail(&mut self, from: u64, name: &str) -> io::Result<()>;
-    /// Writes a file under a name of its own, whole or not at all but for a crash.
+    /// Writes a file under its own name. Only a crash leaves it incomplete.
     fn write_file(&mut self, name: &str, bytes: &[u8], keep: Keep) -> io::Result<()>;
     fn rename(&mut self, from: &str, to: &str, keep: Keep) -> io::Result<()>;
     fn names(&self) -> io::Result<Vec<String>>;

@@ -1,4 +1,4 @@
-//! A folder that is in memory only, for hosts without a state folder and for tests.
+//! A directory in memory, for hosts without a state directory and for tests.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,7 +11,7 @@ use crate::medium::{Keep, LIVE, Look, Medium, Tape};
 pub(crate) struct Files {
     next: u64,
     by_name: BTreeMap<String, (u64, Vec<u8>)>,
-    /// Files that lost their name; whoever has one open can still read it.
+    /// Files without a name, which open handles can still read.
     nameless: Vec<(u64, Vec<u8>)>,
 }
 
@@ -33,13 +33,14 @@ impl Files {
     }
 }
 
-/// Files that several ledgers may share.
+/// Files that several ledgers can share.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shared(Arc<Mutex<Files>>);
 
 impl Shared {
     pub(crate) fn files(&self) -> MutexGuard<'_, Files> {
-        // A panic of another test thread leaves whole files behind: each call changes one at a time.
+        // A panic of another test thread leaves the files consistent, because each call changes one of them
+        // at a time.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -116,7 +117,7 @@ impl Medium for Memory {
     fn open_live(&mut self) -> Result<u64, LedgerError> {
         let files = self.shared.files();
         let (id, bytes) =
-            files.by_name.get(LIVE).ok_or_else(|| LedgerError::io("open a file of the ledger", gone()))?;
+            files.by_name.get(LIVE).ok_or_else(|| LedgerError::io("open a ledger file", gone()))?;
         let (id, size) = (*id, length(bytes));
         drop(files);
         self.live = Some(Handle { shared: self.shared.clone(), id });
@@ -159,7 +160,7 @@ impl Medium for Memory {
         let mut files = self.shared.files();
         let file = files.by_name.remove(from).ok_or_else(gone)?;
         let replaced = files.by_name.insert(to.to_owned(), file);
-        // An anchor is replaced often and kept open by nobody.
+        // A checkpoint file is replaced often and never kept open, so it need not stay readable.
         drop(replaced);
         Ok(())
     }
@@ -170,7 +171,7 @@ impl Medium for Memory {
 
     fn open_file(&self, name: &str) -> Result<Box<dyn Tape>, LedgerError> {
         let id = self.shared.files().by_name.get(name).map(|(id, _)| *id);
-        let id = id.ok_or_else(|| LedgerError::io("open a file of the ledger", gone()))?;
+        let id = id.ok_or_else(|| LedgerError::io("open a ledger file", gone()))?;
         Ok(Box::new(Handle { shared: self.shared.clone(), id }))
     }
 }

@@ -1,4 +1,5 @@
-//! Opening: from the end back to a checkpoint, forward again, and setting a torn tail aside.
+//! Opening a ledger: searching back for a checkpoint, following the chain from there, and setting a torn tail
+//! aside.
 
 use crate::chain::Chain;
 use crate::checkpoint::Checkpoint;
@@ -13,7 +14,8 @@ use crate::sum::{LedgerId, Sum};
 
 const FIRST_WINDOW: u64 = 128 * 1024;
 const PART: &str = ".part";
-/// No live file is larger: a new segment starts at 64 MiB, and one append has at most as much again.
+/// The maximum size of a live file. A new segment starts at 64 MiB, and one append adds at most as much
+/// again.
 const MAX_LIVE: u64 = 256 * 1024 * 1024;
 
 fn check_size(file: &str, size: u64) -> Result<(), LedgerError> {
@@ -41,7 +43,7 @@ fn bytes_of(length: usize) -> u64 {
 }
 
 impl Core {
-    /// Opens what is there, or makes a new ledger where nothing is.
+    /// Opens the ledger, or creates one if there is none.
     pub(crate) fn start(&mut self, new_id: LedgerId) -> Result<Option<Recovered>, LedgerError> {
         if self.medium.look()? == Look::Missing && !self.restore_live()? {
             self.expect_none()?;
@@ -69,7 +71,7 @@ impl Core {
             return self.load(size);
         }
         self.expect_in_segments()?;
-        // Not one whole record: what is there is set aside, and the ledger begins, or goes on from its last segment.
+        // No complete record: set the content aside, and start a ledger or continue from its last segment.
         let tail = self.tail_name(0, size)?;
         let part = format!("{}{PART}", tail.saved_as);
         self.medium.copy_tail(0, &part).map_err(saving)?;
@@ -97,12 +99,14 @@ impl Core {
         parsed.map(Some).ok_or_else(|| lost(LossReason::Damaged))
     }
 
-    /// A checkpoint without a ledger shows that a ledger was there: a new one would hide that.
+    /// Fails if there is a checkpoint without a ledger. It proves that a ledger existed, and a new one would
+    /// hide the loss.
     fn expect_none(&self) -> Result<(), LedgerError> {
         self.expect_at_least(0)
     }
 
-    /// Whether the sealed segments alone have all that the checkpoint covers. It is asked before one is renamed.
+    /// Fails unless the sealed segments alone have all records that the checkpoint covers. Must be called
+    /// before a rename.
     fn expect_in_segments(&self) -> Result<(), LedgerError> {
         let last = self.segments()?.pop().and_then(|(_, name)| segment_range(&name));
         self.expect_at_least(last.map_or(0, |(_, last)| last.saturating_add(1)))
@@ -116,7 +120,7 @@ impl Core {
         }
     }
 
-    /// Compares the chain with the checkpoint file as soon as it is as long.
+    /// Compares the chain with the checkpoint file as soon as the chain has its size.
     pub(crate) fn compare_expected(&mut self) -> Result<(), LedgerError> {
         let Some(expected) = &self.expected else { return Ok(()) };
         if expected.size() != self.chain.next_seq() {
@@ -129,9 +133,10 @@ impl Core {
         Ok(())
     }
 
-    /// Follows the hash chain of the live file up to the checkpoint that the chain stands before.
+    /// Follows the hash chain of the live file up to the checkpoint before which the chain starts.
     ///
-    /// Sums are enough there: the checkpoint was made of the same lines, and its counters are taken as they are.
+    /// The hashes are enough: the checkpoint was computed from the same lines, and its counters are used
+    /// unchanged.
     fn follow_sums(&self, end: u64) -> Result<(), LedgerError> {
         let fault = |seq: u64, why| {
             let line = seq.saturating_sub(self.first_seq).saturating_add(1);
@@ -141,7 +146,7 @@ impl Core {
         let mut follow = |line: &[u8]| {
             let text = line.strip_suffix(b"\n").unwrap_or(line);
             let Some(place) = Place::of(text) else {
-                // It is not a record; a whole parse says why.
+                // Not a record. Parsing the whole line gives the reason.
                 return Err(fault(seq, Record::parse(text).err().unwrap_or(Why::NotJson)));
             };
             if place.seq != seq {
@@ -164,7 +169,8 @@ impl Core {
         Ok(())
     }
 
-    /// A crash between the two renames of a new segment leaves no live file: the last segment becomes it again.
+    /// Restores the live file after a crash between the two renames of a new segment: the last segment
+    /// becomes it again.
     pub(crate) fn restore_live(&mut self) -> Result<bool, LedgerError> {
         let Some(last) = self.segments()?.pop() else { return Ok(false) };
         self.expect_in_segments()?;
@@ -172,9 +178,10 @@ impl Core {
         Ok(true)
     }
 
-    /// Lists the older segments by the number of their first record.
+    /// Returns the older segments by the number of their first record.
     fn segments(&self) -> Result<Vec<(u64, String)>, LedgerError> {
-        let names = self.medium.names().map_err(|error| LedgerError::io("list the state folder", error))?;
+        let names =
+            self.medium.names().map_err(|error| LedgerError::io("list the state directory", error))?;
         let mut segments: Vec<_> = names
             .into_iter()
             .filter_map(|name| segment_range(&name).map(|(first, _)| (first, name)))
@@ -188,7 +195,7 @@ impl Core {
         first_of(self.medium.live()?, size)
     }
 
-    /// Rebuilds everything from the live file, and from older segments where it must.
+    /// Rebuilds the state from the live file, and from older segments if necessary.
     pub(crate) fn load(&mut self, size: u64) -> Result<Option<Recovered>, LedgerError> {
         let good = good_end(self.medium.live()?, 0, size).map_err(reading)?;
         let Some(first) = self.first_record(good)? else {
@@ -199,7 +206,7 @@ impl Core {
         let Some(Event::LedgerOpened { ledger: id, .. } | Event::LedgerContinued { ledger: id, .. }) =
             first.event()
         else {
-            // A file that starts in the middle has nothing that its tree or its name could be taken from.
+            // A file that starts in the middle has neither a tree nor an id to continue from.
             self.chain = Chain::start();
             return Err(if first.version() > FORMAT {
                 LedgerError::new(LedgerErrorKind::Version { found: first.version(), ours: FORMAT })
@@ -229,7 +236,7 @@ impl Core {
         self.follow_to(size)
     }
 
-    /// Finds the last checkpoint whose counters serve all folds, and stands the chain just before it.
+    /// Finds the last checkpoint with counters for all folds, and sets the chain to just before it.
     fn find_base(
         &mut self,
         tape: Option<&dyn Tape>,
@@ -245,7 +252,8 @@ impl Core {
                 None => read_range(self.medium.live()?, from, end),
             };
             let window = window.map_err(reading)?;
-            // What comes before the first LF is part of a line, unless it is the start of the file.
+            // The bytes before the first LF are part of a line, unless the window starts at the start of the
+            // file.
             let begin = if from == 0 { Some(0) } else { memchr::memchr(b'\n', &window).map(after) };
             if let Some(begin) = begin
                 && let Some(found) = self.search(window.get(begin..).unwrap_or(&[]), file, id)?
@@ -259,7 +267,7 @@ impl Core {
         }
     }
 
-    /// Looks from the end of some whole lines for a checkpoint that serves. The first line is left out: its predecessor is not there.
+    /// Searches lines backwards for a usable checkpoint. Skips the first line, whose predecessor is missing.
     fn search(
         &mut self,
         lines: &[u8],
@@ -293,7 +301,7 @@ impl Core {
         Ok(None)
     }
 
-    /// Follows older segments up to the live file, which has no checkpoint that serves.
+    /// Replays older segments up to the live file, which has no usable checkpoint.
     fn replay_segments(&mut self, upto: u64, id: Option<LedgerId>) -> Result<u64, LedgerError> {
         let segments = self.segments()?;
         let mut from = None;
@@ -316,7 +324,7 @@ impl Core {
             }
         }
         let Some((index, base)) = from else {
-            // The counters cannot be had: the records that they came from are gone.
+            // The counters cannot be computed, because the records that they come from are gone.
             self.chain = Chain::start();
             return Err(self.broken(LIVE, 0, Why::Opening));
         };
@@ -331,13 +339,14 @@ impl Core {
         Ok(0)
     }
 
-    /// Follows the live file from where the chain stands, and sets a torn tail aside.
+    /// Follows the live file from the end of the chain, and sets a torn tail aside.
     pub(crate) fn follow_to(&mut self, size: u64) -> Result<Option<Recovered>, LedgerError> {
         check_size(LIVE, size)?;
         let good = good_end(self.medium.live()?, self.size, size).map_err(reading)?;
         let mut at = self.size;
         while at < good {
-            // Enough for many lines, and always for one: what is left over is read again with the next piece.
+            // A piece holds many lines, and always at least one. An incomplete last line is read again with
+            // the next piece.
             let upto = at.saturating_add(FIRST_WINDOW).min(good);
             let piece = read_range(self.medium.live()?, at, upto).map_err(reading)?;
             let mut rest = piece.as_slice();
@@ -352,7 +361,7 @@ impl Core {
             }
             self.size = at;
         }
-        // Before anything is cut: a tail that the checkpoint covers was whole once.
+        // Checked before anything is truncated: a tail that the checkpoint covers was complete once.
         self.expect_at_least(self.chain.next_seq())?;
         if good == size { Ok(None) } else { self.recover(size).map(Some) }
     }
@@ -364,9 +373,10 @@ impl Core {
         Ok(Recovered { offset, bytes: size.saturating_sub(offset), sha256: sum, saved_as })
     }
 
-    /// Copies the tail, cuts the file, records it, and only then gives the copy its name.
+    /// Copies the tail, truncates the file, appends a record, and then renames the copy.
     ///
-    /// Whichever step a crash falls on, the next open finds either the tail or the copy's first name, and goes on from there.
+    /// After a crash at any step, the next open finds either the tail or the copy under its first name, and
+    /// continues from there.
     fn recover(&mut self, size: u64) -> Result<Recovered, LedgerError> {
         let tail = self.tail_name(self.size, size)?;
         let part = format!("{}{PART}", tail.saved_as);
@@ -390,9 +400,10 @@ impl Core {
         Ok(tail.clone())
     }
 
-    /// Ends a recovery that a crash broke off after the file was cut.
+    /// Finishes a recovery that a crash interrupted after the truncation.
     fn finish_parts(&mut self) -> Result<Option<Recovered>, LedgerError> {
-        let names = self.medium.names().map_err(|error| LedgerError::io("list the state folder", error))?;
+        let names =
+            self.medium.names().map_err(|error| LedgerError::io("list the state directory", error))?;
         let mut done = None;
         for part in names {
             let Some(saved_as) = part.strip_suffix(PART).filter(|name| name.starts_with("ledger.torn-"))
@@ -407,7 +418,7 @@ impl Core {
             let size = tape.size().map_err(saving)?;
             let sum = sum_of(tape.as_ref(), 0, size)?;
             if !sum.to_string().starts_with(short) || short.len() != 8 {
-                // A copy that was not finished: its tail was set aside again since then, under the same name.
+                // An unfinished copy. Its tail was set aside again since then, under the same name.
                 continue;
             }
             let tail = Recovered { offset, bytes: size, sha256: sum, saved_as: saved_as.to_owned() };
@@ -420,7 +431,7 @@ impl Core {
         Ok(done)
     }
 
-    /// Looks for the record of a recovery right where the tail had been cut off.
+    /// Returns `true` if the record of a recovery is where the tail was.
     fn was_recorded(&self, tail: &Recovered) -> Result<bool, LedgerError> {
         let end = tail.offset.saturating_add(bytes_of(MAX_LINE)).min(self.size);
         if tail.offset >= end {
@@ -439,13 +450,13 @@ const fn after(at: usize) -> usize {
     at.saturating_add(1)
 }
 
-/// Gives where the line that ends (with its LF) at `end` starts; `None` at the start of the lines.
+/// Returns the start of the line that ends, with its LF, at `end`, or `None` at the start of the lines.
 fn line_start(lines: &[u8], end: usize) -> Option<usize> {
     let text = lines.get(..end.checked_sub(1)?)?;
     Some(memchr::memrchr(b'\n', text).map_or(0, after))
 }
 
-/// Whether the head of a line says that it is a checkpoint; spares reading all the others.
+/// Returns `true` if the start of a line is that of a checkpoint, which saves parsing all other lines.
 fn names_checkpoint(line: &[u8]) -> bool {
     const NAME: &[u8] = b",\"type\":\"checkpoint\",";
     line.get(..line.len().min(200)).unwrap_or(&[]).windows(NAME.len()).any(|window| window == NAME)

@@ -1,4 +1,4 @@
-//! One line of the ledger.
+//! Records: single lines of a ledger.
 
 use crate::error::{LedgerError, LedgerErrorKind, Why};
 use crate::event::Event;
@@ -7,14 +7,14 @@ use crate::sum::{Sum, parse_hex};
 use crate::time::Timestamp;
 use crate::value::Value;
 
-/// The `v` that this crate writes.
+/// The format version `v` that this crate writes.
 pub const FORMAT: u64 = 1;
-/// The longest record that a caller may append, in bytes with its LF.
+/// The maximum length of a caller's record, in bytes with its LF.
 pub const MAX_RECORD: usize = 64 * 1024;
-/// The longest line of any record; a checkpoint carries up to 64 KiB of counters beside its hashes.
+/// The maximum length of any line. A checkpoint has up to 64 KiB of counters next to its hashes.
 pub(crate) const MAX_LINE: usize = 96 * 1024;
 
-/// One record as it stands in a ledger.
+/// A record of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     version: u64,
@@ -35,31 +35,31 @@ impl Record {
         Self { version: FORMAT, seq, ts, prev, body: Body::Known(event) }
     }
 
-    /// Gives the version of the format that the record was written in.
+    /// Returns the format version of the record.
     #[must_use]
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// Gives its number, counted from 0 without gaps.
+    /// Returns the number of the record, counted from 0 without gaps.
     #[must_use]
     pub const fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// Gives its moment.
+    /// Returns the timestamp of the record.
     #[must_use]
     pub const fn ts(&self) -> Timestamp {
         self.ts
     }
 
-    /// Gives the sum of the line before, its LF included.
+    /// Returns the digest of the line before, including its LF.
     #[must_use]
     pub const fn prev(&self) -> Sum {
         self.prev
     }
 
-    /// Gives what it says; `None` for a type or a version that this crate does not know.
+    /// Returns the event, or `None` if this crate does not know its type or version.
     #[must_use]
     pub const fn event(&self) -> Option<&Event> {
         match &self.body {
@@ -68,7 +68,7 @@ impl Record {
         }
     }
 
-    /// Gives the `type`, known or not.
+    /// Returns the `type`, known or not.
     #[must_use]
     pub fn type_name(&self) -> &str {
         match &self.body {
@@ -77,10 +77,11 @@ impl Record {
         }
     }
 
-    /// Reads one line without its LF.
+    /// Parses one line without its LF.
     ///
     /// # Errors
-    /// Says whether the line is no JSON object at all, or which byte differs from the form of its type.
+    ///
+    /// Whether the line is not a JSON object, or the offset at which it differs from the form of its type.
     pub fn parse(line: &[u8]) -> Result<Self, Why> {
         if line.len() >= MAX_LINE {
             return Err(Why::TooLong);
@@ -96,7 +97,9 @@ impl Record {
     /// Writes the line with its LF.
     ///
     /// # Errors
-    /// `ledger/value` for what the format has no form for, `ledger/too-long` for a line above the limit.
+    ///
+    /// `ledger/value` for a value that the format does not allow, `ledger/too-long` for a line above the
+    /// limit.
     pub(crate) fn render(&self, out: &mut Vec<u8>) -> Result<(), LedgerError> {
         let Body::Known(event) = &self.body else {
             return Err(LedgerError::new(LedgerErrorKind::Value { what: "an unknown type" }));
@@ -124,10 +127,12 @@ impl Record {
         Ok(())
     }
 
-    /// Writes the line with its LF, as the ledger would.
+    /// Returns the line with its LF, as the ledger writes it.
     ///
     /// # Errors
-    /// `ledger/value` for a record of an unknown type or a value without a form, `ledger/too-long` above the limit.
+    ///
+    /// `ledger/value` for an unknown type or a value that the format does not allow, `ledger/too-long` for a
+    /// line above the limit.
     pub fn to_line(&self) -> Result<Vec<u8>, LedgerError> {
         let mut line = Vec::new();
         self.render(&mut line)?;
@@ -154,7 +159,7 @@ fn read(text: &str) -> Result<Record, JsonFault> {
     let body = if let Some(event) = known {
         Body::Known(event)
     } else {
-        // A record of a later writer: its fields are any JSON.
+        // A record of a later version, whose fields can be any JSON.
         while reader.eat(",") {
             reader.string()?;
             reader.want(":", "a colon")?;
@@ -167,7 +172,7 @@ fn read(text: &str) -> Result<Record, JsonFault> {
     Ok(Record { version, seq, ts, prev, body })
 }
 
-/// Where a line says that it stands, read without the rest of the line.
+/// The position of a line in the chain, parsed without the rest of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) seq: u64,
@@ -175,7 +180,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Reads the head of a line; `None` if it is not that of a record.
+    /// Parses the start of a line. Returns `None` if it is not that of a record.
     pub(crate) fn of(line: &[u8]) -> Option<Self> {
         let (_, rest) = number(line.strip_prefix(b"{\"v\":")?)?;
         let (seq, rest) = number(rest.strip_prefix(b",\"seq\":")?)?;
@@ -193,10 +198,11 @@ fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((core::str::from_utf8(digits).ok()?.parse().ok()?, rest))
 }
 
-/// Hashes a list of plugins as `plugins_loaded` carries it: the canonical text of the list, without times.
+/// Returns the digest of a list of plugins for `plugins_loaded`: that of its canonical form, without times.
 ///
 /// # Guarantees
-/// The same plugins with the same digests and outcomes, in any order, give the same sum.
+///
+/// The same plugins with the same digests and outcomes have the same digest in any order.
 #[must_use]
 pub fn registry_digest(plugins: &[crate::event::PluginSeen]) -> Sum {
     let mut rows: Vec<_> = plugins.iter().map(|seen| (&seen.plugin, &seen.digest, seen.outcome)).collect();
@@ -212,7 +218,8 @@ pub fn registry_digest(plugins: &[crate::event::PluginSeen]) -> Sum {
 }
 
 pub(crate) fn settled(mut event: Event) -> Event {
-    // A checkpoint's counters must come back as they were; all else is for people to read.
+    // The counters of a checkpoint must be restored unchanged. All other texts are for people and can be
+    // shortened.
     if !event.is_internal() {
         event.settle();
     }

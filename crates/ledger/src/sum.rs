@@ -1,4 +1,4 @@
-//! SHA-256 sums and ledger ids, and their hex.
+//! SHA-256 digests and ledger ids with their hex forms.
 
 use core::fmt;
 use core::str::FromStr;
@@ -39,7 +39,8 @@ pub(crate) fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     (bad < 16).then_some(bytes)
 }
 
-/// The value of each lower-case hex digit; 16 for all other bytes.
+/// The value of each lowercase hex digit, and 16 for all other bytes. A table without branches, because
+/// verification parses a digest per line.
 const NIBBLES: [u8; 256] = {
     let mut table = [16; 256];
     let mut value: u8 = 0;
@@ -53,10 +54,11 @@ const NIBBLES: [u8; 256] = {
     table
 };
 
-/// SHA-256 of some bytes, written as 64 lower-case hex digits.
+/// A SHA-256 digest, written as 64 lowercase hex digits.
 ///
 /// # Guarantees
-/// Render and parse are inverse; upper-case digits and other lengths do not parse.
+///
+/// `Display` and `FromStr` are inverse. Uppercase digits and other lengths are errors.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sum([u8; 32]);
 
@@ -64,25 +66,25 @@ impl Sum {
     /// The `prev` of a first record: 64 zeros.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// Takes the 32 bytes that a hasher gave.
+    /// Creates a digest from the 32 bytes of a hasher.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Gives the 32 bytes.
+    /// Returns the 32 bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Hashes some bytes.
+    /// Hashes bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Hashes the parts one after another, as if they were one piece.
+    /// Hashes the concatenation of parts.
     #[must_use]
     pub fn of_parts(parts: &[&[u8]]) -> Self {
         let mut hasher = Sha256::new();
@@ -110,25 +112,25 @@ impl FromStr for Sum {
 
     fn from_str(text: &str) -> Result<Self, LedgerError> {
         parse_hex(text).map(Self).ok_or_else(|| {
-            LedgerError::new(LedgerErrorKind::Text { what: "sum", expected: "64 lower-case hex digits" })
+            LedgerError::new(LedgerErrorKind::Text { what: "digest", expected: "64 lowercase hex digits" })
         })
     }
 }
 
-/// Names one ledger: 16 bytes that its maker drew, written as 32 lower-case hex digits.
+/// The id of a ledger: 16 random bytes, written as 32 lowercase hex digits.
 ///
-/// The bytes are handed in: this crate draws no random numbers.
+/// The caller provides the bytes, because this crate does not generate random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LedgerId([u8; 16]);
 
 impl LedgerId {
-    /// Takes 16 bytes, which should come from the system's random source.
+    /// Creates an id from 16 bytes, which should come from the system's random number generator.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Gives the 16 bytes.
+    /// Returns the 16 bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
@@ -152,10 +154,7 @@ impl FromStr for LedgerId {
 
     fn from_str(text: &str) -> Result<Self, LedgerError> {
         parse_hex(text).map(Self).ok_or_else(|| {
-            LedgerError::new(LedgerErrorKind::Text {
-                what: "ledger id",
-                expected: "32 lower-case hex digits",
-            })
+            LedgerError::new(LedgerErrorKind::Text { what: "ledger id", expected: "32 lowercase hex digits" })
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Moments with six decimals, and the clock that a caller hands in.
+//! Timestamps with six decimals, and the clock that a caller provides.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,42 +7,44 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{LedgerError, LedgerErrorKind};
 
-/// The last microsecond of the year 9999, beyond which four digits do not reach.
+/// The last microsecond of the year 9999, the last with four digits.
 const LAST: u64 = 253_402_300_799_999_999;
 const DAY: u64 = 86_400_000_000;
 const LEN: usize = 27;
 
-/// A moment in UTC with exactly six decimals: `2026-11-21T21:48:03.123456Z`.
+/// A time in UTC with exactly six decimals: `2026-11-21T21:48:03.123456Z`.
 ///
 /// # Guarantees
-/// Render and parse are inverse. The range is 1970 to 9999.
+///
+/// `Display` and `FromStr` are inverse. The range is 1970 to 9999.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// Takes microseconds since 1970; `None` after the year 9999.
+    /// Creates a timestamp from microseconds since 1970. Returns `None` after the year 9999.
     #[must_use]
     pub const fn from_unix_micros(micros: u64) -> Option<Self> {
         if micros > LAST { None } else { Some(Self(micros)) }
     }
 
-    /// Takes what the system's clock gave.
+    /// Creates a timestamp from a system time.
     ///
     /// # Errors
-    /// `ledger/text` for a moment before 1970 or after 9999.
+    ///
+    /// `ledger/text` for a time before 1970 or after 9999.
     pub fn from_system(time: SystemTime) -> Result<Self, LedgerError> {
         let micros =
             time.duration_since(UNIX_EPOCH).ok().and_then(|since| u64::try_from(since.as_micros()).ok());
         micros.and_then(Self::from_unix_micros).ok_or_else(bad)
     }
 
-    /// Gives the microseconds since 1970.
+    /// Returns the microseconds since 1970.
     #[must_use]
     pub const fn unix_micros(self) -> u64 {
         self.0
     }
 
-    /// Adds a duration; `None` where the sum leaves the range.
+    /// Adds a duration. Returns `None` if the sum is out of range.
     #[must_use]
     pub fn checked_add(self, by: Duration) -> Option<Self> {
         let micros = u64::try_from(by.as_micros()).ok()?;
@@ -54,7 +56,7 @@ impl Timestamp {
         reason = "calendar arithmetic on values that the range of the type bounds"
     )]
     fn render(self) -> [u8; LEN] {
-        // Days to a civil date, with years that start in March so that the leap day comes last.
+        // Converts days to a civil date, with years that start in March so that the leap day is last.
         let (days, micros) = (self.0 / DAY, self.0 % DAY);
         let shifted = days + 719_468;
         let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
@@ -105,7 +107,7 @@ impl Timestamp {
         let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
         let seconds = part(11, 2)? * 3_600 + part(14, 2)? * 60 + part(17, 2)?;
         let moment = Self::from_unix_micros(days * DAY + seconds * 1_000_000 + part(20, 6)?)?;
-        // A date that is none, such as the 31st of February, renders as another text.
+        // An invalid date, such as February 31, renders as another text.
         (moment.render() == *bytes).then_some(moment)
     }
 }
@@ -119,7 +121,7 @@ fn put(out: &mut [u8; LEN], from: usize, len: usize, mut value: u64) {
 
 fn bad() -> LedgerError {
     LedgerError::new(LedgerErrorKind::Text {
-        what: "moment",
+        what: "timestamp",
         expected: "UTC from 1970 to 9999 with six decimals, as in 2026-11-21T21:48:03.123456Z",
     })
 }
@@ -144,11 +146,11 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Says what time it is. The ledger asks once for each append, while it has the hold.
+/// A source of the current time. The ledger reads it once per append, under the file lock.
 ///
-/// A closure `Fn() -> Timestamp` is one.
+/// Closures `Fn() -> Timestamp` implement it.
 pub trait Clock: Send + Sync {
-    /// Gives the present moment. It may go back; the record then says so.
+    /// Returns the current time. It may run backwards, and the records then show that.
     fn now(&self) -> Timestamp;
 }
 

@@ -1,4 +1,4 @@
-//! The RFC 6962 tree over all lines, kept as its left subtrees only.
+//! The RFC 6962 tree over all lines, stored as its left subtrees.
 
 use crate::sum::Sum;
 
@@ -10,7 +10,8 @@ pub(crate) struct Frontier {
 }
 
 impl Frontier {
-    /// Takes the subtrees of a checkpoint; `None` where their number cannot belong to the size.
+    /// Creates a frontier from the subtrees of a checkpoint. Returns `None` if their number does not match
+    /// the size.
     pub(crate) fn from_parts(size: u64, subtrees: &[Sum]) -> Option<Self> {
         let count = usize::try_from(size.count_ones()).ok()?;
         (subtrees.len() == count).then(|| Self { size, subtrees: subtrees.to_vec() })
@@ -36,7 +37,7 @@ impl Frontier {
         self.size = self.size.saturating_add(1);
     }
 
-    /// Gives the tree hash; that of no lines is the sum of no bytes.
+    /// Returns the tree hash. That of no lines is the digest of no bytes.
     pub(crate) fn root(&self) -> Sum {
         let mut subtrees = self.subtrees.iter().rev();
         let Some(last) = subtrees.next() else { return Sum::of(&[]) };
@@ -52,7 +53,7 @@ fn inner(left: Sum, right: Sum) -> Sum {
 mod tests {
     use super::*;
 
-    /// The definition of RFC 6962, section 2.1, word for word: split at the largest power of two below n.
+    /// The definition of RFC 6962, section 2.1: split at the largest power of two below n.
     fn by_definition(lines: &[Vec<u8>]) -> Sum {
         match lines {
             [] => Sum::of(&[]),
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn roots_are_those_of_the_published_vectors() {
-        // The eight leaves that implementations of RFC 6962 share as their test data.
+        // The eight leaves that implementations of RFC 6962 share as test data.
         let leaves = [
             "",
             "00",

@@ -1,4 +1,4 @@
-//! Values without a fixed shape: a capability's scope, a fold's stored counters.
+//! Values without a fixed schema, such as the scope of a capability or the counters of a fold.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,38 @@ use crate::sum::Sum;
 /// A JSON value without floating-point numbers and without null.
 ///
 /// # Guarantees
-/// Its text is canonical: keys sorted by their bytes, no blanks, each value one text. Equal values have equal digests.
+///
+/// Its text is canonical: keys are sorted by their bytes, and there is no whitespace. Equal values have equal
+/// digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the format has these five forms; another one is another format")]
 pub enum Value {
-    /// A text.
+    /// A string.
     Text(String),
     /// An integer below 2^53.
     Number(u64),
-    /// True or false.
+    /// A boolean.
     Flag(bool),
-    /// Values in their order.
+    /// A list.
     List(Vec<Value>),
     /// Named values.
     Object(BTreeMap<String, Value>),
 }
 
 impl Value {
-    /// Makes an object of pairs; of two pairs with one name the later counts.
+    /// Creates an object from pairs. A later pair replaces an earlier one with the same name.
     #[must_use]
     pub fn object<const N: usize>(pairs: [(&str, Self); N]) -> Self {
         Self::Object(pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// Makes a text.
+    /// Creates a string.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 
-    /// Looks up a name in an object.
+    /// Returns a member of an object.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Self> {
         match self {
@@ -47,31 +49,31 @@ impl Value {
         }
     }
 
-    /// Gives the text, if it is one.
+    /// Returns the string, if it is one.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Gives the number, if it is one.
+    /// Returns the number, if it is one.
     #[must_use]
     pub const fn as_number(&self) -> Option<u64> {
         if let Self::Number(number) = self { Some(*number) } else { None }
     }
 
-    /// Gives the items, if it is a list.
+    /// Returns the items, if it is a list.
     #[must_use]
     pub fn as_list(&self) -> Option<&[Self]> {
         if let Self::List(items) = self { Some(items) } else { None }
     }
 
-    /// Gives the members, if it is an object.
+    /// Returns the members, if it is an object.
     #[must_use]
     pub const fn as_object(&self) -> Option<&BTreeMap<String, Self>> {
         if let Self::Object(members) = self { Some(members) } else { None }
     }
 
-    /// Writes the canonical text.
+    /// Returns the canonical text.
     #[must_use]
     pub fn render(&self) -> String {
         let mut writer = Writer::default();
@@ -79,7 +81,7 @@ impl Value {
         String::from_utf8(writer.out).unwrap_or_default()
     }
 
-    /// Hashes the canonical text.
+    /// Returns the digest of the canonical text.
     #[must_use]
     pub fn digest(&self) -> Sum {
         Sum::of(self.render().as_bytes())
@@ -87,7 +89,7 @@ impl Value {
 
     fn write_at(&self, writer: &mut Writer, depth: usize) {
         let Some(below) = depth.checked_sub(1) else {
-            writer.fault = writer.fault.or(Some("a value nested too deep"));
+            writer.fault = writer.fault.or(Some("a value nested too deeply"));
             return;
         };
         match self {
@@ -151,7 +153,7 @@ impl Value {
             }
             _ if reader.eat("true") => Ok(Self::Flag(true)),
             _ if reader.eat("false") => Ok(Self::Flag(false)),
-            _ => Err(reader.fault("a text, an integer, true, false, a list or an object")),
+            _ => Err(reader.fault("a string, an integer, true, false, a list or an object")),
         }
     }
 }

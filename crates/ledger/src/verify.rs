@@ -1,4 +1,4 @@
-//! Recomputing a chain from its first record, in one pass over its bytes.
+//! Verification of a chain from its first record, in one pass over its bytes.
 
 use std::io;
 
@@ -10,60 +10,60 @@ use crate::fold::Folds;
 use crate::record::{MAX_LINE, Record};
 use crate::sum::{LedgerId, Sum};
 
-/// What a chain turned out to be.
+/// The result of verifying a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum ChainCheck {
     /// Every line follows from the one before.
     Whole {
-        /// How many lines were read.
+        /// The number of lines.
         records: u64,
-        /// The sum of the last line.
+        /// The digest of the last line.
         head: Sum,
-        /// The RFC 6962 hash over all lines.
+        /// The RFC 6962 tree hash of all lines.
         root: Sum,
     },
-    /// The last line is not whole; all before it are. The next `open` sets it aside.
+    /// The last line is incomplete, and all before it are valid. The next `open` sets it aside.
     Torn {
-        /// The file, as it was named to [`Verifier::begin`].
+        /// The file, as named in [`Verifier::begin`].
         file: String,
-        /// Where in that file the torn part begins.
+        /// The offset of the incomplete part in that file.
         offset: u64,
-        /// How long it is.
+        /// The length of the incomplete part.
         bytes: u64,
     },
-    /// A line does not fit; nothing behind it was looked at.
+    /// A line does not fit. The lines after it were not checked.
     Broken {
-        /// The file, as it was named to [`Verifier::begin`].
+        /// The file, as named in [`Verifier::begin`].
         file: String,
         /// The line in that file, from 1.
         line: u64,
-        /// The `seq` that belongs there.
+        /// The expected `seq`.
         seq: u64,
-        /// What does not fit.
+        /// Why the line does not fit.
         why: Why,
     },
-    /// The first records are not there, and nobody said that they are gone on purpose.
+    /// The first records are missing, and the plan does not allow that.
     StartsLate {
-        /// The `seq` of the first record that is there.
+        /// The `seq` of the first record.
         seq: u64,
     },
     /// A checkpoint covers more lines than there are: the last records were removed.
     Truncated {
         /// The checkpoint.
         checkpoint: Checkpoint,
-        /// How many lines there are.
+        /// The number of lines.
         have: u64,
     },
-    /// A checkpoint belongs to other lines, or to another ledger: the records were replaced.
+    /// A checkpoint belongs to other lines or another ledger: the records were replaced.
     Diverged {
         /// The checkpoint.
         checkpoint: Checkpoint,
     },
 }
 
-/// What to compare a chain with.
+/// The parameters of a verification.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct VerifyPlan {
@@ -73,18 +73,18 @@ pub struct VerifyPlan {
 }
 
 impl VerifyPlan {
-    /// Compares with nothing but the chain itself.
+    /// Verifies the chain alone.
     pub const fn new() -> Self {
         Self { against: Vec::new(), from: None, folds: Folds::none() }
     }
 
-    /// Compares with a checkpoint that was kept.
+    /// Also compares with a checkpoint that was stored elsewhere.
     pub fn against(mut self, checkpoint: Checkpoint) -> Self {
         self.against.push(checkpoint);
         self
     }
 
-    /// Accepts that the records before this one are gone.
+    /// Allows that the records before this one are missing.
     pub const fn from(mut self, seq: u64) -> Self {
         self.from = Some(seq);
         self
@@ -97,35 +97,35 @@ impl VerifyPlan {
     }
 }
 
-/// The whole outcome of a verification.
+/// The outcome of a verification.
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use]
 pub struct Verified {
-    /// What the chain turned out to be.
+    /// The result for the chain.
     pub check: ChainCheck,
-    /// The ledger's id, as far as a record named it.
+    /// The ledger's id, if a record named it.
     pub ledger: Option<LedgerId>,
-    /// How many lines fit.
+    /// The number of valid lines.
     pub records: u64,
-    /// The number of the first of them.
+    /// The `seq` of the first line.
     pub first_seq: u64,
-    /// The checkpoints that fit. While there is none, removal of the last records would not show.
+    /// The checkpoints that match. Without any, the removal of the last records is not detected.
     pub anchored: Vec<Checkpoint>,
-    /// The checkpoints of sizes that the part that was read does not reach back to.
+    /// The checkpoints whose size is before the verified part.
     pub unchecked: Vec<Checkpoint>,
-    /// The folds, recomputed.
+    /// The recomputed folds.
     pub folds: Folds,
 }
 
-/// Takes the bytes of a ledger piece by piece.
+/// A verifier that takes the bytes of a ledger in pieces.
 #[derive(Debug)]
 #[must_use]
 pub struct Verifier {
     chain: Option<Chain>,
-    /// A late first line, until the checkpoint behind it says where the tree stands.
+    /// A first line above 0, until the checkpoint after it provides the tree.
     late: Option<(Sum, LedgerId)>,
-    /// The checkpoints that are still ahead, the smallest last.
+    /// The checkpoints that were not reached yet, the smallest last.
     against: Vec<Checkpoint>,
     anchored: Vec<Checkpoint>,
     unchecked: Vec<Checkpoint>,
@@ -137,15 +137,15 @@ pub struct Verifier {
     file: String,
     line: u64,
     offset: u64,
-    /// The start of a line whose LF did not come yet, and how long that line is so far.
+    /// The start of a line whose LF did not arrive yet, and the length of that line so far.
     carry: Vec<u8>,
     carried: u64,
-    /// A line with its LF that is no JSON: torn if it is the last one, broken if not.
+    /// A line with its LF that is not JSON: torn if it is the last one, broken if not.
     suspect: Option<(u64, u64)>,
     outcome: Option<ChainCheck>,
 }
 
-/// More than this without an LF is no torn tail of any append.
+/// A longer part without an LF is not the torn tail of an append.
 const MAX_TORN: u64 = 256 * 1024 * 1024;
 
 fn count(length: usize) -> u64 {
@@ -153,7 +153,7 @@ fn count(length: usize) -> u64 {
 }
 
 impl Verifier {
-    /// Starts before the first line.
+    /// Creates a verifier before the first line.
     pub fn new(plan: VerifyPlan) -> Self {
         let VerifyPlan { mut against, from, mut folds } = plan;
         against.sort_by_key(|checkpoint| core::cmp::Reverse(checkpoint.size()));
@@ -179,10 +179,10 @@ impl Verifier {
         }
     }
 
-    /// Names the file that the next bytes come from; lines and offsets count from its start.
+    /// Starts a file. Lines and offsets count from its start.
     pub fn begin(&mut self, file: &str) {
         if self.carried > 0 {
-            // Only the last file may end in the middle of a line.
+            // Only the last file can end in the middle of a line.
             self.line = self.line.saturating_add(1);
             self.fail(Why::NotJson);
         }
@@ -198,7 +198,7 @@ impl Verifier {
         }
     }
 
-    /// Says that the line that was counted last does not fit. The first such answer stays.
+    /// Reports that the last counted line does not fit. Only the first report counts.
     fn fail(&mut self, why: Why) {
         let seq =
             self.chain.as_ref().map_or_else(|| self.first_seq.saturating_add(self.records), Chain::next_seq);
@@ -209,12 +209,12 @@ impl Verifier {
         self.outcome.get_or_insert(outcome);
     }
 
-    /// Whether more bytes could change the answer.
+    /// Returns `true` if more bytes could change the result.
     pub(crate) const fn goes_on(&self) -> bool {
         self.outcome.is_none()
     }
 
-    /// Takes the next bytes, of any length, and hands each record that fits to `each`, with its line and its LF.
+    /// Verifies the next bytes, of any length, and passes each valid record to `each`, with its line and LF.
     pub fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Record, &[u8])) {
         let mut rest = bytes;
         while self.outcome.is_none() && !rest.is_empty() {
@@ -229,7 +229,7 @@ impl Verifier {
                 self.take(piece, count(piece.len()), each);
                 continue;
             }
-            // Of a line that is too long only so much is kept as shows that it is.
+            // Of a line that is too long, only as much is stored as proves that.
             let room = MAX_LINE.saturating_add(1).saturating_sub(self.carry.len()).min(piece.len());
             self.carry.extend_from_slice(piece.get(..room).unwrap_or(&[]));
             self.carried = self.carried.saturating_add(count(piece.len()));
@@ -290,7 +290,7 @@ impl Verifier {
         Ok(Some(record))
     }
 
-    /// The first line has a number above 0: it must be announced, and it must say what it goes on from.
+    /// Accepts a first line above 0, which the plan must allow and which must name the segment before.
     fn fit_late(&mut self, record: Record, line: &[u8]) -> Result<Option<Record>, Why> {
         self.first_seq = record.seq();
         if self.from != Some(record.seq()) {
@@ -315,7 +315,7 @@ impl Verifier {
             return Err(Why::Prev);
         }
         let Some(Event::Checkpoint { state, .. }) = checkpoint.event() else { return Err(Why::Opening) };
-        // Without stored counters there is nothing that later ones could be compared with.
+        // Without stored counters there is nothing to compare later ones with.
         self.compare = self.folds.restore(state.as_ref()).is_some();
         if !self.compare {
             self.folds.reset();
@@ -337,10 +337,10 @@ impl Verifier {
         }
     }
 
-    /// Says what it was, after the last byte.
+    /// Returns the result after the last byte.
     pub fn finish(mut self) -> Verified {
         if self.records == 0 && self.carried == 0 && self.suspect.is_none() {
-            // No record at all is no ledger: an empty file must not pass.
+            // A file without records is not a ledger, so an empty file must not pass.
             self.line = 1;
             self.fail(Why::Opening);
         }
@@ -377,10 +377,11 @@ impl Verifier {
     }
 }
 
-/// Recomputes a chain from pieces of bytes, of any length, that follow each other from the first record on.
+/// Verifies a chain from its first record, in pieces of any length.
 ///
 /// # Errors
-/// `ledger/io` where a piece could not be read.
+///
+/// `ledger/io` if a piece could not be read.
 pub fn verify(
     pieces: impl Iterator<Item = io::Result<Vec<u8>>>,
     against: &[Checkpoint],

@@ -40,8 +40,8 @@ mod unix {
     const WRITERS: usize = 4;
     const EACH: u64 = 10_000;
 
-    fn open(folder: &Path) -> Opened {
-        let dir = Dir::open_ambient_dir(folder, ambient_authority()).unwrap();
+    fn open(directory: &Path) -> Opened {
+        let dir = Dir::open_ambient_dir(directory, ambient_authority()).unwrap();
         let clock = || Timestamp::from_system(std::time::SystemTime::now()).unwrap();
         Ledger::open(&dir, LedgerId::from_bytes([9; 16]), Box::new(clock), Durability::Off, Folds::none())
             .unwrap()
@@ -57,8 +57,8 @@ mod unix {
         Event::LaunchEnded { launch: number, exit: Some(0), signal: None }
     }
 
-    pub(crate) fn child(mode: &str, folder: &str) {
-        let ledger = open(Path::new(folder)).ledger;
+    pub(crate) fn child(mode: &str, directory: &str) {
+        let ledger = open(Path::new(directory)).ledger;
         let mut out = std::io::stdout();
         match mode {
             // Until it is killed: each line says up to which record it has an answer.
@@ -82,22 +82,22 @@ mod unix {
         }
     }
 
-    fn start(mode: &str, folder: &Path) -> Child {
+    fn start(mode: &str, directory: &Path) -> Child {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--child", mode]).arg(folder).stdout(Stdio::piped()).spawn().unwrap()
+        command.args(["--child", mode]).arg(directory).stdout(Stdio::piped()).spawn().unwrap()
     }
 
-    fn records_of(folder: &Path) -> u64 {
-        let dir = Dir::open_ambient_dir(folder, ambient_authority()).unwrap();
+    fn records_of(directory: &Path) -> u64 {
+        let dir = Dir::open_ambient_dir(directory, ambient_authority()).unwrap();
         let verified = LedgerFiles::open(&dir).unwrap().verify(VerifyPlan::new(), &mut |_, _| ()).unwrap();
         assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
         verified.records
     }
 
-    fn folder() -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        folder
+    fn directory() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        directory
     }
 
     /// Numbers that look random and are the same in each run.
@@ -118,12 +118,12 @@ mod unix {
 
     fn killed() {
         let mut dice = Dice(7);
-        let mut place = folder();
+        let mut place = directory();
         let (mut torn, mut by_hand, mut answered) = (0, 0, 0);
         for round in 0..KILLS {
             if round % 25 == 24 {
                 assert!(records_of(place.path()) > 0);
-                place = folder();
+                place = directory();
             }
             let mut writer = start("endless", place.path());
             let mut answers = BufReader::new(writer.stdout.take().unwrap());
@@ -183,7 +183,7 @@ mod unix {
     }
 
     fn many_writers() {
-        let place = folder();
+        let place = directory();
         let writers: Vec<_> = (0..WRITERS).map(|_| start("many", place.path())).collect();
         for mut writer in writers {
             assert!(writer.wait().unwrap().success());
@@ -200,7 +200,7 @@ mod unix {
     }
 
     fn out_of_space() {
-        let place = folder();
+        let place = directory();
         // 96 KiB a file at most; with the signal ignored, the write itself fails.
         let script = "trap '' XFSZ; ulimit -f 192; exec \"$0\" --child limited \"$1\"";
         let mut command = Command::new("sh");

@@ -14,11 +14,11 @@ use tempfile::TempDir;
 use super::{Counter, ID, append, clock, counted, note};
 use crate::{ChainCheck, Durability, Folds, LedgerError, LedgerFiles, Opened, VerifyPlan};
 
-fn folder() -> (TempDir, Dir) {
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
-    let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-    (folder, dir)
+fn directory() -> (TempDir, Dir) {
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), Permissions::from_mode(0o700)).unwrap();
+    let dir = Dir::open_ambient_dir(directory.path(), ambient_authority()).unwrap();
+    (directory, dir)
 }
 
 fn open_dir(dir: &Dir) -> Result<Opened, LedgerError> {
@@ -29,10 +29,10 @@ use crate::Ledger;
 
 #[test]
 fn the_files_are_for_their_owner_alone() {
-    let (folder, dir) = folder();
+    let (directory, dir) = directory();
     let ledger = open_dir(&dir).unwrap().ledger;
     ledger.close().unwrap();
-    let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap()).collect();
     names.sort_by_key(fs::DirEntry::file_name);
     for entry in &names {
         assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o7777, 0o600, "{entry:?}");
@@ -43,10 +43,10 @@ fn the_files_are_for_their_owner_alone() {
 
 #[test]
 fn any_line_is_checked_by_two_common_programs() {
-    let (folder, dir) = folder();
+    let (directory, dir) = directory();
     append(&open_dir(&dir).unwrap().ledger, 0..45);
     let script = "sed -n 41p ledger.jsonl | sha256sum | cut -c1-64; sed -n 42p ledger.jsonl | grep -o '\"prev\":\"[0-9a-f]*' | cut -c9-";
-    let output = Command::new("sh").arg("-c").arg(script).current_dir(folder.path()).output().unwrap();
+    let output = Command::new("sh").arg("-c").arg(script).current_dir(directory.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!((lines.len(), lines[0].len()), (2, 64));
@@ -54,8 +54,8 @@ fn any_line_is_checked_by_two_common_programs() {
 }
 
 fn refused(prepare: impl FnOnce(&Path)) -> String {
-    let (folder, dir) = folder();
-    prepare(folder.path());
+    let (directory, dir) = directory();
+    prepare(directory.path());
     let error = open_dir(&dir).unwrap_err();
     assert_eq!(error.code(), "ledger/not-ours", "{error:?}");
     error.to_string()
@@ -63,52 +63,52 @@ fn refused(prepare: impl FnOnce(&Path)) -> String {
 
 #[test]
 fn what_the_ledger_would_not_have_made_is_refused() {
-    let live = |folder: &Path| folder.join("ledger.jsonl");
+    let live = |directory: &Path| directory.join("ledger.jsonl");
     assert_eq!(
-        refused(|folder| symlink("elsewhere", live(folder)).unwrap()),
-        "use ledger.jsonl as a ledger: it is no regular file"
+        refused(|directory| symlink("elsewhere", live(directory)).unwrap()),
+        "ledger.jsonl cannot be used for a ledger: it is not a regular file"
     );
     assert_eq!(
-        refused(|folder| fs::create_dir(live(folder)).unwrap()),
-        "use ledger.jsonl as a ledger: it is no regular file"
+        refused(|directory| fs::create_dir(live(directory)).unwrap()),
+        "ledger.jsonl cannot be used for a ledger: it is not a regular file"
     );
     assert_eq!(
-        refused(|folder| assert!(
-            Command::new("mkfifo").arg(live(folder)).arg("-m").arg("600").status().unwrap().success()
+        refused(|directory| assert!(
+            Command::new("mkfifo").arg(live(directory)).arg("-m").arg("600").status().unwrap().success()
         )),
-        "use ledger.jsonl as a ledger: it is no regular file"
+        "ledger.jsonl cannot be used for a ledger: it is not a regular file"
     );
     assert_eq!(
-        refused(|folder| assert!(
-            Command::new("mkfifo").arg(folder.join("ledger.lock")).status().unwrap().success()
+        refused(|directory| assert!(
+            Command::new("mkfifo").arg(directory.join("ledger.lock")).status().unwrap().success()
         )),
-        "use ledger.lock as a ledger: it is no regular file"
+        "ledger.lock cannot be used for a ledger: it is not a regular file"
     );
     assert_eq!(
-        refused(|folder| {
-            fs::write(live(folder), "").unwrap();
-            fs::set_permissions(live(folder), Permissions::from_mode(0o640)).unwrap();
+        refused(|directory| {
+            fs::write(live(directory), "").unwrap();
+            fs::set_permissions(live(directory), Permissions::from_mode(0o640)).unwrap();
         }),
-        "use ledger.jsonl as a ledger: others have rights on it"
+        "ledger.jsonl cannot be used for a ledger: other users have permissions on it"
     );
     assert_eq!(
-        refused(|folder| {
-            fs::write(live(folder), "").unwrap();
-            fs::set_permissions(live(folder), Permissions::from_mode(0o600)).unwrap();
-            fs::hard_link(live(folder), folder.join("other")).unwrap();
+        refused(|directory| {
+            fs::write(live(directory), "").unwrap();
+            fs::set_permissions(live(directory), Permissions::from_mode(0o600)).unwrap();
+            fs::hard_link(live(directory), directory.join("other")).unwrap();
         }),
-        "use ledger.jsonl as a ledger: it has more than one link"
+        "ledger.jsonl cannot be used for a ledger: it has more than one hard link"
     );
     assert_eq!(
-        refused(|folder| fs::set_permissions(folder, Permissions::from_mode(0o750)).unwrap()),
-        "use . as a ledger: others have rights on it"
+        refused(|directory| fs::set_permissions(directory, Permissions::from_mode(0o750)).unwrap()),
+        ". cannot be used for a ledger: other users have permissions on it"
     );
 }
 
 #[test]
 fn what_is_done_to_the_file_under_a_handle_is_seen() {
-    let (folder, dir) = folder();
-    let live = folder.path().join("ledger.jsonl");
+    let (directory, dir) = directory();
+    let live = directory.path().join("ledger.jsonl");
     let ledger = open_dir(&dir).unwrap().ledger;
     append(&ledger, 0..3);
     let bytes = fs::read(&live).unwrap();
@@ -119,14 +119,14 @@ fn what_is_done_to_the_file_under_a_handle_is_seen() {
     fs::write(&live, &bytes).unwrap();
     append(&ledger, 3..4);
     // A second link, other rights.
-    fs::hard_link(&live, folder.path().join("link")).unwrap();
+    fs::hard_link(&live, directory.path().join("link")).unwrap();
     assert_eq!(code(&ledger), "ledger/not-ours");
-    fs::remove_file(folder.path().join("link")).unwrap();
+    fs::remove_file(directory.path().join("link")).unwrap();
     append(&ledger, 4..5);
     // Moved away.
-    fs::rename(&live, folder.path().join("moved")).unwrap();
+    fs::rename(&live, directory.path().join("moved")).unwrap();
     assert_eq!(code(&ledger), "ledger/other-ledger");
-    fs::rename(folder.path().join("moved"), &live).unwrap();
+    fs::rename(directory.path().join("moved"), &live).unwrap();
     append(&ledger, 5..6);
     // A torn tail that a crash of another process left.
     let mut file = fs::OpenOptions::new().append(true).open(&live).unwrap();
@@ -143,14 +143,14 @@ fn what_is_done_to_the_file_under_a_handle_is_seen() {
 
 #[test]
 fn a_lock_file_that_was_removed_holds_nobody() {
-    let (folder, dir) = folder();
+    let (directory, dir) = directory();
     let (one, two) = (open_dir(&dir).unwrap().ledger, open_dir(&dir).unwrap().ledger);
     append(&one, 0..2);
-    fs::remove_file(folder.path().join("ledger.lock")).unwrap();
+    fs::remove_file(directory.path().join("ledger.lock")).unwrap();
     // Each finds the new one, and they take turns on it.
     append(&one, 2..4);
     append(&two, 4..6);
-    let held = fs::File::open(folder.path().join("ledger.lock")).unwrap();
+    let held = fs::File::open(directory.path().join("ledger.lock")).unwrap();
     rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let thread = std::thread::spawn(move || append(&two, 6..7));
     rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).unwrap();
@@ -160,13 +160,13 @@ fn a_lock_file_that_was_removed_holds_nobody() {
 
 #[test]
 fn a_file_that_is_larger_than_any_segment_is_not_read() {
-    let (folder, dir) = folder();
+    let (directory, dir) = directory();
     append(&open_dir(&dir).unwrap().ledger, 0..2);
-    let live = folder.path().join("ledger.jsonl");
+    let live = directory.path().join("ledger.jsonl");
     fs::OpenOptions::new().write(true).open(&live).unwrap().set_len(1 << 40).unwrap();
     assert_eq!(
         open_dir(&dir).unwrap_err().to_string(),
-        "use ledger.jsonl as a ledger: it is larger than any segment"
+        "ledger.jsonl cannot be used for a ledger: it is larger than any segment"
     );
     let verified = LedgerFiles::open(&dir).unwrap().verify(VerifyPlan::new(), &mut |_, _| ()).unwrap();
     assert!(
@@ -178,19 +178,19 @@ fn a_file_that_is_larger_than_any_segment_is_not_read() {
 
 #[test]
 fn files_that_are_open_are_read_in_their_order() {
-    let (folder, dir) = folder();
+    let (directory, dir) = directory();
     append(&open_dir(&dir).unwrap().ledger, 0..2);
-    let file = |name: &str| (name.to_owned(), fs::File::open(folder.path().join(name)).unwrap());
+    let file = |name: &str| (name.to_owned(), fs::File::open(directory.path().join(name)).unwrap());
     let files = LedgerFiles::from_files(vec![file("ledger.jsonl")]).unwrap();
     let verified = files.verify(VerifyPlan::new(), &mut |_, _| ()).unwrap();
     assert!(matches!(verified.check, ChainCheck::Whole { records: 3, .. }), "{:?}", verified.check);
-    let folder_itself = vec![("x".to_owned(), fs::File::open(folder.path()).unwrap())];
-    assert_eq!(LedgerFiles::from_files(folder_itself).unwrap_err().code(), "ledger/not-ours");
+    let directory_itself = vec![("x".to_owned(), fs::File::open(directory.path()).unwrap())];
+    assert_eq!(LedgerFiles::from_files(directory_itself).unwrap_err().code(), "ledger/not-ours");
 }
 
 #[test]
 fn four_handles_write_at_once_and_the_chain_is_whole() {
-    let (_folder, dir) = folder();
+    let (_directory, dir) = directory();
     let threads: Vec<_> = (0..4)
         .map(|_| {
             let dir = dir.try_clone().unwrap();
@@ -218,14 +218,14 @@ fn four_handles_write_at_once_and_the_chain_is_whole() {
 
 #[test]
 fn reading_needs_no_rights_and_follows_no_link() {
-    let (folder, dir) = folder();
+    let (directory, dir) = directory();
     assert_eq!(LedgerFiles::open(&dir).unwrap_err().code(), "ledger/io");
     append(&open_dir(&dir).unwrap().ledger, 0..2);
-    fs::set_permissions(folder.path().join("ledger.jsonl"), Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(directory.path().join("ledger.jsonl"), Permissions::from_mode(0o444)).unwrap();
     assert!(LedgerFiles::open(&dir).is_ok());
-    fs::write(folder.path().join("ledger.checkpoint"), "nonsense").unwrap();
+    fs::write(directory.path().join("ledger.checkpoint"), "nonsense").unwrap();
     assert_eq!(LedgerFiles::open(&dir).unwrap_err().code(), "ledger/text");
-    fs::rename(folder.path().join("ledger.jsonl"), folder.path().join("a")).unwrap();
-    symlink("a", folder.path().join("ledger.jsonl")).unwrap();
+    fs::rename(directory.path().join("ledger.jsonl"), directory.path().join("a")).unwrap();
+    symlink("a", directory.path().join("ledger.jsonl")).unwrap();
     assert_eq!(LedgerFiles::open(&dir).unwrap_err().code(), "ledger/not-ours");
 }

@@ -1,15 +1,15 @@
 //! Writes that fail.
 
 use super::{append, clock, counted, filled, group, live, note, open, whole};
-use crate::{Durability, Event, Folds, TestFolder, WriteFault};
+use crate::{Durability, Event, Folds, TestDirectory, WriteFault};
 
 #[test]
 fn a_write_that_fails_leaves_nothing_and_hands_nothing_out() {
     for fault in [WriteFault::Refused, WriteFault::Short(0), WriteFault::Short(17), WriteFault::Short(400)] {
-        let folder = filled(3);
-        let ledger = open(&folder).unwrap().ledger;
-        let before = live(&folder);
-        folder.fail_write(folder.writes(), fault);
+        let directory = filled(3);
+        let ledger = open(&directory).unwrap().ledger;
+        let before = live(&directory);
+        directory.fail_write(directory.writes(), fault);
         let mut asked = false;
         let error = ledger
             .append_if(|_| {
@@ -19,53 +19,53 @@ fn a_write_that_fails_leaves_nothing_and_hands_nothing_out() {
             .unwrap_err();
         assert!(asked);
         assert_eq!(error.code(), "ledger/append");
-        assert_eq!(live(&folder), before, "{fault:?}");
+        assert_eq!(live(&directory), before, "{fault:?}");
         assert_eq!(counted(&ledger), 3);
         // The next one works, and the numbers have no gap.
         append(&ledger, 0..2);
-        assert_eq!(whole(&live(&folder)), 6);
+        assert_eq!(whole(&live(&directory)), 6);
     }
 }
 
 #[test]
 fn where_even_the_way_back_fails_the_rest_is_set_aside_later() {
     for cut in [1, 17, 230, 400] {
-        let folder = filled(3);
-        let ledger = open(&folder).unwrap().ledger;
-        folder.fail_write(folder.writes(), WriteFault::Stuck(cut));
+        let directory = filled(3);
+        let ledger = open(&directory).unwrap().ledger;
+        directory.fail_write(directory.writes(), WriteFault::Stuck(cut));
         assert_eq!(ledger.append(&[note(1), note(2)]).unwrap_err().code(), "ledger/append");
         append(&ledger, 0..1);
-        whole(&live(&folder));
-        assert!(folder.names().iter().any(|name| name.starts_with("ledger.torn-")), "{cut}");
+        whole(&live(&directory));
+        assert!(directory.names().iter().any(|name| name.starts_with("ledger.torn-")), "{cut}");
     }
 }
 
 #[test]
 fn after_a_failed_sync_the_handle_stops() {
-    let folder = TestFolder::new();
-    let ledger = folder.open(super::ID, clock(), Durability::Every, Folds::none()).unwrap().ledger;
+    let directory = TestDirectory::new();
+    let ledger = directory.open(super::ID, clock(), Durability::Every, Folds::none()).unwrap().ledger;
     append(&ledger, 0..2);
-    let before = live(&folder);
-    folder.fail_write(folder.writes(), WriteFault::NotSynced);
+    let before = live(&directory);
+    directory.fail_write(directory.writes(), WriteFault::NotSynced);
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/append");
-    assert_eq!(live(&folder), before);
+    assert_eq!(live(&directory), before);
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/stopped");
     assert_eq!(ledger.checkpoint().unwrap_err().code(), "ledger/stopped");
     // A new handle goes on.
-    append(&open(&folder).unwrap().ledger, 0..1);
-    whole(&live(&folder));
+    append(&open(&directory).unwrap().ledger, 0..1);
+    whole(&live(&directory));
 }
 
 #[test]
 fn each_durability_syncs_when_it_says() {
     let synced = |durability, events: &[Event]| {
-        let folder = TestFolder::new();
-        let ledger = folder.open(super::ID, clock(), durability, Folds::none()).unwrap().ledger;
+        let directory = TestDirectory::new();
+        let ledger = directory.open(super::ID, clock(), durability, Folds::none()).unwrap().ledger;
         // The fault strikes only if the append syncs.
         for event in events.iter().take(events.len() - 1) {
             ledger.append(std::slice::from_ref(event)).unwrap();
         }
-        folder.fail_write(folder.writes(), WriteFault::NotSynced);
+        directory.fail_write(directory.writes(), WriteFault::NotSynced);
         ledger.append(&events[events.len() - 1..]).is_err()
     };
     let race = Event::LaunchEnded { launch: 1, exit: None, signal: None };
@@ -82,53 +82,53 @@ fn each_durability_syncs_when_it_says() {
 
 #[test]
 fn a_checkpoint_file_that_cannot_be_replaced_is_said_and_tried_again() {
-    let folder = filled(255);
-    let ledger = open(&folder).unwrap().ledger;
-    folder.fail_anchor(2);
+    let directory = filled(255);
+    let ledger = open(&directory).unwrap().ledger;
+    directory.fail_anchor(2);
     // The record went in, but its caller must not act: the ledger could not keep what it promises.
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/io");
-    let before = live(&folder);
+    let before = live(&directory);
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/io");
-    assert_eq!(live(&folder), before);
+    assert_eq!(live(&directory), before);
     append(&ledger, 0..1);
-    assert!(folder.read("ledger.checkpoint").is_some());
-    whole(&live(&folder));
+    assert!(directory.read("ledger.checkpoint").is_some());
+    whole(&live(&directory));
 }
 
 #[test]
 fn a_checkpoint_file_that_is_newer_is_left_alone() {
-    let folder = filled(255);
-    let (one, two) = (open(&folder).unwrap().ledger, open(&folder).unwrap().ledger);
-    folder.fail_anchor(1);
+    let directory = filled(255);
+    let (one, two) = (open(&directory).unwrap().ledger, open(&directory).unwrap().ledger);
+    directory.fail_anchor(1);
     assert_eq!(one.append(&[note(1)]).unwrap_err().code(), "ledger/io");
     let newer = two.checkpoint().unwrap();
     append(&one, 0..1);
-    assert_eq!(folder.read("ledger.checkpoint").unwrap(), newer.to_string().as_bytes());
+    assert_eq!(directory.read("ledger.checkpoint").unwrap(), newer.to_string().as_bytes());
 }
 
 #[test]
 fn what_only_the_ledger_writes_is_refused() {
-    let folder = filled(0);
-    let ledger = open(&folder).unwrap().ledger;
-    let before = live(&folder);
+    let directory = filled(0);
+    let ledger = open(&directory).unwrap().ledger;
+    let before = live(&directory);
     for event in super::samples::samples("x", 1, || true).into_iter().take(4) {
         assert!(event.is_internal());
         assert_eq!(ledger.append(&[note(1), event]).unwrap_err().code(), "ledger/reserved");
     }
     assert_eq!(ledger.append(&[]).unwrap_err().code(), "ledger/value");
     assert_eq!(ledger.append(&vec![note(1); 1_025]).unwrap_err().code(), "ledger/too-long");
-    assert_eq!(live(&folder), before);
+    assert_eq!(live(&directory), before);
 }
 
 #[test]
 fn a_panic_in_a_decision_stops_the_handle_and_leaves_nothing() {
-    let folder = filled(1);
-    let ledger = open(&folder).unwrap().ledger;
-    let before = live(&folder);
+    let directory = filled(1);
+    let ledger = open(&directory).unwrap().ledger;
+    let before = live(&directory);
     let clone = ledger.clone();
     let thread =
         std::thread::spawn(move || clone.append_if(|_| -> (Vec<Event>, ()) { panic!("on purpose") }));
     assert!(thread.join().is_err());
-    assert_eq!(live(&folder), before);
+    assert_eq!(live(&directory), before);
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/stopped");
 }

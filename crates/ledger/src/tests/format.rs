@@ -121,9 +121,9 @@ fn a_line_that_is_no_record_says_where_and_what() {
         ("\"v\":1", "\"v\":0", shape(5, "a version from 1")),
         ("\"seq\":41", "\"seq\":4.1", shape(14, "ts")),
         ("\"seq\":41", "\"seq\":9007199254740992", shape(13, "an integer from 0 below 2^53")),
-        ("2026-11-21", "2026-02-30", shape(21, "a moment in UTC with six decimals")),
-        (".123456Z", ".123456+", shape(21, "a moment in UTC with six decimals")),
-        ("\"prev\":\"0", "\"prev\":\"G", shape(58, "64 lower-case hex digits")),
+        ("2026-11-21", "2026-02-30", shape(21, "a timestamp in UTC with six decimals")),
+        (".123456Z", ".123456+", shape(21, "a timestamp in UTC with six decimals")),
+        ("\"prev\":\"0", "\"prev\":\"G", shape(58, "64 lowercase hex digits")),
         ("\"setting\"", "\"settinG\"", shape(148, "setting")),
         (",\"reason\":\"number 7\"", "", shape(180, "reason")),
         (

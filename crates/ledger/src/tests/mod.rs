@@ -1,4 +1,4 @@
-//! Tests that need the ledger's folder in memory, or its private parts.
+//! Tests that need the ledger's directory in memory, or its private parts.
 #![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failed test")]
 
 mod disk;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
     ChainCheck, Checkpoint, Clock, Durability, Event, Fold, Folds, Ledger, LedgerError, LedgerId, Record,
-    TestFolder, Timestamp, Value, Verified, Verifier, VerifyPlan,
+    TestDirectory, Timestamp, Value, Verified, Verifier, VerifyPlan,
 };
 
 pub(crate) const ID: LedgerId = LedgerId::from_bytes([0xab; 16]);
@@ -34,16 +34,16 @@ pub(crate) const fn group(size: u32) -> Durability {
     Durability::Group(NonZeroU32::new(size).unwrap())
 }
 
-pub(crate) fn open(folder: &TestFolder) -> Result<crate::Opened, LedgerError> {
-    folder.open(ID, clock(), Durability::Off, Folds::none().with(Counter::default()))
+pub(crate) fn open(directory: &TestDirectory) -> Result<crate::Opened, LedgerError> {
+    directory.open(ID, clock(), Durability::Off, Folds::none().with(Counter::default()))
 }
 
-/// A folder with a ledger of `count` notes behind its first record.
-pub(crate) fn filled(count: u64) -> TestFolder {
-    let folder = TestFolder::new();
-    let ledger = open(&folder).unwrap().ledger;
+/// A directory with a ledger of `count` notes behind its first record.
+pub(crate) fn filled(count: u64) -> TestDirectory {
+    let directory = TestDirectory::new();
+    let ledger = open(&directory).unwrap().ledger;
     append(&ledger, 0..count);
-    folder
+    directory
 }
 
 pub(crate) fn append(ledger: &Ledger, numbers: std::ops::Range<u64>) {
@@ -52,8 +52,8 @@ pub(crate) fn append(ledger: &Ledger, numbers: std::ops::Range<u64>) {
     }
 }
 
-pub(crate) fn live(folder: &TestFolder) -> Vec<u8> {
-    folder.read("ledger.jsonl").unwrap()
+pub(crate) fn live(directory: &TestDirectory) -> Vec<u8> {
+    directory.read("ledger.jsonl").unwrap()
 }
 
 pub(crate) fn verify_bytes(bytes: &[u8], against: &[Checkpoint]) -> Verified {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Counter, ID, append, clock, counted, filled, live, open, whole};
-use crate::{Durability, Event, Fold, Folds, Record, TestFolder, Value};
+use crate::{Durability, Event, Fold, Folds, Record, TestDirectory, Value};
 
 fn line_starts(bytes: &[u8]) -> Vec<usize> {
     std::iter::once(0)
@@ -11,9 +11,9 @@ fn line_starts(bytes: &[u8]) -> Vec<usize> {
         .collect()
 }
 
-fn cut_to(folder: &TestFolder, length: usize) -> TestFolder {
-    let copy = TestFolder::new();
-    copy.write("ledger.jsonl", &live(folder)[..length]);
+fn cut_to(directory: &TestDirectory, length: usize) -> TestDirectory {
+    let copy = TestDirectory::new();
+    copy.write("ledger.jsonl", &live(directory)[..length]);
     copy
 }
 
@@ -27,10 +27,10 @@ fn records(bytes: &[u8]) -> Vec<Record> {
 
 #[test]
 fn a_cut_at_any_byte_reopens_and_keeps_every_whole_record() {
-    let folder = filled(6);
-    let bytes = live(&folder);
+    let directory = filled(6);
+    let bytes = live(&directory);
     for length in 0..=bytes.len() {
-        let copy = cut_to(&folder, length);
+        let copy = cut_to(&directory, length);
         let opened = open(&copy).unwrap();
         let after = live(&copy);
         let kept = bytes[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -63,34 +63,35 @@ fn torn_tails_of_every_sort_are_set_aside() {
     let tails: [&[u8]; 6] =
         [b"\0\0\0\0", b"\0\0\0\0\n", b"{\"v\":1,\"seq\":4,\n", b"{\"v\":1}", &huge, b"not json at all\n"];
     for tail in tails {
-        let folder = TestFolder::new();
-        folder.write("ledger.jsonl", &[&bytes, tail].concat());
-        let opened = open(&folder).unwrap();
+        let directory = TestDirectory::new();
+        directory.write("ledger.jsonl", &[&bytes, tail].concat());
+        let opened = open(&directory).unwrap();
         let recovered = opened.recovered.unwrap();
         assert_eq!(recovered.bytes, tail.len() as u64);
-        assert_eq!(folder.read(&recovered.saved_as).unwrap(), tail);
+        assert_eq!(directory.read(&recovered.saved_as).unwrap(), tail);
         assert_eq!(counted(&opened.ledger), 3);
-        assert_eq!(whole(&live(&folder)), 5);
+        assert_eq!(whole(&live(&directory)), 5);
     }
 }
 
 #[test]
 fn a_first_record_that_is_torn_begins_again() {
-    let folder = TestFolder::new();
-    folder.write("ledger.jsonl", b"{\"v\":1,\"seq\":0,\"ts\":\"20");
-    let opened = open(&folder).unwrap();
+    let directory = TestDirectory::new();
+    directory.write("ledger.jsonl", b"{\"v\":1,\"seq\":0,\"ts\":\"20");
+    let opened = open(&directory).unwrap();
     assert_eq!(opened.recovered.unwrap().offset, 0);
-    let types: Vec<_> = records(&live(&folder)).iter().map(|record| record.type_name().to_owned()).collect();
+    let types: Vec<_> =
+        records(&live(&directory)).iter().map(|record| record.type_name().to_owned()).collect();
     assert_eq!(types, ["ledger_opened", "ledger_recovered"]);
 }
 
 #[test]
 fn a_damaged_line_since_the_last_checkpoint_is_refused_and_located() {
-    let folder = filled(6);
-    let bytes = live(&folder);
+    let directory = filled(6);
+    let bytes = live(&directory);
     let starts = line_starts(&bytes);
     let refuse = |changed: Vec<u8>| {
-        let copy = TestFolder::new();
+        let copy = TestDirectory::new();
         copy.write("ledger.jsonl", &changed);
         let error = open(&copy).unwrap_err();
         assert_eq!(error.code(), "ledger/broken");
@@ -102,30 +103,30 @@ fn a_damaged_line_since_the_last_checkpoint_is_refused_and_located() {
     // No JSON any more, in the middle.
     let mut changed = bytes.clone();
     changed[starts[3]] = b'x';
-    assert_eq!(refuse(changed), "read ledger.jsonl line 4: record 3: no JSON object");
+    assert_eq!(refuse(changed), "ledger.jsonl:4 is not record 3 of the ledger: not a JSON object");
     // Another text of the same length: the next line's prev does not fit.
     let mut changed = bytes.clone();
     changed[starts[4] - 4] = b'9';
     assert_eq!(
         refuse(changed),
-        "read ledger.jsonl line 5: record 4: prev is not the SHA-256 of the line before"
+        "ledger.jsonl:5 is not record 4 of the ledger: prev is not the SHA-256 of the line before"
     );
     // A line that is gone.
     let changed = [&bytes[..starts[2]], &bytes[starts[3]..]].concat();
-    assert_eq!(refuse(changed), "read ledger.jsonl line 3: record 2: seq is 3");
+    assert_eq!(refuse(changed), "ledger.jsonl:3 is not record 2 of the ledger: seq is 3");
     // A whole last line with another prev is no torn tail.
     let mut changed = bytes.clone();
     let at = starts[6] + 60;
     changed[at] = if bytes[at] == b'a' { b'b' } else { b'a' };
     assert_eq!(
         refuse(changed),
-        "read ledger.jsonl line 7: record 6: prev is not the SHA-256 of the line before"
+        "ledger.jsonl:7 is not record 6 of the ledger: prev is not the SHA-256 of the line before"
     );
     // A last line that is an object, and no record.
     let changed = [&bytes[..], b"{}\n"].concat();
     assert_eq!(
         refuse(changed),
-        "read ledger.jsonl line 8: record 7: at byte 0: expected {\"v\": and the version of the format"
+        "ledger.jsonl:8 is not record 7 of the ledger: at byte 0: expected {\"v\": and the version of the format"
     );
 }
 
@@ -135,16 +136,16 @@ fn a_file_whose_first_records_were_removed_is_refused() {
     let plain = filled(6);
     let anchored = filled(6);
     let _made = open(&anchored).unwrap().ledger.checkpoint().unwrap();
-    for folder in [plain, anchored] {
-        let bytes = live(&folder);
+    for directory in [plain, anchored] {
+        let bytes = live(&directory);
         let starts = line_starts(&bytes);
         for first in [1, 2, 4] {
             let cut = bytes[starts[first]..].to_vec();
-            let copy = TestFolder::new();
+            let copy = TestDirectory::new();
             copy.write("ledger.jsonl", &cut);
             let error = open(&copy).unwrap_err();
             assert_eq!(error.code(), "ledger/broken", "{error}");
-            assert!(error.to_string().contains("line 1"), "{error}");
+            assert!(error.to_string().contains("ledger.jsonl:1 "), "{error}");
             assert_eq!(live(&copy), cut);
         }
     }
@@ -152,47 +153,47 @@ fn a_file_whose_first_records_were_removed_is_refused() {
 
 #[test]
 fn records_of_a_newer_format_are_never_appended_to() {
-    let folder = filled(2);
-    let bytes = live(&folder);
+    let directory = filled(2);
+    let bytes = live(&directory);
     let sum = crate::Sum::of(&bytes[line_starts(&bytes)[2]..]);
     let newer = format!(
         "{{\"v\":2,\"seq\":3,\"ts\":\"2026-11-21T21:48:03.123456Z\",\"prev\":\"{sum}\",\"type\":\"exception_used\"}}\n"
     );
-    let ledger = open(&folder).unwrap().ledger;
-    folder.write("ledger.jsonl", &[&bytes, newer.as_bytes()].concat());
-    assert_eq!(open(&folder).unwrap_err().code(), "ledger/version");
+    let ledger = open(&directory).unwrap().ledger;
+    directory.write("ledger.jsonl", &[&bytes, newer.as_bytes()].concat());
+    assert_eq!(open(&directory).unwrap_err().code(), "ledger/version");
     // It can still be read.
-    assert_eq!(whole(&live(&folder)), 4);
+    assert_eq!(whole(&live(&directory)), 4);
     // A handle that was open sees that the file is another one.
     assert_eq!(ledger.append(&[super::note(1)]).unwrap_err().code(), "ledger/other-ledger");
 }
 
 #[test]
 fn open_goes_on_from_the_last_checkpoint_and_restores_the_folds() {
-    let folder = filled(1_000);
-    let bytes = live(&folder);
+    let directory = filled(1_000);
+    let bytes = live(&directory);
     let checkpoints: Vec<u64> =
         records(&bytes).iter().filter(|record| record.type_name() == "checkpoint").map(Record::seq).collect();
     assert_eq!(checkpoints, [256, 512, 768]);
     assert_eq!(
-        folder.read("ledger.checkpoint").unwrap().split(|byte| *byte == b'\n').nth(1).unwrap(),
+        directory.read("ledger.checkpoint").unwrap().split(|byte| *byte == b'\n').nth(1).unwrap(),
         b"768"
     );
-    let opened = open(&folder).unwrap();
+    let opened = open(&directory).unwrap();
     assert_eq!(counted(&opened.ledger), 1_000);
     append(&opened.ledger, 0..1);
-    assert_eq!(whole(&live(&folder)), 1_005);
+    assert_eq!(whole(&live(&directory)), 1_005);
 }
 
 #[test]
 fn a_line_that_was_changed_anywhere_before_the_last_checkpoint_is_refused_and_located() {
-    let folder = filled(1_000);
-    let bytes = live(&folder);
+    let directory = filled(1_000);
+    let bytes = live(&directory);
     let starts = line_starts(&bytes);
     let refuse = |changed: Vec<u8>| {
-        let copy = TestFolder::new();
+        let copy = TestDirectory::new();
         copy.write("ledger.jsonl", &changed);
-        copy.write("ledger.checkpoint", &folder.read("ledger.checkpoint").unwrap());
+        copy.write("ledger.checkpoint", &directory.read("ledger.checkpoint").unwrap());
         let error = open(&copy).unwrap_err();
         assert_eq!((error.code(), live(&copy) == changed), ("ledger/broken", true), "{error}");
         error.to_string()
@@ -216,32 +217,32 @@ fn a_line_that_was_changed_anywhere_before_the_last_checkpoint_is_refused_and_lo
             let changed = [&bytes[..starts[line]], other.as_bytes(), &bytes[starts[line + 1]..]].concat();
             let told = refuse(changed);
             assert!(told.ends_with("prev is not the SHA-256 of the line before"), "{told}");
-            assert!(told.contains(&format!("line {}:", line + 2)), "{line}: {told}");
+            assert!(told.contains(&format!("ledger.jsonl:{} ", line + 2)), "{line}: {told}");
         }
         let noise = [&bytes[..starts[line]], b"no record\n", &bytes[starts[line]..]].concat();
-        assert!(refuse(noise).contains("no JSON object"));
+        assert!(refuse(noise).contains("not a JSON object"));
     }
-    assert!(open(&folder).is_ok());
+    assert!(open(&directory).is_ok());
 }
 
 /// A ledger of which the checkpoint file covers all records, with and without a checkpoint record among them.
-fn anchored(count: u64) -> TestFolder {
-    let folder = filled(count);
-    let made = open(&folder).unwrap().ledger.anchor().unwrap();
-    assert_eq!(folder.read("ledger.checkpoint").unwrap(), made.to_string().as_bytes());
-    assert_eq!(made.size(), whole(&live(&folder)));
-    folder
+fn anchored(count: u64) -> TestDirectory {
+    let directory = filled(count);
+    let made = open(&directory).unwrap().ledger.anchor().unwrap();
+    assert_eq!(directory.read("ledger.checkpoint").unwrap(), made.to_string().as_bytes());
+    assert_eq!(made.size(), whole(&live(&directory)));
+    directory
 }
 
 #[test]
 fn records_that_the_checkpoint_file_covers_must_be_there() {
     for count in [6, 700] {
-        let folder = anchored(count);
-        let (bytes, anchor) = (live(&folder), folder.read("ledger.checkpoint").unwrap());
+        let directory = anchored(count);
+        let (bytes, anchor) = (live(&directory), directory.read("ledger.checkpoint").unwrap());
         let starts = line_starts(&bytes);
         let lines = starts.len() - 1;
         let open_with = |ledger: Option<&[u8]>, anchor: Option<&[u8]>| {
-            let copy = TestFolder::new();
+            let copy = TestDirectory::new();
             for (name, content) in [("ledger.jsonl", ledger), ("ledger.checkpoint", anchor)] {
                 if let Some(content) = content {
                     copy.write(name, content);
@@ -256,7 +257,7 @@ fn records_that_the_checkpoint_file_covers_must_be_there() {
         };
         let lost = |ledger: Option<&[u8]>, expected: &str| {
             let told = open_with(ledger, Some(&anchor)).unwrap_err();
-            assert_eq!(told, format!("read ledger.jsonl: {expected} (ledger/lost)"));
+            assert_eq!(told, format!("cannot verify ledger.jsonl: {expected} (ledger/lost)"));
         };
         let missing = format!("it is missing or has no records, but ledger.checkpoint covers {lines}");
         lost(None, &missing);
@@ -299,24 +300,24 @@ fn records_that_the_checkpoint_file_covers_must_be_there() {
 
 #[test]
 fn an_anchor_covers_what_other_handles_appended_and_lets_them_go_on() {
-    let folder = filled(3);
-    let (one, two) = (open(&folder).unwrap().ledger, open(&folder).unwrap().ledger);
+    let directory = filled(3);
+    let (one, two) = (open(&directory).unwrap().ledger, open(&directory).unwrap().ledger);
     append(&one, 0..5);
     assert_eq!(two.anchor().unwrap().size(), 9);
     append(&one, 0..5);
     assert_eq!(one.anchor().unwrap().size(), 14);
-    assert_eq!(counted(&open(&folder).unwrap().ledger), 13);
-    assert_eq!(whole(&live(&folder)), 14);
+    assert_eq!(counted(&open(&directory).unwrap().ledger), 13);
+    assert_eq!(whole(&live(&directory)), 14);
 }
 
 #[test]
 fn a_checkpoint_without_the_counters_of_a_fold_is_passed_over() {
-    let folder = filled(300);
-    let plain = folder.open(ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
+    let directory = filled(300);
+    let plain = directory.open(ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
     append(&plain, 300..900);
-    let opened = open(&folder).unwrap();
+    let opened = open(&directory).unwrap();
     assert_eq!(counted(&opened.ledger), 900);
-    assert!(whole(&live(&folder)) > 900);
+    assert!(whole(&live(&directory)) > 900);
 }
 
 #[test]
@@ -337,78 +338,83 @@ fn counters_that_no_record_can_hold_are_left_out_of_checkpoints() {
     }
     let deep = (0..20).fold(Value::Flag(true), |inner, _| Value::List(vec![inner]));
     for state in [Value::Number(1 << 53), deep, Value::text(&"x".repeat(64 * 1024))] {
-        let folder = TestFolder::new();
+        let directory = TestDirectory::new();
         let open = || {
-            folder.open(ID, clock(), Durability::Off, Folds::none().with(Huge(state.clone()))).unwrap().ledger
+            directory
+                .open(ID, clock(), Durability::Off, Folds::none().with(Huge(state.clone())))
+                .unwrap()
+                .ledger
         };
         append(&open(), 0..600);
         append(&open(), 0..1);
-        assert!(!String::from_utf8(live(&folder)).unwrap().contains("\"state\""));
-        assert_eq!(whole(&live(&folder)), 604);
+        assert!(!String::from_utf8(live(&directory)).unwrap().contains("\"state\""));
+        assert_eq!(whole(&live(&directory)), 604);
     }
 }
 
 #[test]
 fn a_last_checkpoint_that_lies_is_refused() {
-    let folder = filled(0);
-    let ledger = open(&folder).unwrap().ledger;
+    let directory = filled(0);
+    let ledger = open(&directory).unwrap().ledger;
     append(&ledger, 0..5);
     ledger.close().unwrap();
-    let text = String::from_utf8(live(&folder)).unwrap();
+    let text = String::from_utf8(live(&directory)).unwrap();
     for (from, to, why) in [
         (
             "\"type\":\"checkpoint\",\"size\":6",
             "\"type\":\"checkpoint\",\"size\":5",
-            "the checkpoint is not that of the lines before it",
+            "the checkpoint does not match the lines before it",
         ),
         ("number 4", "number 5", "prev is not the SHA-256 of the line before"),
     ] {
         assert!(text.contains(from));
-        folder.write("ledger.jsonl", text.replace(from, to).as_bytes());
-        let error = open(&folder).unwrap_err();
-        assert_eq!(error.to_string(), format!("read ledger.jsonl line 7: record 6: {why}"));
+        directory.write("ledger.jsonl", text.replace(from, to).as_bytes());
+        let error = open(&directory).unwrap_err();
+        assert_eq!(error.to_string(), format!("ledger.jsonl:7 is not record 6 of the ledger: {why}"));
     }
 }
 
 #[test]
 fn a_recovery_that_a_crash_broke_off_is_finished() {
-    let folder = filled(3);
-    let bytes = live(&folder);
+    let directory = filled(3);
+    let bytes = live(&directory);
     let torn = b"{\"v\":1,\"se";
     let short: String = crate::Sum::of(torn).to_string().chars().take(8).collect();
     let name = format!("ledger.torn-{}-{short}", bytes.len());
     let part = format!("{name}.part");
     // After the copy, before the cut: the tail is still there.
-    let a = TestFolder::new();
+    let a = TestDirectory::new();
     a.write("ledger.jsonl", &[&bytes[..], torn].concat());
     a.write(&part, &torn[..4]);
     // After the cut, before the record.
-    let b = TestFolder::new();
+    let b = TestDirectory::new();
     b.write("ledger.jsonl", &bytes);
     b.write(&part, torn);
     // After the record, before the copy got its name.
-    let c = TestFolder::new();
+    let c = TestDirectory::new();
     c.write("ledger.jsonl", &[&bytes[..], torn].concat());
     open(&c).unwrap();
     c.write(&part, torn);
-    for folder in [a, b, c] {
-        open(&folder).unwrap();
-        assert_eq!(folder.read(&name).unwrap(), torn);
-        assert!(folder.read(&part).is_none());
-        let recoveries =
-            records(&live(&folder)).iter().filter(|record| record.type_name() == "ledger_recovered").count();
+    for directory in [a, b, c] {
+        open(&directory).unwrap();
+        assert_eq!(directory.read(&name).unwrap(), torn);
+        assert!(directory.read(&part).is_none());
+        let recoveries = records(&live(&directory))
+            .iter()
+            .filter(|record| record.type_name() == "ledger_recovered")
+            .count();
         assert_eq!(recoveries, 1);
-        assert_eq!(whole(&live(&folder)), 5);
-        open(&folder).unwrap();
-        assert_eq!(whole(&live(&folder)), 5);
+        assert_eq!(whole(&live(&directory)), 5);
+        open(&directory).unwrap();
+        assert_eq!(whole(&live(&directory)), 5);
     }
 }
 
 #[test]
 fn a_new_ledger_does_not_write_over_the_checkpoint_of_an_older_one() {
-    let folder = filled(300);
-    let old = folder.read("ledger.checkpoint").unwrap();
-    let moved = TestFolder::new();
+    let directory = filled(300);
+    let old = directory.read("ledger.checkpoint").unwrap();
+    let moved = TestDirectory::new();
     moved.write("ledger.checkpoint", &old);
     assert_eq!(open(&moved).unwrap_err().code(), "ledger/lost");
     assert_eq!(
@@ -419,30 +425,30 @@ fn a_new_ledger_does_not_write_over_the_checkpoint_of_an_older_one() {
 
 #[test]
 fn two_handles_append_in_turn_and_see_each_other() {
-    let folder = filled(0);
-    let (one, two) = (open(&folder).unwrap().ledger, open(&folder).unwrap().ledger);
+    let directory = filled(0);
+    let (one, two) = (open(&directory).unwrap().ledger, open(&directory).unwrap().ledger);
     for round in 0..300 {
         append(&one, round..round + 1);
         append(&two, round..round + 1);
     }
     assert_eq!((counted(&one), counted(&two)), (600, 600));
-    whole(&live(&folder));
+    whole(&live(&directory));
     // A tail that the other one left behind in a crash is set aside by the next append.
-    let bytes = live(&folder);
-    let folder = TestFolder::new();
-    folder.write("ledger.jsonl", &bytes);
-    let one = open(&folder).unwrap().ledger;
+    let bytes = live(&directory);
+    let directory = TestDirectory::new();
+    directory.write("ledger.jsonl", &bytes);
+    let one = open(&directory).unwrap().ledger;
     one.append(&[super::note(1)]).unwrap();
 }
 
 #[test]
 fn a_file_that_was_cut_or_replaced_under_a_handle_is_refused() {
-    let folder = filled(4);
-    let ledger = open(&folder).unwrap().ledger;
-    let bytes = live(&folder);
-    folder.write("ledger.jsonl", &bytes);
+    let directory = filled(4);
+    let ledger = open(&directory).unwrap().ledger;
+    let bytes = live(&directory);
+    directory.write("ledger.jsonl", &bytes);
     assert_eq!(ledger.append(&[super::note(1)]).unwrap_err().code(), "ledger/other-ledger");
-    assert_eq!(live(&folder), bytes);
+    assert_eq!(live(&directory), bytes);
 }
 
 proptest! {
@@ -452,9 +458,9 @@ proptest! {
     fn any_sequence_of_appends_closes_and_cuts_stays_whole(
         steps in prop::collection::vec((0..4_u8, 1..40_usize, any::<prop::sample::Index>()), 1..12),
     ) {
-        let folder = TestFolder::new();
+        let directory = TestDirectory::new();
         for (kind, count, at) in steps {
-            let ledger = open(&folder).unwrap().ledger;
+            let ledger = open(&directory).unwrap().ledger;
             match kind {
                 0 => append(&ledger, 0..count as u64),
                 1 => { ledger.append(&vec![super::note(9); count]).unwrap(); }
@@ -462,16 +468,16 @@ proptest! {
                 _ => {
                     // A crash: some of the last line is not there.
                     append(&ledger, 0..1);
-                    let bytes = live(&folder);
+                    let bytes = live(&directory);
                     let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
                     let keep = last + at.index(bytes.len() - last);
-                    folder.write("ledger.jsonl", &bytes[..keep]);
+                    directory.write("ledger.jsonl", &bytes[..keep]);
                 }
             }
         }
-        let ledger = open(&folder).unwrap().ledger;
-        let notes = super::verify_bytes(&live(&folder), &[]).folds.get::<Counter>().unwrap().notes;
+        let ledger = open(&directory).unwrap().ledger;
+        let notes = super::verify_bytes(&live(&directory), &[]).folds.get::<Counter>().unwrap().notes;
         prop_assert_eq!(notes, counted(&ledger));
-        whole(&live(&folder));
+        whole(&live(&directory));
     }
 }

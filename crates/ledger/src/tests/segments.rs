@@ -1,10 +1,10 @@
 //! A ledger of more than one file.
 
 use super::{append, clock, counted, filled, live, note, open};
-use crate::{ChainCheck, Durability, Folds, Ledger, TestFolder, Verified, Verifier, VerifyPlan, Why};
+use crate::{ChainCheck, Durability, Folds, Ledger, TestDirectory, Verified, Verifier, VerifyPlan, Why};
 
-fn files(folder: &TestFolder) -> Vec<String> {
-    let mut names: Vec<_> = folder
+fn files(directory: &TestDirectory) -> Vec<String> {
+    let mut names: Vec<_> = directory
         .names()
         .into_iter()
         .filter_map(|name| crate::inner::segment_range(&name).map(|(first, _)| (first, name)))
@@ -15,33 +15,33 @@ fn files(folder: &TestFolder) -> Vec<String> {
     names
 }
 
-fn verify_files(folder: &TestFolder, names: &[String], plan: VerifyPlan) -> Verified {
+fn verify_files(directory: &TestDirectory, names: &[String], plan: VerifyPlan) -> Verified {
     let mut verifier = Verifier::new(plan.folds(Folds::none().with(super::Counter::default())));
     for name in names {
         verifier.begin(name);
-        verifier.feed(&folder.read(name).unwrap(), &mut |_, _| ());
+        verifier.feed(&directory.read(name).unwrap(), &mut |_, _| ());
     }
     verifier.finish()
 }
 
-fn small(folder: &TestFolder) -> Ledger {
-    let ledger = open(folder).unwrap().ledger;
+fn small(directory: &TestDirectory) -> Ledger {
+    let ledger = open(directory).unwrap().ledger;
     ledger.set_segment_bytes(10_000);
     ledger
 }
 
-fn segmented(count: u64) -> TestFolder {
-    let folder = filled(0);
-    append(&small(&folder), 0..count);
-    folder
+fn segmented(count: u64) -> TestDirectory {
+    let directory = filled(0);
+    append(&small(&directory), 0..count);
+    directory
 }
 
 #[test]
 fn segments_go_on_with_the_same_chain() {
-    let folder = segmented(200);
-    let names = files(&folder);
+    let directory = segmented(200);
+    let names = files(&directory);
     assert!(names.len() > 3, "{names:?}");
-    let verified = verify_files(&folder, &names, VerifyPlan::new());
+    let verified = verify_files(&directory, &names, VerifyPlan::new());
     assert!(
         matches!(verified.check, ChainCheck::Whole { records, .. } if records > 200),
         "{:?}",
@@ -49,17 +49,17 @@ fn segments_go_on_with_the_same_chain() {
     );
     // Each segment's name says which records it has.
     let (first, last) = crate::inner::segment_range(&names[1]).unwrap();
-    let lines = folder.read(&names[1]).unwrap().split_inclusive(|byte| *byte == b'\n').count();
+    let lines = directory.read(&names[1]).unwrap().split_inclusive(|byte| *byte == b'\n').count();
     assert_eq!(last - first + 1, lines as u64);
-    let opened = open(&folder).unwrap();
+    let opened = open(&directory).unwrap();
     assert_eq!(counted(&opened.ledger), 200);
     append(&opened.ledger, 0..1);
 }
 
 #[test]
 fn a_handle_follows_others_into_new_segments() {
-    let folder = filled(0);
-    let (one, two) = (small(&folder), small(&folder));
+    let directory = filled(0);
+    let (one, two) = (small(&directory), small(&directory));
     append(&one, 0..5);
     append(&two, 5..10);
     // One new segment, then several, while the other one sleeps.
@@ -68,81 +68,81 @@ fn a_handle_follows_others_into_new_segments() {
     append(&two, 51..400);
     append(&one, 400..401);
     assert_eq!((counted(&one), counted(&two)), (401, 401));
-    let verified = verify_files(&folder, &files(&folder), VerifyPlan::new());
+    let verified = verify_files(&directory, &files(&directory), VerifyPlan::new());
     assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
 }
 
 #[test]
 fn a_crash_between_two_renames_is_undone() {
-    let folder = segmented(60);
-    let names = files(&folder);
+    let directory = segmented(60);
+    let names = files(&directory);
     let last = &names[names.len() - 2];
     // The live file got its segment name, and the new one did not take its place.
-    let crashed = TestFolder::new();
+    let crashed = TestDirectory::new();
     for name in names.iter().filter(|name| *name != "ledger.jsonl") {
-        crashed.write(name, &folder.read(name).unwrap());
+        crashed.write(name, &directory.read(name).unwrap());
     }
     crashed.write("ledger.next", b"half of a n");
     let opened = open(&crashed).unwrap();
     assert!(crashed.read(last).is_none());
-    assert_eq!(live(&crashed), folder.read(last).unwrap());
+    assert_eq!(live(&crashed), directory.read(last).unwrap());
     opened.ledger.set_segment_bytes(10_000);
     append(&opened.ledger, 0..100);
     let verified = verify_files(&crashed, &files(&crashed), VerifyPlan::new());
     assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
     // An open handle does the same.
-    let ledger = small(&folder);
-    let names = files(&folder);
-    let bytes = live(&folder);
-    folder.write("ledger.jsonl", &bytes);
+    let ledger = small(&directory);
+    let names = files(&directory);
+    let bytes = live(&directory);
+    directory.write("ledger.jsonl", &bytes);
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/other-ledger");
-    assert_eq!(names, files(&folder));
+    assert_eq!(names, files(&directory));
 }
 
 #[test]
 fn a_live_file_without_one_record_goes_on_from_the_last_segment() {
     for garbage in [b"".as_slice(), b"\0\0\0", b"garbage\n"] {
-        let folder = segmented(60);
-        let names = files(&folder);
-        folder.write("ledger.jsonl", garbage);
+        let directory = segmented(60);
+        let names = files(&directory);
+        directory.write("ledger.jsonl", garbage);
         // The checkpoint file covers records that only the live file had.
-        assert_eq!(open(&folder).unwrap_err().code(), "ledger/lost");
-        assert_eq!((files(&folder), live(&folder)), (names, garbage.to_vec()), "nothing was renamed");
-        let kept = TestFolder::new();
-        for name in files(&folder) {
-            kept.write(&name, &folder.read(&name).unwrap());
+        assert_eq!(open(&directory).unwrap_err().code(), "ledger/lost");
+        assert_eq!((files(&directory), live(&directory)), (names, garbage.to_vec()), "nothing was renamed");
+        let kept = TestDirectory::new();
+        for name in files(&directory) {
+            kept.write(&name, &directory.read(&name).unwrap());
         }
-        let folder = kept;
-        let opened = open(&folder).unwrap();
+        let directory = kept;
+        let opened = open(&directory).unwrap();
         assert_eq!(opened.recovered.is_some(), !garbage.is_empty());
         append(&opened.ledger, 0..3);
-        let verified = verify_files(&folder, &files(&folder), VerifyPlan::new());
+        let verified = verify_files(&directory, &files(&directory), VerifyPlan::new());
         assert!(matches!(verified.check, ChainCheck::Whole { .. }), "{:?}", verified.check);
     }
 }
 
 #[test]
 fn counters_are_replayed_from_older_segments() {
-    let folder = segmented(60);
+    let directory = segmented(60);
     // A program without folds goes on: its checkpoints have no counters.
-    let plain = folder.open(super::ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
+    let plain = directory.open(super::ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
     plain.set_segment_bytes(10_000);
     append(&plain, 60..200);
-    assert_eq!(counted(&open(&folder).unwrap().ledger), 200);
+    assert_eq!(counted(&open(&directory).unwrap().ledger), 200);
     // With the records gone that they come from, they cannot be had.
-    let late = TestFolder::new();
-    late.write("ledger.jsonl", &live(&folder));
+    let late = TestDirectory::new();
+    late.write("ledger.jsonl", &live(&directory));
     assert_eq!(open(&late).unwrap_err().code(), "ledger/broken");
     assert!(late.open(super::ID, clock(), Durability::Off, Folds::none()).is_ok());
 }
 
 #[test]
 fn older_segments_may_be_gone_if_someone_says_so() {
-    let folder = segmented(200);
-    let names = files(&folder);
+    let directory = segmented(200);
+    let names = files(&directory);
     let (first, _) = crate::inner::segment_range(&names[2]).unwrap();
     let late = &names[2..];
-    let check = |plan| verify_files(&folder, late, plan).check;
+    let check = |plan| verify_files(&directory, late, plan).check;
     assert_eq!(check(VerifyPlan::new()), ChainCheck::StartsLate { seq: first });
     assert_eq!(check(VerifyPlan::new().from(first + 1)), ChainCheck::StartsLate { seq: first });
     assert!(matches!(check(VerifyPlan::new().from(first)), ChainCheck::Whole { .. }));
@@ -153,19 +153,19 @@ fn older_segments_may_be_gone_if_someone_says_so() {
     // The tree is the same as with all of them.
     assert_eq!(
         root(check(VerifyPlan::new().from(first))),
-        root(verify_files(&folder, &names, VerifyPlan::new()).check)
+        root(verify_files(&directory, &names, VerifyPlan::new()).check)
     );
     // A segment missing in the middle, or twice, does not pass.
     let gap = [names[0].clone(), names[2].clone()];
     assert!(matches!(
-        verify_files(&folder, &gap, VerifyPlan::new()).check,
+        verify_files(&directory, &gap, VerifyPlan::new()).check,
         ChainCheck::Broken { line: 1, why: Why::Seq { .. }, .. }
     ));
     let twice = [names[0].clone(), names[0].clone()];
-    assert!(matches!(verify_files(&folder, &twice, VerifyPlan::new()).check, ChainCheck::Broken { .. }));
+    assert!(matches!(verify_files(&directory, &twice, VerifyPlan::new()).check, ChainCheck::Broken { .. }));
     // Nor does one that is torn, with others behind it.
-    let bytes = folder.read(&names[0]).unwrap();
-    folder.write(&names[0], &bytes[..bytes.len() - 5]);
-    let broken = verify_files(&folder, &names, VerifyPlan::new()).check;
+    let bytes = directory.read(&names[0]).unwrap();
+    directory.write(&names[0], &bytes[..bytes.len() - 5]);
+    let broken = verify_files(&directory, &names, VerifyPlan::new()).check;
     assert!(matches!(broken, ChainCheck::Broken { why: Why::NotJson, .. }), "{broken:?}");
 }

@@ -2,7 +2,7 @@
 
 use super::{append, clock, filled, live, note, open, verify_bytes};
 use crate::{
-    ChainCheck, Checkpoint, Durability, Event, Folds, LedgerId, Record, Sum, TestFolder, Why, verify,
+    ChainCheck, Checkpoint, Durability, Event, Folds, LedgerId, Record, Sum, TestDirectory, Why, verify,
 };
 
 fn checkpoints(bytes: &[u8]) -> Vec<Checkpoint> {
@@ -28,9 +28,9 @@ fn a_whole_ledger_is_whole_and_its_checkpoints_fit() {
 
 #[test]
 fn every_changed_byte_before_the_last_checkpoint_is_found() {
-    let folder = filled(4);
-    open(&folder).unwrap().ledger.close().unwrap();
-    let bytes = live(&folder);
+    let directory = filled(4);
+    open(&directory).unwrap().ledger.close().unwrap();
+    let bytes = live(&directory);
     let anchor = checkpoints(&bytes);
     let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
     for at in 0..=last {
@@ -49,9 +49,9 @@ fn every_changed_byte_before_the_last_checkpoint_is_found() {
 
 #[test]
 fn every_removed_or_repeated_line_is_found() {
-    let folder = filled(5);
-    open(&folder).unwrap().ledger.close().unwrap();
-    let bytes = live(&folder);
+    let directory = filled(5);
+    open(&directory).unwrap().ledger.close().unwrap();
+    let bytes = live(&directory);
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     for at in 0..lines.len() - 1 {
         let without = [&lines[..at], &lines[at + 1..]].concat().concat();
@@ -83,21 +83,21 @@ fn a_cut_at_the_end_shows_against_a_checkpoint_only() {
 #[test]
 fn a_ledger_that_was_written_anew_shows_against_a_checkpoint() {
     let anchor = checkpoints(&live(&filled(300))).remove(0);
-    let folder = filled(0);
-    append(&open(&folder).unwrap().ledger, 1..301);
-    let verified = verify_bytes(&live(&folder), std::slice::from_ref(&anchor));
+    let directory = filled(0);
+    append(&open(&directory).unwrap().ledger, 1..301);
+    let verified = verify_bytes(&live(&directory), std::slice::from_ref(&anchor));
     assert_eq!(verified.check, ChainCheck::Diverged { checkpoint: anchor.clone() });
     // A checkpoint of another ledger never fits, whatever its size.
     for size in [1, 256, 100_000] {
         let other = Checkpoint::new(LedgerId::from_bytes([1; 16]), size, anchor.root());
         assert_eq!(
-            verify_bytes(&live(&folder), std::slice::from_ref(&other)).check,
+            verify_bytes(&live(&directory), std::slice::from_ref(&other)).check,
             ChainCheck::Diverged { checkpoint: other }
         );
     }
     // One of no lines says nothing.
     let empty = Checkpoint::new(super::ID, 0, Sum::of(b""));
-    assert_eq!(verify_bytes(&live(&folder), std::slice::from_ref(&empty)).unchecked, [empty]);
+    assert_eq!(verify_bytes(&live(&directory), std::slice::from_ref(&empty)).unchecked, [empty]);
 }
 
 #[test]
@@ -139,9 +139,9 @@ fn torn_and_broken_are_told_apart() {
 
 #[test]
 fn stored_counters_that_lie_are_found() {
-    let folder = filled(4);
-    open(&folder).unwrap().ledger.close().unwrap();
-    let text = String::from_utf8(live(&folder)).unwrap();
+    let directory = filled(4);
+    open(&directory).unwrap().ledger.close().unwrap();
+    let text = String::from_utf8(live(&directory)).unwrap();
     assert!(text.contains("\"notes\":4"));
     let verified = verify_bytes(text.replace("\"notes\":4", "\"notes\":3").as_bytes(), &[]);
     assert_eq!(
@@ -167,8 +167,8 @@ fn a_ledger_in_memory_is_one() {
     let ledger = crate::Ledger::in_memory(super::ID, clock(), Folds::none()).unwrap();
     append(&ledger, 0..3);
     assert_eq!(ledger.id().unwrap(), super::ID);
-    let folder = TestFolder::new();
-    let same = folder.open(super::ID, clock(), Durability::Every, Folds::none()).unwrap().ledger;
+    let directory = TestDirectory::new();
+    let same = directory.open(super::ID, clock(), Durability::Every, Folds::none()).unwrap().ledger;
     append(&same, 0..3);
     assert_eq!(ledger.append(&[note(3)]).unwrap().head(), same.append(&[note(3)]).unwrap().head());
 }
