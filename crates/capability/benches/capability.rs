@@ -18,15 +18,15 @@ use plugward_ledger::{Durability, Folds, Ledger, LedgerId, Timestamp};
 
 const COUNT: u32 = 20_000;
 
-fn folder() -> (tempfile::TempDir, Dir) {
-    let folder = tempfile::tempdir().unwrap();
+fn directory() -> (tempfile::TempDir, Dir) {
+    let directory = tempfile::tempdir().unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
     }
-    let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-    (folder, dir)
+    let dir = Dir::open_ambient_dir(directory.path(), ambient_authority()).unwrap();
+    (directory, dir)
 }
 
 fn open(dir: &Dir, folds: Folds) -> Ledger {
@@ -39,7 +39,7 @@ fn best(mut f: impl FnMut() -> Duration) -> f64 {
 }
 
 fn bare() -> Duration {
-    let (_folder, dir) = folder();
+    let (_directory, dir) = directory();
     let ledger = open(&dir, Folds::none());
     let used = || Event::CapabilityUsed {
         workflow: "wf-7".into(),
@@ -67,7 +67,7 @@ fn bare() -> Duration {
 }
 
 fn uses() -> Duration {
-    let (_folder, dir) = folder();
+    let (_directory, dir) = directory();
     let trail = Trail::open(open(&dir, folds()), TrailRules { scrub: Box::new(NoScrub) }).unwrap();
     let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
     let limit =

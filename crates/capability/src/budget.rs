@@ -1,45 +1,57 @@
-//! Limits of one workflow.
+//! The limits of a workflow.
 
 use plugward_ledger::BudgetLine;
 
 use crate::kind::Kind;
 use crate::name::Name;
 
-/// How much is allowed; what is `None` is not limited.
+/// A limit on the use of capabilities. A number that is `None` does not limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a literal that names all three is the point")]
 pub struct Limit {
-    /// How many capabilities may be minted.
+    /// The maximum number of grants.
     pub max_mints: Option<u64>,
-    /// How many uses may begin.
+    /// The maximum number of uses.
     pub max_uses: Option<u64>,
-    /// How many units all uses together may have.
+    /// The maximum number of units over all uses.
     pub max_units: Option<u64>,
 }
 
 impl Limit {
-    /// Limits nothing. Whoever wants that must say so.
+    /// No limit. A named constant, so that a host that wants it has to say so.
     pub const NONE: Self = Self { max_mints: None, max_uses: None, max_units: None };
-    /// Allows nothing.
+    /// A limit that allows nothing.
     pub const NOTHING: Self = Self { max_mints: Some(0), max_uses: Some(0), max_units: Some(0) };
 }
 
-/// Whom a limit counts.
+/// The plugins to which a limit applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the three ways of the format")]
 pub enum Per {
-    /// Each plugin for itself.
+    /// Each plugin separately.
     EachPlugin,
     /// All plugins of the workflow together.
     Workflow,
-    /// One plugin alone.
+    /// One plugin.
     Plugin(Name),
 }
 
-/// The limits of one workflow. They are written into `workflow_opened`, so that anyone can count again.
+/// The limits of one workflow. They are part of `workflow_opened`, so that every reader can recompute the
+/// counts.
 ///
-/// For a plugin and a kind one entry decides alone, the most specific: that of the named plugin, then that for each plugin, then that for
-/// the workflow; where there is none, `otherwise`, for each plugin and kind by itself.
+/// For a plugin and a kind only the most specific entry applies: that of the plugin, then that for each
+/// plugin, then that for the workflow. Without an entry, `otherwise` applies to each plugin and kind
+/// separately.
+///
+/// # Examples
+///
+/// ```
+/// use plugward_capability::{Budgets, Kind, Limit, Per};
+///
+/// let ten = Limit { max_mints: Some(1), max_uses: Some(10), max_units: None };
+/// let budgets = Budgets::otherwise(Limit::NOTHING).limit(Kind::GitLocalOps, &Per::EachPlugin, ten);
+/// assert_eq!(budgets.lines().len(), 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budgets {
     lines: Vec<BudgetLine>,
@@ -52,13 +64,13 @@ const PLUGIN: &str = "plugin";
 const OTHERWISE: &str = "otherwise";
 
 impl Budgets {
-    /// Starts with what counts where nothing else is said.
+    /// Creates budgets with a limit for all plugins and kinds without an entry.
     #[must_use]
     pub const fn otherwise(limit: Limit) -> Self {
         Self { lines: Vec::new(), otherwise: limit }
     }
 
-    /// Adds a limit. A second one for the same kind and the same `per` replaces the first.
+    /// Adds an entry. It replaces an earlier one for the same kind and plugins.
     #[must_use]
     pub fn limit(mut self, kind: Kind, per: &Per, limit: Limit) -> Self {
         let (word, plugin) = match per {
@@ -74,7 +86,7 @@ impl Budgets {
         self
     }
 
-    /// Gives the lines of the record, in one order for equal budgets.
+    /// Returns the lines for the record. Equal budgets have equal lines.
     #[must_use]
     pub fn lines(&self) -> Vec<BudgetLine> {
         let mut lines = self.lines.clone();
@@ -90,16 +102,16 @@ fn line(kind: &str, per: &str, plugin: Option<&str>, limit: Limit) -> BudgetLine
     BudgetLine { kind, per, plugin, max_mints, max_uses, max_units }
 }
 
-/// Whose counters the deciding entry adds up.
+/// The counters that the applicable entry adds up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counts {
-    /// Those of this plugin.
+    /// The counters of the plugin.
     Plugin,
-    /// Those of all plugins of the workflow.
+    /// The counters of all plugins of the workflow.
     All,
 }
 
-/// Finds the entry that decides. A workflow whose record has no entry at all limits nothing.
+/// Finds the applicable entry. A workflow without any entry is unlimited.
 pub(crate) fn deciding(lines: &[BudgetLine], plugin: &str, kind: &str) -> (Limit, Counts) {
     let named = |line: &&BudgetLine| {
         line.per == PLUGIN && line.kind == kind && line.plugin.as_deref() == Some(plugin)
@@ -120,7 +132,7 @@ pub(crate) fn deciding(lines: &[BudgetLine], plugin: &str, kind: &str) -> (Limit
     (limit, counts)
 }
 
-/// Whether one more, or so many more, would be above a limit.
+/// Returns `true` if `more` on top of `have` exceeds a limit.
 pub(crate) fn above(limit: Option<u64>, have: u64, more: u64) -> bool {
     limit.is_some_and(|limit| have.checked_add(more).is_none_or(|sum| sum > limit))
 }

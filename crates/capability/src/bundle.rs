@@ -1,4 +1,4 @@
-//! Several capabilities that were minted together.
+//! Several capabilities that are granted together.
 
 use plugward_ledger::Value;
 
@@ -39,7 +39,7 @@ macro_rules! any {
         }
 
         impl AnyScope {
-            /// Gives the kind.
+            /// Returns the kind of the scope.
             #[must_use]
             pub const fn kind(&self) -> Kind {
                 match self { $( Self::$variant(_) => Kind::$variant ),* }
@@ -55,7 +55,7 @@ macro_rules! any {
         }
 
         impl AnyCapability {
-            /// Gives the kind.
+            /// Returns the kind of the capability.
             #[must_use]
             pub const fn kind(&self) -> Kind {
                 match self { $( Self::$variant(_) => Kind::$variant ),* }
@@ -64,7 +64,7 @@ macro_rules! any {
 
         impl CapabilityBundle {
             $(
-                #[doc = concat!("Moves the first [`", stringify!($capability), "`] out.")]
+                #[doc = concat!("Takes the first [`", stringify!($capability), "`] out of the bundle.")]
                 pub fn $take(&mut self) -> Option<$capability> {
                     let at = self.members.iter().position(|member| matches!(member, AnyCapability::$variant(_)))?;
                     match self.members.remove(at) {
@@ -92,7 +92,7 @@ any! {
     LlmAccess LlmScope LlmAccessCapability take_llm_access,
 }
 
-/// Capabilities of one plugin that were recorded in one write. Whoever has it moves its members out.
+/// Capabilities of one plugin that were recorded in one write. The owner takes the members out.
 #[derive(Debug)]
 #[must_use]
 pub struct CapabilityBundle {
@@ -104,19 +104,19 @@ impl CapabilityBundle {
         Self { members }
     }
 
-    /// Says how many members are left in it.
+    /// Returns the number of remaining members.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether no member is left.
+    /// Returns `true` if no member is left.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Lists the kinds of its members, in the order of the request.
+    /// Returns the kinds of the members, in the order of the request.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> {
         self.members.iter().map(AnyCapability::kind)
     }

@@ -1,4 +1,4 @@
-//! What a trail keeps of the open workflows, from the records alone.
+//! The state of the open workflows, computed from the records alone.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::error::{
 use crate::kind::Kind;
 use crate::mint::RawWithNetwork;
 
-/// One capability that was minted.
+/// A granted capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Minted {
     pub(crate) plugin: String,
@@ -22,7 +22,7 @@ pub(crate) struct Minted {
     pub(crate) revoked: bool,
 }
 
-/// How much one plugin did with one kind.
+/// The counters of one plugin and kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Count {
     pub(crate) mints: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Count {
     pub(crate) units: u64,
 }
 
-/// One open workflow.
+/// An open workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Open {
     /// The `seq` of its `workflow_opened`.
@@ -78,7 +78,7 @@ impl Open {
         self.last_serial.saturating_add(1)
     }
 
-    /// Says no with a code, or gives the warning that the record must carry.
+    /// Decides a grant: a code if it is refused, or a warning for the record.
     pub(crate) fn may_mint(
         &self,
         plugin: &str,
@@ -99,12 +99,12 @@ impl Open {
             | Kind::EnvRead
             | Kind::HostModule => &[],
         };
-        // Also one that ended by now: what it showed may still be known.
+        // Expired capabilities count too, because the plugin may still know what they showed.
         let has = |other: &Kind| self.counted(plugin, other.as_str()).mints > 0;
         match (others.iter().any(has), rule) {
             (false, _) => Ok(None),
             (true, RawWithNetwork::Refuse) => Err(M_CONFLICT),
-            (true, RawWithNetwork::Record) => Ok(Some("raw hook output together with a way to the network")),
+            (true, RawWithNetwork::Record) => Ok(Some("raw hook output together with network access")),
         }
     }
 
@@ -123,7 +123,7 @@ impl Open {
     }
 }
 
-/// What a use is asked for with.
+/// The parameters of a requested use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) workflow: &'a str,
@@ -136,7 +136,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Whether the scope names the operation.
+/// Whether the scope includes the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Covered {
     Yes,
@@ -148,9 +148,10 @@ impl TrailFold {
         self.open.get(workflow).filter(|open| open.at == at).ok_or(M_CLOSED)
     }
 
-    /// Says no with the first code that applies, in the order of the documents.
+    /// Decides a use. If it is refused, the first applicable code is returned, in the order of the
+    /// documentation.
     pub(crate) fn may_use(&self, asked: &Asked<'_>) -> Result<(), Row> {
-        // A workflow id may be used again: what was minted before it was opened belongs to the one that was closed.
+        // A workflow id can be reused. What was granted before this opening belongs to the earlier workflow.
         let open = self.open.get(asked.workflow).filter(|open| open.at < asked.minted).ok_or(U_CLOSED)?;
         let same = |minted: &&Minted| {
             minted.at == asked.minted && minted.plugin == asked.plugin && minted.kind == asked.kind
@@ -272,7 +273,7 @@ impl Open {
                 Value::text(kind),
                 Value::Number(count.mints),
                 Value::Number(count.uses),
-                // A sum of units has no other bound than the number itself.
+                // A sum of units can exceed the numbers that the format allows.
                 Value::Text(count.units.to_string()),
             ])
         };

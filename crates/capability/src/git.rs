@@ -1,4 +1,4 @@
-//! What can be done in a repository, and the command that does it.
+//! Operations in a git repository, and the commands that perform them.
 
 use crate::error::{MESSAGE, NOT_BEGUN, PATHS, REVISION, ScopeError};
 use crate::kind::{Capability as _, Operation};
@@ -6,20 +6,21 @@ use crate::kinds::fs::Place;
 use crate::kinds::git::{GitLocalOpsCapability, check_branch};
 use crate::trail::UseGuard;
 
-/// What can be done in a repository. There is no value for push, fetch, pull, clone, remote, submodule or config.
+/// An operation in a git repository. There is no value for push, fetch, pull, clone, remote, submodule or
+/// config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum GitOp<'a> {
-    /// Lists what changed.
+    /// Lists the changed files.
     Status,
-    /// Shows changes of the working files.
+    /// Shows changes in the working tree.
     Diff {
-        /// Paths below the repository; none means all.
+        /// Paths in the repository. An empty list means all.
         paths: &'a [&'a str],
     },
     /// Lists commits.
     Log {
-        /// How many at most.
+        /// The maximum number of commits.
         count: u32,
     },
     /// Shows one commit.
@@ -29,40 +30,40 @@ pub enum GitOp<'a> {
     },
     /// Stages files.
     Add {
-        /// Paths below the repository.
+        /// Paths in the repository.
         paths: &'a [&'a str],
     },
-    /// Takes changes of files back.
+    /// Reverts changes of files.
     Restore {
-        /// Paths below the repository.
+        /// Paths in the repository.
         paths: &'a [&'a str],
     },
-    /// Makes a commit.
+    /// Creates a commit.
     Commit {
-        /// The branch that is checked out, as the caller found it.
+        /// The branch that is checked out, as the caller determined it.
         branch: &'a str,
-        /// The message.
+        /// The commit message.
         message: &'a str,
     },
-    /// Makes a branch at the present commit.
+    /// Creates a branch at the current commit.
     CreateBranch {
-        /// Its name.
+        /// The name of the branch.
         name: &'a str,
     },
     /// Checks a branch out.
     Switch {
-        /// Its name.
+        /// The name of the branch.
         name: &'a str,
     },
-    /// Removes a branch.
+    /// Deletes a branch.
     DeleteBranch {
-        /// Its name.
+        /// The name of the branch.
         name: &'a str,
     },
 }
 
 impl<'a> GitOp<'a> {
-    /// Gives the branch that it changes or goes to.
+    /// Returns the branch that the operation changes or checks out.
     pub(crate) const fn branch(&self) -> Option<&'a str> {
         match self {
             Self::Commit { branch, .. } => Some(branch),
@@ -155,13 +156,13 @@ fn check_paths(paths: &[&str]) -> Result<(), ScopeError> {
             || path.split(['/', '\\']).any(|part| part == "..")
     };
     match paths.iter().find(outside) {
-        Some(bad) => Err(ScopeError::new(PATHS, "git command", bad, "it is not below the repository")),
+        Some(bad) => Err(ScopeError::new(PATHS, "git command", bad, "it is not a path in the repository")),
         None => Ok(()),
     }
 }
 
 fn check_revision(revision: &str) -> Result<(), ScopeError> {
-    // A colon would name a file, `..` a range, and a pathspec magic or option has no place here.
+    // Excludes file names (`:`), ranges (`..`), pathspec magic and options.
     let good = |c: char| c.is_alphanumeric() || "-_./@^~+#{}".contains(c);
     let bad = revision.is_empty()
         || revision.len() > 1_024
@@ -169,7 +170,7 @@ fn check_revision(revision: &str) -> Result<(), ScopeError> {
         || revision.contains("..")
         || !revision.chars().all(good);
     if bad {
-        Err(ScopeError::new(REVISION, "git command", revision, "it is no commit id, tag or branch"))
+        Err(ScopeError::new(REVISION, "git command", revision, "it is not a commit id, tag or branch"))
     } else {
         Ok(())
     }
@@ -197,7 +198,7 @@ impl Operation for GitOp<'_> {
             Self::Diff { paths } | Self::Add { paths } | Self::Restore { paths } => paths.join(" "),
             Self::Log { count } => count.to_string(),
             Self::Show { revision } => (*revision).to_owned(),
-            // The message is text of a stranger, and it is in the repository.
+            // The message may come from a plugin, and it is stored in the repository anyway.
             Self::Commit { branch, .. } => (*branch).to_owned(),
             Self::CreateBranch { name } | Self::Switch { name } | Self::DeleteBranch { name } => {
                 (*name).to_owned()
@@ -206,7 +207,7 @@ impl Operation for GitOp<'_> {
     }
 }
 
-/// Config that is set for each command, so that no program of the repository's choice runs and no transport is used.
+/// Settings for each command, so that no program named by the repository runs and no transport is used.
 const CONFIG: [&str; 11] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -221,11 +222,12 @@ const CONFIG: [&str; 11] = [
     "maintenance.auto=false",
 ];
 
-/// A git command of a use that was recorded. Whoever starts programs starts it as it is.
+/// A git command for a recorded use, to be started unchanged.
 ///
 /// # Guarantees
-/// Hooks, the file system monitor, the pager, an external diff and text conversions that the repository's config names do not run. Filter
-/// programs (`filter.*`) do, when files are added, restored or switched.
+///
+/// Hooks, the file system monitor, the pager, external diffs and text conversions of the repository's config
+/// do not run. Filter programs (`filter.*`) do run when files are added, restored or checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct GitCommand {
@@ -243,7 +245,7 @@ impl GitCommand {
         ("GIT_OPTIONAL_LOCKS", "0"),
     ];
 
-    /// The variables that must not be set, since they would point the command elsewhere or start programs.
+    /// The variables that must be unset, because they redirect the command or start programs.
     pub const ENV_REMOVED: [&'static str; 13] = [
         "GIT_DIR",
         "GIT_WORK_TREE",
@@ -260,7 +262,7 @@ impl GitCommand {
         "GIT_TRACE",
     ];
 
-    /// Gives the program and its arguments.
+    /// Returns the program and its arguments.
     #[must_use]
     pub fn argv(&self) -> &[String] {
         &self.argv
@@ -268,13 +270,16 @@ impl GitCommand {
 }
 
 impl GitLocalOpsCapability {
-    /// Makes the command of an operation whose use has begun.
+    /// Returns the command for an operation whose use has begun.
     ///
-    /// `place` and `path` are those of the folder that the caller has open.
+    /// `place` and `path` are those of the directory that the caller has open.
     ///
     /// # Errors
-    /// `scope/not-begun` where the guard belongs to another capability or operation; `scope/place` where the folder is not the scope's;
-    /// `scope/branch`, `scope/paths`, `scope/revision`, `scope/message` for what git would take for something else.
+    ///
+    /// - `scope/not-begun`: the guard belongs to another capability or operation.
+    /// - `scope/place`: the directory is not the repository of the scope.
+    /// - `scope/branch`, `scope/paths`, `scope/revision`, `scope/message`: git would interpret an argument
+    ///   differently.
     pub fn command(
         &self,
         op: &GitOp<'_>,
@@ -283,7 +288,7 @@ impl GitLocalOpsCapability {
         path: &str,
     ) -> Result<GitCommand, ScopeError> {
         if !begun.is_for(&self.key(), op.name(), &op.detail()) || !self.covers(op) {
-            return Err(ScopeError::new(NOT_BEGUN, "git command", op.name(), "no use of it has begun"));
+            return Err(ScopeError::new(NOT_BEGUN, "git command", op.name(), "its use has not begun"));
         }
         if !self.scope().repo().is(place) || path.is_empty() || path.contains('\0') {
             return Err(ScopeError::new(

@@ -1,4 +1,4 @@
-//! The closed set of kinds, and what all capabilities, scopes and operations have in common.
+//! The closed set of kinds, and the traits of capabilities, scopes and operations.
 
 use core::fmt;
 
@@ -7,32 +7,32 @@ use plugward_ledger::Value;
 use crate::mint::{Grant, GrantKey};
 use crate::name::{Name, WorkflowId};
 
-/// The kinds of capabilities. A new one is a breaking change.
+/// A kind of capability. A new kind is a breaking change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "a new kind must stop every host from building")]
 pub enum Kind {
     /// Installing packages from one npm registry.
     NpmInstall,
-    /// Files below one place.
+    /// Use of the files in one directory.
     FsReadWrite,
-    /// Work in one git repository, without a remote.
+    /// Work in one git repository, without remotes.
     GitLocalOps,
-    /// Connecting to one host and port.
+    /// Connections to one host and port.
     NetConnect,
-    /// Starting one program with certain arguments.
+    /// Starts of one program with certain arguments.
     ProcessSpawn,
-    /// Reading certain variables of the environment.
+    /// Reads of certain environment variables.
     EnvRead,
-    /// Offering certain modules to a guest.
+    /// Certain modules that are offered to a guest.
     HostModule,
-    /// Seeing what tools printed, before secrets are taken out.
+    /// Tool output before secrets are removed.
     HookRawOutput,
-    /// Asking certain models.
+    /// Requests to certain models.
     LlmAccess,
 }
 
 impl Kind {
-    /// All kinds, in the order of the table in the documents.
+    /// All kinds, in the order of the documentation.
     pub const ALL: [Self; 9] = [
         Self::NpmInstall,
         Self::FsReadWrite,
@@ -45,7 +45,7 @@ impl Kind {
         Self::LlmAccess,
     ];
 
-    /// Gives the word of the records.
+    /// Returns the identifier used in records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// Finds the kind of a word of the records.
+    /// Returns the kind with an identifier.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
@@ -77,13 +77,13 @@ impl fmt::Display for Kind {
 pub(crate) mod sealed {
     use super::{Grant, Value};
 
-    /// Only this crate has capabilities, and each has a grant.
+    /// Sealed: only this crate has capabilities, and each has a grant.
     #[expect(unnameable_types, reason = "sealed: only this crate may name it")]
     pub trait Granted {
         fn grant(&self) -> &Grant;
     }
 
-    /// Only this crate has scopes, and only with a grant does one become a capability.
+    /// Sealed: only this crate has scopes, and a scope becomes a capability only with a grant.
     #[expect(unnameable_types, reason = "sealed: only this crate may name it")]
     pub trait Build: Sized {
         type Made;
@@ -91,7 +91,7 @@ pub(crate) mod sealed {
         fn value(&self) -> Value;
     }
 
-    /// Only this crate has operations.
+    /// Sealed: only this crate has operations.
     #[expect(unnameable_types, reason = "sealed: only this crate may name it")]
     pub trait Op {}
 }
@@ -99,64 +99,67 @@ pub(crate) mod sealed {
 /// A permission as a value.
 ///
 /// # Guarantees
-/// It exists only after its `capability_minted` stood in the ledger: `Mint` is the only way to one. Nothing here stops code that goes around
-/// the compiler; the fence reports the routes that it knows. Having one is not yet using it: see [`Trail::try_use`](crate::Trail::try_use).
+///
+/// A capability exists only after its `capability_minted` was appended to the ledger, since only
+/// [`Mint`](crate::Mint) creates one. Code that bypasses the compiler is not stopped; the fence reports the
+/// ways that it knows. Having a capability is not using it: see [`Trail::try_use`](crate::Trail::try_use).
 pub trait Capability: sealed::Granted + Send + Sync {
-    /// Its kind.
+    /// The kind.
     const KIND: Kind;
-    /// What can be done with it.
+    /// The operations that are possible with it.
     type Op<'a>: Operation;
-    /// What it is for.
+    /// The type of its scope.
     type Scope: Scope<Capability = Self>;
 
-    /// Gives what it covers.
+    /// Returns the scope.
     fn scope(&self) -> &Self::Scope;
 
-    /// Whether its scope names the operation.
+    /// Returns `true` if the scope includes the operation.
     fn covers(&self, op: &Self::Op<'_>) -> bool;
 
-    /// Names who has it.
+    /// Returns the plugin that has the capability.
     fn plugin(&self) -> &Name {
         self.grant().plugin()
     }
 
-    /// Names the unit of work that it belongs to.
+    /// Returns the workflow that it belongs to.
     fn workflow(&self) -> &WorkflowId {
         self.grant().workflow()
     }
 
-    /// Gives what identifies it in the ledger.
+    /// Returns the key that identifies it in the ledger.
     fn key(&self) -> GrantKey {
         self.grant().key()
     }
 }
 
-/// What a capability may be for; validated when it is built.
+/// The operations that a capability permits. Validated when it is created.
 pub trait Scope: sealed::Build<Made = Self::Capability> + fmt::Debug + Send + Sync {
-    /// The capability of this scope.
+    /// The type of capability for this scope.
     type Capability: Capability;
 
-    /// Gives the canonical form that the ledger records.
+    /// Returns the canonical form for the ledger.
     fn to_value(&self) -> Value {
         self.value()
     }
 }
 
-/// Something that can be done with a capability, described without secrets.
+/// An operation with a capability, described without secrets.
 pub trait Operation: sealed::Op {
-    /// Gives the word of the record.
+    /// Returns the identifier used in records.
     fn name(&self) -> &'static str;
 
-    /// Describes what it is about. It is scrubbed before it is recorded.
+    /// Returns the target of the operation. It is scrubbed before it is recorded.
     fn detail(&self) -> String;
 
-    /// Says how much of a budget it takes: 1, or what the operation itself counts.
+    /// Returns the number of budget units: 1, unless the operation has its own count.
     fn units(&self) -> u64 {
         1
     }
 }
 
-/// Writes what all nine have alike. The structs themselves stand in the open, for the fence and for readers.
+/// Implements the traits that all nine capabilities share. The structs are not generated, so that the fence
+/// and readers find them.
 macro_rules! common {
     ($capability:ident, $scope:ident, $op:ident, $kind:ident) => {
         impl $crate::kind::sealed::Granted for $capability {

@@ -1,4 +1,4 @@
-//! The only way to a capability.
+//! The mint, which alone creates capabilities.
 
 use core::fmt;
 use core::time::Duration;
@@ -12,7 +12,7 @@ use crate::kind::{Kind, Scope};
 use crate::name::{Name, WorkflowId};
 use crate::trail::{Trail, Workflow};
 
-/// What makes a scope a capability. Nothing outside this module makes one.
+/// The part of a capability that only this module can create.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "sealed: only this crate may name it, and only this module can make one")]
 pub struct Grant {
@@ -21,30 +21,30 @@ pub struct Grant {
     expires: Option<Timestamp>,
 }
 
-/// Identifies a capability: the ledger, the unit of work, and its number there.
+/// The key of a capability: its ledger, its workflow, and its number in the workflow.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GrantKey {
     ledger: LedgerId,
     workflow: WorkflowId,
     serial: u64,
-    /// The `seq` of its record: tells it from one of an earlier unit of work under the same id.
+    /// The `seq` of its record, which distinguishes it from one of an earlier workflow with the same id.
     minted: Option<u64>,
 }
 
 impl GrantKey {
-    /// Puts the three parts together, to revoke a capability that is known from the ledger alone.
+    /// Creates a key from its parts, to revoke a capability that is known from the ledger.
     #[must_use]
     pub const fn new(ledger: LedgerId, workflow: WorkflowId, serial: u64) -> Self {
         Self { ledger, workflow, serial, minted: None }
     }
 
-    /// Names the ledger.
+    /// Returns the id of the ledger.
     #[must_use]
     pub const fn ledger(&self) -> LedgerId {
         self.ledger
     }
 
-    /// Names the unit of work.
+    /// Returns the workflow.
     #[must_use]
     pub const fn workflow(&self) -> &WorkflowId {
         &self.workflow
@@ -54,7 +54,7 @@ impl GrantKey {
         self.minted
     }
 
-    /// Gives the number, from 1 in its unit of work; 0 for one that is for tests.
+    /// Returns the number in the workflow, from 1, or 0 for a capability for tests.
     #[must_use]
     pub const fn serial(&self) -> u64 {
         self.serial
@@ -99,84 +99,86 @@ impl Grant {
     }
 }
 
-/// How long a capability lasts.
+/// The lifetime of a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum Lifetime {
-    /// Until its unit of work is closed.
+    /// Until the workflow is closed.
     Workflow,
-    /// At most so long.
+    /// At most this long.
     For(Duration),
 }
 
-/// What to do where one plugin would get raw hook output and a way to the network.
+/// The rule for a plugin that would get both raw hook output and network access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum RawWithNetwork {
-    /// The later of the two is not minted.
+    /// The second of the two is refused.
     Refuse,
-    /// It is minted, and its record carries a warning.
+    /// The second of the two is granted, and its record has a warning.
     Record,
 }
 
-/// What a mint goes by.
+/// The rules of a mint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "required rules without defaults: a new one must stop every host from building"
 )]
 pub struct MintRules {
-    /// Raw hook output together with a way to the network.
+    /// The rule for raw hook output together with network access.
     pub raw_with_network: RawWithNetwork,
 }
 
-/// A wish for one capability.
+/// A request for one capability.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "all four parts are required")]
 pub struct Request<'w, S> {
-    /// Who would have it.
+    /// The plugin that would receive it.
     pub plugin: Name,
-    /// The unit of work.
+    /// The workflow.
     pub workflow: &'w Workflow,
-    /// What it would be for.
+    /// The requested scope.
     pub scope: S,
-    /// How long it would last.
+    /// The requested lifetime.
     pub lifetime: Lifetime,
 }
 
-/// Why a mint said no. The no is on the record.
+/// A refused grant, which was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MintRefusal(Row);
 
 impl MintRefusal {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.0.0
     }
 
-    /// Says what to do next.
+    /// Returns the help for the code.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         self.0.1
     }
 }
 
-/// The answer of a mint.
+/// The result of a request for a capability.
 #[derive(Debug)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum MintCheck<C> {
-    /// It was recorded, and here it is.
+    /// The capability, which was recorded.
     Minted(C),
-    /// It was not made, and that was recorded.
+    /// No capability. The refusal was recorded.
     Refused(MintRefusal),
 }
 
-/// The value that may mint. The loader makes one at its start and hands it down; who has none mints nothing.
+/// The only creator of capabilities. The loader creates one at startup and passes it on; code without one
+/// cannot grant anything.
 ///
-/// # Source
-/// SPEC 4.7: `mint(plugin, scope)`, whose event sink was empty. Here no capability exists whose record does not.
+/// # Guarantees
+///
+/// No capability exists without its record.
 #[derive(Debug)]
 pub struct Mint {
     trail: Trail,
@@ -216,26 +218,28 @@ fn end_of(lifetime: Lifetime, now: Timestamp) -> Result<Option<Timestamp>, Row> 
 }
 
 impl Mint {
-    /// Makes a mint that writes to a trail.
+    /// Creates a mint that writes to a trail.
     #[must_use]
     pub const fn new(trail: Trail, rules: MintRules) -> Self {
         Self { trail, rules }
     }
 
-    /// Gives the trail that it writes to.
+    /// Returns the trail.
     #[must_use]
     pub const fn trail(&self) -> &Trail {
         &self.trail
     }
 
-    /// Records a capability and then makes it.
+    /// Records a capability and then creates it.
     ///
     /// # Guarantees
-    /// After `Minted` its `capability_minted` stands in the ledger, on the disk as far as the ledger's durability says. After `Refused` a
-    /// `mint_refused` does. After `Err` there is no capability.
+    ///
+    /// After `Minted` its `capability_minted` is in the ledger, on disk as far as the ledger's durability
+    /// specifies. After `Refused` a `mint_refused` is. After `Err` there is no capability.
     ///
     /// # Errors
-    /// Those of the ledger, and `trail/poisoned`.
+    ///
+    /// `trail/poisoned`, and those of the ledger.
     pub fn mint<S: Scope>(&self, request: Request<'_, S>) -> Result<MintCheck<S::Capability>, TrailError> {
         let Request { plugin, workflow, scope, lifetime } = request;
         let kind = <S::Capability as crate::Capability>::KIND;
@@ -288,9 +292,10 @@ impl Mint {
         Ok((open.next_serial(), warning))
     }
 
-    /// Records several capabilities of one plugin in one write, and then makes them: all or none.
+    /// Records several capabilities of one plugin in one write, and then creates them: all or none.
     ///
     /// # Errors
+    ///
     /// Those of [`Mint::mint`].
     pub fn bundle(
         &self,
@@ -328,7 +333,7 @@ impl Mint {
                     (events, Ok((serials, expires)))
                 }
                 Err(row) => {
-                    // A bundle is refused as a whole; its record says so in place of a kind.
+                    // A bundle is refused as a whole, so the record has the kind `bundle`.
                     (vec![refused(workflow.id(), plugin, "bundle", row)], Err(row))
                 }
             }
@@ -390,7 +395,7 @@ fn refused(workflow: &WorkflowId, plugin: &Name, kind: &str, row: Row) -> Event 
     }
 }
 
-/// Hashes what was asked for, without serials and times: the same request has the same digest.
+/// Hashes a bundle without serials and times, so that equal requests have equal digests.
 fn bundle_digest(plugin: &Name, members: &[(Kind, Value)]) -> Sum {
     let member = |(kind, scope): &(Kind, Value)| {
         Value::object([("kind", Value::text(kind.as_str())), ("scope", scope.clone())])
@@ -400,19 +405,20 @@ fn bundle_digest(plugin: &Name, members: &[(Kind, Value)]) -> Sum {
     Value::object([("plugin", Value::text(plugin.as_str())), ("members", Value::List(members))]).digest()
 }
 
-/// The one place where a grant is made.
+/// Creates a grant. The fence checks that nothing else does.
 const fn grant(key: GrantKey, plugin: Name, expires: Option<Timestamp>) -> Grant {
     Grant { key, plugin, expires }
 }
 
-/// Makes a capability that no ordinary trail accepts: it has serial 0. For tests of whoever takes one.
+/// Creates a capability with serial 0, which no ordinary trail accepts. For tests of crates that take one.
 ///
 /// # Panics
-/// Never: the two names are fixed.
+///
+/// Never, because the two names are constants.
 #[cfg(feature = "test-util")]
 pub fn for_tests<S: Scope>(scope: S) -> S::Capability {
     let names = WorkflowId::new("tests").and_then(|workflow| Ok((workflow, Name::new("tests")?)));
-    #[expect(clippy::expect_used, reason = "two fixed names that are good")]
+    #[expect(clippy::expect_used, reason = "the two names are valid constants")]
     let (workflow, plugin) = names.expect("both names are printable");
     let key = GrantKey { ledger: LedgerId::from_bytes([0; 16]), workflow, serial: 0, minted: None };
     scope.build(grant(key, plugin, None))

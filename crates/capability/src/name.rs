@@ -1,4 +1,4 @@
-//! Names that are written into records and shown to people.
+//! Names that are written to records and shown to people.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,7 +7,7 @@ use crate::error::{NAME, ScopeError};
 
 const MAX: usize = 256;
 
-/// Whether every character can be seen for what it is: no control, no format, no bidirectional character.
+/// Returns `true` if every character is visible: no control, format or bidi characters.
 pub(crate) fn is_printable(text: &str) -> bool {
     !text.chars().any(|c| {
         c.is_control()
@@ -18,10 +18,10 @@ pub(crate) fn is_printable(text: &str) -> bool {
 
 fn parse(what: &'static str, text: &str) -> Result<String, ScopeError> {
     if text.is_empty() || text.len() > MAX {
-        return Err(ScopeError::new(NAME, what, text, "it has not 1 to 256 bytes"));
+        return Err(ScopeError::new(NAME, what, text, "it does not have 1 to 256 bytes"));
     }
     if !is_printable(text) {
-        return Err(ScopeError::new(NAME, what, text, "it has a character that cannot be seen"));
+        return Err(ScopeError::new(NAME, what, text, "it has an invisible character"));
     }
     Ok(text.to_owned())
 }
@@ -33,15 +33,16 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// Takes 1 to 256 bytes of printable text.
+            /// Creates a name from 1 to 256 bytes of printable text.
             ///
             /// # Errors
-            /// `scope/name` for another length, and for control, format and bidirectional characters.
+            ///
+            /// `scope/name` for another length, and for control, format and bidi characters.
             pub fn new(text: &str) -> Result<Self, ScopeError> {
                 parse($what, text).map(Self)
             }
 
-            /// Gives the text.
+            /// Returns the text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -65,11 +66,11 @@ macro_rules! name {
 }
 
 name! {
-    /// Names a plugin as the ledger knows it, `claude:hookify@team` for example.
+    /// The name of a plugin in the ledger, such as `claude:hookify@team`.
     Name, "plugin name"
 }
 
 name! {
-    /// Names one unit of work.
+    /// The id of a workflow.
     WorkflowId, "workflow id"
 }

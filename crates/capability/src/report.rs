@@ -1,4 +1,4 @@
-//! What the command line prints of a ledger, as values.
+//! The reports that the command line prints for a ledger.
 
 use plugward_ledger::{ChainCheck, Checkpoint, LedgerError, LedgerFiles, Sum, Value, Verified, VerifyPlan};
 
@@ -6,23 +6,24 @@ use crate::budget::deciding;
 use crate::review::{Noticed, Review, Reviewer, TallyKey};
 use crate::trail::folds;
 
-/// What a whole verification showed: the chain, the anchors, and what the records say of mints and uses.
+/// The result of a full verification: the chain, the checkpoints, and the review of grants and uses.
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use]
 pub struct VerifyReport {
-    /// The chain.
+    /// The result for the chain.
     pub chain: Verified,
-    /// Mints and uses.
+    /// The review of grants and uses.
     pub review: Review,
 }
 
-/// Verifies all files of a ledger, recomputes the counters, and reviews mints and uses.
+/// Verifies all files of a ledger, recomputes the counters, and reviews grants and uses.
 ///
-/// `from` accepts that the records before it are gone.
+/// `from` allows that the records before it are missing.
 ///
 /// # Errors
-/// `ledger/io` where a file cannot be read.
+///
+/// `ledger/io` if a file cannot be read.
 pub fn verify_report(
     files: &LedgerFiles,
     against: &[Checkpoint],
@@ -36,54 +37,54 @@ pub fn verify_report(
 }
 
 impl VerifyReport {
-    /// Gives the exit code of `ledger verify`: 0 for a whole chain without findings, 4 for all else.
+    /// Returns the exit code of `ledger verify`: 0 for a whole chain without findings, otherwise 4.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         let whole = matches!(self.chain.check, ChainCheck::Whole { .. });
         if whole && self.review.findings.is_empty() { 0 } else { 4 }
     }
 
-    /// Says in one line what the chain is.
+    /// Returns one line about the chain.
     #[must_use]
     pub fn headline(&self) -> String {
         match &self.chain.check {
             ChainCheck::Whole { records, head, .. } => format!("whole: {records} records, head {head}"),
             ChainCheck::Torn { file, offset, bytes } => {
                 format!(
-                    "torn: {file}: {bytes} bytes from offset {offset} are no whole record; the next run sets them aside"
+                    "torn: {file}: {bytes} bytes from offset {offset} are not a complete record; the next run sets them aside"
                 )
             }
             ChainCheck::Broken { file, line, seq, why } => {
-                format!("broken: {file} line {line}, record {seq}: {why} ({})", why.code())
+                format!("broken: {file}:{line} is not record {seq} of the ledger: {why} ({})", why.code())
             }
             ChainCheck::StartsLate { seq } => {
-                format!("starts late: the first record is {seq}; accept that with --from {seq}")
+                format!("starts late: the first record is {seq}; to accept that, use --from {seq}")
             }
             ChainCheck::Truncated { checkpoint, have } => {
-                format!("truncated: a checkpoint covers {} records, {have} are there", checkpoint.size())
+                format!("truncated: a checkpoint covers {} records, but there are {have}", checkpoint.size())
             }
             ChainCheck::Diverged { checkpoint } => {
-                format!("diverged: the first {} records are not those of a checkpoint", checkpoint.size())
+                format!("diverged: the first {} records do not match a checkpoint", checkpoint.size())
             }
         }
     }
 
-    /// Says in one line how far removal of the last records would show.
+    /// Returns one line about the checkpoints that match.
     ///
-    /// `names` are those of the files that the checkpoints came from, in the order in which they were handed over.
+    /// `names` are the files of the checkpoints, in the order in which they were passed.
     #[must_use]
     pub fn anchor_line(&self, names: &[(&str, &Checkpoint)]) -> String {
         let fits = |checkpoint: &Checkpoint| self.chain.anchored.contains(checkpoint);
         let anchored: Vec<&str> =
             names.iter().filter(|(_, checkpoint)| fits(checkpoint)).map(|(name, _)| *name).collect();
         if anchored.is_empty() {
-            "not anchored: removal of the last records would not show".to_owned()
+            "not anchored: removal of the last records would not be detected".to_owned()
         } else {
             format!("anchored to {}", anchored.join(", "))
         }
     }
 
-    /// Gives the whole report as lines for people.
+    /// Returns the report as lines of text.
     #[must_use]
     pub fn to_text(&self, names: &[(&str, &Checkpoint)]) -> String {
         let mut lines = vec![self.headline(), self.anchor_line(names)];
@@ -98,7 +99,7 @@ impl VerifyReport {
         lines.join("\n")
     }
 
-    /// Gives the whole report as JSON.
+    /// Returns the report as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         let noticed = |list: &[Noticed]| {
@@ -180,15 +181,15 @@ fn put(object: &mut Value, name: &str, value: Option<Value>) {
     }
 }
 
-/// Which rows of the counters are asked for.
+/// A filter for the rows of counters.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "the three filters of the command")]
 pub struct BudgetQuery<'a> {
-    /// The unit of work.
+    /// The workflow.
     pub workflow: &'a str,
-    /// One plugin alone.
+    /// Only this plugin.
     pub plugin: Option<&'a str>,
-    /// One kind alone.
+    /// Only this kind.
     pub kind: Option<&'a str>,
 }
 
@@ -196,13 +197,13 @@ pub struct BudgetQuery<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetRow {
-    /// What the row is of.
+    /// The workflow, plugin and kind.
     pub key: TallyKey,
-    /// What was counted.
+    /// The counters.
     pub tally: crate::review::Tally,
-    /// What the entry allows that decides for it.
+    /// The applicable limit.
     pub limit: crate::budget::Limit,
-    /// Mints, uses and units that are left; `None` where nothing limits them.
+    /// The remaining grants, uses and units; `None` if unlimited.
     pub left: [Option<u64>; 3],
 }
 
@@ -213,14 +214,15 @@ pub struct BudgetRow {
 pub struct BudgetReport {
     /// One row for each opening of the workflow, plugin and kind.
     pub rows: Vec<BudgetRow>,
-    /// Whether the chain below is whole.
+    /// The result for the chain.
     pub chain: ChainCheck,
 }
 
-/// Counts a workflow again.
+/// Recomputes the counters of a workflow.
 ///
 /// # Errors
-/// `ledger/io` where a file cannot be read.
+///
+/// `ledger/io` if a file cannot be read.
 pub fn budget_report(
     files: &LedgerFiles,
     query: BudgetQuery<'_>,
@@ -256,7 +258,8 @@ fn rows(review: &Review, query: BudgetQuery<'_>) -> Vec<BudgetRow> {
 }
 
 impl BudgetReport {
-    /// Gives the exit code of `ledger budget`: 4 for a chain that is not whole, 5 where a limit was reached or something refused, else 0.
+    /// Returns the exit code of `ledger budget`: 4 if the chain is not whole, 5 if a limit was reached or
+    /// something was refused, otherwise 0.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         if !matches!(self.chain, ChainCheck::Whole { .. }) {
@@ -266,7 +269,7 @@ impl BudgetReport {
         if self.rows.iter().any(full) { 5 } else { 0 }
     }
 
-    /// Gives the rows as JSON, with the limits and what is left of them.
+    /// Returns the rows as JSON, with limits and remaining amounts.
     #[must_use]
     pub fn to_json(&self) -> String {
         let number = |number: Option<u64>| number.map(Value::Number);

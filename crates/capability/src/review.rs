@@ -1,4 +1,4 @@
-//! What a trail shows afterwards, from its records alone.
+//! The review of a trail from its records alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,49 +6,49 @@ use plugward_ledger::{BudgetLine, Event, Record, Timestamp};
 
 use crate::budget::{Counts, above, deciding};
 
-/// The codes of findings: something that a trail would not have written.
+/// The codes of findings: records that a trail would not have written.
 pub const FINDINGS: &[(&str, &str)] = &[
-    ("use-without-mint", "a use names a capability that was never recorded as minted"),
-    ("use-after-expiry", "a use began when its capability had ended by itself"),
-    ("use-after-revoke", "a use began when its capability had been taken back"),
-    ("use-after-close", "a use began when its workflow had been closed"),
-    ("over-budget", "a mint or a use went above the limits of its workflow"),
-    ("serial-reused", "two capabilities of one workflow have one serial"),
-    ("holder-mismatch", "the plugin or the kind of a use is not that of its mint"),
-    ("scope-digest", "the digest of a scope is not that of the scope beside it"),
-    ("end-without-use", "the end of a use names no use that began"),
+    ("use-without-mint", "a use has no record that its capability was granted"),
+    ("use-after-expiry", "a use began after its capability had expired"),
+    ("use-after-revoke", "a use began after its capability had been revoked"),
+    ("use-after-close", "a use began after its workflow had been closed"),
+    ("over-budget", "a grant or a use exceeded the limits of its workflow"),
+    ("serial-reused", "two capabilities of one workflow have the same serial"),
+    ("holder-mismatch", "the plugin or kind of a use is not that of its grant"),
+    ("scope-digest", "the digest of a scope does not match the scope"),
+    ("end-without-use", "the end of a use has no record that the use began"),
     ("double-end", "a use ended twice"),
-    ("test-serial", "a capability that is for tests was minted or used"),
+    ("test-serial", "a capability for tests was granted or used"),
 ];
 
-/// The codes of notes: nothing wrong by itself.
+/// The codes of notes, which do not indicate an error by themselves.
 pub const NOTES: &[(&str, &str)] = &[
-    ("use-not-ended", "a use began and nobody recorded its end"),
-    ("clock-back", "a record's moment is before that of the record before"),
-    ("unknown-type", "a record is of a type that this program does not know"),
+    ("use-not-ended", "a use began, and its end was not recorded"),
+    ("clock-back", "the timestamp of a record is before that of the previous record"),
+    ("unknown-type", "a record has a type that this program does not know"),
 ];
 
-/// One finding or note.
+/// One finding or note of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Noticed {
-    /// Its code, of [`FINDINGS`] or [`NOTES`].
+    /// The code, one of [`FINDINGS`] or [`NOTES`].
     pub code: &'static str,
-    /// The record that shows it.
+    /// The `seq` of the record.
     pub seq: u64,
-    /// The unit of work, where there is one.
+    /// The workflow, if there is one.
     pub workflow: Option<String>,
-    /// What exactly, for people.
+    /// A description for people.
     pub detail: String,
 }
 
-/// Names one row of counters. A workflow id that was opened twice has rows of its own each time.
+/// The key of a row of counters. A workflow id that was opened twice has separate rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TallyKey {
-    /// The unit of work.
+    /// The workflow.
     pub workflow: String,
-    /// The `seq` of its `workflow_opened`; `None` where that is not in the records.
+    /// The `seq` of its `workflow_opened`, if that is among the records.
     pub opened: Option<u64>,
     /// The plugin.
     pub plugin: String,
@@ -60,25 +60,25 @@ pub struct TallyKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Tally {
-    /// How many were minted.
+    /// The number of grants.
     pub mints: u64,
-    /// How many uses began.
+    /// The number of uses.
     pub uses: u64,
-    /// How many units they had together.
+    /// The number of units over all uses.
     pub units: u64,
-    /// How many mints and uses were refused.
+    /// The number of refused grants and uses.
     pub refused: u64,
-    /// How many uses have no end.
+    /// The number of uses without an end.
     pub open_uses: u64,
 }
 
-/// What the records show.
+/// The result of a review.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Review {
-    /// What a trail would not have written, in the order of the records.
+    /// Records that a trail would not have written, in order.
     pub findings: Vec<Noticed>,
-    /// What is worth a look.
+    /// Records that are unusual but possible.
     pub notes: Vec<Noticed>,
     /// All counters.
     pub tallies: BTreeMap<TallyKey, Tally>,
@@ -101,12 +101,12 @@ struct Work {
     mints: BTreeMap<u64, Mint>,
 }
 
-/// Takes records one after another.
+/// A review in progress, which takes records one after another.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Reviewer {
     review: Review,
-    /// The latest opening of each workflow id.
+    /// The last opening of each workflow id.
     works: BTreeMap<String, Work>,
     /// Uses without an end, by the `seq` of their record.
     open_uses: BTreeMap<u64, (TallyKey, u64)>,
@@ -115,7 +115,7 @@ pub struct Reviewer {
     first: Option<u64>,
 }
 
-/// Looks at records from the first one on.
+/// Reviews records, starting with the first one.
 pub fn review(records: impl Iterator<Item = Record>) -> Review {
     let mut reviewer = Reviewer::default();
     for record in records {
@@ -124,7 +124,7 @@ pub fn review(records: impl Iterator<Item = Record>) -> Review {
     reviewer.finish()
 }
 
-/// The parts of a use that name its capability.
+/// The parts of a use that identify its capability.
 #[derive(Clone, Copy)]
 struct Holder<'a> {
     workflow: &'a str,
@@ -155,7 +155,7 @@ impl Reviewer {
         self.review.tallies.entry(key).or_default()
     }
 
-    /// Takes one record into account.
+    /// Adds a record.
     pub fn apply(&mut self, record: &Record) {
         self.first.get_or_insert(record.seq());
         if self.last.is_some_and(|(_, last)| record.ts() < last) {
@@ -163,7 +163,7 @@ impl Reviewer {
                 "clock-back",
                 record,
                 None,
-                format!("{} is earlier than the record before", record.ts()),
+                format!("{} is before the timestamp of the previous record", record.ts()),
             );
         }
         self.last = Some((record.seq(), record.ts()));
@@ -225,13 +225,18 @@ impl Reviewer {
                 "scope-digest",
                 record,
                 Some(workflow),
-                format!("serial {serial}: the scope has another digest"),
+                format!("serial {serial}: the digest is not that of the scope"),
             );
         }
         let work = self.works.entry(workflow.clone()).or_default();
         let mint = Mint { plugin: plugin.clone(), kind: kind.clone(), expires: *expires, revoked: false };
         if work.mints.insert(*serial, mint).is_some() {
-            self.found("serial-reused", record, Some(workflow), format!("serial {serial} was minted before"));
+            self.found(
+                "serial-reused",
+                record,
+                Some(workflow),
+                format!("serial {serial} was granted before"),
+            );
         }
         let tally = self.tally(holder);
         tally.mints = tally.mints.saturating_add(1);
@@ -254,7 +259,7 @@ impl Reviewer {
         self.check_budget(record, holder);
     }
 
-    /// Compares a use with its mint.
+    /// Compares a use with its grant.
     fn judge(&self, record: &Record, holder: Holder<'_>) -> Option<(&'static str, String)> {
         let Holder { workflow, plugin, kind, serial } = holder;
         let work = self.works.get(workflow);
@@ -262,9 +267,9 @@ impl Reviewer {
             return Some(("use-after-close", format!("serial {serial} was used by `{plugin}`")));
         }
         let Some(mint) = work.and_then(|work| work.mints.get(&serial)) else {
-            // Where the records before the first one are gone, its mint may be among them.
+            // If earlier records are missing, the grant may be among them.
             let unseen = self.first != Some(0) && work.is_none_or(|work| work.opened.is_none());
-            return (!unseen).then(|| ("use-without-mint", format!("serial {serial} was never minted")));
+            return (!unseen).then(|| ("use-without-mint", format!("serial {serial} was never granted")));
         };
         if mint.plugin != plugin || mint.kind != kind {
             let detail = format!(
@@ -274,10 +279,10 @@ impl Reviewer {
             return Some(("holder-mismatch", detail));
         }
         if mint.revoked {
-            return Some(("use-after-revoke", format!("serial {serial} had been taken back")));
+            return Some(("use-after-revoke", format!("serial {serial} had been revoked")));
         }
         let expires = mint.expires.filter(|expires| record.ts() >= *expires)?;
-        Some(("use-after-expiry", format!("serial {serial} had ended at {expires}")))
+        Some(("use-after-expiry", format!("serial {serial} had expired at {expires}")))
     }
 
     fn check_budget(&mut self, record: &Record, holder: Holder<'_>) {
@@ -294,7 +299,7 @@ impl Reviewer {
         };
         if over {
             let detail = format!(
-                "{} of `{}`: {} minted, {} uses, {} units",
+                "{} of `{}`: {} granted, {} uses, {} units",
                 key.kind, key.plugin, sum.mints, sum.uses, sum.units
             );
             self.found("over-budget", record, Some(&key.workflow), detail);
@@ -315,12 +320,12 @@ impl Reviewer {
                 "end-without-use",
                 record,
                 Some(workflow),
-                format!("record {begun} is no use of serial {serial}"),
+                format!("record {begun} is not a use of serial {serial}"),
             );
         }
     }
 
-    /// Says what was seen, after the last record.
+    /// Returns the review after the last record.
     #[must_use]
     pub fn finish(mut self) -> Review {
         for (seq, (key, serial)) in core::mem::take(&mut self.open_uses) {
@@ -336,7 +341,7 @@ impl Reviewer {
 }
 
 impl Review {
-    /// Adds up the counters that an entry of the budgets looks at.
+    /// Adds up the counters that a limit applies to.
     pub(crate) fn counted(&self, key: &TallyKey, counts: Counts) -> Tally {
         let all = self.tallies.iter().filter(|(other, _)| {
             other.workflow == key.workflow

@@ -1,14 +1,15 @@
-//! Taking secrets out of what is recorded.
+//! Removal of secrets from recorded text.
 
-/// Takes secrets out of the detail of an operation before it is recorded. The host hands one in: this crate knows no secrets.
+/// Removes secrets from the detail of an operation before it is recorded. The host provides it, because this
+/// crate does not detect secrets.
 pub trait Scrub: Send + Sync {
-    /// Gives the text without what must not be written down.
+    /// Returns the text without secrets.
     fn scrub(&self, text: &str) -> String;
 }
 
-/// Leaves every text as it is. Whoever wants that must say so.
+/// A scrubber that changes nothing. Named, so that a host that wants it has to say so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a unit that is spelled out where a trail is opened")]
+#[expect(clippy::exhaustive_structs, reason = "a unit struct that is named where a trail is opened")]
 pub struct NoScrub;
 
 impl Scrub for NoScrub {

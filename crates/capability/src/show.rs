@@ -1,37 +1,37 @@
-//! Records for people, or as they are.
+//! Listing the records of a ledger.
 
 use std::collections::VecDeque;
 
 use plugward_ledger::{Event, LedgerError, LedgerFiles, Record, Timestamp, Verified, VerifyPlan};
 
-/// Which records are asked for. An empty query asks for all.
+/// A filter for records. An empty filter matches all.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the filters of the command")]
 pub struct ShowQuery<'a> {
-    /// Of one unit of work.
+    /// Only records of this workflow.
     pub workflow: Option<&'a str>,
-    /// Of one plugin.
+    /// Only records of this plugin.
     pub plugin: Option<&'a str>,
-    /// Of one type.
+    /// Only records of this type.
     pub type_name: Option<&'a str>,
-    /// Not before a moment.
+    /// Only records from this time on.
     pub since: Option<Timestamp>,
-    /// The last ones only.
+    /// Only this many records, the last ones.
     pub last: Option<usize>,
 }
 
-/// One record that was asked for.
+/// A record that matches a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShownRecord {
     /// The record.
     pub record: Record,
-    /// Its line as it stands in the file, without the LF.
+    /// Its line in the file, without the LF.
     pub line: String,
 }
 
 impl ShowQuery<'_> {
-    /// Whether a record is asked for.
+    /// Returns `true` if a record matches, except for `last`.
     #[must_use]
     pub fn wants(&self, record: &Record) -> bool {
         let event = record.event();
@@ -73,12 +73,13 @@ fn names(event: &Event, name: &str) -> bool {
     }
 }
 
-/// Hands the records that are asked for to `each`, in their order, up to the first line that does not fit.
+/// Passes the records that match to `each`, in order, up to the first line that does not fit the chain.
 ///
-/// With `last` it keeps so many of them in memory, else one at a time.
+/// With `last`, that many records are kept in memory, otherwise one at a time.
 ///
 /// # Errors
-/// `ledger/io` where a file cannot be read.
+///
+/// `ledger/io` if a file cannot be read.
 pub fn show(
     files: &LedgerFiles,
     query: &ShowQuery<'_>,
@@ -108,7 +109,7 @@ pub fn show(
 }
 
 impl ShownRecord {
-    /// Gives one line for people: number, moment, type, and the fields as they stand in the file.
+    /// Returns one line for people: number, timestamp, type, and the fields as in the file.
     #[must_use]
     pub fn to_text(&self) -> String {
         let head = format!("\"type\":\"{}\"", self.record.type_name());

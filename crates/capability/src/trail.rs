@@ -1,4 +1,4 @@
-//! Using a capability: written down first.
+//! The trail, which records each use of a capability before it happens.
 
 use core::fmt;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use crate::mint::GrantKey;
 use crate::name::{Name, WorkflowId};
 use crate::scrub::Scrub;
 
-/// Gives the folds that a ledger must be opened with for a trail on it.
+/// Returns the folds with which a ledger must be opened for a trail.
 pub fn folds() -> Folds {
     Folds::none().with(TrailFold::default())
 }
 
-/// What a trail goes by.
+/// The rules of a trail.
 #[expect(
     clippy::exhaustive_structs,
     reason = "required rules without defaults: a new one must stop every host from building"
 )]
 pub struct TrailRules {
-    /// Takes secrets out of details before they are recorded.
+    /// Removes secrets from details before they are recorded.
     pub scrub: Box<dyn Scrub>,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Debug for TrailRules {
     }
 }
 
-/// The record of what was granted and used, on top of a ledger. Clones share it.
+/// The record of grants and uses, in a ledger. Clones share one handle.
 #[derive(Clone)]
 pub struct Trail(Arc<Inner>);
 
@@ -54,7 +54,7 @@ enum TestSerials {
     Accepted,
 }
 
-/// An open unit of work.
+/// An open workflow.
 #[derive(Debug)]
 #[must_use]
 pub struct Workflow {
@@ -64,7 +64,7 @@ pub struct Workflow {
 }
 
 impl Workflow {
-    /// Names it.
+    /// Returns the id of the workflow.
     #[must_use]
     pub const fn id(&self) -> &WorkflowId {
         &self.id
@@ -79,36 +79,36 @@ impl Workflow {
     }
 }
 
-/// Why a use was refused. The no is on the record.
+/// A refused use, which was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UseRefusal(Row);
 
 impl UseRefusal {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.0.0
     }
 
-    /// Says what to do next.
+    /// Returns the help for the code.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         self.0.1
     }
 }
 
-/// The answer to a wish to use a capability.
+/// The result of a request to use a capability.
 #[derive(Debug)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum UseCheck<'t> {
-    /// It is on the record: the operation may begin.
+    /// The use was recorded, and the operation may begin.
     Granted(UseGuard<'t>),
-    /// It may not, and that is on the record.
+    /// The operation must not begin. The refusal was recorded.
     Refused(UseRefusal),
 }
 
-/// A use that has begun. Dropped without [`UseGuard::end`], it is recorded as abandoned.
+/// A use that has begun. If it is dropped without [`UseGuard::end`], it is recorded as abandoned.
 #[must_use]
 pub struct UseGuard<'t> {
     trail: &'t Trail,
@@ -127,17 +127,19 @@ enum Ended {
 }
 
 impl Trail {
-    /// Starts on a ledger that was opened with [`folds`].
+    /// Opens a trail on a ledger that was opened with [`folds`].
     ///
     /// # Errors
+    ///
     /// `trail/no-fold` for a ledger without them; those of the ledger.
     pub fn open(ledger: Ledger, rules: TrailRules) -> Result<Self, TrailError> {
         Self::start(ledger, rules, TestSerials::Refused)
     }
 
-    /// Starts one that accepts capabilities of [`for_tests`](crate::for_tests) too.
+    /// Opens a trail that also accepts capabilities of [`for_tests`](crate::for_tests).
     ///
     /// # Errors
+    ///
     /// Those of [`Trail::open`].
     #[cfg(feature = "test-util")]
     pub fn for_tests(ledger: Ledger, rules: TrailRules) -> Result<Self, TrailError> {
@@ -154,13 +156,13 @@ impl Trail {
         Ok(Self(Arc::new(Inner { ledger, id, scrub: rules.scrub, poisoned, tests })))
     }
 
-    /// Names the ledger below.
+    /// Returns the id of the ledger.
     #[must_use]
     pub fn ledger_id(&self) -> LedgerId {
         self.0.id
     }
 
-    /// Gives the ledger below, for checkpoints and the like.
+    /// Returns the ledger, for checkpoints and the like.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.0.ledger
@@ -173,7 +175,7 @@ impl Trail {
         if self.0.poisoned.load(Ordering::Acquire) {
             return Err(TrailError::new(TrailErrorKind::Poisoned));
         }
-        // The fold was there when the trail was opened, and folds are never taken away.
+        // The fold was there when the trail was opened, and folds are never removed.
         let none = TrailFold::default();
         self.0
             .ledger
@@ -181,10 +183,11 @@ impl Trail {
             .map_err(TrailError::ledger)
     }
 
-    /// Opens a unit of work, or joins one that is open with the same budgets, in this process or another.
+    /// Opens a workflow, or joins one that is open with the same budgets, in this process or another.
     ///
     /// # Errors
-    /// `trail/workflow-budgets` where it is open with others; `trail/poisoned`; those of the ledger.
+    ///
+    /// `trail/workflow-budgets` if it is open with other budgets; `trail/poisoned`; those of the ledger.
     pub fn open_workflow(&self, id: WorkflowId, budgets: &Budgets) -> Result<Workflow, TrailError> {
         let lines = budgets.lines();
         let decided = self.append_if(|fold, _| match fold.open.get(id.as_str()) {
@@ -206,11 +209,12 @@ impl Trail {
         Ok(Workflow { id, ledger: self.0.id, opened })
     }
 
-    /// Closes a unit of work: none of its capabilities can be used from here on, in any process.
+    /// Closes a workflow. Its capabilities can no longer be used in any process.
     ///
     /// # Errors
-    /// `trail/workflow-not-open` where somebody closed it before; `trail/poisoned`; those of the ledger.
-    #[expect(clippy::needless_pass_by_value, reason = "a workflow that was closed is of no use any more")]
+    ///
+    /// `trail/workflow-not-open` if it was closed before; `trail/poisoned`; those of the ledger.
+    #[expect(clippy::needless_pass_by_value, reason = "a closed workflow is of no further use")]
     pub fn close_workflow(&self, workflow: Workflow, outcome: Outcome) -> Result<(), TrailError> {
         let name = workflow.id.as_str();
         let decided = self.append_if(|fold, _| {
@@ -225,14 +229,17 @@ impl Trail {
         }
     }
 
-    /// Asks to use a capability. After `Granted` the use is on the record and the operation may begin.
+    /// Requests to use a capability. After `Granted` the use is recorded and the operation may begin.
     ///
     /// # Guarantees
-    /// It is decided and recorded under one hold, with everything that other processes recorded before: together they never go above a limit.
+    ///
+    /// The use is decided and recorded under one file lock, with the records of all other processes, so that
+    /// together they never exceed a limit.
     ///
     /// # Errors
-    /// Those of the ledger: nothing was granted then; `trail/poisoned`.
-    #[expect(clippy::needless_pass_by_value, reason = "an operation is small, and asking for it is once")]
+    ///
+    /// `trail/poisoned`, and those of the ledger. After an error nothing was granted.
+    #[expect(clippy::needless_pass_by_value, reason = "an operation is small, and requested once")]
     pub fn try_use<C: Capability>(&self, capability: &C, op: C::Op<'_>) -> Result<UseCheck<'_>, TrailError> {
         let grant = crate::kind::sealed::Granted::grant(capability);
         let key = grant.key();
@@ -298,10 +305,12 @@ impl Trail {
         fold.may_use(asked)
     }
 
-    /// Takes a capability back: it covers nothing from here on, in any process.
+    /// Revokes a capability. It can no longer be used in any process.
     ///
     /// # Errors
-    /// `trail/no-such-grant` where no open workflow of this ledger has it; `trail/poisoned`; those of the ledger.
+    ///
+    /// `trail/no-such-grant` if no open workflow of this ledger has it; `trail/poisoned`; those of the
+    /// ledger.
     pub fn revoke(&self, key: &GrantKey, by: &str, reason: &str) -> Result<(), TrailError> {
         let (workflow, serial) = (key.workflow().as_str(), key.serial());
         let (by, reason) = (self.0.scrub.scrub(by), self.0.scrub.scrub(reason));
@@ -320,10 +329,12 @@ impl Trail {
         }
     }
 
-    /// Records something that happened: a load, a decision, a pin, an approval, a race, a launch.
+    /// Records an event: a load, a decision, a pin, an approval, a race, a launch.
     ///
     /// # Errors
-    /// `trail/reserved` for what belongs to a deed of the trail or the mint; `trail/poisoned`; those of the ledger.
+    ///
+    /// `trail/reserved` for a type that only the trail or the mint writes; `trail/poisoned`; those of the
+    /// ledger.
     pub fn record(&self, event: Event) -> Result<Receipt, TrailError> {
         if is_reserved(&event) {
             return Err(TrailError::new(TrailErrorKind::Reserved { type_name: event.type_name() }));
@@ -331,10 +342,11 @@ impl Trail {
         self.append_if(|_, _| (vec![event], ()))?.receipt.ok_or(TrailError::new(TrailErrorKind::Ledger))
     }
 
-    /// Records that an open below a jail saw somebody move things.
+    /// Records that an open inside a jail detected a concurrent change.
     ///
     /// # Errors
-    /// `trail/poisoned`; those of the ledger.
+    ///
+    /// `trail/poisoned`, and those of the ledger.
     pub fn race(&self, race: Race<'_>) -> Result<Receipt, TrailError> {
         let Race { workflow, plugin, jail, path, cause, errno } = race;
         self.record(Event::FilesystemRaceDetected {
@@ -348,21 +360,21 @@ impl Trail {
     }
 }
 
-/// What a jail saw.
+/// A concurrent change that a jail detected.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "the fields of one record")]
 pub struct Race<'a> {
-    /// The unit of work, where there is one.
+    /// The workflow, if there is one.
     pub workflow: Option<&'a WorkflowId>,
-    /// The plugin, where there is one.
+    /// The plugin, if there is one.
     pub plugin: Option<&'a Name>,
-    /// The jail's label.
+    /// The label of the jail.
     pub jail: &'a str,
-    /// The path below it.
+    /// The path in the jail.
     pub path: &'a str,
-    /// What was seen.
+    /// The change that was detected.
     pub cause: &'a str,
-    /// The system's error number.
+    /// The error number of the system.
     pub errno: Option<u32>,
 }
 
@@ -388,7 +400,7 @@ impl fmt::Debug for Trail {
 }
 
 impl UseGuard<'_> {
-    /// Gives the `seq` of the `capability_used`.
+    /// Returns the `seq` of the `capability_used`.
     #[must_use]
     pub const fn seq(&self) -> u64 {
         self.begun
@@ -398,10 +410,12 @@ impl UseGuard<'_> {
         self.key == *key && self.op == op && self.detail == detail
     }
 
-    /// Records how the operation ended, with its error code where it had one.
+    /// Records how the operation ended, with its error code if it has one.
     ///
     /// # Errors
-    /// Those of the ledger. The trail grants nothing more then: a use whose end is missing must not be followed by others.
+    ///
+    /// Those of the ledger. The trail then grants nothing more, because a use without a recorded end must not
+    /// be followed by others.
     pub fn end(mut self, outcome: Outcome, code: Option<&str>) -> Result<(), TrailError> {
         self.finish(outcome, code)
     }
@@ -427,7 +441,7 @@ impl UseGuard<'_> {
 impl Drop for UseGuard<'_> {
     fn drop(&mut self) {
         if self.ended == Ended::No {
-            // A failure is not lost here: it poisons the trail, and every later call says so.
+            // A failure here is not lost: it poisons the trail, and every later call fails.
             drop(self.finish(Outcome::Abandoned, None));
         }
     }

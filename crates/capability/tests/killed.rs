@@ -41,8 +41,8 @@ mod unix {
 
     const KILLS: usize = 200;
 
-    fn dir(folder: &str) -> Dir {
-        Dir::open_ambient_dir(Path::new(folder), ambient_authority()).unwrap()
+    fn dir(directory: &str) -> Dir {
+        Dir::open_ambient_dir(Path::new(directory), ambient_authority()).unwrap()
     }
 
     /// Waits for ever at the first record of a type, once it is armed.
@@ -97,12 +97,13 @@ mod unix {
         guard.end(plugward_capability::Outcome::Ok, None).unwrap();
     }
 
-    pub(crate) fn child(folder: &str, workflow: &str, at: &str) {
+    pub(crate) fn child(directory: &str, workflow: &str, at: &str) {
         let clock = || Timestamp::from_system(std::time::SystemTime::now()).unwrap();
         let armed = Arc::new(AtomicBool::new(false));
         let folds = folds().with(Held { armed: Arc::clone(&armed), at: at.to_owned() });
         let id = LedgerId::from_bytes([9; 16]);
-        let ledger = Ledger::open(&dir(folder), id, Box::new(clock), Durability::Off, folds).unwrap().ledger;
+        let ledger =
+            Ledger::open(&dir(directory), id, Box::new(clock), Durability::Off, folds).unwrap().ledger;
         let trail = Trail::open(ledger, TrailRules { scrub: Box::new(NoScrub) }).unwrap();
         let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
         let limit = Limit { max_mints: Some(2), max_uses: Some(2), max_units: Some(2) };
@@ -121,9 +122,9 @@ mod unix {
 
     pub(crate) fn parent() {
         use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
-        let path = folder.path().to_str().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        let path = directory.path().to_str().unwrap();
         for kill in 0..KILLS {
             let workflow = format!("wf-{kill}");
             let at = if kill % 2 == 0 { "capability_minted" } else { "capability_used" };

@@ -36,14 +36,14 @@ mod unix {
     const PROCESSES: usize = 3;
     const LIMIT: u64 = 500;
 
-    fn dir(folder: &str) -> Dir {
-        Dir::open_ambient_dir(Path::new(folder), ambient_authority()).unwrap()
+    fn dir(directory: &str) -> Dir {
+        Dir::open_ambient_dir(Path::new(directory), ambient_authority()).unwrap()
     }
 
-    pub(crate) fn child(folder: &str) {
+    pub(crate) fn child(directory: &str) {
         let clock = || Timestamp::from_system(std::time::SystemTime::now()).unwrap();
         let ledger = Ledger::open(
-            &dir(folder),
+            &dir(directory),
             LedgerId::from_bytes([9; 16]),
             Box::new(clock),
             Durability::Off,
@@ -77,9 +77,9 @@ mod unix {
 
     pub(crate) fn parent() {
         use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
-        let path = folder.path().to_str().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        let path = directory.path().to_str().unwrap();
         let start = |_| {
             let mut command = Command::new(std::env::current_exe().unwrap());
             command.args(["--child", path]).stdout(Stdio::piped()).spawn().unwrap()

@@ -4,15 +4,17 @@
 use plugward_capability::{
     Capability as _, EnvOp, EnvScope, NoScrub, Outcome, Trail, TrailRules, UseCheck, folds, for_tests, review,
 };
-use plugward_ledger::{Durability, LedgerId, Record, TestFolder, Timestamp};
+use plugward_ledger::{Durability, LedgerId, Record, TestDirectory, Timestamp};
 
 fn trail(
-    folder: &TestFolder,
+    directory: &TestDirectory,
     open: fn(plugward_ledger::Ledger, TrailRules) -> Result<Trail, plugward_capability::TrailError>,
 ) -> Trail {
     let clock = || Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap();
-    let ledger =
-        folder.open(LedgerId::from_bytes([1; 16]), Box::new(clock), Durability::Off, folds()).unwrap().ledger;
+    let ledger = directory
+        .open(LedgerId::from_bytes([1; 16]), Box::new(clock), Durability::Off, folds())
+        .unwrap()
+        .ledger;
     open(ledger, TrailRules { scrub: Box::new(NoScrub) }).unwrap()
 }
 
@@ -21,11 +23,11 @@ fn a_capability_for_tests_works_on_a_trail_for_tests_alone() {
     let capability = for_tests(EnvScope::new(&["HOME"]).unwrap());
     assert_eq!(capability.key().serial(), 0);
     let home = EnvOp::ReadVar { name: "HOME" };
-    let folder = TestFolder::new();
-    let ordinary = trail(&folder, Trail::open);
+    let directory = TestDirectory::new();
+    let ordinary = trail(&directory, Trail::open);
     let UseCheck::Refused(no) = ordinary.try_use(&capability, home).unwrap() else { panic!() };
     assert_eq!(no.code(), "use/test-serial");
-    let tests = trail(&folder, Trail::for_tests);
+    let tests = trail(&directory, Trail::for_tests);
     let UseCheck::Granted(guard) = tests.try_use(&capability, home).unwrap() else { panic!() };
     guard.end(Outcome::Ok, None).unwrap();
     let UseCheck::Refused(no) = tests.try_use(&capability, EnvOp::ReadVar { name: "PATH" }).unwrap() else {
@@ -33,7 +35,7 @@ fn a_capability_for_tests_works_on_a_trail_for_tests_alone() {
     };
     assert_eq!(no.code(), "use/not-covered");
     // A ledger on which it was used says so afterwards.
-    let bytes = folder.read("ledger.jsonl").unwrap();
+    let bytes = directory.read("ledger.jsonl").unwrap();
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let seen = review(lines.map(|line| Record::parse(line).unwrap()));
     assert_eq!(seen.findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["test-serial"]);

@@ -1,4 +1,4 @@
-//! Reading variables of the environment.
+//! Reading environment variables.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use crate::kind::{Operation, common, sealed};
 use crate::kinds::{names, texts};
 use crate::mint::Grant;
 
-/// Certain variables of the environment, by exact names; on Windows in any case of letters.
+/// Certain environment variables, by exact name; on Windows ASCII case is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvScope {
     names: BTreeSet<String>,
 }
 
-/// Reading one variable. Its name is recorded, its value never.
+/// A read of one variable. Its name is recorded, never its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum EnvOp<'a> {
-    /// Reads it.
+    /// Reads the variable.
     ReadVar {
-        /// Its name.
+        /// The name of the variable.
         name: &'a str,
     },
 }
 
-/// May read certain variables of the environment.
+/// Permission to read certain environment variables.
 #[must_use]
 pub struct EnvReadCapability {
     scope: EnvScope,
@@ -57,12 +57,13 @@ fn fold(name: &str) -> String {
 }
 
 impl EnvScope {
-    /// Names the variables.
+    /// Creates a scope for the variables.
     ///
     /// # Errors
-    /// `scope/variable` for anything but `[A-Za-z_][A-Za-z0-9_]*`; `scope/empty`, `scope/too-long`.
+    ///
+    /// `scope/variable` for a name other than `[A-Za-z_][A-Za-z0-9_]*`; `scope/empty`, `scope/too-long`.
     pub fn new(variables: &[&str]) -> Result<Self, ScopeError> {
-        let all = names("environment scope", variables, VARIABLE, "it is no name of a variable", is_name)?;
+        let all = names("environment scope", variables, VARIABLE, "it is not a variable name", is_name)?;
         Ok(Self { names: all.iter().map(|name| fold(name)).collect() })
     }
 

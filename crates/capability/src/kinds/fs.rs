@@ -1,4 +1,4 @@
-//! Files below a place.
+//! Using files in a directory.
 
 use plugward_ledger::Value;
 
@@ -8,9 +8,9 @@ use crate::kinds::MAX_TEXT;
 use crate::mint::Grant;
 use crate::name::is_printable;
 
-/// A folder: a label for people, and what identifies it.
+/// A directory: a label for people, and its identity.
 ///
-/// The identity is an opaque text that the caller takes from the open jail (device and inode, or volume and file id).
+/// The identity is an opaque text that the caller takes from the open jail, such as device and inode numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     label: String,
@@ -18,33 +18,39 @@ pub struct Place {
 }
 
 impl Place {
-    /// Takes what the jail says of itself.
+    /// Creates a place from the label and identity of a jail.
     ///
     /// # Errors
+    ///
     /// `scope/place` for an empty, too long or unprintable part.
     pub fn new(label: &str, identity: &str) -> Result<Self, ScopeError> {
         let good = |text: &str| !text.is_empty() && text.len() <= MAX_TEXT && is_printable(text);
         for part in [label, identity] {
             if !good(part) {
-                return Err(ScopeError::new(PLACE, "place", part, "it has not 1 to 1024 printable bytes"));
+                return Err(ScopeError::new(
+                    PLACE,
+                    "place",
+                    part,
+                    "it does not have 1 to 1024 printable bytes",
+                ));
             }
         }
         Ok(Self { label: label.to_owned(), identity: identity.to_owned() })
     }
 
-    /// Gives the label. It decides nothing.
+    /// Returns the label, which is not used for decisions.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Gives the identity.
+    /// Returns the identity.
     #[must_use]
     pub fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// Whether both are one folder: equal identities, whatever the labels say.
+    /// Returns `true` if both are the same directory: their identities are equal.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         self.identity == other.identity
@@ -55,7 +61,7 @@ impl Place {
     }
 }
 
-/// How far access goes.
+/// The level of access to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the two levels of this kind")]
 pub enum Access {
@@ -65,42 +71,42 @@ pub enum Access {
     ReadWrite,
 }
 
-/// One place, and how far access to it goes.
+/// A directory and the level of access to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsScope {
     place: Place,
     access: Access,
 }
 
-/// What is done to a file.
+/// The verb of a file operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum FsVerb {
-    /// Reads it.
+    /// Reads the file.
     Read,
-    /// Writes into it.
+    /// Writes to the file.
     Write,
-    /// Makes it.
+    /// Creates the file.
     Create,
-    /// Removes it.
+    /// Removes the file.
     Remove,
-    /// Lists a folder.
+    /// Lists a directory.
     List,
 }
 
-/// Something done to a path below a place.
+/// An operation on a path in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the three parts of an operation on a file")]
 pub struct FsOp<'a> {
-    /// What is done.
+    /// The verb.
     pub verb: FsVerb,
-    /// The place of the jail that will do it.
+    /// The directory of the jail that performs the operation.
     pub place: &'a Place,
-    /// The path below it. The jail holds it there; here it is recorded.
+    /// The path in the directory. It is only recorded here; the jail keeps it inside.
     pub path: &'a str,
 }
 
-/// May use files below one place.
+/// Permission to use the files in one directory.
 #[must_use]
 pub struct FsReadWriteCapability {
     scope: FsScope,
@@ -127,19 +133,19 @@ impl sealed::Build for FsScope {
 }
 
 impl FsScope {
-    /// Puts the two together.
+    /// Creates a scope.
     #[must_use]
     pub const fn new(place: Place, access: Access) -> Self {
         Self { place, access }
     }
 
-    /// Gives the place.
+    /// Returns the directory.
     #[must_use]
     pub const fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Says how far access goes.
+    /// Returns the level of access.
     #[must_use]
     pub const fn access(&self) -> Access {
         self.access

@@ -1,4 +1,4 @@
-//! Work in a git repository, without a remote.
+//! Working in a git repository, without remotes.
 
 use plugward_ledger::Value;
 
@@ -9,18 +9,20 @@ use crate::kinds::MAX_TEXT;
 use crate::kinds::fs::Place;
 use crate::mint::Grant;
 
-/// One repository, and the branches below one prefix.
+/// A repository, and the branches with one prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitScope {
     repo: Place,
     namespace: String,
 }
 
-/// May work in one repository on branches below one prefix.
+/// Permission to work in one repository on branches with one prefix.
 ///
 /// # Guarantees
-/// No value of [`GitOp`] means push, fetch, pull, clone, or a change of remotes, submodules or config. That holds for what is started through
-/// [`GitLocalOpsCapability::command`]; filter programs that the repository's own config names still run when files are added or switched.
+///
+/// No value of [`GitOp`] means push, fetch, pull, clone, or a change of remotes, submodules or config. This
+/// holds for commands started through [`GitLocalOpsCapability::command`]. Filter programs named by the
+/// repository's config still run when files are added or checked out.
 #[must_use]
 pub struct GitLocalOpsCapability {
     scope: GitScope,
@@ -43,26 +45,27 @@ impl sealed::Build for GitScope {
 }
 
 impl GitScope {
-    /// Puts the two together.
+    /// Creates a scope.
     ///
     /// # Errors
-    /// `scope/namespace` for a prefix that is empty, does not end in `/`, or that no branch name could start with.
+    ///
+    /// `scope/namespace` for a prefix that is empty, does not end in `/`, or cannot begin a branch name.
     pub fn new(repo: Place, namespace: &str) -> Result<Self, ScopeError> {
         let bad = |why| ScopeError::new(NAMESPACE, "git scope", namespace, why);
         let prefix = namespace.strip_suffix('/').ok_or_else(|| bad("it does not end in `/`"))?;
         if !is_ref(prefix) {
-            return Err(bad("no branch name of git starts so"));
+            return Err(bad("git does not allow branch names with this prefix"));
         }
         Ok(Self { repo, namespace: namespace.to_owned() })
     }
 
-    /// Gives the repository.
+    /// Returns the repository.
     #[must_use]
     pub const fn repo(&self) -> &Place {
         &self.repo
     }
 
-    /// Gives the prefix.
+    /// Returns the branch prefix.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.namespace
@@ -80,7 +83,7 @@ impl GitScope {
     }
 }
 
-/// Whether git takes the text for a branch name, by the rules of `git check-ref-format --branch`.
+/// Returns `true` for a valid branch name, by the rules of `git check-ref-format --branch`.
 pub(crate) fn is_ref(name: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty() && !part.starts_with('.') && !part.to_ascii_lowercase().ends_with(".lock")
@@ -102,6 +105,6 @@ pub(crate) fn check_branch(name: &str) -> Result<(), ScopeError> {
     if is_ref(name) {
         Ok(())
     } else {
-        Err(ScopeError::new(BRANCH, "git command", name, "it is no branch name of git"))
+        Err(ScopeError::new(BRANCH, "git command", name, "it is not a valid branch name"))
     }
 }

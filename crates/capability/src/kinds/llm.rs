@@ -1,4 +1,4 @@
-//! Asking models.
+//! Requests to models.
 
 use std::collections::BTreeSet;
 
@@ -15,20 +15,20 @@ pub struct LlmScope {
     models: BTreeSet<String>,
 }
 
-/// Asking a model.
+/// A request to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum LlmOp<'a> {
-    /// Asks it.
+    /// Sends a request.
     Ask {
         /// The model, as `provider/model`.
         model: &'a str,
-        /// The most that question and answer may take, in tokens; they are the units of the budget.
+        /// The maximum number of tokens for request and reply, which are the budget units.
         tokens: u64,
     },
 }
 
-/// May ask certain models.
+/// Permission to use certain models.
 #[must_use]
 pub struct LlmAccessCapability {
     scope: LlmScope,
@@ -61,10 +61,11 @@ fn is_model(text: &str) -> bool {
 }
 
 impl LlmScope {
-    /// Names the models.
+    /// Creates a scope for the models.
     ///
     /// # Errors
-    /// `scope/model` for anything but `provider/model`; `scope/empty`, `scope/too-long`.
+    ///
+    /// `scope/model` for text other than `provider/model`; `scope/empty`, `scope/too-long`.
     pub fn new(models: &[&str]) -> Result<Self, ScopeError> {
         Ok(Self { models: names("model scope", models, MODEL, "it is not `provider/model`", is_model)? })
     }

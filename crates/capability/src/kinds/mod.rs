@@ -1,4 +1,4 @@
-//! The nine capabilities: each its scope, and a grant that only the mint can make.
+//! The nine capabilities. Each has a scope, and a grant that only the mint can create.
 
 pub(crate) mod env;
 pub(crate) mod fs;
@@ -16,12 +16,12 @@ use plugward_ledger::Value;
 
 use crate::error::{EMPTY, Row, ScopeError, TOO_LONG};
 
-/// The longest text of a scope; longer ones would be shortened in the record.
+/// The maximum length of a text in a scope. Longer texts would be shortened in the record.
 pub(crate) const MAX_TEXT: usize = 1_024;
 const MAX_ITEMS: usize = 256;
 const MAX_TOGETHER: usize = 32 * 1024;
 
-/// Builds a set of names, each of which must pass.
+/// Validates a set of names.
 pub(crate) fn names(
     what: &'static str,
     items: &[&str],
@@ -30,11 +30,11 @@ pub(crate) fn names(
     good: impl Fn(&str) -> bool,
 ) -> Result<BTreeSet<String>, ScopeError> {
     if items.is_empty() {
-        return Err(ScopeError::new(EMPTY, what, "", "it names nothing"));
+        return Err(ScopeError::new(EMPTY, what, "", "it is empty"));
     }
     let together = items.iter().fold(0_usize, |sum, item| sum.saturating_add(item.len()));
     if items.len() > MAX_ITEMS || together > MAX_TOGETHER || items.iter().any(|item| item.len() > MAX_TEXT) {
-        return Err(ScopeError::new(TOO_LONG, what, "", "it names too much"));
+        return Err(ScopeError::new(TOO_LONG, what, "", "it is too long"));
     }
     match items.iter().find(|item| !good(item)) {
         Some(bad) => Err(ScopeError::new(row, what, bad, why)),

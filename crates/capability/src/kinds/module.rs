@@ -15,11 +15,11 @@ pub struct ModuleScope {
     names: BTreeSet<String>,
 }
 
-/// Offering a module, or a call into one.
+/// The registration of a module, or a call into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum ModuleOp<'a> {
-    /// Offers it to the guest.
+    /// Offers the module to the guest.
     Register {
         /// The module.
         name: &'a str,
@@ -33,7 +33,7 @@ pub enum ModuleOp<'a> {
     },
 }
 
-/// May offer certain modules to a guest.
+/// Permission to offer certain modules to a guest.
 #[must_use]
 pub struct HostModuleCapability {
     scope: ModuleScope,
@@ -62,12 +62,13 @@ fn is_module(name: &str) -> bool {
 }
 
 impl ModuleScope {
-    /// Names the modules.
+    /// Creates a scope for the modules.
     ///
     /// # Errors
-    /// `scope/module` for anything but `[a-z][a-z0-9-]{0,63}`; `scope/empty`, `scope/too-long`.
+    ///
+    /// `scope/module` for a name other than `[a-z][a-z0-9-]{0,63}`; `scope/empty`, `scope/too-long`.
     pub fn new(modules: &[&str]) -> Result<Self, ScopeError> {
-        Ok(Self { names: names("module scope", modules, MODULE, "it is no module name", is_module)? })
+        Ok(Self { names: names("module scope", modules, MODULE, "it is not a module name", is_module)? })
     }
 
     pub(crate) fn covers(&self, op: &ModuleOp<'_>) -> bool {

@@ -8,7 +8,7 @@ use crate::error::{HOST, PORT, ScopeError};
 use crate::kind::{Operation, common, sealed};
 use crate::mint::Grant;
 
-/// One host and one port; several pairs are several capabilities.
+/// One host and port. Several pairs need several capabilities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetScope {
     host: Host,
@@ -19,24 +19,24 @@ pub struct NetScope {
 enum Host {
     Name(String),
     Ip(IpAddr),
-    /// One or more labels in front of the name, not the name itself.
+    /// One or more labels before the name, but not the name itself.
     Below(String),
 }
 
-/// Connecting.
+/// A connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum NetOp<'a> {
     /// Opens a connection.
     Connect {
-        /// The host as it was asked for, before any look-up.
+        /// The requested host, before name resolution.
         host: &'a str,
         /// The port.
         port: u16,
     },
 }
 
-/// May connect to one host and port.
+/// Permission to connect to one host and port.
 #[must_use]
 pub struct NetConnectCapability {
     scope: NetScope,
@@ -62,7 +62,8 @@ impl sealed::Build for NetScope {
     }
 }
 
-/// Brings a host to the form in which two texts for one host are equal: an address, or a lower-case name without a final dot.
+/// Normalizes a host, so that two texts for the same host are equal: an address, or a lowercase name without
+/// a final dot.
 fn canonical(host: &str) -> Option<Host> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     if let Ok(ip) = bare.parse::<IpAddr>() {
@@ -80,7 +81,7 @@ pub(crate) fn is_dns(name: &str) -> bool {
             && bytes.first() != Some(&b'-')
             && bytes.last() != Some(&b'-')
     };
-    // A last label of digits alone would be read as an address by some, in one of many spellings.
+    // Some resolvers parse a numeric last label as an IP address, in one of many spellings.
     let last = name.rsplit('.').next().unwrap_or("");
     let number = |label: &str| {
         label.bytes().all(|byte| byte.is_ascii_digit())
@@ -90,22 +91,24 @@ pub(crate) fn is_dns(name: &str) -> bool {
 }
 
 impl NetScope {
-    /// Names the host and the port.
+    /// Creates a scope for the host and port.
     ///
     /// # Errors
-    /// `scope/host` for anything but an ASCII name, an IP literal, or `*.` and a name; `scope/port` for 0.
+    ///
+    /// `scope/host` for text other than an ASCII name, an IP literal, or `*.` followed by a name;
+    /// `scope/port` for 0.
     pub fn new(host: &str, port: u16) -> Result<Self, ScopeError> {
         let bad = |why| ScopeError::new(HOST, "network scope", host, why);
         let host = match host.strip_prefix("*.") {
-            None => canonical(host).ok_or_else(|| bad("it is no host"))?,
+            None => canonical(host).ok_or_else(|| bad("it is not a host"))?,
             Some(name) => match canonical(name) {
                 Some(Host::Name(name)) if name.contains('.') => Host::Below(name),
-                Some(Host::Name(_)) => return Err(bad("a whole top-level domain is too much")),
-                _ => return Err(bad("`*.` stands before a name alone")),
+                Some(Host::Name(_)) => return Err(bad("a wildcard for a top-level domain is not allowed")),
+                _ => return Err(bad("`*.` must be followed by a name")),
             },
         };
         if port == 0 {
-            return Err(ScopeError::new(PORT, "network scope", "0", "it is no port"));
+            return Err(ScopeError::new(PORT, "network scope", "0", "it is not a port"));
         }
         Ok(Self { host, port })
     }

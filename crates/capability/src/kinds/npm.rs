@@ -10,26 +10,26 @@ use crate::kinds::MAX_TEXT;
 use crate::kinds::net::is_dns;
 use crate::mint::Grant;
 
-/// One registry.
+/// One npm registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NpmScope {
     registry: String,
 }
 
-/// Installing a package.
+/// The installation of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum NpmOp<'a> {
-    /// Installs it.
+    /// Installs the package.
     Install {
-        /// The registry that will be asked.
+        /// The registry to install from.
         registry: &'a NpmScope,
-        /// The package, with a version or range: `left-pad@1.3.0`.
+        /// The package with a version or range: `left-pad@1.3.0`.
         spec: &'a str,
     },
 }
 
-/// May install packages from one registry.
+/// Permission to install packages from one registry.
 #[must_use]
 pub struct NpmInstallCapability {
     scope: NpmScope,
@@ -51,18 +51,19 @@ impl sealed::Build for NpmScope {
 }
 
 impl NpmScope {
-    /// Names the registry.
+    /// Creates a scope for the registry.
     ///
     /// # Errors
-    /// `scope/registry` for anything but an `https` URL with a lower-case host, without user, query or fragment. `http` is taken for a
-    /// loopback address alone.
+    ///
+    /// `scope/registry` for text other than an `https` URL with a lowercase host and no user, query or
+    /// fragment. `http` is allowed for loopback addresses only.
     pub fn new(registry: &str) -> Result<Self, ScopeError> {
         check_registry(registry).map_err(|why| ScopeError::new(REGISTRY, "npm scope", registry, why))?;
-        // One registry has one text.
+        // One trailing slash, so that each registry has one text.
         Ok(Self { registry: format!("{}/", registry.trim_end_matches('/')) })
     }
 
-    /// Gives the URL, with one `/` at its end.
+    /// Returns the URL with one trailing `/`.
     #[must_use]
     pub fn registry(&self) -> &str {
         &self.registry
@@ -75,10 +76,12 @@ impl NpmScope {
 }
 
 impl NpmInstallCapability {
-    /// Gives the command of an installation: no scripts, this registry, and the spec as one argument.
+    /// Returns the command of an installation: without scripts, from this registry, with the spec as one
+    /// argument.
     ///
     /// # Errors
-    /// `scope/spec` for a spec that starts with `-`, or that names a URL, a git source, an alias or a file.
+    ///
+    /// `scope/spec` for a spec that starts with `-`, or that is a URL, git source, alias or file.
     pub fn argv(&self, spec: &str) -> Result<Vec<String>, ScopeError> {
         check_spec(spec).map_err(|why| ScopeError::new(SPEC, "npm command", spec, why))?;
         let words = ["npm", "install", "--ignore-scripts", "--registry", &self.scope.registry, "--", spec];
@@ -96,7 +99,7 @@ fn check_registry(url: &str) -> Result<(), &'static str> {
         || !url.bytes().all(|byte| byte.is_ascii_graphic())
         || url.contains(['\\', '"', '<', '>', '`'])
     {
-        return Err("it has a character that no such URL has, or too many");
+        return Err("it is too long or has a character that is not allowed in a URL");
     }
     if url.contains(['@', '?', '#', '%']) {
         return Err("it has a user, a query, a fragment or an escape");
@@ -104,7 +107,7 @@ fn check_registry(url: &str) -> Result<(), &'static str> {
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     if path.split('/').any(|part| part == "." || part == "..") || path.starts_with('/') || path.contains("//")
     {
-        return Err("its path is not the shortest one");
+        return Err("its path has empty, `.` or `..` segments");
     }
     let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, after)) => {
@@ -118,22 +121,22 @@ fn check_registry(url: &str) -> Result<(), &'static str> {
     if port.is_some_and(|port| {
         port.starts_with('0') || !port.parse::<u16>().is_ok_and(|number| number.to_string() == port)
     }) {
-        return Err("its port is none");
+        return Err("its port is invalid");
     }
     let ip = host.parse::<IpAddr>().ok();
     if ip.is_none() && (!is_dns(host) || host.bytes().any(|byte| byte.is_ascii_uppercase())) {
-        return Err("its host is no lower-case name and no address");
+        return Err("its host is neither a lowercase name nor an address");
     }
     if ip.is_some_and(|ip| ip.is_ipv6()) != authority.starts_with('[') {
-        return Err("its host is no lower-case name and no address");
+        return Err("its host is neither a lowercase name nor an address");
     }
     if plain && !(host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())) {
-        return Err("http is for loopback alone");
+        return Err("http is allowed for loopback only");
     }
     Ok(())
 }
 
-/// Takes `name`, `@scope/name`, each with `@version`, `@range` or `@tag`.
+/// Accepts `name` and `@scope/name`, each with an optional `@version`, `@range` or `@tag`.
 pub(crate) fn check_spec(spec: &str) -> Result<(), &'static str> {
     if spec.starts_with('-') {
         return Err("it starts with `-`");
@@ -157,24 +160,25 @@ pub(crate) fn check_spec(spec: &str) -> Result<(), &'static str> {
         None => part(name),
     };
     if !good || name.len() > 214 {
-        return Err("it names no package of a registry");
+        return Err("it is not the name of a registry package");
     }
-    // npm takes what ends so for an archive in the working folder, also behind the `@`.
+    // npm treats text with these extensions as an archive in the working directory, even after the `@`.
     if [".tgz", ".tar.gz", ".tar"].iter().any(|ending| spec.to_ascii_lowercase().ends_with(ending)) {
         return Err("it names a file");
     }
     match version {
         None => Ok(()),
         Some(version) if is_version(version) => Ok(()),
-        Some(_) => Err("its version is no version, range or tag"),
+        Some(_) => Err("its version is not a version, range or tag"),
     }
 }
 
-/// Without a colon or a slash it is no URL, git source, alias or folder.
+/// Returns `true` for a version, range or tag. Without `:` and `/` it cannot be a URL, git source, alias or
+/// directory.
 fn is_version(version: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-+_~^<>=*| ".contains(&byte);
-    let folder = version == "~" || version.starts_with('.');
-    !version.is_empty() && version.bytes().all(plain) && !folder && !version.starts_with('-')
+    let directory = version == "~" || version.starts_with('.');
+    !version.is_empty() && version.bytes().all(plain) && !directory && !version.starts_with('-')
 }
 
 impl Operation for NpmOp<'_> {

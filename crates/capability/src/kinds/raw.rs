@@ -1,4 +1,4 @@
-//! Seeing what tools printed, before secrets are taken out.
+//! Reading tool output before secrets are removed.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,18 @@ use crate::kinds::{names, texts};
 use crate::mint::Grant;
 use crate::name::is_printable;
 
-/// One hook, and the tools whose output it may see.
+/// A hook, and the tools whose output it may read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawScope {
     hook: String,
     tools: BTreeSet<String>,
 }
 
-/// Handing raw output to a hook.
+/// An exposure of raw output to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum RawOp<'a> {
-    /// Shows it.
+    /// Exposes the output.
     Expose {
         /// The hook.
         hook: &'a str,
@@ -30,7 +30,7 @@ pub enum RawOp<'a> {
     },
 }
 
-/// May see what certain tools printed, before secrets are taken out.
+/// Permission to read the output of certain tools before secrets are removed.
 #[must_use]
 pub struct HookRawOutputCapability {
     scope: RawScope,
@@ -52,18 +52,21 @@ impl sealed::Build for RawScope {
 }
 
 impl RawScope {
-    /// Names the hook and the tools; `*` alone is every tool.
+    /// Creates a scope for a hook and tools. `*` alone means every tool.
     ///
     /// # Errors
-    /// `scope/hook` for an id that is not 1 to 256 printable bytes; `scope/tool` for a name with `*` beside others or inside;
-    /// `scope/empty`, `scope/too-long`.
+    ///
+    /// - `scope/hook`: the id does not have 1 to 256 printable bytes.
+    /// - `scope/tool`: a name contains `*`, or `*` is not alone.
+    /// - `scope/empty`, `scope/too-long`.
     pub fn new(hook: &str, tools: &[&str]) -> Result<Self, ScopeError> {
         if hook.is_empty() || hook.len() > 256 || !is_printable(hook) {
-            return Err(ScopeError::new(HOOK, "raw output scope", hook, "it is no id of a hook"));
+            return Err(ScopeError::new(HOOK, "raw output scope", hook, "it is not a hook id"));
         }
         let alone = tools == ["*"];
         let good = |tool: &str| alone || (!tool.is_empty() && is_printable(tool) && !tool.contains('*'));
-        let tools = names("raw output scope", tools, TOOL, "it is no exact name, and not `*` alone", good)?;
+        let tools =
+            names("raw output scope", tools, TOOL, "it is neither an exact name nor `*` alone", good)?;
         Ok(Self { hook: hook.to_owned(), tools })
     }
 

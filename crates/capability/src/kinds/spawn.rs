@@ -1,4 +1,4 @@
-//! Starting a program.
+//! Starting programs.
 
 use plugward_ledger::Value;
 
@@ -8,37 +8,37 @@ use crate::kinds::MAX_TEXT;
 use crate::mint::Grant;
 use crate::name::is_printable;
 
-/// Which program.
+/// A reference to a program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "a program is named in one of two ways")]
 pub enum Program {
-    /// By its name, as it is looked up.
+    /// The name, as it is looked up.
     Name(String),
-    /// By the digest of its bytes, in the text form of whoever made it.
+    /// The digest of its bytes, in the text form of its producer.
     Digest(String),
 }
 
-/// One program, and how its arguments may start.
+/// A program, and the arguments that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpawnScope {
     program: Program,
     argv: Vec<Vec<String>>,
 }
 
-/// Starting it.
+/// The start of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum SpawnOp<'a> {
-    /// Starts it.
+    /// Starts the program.
     Spawn {
         /// The program.
         program: &'a Program,
-        /// Its arguments, without the program itself.
+        /// The arguments, without the program itself.
         argv: &'a [&'a str],
     },
 }
 
-/// May start one program with certain arguments.
+/// Permission to start one program with certain arguments.
 #[must_use]
 pub struct ProcessSpawnCapability {
     scope: SpawnScope,
@@ -64,15 +64,17 @@ impl sealed::Build for SpawnScope {
     }
 }
 
-/// Any rest of the arguments, as the last item of a prefix.
+/// Stands for any further arguments, as the last item of a list.
 const REST: &str = "**";
 
 impl SpawnScope {
-    /// Names the program and the lists of arguments, each of them exact unless its last item is `**`.
+    /// Creates a scope for a program and lists of arguments. A list is exact unless its last item is `**`.
     ///
     /// # Errors
-    /// `scope/program` for a name with a path or nothing in it; `scope/argv` for no list, for `**` elsewhere than at the end, and for a NUL;
-    /// `scope/too-long`.
+    ///
+    /// - `scope/program`: the name is empty or has a path.
+    /// - `scope/argv`: there is no list, `**` is not the last item, or an argument has a NUL.
+    /// - `scope/too-long`.
     pub fn new(program: Program, argv: &[&[&str]]) -> Result<Self, ScopeError> {
         let what = "program scope";
         let name = match &program {
@@ -81,10 +83,10 @@ impl SpawnScope {
         let path = matches!(program, Program::Name(_))
             && (name.contains(['/', '\\']) || name == "." || name == "..");
         if name.is_empty() || name.len() > 256 || path || !is_printable(name) || name.starts_with('-') {
-            return Err(ScopeError::new(PROGRAM, what, name, "it is no name of a program"));
+            return Err(ScopeError::new(PROGRAM, what, name, "it is not a program name"));
         }
         if argv.is_empty() {
-            return Err(ScopeError::new(ARGV, what, "", "no list of arguments is allowed"));
+            return Err(ScopeError::new(ARGV, what, "", "it has no list of arguments"));
         }
         let items = argv.iter().copied().flatten();
         let together =
@@ -95,11 +97,11 @@ impl SpawnScope {
         for list in argv {
             let front = list.split_last().map_or([].as_slice(), |(_, front)| front);
             if front.contains(&REST) {
-                return Err(ScopeError::new(ARGV, what, REST, "it stands elsewhere than at the end"));
+                return Err(ScopeError::new(ARGV, what, REST, "it is not the last argument"));
             }
         }
         if let Some(bad) = items.clone().find(|item| item.contains('\0')) {
-            return Err(ScopeError::new(ARGV, what, bad, "no argument has a NUL"));
+            return Err(ScopeError::new(ARGV, what, bad, "it contains a NUL"));
         }
         let argv = argv.iter().map(|list| list.iter().map(|item| (*item).to_owned()).collect()).collect();
         Ok(Self { program, argv })

@@ -157,7 +157,7 @@ proptest! {
         }
         // The stored counters of every checkpoint are those that anyone recomputes.
         let mut verifier = Verifier::new(VerifyPlan::new().folds(plugward_capability::folds()));
-        verifier.feed(&world.folder.read("ledger.jsonl").unwrap(), &mut |_, _| ());
+        verifier.feed(&world.directory.read("ledger.jsonl").unwrap(), &mut |_, _| ());
         let whole = matches!(verifier.finish().check, ChainCheck::Whole { .. });
         prop_assert!(whole);
     }

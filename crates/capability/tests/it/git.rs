@@ -17,9 +17,9 @@ fn place() -> Place {
     Place::new("site", "1:2").unwrap()
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> Output {
+fn git(directory: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new("git");
-    command.current_dir(folder).args(arguments);
+    command.current_dir(directory).args(arguments);
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
     command.output().unwrap()
 }
@@ -43,8 +43,8 @@ fn hostile() -> Option<tempfile::TempDir> {
         println!("skipped: there is no git");
         return None;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let repo = folder.path();
+    let directory = tempfile::tempdir().unwrap();
+    let repo = directory.path();
     git(repo, &["init", "--quiet", "--initial-branch=main"]);
     for (name, value) in [("user.name", "t"), ("user.email", "t@example.org")] {
         git(repo, &["config", name, value]);
@@ -95,7 +95,7 @@ fn hostile() -> Option<tempfile::TempDir> {
     if repo.join(".git/trace").exists() {
         fs::remove_file(repo.join(".git/trace")).unwrap();
     }
-    Some(folder)
+    Some(directory)
 }
 
 fn command(world: &World, capability: &GitLocalOpsCapability, op: GitOp<'_>, repo: &Path) -> GitCommand {
@@ -107,8 +107,8 @@ fn command(world: &World, capability: &GitLocalOpsCapability, op: GitOp<'_>, rep
 
 #[test]
 fn no_program_of_the_repository_runs() {
-    let Some(folder) = hostile() else { return };
-    let repo = folder.path();
+    let Some(directory) = hostile() else { return };
+    let repo = directory.path();
     let trace = repo.join(".git/trace");
     // The planted programs are alive: git without our settings runs some of them.
     fs::write(repo.join("a.txt"), "two\n").unwrap();

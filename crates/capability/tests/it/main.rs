@@ -20,7 +20,7 @@ use plugward_capability::{
     Budgets, Capability, EnvScope, Lifetime, Limit, Mint, MintCheck, MintRules, Name, NoScrub,
     RawWithNetwork, Request, Scope, Trail, TrailRules, UseCheck, UseGuard, Workflow, WorkflowId, folds,
 };
-use plugward_ledger::{Clock, Durability, Event, LedgerId, Record, TestFolder, Timestamp};
+use plugward_ledger::{Clock, Durability, Event, LedgerId, Record, TestDirectory, Timestamp};
 
 pub(crate) const ID: LedgerId = LedgerId::from_bytes([0xab; 16]);
 pub(crate) const START: u64 = 1_795_297_683_000_000;
@@ -46,7 +46,7 @@ impl Hand {
 
 /// One ledger in memory with a trail and a mint on it.
 pub(crate) struct World {
-    pub(crate) folder: TestFolder,
+    pub(crate) directory: TestDirectory,
     pub(crate) hand: Hand,
     pub(crate) trail: Trail,
     pub(crate) mint: Mint,
@@ -54,19 +54,19 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self::on(TestFolder::new(), Hand::new(), RawWithNetwork::Refuse)
+        Self::on(TestDirectory::new(), Hand::new(), RawWithNetwork::Refuse)
     }
 
-    pub(crate) fn on(folder: TestFolder, hand: Hand, rule: RawWithNetwork) -> Self {
-        let ledger = folder.open(ID, hand.clock(), Durability::Off, folds()).unwrap().ledger;
+    pub(crate) fn on(directory: TestDirectory, hand: Hand, rule: RawWithNetwork) -> Self {
+        let ledger = directory.open(ID, hand.clock(), Durability::Off, folds()).unwrap().ledger;
         let trail = Trail::open(ledger, TrailRules { scrub: Box::new(NoScrub) }).unwrap();
         let mint = Mint::new(trail.clone(), MintRules { raw_with_network: rule });
-        Self { folder, hand, trail, mint }
+        Self { directory, hand, trail, mint }
     }
 
     /// The same ledger through another handle, as another process would have it.
     pub(crate) fn other(&self) -> Self {
-        Self::on(self.folder.clone(), self.hand.clone(), RawWithNetwork::Refuse)
+        Self::on(self.directory.clone(), self.hand.clone(), RawWithNetwork::Refuse)
     }
 
     pub(crate) fn workflow(&self, budgets: &Budgets) -> Workflow {
@@ -92,7 +92,7 @@ impl World {
     }
 
     pub(crate) fn records(&self) -> Vec<Record> {
-        let bytes = self.folder.read("ledger.jsonl").unwrap();
+        let bytes = self.directory.read("ledger.jsonl").unwrap();
         bytes
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())

@@ -55,9 +55,9 @@ fn a_capability_is_on_the_record_before_it_exists() {
 #[test]
 fn an_append_that_fails_makes_no_capability() {
     for fault in [WriteFault::Refused, WriteFault::Short(50), WriteFault::NotSynced, WriteFault::Stuck(50)] {
-        let folder = plugward_ledger::TestFolder::new();
+        let directory = plugward_ledger::TestDirectory::new();
         let hand = Hand::new();
-        let ledger = folder
+        let ledger = directory
             .open(super::ID, hand.clock(), plugward_ledger::Durability::Every, plugward_capability::folds())
             .unwrap()
             .ledger;
@@ -74,13 +74,13 @@ fn an_append_that_fails_makes_no_capability() {
             scope: env(),
             lifetime: Lifetime::Workflow,
         };
-        folder.fail_write(folder.writes(), fault);
+        directory.fail_write(directory.writes(), fault);
         assert_eq!(mint.mint(request()).unwrap_err().code(), "ledger/append", "{fault:?}");
         // Nor a bundle.
-        folder.fail_write(folder.writes(), fault);
+        directory.fail_write(directory.writes(), fault);
         let bundle = mint.bundle(&plugin, &workflow, vec![AnyScope::EnvRead(env())], Lifetime::Workflow);
         assert!(["ledger/append", "ledger/stopped"].contains(&bundle.unwrap_err().code()));
-        let minted = String::from_utf8(folder.read("ledger.jsonl").unwrap())
+        let minted = String::from_utf8(directory.read("ledger.jsonl").unwrap())
             .unwrap()
             .matches("capability_minted")
             .count();
@@ -135,13 +135,13 @@ fn every_refusal_is_recorded_and_its_near_miss_is_minted() {
     assert_eq!(world.ask(&workflow, "acme", env()).unwrap_err(), "mint/workflow-closed");
     assert_eq!(world.ask(&again, "acme", env()).unwrap().key().serial(), 1);
     // A workflow of another ledger.
-    let elsewhere = World::on(plugward_ledger::TestFolder::new(), Hand::new(), RawWithNetwork::Refuse);
+    let elsewhere = World::on(plugward_ledger::TestDirectory::new(), Hand::new(), RawWithNetwork::Refuse);
     assert!(elsewhere.ask(&elsewhere.free(), "acme", env()).is_ok());
 }
 
 #[test]
 fn raw_output_with_a_network_may_be_recorded_instead() {
-    let world = World::on(plugward_ledger::TestFolder::new(), Hand::new(), RawWithNetwork::Record);
+    let world = World::on(plugward_ledger::TestDirectory::new(), Hand::new(), RawWithNetwork::Record);
     let workflow = world.free();
     assert!(world.ask(&workflow, "acme", net()).is_ok());
     assert!(matches!(world.last(), Event::CapabilityMinted { warning: None, .. }));
@@ -160,9 +160,9 @@ fn a_bundle_is_minted_whole_or_not_at_all() {
         MintCheck::Minted(bundle) => Ok(bundle),
         MintCheck::Refused(refusal) => Err(refusal.code()),
     };
-    let writes = world.folder.writes();
+    let writes = world.directory.writes();
     let mut bundle = ask(scopes()).unwrap();
-    assert_eq!(world.folder.writes(), writes + 1);
+    assert_eq!(world.directory.writes(), writes + 1);
     assert_eq!(bundle.kinds().collect::<Vec<_>>(), [Kind::NetConnect, Kind::EnvRead, Kind::NetConnect]);
     let records = world.records();
     let Some(Event::BundleMinted { bundle_digest, serials, .. }) = records[records.len() - 1].event() else {
@@ -215,7 +215,7 @@ fn an_end_that_is_far_away_stops_no_checkpoint() {
     let MintCheck::Minted(capability) = world.mint.mint(request).unwrap() else { panic!() };
     world.trail.ledger().checkpoint().unwrap();
     assert!(
-        String::from_utf8(world.folder.read("ledger.jsonl").unwrap())
+        String::from_utf8(world.directory.read("ledger.jsonl").unwrap())
             .unwrap()
             .contains("\"state\":{\"trail\"")
     );

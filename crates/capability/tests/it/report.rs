@@ -17,16 +17,16 @@ use plugward_ledger::{Checkpoint, Durability, Event, Ledger, LedgerFiles};
 use super::{Hand, ID, env, using};
 
 struct State {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     dir: Dir,
     checkpoint: Checkpoint,
 }
 
 /// A ledger on disk with one workflow, one capability, two uses and one refusal.
 fn state() -> State {
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
-    let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let dir = Dir::open_ambient_dir(directory.path(), ambient_authority()).unwrap();
     let ledger = Ledger::open(&dir, ID, Hand::new().clock(), Durability::Decisions, folds()).unwrap().ledger;
     let trail = Trail::open(ledger.clone(), TrailRules { scrub: Box::new(NoScrub) }).unwrap();
     let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
@@ -45,7 +45,7 @@ fn state() -> State {
         }
     }
     let checkpoint = ledger.close().unwrap();
-    State { folder, dir, checkpoint }
+    State { directory, dir, checkpoint }
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn verify_says_what_it_is_anchored_to() {
     let text = report.to_text(&[]);
     let mut lines = text.lines();
     assert!(lines.next().unwrap().starts_with("whole: 9 records, head "), "{text}");
-    assert_eq!(lines.next(), Some("not anchored: removal of the last records would not show"));
+    assert_eq!(lines.next(), Some("not anchored: removal of the last records would not be detected"));
     assert_eq!(lines.next(), None);
 
     let beside = files.checkpoint().unwrap();
@@ -72,7 +72,7 @@ fn verify_says_what_it_is_anchored_to() {
 #[test]
 fn verify_names_the_file_and_the_line_of_what_is_broken() {
     let state = state();
-    let live = state.folder.path().join("ledger.jsonl");
+    let live = state.directory.path().join("ledger.jsonl");
     let text = fs::read_to_string(&live).unwrap();
     // Somebody makes a use disappear, and another one a budget larger.
     fs::write(&live, text.replacen("\"max_uses\":2", "\"max_uses\":9", 1)).unwrap();
@@ -81,7 +81,7 @@ fn verify_names_the_file_and_the_line_of_what_is_broken() {
     assert_eq!(report.exit_code(), 4);
     assert_eq!(
         report.headline(),
-        "broken: ledger.jsonl line 3, record 2: prev is not the SHA-256 of the line before (ledger/broken)"
+        "broken: ledger.jsonl:3 is not record 2 of the ledger: prev is not the SHA-256 of the line before (ledger/broken)"
     );
     let lines: Vec<&str> = text.lines().collect();
     fs::write(&live, lines[..5].join("\n") + "\n").unwrap();
@@ -90,7 +90,7 @@ fn verify_names_the_file_and_the_line_of_what_is_broken() {
     let report = verify_report(&files, std::slice::from_ref(&state.checkpoint), None).unwrap();
     assert_eq!(
         (report.exit_code(), report.headline().as_str()),
-        (4, "truncated: a checkpoint covers 8 records, 5 are there")
+        (4, "truncated: a checkpoint covers 8 records, but there are 5")
     );
     assert!(report.to_json().contains(r#""check":"truncated","checkpoint":{"#));
 }
@@ -112,7 +112,10 @@ fn misuse_is_a_finding_on_a_whole_chain() {
     let report = verify_report(&LedgerFiles::open(&state.dir).unwrap(), &[], None).unwrap();
     assert_eq!(report.exit_code(), 4);
     let text = report.to_text(&[]);
-    assert!(text.contains("finding use-without-mint: record 9 in wf-7: serial 7 was never minted"), "{text}");
+    assert!(
+        text.contains("finding use-without-mint: record 9 in wf-7: serial 7 was never granted"),
+        "{text}"
+    );
     assert!(text.contains("note use-not-ended: record 9 in wf-7: net-connect of `acme`, serial 7"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
     assert_eq!(json["findings"][0]["code"], "use-without-mint");
@@ -141,7 +144,7 @@ fn a_budget_is_counted_from_the_records_alone() {
         assert_eq!((report.rows.len(), report.exit_code()), (count, if count == 0 { 0 } else { 5 }));
     }
     // On a chain that is not whole no count is believed.
-    let live = state.folder.path().join("ledger.jsonl");
+    let live = state.directory.path().join("ledger.jsonl");
     let text = fs::read_to_string(&live).unwrap();
     fs::write(&live, text.replacen("acme", "acmf", 1)).unwrap();
     let files = LedgerFiles::open(&state.dir).unwrap();
@@ -159,7 +162,7 @@ fn records_are_shown_by_what_they_name() {
         all
     };
     let all = shown(ShowQuery::default());
-    let text = fs::read_to_string(state.folder.path().join("ledger.jsonl")).unwrap();
+    let text = fs::read_to_string(state.directory.path().join("ledger.jsonl")).unwrap();
     assert_eq!(
         all.iter().map(|shown| shown.line.clone()).collect::<Vec<_>>(),
         text.lines().collect::<Vec<_>>()

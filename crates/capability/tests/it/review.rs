@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use plugward_capability::{FINDINGS, NOTES, Outcome, Review, review};
-use plugward_ledger::{BudgetLine, Event, Folds, Ledger, Record, Sum, TestFolder, Timestamp, Value};
+use plugward_ledger::{BudgetLine, Event, Folds, Ledger, Record, Sum, TestDirectory, Timestamp, Value};
 
 use super::{Hand, ID, START};
 
@@ -74,10 +74,10 @@ fn revoked(serial: u64) -> Event {
 
 /// Writes the events as somebody might who goes around the trail; a number moves the clock on by so many microseconds.
 fn forged(steps: &[Result<Event, i64>]) -> Review {
-    let folder = TestFolder::new();
+    let directory = TestDirectory::new();
     let hand = Hand::new();
     let ledger =
-        folder.open(ID, hand.clock(), plugward_ledger::Durability::Off, Folds::none()).unwrap().ledger;
+        directory.open(ID, hand.clock(), plugward_ledger::Durability::Off, Folds::none()).unwrap().ledger;
     for step in steps {
         match step {
             Ok(event) => drop(
@@ -86,7 +86,7 @@ fn forged(steps: &[Result<Event, i64>]) -> Review {
             Err(micros) => hand.forward(micros.cast_unsigned()),
         }
     }
-    let bytes = folder.read("ledger.jsonl").unwrap();
+    let bytes = directory.read("ledger.jsonl").unwrap();
     review(
         bytes
             .split(|byte| *byte == b'\n')
@@ -252,13 +252,15 @@ fn a_type_that_is_not_known_is_named() {
 
 #[test]
 fn records_that_start_late_do_not_accuse_what_they_cannot_see() {
-    let folder = TestFolder::new();
-    let ledger =
-        folder.open(ID, Hand::new().clock(), plugward_ledger::Durability::Off, Folds::none()).unwrap().ledger;
+    let directory = TestDirectory::new();
+    let ledger = directory
+        .open(ID, Hand::new().clock(), plugward_ledger::Durability::Off, Folds::none())
+        .unwrap()
+        .ledger;
     for event in [opened(), minted(1, None), used(1), ended(1, 3), ended(1, 3), used(9), ended(9, 6)] {
         ledger.append(&[event]).unwrap();
     }
-    let bytes = folder.read("ledger.jsonl").unwrap();
+    let bytes = directory.read("ledger.jsonl").unwrap();
     let late = |skip| {
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).skip(skip);
         codes(&review(lines.map(|line| Record::parse(line).unwrap())))

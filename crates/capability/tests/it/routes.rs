@@ -223,8 +223,9 @@ fn the_compiler_stops_every_route_and_takes_its_twin() {
     for (phase, routes) in &bad {
         sources.insert(format!("bad_{phase}"), program(routes.iter().map(|(_, _, line)| line.clone())));
     }
-    let folder = tempfile::Builder::new().prefix("routes").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let found = check(folder.path(), &sources);
+    let directory =
+        tempfile::Builder::new().prefix("routes").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let found = check(directory.path(), &sources);
     assert_eq!(found.get("good"), None, "every twin compiles");
     for (phase, routes) in &bad {
         let errors = found.get(&format!("bad_{phase}")).cloned().unwrap_or_default();
@@ -243,7 +244,7 @@ fn the_compiler_stops_every_route_and_takes_its_twin() {
 }
 
 /// Writes one program for each source and asks cargo to check them all; gives the errors of each, with their lines.
-fn check(folder: &Path, sources: &BTreeMap<String, String>) -> BTreeMap<String, Vec<(String, u64)>> {
+fn check(directory: &Path, sources: &BTreeMap<String, String>) -> BTreeMap<String, Vec<(String, u64)>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest = format!(
         "[package]\nname = \"routes\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
@@ -251,17 +252,18 @@ fn check(folder: &Path, sources: &BTreeMap<String, String>) -> BTreeMap<String, 
         here.display(),
         here.parent().unwrap().join("ledger").display(),
     );
-    fs::create_dir_all(folder.join("src/bin")).unwrap();
-    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    fs::copy(here.parent().unwrap().parent().unwrap().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    fs::create_dir_all(directory.join("src/bin")).unwrap();
+    fs::write(directory.join("Cargo.toml"), manifest).unwrap();
+    fs::copy(here.parent().unwrap().parent().unwrap().join("Cargo.lock"), directory.join("Cargo.lock"))
+        .unwrap();
     for (name, text) in sources {
-        fs::write(folder.join(format!("src/bin/{name}.rs")), text).unwrap();
+        fs::write(directory.join(format!("src/bin/{name}.rs")), text).unwrap();
     }
-    // A target folder that stays between runs: the crates below are checked once.
+    // A target directory that stays between runs: the crates below are checked once.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("routes-target");
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--quiet", "--keep-going", "--bins", "--message-format=json"])
-        .current_dir(folder)
+        .current_dir(directory)
         .env("CARGO_TARGET_DIR", target)
         .env_remove("RUSTFLAGS")
         .output()

@@ -37,10 +37,7 @@ fn names_can_be_seen_for_what_they_are() {
     assert_eq!(code(Name::new(&"x".repeat(256))), "good");
     assert_eq!(code(Name::new(&"x".repeat(257))), "scope/name");
     let error = Name::new("a\u{1b}[2Jb").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "build the plugin name: `a\\u{1b}[2Jb`: it has a character that cannot be seen"
-    );
+    assert_eq!(error.to_string(), "invalid plugin name `a\\u{1b}[2Jb`: it has an invisible character");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn every_refusal_is_recorded_and_its_near_miss_is_granted() {
     refused("use/revoked");
     assert_eq!(once(&fourth), Ok(()));
     // A ledger of its own.
-    let elsewhere = plugward_ledger::TestFolder::new();
+    let elsewhere = plugward_ledger::TestDirectory::new();
     let ledger = elsewhere
         .open(LedgerId::from_bytes([1; 16]), Hand::new().clock(), Durability::Off, folds())
         .unwrap()
@@ -99,15 +99,15 @@ fn every_refusal_is_recorded_and_its_near_miss_is_granted() {
 #[test]
 fn a_capability_whose_record_is_not_in_the_ledger_is_unknown() {
     let world = World::new();
-    let before = world.folder.read("ledger.jsonl").unwrap();
+    let before = world.directory.read("ledger.jsonl").unwrap();
     let workflow = world.free();
-    let opened = world.folder.read("ledger.jsonl").unwrap();
+    let opened = world.directory.read("ledger.jsonl").unwrap();
     assert!(opened.len() > before.len());
     let capability = world.ask(&workflow, "acme", env()).unwrap();
     // The ledger as it was before the mint.
-    let folder = plugward_ledger::TestFolder::new();
-    folder.write("ledger.jsonl", &opened);
-    let earlier = World::on(folder, Hand::new(), plugward_capability::RawWithNetwork::Refuse);
+    let directory = plugward_ledger::TestDirectory::new();
+    directory.write("ledger.jsonl", &opened);
+    let earlier = World::on(directory, Hand::new(), plugward_capability::RawWithNetwork::Refuse);
     assert_eq!(using(&earlier.trail, &capability, HOME).unwrap_err(), "use/unknown-serial");
     // The same serial, minted there for another plugin, is not it either.
     let other = earlier
@@ -125,7 +125,7 @@ fn an_append_that_fails_grants_no_use() {
     let workflow = world.free();
     let capability = world.ask(&workflow, "acme", env()).unwrap();
     for fault in [WriteFault::Refused, WriteFault::Short(9), WriteFault::Stuck(9)] {
-        world.folder.fail_write(world.folder.writes(), fault);
+        world.directory.fail_write(world.directory.writes(), fault);
         assert_eq!(world.trail.try_use(&capability, HOME).unwrap_err().code(), "ledger/append");
         // Such a failure does not poison: nothing began.
         using(&world.trail, &capability, HOME).unwrap().end(Outcome::Ok, None).unwrap();
@@ -137,11 +137,11 @@ type Way<'a> = &'a dyn Fn(&World, plugward_capability::UseGuard<'_>);
 #[test]
 fn an_end_that_cannot_be_recorded_poisons_the_trail() {
     let dropped = |world: &World, guard: plugward_capability::UseGuard<'_>| {
-        world.folder.fail_write(world.folder.writes(), WriteFault::Refused);
+        world.directory.fail_write(world.directory.writes(), WriteFault::Refused);
         drop(guard);
     };
     let said = |world: &World, guard: plugward_capability::UseGuard<'_>| {
-        world.folder.fail_write(world.folder.writes(), WriteFault::Refused);
+        world.directory.fail_write(world.directory.writes(), WriteFault::Refused);
         assert_eq!(guard.end(Outcome::Ok, None).unwrap_err().code(), "ledger/append");
     };
     let ways: [Way<'_>; 2] = [&dropped, &said];
@@ -230,8 +230,8 @@ fn details_pass_the_scrub_of_the_host() {
             text.replace("hunter2", "***")
         }
     }
-    let folder = plugward_ledger::TestFolder::new();
-    let ledger = folder.open(super::ID, Hand::new().clock(), Durability::Off, folds()).unwrap().ledger;
+    let directory = plugward_ledger::TestDirectory::new();
+    let ledger = directory.open(super::ID, Hand::new().clock(), Durability::Off, folds()).unwrap().ledger;
     let trail = Trail::open(ledger, TrailRules { scrub: Box::new(Stars) }).unwrap();
     let rules =
         plugward_capability::MintRules { raw_with_network: plugward_capability::RawWithNetwork::Refuse };
@@ -249,7 +249,7 @@ fn details_pass_the_scrub_of_the_host() {
     trail.revoke(&capability.key(), "me", "typed hunter2").unwrap();
     let race = Race { workflow: None, plugin: None, jail: "j", path: "x/hunter2", cause: "c", errno: None };
     trail.race(race).unwrap();
-    assert!(!String::from_utf8(folder.read("ledger.jsonl").unwrap()).unwrap().contains("hunter2"));
+    assert!(!String::from_utf8(directory.read("ledger.jsonl").unwrap()).unwrap().contains("hunter2"));
 }
 
 #[test]
